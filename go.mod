@@ -1,0 +1,3 @@
+module github.com/mallard-dev/mallard
+
+go 1.26.0
