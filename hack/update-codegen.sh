@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Mallard Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Generates everything in this repository that is derived from the Go types: deep copies, pkg/client and the CRDs of
+# config/. It runs from any working directory and needs no GOPATH. What an earlier run left is deleted, so that nothing
+# stays behind of a type that was removed or renamed.
+
+set -o errexit -o nounset -o pipefail
+
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+# The generators load packages through the go command: flags or a workspace of the caller's would change what they see.
+export GOWORK=off GOFLAGS='' CGO_ENABLED=0
+
+# Kinds whose plural English does not form regularly, as Kind:plurals; more are separated by commas.
+readonly plurals='Endpoints:Endpoints'
+
+step() { echo "codegen: $*" >&2; }
+
+# Tools are pinned in a module of their own, so that what they depend on never becomes a dependency of the operator.
+generator() {
+  local -r name="$1"
+  shift
+  go tool -modfile=hack/tools/go.mod "${name}" --go-header-file hack/boilerplate/boilerplate.go.txt "$@"
+}
+
+# folders_marked MARKER FOLDER... prints the folders of the Go files that hold the marker, each once.
+folders_marked() {
+  local -r marker="$1"
+  shift
+  { grep -rlE --include='*.go' "^// \\+${marker}" "$@" || true; } | while IFS= read -r file; do dirname -- "${file}"; done | sort -u
+}
+
+module="$(go list -m)"
+client="${module}/pkg/client"
+readonly module client
+
+apis=() # import paths of the API versions that ask for a client
+inputs=() # the same as GROUP/VERSION under pkg/apis, which is how client-gen wants them
+while IFS= read -r folder; do
+  apis+=("${module}/${folder}")
+  inputs+=(--input "${folder#pkg/apis/}")
+done < <(folders_marked genclient pkg/apis)
+if [[ ${#apis[@]} -eq 0 ]]; then
+  echo "codegen: no type below pkg/apis carries the marker +genclient" >&2
+  exit 1
+fi
+
+# The clients are made beside the present ones and take their place at the end: while a generator fails, the old ones
+# still compile. Folders whose name starts with a dot are no packages to the go command.
+mkdir -p .cache
+scratch="$(mktemp -d .cache/codegen.XXXXXX)"
+readonly scratch
+trap 'rm -rf -- "${scratch}"' EXIT
+
+step "deep copies"
+copied=()
+while IFS= read -r folder; do
+  copied+=("${module}/${folder}")
+done < <(folders_marked k8s:deepcopy-gen internal pkg)
+find internal pkg -name 'zz_generated.deepcopy.go' -delete
+generator deepcopy-gen --output-file zz_generated.deepcopy.go "${copied[@]}"
+
+step "apply configurations"
+# The duck types are embedded in the kinds' status. Left out here, they would be embedded as they are, and the setters
+# that are made for an apply configuration's pointers would not compile.
+generator applyconfiguration-gen \
+  --output-pkg "${client}/applyconfiguration" --output-dir "${scratch}/applyconfiguration" \
+  "${apis[@]}" knative.dev/pkg/apis/duck/v1
+
+step "clientset"
+generator client-gen \
+  --clientset-name versioned --input-base "${module}/pkg/apis" "${inputs[@]}" \
+  --apply-configuration-package "${client}/applyconfiguration" --plural-exceptions "${plurals}" \
+  --output-pkg "${client}/clientset" --output-dir "${scratch}/clientset"
+
+step "listers"
+generator lister-gen \
+  --plural-exceptions "${plurals}" \
+  --output-pkg "${client}/listers" --output-dir "${scratch}/listers" \
+  "${apis[@]}"
+
+step "informers"
+generator informer-gen \
+  --versioned-clientset-package "${client}/clientset/versioned" --listers-package "${client}/listers" \
+  --plural-exceptions "${plurals}" \
+  --output-pkg "${client}/informers" --output-dir "${scratch}/informers" \
+  "${apis[@]}"
+
+step "injection"
+generator injection-gen \
+  --input-dirs "$(IFS=,; echo "${apis[*]}")" \
+  --versioned-clientset-package "${client}/clientset/versioned" --listers-package "${client}/listers" \
+  --external-versions-informers-package "${client}/informers/externalversions" --plural-exceptions "${plurals}" \
+  --output-package "${client}/injection" --output-dir "${scratch}/injection"
+
+rm -rf pkg/client
+mv "${scratch}" pkg/client
