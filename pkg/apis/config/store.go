@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package config
+
+import (
+	"context"
+
+	"knative.dev/pkg/configmap"
+)
+
+type contextKey struct{}
+
+// Store keeps the last config map that parsed. One that does not parse is
+// logged by the UntypedStore and changes nothing; if the very first does not
+// parse, the process ends, since there is nothing to go on with.
+type Store struct {
+	*configmap.UntypedStore
+}
+
+// NewStore makes a Store. onAfterStore runs after each change that parsed, in
+// the goroutine of the config map watcher.
+func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value any)) *Store {
+	return &Store{UntypedStore: configmap.NewUntypedStore(
+		"addressable", logger,
+		configmap.Constructors{AddressableName: NewAddressableFromConfigMap},
+		onAfterStore...,
+	)}
+}
+
+// Load returns what is in force: the last good config map, or the defaults as
+// long as none was seen.
+func (s *Store) Load() *Addressable {
+	if a, ok := s.UntypedLoad(AddressableName).(*Addressable); ok {
+		return a
+	}
+	return DefaultAddressable()
+}
+
+// ToContext implements reconciler.ConfigStore: one reconcile or admission sees
+// one and the same configuration from its start to its end.
+func (s *Store) ToContext(ctx context.Context) context.Context {
+	return ToContext(ctx, s.Load())
+}
+
+// ToContext puts a configuration into a context; tests use it directly.
+func ToContext(ctx context.Context, a *Addressable) context.Context {
+	return context.WithValue(ctx, contextKey{}, a)
+}
+
+// FromContextOrDefaults returns the configuration in the context, or the
+// defaults when there is none.
+func FromContextOrDefaults(ctx context.Context) *Addressable {
+	if a, ok := ctx.Value(contextKey{}).(*Addressable); ok {
+		return a
+	}
+	return DefaultAddressable()
+}

@@ -1,0 +1,190 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/kmeta"
+)
+
+// +genclient
+// +genreconciler:class=samples.knative.dev/addressableservice.class,stubs
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:resource:shortName=asvc,categories={all,knative}
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:metadata:labels={duck.knative.dev/addressable=true,knative.dev/crd-install=true}
+// +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name=URL,type=string,JSONPath=`.status.address.url`
+// +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
+
+// AddressableService gives a Service, or anything else that has an address, an
+// address of its own: with the ports, the path and the visibility that its
+// consumers need, and on request under an alias in a directory namespace.
+type AddressableService struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// Standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// What the address is to be.
+	Spec AddressableServiceSpec `json:"spec"`
+
+	// What the address is, as the operator last saw it.
+	// +optional
+	Status AddressableServiceStatus `json:"status,omitempty"`
+}
+
+var (
+	_ apis.Validatable   = (*AddressableService)(nil)
+	_ apis.Defaultable   = (*AddressableService)(nil)
+	_ kmeta.OwnerRefable = (*AddressableService)(nil)
+	_ runtime.Object     = (*AddressableService)(nil)
+	_ duckv1.KRShaped    = (*AddressableService)(nil)
+)
+
+// Visibility says from where an address can be reached.
+// +kubebuilder:validation:Enum=ClusterLocal;Public
+type Visibility string
+
+const (
+	// VisibilityClusterLocal is the target's own host name, which only this
+	// cluster resolves. It is the default.
+	VisibilityClusterLocal Visibility = "ClusterLocal"
+
+	// VisibilityPublic is a host name made from the domain template of the
+	// config map config-addressable.
+	VisibilityPublic Visibility = "Public"
+)
+
+// AddressableServiceSpec is what the address is to be.
+type AddressableServiceSpec struct {
+	// The object whose address is taken: a Service, or any object that carries
+	// an address in status.address.url.
+	Ref TargetReference `json:"ref"`
+
+	// The ports of the target that get an address each. None means one address
+	// without a port. The first becomes status.address.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.port) || self.exists_one(q, has(q.port) && q.port == p.port))",message="ports must not name one port number twice"
+	Ports []AddressPort `json:"ports,omitempty"`
+
+	// A path that is appended to every URL. It starts with a slash.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$`
+	// +kubebuilder:validation:XValidation:rule="!self.split('/').exists(s, s == '.' || s == '..')",message="path must not hold the segments . or .."
+	Path *string `json:"path,omitempty"`
+
+	// From where the address can be reached. ClusterLocal keeps the target's own
+	// host name; Public takes a host name from the operator's domain template.
+	// +optional
+	// +kubebuilder:default=ClusterLocal
+	Visibility Visibility `json:"visibility,omitempty"`
+
+	// Publishes the address under an alias in the directory namespace.
+	// +optional
+	Publish *Publication `json:"publish,omitempty"`
+}
+
+// TargetReference names the object whose address is taken. Its fields are those
+// of Knative's KReference that say which object is meant, with bounds.
+//
+// +kubebuilder:validation:XValidation:rule="self.apiVersion != 'v1' || self.kind == 'Service'",message="kind must be Service when apiVersion is v1: no other core kind has an address"
+type TargetReference struct {
+	// API group and version of the target, for example v1 for a Service.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`
+	APIVersion string `json:"apiVersion"`
+
+	// Kind of the target, for example Service.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9]*$`
+	Kind string `json:"kind"`
+
+	// Namespace of the target. The AddressableService's own when left out;
+	// whether it may be another one is up to the config map config-addressable.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Namespace string `json:"namespace,omitempty"`
+
+	// Name of the target.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	Name string `json:"name"`
+}
+
+// AddressPort selects one port of the target and names the address that it gets.
+type AddressPort struct {
+	// Name of the address. Without a port number it is also the name by which
+	// the port is looked up in the target: among the ports of a Service, or
+	// among the named addresses of another Addressable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// Number of the port. A Service must expose it.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+
+	// The protocol that is spoken on the port, which decides the URL's scheme.
+	// When left out, it is what the Service says of its port, or else http.
+	// +optional
+	// +kubebuilder:validation:Enum=http;https;grpc;kubernetes.io/h2c;kubernetes.io/ws;kubernetes.io/wss
+	AppProtocol string `json:"appProtocol,omitempty"`
+}
+
+// Publication asks for an alias in the directory namespace.
+type Publication struct {
+	// Name of the ExternalName Service that is made in the directory namespace
+	// and points to the host of status.address. An alias belongs to the first
+	// who asks for it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	Alias string `json:"alias"`
+}
+
+// AddressableServiceStatus is what the address is, as the operator last saw it.
+// Conditions and addresses are Knative's duck types, so that everything which
+// consumes an Addressable can consume this kind.
+type AddressableServiceStatus struct {
+	duckv1.Status `json:",inline"`
+
+	duckv1.AddressStatus `json:",inline"`
+}
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// AddressableServiceList is a list of AddressableServices.
+type AddressableServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// Standard list metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// The AddressableServices.
+	Items []AddressableService `json:"items"`
+}

@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"context"
+
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/tracker"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
+	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/duckinformer"
+)
+
+// Reconciler implements the generated reconciler's Interface and Finalizer. Its
+// fields are set by NewController and not changed afterwards.
+type Reconciler struct {
+	kube                kubernetes.Interface
+	addressableServices listers.AddressableServiceLister
+	services            corev1listers.ServiceLister
+	namespaces          corev1listers.NamespaceLister
+
+	// aliases is the index of the informer of Services that finds aliases by
+	// the UID of the object that published them.
+	aliases cache.Indexer
+
+	kinds        *kinds
+	addressables *duckinformer.Factory
+	tracker      tracker.Interface
+}
+
+var (
+	_ addressableservicereconciler.Interface = (*Reconciler)(nil)
+	_ addressableservicereconciler.Finalizer = (*Reconciler)(nil)
+)
+
+// ReconcileKind implements the generated Interface. It is called with a copy of
+// an object of our class that is not being deleted; what it does to the status
+// is written afterwards, in one request and only if something changed.
+func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableService) reconciler.Event {
+	before := dependentConditions(as)
+
+	unresolved := r.reconcileTarget(ctx, as)
+	unpublished := r.reconcileAlias(ctx, as)
+
+	recordTransitions(ctx, as, before)
+
+	// An error beats a recheck: its back-off starts earlier than the recheck.
+	for _, p := range []*problem{unresolved, unpublished} {
+		if p != nil && p.err != nil {
+			return p.err
+		}
+	}
+	if unresolved.event() != nil {
+		return unresolved.event()
+	}
+	return unpublished.event()
+}
+
+// FinalizeKind implements the generated Finalizer. It is called for an object of
+// our class that is being deleted. A nil result takes the finalizer away, so it
+// is returned only once no alias of the object is left.
+func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService) reconciler.Event {
+	if err := r.removeEveryAlias(ctx, as); err != nil {
+		as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, err.Error())
+		return err
+	}
+	return nil
+}
+
+func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *problem {
+	addresses, p := r.resolve(ctx, as)
+	if p != nil {
+		as.Status.MarkTargetNotResolved(p.reason, p.message)
+		return p
+	}
+	as.Status.MarkTargetResolved(addresses)
+	return nil
+}

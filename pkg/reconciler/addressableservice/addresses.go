@@ -1,0 +1,213 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/network"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// target is what the reference led to: a Service, or the addresses, at least
+// one, of something Addressable.
+type target struct {
+	service   *corev1.Service
+	addresses []duckv1.Addressable
+}
+
+// endpoint is one address of the target before path and visibility are applied.
+type endpoint struct {
+	name string
+	// appProtocol is what someone said of the port; empty when nobody did.
+	appProtocol string
+	address     duckv1.Addressable
+}
+
+// planAddresses decides the addresses of an object whose target was found. It is
+// pure: the same input always gives the same addresses.
+func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target) ([]duckv1.Addressable, *problem) {
+	endpoints, p := selectEndpoints(as, t)
+	if p != nil {
+		return nil, p
+	}
+	addresses := make([]duckv1.Addressable, 0, len(endpoints))
+	for _, e := range endpoints {
+		a := *e.address.DeepCopy()
+		a.Name = nil
+		if e.name != "" {
+			a.Name = &e.name
+		}
+		if e.appProtocol != "" {
+			a.URL.Scheme = schemeOf(e.appProtocol)
+		}
+		if as.Spec.Visibility == v1.VisibilityPublic {
+			if p := makePublic(cfg, as, e, &a); p != nil {
+				return nil, p
+			}
+		}
+		a.URL.Host = withoutDefaultPort(a.URL.Scheme, a.URL.Host)
+		if as.Spec.Path != nil {
+			a.URL.Path = strings.TrimSuffix(a.URL.Path, "/") + *as.Spec.Path
+		}
+		addresses = append(addresses, a)
+	}
+	return addresses, nil
+}
+
+// selectEndpoints picks what spec.ports asks for, or the one endpoint that an
+// object without ports has.
+func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *problem) {
+	if len(as.Spec.Ports) == 0 {
+		if t.service != nil {
+			return []endpoint{{address: serviceAddress(t.service, 0)}}, nil
+		}
+		return []endpoint{{address: t.addresses[0]}}, nil
+	}
+	endpoints := make([]endpoint, 0, len(as.Spec.Ports))
+	for _, port := range as.Spec.Ports {
+		var e endpoint
+		var p *problem
+		if t.service != nil {
+			e, p = serviceEndpoint(t.service, port)
+		} else {
+			e, p = addressableEndpoint(as.Spec.Ref, t.addresses, port)
+		}
+		if p != nil {
+			return nil, p
+		}
+		endpoints = append(endpoints, e)
+	}
+	return endpoints, nil
+}
+
+// serviceEndpoint finds the port in a Service, by number when the spec has one
+// and else by name. A Service of type ExternalName need not list its ports, so
+// there a number is believed.
+func serviceEndpoint(service *corev1.Service, port v1.AddressPort) (endpoint, *problem) {
+	i := slices.IndexFunc(service.Spec.Ports, func(sp corev1.ServicePort) bool {
+		if port.Port != 0 {
+			return sp.Port == port.Port
+		}
+		return sp.Name == port.Name
+	})
+	e := endpoint{name: port.Name, appProtocol: port.AppProtocol}
+	switch {
+	case i >= 0:
+		found := service.Spec.Ports[i]
+		e.address = serviceAddress(service, found.Port)
+		if e.appProtocol == "" && found.AppProtocol != nil {
+			e.appProtocol = *found.AppProtocol
+		}
+		return e, nil
+	case port.Port != 0 && service.Spec.Type == corev1.ServiceTypeExternalName:
+		e.address = serviceAddress(service, port.Port)
+		return e, nil
+	case port.Port != 0:
+		return e, problemf(v1.ReasonPortNotFound, "Service %s exposes no port %d, which spec.ports[%s] asks for; %s",
+			service.Name, port.Port, port.Name, portsOf(service))
+	default:
+		return e, problemf(v1.ReasonPortNotFound, "Service %s has no port named %q; %s",
+			service.Name, port.Name, portsOf(service))
+	}
+}
+
+// addressableEndpoint finds the port in an Addressable: a number replaces the
+// port of its first address, a name picks one of its named addresses.
+func addressableEndpoint(ref v1.TargetReference, addresses []duckv1.Addressable, port v1.AddressPort) (endpoint, *problem) {
+	e := endpoint{name: port.Name, appProtocol: port.AppProtocol}
+	if port.Port != 0 {
+		e.address = *addresses[0].DeepCopy()
+		e.address.URL.Host = net.JoinHostPort(hostname(e.address.URL), strconv.Itoa(int(port.Port)))
+		return e, nil
+	}
+	for _, a := range addresses {
+		if a.Name != nil && *a.Name == port.Name && a.URL != nil && a.URL.Host != "" {
+			e.address = a
+			return e, nil
+		}
+	}
+	return e, problemf(v1.ReasonPortNotFound, "%s has no address named %q", ref, port.Name)
+}
+
+// makePublic replaces the host by the one of the domain template. The port stays,
+// and so does a scheme that somebody asked for.
+func makePublic(cfg *config.Addressable, as *v1.AddressableService, e endpoint, a *duckv1.Addressable) *problem {
+	host, err := cfg.Host(as.Namespace, as.Name)
+	if err != nil {
+		return problemf(v1.ReasonHostInvalid, "%v; the template is domain-template in config map %s", err, config.AddressableName)
+	}
+	if port := a.URL.URL().Port(); port != "" {
+		host = net.JoinHostPort(host, port)
+	}
+	a.URL.Host = host
+	if e.appProtocol == "" {
+		a.URL.Scheme = cfg.Scheme
+	}
+	// The target's certificate does not hold for the public name.
+	a.CACerts = nil
+	return nil
+}
+
+func serviceAddress(service *corev1.Service, port int32) duckv1.Addressable {
+	host := network.GetServiceHostname(service.Name, service.Namespace)
+	if port != 0 {
+		host = net.JoinHostPort(host, strconv.Itoa(int(port)))
+	}
+	return duckv1.Addressable{URL: &apis.URL{Scheme: "http", Host: host}}
+}
+
+// schemeOf is the URL scheme of an application protocol, whose values are those
+// of a Service port: IANA names, or Kubernetes' own with a prefix (KEP-3726).
+// What has no scheme of its own is reached by http.
+func schemeOf(appProtocol string) string {
+	switch strings.ToLower(appProtocol) {
+	case "https":
+		return "https"
+	case "grpc":
+		return "grpc"
+	case "ws", "kubernetes.io/ws":
+		return "ws"
+	case "wss", "kubernetes.io/wss":
+		return "wss"
+	default:
+		return "http"
+	}
+}
+
+// withoutDefaultPort leaves out a port that the scheme implies.
+func withoutDefaultPort(scheme, host string) string {
+	defaults := map[string]string{"http": ":80", "ws": ":80", "https": ":443", "wss": ":443"}
+	if suffix, ok := defaults[scheme]; ok {
+		return strings.TrimSuffix(host, suffix)
+	}
+	return host
+}
+
+// hostname is the host without its port, and without the brackets of IPv6.
+func hostname(u *apis.URL) string {
+	return u.URL().Hostname()
+}
+
+func portsOf(service *corev1.Service) string {
+	if len(service.Spec.Ports) == 0 {
+		return "it has no ports"
+	}
+	ports := make([]string, 0, len(service.Spec.Ports))
+	for _, p := range service.Spec.Ports {
+		ports = append(ports, strings.TrimPrefix(p.Name+":", ":")+strconv.Itoa(int(p.Port)))
+	}
+	return "its ports are " + strings.Join(ports, ", ")
+}

@@ -1,0 +1,77 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// planAlias decides the alias of an object, nil when it is to have none. It is
+// pure, and reads the address from the status, where the step before left it.
+func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *problem) {
+	if as.Spec.Publish == nil || as.Status.Address == nil {
+		return nil, nil
+	}
+	host := hostname(as.Status.Address.URL)
+	if problems := validation.IsDNS1123Subdomain(host); len(problems) > 0 {
+		return nil, problemf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: %s", host, problems[0])
+	}
+	key := types.NamespacedName{Namespace: as.Namespace, Name: as.Name}
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:   cfg.DirectoryNamespace,
+			Name:        as.Spec.Publish.Alias,
+			Labels:      map[string]string{samples.AliasOwnerUIDLabelKey: string(as.UID)},
+			Annotations: map[string]string{samples.AliasOwnerAnnotationKey: key.String()},
+		},
+		Spec: corev1.ServiceSpec{
+			Type:         corev1.ServiceTypeExternalName,
+			ExternalName: host,
+		},
+	}, nil
+}
+
+// owns says whether a Service is an alias of this object. Owner references
+// cannot cross namespaces, so the UID in a label stands for one.
+func owns(as *v1.AddressableService, service *corev1.Service) bool {
+	return as.UID != "" && service.Labels[samples.AliasOwnerUIDLabelKey] == string(as.UID)
+}
+
+// ownerOf returns the object that published an alias, and whether it is one.
+func ownerOf(service *corev1.Service) (types.NamespacedName, bool) {
+	namespace, name, err := cache.SplitMetaNamespaceKey(service.Annotations[samples.AliasOwnerAnnotationKey])
+	return types.NamespacedName{Namespace: namespace, Name: name}, err == nil && name != ""
+}
+
+// correctAlias returns the existing alias with what we decide of it set right, and
+// whether it was right already. Labels and annotations of others stay.
+func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
+	const owner = samples.AliasOwnerAnnotationKey
+	if existing.Spec.Type == wanted.Spec.Type &&
+		existing.Spec.ExternalName == wanted.Spec.ExternalName &&
+		existing.Annotations[owner] == wanted.Annotations[owner] {
+		return existing, true
+	}
+	corrected := existing.DeepCopy()
+	corrected.Spec = wanted.Spec
+	metav1.SetMetaDataAnnotation(&corrected.ObjectMeta, owner, wanted.Annotations[owner])
+	return corrected, false
+}
+
+func aliasTaken(existing *corev1.Service) *problem {
+	if owner, ok := ownerOf(existing); ok {
+		return problemf(v1.ReasonAliasTaken, "the alias %q is published by AddressableService %s", existing.Name, owner)
+	}
+	return problemf(v1.ReasonAliasTaken, "Service %s/%s exists and was not made by this operator", existing.Namespace, existing.Name)
+}

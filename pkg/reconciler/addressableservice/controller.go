@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/tools/cache"
+
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	namespaceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace"
+	serviceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/service"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection/clients/dynamicclient"
+	"knative.dev/pkg/logging"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
+	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
+	"github.com/mallard-dev/mallard/pkg/duckinformer"
+)
+
+// NewController wires the reconciler to its informers. sharedmain calls it once,
+// before any informer runs. The number of workers is the process-wide
+// controller.DefaultThreadsPerController.
+func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+	logger := logging.FromContext(ctx)
+
+	addressableServices := addressableserviceinformer.Get(ctx)
+	services := serviceinformer.Get(ctx)
+	namespaces := namespaceinformer.Get(ctx)
+	crds := crdinformer.Get(ctx)
+
+	r := &Reconciler{
+		kube:                kubeclient.Get(ctx),
+		addressableServices: addressableServices.Lister(),
+		services:            services.Lister(),
+		namespaces:          namespaces.Lister(),
+		aliases:             services.Informer().GetIndexer(),
+		kinds:               &kinds{crds: crds.Informer().GetIndexer(), discovery: kubeclient.Get(ctx).Discovery()},
+	}
+
+	var store *config.Store
+	impl := addressableservicereconciler.NewImpl(ctx, r, samples.ClassMallard, func(impl *controller.Impl) controller.Options {
+		// What the config map says goes into the status of every object of our class.
+		resync := func(string, any) { impl.FilteredGlobalResync(isOurs, addressableServices.Informer()) }
+		store = config.NewStore(logger.Named("config-store"), resync)
+		store.WatchConfigs(cmw)
+		return controller.Options{ConfigStore: store}
+	})
+	r.tracker = impl.Tracker
+	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{},
+		controller.HandleAll(impl.Tracker.OnChanged))
+
+	w := &wakers{
+		impl:         impl,
+		config:       store,
+		objects:      addressableServices.Informer(),
+		addressables: r.addressables,
+	}
+	if err := errors.Join(
+		watch(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),
+		watch(services.Informer(), serviceIndexers(), dropManagedFields, w.services()...),
+		watch(namespaces.Informer(), nil, dropManagedFields, w.namespaces()),
+		watch(crds.Informer(), crdIndexers(), dropSchemas, w.crds()),
+	); err != nil {
+		logger.Fatalw("Setting up the informers failed", "error", err)
+	}
+	return impl
+}
+
+// watch sets an informer up, which is possible only before it runs.
+func watch(informer cache.SharedIndexInformer, indexers cache.Indexers, transform cache.TransformFunc, handlers ...cache.ResourceEventHandler) error {
+	if indexers != nil {
+		if err := informer.AddIndexers(indexers); err != nil {
+			return fmt.Errorf("adding indexers: %w", err)
+		}
+	}
+	if transform != nil {
+		if err := informer.SetTransform(transform); err != nil {
+			return fmt.Errorf("setting the transform: %w", err)
+		}
+	}
+	for _, h := range handlers {
+		if _, err := informer.AddEventHandler(h); err != nil {
+			return fmt.Errorf("adding an event handler: %w", err)
+		}
+	}
+	return nil
+}

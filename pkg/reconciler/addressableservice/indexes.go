@@ -1,0 +1,76 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// Names of the indexes that this reconciler adds to its informers.
+const (
+	// byAlias finds AddressableServices by the alias that they ask for.
+	byAlias = "alias"
+
+	// byTargetKind finds AddressableServices by the group and kind of their target.
+	byTargetKind = "targetKind"
+
+	// aliasesByOwnerUID finds alias Services by who published them.
+	aliasesByOwnerUID = "aliasOwnerUID"
+
+	// crdsByGroupKind finds a CRD by the group and kind that it defines.
+	crdsByGroupKind = "groupKind"
+)
+
+func addressableServiceIndexers() cache.Indexers {
+	return cache.Indexers{
+		byAlias: func(obj any) ([]string, error) {
+			if as, ok := obj.(*v1.AddressableService); ok && as.Spec.Publish != nil {
+				return []string{as.Spec.Publish.Alias}, nil
+			}
+			return nil, nil
+		},
+		byTargetKind: func(obj any) ([]string, error) {
+			if as, ok := obj.(*v1.AddressableService); ok {
+				return []string{as.Spec.Ref.GroupKind().String()}, nil
+			}
+			return nil, nil
+		},
+	}
+}
+
+func serviceIndexers() cache.Indexers {
+	return cache.Indexers{
+		aliasesByOwnerUID: func(obj any) ([]string, error) {
+			if service, ok := obj.(*corev1.Service); ok {
+				if uid, ok := service.Labels[samples.AliasOwnerUIDLabelKey]; ok {
+					return []string{uid}, nil
+				}
+			}
+			return nil, nil
+		},
+	}
+}
+
+func crdIndexers() cache.Indexers {
+	return cache.Indexers{
+		crdsByGroupKind: func(obj any) ([]string, error) {
+			if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
+				return []string{groupKindOf(crd).String()}, nil
+			}
+			return nil, nil
+		},
+	}
+}
+
+func groupKindOf(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupKind {
+	return schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+}

@@ -1,0 +1,174 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/tracker"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/duckinformer"
+)
+
+var serviceGroupKind = schema.GroupKind{Kind: "Service"}
+
+// resolve follows the reference to the addresses that it leads to.
+func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *problem) {
+	cfg := config.FromContextOrDefaults(ctx)
+	if as.Spec.Ref.NamespaceOr(as.Namespace) != as.Namespace && !cfg.AllowCrossNamespaceReferences {
+		return nil, problemf(v1.ReasonCrossNamespaceDenied,
+			"spec.ref.namespace %q is not this object's; set allow-cross-namespace-references in config map %s to allow it",
+			as.Spec.Ref.Namespace, config.AddressableName)
+	}
+	found, p := r.findTarget(ctx, as)
+	if p != nil {
+		return nil, p
+	}
+	return planAddresses(cfg, as, found)
+}
+
+// findTarget looks the target up, in the cache that its kind has.
+func (r *Reconciler) findTarget(ctx context.Context, as *v1.AddressableService) (target, *problem) {
+	ref := as.Spec.Ref
+	switch ref.GroupKind() {
+	case serviceGroupKind:
+		return r.findService(as)
+	case v1.Kind("AddressableService"):
+		return r.findAddressableService(as)
+	default:
+		return r.findAddressable(ctx, as)
+	}
+}
+
+func (r *Reconciler) findService(as *v1.AddressableService) (target, *problem) {
+	ref := as.Spec.Ref
+	namespace := ref.NamespaceOr(as.Namespace)
+	if p := r.track(as, "v1", namespace); p != nil {
+		return target{}, p
+	}
+	service, err := r.services.Services(namespace).Get(ref.Name)
+	if err != nil {
+		return target{}, notRead(ref, err)
+	}
+	return target{service: service}, nil
+}
+
+func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, *problem) {
+	ref := as.Spec.Ref
+	namespace := ref.NamespaceOr(as.Namespace)
+	// Whichever version the reference names, our informer has the hub.
+	if p := r.track(as, v1.SchemeGroupVersion.String(), namespace); p != nil {
+		return target{}, p
+	}
+	if p := r.findCycle(as); p != nil {
+		return target{}, p
+	}
+	other, err := r.addressableServices.AddressableServices(namespace).Get(ref.Name)
+	if err != nil {
+		return target{}, notRead(ref, err)
+	}
+	return fromStatus(ref, other.Status.AddressStatus, true)
+}
+
+// findAddressable looks up a target of a kind that is known only from the
+// reference, by an informer that is made when a kind is first referred to.
+func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableService) (target, *problem) {
+	ref := as.Spec.Ref
+	kind, p := r.kinds.find(ref.GroupVersionKind())
+	if p != nil {
+		return target{}, p
+	}
+	namespace := ""
+	if kind.namespaced {
+		namespace = ref.NamespaceOr(as.Namespace)
+	}
+	if p := r.track(as, ref.APIVersion, namespace); p != nil {
+		return target{}, p
+	}
+	lister, err := r.addressables.Lister(ctx, kind.resource)
+	switch {
+	case apierrors.IsForbidden(err):
+		p := problemf(v1.ReasonTargetForbidden,
+			"the operator may not list %s; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
+			kind.resource.GroupResource())
+		p.recheck = true
+		return target{}, p
+	case apierrors.IsNotFound(err):
+		// The CRD went away after it was looked up; its deletion wakes us.
+		return target{}, kindNotFound(ref.GroupVersionKind())
+	case err != nil:
+		return target{}, failed(v1.ReasonTargetUnavailable, err)
+	}
+
+	var obj runtime.Object
+	if kind.namespaced {
+		obj, err = lister.ByNamespace(namespace).Get(ref.Name)
+	} else {
+		obj, err = lister.Get(ref.Name)
+	}
+	if err != nil {
+		return target{}, notRead(ref, err)
+	}
+	switch found := obj.(type) {
+	case *duckv1.AddressableType:
+		return fromStatus(ref, found.Status, kind.addressable)
+	case *duckinformer.Malformed:
+		return target{}, problemf(v1.ReasonTargetNotAddressable, "%s: status.address is not an Addressable's: %v", ref, found.Err)
+	default:
+		return target{}, failed(v1.ReasonTargetUnavailable, fmt.Errorf("%s is cached as an unexpected %T", ref, obj))
+	}
+}
+
+// track makes a change of the target wake this object, also when the target
+// does not exist yet. It comes before each look-up, so that no change is missed.
+func (r *Reconciler) track(as *v1.AddressableService, apiVersion, namespace string) *problem {
+	err := r.tracker.TrackReference(tracker.Reference{
+		APIVersion: apiVersion,
+		Kind:       as.Spec.Ref.Kind,
+		Namespace:  namespace,
+		Name:       as.Spec.Ref.Name,
+	}, as)
+	if err != nil {
+		// The schema refuses what the tracker does, so this object came in past it.
+		return problemf(v1.ReasonTargetNotFound, "spec.ref is invalid: %v", err)
+	}
+	return nil
+}
+
+// fromStatus makes a target of an object's addresses, if it has any.
+func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable bool) (target, *problem) {
+	t := target{addresses: status.Addresses}
+	if len(t.addresses) == 0 && status.Address != nil {
+		t.addresses = []duckv1.Addressable{*status.Address}
+	}
+	if len(t.addresses) > 0 && t.addresses[0].URL != nil && t.addresses[0].URL.Host != "" {
+		return t, nil
+	}
+	if addressable {
+		return target{}, problemf(v1.ReasonTargetHasNoAddress, "%s has no status.address.url yet", ref)
+	}
+	return target{}, problemf(v1.ReasonTargetNotAddressable,
+		"%s has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", ref)
+}
+
+func notRead(ref v1.TargetReference, err error) *problem {
+	if apierrors.IsNotFound(err) {
+		return problemf(v1.ReasonTargetNotFound, "%s does not exist", ref)
+	}
+	return failed(v1.ReasonTargetUnavailable, fmt.Errorf("reading %s: %w", ref, err))
+}
+
+func kindNotFound(gvk schema.GroupVersionKind) *problem {
+	return problemf(v1.ReasonTargetKindNotFound, "the cluster does not serve kind %s at %s", gvk.Kind, gvk.GroupVersion())
+}

@@ -1,0 +1,166 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/kmeta"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/duckinformer"
+)
+
+// wakers turns the events of the informers into keys of the objects that they
+// concern. Every handler accepts tombstones: a deletion that happened while the
+// watch was down arrives as cache.DeletedFinalStateUnknown, which the filters of
+// knative.dev/pkg drop.
+type wakers struct {
+	impl         *controller.Impl
+	config       *config.Store
+	objects      cache.SharedIndexInformer
+	addressables *duckinformer.Factory
+}
+
+// addressableServices are woken by themselves, and, whatever their class, wake
+// those that refer to them.
+func (w *wakers) addressableServices() []cache.ResourceEventHandler {
+	gvk := (*v1.AddressableService)(nil).GetGroupVersionKind()
+	return []cache.ResourceEventHandler{
+		controller.HandleAll(func(obj any) {
+			if isOurs(obj) {
+				w.impl.Enqueue(obj)
+			}
+		}),
+		controller.HandleAll(controller.EnsureTypeMeta(w.impl.Tracker.OnChanged, gvk)),
+		// Without this the tracker keeps what a deleted object tracked until
+		// its lease ends, which is a day.
+		cache.ResourceEventHandlerFuncs{DeleteFunc: w.impl.Tracker.OnDeletedObserver},
+	}
+}
+
+// services wake those whose target they are, the owner of the alias that they
+// are, and everyone who waits for that alias.
+func (w *wakers) services() []cache.ResourceEventHandler {
+	gvk := corev1.SchemeGroupVersion.WithKind("Service")
+	return []cache.ResourceEventHandler{
+		controller.HandleAll(controller.EnsureTypeMeta(w.impl.Tracker.OnChanged, gvk)),
+		controller.HandleAll(w.aliasChanged),
+	}
+}
+
+func (w *wakers) aliasChanged(obj any) {
+	accessor, err := kmeta.DeletionHandlingAccessor(obj)
+	if err != nil {
+		return
+	}
+	service, ok := accessor.(*corev1.Service)
+	if !ok {
+		return
+	}
+	if owner, ok := ownerOf(service); ok {
+		w.impl.EnqueueKey(owner)
+	}
+	if service.Namespace == w.config.Load().DirectoryNamespace {
+		w.enqueueIndexed(byAlias, service.Name)
+	}
+}
+
+// namespaces: the directory coming, going or beginning to go wakes everyone who
+// publishes.
+func (w *wakers) namespaces() cache.ResourceEventHandler {
+	return controller.HandleAll(func(obj any) {
+		namespace, err := kmeta.DeletionHandlingAccessor(obj)
+		if err != nil || namespace.GetName() != w.config.Load().DirectoryNamespace {
+			return
+		}
+		w.impl.FilteredGlobalResync(func(obj any) bool {
+			as, ok := obj.(*v1.AddressableService)
+			return ok && as.Spec.Publish != nil && isOurs(obj)
+		}, w.objects)
+	})
+}
+
+// crds: a kind that begins to be served wakes those that refer to it; one that
+// is served no more ends its informer, which would ask for it for ever.
+func (w *wakers) crds() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    w.crdChanged,
+		UpdateFunc: controller.PassNew(w.crdChanged),
+		DeleteFunc: w.crdDeleted,
+	}
+}
+
+func (w *wakers) crdChanged(obj any) {
+	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
+		w.stopInformers(crd, func(version string) bool { return !servesVersion(crd, version) })
+		w.enqueueIndexed(byTargetKind, groupKindOf(crd).String())
+	}
+}
+
+func (w *wakers) crdDeleted(obj any) {
+	accessor, err := kmeta.DeletionHandlingAccessor(obj)
+	if err != nil {
+		return
+	}
+	if crd, ok := accessor.(*apiextensionsv1.CustomResourceDefinition); ok {
+		w.stopInformers(crd, func(string) bool { return true })
+		w.enqueueIndexed(byTargetKind, groupKindOf(crd).String())
+	}
+}
+
+func (w *wakers) stopInformers(crd *apiextensionsv1.CustomResourceDefinition, gone func(version string) bool) {
+	w.addressables.Stop(func(gvr schema.GroupVersionResource) bool {
+		return gvr.Group == crd.Spec.Group && gvr.Resource == crd.Spec.Names.Plural && gone(gvr.Version)
+	})
+}
+
+// enqueueIndexed enqueues the objects of our class that an index finds.
+func (w *wakers) enqueueIndexed(index, value string) {
+	objs, err := w.objects.GetIndexer().ByIndex(index, value)
+	if err != nil {
+		// Only an index that was not added fails, which every test would see.
+		panic(err)
+	}
+	for _, obj := range objs {
+		if isOurs(obj) {
+			w.impl.Enqueue(obj)
+		}
+	}
+}
+
+// isOurs says whether an object, or the last state of a deleted one, has our class.
+func isOurs(obj any) bool {
+	accessor, err := kmeta.DeletionHandlingAccessor(obj)
+	return err == nil && accessor.GetAnnotations()[samples.ClassAnnotationKey] == samples.ClassMallard
+}
+
+// dropManagedFields is a cache.TransformFunc. Managed fields are often the larger
+// part of an object and are read by nobody here.
+func dropManagedFields(obj any) (any, error) {
+	if accessor, err := meta.Accessor(obj); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	return obj, nil
+}
+
+// dropSchemas is a cache.TransformFunc for CRDs, whose schemas are nearly all of
+// their size.
+func dropSchemas(obj any) (any, error) {
+	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
+		for i := range crd.Spec.Versions {
+			crd.Spec.Versions[i].Schema = nil
+		}
+	}
+	return dropManagedFields(obj)
+}
