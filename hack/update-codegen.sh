@@ -97,3 +97,6 @@ generator injection-gen \
 
 rm -rf pkg/client
 mv "${scratch}" pkg/client
+
+step "CRDs"
+go -C hack/tools run ./crd-gen --root ../.. --output ../../config

@@ -1,0 +1,236 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-tools/pkg/crd"
+	"sigs.k8s.io/controller-tools/pkg/loader"
+)
+
+// Import paths of the packages whose types our kinds embed or refer to.
+const (
+	metav1Path = "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apisPath   = "knative.dev/pkg/apis"
+	duckv1Path = "knative.dev/pkg/apis/duck/v1"
+)
+
+// Upper bounds of strings whose writer is another controller, or whose parts are. They are far above what is ever
+// needed, and are there so that no object can be filled up to etcd's limit and so that CEL can estimate its costs.
+const (
+	maxURL         = 8192
+	maxMessage     = 32768
+	maxReason      = 1024
+	maxCACerts     = 262144
+	maxAudience    = 2048
+	maxName        = 253
+	maxLabelName   = 63
+	maxQualified   = maxName + 1 + maxLabelName
+	maxAnnotation  = 4096
+	maxAnnotations = 64
+	maxConditions  = 32
+	maxAddresses   = 64
+)
+
+type (
+	schema     = apiextensionsv1.JSONSchemaProps
+	properties = map[string]schema
+)
+
+// foreignSchemas are the schemas of types that other modules declare, by import path and type name. Their texts have to
+// be true of every kind that uses the type.
+var foreignSchemas = map[string]map[string]schema{
+	metav1Path: {
+		"TypeMeta": {Type: "object", Properties: properties{
+			"apiVersion": {Type: "string", Description: "API group and version that this object is written in."},
+			"kind":       {Type: "string", Description: "Kind of this object, in CamelCase."},
+		}},
+	},
+	apisPath: {
+		"URL":          urlSchema,
+		"VolatileTime": {Type: "string", Format: "date-time"},
+		"Condition":    conditionSchema,
+	},
+	duckv1Path: {
+		"Conditions": {
+			Type: "array", MaxItems: bound(maxConditions), Items: itemsOf(conditionSchema),
+			XListType: new("map"), XListMapKeys: []string{"type"},
+		},
+		"Status":        statusSchema,
+		"Addressable":   addressableSchema,
+		"AddressStatus": addressStatusSchema,
+		"KReference":    kReferenceSchema,
+	},
+}
+
+// URLs have no format: the API server accepts a relative reference as "uri" and refuses nothing that a consumer would.
+var urlSchema = schema{Type: "string", MaxLength: bound(maxURL)}
+
+var conditionSchema = schema{
+	Type:        "object",
+	Description: "One aspect of the object's state.",
+	Required:    []string{"status", "type"},
+	Properties: properties{
+		"type": {
+			Type: "string", MinLength: bound(1), MaxLength: bound(maxQualified),
+			Pattern:     `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`,
+			Description: "Name of the aspect, in CamelCase. Ready, or Succeeded where the work has an end, sums up the others.",
+		},
+		"status": {
+			Type: "string", Enum: enum("True", "False", "Unknown"),
+			Description: "Whether the aspect is as it should be. Unknown says that this is still being found out.",
+		},
+		"severity": {
+			Type: "string", Enum: enum("", "Info", "Warning"),
+			Description: "How bad it is when the status is False. An error when left out: only an error keeps the whole from being ready.",
+		},
+		"reason": {
+			Type: "string", MaxLength: bound(maxReason),
+			Description: "One CamelCase word for why the condition has its status, for programs to compare.",
+		},
+		"message": {
+			Type: "string", MaxLength: bound(maxMessage),
+			Description: "A sentence for people that says the same as the reason, with the particulars.",
+		},
+		"lastTransitionTime": {
+			Type: "string", Format: "date-time",
+			Description: "When the condition last changed in anything but this time.",
+		},
+	},
+}
+
+var statusSchema = schema{
+	Type: "object",
+	Properties: properties{
+		"observedGeneration": {
+			Type: "integer", Format: "int64", Minimum: new(0.0),
+			Description: "The metadata.generation that this status was made from. While it is the smaller one, the status is out of date.",
+		},
+		"conditions": {
+			Type: "array", MaxItems: bound(maxConditions), Items: itemsOf(conditionSchema),
+			XListType: new("map"), XListMapKeys: []string{"type"},
+			Description: "What is known of the object's state, one entry for each aspect.",
+		},
+		"annotations": {
+			Type: "object", MaxProperties: bound(maxAnnotations),
+			AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{
+				Allows: true, Schema: &schema{Type: "string", MaxLength: bound(maxAnnotation)},
+			},
+			Description: "Further facts that the controller wants to pass on, by qualified name.",
+		},
+	},
+}
+
+var addressableSchema = schema{
+	Type:        "object",
+	Description: "One address at which the object can be reached.",
+	Properties: properties{
+		"name": {
+			Type: "string", MaxLength: bound(maxName),
+			Description: "Tells this address from the others of the same object.",
+		},
+		"url": {
+			Type: "string", MaxLength: bound(maxURL),
+			Description: "Where requests are sent to.",
+		},
+		"CACerts": {
+			Type: "string", MaxLength: bound(maxCACerts),
+			Description: "Certificates in PEM form by which a client can verify the server, where the system's own do not.",
+		},
+		"audience": {
+			Type: "string", MaxLength: bound(maxAudience),
+			Description: "OpenID Connect audience that a client's token has to name.",
+		},
+	},
+}
+
+var addressStatusSchema = schema{
+	Type: "object",
+	Properties: properties{
+		"address": withDescription(addressableSchema,
+			"The address for clients that want one. It is absent while the object cannot be reached."),
+		"addresses": {
+			Type: "array", MaxItems: bound(maxAddresses), Items: itemsOf(addressableSchema), XListType: new("atomic"),
+			Description: "Every address, for clients that can choose between them. Such a client ignores status.address.",
+		},
+	},
+}
+
+var kReferenceSchema = schema{
+	Type:        "object",
+	Description: "Names another object.",
+	Required:    []string{"kind", "name"},
+	Properties: properties{
+		"apiVersion": {
+			Type: "string", MaxLength: bound(maxQualified),
+			Description: "API group and version of the object that is referred to.",
+		},
+		"group": {
+			Type: "string", MaxLength: bound(maxName),
+			Description: "API group of the object that is referred to, in place of apiVersion; the version is then looked up.",
+		},
+		"kind": {
+			Type: "string", MinLength: bound(1), MaxLength: bound(maxLabelName),
+			Description: "Kind of the object that is referred to.",
+		},
+		"namespace": {
+			Type: "string", MaxLength: bound(maxLabelName),
+			Description: "Namespace of the object that is referred to. When left out, that of the object that holds the reference.",
+		},
+		"name": {
+			Type: "string", MinLength: bound(1), MaxLength: bound(maxName),
+			Description: "Name of the object that is referred to.",
+		},
+		"address": {
+			Type: "string", MaxLength: bound(maxName),
+			Description: "Which of the object's named addresses is meant.",
+		},
+	},
+}
+
+// overrideForeignTypes makes the parser use foreignSchemas, and what controller-tools itself knows of other modules'
+// types, in place of their declarations. The set that it returns holds these types once the parser has met them.
+func overrideForeignTypes(parser *crd.Parser) map[crd.TypeIdent]bool {
+	known := make(map[crd.TypeIdent]bool)
+	for path := range foreignSchemas {
+		if _, ok := parser.PackageOverrides[path]; !ok {
+			parser.PackageOverrides[path] = func(p *crd.Parser, pkg *loader.Package) { p.AddPackage(pkg) }
+		}
+	}
+	for path, standard := range parser.PackageOverrides {
+		parser.PackageOverrides[path] = func(p *crd.Parser, pkg *loader.Package) {
+			standard(p, pkg)
+			for name, schema := range foreignSchemas[path] {
+				p.Schemata[crd.TypeIdent{Package: pkg, Name: name}] = *schema.DeepCopy()
+			}
+			for ident := range p.Schemata {
+				if ident.Package == pkg {
+					known[ident] = true
+				}
+			}
+		}
+	}
+	return known
+}
+
+func bound(n int64) *int64 { return &n }
+
+func itemsOf(item schema) *apiextensionsv1.JSONSchemaPropsOrArray {
+	return &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &item}
+}
+
+func withDescription(s schema, description string) schema {
+	s.Description = description
+	return s
+}
+
+func enum(values ...string) []apiextensionsv1.JSON {
+	list := make([]apiextensionsv1.JSON, 0, len(values))
+	for _, value := range values {
+		list = append(list, apiextensionsv1.JSON{Raw: []byte(`"` + value + `"`)})
+	}
+	return list
+}
