@@ -1,0 +1,84 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+)
+
+// A field that upstream adds must not be pruned from our objects because nobody noticed.
+func TestForeignSchemasHaveTheFieldsOfTheirTypes(t *testing.T) {
+	for _, test := range []struct {
+		schema schema
+		value  any
+	}{
+		{foreignSchemas[metav1Path]["TypeMeta"], metav1.TypeMeta{}},
+		{conditionSchema, apis.Condition{}},
+		{statusSchema, duckv1.Status{}},
+		{addressableSchema, duckv1.Addressable{}},
+		{addressStatusSchema, duckv1.AddressStatus{}},
+		{kReferenceSchema, duckv1.KReference{}},
+	} {
+		typ := reflect.TypeOf(test.value)
+		t.Run(typ.String(), func(t *testing.T) {
+			var fields []string
+			for i := range typ.NumField() {
+				name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+				fields = append(fields, name)
+			}
+			slices.Sort(fields)
+			if diff := cmp.Diff(fields, sortedKeys(test.schema.Properties)); diff != "" {
+				t.Error("fields differ from the Go type's (-type +schema):", diff)
+			}
+		})
+	}
+}
+
+func TestForeignSchemasAreBounded(t *testing.T) {
+	for path, types := range foreignSchemas {
+		for name, s := range types {
+			if name == "TypeMeta" {
+				continue // The API server checks these two before the schema.
+			}
+			expectBounds(t, path+"."+name, &s)
+		}
+	}
+}
+
+func expectBounds(t *testing.T, path string, s *schema) {
+	t.Helper()
+	switch s.Type {
+	case "string":
+		if s.MaxLength == nil && len(s.Enum) == 0 && s.Format != "date-time" {
+			t.Errorf("%s is a string of any length", path)
+		}
+	case "array":
+		if s.MaxItems == nil {
+			t.Errorf("%s is an array of any length", path)
+		}
+		expectBounds(t, path+"[]", s.Items.Schema)
+	case "object":
+		for name, property := range s.Properties {
+			expectBounds(t, path+"."+name, &property)
+		}
+		if s.AdditionalProperties == nil {
+			break
+		}
+		if s.MaxProperties == nil {
+			t.Errorf("%s is a map of any size", path)
+		}
+		expectBounds(t, path+"{}", s.AdditionalProperties.Schema)
+	}
+}

@@ -1,0 +1,93 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// at follows a path of properties, of "[]" to an array's items and "{}" to a map's values.
+func at(t *testing.T, s *schema, path string) *schema {
+	t.Helper()
+	for name := range strings.SplitSeq(path, ".") {
+		switch {
+		case name == "[]" && s.Items != nil:
+			s = s.Items.Schema
+		case name == "{}" && s.AdditionalProperties != nil:
+			s = s.AdditionalProperties.Schema
+		default:
+			next, ok := s.Properties[name]
+			if !ok {
+				t.Fatalf("the schema has no %q on the way to %q", name, path)
+			}
+			s = &next
+		}
+	}
+	return s
+}
+
+func TestGenerate(t *testing.T) {
+	crds, err := generate(".", "./testdata/good/...")
+	if err != nil {
+		t.Fatal("generate:", err)
+	}
+	if len(crds) != 1 {
+		t.Fatalf("got %d CRDs, want one", len(crds))
+	}
+	crd := crds[0]
+	if err := check(crd); err != nil {
+		t.Error("check refuses a CRD that is in order:", err)
+	}
+	if got, want := crd.Name, "geese.good.example.com"; got != want {
+		t.Errorf("name is %q, want %q", got, want)
+	}
+	if diff := cmp.Diff(map[string]string{"duck.knative.dev/addressable": "true"}, crd.Labels); diff != "" {
+		t.Error("labels differ from the markers (-want +got):", diff)
+	}
+
+	root := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+	for _, test := range []struct {
+		path string
+		want schema
+	}{
+		{"spec.source", schema{Type: "string", MaxLength: bound(maxURL), Description: "Where it comes from."}},
+		{"spec.arrival", schema{Type: "string", Format: "date-time", Description: "When it came."}},
+		{"spec.leader", withDescription(kReferenceSchema, "Whom it follows.")},
+		{"spec.followers.[]", kReferenceSchema},
+		{"status.conditions", statusSchema.Properties["conditions"]},
+		{"status.observedGeneration", statusSchema.Properties["observedGeneration"]},
+		{"status.annotations", statusSchema.Properties["annotations"]},
+		{"status.address", addressStatusSchema.Properties["address"]},
+		{"status.addresses.[]", addressableSchema},
+	} {
+		t.Run(test.path, func(t *testing.T) {
+			if diff := cmp.Diff(&test.want, at(t, root, test.path)); diff != "" {
+				t.Error("schema differs (-want +got):", diff)
+			}
+		})
+	}
+}
+
+func TestGenerateRefusesForeignTypes(t *testing.T) {
+	_, err := generate(".", "./testdata/foreign/...")
+	if err == nil {
+		t.Fatal("a type of another module without a schema of ours was accepted")
+	}
+	for _, want := range []string{"foreign.go", "knative.dev/pkg/apis/duck/v1.SourceSpec"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not name %q", err, want)
+		}
+	}
+}
+
+func TestGenerateWithoutKinds(t *testing.T) {
+	if _, err := generate(".", "."); err == nil || !strings.Contains(err.Error(), metav1Path) {
+		t.Errorf("error is %v, want one that says that no package imports %s", err, metav1Path)
+	}
+}
