@@ -1,0 +1,312 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package devprocess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/internal/procgroup"
+)
+
+// noticeLines is how many last lines an [ExitError] carries.
+const noticeLines = 20
+
+// Process is one container of one Deployment as a local process. It can be started any number of times, one execution
+// at a time. Its methods may be called from several goroutines.
+type Process struct {
+	name       string
+	deployment types.NamespacedName
+	container  string
+	ordinal    int
+	log        string
+	runner     *Runner
+
+	// lifecycle lets one of Start, Stop and Kill run at a time; mu guards the fields below and is held for a moment only.
+	lifecycle sync.Mutex
+	mu        sync.Mutex
+	override  Override
+	current   *execution
+}
+
+// Override changes what a process is given at its next start, other than its Deployment says.
+type Override struct {
+	// Server is the API server to talk to; nil is that of the runner.
+	Server *Server
+	// Env is added to the environment, and wins over it.
+	Env map[string]string
+}
+
+// execution is one life of a process.
+type execution struct {
+	group   *procgroup.Group
+	backend backend
+	// firstReady is closed when the process was ready for the first time and the cluster has been told.
+	firstReady chan struct{}
+	// over is closed when the process has ended and the cluster has been told.
+	over chan struct{}
+
+	// Guarded by Process.mu.
+	ready     bool
+	planned   bool
+	lastProbe error
+}
+
+// ExitError says that a process has ended though nobody asked it to.
+type ExitError struct {
+	// Process is its name.
+	Process string
+	// Err is how it ended, or nil for exit status 0.
+	Err error
+	// Lines are the last lines of its log.
+	Lines []string
+}
+
+// Error names the process and how it ended, without the lines of its log.
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return "process " + e.Process + " has ended with exit status 0, though nobody asked it to"
+	}
+	return fmt.Sprintf("process %s has ended: %v", e.Process, e.Err)
+}
+
+// Unwrap returns how the process ended.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// Name is the name of the Deployment; with the container's name if there are several, and with a number from the second
+// replica on.
+func (p *Process) Name() string { return p.name }
+
+// LogFile is the path of the file that takes the output of every execution, one after the other.
+func (p *Process) LogFile() string { return p.log }
+
+// LastLines are the last lines of the log, at most maximum of them.
+func (p *Process) LastLines(maximum int) ([]string, error) { return lastLines(p.log, maximum) }
+
+// SetOverride takes effect at the next start.
+func (p *Process) SetOverride(o Override) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.override = o
+}
+
+// Running is whether the process has been started and has not ended.
+func (p *Process) Running() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current != nil && !isClosed(p.current.group.Done())
+}
+
+// Ready is whether the process runs and its last readiness probes succeeded.
+func (p *Process) Ready() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current != nil && p.current.ready
+}
+
+// PID is the process ID, 0 unless the process runs.
+func (p *Process) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == nil || isClosed(p.current.group.Done()) {
+		return 0
+	}
+	return p.current.group.PID()
+}
+
+// Start starts the process as its Deployment and the objects that it refers to say now. It does not wait until the
+// process is ready: see WaitReady. A process that runs already is an error.
+func (p *Process) Start(ctx context.Context) error {
+	p.lifecycle.Lock()
+	defer p.lifecycle.Unlock()
+	if p.Running() {
+		return fmt.Errorf("process %s runs already", p.name)
+	}
+	if p.runner.ctx.Err() != nil {
+		return fmt.Errorf("starting process %s: its runner has been closed", p.name)
+	}
+	p.mu.Lock()
+	override := p.override
+	p.mu.Unlock()
+	launch, err := p.runner.prepare(ctx, p, override)
+	if err != nil {
+		return fmt.Errorf("starting process %s: %w", p.name, err)
+	}
+	group, err := launch.start(p.log)
+	if err != nil {
+		return fmt.Errorf("starting process %s: %w", p.name, err)
+	}
+	e := &execution{group: group, backend: launch.backend, firstReady: make(chan struct{}), over: make(chan struct{})}
+	p.mu.Lock()
+	p.current = e
+	p.mu.Unlock()
+	p.runner.tasks.Go(func() { p.supervise(e, launch.probe) })
+	if err := p.runner.report(ctx, p.deployment); err != nil {
+		return errors.Join(fmt.Errorf("starting process %s: %w", p.name, err), p.end(e, group.Kill))
+	}
+	return nil
+}
+
+// WaitReady returns once the process has been ready and the status of its Deployment says so. A process that ends first
+// is an [ExitError]; a context that is done is an error with what the last probe said.
+func (p *Process) WaitReady(ctx context.Context) error {
+	p.mu.Lock()
+	e := p.current
+	p.mu.Unlock()
+	if e == nil {
+		return fmt.Errorf("process %s has not been started", p.name)
+	}
+	select {
+	case <-e.firstReady:
+		return nil
+	case <-e.over:
+		return p.exitError(e)
+	case <-ctx.Done():
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return fmt.Errorf("process %s is not ready: %w", p.name, errors.Join(context.Cause(ctx), e.lastProbe))
+	}
+}
+
+// Stop asks the process to end (SIGTERM) and kills it when the grace period has passed or ctx is done. It returns when
+// the process is gone and the status of its Deployment says so. A process that does not run is no error.
+func (p *Process) Stop(ctx context.Context) error {
+	p.lifecycle.Lock()
+	defer p.lifecycle.Unlock()
+	return p.finish(func(e *execution) error { return e.group.Stop(ctx, p.runner.grace) })
+}
+
+// Kill ends the process with SIGKILL, as a machine that fails would, and returns as Stop does.
+func (p *Process) Kill() error {
+	p.lifecycle.Lock()
+	defer p.lifecycle.Unlock()
+	return p.finish(func(e *execution) error { return e.group.Kill() })
+}
+
+// Restart stops the process and starts it again.
+func (p *Process) Restart(ctx context.Context) error {
+	if err := p.Stop(ctx); err != nil {
+		return err
+	}
+	return p.Start(ctx)
+}
+
+func (p *Process) finish(end func(*execution) error) error {
+	p.mu.Lock()
+	e := p.current
+	p.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	return p.end(e, func() error { return end(e) })
+}
+
+// end marks the end as planned before it happens, so that no exit notice goes out for it.
+func (p *Process) end(e *execution, end func() error) error {
+	p.mu.Lock()
+	e.planned = true
+	p.mu.Unlock()
+	if err := end(); err != nil {
+		return fmt.Errorf("ending process %s: %w", p.name, err)
+	}
+	<-e.over
+	return nil
+}
+
+func (p *Process) exitError(e *execution) error {
+	lines, err := p.LastLines(noticeLines)
+	return errors.Join(&ExitError{Process: p.name, Err: e.group.Err(), Lines: lines}, err)
+}
+
+// supervise follows an execution until its end.
+func (p *Process) supervise(e *execution, probe *probe) {
+	ctx, cancel := context.WithCancel(p.runner.ctx)
+	defer cancel()
+	go func() {
+		<-e.group.Done()
+		cancel()
+	}()
+	p.watchReadiness(ctx, e, probe)
+	<-e.group.Done()
+
+	p.mu.Lock()
+	e.ready = false
+	planned := e.planned
+	p.mu.Unlock()
+	p.tell()
+	close(e.over)
+	if !planned && p.runner.ctx.Err() == nil {
+		p.runner.onExit(p.exitError(e))
+	}
+}
+
+// watchReadiness probes until ctx is done and tells the cluster of each change.
+func (p *Process) watchReadiness(ctx context.Context, e *execution, probe *probe) {
+	failures := 0
+	for {
+		pause := startPeriod
+		err := error(nil)
+		if probe != nil {
+			err = probe.check(ctx, e.backend.local[probe.port])
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		p.mu.Lock()
+		before := e.ready
+		e.lastProbe = err
+		if failures++; err == nil {
+			failures, e.ready = 0, true
+		} else if probe != nil && failures >= probe.failures {
+			e.ready = false
+		}
+		ready := e.ready
+		p.mu.Unlock()
+		if ready != before {
+			p.tell()
+		}
+		if ready && !isClosed(e.firstReady) {
+			close(e.firstReady)
+		}
+		switch {
+		case probe == nil:
+			<-ctx.Done()
+			return
+		case ready:
+			pause = probe.period
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// tell reports to the cluster what nobody waits for.
+func (p *Process) tell() {
+	ctx, cancel := context.WithTimeout(p.runner.ctx, reportTimeout)
+	defer cancel()
+	if err := p.runner.report(ctx, p.deployment); err != nil && p.runner.ctx.Err() == nil {
+		p.runner.onError(err)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

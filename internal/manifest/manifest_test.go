@@ -1,0 +1,103 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package manifest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason string
+		text   string
+		want   []string
+		err    string
+	}{
+		"TwoDocuments": {
+			reason: "documents keep their order",
+			text:   "apiVersion: v1\nkind: Namespace\nmetadata: {name: b}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\n",
+			want:   []string{"Namespace b", "Secret b/a"},
+		},
+		"EmptyDocuments": {
+			reason: "a comment alone, as in a licence header, is no object",
+			text:   "# header\n---\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: b}\n---\n",
+			want:   []string{"Namespace b"},
+		},
+		"List": {
+			reason: "a List is what kubectl get -o yaml writes",
+			text:   "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: a}}\n- {apiVersion: v1, kind: Namespace, metadata: {name: b}}\n",
+			want:   []string{"Namespace a", "Namespace b"},
+		},
+		"NotYAML":      {reason: "the document is named", text: "a: b\n---\n{", err: "document 1: not a Kubernetes object"},
+		"Scalar":       {reason: "a mapping is needed", text: "hello", err: "document 1: not a YAML mapping"},
+		"DuplicateKey": {reason: "which of the two is meant is unknown", text: "apiVersion: v1\napiVersion: v2\n", err: `"apiVersion" already set`},
+		"NoVersion":    {reason: "the field is named", text: "kind: Secret\nmetadata: {name: a}\n", err: "apiVersion is missing"},
+		"NoName":       {reason: "the field is named", text: "apiVersion: v1\nkind: Secret\n", err: "metadata.name of the Secret is missing"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			objects, err := Parse([]byte(test.text))
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Fatalf("%s: got error %v, want one with %q", test.reason, err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", test.reason, err)
+			}
+			var got []string
+			for _, object := range objects {
+				got = append(got, Name(object, object.GetKind()))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
+			}
+		})
+	}
+}
+
+func TestReadDir(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ReadDir(dir); err == nil || !strings.Contains(err.Error(), "holds no manifest") {
+		t.Errorf("an empty folder: got error %v, want one that says so", err)
+	}
+	write("200-b.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: b}\n")
+	write("100-a.json", `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}`)
+	write("samples/c.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: c}\n")
+	write("README.md", "not a manifest")
+	objects, err := ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, object := range objects {
+		got = append(got, object.GetName())
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
+		t.Errorf("files by name, folders left out (-want +got):\n%s", diff)
+	}
+	write("300-broken.yaml", "kind: [")
+	if _, err := ReadDir(dir); err == nil || !strings.Contains(err.Error(), "300-broken.yaml: document 1") {
+		t.Errorf("a broken file: got error %v, want one that names it", err)
+	}
+}

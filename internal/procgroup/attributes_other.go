@@ -1,0 +1,15 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+//go:build !linux
+
+package procgroup
+
+import "syscall"
+
+// attributes has no parent-death signal to ask for outside of Linux.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

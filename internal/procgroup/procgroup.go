@@ -1,0 +1,120 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package procgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Group is a started child process and the process group that it leads.
+type Group struct {
+	pid  int
+	done chan struct{}
+	err  error
+}
+
+// Start starts cmd as the leader of a new process group. The command must not have been built with [exec.CommandContext]:
+// that kills the leader alone. Its output should go to files, since a pipe is held open by a grandchild that survives.
+func Start(cmd *exec.Cmd) (*Group, error) {
+	g := &Group{done: make(chan struct{})}
+	cmd.SysProcAttr = attributes()
+	started := make(chan error, 1)
+	go func() {
+		// The parent-death signal is tied to the thread that forked, not to the process, so that thread has to live as long
+		// as the child does.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if err := cmd.Start(); err != nil {
+			started <- err
+			return
+		}
+		g.pid = cmd.Process.Pid
+		started <- nil
+		g.err = cmd.Wait()
+		// What the leader left behind would hold ports and files that its successor needs.
+		_ = syscall.Kill(-g.pid, syscall.SIGKILL)
+		close(g.done)
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
+	}
+	return g, nil
+}
+
+// PID is the process ID of the leader, which is the ID of the group too.
+func (g *Group) PID() int { return g.pid }
+
+// Done is closed once the leader has ended and the rest of its group has been killed.
+func (g *Group) Done() <-chan struct{} { return g.done }
+
+// Err is how the leader ended, as [exec.Cmd.Wait] reports it. It blocks until Done is closed.
+func (g *Group) Err() error {
+	<-g.done
+	return g.err
+}
+
+// Signal sends a signal to every process of the group. A group that has ended is no error.
+func (g *Group) Signal(signal syscall.Signal) error {
+	select {
+	case <-g.done:
+		return nil
+	default:
+	}
+	if err := syscall.Kill(-g.pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("sending %v to process group %d: %w", signal, g.pid, err)
+	}
+	return nil
+}
+
+// Stop asks the group to end with SIGTERM, and kills it when grace has passed or ctx is done first. It returns once the
+// leader has ended; how it ended is told by Err.
+func (g *Group) Stop(ctx context.Context, grace time.Duration) error {
+	if err := g.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-g.done:
+		return nil
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return g.Kill()
+}
+
+// Kill ends the group with SIGKILL and returns once the leader is gone.
+func (g *Group) Kill() error {
+	if err := g.Signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	<-g.done
+	return nil
+}
+
+// Run starts cmd as Start does and waits for its end. When ctx is done first the whole group is stopped, with SIGKILL
+// after grace, and the context's cause is returned.
+func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	g, err := Start(cmd)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-g.Done():
+		return g.Err()
+	case <-ctx.Done():
+		return errors.Join(context.Cause(ctx), g.Stop(context.WithoutCancel(ctx), grace))
+	}
+}
