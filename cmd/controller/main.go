@@ -1,0 +1,32 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// The controller reconciles the samples. What it may do is in
+// config/200-controller-roles.yaml, how it is deployed in config/controller.yaml.
+package main
+
+import (
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/signals"
+
+	"github.com/mallard-dev/mallard/internal/process"
+	"github.com/mallard-dev/mallard/pkg/reconciler/addressableservice"
+)
+
+type settings struct {
+	process.Settings
+
+	Workers process.Count `envconfig:"WORKERS" default:"8" desc:"how many objects each controller reconciles at a time"`
+}
+
+func main() {
+	var s settings
+	process.MustLoad("controller", "reconciles the objects of samples.knative.dev", &s)
+	controller.DefaultThreadsPerController = int(s.Workers)
+
+	process.Run(signals.NewContext(), "controller", s.Settings,
+		addressableservice.NewController,
+	)
+}

@@ -1,0 +1,47 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// The webhook completes and checks objects before they are stored. What it may do
+// is in config/200-webhook-roles.yaml, how it is deployed in config/webhook.yaml.
+package main
+
+import (
+	"time"
+
+	"knative.dev/pkg/signals"
+	knativewebhook "knative.dev/pkg/webhook"
+	"knative.dev/pkg/webhook/certificates"
+
+	"github.com/mallard-dev/mallard/internal/process"
+	"github.com/mallard-dev/mallard/pkg/webhook"
+)
+
+type settings struct {
+	process.Settings
+
+	Name        process.Name  `envconfig:"WEBHOOK_NAME" default:"webhook" desc:"name of the Service through which the API server reaches the webhook"`
+	Port        process.Port  `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission requests"`
+	SecretName  process.Name  `envconfig:"WEBHOOK_SECRET_NAME" default:"webhook-certs" desc:"name of the Secret that holds the serving certificate"`
+	GracePeriod time.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long admission requests are still served after the process was told to stop"`
+}
+
+func main() {
+	var s settings
+	process.MustLoad("webhook", "completes and checks objects of samples.knative.dev and the operator's config maps", &s)
+
+	ctx := knativewebhook.WithOptions(signals.NewContext(), knativewebhook.Options{
+		ServiceName: string(s.Name),
+		SecretName:  string(s.SecretName),
+		Port:        int(s.Port),
+		GracePeriod: s.GracePeriod,
+	})
+	process.Run(ctx, "webhook", s.Settings,
+		certificates.NewController,
+		webhook.NewDefaultingController,
+		webhook.NewValidationController,
+		webhook.NewConfigValidationController,
+		webhook.NewReadinessController,
+	)
+}

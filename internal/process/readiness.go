@@ -1,0 +1,73 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Readiness collects what has to be true before a process is ready, so that the
+// probe can name what is missing. The zero value is ready. It may be used by
+// several goroutines.
+type Readiness struct {
+	mu      sync.Mutex
+	missing []string
+}
+
+type readinessKey struct{}
+
+// ReadinessFrom returns the Readiness of the process whose context this is. Run
+// puts it there; without it, as in a test of one controller, the result counts
+// for nothing.
+func ReadinessFrom(ctx context.Context) *Readiness {
+	if r, ok := ctx.Value(readinessKey{}).(*Readiness); ok {
+		return r
+	}
+	return &Readiness{}
+}
+
+// Set records whether a condition holds. Its name is what the probe shows as long
+// as it does not. A condition counts from its first Set on.
+func (r *Readiness) Set(name string, holds bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.missing = slices.DeleteFunc(r.missing, func(s string) bool { return s == name })
+	if !holds {
+		r.missing = append(r.missing, name)
+	}
+}
+
+// Check returns an error that names what is missing, or nil.
+func (r *Readiness) Check() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.missing) > 0 {
+		return fmt.Errorf("not ready: %s", strings.Join(r.missing, ", "))
+	}
+	return nil
+}
+
+// probes serves /readiness and /health. A process that is told to stop is no
+// longer ready but healthy, so that it gets no new work and time to end.
+func probes(ctx context.Context, r *Readiness) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /readiness", func(w http.ResponseWriter, _ *http.Request) {
+		err := r.Check()
+		if ctx.Err() != nil {
+			err = fmt.Errorf("stopping: %w", ctx.Err())
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		}
+	})
+	return mux
+}

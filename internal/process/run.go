@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/sharedmain"
+	"knative.dev/pkg/logging"
+)
+
+// cachesSynced is the readiness condition that Run itself keeps.
+const cachesSynced = "informer caches are not filled yet"
+
+// unlimited turns client-go's own rate limit off and leaves it to the API
+// server's priority and fairness, which knows what else is going on. sharedmain
+// would otherwise set 5 requests a second for each constructor; its flags
+// refuse a negative value, its code takes one.
+const unlimited = -1
+
+// Run runs the controllers and webhooks of a binary until ctx ends. It is
+// sharedmain with two differences: no client-side rate limit unless a flag asks
+// for one, and probes on a port of one's choice, where sharedmain has 8080 for
+// every process.
+func Run(ctx context.Context, component string, settings Settings, ctors ...injection.ControllerConstructor) {
+	cfg := injection.ParseAndGetRESTConfigOrDie()
+	if cfg.QPS == 0 {
+		cfg.QPS = unlimited
+	}
+
+	readiness := &Readiness{}
+	readiness.Set(cachesSynced, false)
+	ctx = context.WithValue(sharedmain.WithHealthProbesDisabled(ctx), readinessKey{}, readiness)
+
+	listener, err := net.Listen("tcp", ":"+strconv.Itoa(int(settings.HealthPort)))
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: environment variable HEALTH_PORT=%d: %v\n", component, settings.HealthPort, err)
+		os.Exit(1)
+	}
+	server := &http.Server{Handler: probes(ctx, readiness), ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		if err := server.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			logging.FromContext(ctx).Errorw("The server of the probes ended", "error", err)
+		}
+	}()
+	defer server.Close()
+
+	sharedmain.MainWithConfig(ctx, component, cfg, append(ctors, whenCachesSynced)...)
+}
+
+// whenCachesSynced is a controller with a single key. sharedmain starts the workers
+// of controllers once every informer has synced, and has no other way to tell.
+func whenCachesSynced(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	readiness := ReadinessFrom(ctx)
+	impl := controller.NewContext(ctx, reconcileFunc(func(context.Context, string) error {
+		readiness.Set(cachesSynced, true)
+		return nil
+	}), controller.ControllerOptions{WorkQueueName: "Readiness", Logger: logging.FromContext(ctx), Concurrency: 1})
+	impl.EnqueueKey(types.NamespacedName{Name: "caches"})
+	return impl
+}
+
+type reconcileFunc func(ctx context.Context, key string) error
+
+func (f reconcileFunc) Reconcile(ctx context.Context, key string) error { return f(ctx, key) }

@@ -1,0 +1,115 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package process
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/kelseyhightower/envconfig"
+)
+
+// Settings are the environment variables that every binary reads. Some of them
+// are read by knative.dev/pkg as well; they are here so that a bad one stops the
+// start with a message that names it, and so that --help lists all.
+type Settings struct {
+	Namespace     Name `envconfig:"SYSTEM_NAMESPACE" required:"true" desc:"namespace of the operator's config maps, leases and secret"`
+	HealthPort    Port `envconfig:"HEALTH_PORT" default:"8080" desc:"port of /health and /readiness"`
+	ProfilingPort Port `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the config map config-observability turns on"`
+	MetricsPort   Port `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the config map config-observability turns on"`
+}
+
+// Port is a TCP port that can be listened on.
+type Port int
+
+// Decode implements envconfig.Decoder.
+func (p *Port) Decode(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > 65535 {
+		return errors.New("must be a port number from 1 to 65535")
+	}
+	*p = Port(n)
+	return nil
+}
+
+// Count is a number of things of which there must be at least one.
+type Count int
+
+// Decode implements envconfig.Decoder.
+func (c *Count) Decode(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > 1000 {
+		return errors.New("must be a whole number from 1 to 1000")
+	}
+	*c = Count(n)
+	return nil
+}
+
+// Name is a name that must not be empty, as that of an object.
+type Name string
+
+// Decode implements envconfig.Decoder.
+func (n *Name) Decode(value string) error {
+	if value == "" {
+		return errors.New("must not be empty")
+	}
+	*n = Name(value)
+	return nil
+}
+
+// MustLoad fills settings, a pointer to a struct with envconfig tags, from the
+// environment, and makes --help list them. A binary calls it first. On a bad value
+// it prints one line that names the variable, and exits with 1.
+func MustLoad(component, summary string, settings any) {
+	flag.Usage = func() { usage(flag.CommandLine.Output(), component, summary, settings) }
+	// With --help nothing is started, so nothing has to be set.
+	if slices.ContainsFunc(os.Args[1:], isHelp) {
+		return
+	}
+	if err := load(settings); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
+		os.Exit(1)
+	}
+}
+
+func isHelp(arg string) bool {
+	return slices.Contains([]string{"-h", "--h", "-help", "--help"}, arg)
+}
+
+func load(settings any) error {
+	err := envconfig.Process("", settings)
+	var bad *envconfig.ParseError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("environment variable %s=%q: %w", bad.KeyName, bad.Value, bad.Err)
+	}
+	if err != nil {
+		// What envconfig says of one that is missing names it already.
+		return fmt.Errorf("environment variable: %w", err)
+	}
+	return nil
+}
+
+const usageFormat = `{{range .}}  {{usage_key .}}	{{usage_description .}}{{if usage_default .}} (default {{usage_default .}}){{else if usage_required .}} (required){{end}}
+{{end}}`
+
+func usage(out io.Writer, component, summary string, settings any) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n\nEnvironment variables:\n", component, summary)
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	err := envconfig.Usagef("", settings, table, usageFormat)
+	if err = errors.Join(err, table.Flush()); err != nil {
+		fmt.Fprintf(&b, "  %v\n", err)
+	}
+	fmt.Fprint(out, b.String(), "\nFlags:\n")
+	flag.PrintDefaults()
+}

@@ -1,0 +1,69 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/leaderelection"
+	"knative.dev/pkg/logging"
+	observability "knative.dev/pkg/observability/configmap"
+	"knative.dev/pkg/webhook/configmaps"
+	"knative.dev/pkg/webhook/resourcesemantics"
+	"knative.dev/pkg/webhook/resourcesemantics/defaulting"
+	"knative.dev/pkg/webhook/resourcesemantics/validation"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// Names of the webhook configurations in config/500-webhook-configuration.yaml.
+const (
+	DefaultingName       = "defaulting.webhook.samples.knative.dev"
+	ValidationName       = "validation.webhook.samples.knative.dev"
+	ConfigValidationName = "config.webhook.samples.knative.dev"
+)
+
+// Unknown fields never arrive here: the API server prunes them, or refuses them
+// when the client asks for strict validation, as kubectl does.
+const disallowUnknownFields = true
+
+// kinds are the kinds that are completed and checked. Every kind is listed once,
+// for both webhooks.
+func kinds() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
+	return map[schema.GroupVersionKind]resourcesemantics.GenericCRD{
+		v1.SchemeGroupVersion.WithKind("AddressableService"): &v1.AddressableService{},
+	}
+}
+
+// NewDefaultingController serves the defaults of the samples. They depend on the
+// config map config-addressable, whose last good state each request sees.
+func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+	store := config.NewStore(logging.FromContext(ctx).Named("config-store"))
+	store.WatchConfigs(cmw)
+	return defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", kinds(), store.ToContext, disallowUnknownFields)
+}
+
+// NewValidationController serves the validation of the samples.
+func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	asIs := func(ctx context.Context) context.Context { return ctx }
+	return validation.NewAdmissionController(ctx, ValidationName, "/validation", kinds(), asIs, disallowUnknownFields)
+}
+
+// NewConfigValidationController serves the validation of every config map that a
+// process of the operator reads.
+func NewConfigValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", configmap.Constructors{
+		config.AddressableName:         config.NewAddressableFromConfigMap,
+		logging.ConfigMapName():        logging.NewConfigFromConfigMap,
+		leaderelection.ConfigMapName(): leaderelection.NewConfigFromConfigMap,
+		observability.Name():           observability.Parse,
+	})
+}

@@ -1,0 +1,12 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package webhook wires the admission webhooks: defaulting and validation of the
+// samples, validation of the operator's config maps, and a readiness that means
+// that the API server can reach them.
+//
+// What is filled in and what is refused is not decided here; each type says it in
+// its _defaults and _validation file, each config map in its parser.
+package webhook
