@@ -1,0 +1,84 @@
+# Copyright 2026 The Mallard Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Needs Go, git and make, nothing else. Every target works from a fresh clone and on its own.
+
+SHELL := bash
+.SHELLFLAGS := -o errexit -o nounset -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+
+# Nothing that we ship or test needs a C compiler; a workspace would let one module see another's dependencies.
+export CGO_ENABLED = 0
+export GOWORK = off
+
+# WAIT=ready makes `make run` end once every sample is Ready.
+WAIT ?=
+# ARGS are passed to the command that a target runs, for example ARGS='get asvc -A'.
+ARGS ?=
+# How long one test package may take. A suite starts a control plane, and on a busy machine that is slow.
+TEST_TIMEOUT ?= 20m
+# How long `make bench` runs each benchmark.
+BENCH_TIME ?= 1s
+
+.PHONY: help
+help: ## Lists the targets
+	@echo 'Usage: make TARGET [VARIABLE=value]'
+	@echo
+	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | while read -r target text; do printf '  %-14s %s\n' "$$target" "$$text"; done
+
+.PHONY: run
+run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready)
+	go run ./hack/run $(if $(WAIT),--wait=$(WAIT)) $(ARGS)
+
+.PHONY: localcluster
+localcluster: ## Builds the local control plane, which run and test need
+	go run ./hack/localcluster build
+
+.PHONY: kubectl
+kubectl: localcluster ## Runs the kubectl that is linked into the local control plane (ARGS='get asvc -A')
+	@"$$(go run ./hack/localcluster path)" kubectl $(ARGS)
+
+.PHONY: build
+build: ## Builds the operator's binaries into bin/
+	go build -trimpath -o bin/ ./cmd/...
+
+.PHONY: generate
+generate: ## Generates deep copies, clients and CRDs from the types
+	hack/update-codegen.sh
+
+.PHONY: lint
+lint: ## Lints every module (ARGS=--fix repairs what can be repaired)
+	hack/lint.sh $(ARGS)
+
+.PHONY: verify
+verify: ## Runs every check that needs no cluster (ARGS='lint vet' runs only these)
+	hack/verify.sh $(ARGS)
+
+.PHONY: test
+test: localcluster ## Runs every test: units, suites on the control plane, the documentation's commands
+	TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh $(ARGS)
+
+.PHONY: test-race
+test-race: export CGO_ENABLED = 1
+test-race: localcluster ## Runs every test with the race detector, which needs a C compiler
+	TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh -race $(ARGS)
+
+.PHONY: test-unit
+test-unit: ## Runs only the operator's unit tests, which need no control plane
+	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./pkg/... $(ARGS)
+
+.PHONY: cover
+cover: ## Runs the unit tests and writes their coverage, without generated code, to coverage.txt
+	go test -timeout $(TEST_TIMEOUT) -coverprofile coverage.out -coverpkg "$$(go list ./cmd/... ./pkg/... | grep -v /pkg/client/ | paste -sd, -)" ./cmd/... ./pkg/...
+	grep -v zz_generated coverage.out >coverage.txt
+	go tool cover -func coverage.txt
+
+.PHONY: bench
+bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
+	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./...
+
+.PHONY: clean
+clean: ## Removes what was built in the checkout; build caches are the go command's
+	rm -rf bin .cache coverage.out coverage.txt

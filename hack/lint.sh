@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Mallard Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Lints every module with .golangci.yaml. Arguments are passed on, for example --fix. It runs from any working directory.
+
+set -o errexit -o nounset -o pipefail
+
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+export GOWORK=off CGO_ENABLED=0
+
+# shellcheck source=hack/modules.sh
+source hack/modules.sh
+
+# golangci-lint is built from source once, which takes minutes; the go command caches it. Its own module keeps the
+# dependencies of a hundred linters away from those of the generators.
+echo "lint: building golangci-lint, unless it is cached" >&2
+linter="$(go -C hack/tools/lint tool -n golangci-lint)"
+
+failed=0
+for module in "${code_modules[@]}"; do
+  echo "lint: ${module}" >&2
+  (cd -- "${module}" && "${linter}" run --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
+done
+exit "${failed}"

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Mallard Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Lists the Go modules of this repository, for other scripts to source: all_modules, and code_modules, those that hold
+# packages of ours. Both are folders relative to the repository's root. A test holds the list and the go.mod files
+# together.
+
+# shellcheck disable=SC2034 # used by those who source this file
+readonly all_modules=(. localcluster hack/tools hack/tools/lint)
+readonly code_modules=(. localcluster hack/tools)

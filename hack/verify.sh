@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Mallard Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+# Runs every check that needs no cluster, all of them even when one fails, and says at the end which failed. Arguments
+# choose checks by name. It runs from any working directory and leaves the checkout as it is.
+
+set -o errexit -o nounset -o pipefail
+
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+export GOWORK=off CGO_ENABLED=0
+
+# shellcheck source=hack/modules.sh
+source hack/modules.sh
+
+# Files that git knows or would add, of which some may be deleted in the checkout.
+sources() {
+  git ls-files --cached --others --exclude-standard -- "$@" | sort -u | while IFS= read -r file; do
+    if [[ -f "${file}" ]]; then
+      echo "${file}"
+    fi
+  done
+}
+
+verify_codegen() { hack/verify-codegen.sh; }
+
+verify_modules() {
+  local module failed=0
+  for module in "${all_modules[@]}"; do
+    go -C "${module}" mod tidy -diff || failed=1
+    go -C "${module}" mod verify || failed=1
+  done
+  return "${failed}"
+}
+
+verify_format() {
+  local files
+  files="$(sources '*.go' | tr '\n' '\0' | xargs -0 gofmt -l)"
+  if [[ -n "${files}" ]]; then
+    printf 'gofmt would change these files:\n%s\n' "${files}" >&2
+    return 1
+  fi
+}
+
+# Every module is checked for the two systems that it is worked on with.
+verify_vet() {
+  local module system failed=0
+  for module in "${code_modules[@]}"; do
+    for system in linux darwin; do
+      echo "go vet in ${module} for ${system}"
+      GOOS="${system}" go -C "${module}" vet ./... || failed=1
+    done
+  done
+  return "${failed}"
+}
+
+verify_lint() { hack/lint.sh; }
+
+verify_shell() {
+  local file failed=0
+  while IFS= read -r file; do
+    bash -n "${file}" || failed=1
+  done < <(sources '*.sh' .ci/run)
+  return "${failed}"
+}
+
+# Licence headers, layering, marks of generated files, pinned actions and the like are Go tests.
+verify_repository() { go test -count=1 ./test/repository/...; }
+
+readonly known=(format shell modules codegen vet lint repository)
+checks=("$@")
+if [[ ${#checks[@]} -eq 0 ]]; then
+  checks=("${known[@]}")
+fi
+for check in "${checks[@]}"; do
+  if [[ " ${known[*]} " != *" ${check} "* ]]; then
+    echo "verify: there is no check ${check}; there are: ${known[*]}" >&2
+    exit 2
+  fi
+done
+
+state() { git status --porcelain=v1 && git diff; }
+before="$(state)"
+failed=()
+for check in "${checks[@]}"; do
+  printf '\n== verify: %s\n' "${check}"
+  started=${SECONDS}
+  # Not in a condition of its own: errexit would be off inside the function.
+  set +o errexit
+  (set -o errexit; "verify_${check}")
+  status=$?
+  set -o errexit
+  echo "-- ${check}: exit ${status} after $((SECONDS - started)) s"
+  if ((status != 0)); then
+    failed+=("${check}")
+  fi
+done
+
+if [[ "$(state)" != "${before}" ]]; then
+  failed+=("checkout")
+  echo "verify: the checks, or somebody at the same time, changed the checkout" >&2
+fi
+echo
+if [[ ${#failed[@]} -gt 0 ]]; then
+  echo "verify: failed: ${failed[*]}" >&2
+  exit 1
+fi
+echo "verify: all is in order (${checks[*]})"
