@@ -1,0 +1,231 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/component-base/version"
+
+	"github.com/mallard-dev/mallard/localcluster/internal/apiserver"
+	"github.com/mallard-dev/mallard/localcluster/internal/controllers"
+	"github.com/mallard-dev/mallard/localcluster/internal/disk"
+	"github.com/mallard-dev/mallard/localcluster/internal/etcd"
+	"github.com/mallard-dev/mallard/localcluster/internal/pki"
+	"github.com/mallard-dev/mallard/localcluster/internal/pods"
+	"github.com/mallard-dev/mallard/localcluster/internal/serviceresolver"
+)
+
+var (
+	serverIPs   = apiserver.ServerIPs
+	serverNames = apiserver.ServerNames
+)
+
+const (
+	// startTimeout bounds the start, for a machine that is far too slow; the last thing that was waited for is in the error.
+	startTimeout = 2 * time.Minute
+	// stopTimeout bounds the stop of each part.
+	stopTimeout = 5 * time.Second
+	// selfUser is who the cluster's own parts are that no other Kubernetes has.
+	selfUser = "system:localcluster"
+)
+
+type cluster struct {
+	opts     Options
+	folder   *folder
+	listener net.Listener
+	keys     *pki.PKI
+	logs     *logs
+	resolver serviceresolver.Resolver
+}
+
+// run starts the parts, waits for a reason to stop, and stops them in the opposite order.
+func (c *cluster) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// What ends the process elsewhere ends the context here, at any moment from now on.
+	go func() {
+		select {
+		case err := <-c.logs.crash.Fatal():
+			cancel(fatalError{fmt.Errorf("%w (see %s)", err, c.logs.file.Name())})
+		case <-ctx.Done():
+		}
+	}()
+	go func() {
+		if err := disk.Watch(ctx, c.folder.path, disk.MinRun, c.opts.Free); err != nil {
+			cancel(err)
+		}
+	}()
+
+	store, err := inBackground(ctx, func() (*etcd.Server, error) {
+		return etcd.Start(ctx, etcd.Options{Dir: "etcd", Fsync: c.opts.Fsync, Logger: c.logs.etcd})
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { c.bounded(ctx, store.Stop) }()
+	go func() {
+		select {
+		case err := <-store.Err():
+			cancel(fmt.Errorf("etcd ended: %w", err))
+		case <-ctx.Done():
+		}
+	}()
+	return c.serve(ctx, cancel)
+}
+
+// fatalError is the cause of a stop after which the part that failed cannot be stopped any more: it stands still, maybe
+// with locks that others need.
+type fatalError struct{ error }
+
+func (e fatalError) Unwrap() error { return e.error }
+
+// bounded runs one step of the stop, and gives it up when it takes too long, or when it could wait for a part that
+// stands still.
+func (c *cluster) bounded(ctx context.Context, step func()) {
+	limit := stopTimeout
+	if fatal := (fatalError{}); errors.As(context.Cause(ctx), &fatal) {
+		limit /= 10
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		step()
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+	}
+}
+
+// inBackground runs a step of the start that cannot be interrupted, and stops waiting for it when the context ends. Then
+// the process ends soon, and takes the step with it.
+func inBackground[T any](ctx context.Context, step func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	results := make(chan result, 1)
+	go func() {
+		value, err := step()
+		results <- result{value, err}
+	}()
+	select {
+	case r := <-results:
+		return r.value, r.err
+	case <-ctx.Done():
+		// Most steps are over in a moment, and then their stop is an orderly one.
+		select {
+		case r := <-results:
+			return r.value, r.err
+		case <-time.After(stopTimeout):
+			var none T
+			return none, context.Cause(ctx)
+		}
+	}
+}
+
+// serve runs everything above the store. The API server gets a context of its own, because it must outlive the
+// controllers.
+func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) error {
+	serverCtx, stopServer := context.WithCancel(context.WithoutCancel(ctx))
+	server, err := inBackground(ctx, func() (*apiserver.Server, error) {
+		return apiserver.Start(serverCtx, apiserver.Options{
+			Dir: c.folder.path, Listener: c.listener, PKI: c.keys, EtcdEndpoint: etcd.Endpoint, Resolver: &c.resolver,
+		})
+	})
+	if err != nil {
+		stopServer()
+		return err
+	}
+	defer c.bounded(ctx, func() {
+		stopServer()
+		<-server.Done()
+	})
+	go func() {
+		<-server.Done()
+		if err := server.Err(); err != nil {
+			cancel(err)
+		}
+	}()
+
+	controllersCtx, stopControllers := context.WithCancel(ctx)
+	defer stopControllers()
+	var running sync.WaitGroup
+	defer c.bounded(ctx, func() {
+		stopControllers()
+		running.Wait()
+	})
+	if err := c.bringUp(controllersCtx, server, &running); err != nil {
+		return err
+	}
+	kubeconfig, err := writeKubeconfig(c.folder.path, c.keys, c.url())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.opts.Stderr, "localcluster: Kubernetes %s is ready at %s\n", version.Get().GitVersion, c.url())
+	if _, err := fmt.Fprintln(c.opts.Stdout, kubeconfig); err != nil {
+		return fmt.Errorf("printing the kubeconfig's path: %w", err)
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// bringUp waits for the API server, starts the controllers and the Pod loop, and waits until a Pod could be made. What it
+// started runs until the context ends, and then leaves the wait group.
+func (c *cluster) bringUp(ctx context.Context, server *apiserver.Server, running *sync.WaitGroup) error {
+	start, cancel := context.WithTimeoutCause(ctx, startTimeout,
+		fmt.Errorf("the API server was not ready within %s (see %s)", startTimeout, c.logs.file.Name()))
+	defer cancel()
+	config, err := c.config(selfUser, superusers)
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making the cluster's own client: %w", err)
+	}
+	if err := server.WaitReady(start, client); err != nil {
+		return err
+	}
+	manager, err := inBackground(ctx, func() (*controllers.Manager, error) {
+		return controllers.New(ctx, controllers.Options{
+			Config: c.config, CAPEM: c.keys.CAPEM, TokenKeyFile: c.keys.TokenKeyFile,
+		})
+	})
+	if err != nil {
+		return err
+	}
+	loop, err := pods.New(client, manager.Informers.Core().V1().Pods())
+	if err != nil {
+		return err
+	}
+	c.resolver.Use(client, manager.Informers.Core().V1().Services().Lister())
+	manager.Start(ctx)
+	running.Go(manager.Wait)
+	running.Go(func() { loop.Run(ctx) })
+	return server.WaitFor(start, "the Node and the default service account", func(ctx context.Context) error {
+		if err := pods.EnsureNode(ctx, client); err != nil {
+			return err
+		}
+		_, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	})
+}
+
+func (c *cluster) config(user string, groups ...string) (*rest.Config, error) {
+	return clientConfig(c.keys, c.url(), user, groups...)
+}
+
+func (c *cluster) url() string { return "https://" + c.listener.Addr().String() }

@@ -1,0 +1,116 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"k8s.io/component-base/version"
+
+	"github.com/mallard-dev/mallard/localcluster/internal/disk"
+	"github.com/mallard-dev/mallard/localcluster/internal/pki"
+)
+
+// Options say which cluster to run.
+type Options struct {
+	// Dir is the folder of the cluster's files. When empty, a temporary one is used and removed at the end.
+	Dir string
+	// Port of the API server on 127.0.0.1; 0 for any free one.
+	Port int
+	// Fsync has etcd sync its files.
+	Fsync bool
+	// Stdout gets one line, the kubeconfig's path, when the cluster is ready.
+	Stdout io.Writer
+	// Stderr gets a few lines for people.
+	Stderr io.Writer
+	// Free tells the free disk space; disk.Free when nil.
+	Free disk.FreeFunc
+}
+
+// errVersion says that the program was built without the versions that its parts report, and so without the flags that
+// set them. Clients parse what GET /version returns, and some refuse a server that is older than they need.
+var errVersion = errors.New("this program does not know its Kubernetes version: build it with " +
+	"\"go run ./hack/localcluster build\" at the top of the repository")
+
+// Run runs a cluster until the context ends or something fails, and returns when all of it has stopped: the context's
+// cause in the first case, in the second an error that names what failed and what would be right. It changes the
+// process (working directory, log outputs), so it is called once.
+func Run(ctx context.Context, opts Options) (err error) {
+	if !strings.HasPrefix(version.Get().GitVersion, "v1.") {
+		return errVersion
+	}
+	if opts.Free == nil {
+		opts.Free = disk.Free
+	}
+	folder, err := openFolder(opts.Dir)
+	if err != nil {
+		return err
+	}
+	defer folder.release()
+	defer func() { err = explain(err, folder.path) }()
+	if folder.lock.Stale {
+		fmt.Fprintf(opts.Stderr, "localcluster: the cluster in %s was not stopped properly; going on with its data\n", folder.path)
+	}
+	if err := disk.Check(folder.path, disk.MinStart, opts.Free); err != nil {
+		return err
+	}
+	listener, err := listen(opts.Port)
+	if err != nil {
+		return err
+	}
+	// The API server closes it as well; twice does no harm, and it may never come to that.
+	defer listener.Close()
+	keys, err := pki.Open(filepath.Join(folder.path, "pki"), serverIPs, serverNames)
+	if err != nil {
+		return err
+	}
+	logs, err := openLogs(folder.path)
+	if err != nil {
+		return err
+	}
+	// etcd's socket is relative to it.
+	if err := os.Chdir(folder.path); err != nil {
+		return fmt.Errorf("entering the folder: %w", err)
+	}
+	c := &cluster{opts: opts, folder: folder, listener: listener, keys: keys, logs: logs}
+	return c.run(ctx)
+}
+
+func listen(port int) (net.Listener, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("--port %d is taken by another program: choose another one, or 0 for any free one", port)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("--port %d is not open to this user: choose one from 1024 on, or 0 for any free one", port)
+	case err != nil:
+		return nil, fmt.Errorf("--port %d: %w", port, err)
+	}
+	return listener, nil
+}
+
+// explain adds to an error what would be right, where the parts that return it cannot know that.
+func explain(err error, dir string) error {
+	var low *disk.LowError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &low):
+		return fmt.Errorf("%w: free some space, or name a folder on another disk with --dir", err)
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("the disk of %s is full: free some space, or name a folder on another disk with --dir (%w)", dir, err)
+	}
+	return err
+}

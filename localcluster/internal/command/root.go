@@ -1,0 +1,45 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Main runs the program with its arguments (args[0] is the program's name) and returns the exit code: 0 after success
+// or a clean stop, 1 after an error, which has then been written to stderr as one line.
+func Main(args []string, stdin *os.File, stdout, stderr *os.File) int {
+	root := &cobra.Command{
+		Use:           "localcluster",
+		Short:         "A Kubernetes control plane in one process, for development and tests",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetArgs(args[1:])
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(newUp(stdin, stdout, stderr), newKubectl(), newVersion(stdout))
+	ran, err := root.ExecuteC()
+	if err == nil {
+		return 0
+	}
+	printError(stderr, ran, err)
+	return 1
+}
+
+func printError(w io.Writer, cmd *cobra.Command, err error) {
+	line := strings.Join(strings.Fields(err.Error()), " ")
+	if _, own := err.(runError); !own {
+		line += fmt.Sprintf(" (see %q)", cmd.CommandPath()+" --help")
+	}
+	fmt.Fprintln(w, "localcluster: "+line)
+}

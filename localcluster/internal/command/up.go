@@ -1,0 +1,83 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mallard-dev/mallard/localcluster/internal/cluster"
+)
+
+// runError marks errors of a command that was called rightly: they name what is wrong and what to do, and the help text
+// adds nothing to them.
+type runError struct{ error }
+
+func (e runError) Unwrap() error { return e.error }
+
+// errStop is the cause of a stop that the user asked for, so an orderly one.
+var errStop = errors.New("asked to stop")
+
+func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
+	var opts cluster.Options
+	var untilEOF bool
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Run a cluster until it is interrupted; prints the path of its kubeconfig once it is ready",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if opts.Port < 0 || opts.Port > 65535 {
+				return fmt.Errorf("--port %d is not a port: choose one from 1 to 65535, or 0 for any free one", opts.Port)
+			}
+			ctx, cancel := context.WithCancelCause(context.Background())
+			defer cancel(nil)
+			stopOnSignal(cancel)
+			if untilEOF {
+				stopOnEOF(stdin, cancel)
+			}
+			opts.Stdout, opts.Stderr = stdout, stderr
+			if err := cluster.Run(ctx, opts); err != nil && !errors.Is(err, errStop) {
+				return runError{err}
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.Dir, "dir", "", "folder of the cluster's files, kept when it stops; a later start with it goes on "+
+		"with the same data (default: a new temporary folder, removed at the end)")
+	f.IntVar(&opts.Port, "port", 0, "port of the API server on 127.0.0.1 (default: any free one)")
+	f.BoolVar(&opts.Fsync, "fsync", false, "let etcd sync its files to disk, as a real cluster's does; slower")
+	f.BoolVar(&untilEOF, "until-eof", false, "stop when standard input ends, so that the cluster never outlives the "+
+		"program that started it")
+	return cmd
+}
+
+// stopOnSignal cancels on the first interrupt or termination signal. A repeated one changes nothing: the stop is
+// bounded in time, and cutting it short could leave the temporary folder behind.
+func stopOnSignal(cancel context.CancelCauseFunc) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for range signals {
+			cancel(errStop)
+		}
+	}()
+}
+
+func stopOnEOF(stdin io.Reader, cancel context.CancelCauseFunc) {
+	go func() {
+		// A read error ends the input as surely as its end does.
+		_, _ = io.Copy(io.Discard, stdin)
+		cancel(errStop)
+	}()
+}
