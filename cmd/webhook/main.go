@@ -38,10 +38,9 @@ func main() {
 		GracePeriod: s.GracePeriod,
 	})
 	process.Run(ctx, "webhook", s.Settings,
-		certificates.NewController,
+		webhook.WithReadiness(certificates.NewController),
 		webhook.NewDefaultingController,
 		webhook.NewValidationController,
 		webhook.NewConfigValidationController,
-		webhook.NewReadinessController,
 	)
 }

@@ -12,10 +12,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -36,7 +37,7 @@ const unlimited = -1
 // Run runs the controllers and webhooks of a binary until ctx ends. It is
 // sharedmain with two differences: no client-side rate limit unless a flag asks
 // for one, and probes on a port of one's choice, where sharedmain has 8080 for
-// every process.
+// every process. There has to be at least one constructor.
 func Run(ctx context.Context, component string, settings Settings, ctors ...injection.ControllerConstructor) {
 	cfg := injection.ParseAndGetRESTConfigOrDie()
 	if cfg.QPS == 0 {
@@ -60,21 +61,27 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 	}()
 	defer server.Close()
 
-	sharedmain.MainWithConfig(ctx, component, cfg, append(ctors, whenCachesSynced)...)
+	ctors = slices.Clone(ctors)
+	ctors[0] = whenCachesSynced(readiness, ctors[0])
+	sharedmain.MainWithConfig(ctx, component, cfg, ctors...)
 }
 
-// whenCachesSynced is a controller with a single key. sharedmain starts the workers
-// of controllers once every informer has synced, and has no other way to tell.
-func whenCachesSynced(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	readiness := ReadinessFrom(ctx)
-	impl := controller.NewContext(ctx, reconcileFunc(func(context.Context, string) error {
-		readiness.Set(cachesSynced, true)
-		return nil
-	}), controller.ControllerOptions{WorkQueueName: "Readiness", Logger: logging.FromContext(ctx), Concurrency: 1})
-	impl.EnqueueKey(types.NamespacedName{Name: "caches"})
-	return impl
+// whenCachesSynced makes the process ready once the informers that injection
+// started have filled their caches. sharedmain does not tell when that is, and the
+// informers are in the context that it gives to constructors, so this is wrapped around one.
+func whenCachesSynced(readiness *Readiness, ctor injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+		var synced []cache.InformerSynced
+		for _, inject := range injection.Default.GetInformers() {
+			// Injecting once more gives the informer that there is: factories share them.
+			_, informer := inject(ctx)
+			synced = append(synced, informer.HasSynced)
+		}
+		go func() {
+			if cache.WaitForCacheSync(ctx.Done(), synced...) {
+				readiness.Set(cachesSynced, true)
+			}
+		}()
+		return ctor(ctx, cmw)
+	}
 }
-
-type reconcileFunc func(ctx context.Context, key string) error
-
-func (f reconcileFunc) Reconcile(ctx context.Context, key string) error { return f(ctx, key) }

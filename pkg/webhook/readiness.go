@@ -14,7 +14,6 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -23,6 +22,7 @@ import (
 	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
 	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/system"
@@ -46,10 +46,19 @@ type readiness struct {
 	validating admissionlisters.ValidatingWebhookConfigurationLister
 }
 
-// NewReadinessController watches the certificate and the webhook configurations.
-// Unlike the other controllers of this process it runs on every replica, for each
-// has to know of itself.
-func NewReadinessController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+// WithReadiness wraps one of the constructors, whichever, for only constructors
+// get a context that has the informers. What it adds runs on every replica, leader or
+// not, for each has to know of itself.
+func WithReadiness(ctor injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+		if err := watchReadiness(ctx); err != nil {
+			logging.FromContext(ctx).Fatalw("Watching what the webhook's readiness depends on failed", "error", err)
+		}
+		return ctor(ctx, cmw)
+	}
+}
+
+func watchReadiness(ctx context.Context) error {
 	secrets, mutating, validating := secretinformer.Get(ctx), mutatinginformer.Get(ctx), validatinginformer.Get(ctx)
 	r := &readiness{
 		process:    process.ReadinessFrom(ctx),
@@ -61,25 +70,18 @@ func NewReadinessController(ctx context.Context, _ configmap.Watcher) *controlle
 	r.process.Set(reachable, false)
 
 	logger := logging.FromContext(ctx)
-	impl := controller.NewContext(ctx, r, controller.ControllerOptions{
-		WorkQueueName: "WebhookReadiness", Logger: logger, Concurrency: 1,
+	handler := controller.HandleAll(func(any) {
+		err := r.check()
+		if err != nil {
+			logger.Infow("Not ready", "reason", err.Error())
+		}
+		r.process.Set(reachable, err == nil)
 	})
-	handler := controller.HandleAll(impl.EnqueueSentinel(types.NamespacedName{Name: "webhook"}))
 	for _, informer := range []cache.SharedIndexInformer{secrets.Informer(), mutating.Informer(), validating.Informer()} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
-			logger.Fatalw("Adding an event handler failed", "error", err)
+			return fmt.Errorf("adding an event handler: %w", err)
 		}
 	}
-	return impl
-}
-
-// Reconcile implements controller.Reconciler.
-func (r *readiness) Reconcile(ctx context.Context, _ string) error {
-	err := r.check()
-	if err != nil {
-		logging.FromContext(ctx).Infow("Not ready", "reason", err.Error())
-	}
-	r.process.Set(reachable, err == nil)
 	return nil
 }
 

@@ -19,10 +19,10 @@ const (
 	// other class are never written to.
 	ClassMallard = "mallard"
 
-	// FinalizerName is the finalizer of AddressableServices of our class. It is
-	// the name that injection-gen derives from the resource; a test of the
-	// reconciler holds the two together.
-	FinalizerName = "addressableservices." + GroupName
+	// FinalizerName is the finalizer of AddressableServices of our class. The
+	// name that injection-gen derives has no path, of which the API server warns
+	// everyone who creates an object.
+	FinalizerName = GroupName + "/addressableservice"
 
 	// AliasOwnerUIDLabelKey labels an alias Service with the UID of the
 	// AddressableService that published it. The UID, not the name, decides

@@ -53,6 +53,8 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 		if e.appProtocol != "" {
 			a.URL.Scheme = schemeOf(e.appProtocol)
 		}
+		// Before the scheme becomes the public one: port 80 of http is no port of https.
+		a.URL.Host = withoutDefaultPort(a.URL.Scheme, a.URL.Host)
 		if as.Spec.Visibility == v1.VisibilityPublic {
 			if p := makePublic(cfg, as, e, &a); p != nil {
 				return nil, p

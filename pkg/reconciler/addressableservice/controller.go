@@ -55,7 +55,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		resync := func(string, any) { impl.FilteredGlobalResync(isOurs, addressableServices.Informer()) }
 		store = config.NewStore(logger.Named("config-store"), resync)
 		store.WatchConfigs(cmw)
-		return controller.Options{ConfigStore: store}
+		return controller.Options{ConfigStore: store, FinalizerName: samples.FinalizerName}
 	})
 	r.tracker = impl.Tracker
 	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{},
