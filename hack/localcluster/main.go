@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Localcluster builds the local control plane if its program is not in the user's cache yet.
+//
+//	go run ./hack/localcluster build           prints the program's path
+//	go run ./hack/localcluster exec ARGS...    becomes the program with these arguments, for example "kubectl get pods"
+//
+// Progress and errors go to standard error.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/mallard-dev/mallard/internal/devcluster"
+)
+
+var errUsage = errors.New(`usage: "build", or "exec" and the arguments of localcluster, for example "exec kubectl get pods"`)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "hack/localcluster:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 || args[0] != "exec" && (args[0] != "build" || len(args) > 1) {
+		return errUsage
+	}
+	binary, err := devcluster.Build(ctx, os.Stderr)
+	if err != nil {
+		return err
+	}
+	if args[0] == "build" {
+		_, err := fmt.Println(binary)
+		return err
+	}
+	//nolint:gosec // That is what the command is for.
+	if err := syscall.Exec(binary, append([]string{"localcluster"}, args[1:]...), os.Environ()); err != nil {
+		return fmt.Errorf("running %s: %w", binary, err)
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package devcluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/mallard-dev/mallard/internal/procgroup"
+)
+
+// buildGrace is how long an interrupted go command gets to end its compilers before all are killed.
+const buildGrace = 5 * time.Second
+
+// Build returns the path of the control plane's program, built from the sources of the repository that the working
+// directory is in. It builds it only if the cache has none that was made from the same sources with the same Go. Progress
+// is written as lines, or as one line that changes if the writer is a terminal; nothing is written when the program is
+// there already. When the context ends, the compilers are stopped, nothing is left behind, and the cause is returned.
+func Build(ctx context.Context, progress io.Writer) (path string, err error) {
+	src, err := findSource(ctx)
+	if err != nil {
+		return "", err
+	}
+	cache, err := openCache()
+	if err != nil {
+		return "", err
+	}
+	if path, found := cache.lookup(src.hash); found {
+		return path, nil
+	}
+	unlock, err := cache.lock(ctx, func(pid int) {
+		fmt.Fprintf(progress, "localcluster is being built by process %d; waiting for it\n", pid)
+	})
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	cache.prune(src.hash)
+	if path, found := cache.lookup(src.hash); found {
+		return path, nil
+	}
+	work, err := os.MkdirTemp(cache.dir, workPrefix)
+	if err != nil {
+		return "", fmt.Errorf("making a folder to build in: %w", err)
+	}
+	defer os.RemoveAll(work)
+	b := &build{source: src, work: work, progress: newProgress(progress)}
+	built, err := b.run(ctx)
+	if err != nil {
+		return "", fmt.Errorf("building localcluster: %w", err)
+	}
+	return cache.store(src.hash, built)
+}
+
+type build struct {
+	source   *source
+	work     string
+	progress *progress
+}
+
+func (b *build) run(ctx context.Context) (string, error) {
+	started := time.Now()
+	stop := b.progress.start()
+	defer stop()
+	packages, err := b.listStale(ctx)
+	if err != nil {
+		return "", err
+	}
+	b.progress.compiling(packages)
+	out := filepath.Join(b.work, binaryName)
+	var messages tail
+	err = b.goCommand(ctx, nil, func(line string) {
+		if !b.progress.line(line) {
+			messages.add(line)
+		}
+	}, "build", "-v", "-trimpath", "-ldflags", b.source.ldflags, "-o", out, ".")
+	if err != nil {
+		return "", messages.explain(err)
+	}
+	stop()
+	b.progress.say("localcluster is built, in %s", time.Since(started).Round(time.Second))
+	return out, nil
+}
+
+// listStale returns the packages that the build has to compile. The go command knows exactly, given the flags that the
+// build has: what its cache holds is not stale. It downloads the modules first.
+func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
+	var out bytes.Buffer
+	var messages tail
+	// The program itself is always stale, because it is not installed; that it is in the cache stands in the reason.
+	const format = `{{if and .Stale (ne .StaleReason "not installed but available in build cache")}}{{.ImportPath}}{{end}}`
+	err := b.goCommand(ctx, &out, func(line string) {
+		if !b.progress.line(line) {
+			messages.add(line)
+		}
+	}, "list", "-deps", "-trimpath", "-ldflags", b.source.ldflags, "-f", format, ".")
+	if err != nil {
+		return nil, messages.explain(err)
+	}
+	packages := map[string]bool{}
+	for _, name := range strings.Fields(out.String()) {
+		packages[name] = true
+	}
+	return packages, nil
+}
+
+// goCommand runs the go command in the module, and calls line for each line of its error output.
+func (b *build) goCommand(ctx context.Context, stdout io.Writer, line func(string), args ...string) error {
+	cmd := exec.Command("go", args...) //nolint:gosec // The arguments are constants and paths of ours.
+	cmd.Dir = b.source.dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off",
+		// Compilers that are killed leave their files here, where they are removed with the rest.
+		"GOTMPDIR="+b.work)
+	readErr, finishErr, err := lines(line)
+	if err != nil {
+		return err
+	}
+	cmd.Stderr = readErr
+	if stdout != nil {
+		cmd.Stdout = stdout
+	}
+	err = procgroup.Run(ctx, cmd, buildGrace)
+	finishErr()
+	return err
+}
+
+// lines returns the end of a pipe to write to, whose lines go to a function one after the other, and a function that
+// closes it and waits until the last line has been handled.
+func lines(handle func(string)) (write *os.File, finish func(), err error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a pipe: %w", err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer read.Close()
+		scanLines(read, handle)
+	}()
+	return write, func() {
+		_ = write.Close()
+		<-done
+	}, nil
+}

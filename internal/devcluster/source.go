@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package devcluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+// moduleDir is the folder of the control plane's module within the repository.
+const moduleDir = "localcluster"
+
+// source is what the program is built from.
+type source struct {
+	// dir is the module's folder.
+	dir string
+	// ldflags are the linker's flags: they set the versions that the program reports.
+	ldflags string
+	// hash identifies everything that goes into the program.
+	hash string
+}
+
+// findSource finds the module in the repository that the working directory is in.
+func findSource(ctx context.Context) (*source, error) {
+	dir, err := findModule()
+	if err != nil {
+		return nil, err
+	}
+	gomod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return nil, fmt.Errorf("reading which Kubernetes to build: %w", err)
+	}
+	s := &source{dir: dir}
+	if s.ldflags, err = versionFlags(gomod); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "go.mod"), err)
+	}
+	version, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
+	if err != nil {
+		return nil, fmt.Errorf("asking go for its version: %w", err)
+	}
+	hash := sha256.New()
+	fmt.Fprintln(hash, strings.TrimSpace(string(version)), runtime.GOOS, runtime.GOARCH, s.ldflags)
+	if err := hashFiles(hash, dir); err != nil {
+		return nil, fmt.Errorf("reading the sources of the control plane: %w", err)
+	}
+	s.hash = fmt.Sprintf("%x", hash.Sum(nil))[:16]
+	return s, nil
+}
+
+func findModule() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("looking for the control plane's sources: %w", err)
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		module := filepath.Join(dir, moduleDir)
+		if _, err := os.Stat(filepath.Join(module, "go.mod")); err == nil {
+			return module, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("looking for the control plane's sources: %w", err)
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no folder %s/ with a go.mod in %s or above it: run this inside the repository", moduleDir, start)
+		}
+	}
+}
+
+var kubernetesVersion = regexp.MustCompile(`(?m)^(?:require)?\s*k8s\.io/kubernetes (v(\d+)\.(\d+)\.\S+)`)
+
+// versionFlags returns the linker flags that set the version of Kubernetes which go.mod requires. Kubernetes' own build
+// does the same; without it the API server calls itself v0.0.0-master, which clients that check for a minimum refuse.
+func versionFlags(gomod []byte) (string, error) {
+	match := kubernetesVersion.FindSubmatch(gomod)
+	if match == nil {
+		return "", errors.New("it does not require k8s.io/kubernetes at a release")
+	}
+	flags := []string{"-s", "-w"}
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		for i, name := range []string{"gitVersion", "gitMajor", "gitMinor"} {
+			flags = append(flags, "-X", fmt.Sprintf("%s.%s=%s", pkg, name, match[i+1]))
+		}
+	}
+	return strings.Join(flags, " "), nil
+}
+
+// hashFiles adds every file of the module that can change the program, in a fixed order.
+func hashFiles(hash io.Writer, dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		switch {
+		case entry.IsDir() && (name == "testdata" || strings.HasPrefix(name, ".")):
+			return filepath.SkipDir
+		case !entry.Type().IsRegular(), strings.HasPrefix(name, "."), strings.HasSuffix(name, "_test.go"), strings.HasSuffix(name, ".md"):
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(hash, "%s %d\n%s", filepath.ToSlash(relative), len(data), data)
+		return err
+	})
+}
