@@ -147,9 +147,13 @@ func (s *AddressableServiceStatus) MarkNoAddressToPublish() {
 		"there is no address to publish")
 }
 
-// MarkNotPublished records why the alias does not point to the address.
+// MarkNotPublished records why the alias does not point to the address. When there
+// is none because of the target, Ready keeps the target's reason: it comes first.
 func (s *AddressableServiceStatus) MarkNotPublished(reason, message string) {
 	s.manager().MarkFalse(AddressableServiceConditionPublished, reason, "%s", message)
+	if target := s.GetCondition(AddressableServiceConditionTargetResolved); target.IsFalse() {
+		s.manager().MarkFalse(AddressableServiceConditionTargetResolved, target.Reason, "%s", target.Message)
+	}
 }
 
 func (s *AddressableServiceStatus) manager() apis.ConditionManager {

@@ -55,12 +55,14 @@ func (as *AddressableService) validateClass(ctx context.Context) *apis.FieldErro
 	return nil
 }
 
+// classError writes the path out, because ViaKey takes the dots of a key for
+// those between fields.
 func classError(message, details string) *apis.FieldError {
-	return (&apis.FieldError{
+	return &apis.FieldError{
 		Message: message,
-		Paths:   []string{apis.CurrentField},
+		Paths:   []string{"metadata.annotations[" + samples.ClassAnnotationKey + "]"},
 		Details: details,
-	}).ViaKey(samples.ClassAnnotationKey).ViaField("metadata", "annotations")
+	}
 }
 
 func (as *AddressableService) validateTarget() *apis.FieldError {

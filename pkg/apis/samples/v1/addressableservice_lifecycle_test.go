@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"knative.dev/pkg/apis"
+)
+
+const (
+	ready     = AddressableServiceConditionReady
+	resolved  = AddressableServiceConditionTargetResolved
+	published = AddressableServiceConditionPublished
+)
+
+// state is what the tests look at in a condition.
+type state struct {
+	Status  corev1.ConditionStatus
+	Reason  string
+	Message string
+}
+
+func statesOf(s *AddressableServiceStatus) map[apis.ConditionType]state {
+	states := map[apis.ConditionType]state{}
+	for _, c := range s.Conditions {
+		states[c.Type] = state{c.Status, c.Reason, c.Message}
+	}
+	return states
+}
+
+func TestMarksMakeReady(t *testing.T) {
+	type marks = []func(*AddressableServiceStatus)
+	found := func(s *AddressableServiceStatus) { s.MarkTargetResolved(addressesOf("h")) }
+	gone := func(s *AddressableServiceStatus) {
+		s.MarkTargetNotResolved(ReasonTargetNotFound, "no such thing, 100%")
+	}
+	taken := func(s *AddressableServiceStatus) { s.MarkNotPublished(ReasonAliasTaken, "by b, 100%") }
+	isTrue := state{Status: corev1.ConditionTrue}
+	unknown := state{Status: corev1.ConditionUnknown}
+	isGone := state{corev1.ConditionFalse, ReasonTargetNotFound, "no such thing, 100%"}
+	isTaken := state{corev1.ConditionFalse, ReasonAliasTaken, "by b, 100%"}
+	notRequested := state{corev1.ConditionTrue, ReasonNotRequested, "spec.publish asks for no alias"}
+	noAddress := state{corev1.ConditionUnknown, ReasonNoAddress, "there is no address to publish"}
+
+	for name, tc := range map[string]struct {
+		reason string
+		marks  marks
+		want   map[apis.ConditionType]state
+	}{
+		"nothing yet": {
+			reason: "every condition is there from the start",
+			want:   map[apis.ConditionType]state{ready: unknown, resolved: unknown, published: unknown},
+		},
+		"resolved and published": {
+			marks: marks{found, (*AddressableServiceStatus).MarkPublished},
+			want:  map[apis.ConditionType]state{ready: isTrue, resolved: isTrue, published: isTrue},
+		},
+		"resolved, no alias asked for": {
+			reason: "an alias that nobody asked for holds nothing up",
+			marks:  marks{found, (*AddressableServiceStatus).MarkNotRequested},
+			want:   map[apis.ConditionType]state{ready: isTrue, resolved: isTrue, published: notRequested},
+		},
+		"resolved only": {
+			marks: marks{found},
+			want:  map[apis.ConditionType]state{ready: unknown, resolved: isTrue, published: unknown},
+		},
+		"not resolved, no alias asked for": {
+			marks: marks{gone, (*AddressableServiceStatus).MarkNotRequested},
+			want:  map[apis.ConditionType]state{ready: isGone, resolved: isGone, published: notRequested},
+		},
+		"not resolved, alias waits": {
+			reason: "the alias waits for the target, so Ready names what is at fault",
+			marks:  marks{gone, (*AddressableServiceStatus).MarkNoAddressToPublish},
+			want:   map[apis.ConditionType]state{ready: isGone, resolved: isGone, published: noAddress},
+		},
+		"resolved, alias taken": {
+			marks: marks{found, taken},
+			want:  map[apis.ConditionType]state{ready: isTaken, resolved: isTrue, published: isTaken},
+		},
+		"both bad": {
+			reason: "the target comes first: without it the alias is of no use",
+			marks:  marks{gone, taken},
+			want:   map[apis.ConditionType]state{ready: isGone, resolved: isGone, published: isTaken},
+		},
+		"target comes back": {
+			marks: marks{gone, (*AddressableServiceStatus).MarkNoAddressToPublish, found, (*AddressableServiceStatus).MarkPublished},
+			want:  map[apis.ConditionType]state{ready: isTrue, resolved: isTrue, published: isTrue},
+		},
+		"target comes back, alias still taken": {
+			marks: marks{gone, taken, found, taken},
+			want:  map[apis.ConditionType]state{ready: isTaken, resolved: isTrue, published: isTaken},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &AddressableServiceStatus{}
+			s.manager().InitializeConditions()
+			for _, mark := range tc.marks {
+				mark(s)
+			}
+			if diff := cmp.Diff(tc.want, statesOf(s)); diff != "" {
+				t.Errorf("%s\n-want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestFirstAddressBecomesTheAddress(t *testing.T) {
+	s := &AddressableServiceStatus{}
+	addresses := addressesOf("first", "second")
+	s.MarkTargetResolved(addresses)
+	if diff := cmp.Diff(addresses, s.Addresses); diff != "" {
+		t.Errorf("status.addresses (-want, +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(&addresses[0], s.Address); diff != "" {
+		t.Errorf("status.address (-want, +got):\n%s", diff)
+	}
+	s.Address.URL.Host = "changed"
+	if s.Addresses[0].URL.Host != "first" {
+		t.Error("status.address and status.addresses share memory")
+	}
+}
+
+func TestTargetGoneTakesAddressAway(t *testing.T) {
+	s := &AddressableServiceStatus{}
+	s.MarkTargetResolved(addressesOf("first", "second"))
+	s.MarkTargetNotResolved(ReasonTargetNotFound, "gone")
+	if s.Address != nil || s.Addresses != nil {
+		t.Errorf("address %v and addresses %v are left beside Ready=False", s.Address, s.Addresses)
+	}
+}
+
+func TestAliasTroubleKeepsTheAddress(t *testing.T) {
+	s := &AddressableServiceStatus{}
+	s.MarkTargetResolved(addressesOf("first"))
+	s.MarkNotPublished(ReasonAliasTaken, "taken")
+	if s.Address == nil || len(s.Addresses) != 1 {
+		t.Error("the address works without its alias and must stay")
+	}
+}
