@@ -37,8 +37,8 @@ localcluster: ## Builds the local control plane, which run and test need
 	go run ./hack/localcluster build
 
 .PHONY: kubectl
-kubectl: localcluster ## Runs the kubectl that is linked into the local control plane (ARGS='get asvc -A')
-	@"$$(go run ./hack/localcluster path)" kubectl $(ARGS)
+kubectl: ## Runs the kubectl that is linked into the local control plane (ARGS='get asvc -A')
+	@go run ./hack/localcluster exec kubectl $(ARGS)
 
 .PHONY: build
 build: ## Builds the operator's binaries into bin/

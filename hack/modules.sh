@@ -7,5 +7,5 @@
 # together.
 
 # shellcheck disable=SC2034 # used by those who source this file
-readonly all_modules=(. localcluster hack/tools hack/tools/lint)
+readonly all_modules=(. localcluster hack/tools hack/tools/ko hack/tools/lint)
 readonly code_modules=(. localcluster hack/tools)

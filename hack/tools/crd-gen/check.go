@@ -25,7 +25,7 @@ type field struct {
 // check reports what makes a CRD hard to use with kubectl explain: a field that says nothing of itself, and a text that
 // stands at two fields, which is as a rule a copy that nobody adapted. It reports every such field.
 func check(crd *apiextensionsv1.CustomResourceDefinition) error {
-	var errs []error
+	errs := make([]error, 0, len(crd.Spec.Versions))
 	for _, version := range crd.Spec.Versions {
 		errs = append(errs, checkVersion(crd.Spec.Names.Kind+"."+version.Name, version.Schema.OpenAPIV3Schema))
 	}

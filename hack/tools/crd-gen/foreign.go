@@ -21,18 +21,18 @@ const (
 // Upper bounds of strings whose writer is another controller, or whose parts are. They are far above what is ever
 // needed, and are there so that no object can be filled up to etcd's limit and so that CEL can estimate its costs.
 const (
-	maxURL         = 8192
-	maxMessage     = 32768
-	maxReason      = 1024
-	maxCACerts     = 262144
-	maxAudience    = 2048
-	maxName        = 253
-	maxLabelName   = 63
-	maxQualified   = maxName + 1 + maxLabelName
-	maxAnnotation  = 4096
-	maxAnnotations = 64
-	maxConditions  = 32
-	maxAddresses   = 64
+	maxURL         int64 = 8192
+	maxMessage     int64 = 32768
+	maxReason      int64 = 1024
+	maxCACerts     int64 = 262144
+	maxAudience    int64 = 2048
+	maxName        int64 = 253
+	maxLabelName   int64 = 63
+	maxQualified   int64 = maxName + 1 + maxLabelName
+	maxAnnotation  int64 = 4096
+	maxAnnotations int64 = 64
+	maxConditions  int64 = 32
+	maxAddresses   int64 = 64
 )
 
 type (
@@ -56,7 +56,7 @@ var foreignSchemas = map[string]map[string]schema{
 	},
 	duckv1Path: {
 		"Conditions": {
-			Type: "array", MaxItems: bound(maxConditions), Items: itemsOf(conditionSchema),
+			Type: "array", MaxItems: new(maxConditions), Items: itemsOf(conditionSchema),
 			XListType: new("map"), XListMapKeys: []string{"type"},
 		},
 		"Status":        statusSchema,
@@ -67,7 +67,7 @@ var foreignSchemas = map[string]map[string]schema{
 }
 
 // URLs have no format: the API server accepts a relative reference as "uri" and refuses nothing that a consumer would.
-var urlSchema = schema{Type: "string", MaxLength: bound(maxURL)}
+var urlSchema = schema{Type: "string", MaxLength: new(maxURL)}
 
 var conditionSchema = schema{
 	Type:        "object",
@@ -75,7 +75,7 @@ var conditionSchema = schema{
 	Required:    []string{"status", "type"},
 	Properties: properties{
 		"type": {
-			Type: "string", MinLength: bound(1), MaxLength: bound(maxQualified),
+			Type: "string", MinLength: new(int64(1)), MaxLength: new(maxQualified),
 			Pattern:     `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`,
 			Description: "Name of the aspect, in CamelCase. Ready, or Succeeded where the work has an end, sums up the others.",
 		},
@@ -88,11 +88,11 @@ var conditionSchema = schema{
 			Description: "How bad it is when the status is False. An error when left out: only an error keeps the whole from being ready.",
 		},
 		"reason": {
-			Type: "string", MaxLength: bound(maxReason),
+			Type: "string", MaxLength: new(maxReason),
 			Description: "One CamelCase word for why the condition has its status, for programs to compare.",
 		},
 		"message": {
-			Type: "string", MaxLength: bound(maxMessage),
+			Type: "string", MaxLength: new(maxMessage),
 			Description: "A sentence for people that says the same as the reason, with the particulars.",
 		},
 		"lastTransitionTime": {
@@ -110,14 +110,14 @@ var statusSchema = schema{
 			Description: "The metadata.generation that this status was made from. While it is the smaller one, the status is out of date.",
 		},
 		"conditions": {
-			Type: "array", MaxItems: bound(maxConditions), Items: itemsOf(conditionSchema),
+			Type: "array", MaxItems: new(maxConditions), Items: itemsOf(conditionSchema),
 			XListType: new("map"), XListMapKeys: []string{"type"},
 			Description: "What is known of the object's state, one entry for each aspect.",
 		},
 		"annotations": {
-			Type: "object", MaxProperties: bound(maxAnnotations),
+			Type: "object", MaxProperties: new(maxAnnotations),
 			AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{
-				Allows: true, Schema: &schema{Type: "string", MaxLength: bound(maxAnnotation)},
+				Allows: true, Schema: &schema{Type: "string", MaxLength: new(maxAnnotation)},
 			},
 			Description: "Further facts that the controller wants to pass on, by qualified name.",
 		},
@@ -129,19 +129,19 @@ var addressableSchema = schema{
 	Description: "One address at which the object can be reached.",
 	Properties: properties{
 		"name": {
-			Type: "string", MaxLength: bound(maxName),
+			Type: "string", MaxLength: new(maxName),
 			Description: "Tells this address from the others of the same object.",
 		},
 		"url": {
-			Type: "string", MaxLength: bound(maxURL),
+			Type: "string", MaxLength: new(maxURL),
 			Description: "Where requests are sent to.",
 		},
 		"CACerts": {
-			Type: "string", MaxLength: bound(maxCACerts),
+			Type: "string", MaxLength: new(maxCACerts),
 			Description: "Certificates in PEM form by which a client can verify the server, where the system's own do not.",
 		},
 		"audience": {
-			Type: "string", MaxLength: bound(maxAudience),
+			Type: "string", MaxLength: new(maxAudience),
 			Description: "OpenID Connect audience that a client's token has to name.",
 		},
 	},
@@ -153,7 +153,7 @@ var addressStatusSchema = schema{
 		"address": withDescription(addressableSchema,
 			"The address for clients that want one. It is absent while the object cannot be reached."),
 		"addresses": {
-			Type: "array", MaxItems: bound(maxAddresses), Items: itemsOf(addressableSchema), XListType: new("atomic"),
+			Type: "array", MaxItems: new(maxAddresses), Items: itemsOf(addressableSchema), XListType: new("atomic"),
 			Description: "Every address, for clients that can choose between them. Such a client ignores status.address.",
 		},
 	},
@@ -165,27 +165,27 @@ var kReferenceSchema = schema{
 	Required:    []string{"kind", "name"},
 	Properties: properties{
 		"apiVersion": {
-			Type: "string", MaxLength: bound(maxQualified),
+			Type: "string", MaxLength: new(maxQualified),
 			Description: "API group and version of the object that is referred to.",
 		},
 		"group": {
-			Type: "string", MaxLength: bound(maxName),
+			Type: "string", MaxLength: new(maxName),
 			Description: "API group of the object that is referred to, in place of apiVersion; the version is then looked up.",
 		},
 		"kind": {
-			Type: "string", MinLength: bound(1), MaxLength: bound(maxLabelName),
+			Type: "string", MinLength: new(int64(1)), MaxLength: new(maxLabelName),
 			Description: "Kind of the object that is referred to.",
 		},
 		"namespace": {
-			Type: "string", MaxLength: bound(maxLabelName),
+			Type: "string", MaxLength: new(maxLabelName),
 			Description: "Namespace of the object that is referred to. When left out, that of the object that holds the reference.",
 		},
 		"name": {
-			Type: "string", MinLength: bound(1), MaxLength: bound(maxName),
+			Type: "string", MinLength: new(int64(1)), MaxLength: new(maxName),
 			Description: "Name of the object that is referred to.",
 		},
 		"address": {
-			Type: "string", MaxLength: bound(maxName),
+			Type: "string", MaxLength: new(maxName),
 			Description: "Which of the object's named addresses is meant.",
 		},
 	},
@@ -215,8 +215,6 @@ func overrideForeignTypes(parser *crd.Parser) map[crd.TypeIdent]bool {
 	}
 	return known
 }
-
-func bound(n int64) *int64 { return &n }
 
 func itemsOf(item schema) *apiextensionsv1.JSONSchemaPropsOrArray {
 	return &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &item}

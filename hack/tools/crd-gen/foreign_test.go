@@ -34,8 +34,8 @@ func TestForeignSchemasHaveTheFieldsOfTheirTypes(t *testing.T) {
 		typ := reflect.TypeOf(test.value)
 		t.Run(typ.String(), func(t *testing.T) {
 			var fields []string
-			for i := range typ.NumField() {
-				name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			for field := range typ.Fields() {
+				name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 				fields = append(fields, name)
 			}
 			slices.Sort(fields)

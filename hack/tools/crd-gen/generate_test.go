@@ -56,7 +56,7 @@ func TestGenerate(t *testing.T) {
 		path string
 		want schema
 	}{
-		{"spec.source", schema{Type: "string", MaxLength: bound(maxURL), Description: "Where it comes from."}},
+		{"spec.source", schema{Type: "string", MaxLength: new(maxURL), Description: "Where it comes from."}},
 		{"spec.arrival", schema{Type: "string", Format: "date-time", Description: "When it came."}},
 		{"spec.leader", withDescription(kReferenceSchema, "Whom it follows.")},
 		{"spec.followers.[]", kReferenceSchema},

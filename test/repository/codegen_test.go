@@ -1,0 +1,118 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package repository
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// One run in a copy of the checkout shows each kind of fault, because a run takes a while.
+func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
+	checkout := t.TempDir()
+	for _, path := range []string{"go.mod", "go.sum", "hack", "internal", "pkg", "config"} {
+		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
+	}
+
+	const (
+		types    = "pkg/apis/samples/v1/addressableservice_types.go"
+		deepcopy = "pkg/apis/samples/v1/zz_generated.deepcopy.go"
+		crd      = "config/300-addressableservice.yaml"
+		edited   = "pkg/client/listers/samples/v1/addressableservice.go"
+		leftover = "pkg/client/listers/samples/v1/dodo.go"
+		spec     = "type AddressableServiceSpec struct {\n"
+	)
+	// A new field makes the deep copies and the CRD stale.
+	change(t, filepath.Join(checkout, types), spec, spec+"\t// Shown by a test.\n\t// +optional\n\tStale *string `json:\"stale,omitempty\"`\n\n")
+	change(t, filepath.Join(checkout, edited), "// Code generated", "// Edited by hand.\n\n// Code generated")
+	if err := os.WriteFile(filepath.Join(checkout, leftover), []byte("package v1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	before := snapshot(t, checkout)
+	verify := exec.CommandContext(t.Context(), filepath.Join(checkout, "hack", "verify-codegen.sh"))
+	verify.Dir = os.TempDir() // the script finds its way from anywhere
+	report, err := verify.CombinedOutput()
+
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("verify-codegen.sh ended with %v, want exit status 1", err)
+	}
+	for _, want := range []string{
+		"+++ ", "/" + deepcopy, "in.Stale",
+		"/" + crd, "Shown by a test.",
+		"/" + edited, "-// Edited by hand.",
+		"--- " + leftover, "-package v1",
+		"make generate",
+	} {
+		if !strings.Contains(string(report), want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Logf("the report:\n%s", report)
+	}
+	if diff := cmp.Diff(before, snapshot(t, checkout)); diff != "" {
+		t.Error("verify-codegen.sh changed the checkout (-before +after):", diff)
+	}
+}
+
+func change(t *testing.T, path, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(content), from) {
+		t.Fatalf("%s does not hold %q", path, from)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(content), from, to, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func copyAll(t *testing.T, from, to string) {
+	t.Helper()
+	info, err := os.Stat(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.IsDir() {
+		err = os.CopyFS(to, os.DirFS(from))
+	} else {
+		var content []byte
+		if content, err = os.ReadFile(from); err == nil {
+			err = os.WriteFile(to, content, 0o600)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// snapshot returns the content of every file in a folder by its path.
+func snapshot(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	contents := make(map[string]string)
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		contents[path] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents
+}

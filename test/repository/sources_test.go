@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package repository
+
+import (
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	holder = "Copyright 2026 The Mallard Authors."
+	spdx   = "SPDX-License-Identifier: Apache-2.0"
+)
+
+// The beginning of a file is where people and tools look for its licence; a script's first line is taken.
+const headLength = 200
+
+func TestEverySourceNamesItsLicence(t *testing.T) {
+	for _, path := range files(t, "*.go", "*.sh", ".ci/run", "Makefile", "*.proto") {
+		content := read(t, path)
+		head := content[:min(len(content), headLength)]
+		if !strings.Contains(head, holder) || !strings.Contains(head, spdx) {
+			t.Errorf("%s does not begin with the licence header of hack/boilerplate", path)
+		}
+	}
+}
+
+// What generators write has to be known as such to git, to the linters and to make cover, all by the same header.
+var generatedHeader = regexp.MustCompile(`(?m)^(//|#) Code generated .* DO NOT EDIT\.$`)
+
+func TestGeneratedFilesAreMarked(t *testing.T) {
+	paths := files(t, "*.go", "*.yaml")
+	marks := output(t, "git", append([]string{"check-attr", "linguist-generated", "--"}, paths...)...)
+	marked := make(map[string]bool)
+	for line := range strings.Lines(marks) {
+		path, value, _ := strings.Cut(strings.TrimSpace(line), ": linguist-generated: ")
+		marked[path] = value == "true"
+	}
+	for _, path := range paths {
+		content := read(t, path)
+		generated := generatedHeader.MatchString(content[:min(len(content), 2*headLength)])
+		if generated && !marked[path] {
+			t.Errorf("%s is generated: name it in .gitattributes", path)
+		}
+		if !generated && marked[path] {
+			t.Errorf("%s is marked as generated in .gitattributes and does not say so itself", path)
+		}
+	}
+}
+
+// Paths and host names of one machine work on no other.
+func TestNoFileNamesAMachine(t *testing.T) {
+	patterns := []string{`/home/[a-z][\w.-]*/`, `/Users/[A-Za-z][\w.-]*/`, `(^|["'=:\s(])/root/`}
+	if home, err := os.UserHomeDir(); err == nil && home != "/" {
+		patterns = append(patterns, regexp.QuoteMeta(home)+`(/|\b)`)
+	}
+	if checkout, err := filepath.Abs(root); err == nil {
+		patterns = append(patterns, regexp.QuoteMeta(checkout)+`(/|\b)`)
+	}
+	if host, err := os.Hostname(); err == nil && len(host) > 8 { // a short one is a word that means something else
+		patterns = append(patterns, `\b`+regexp.QuoteMeta(host)+`\b`)
+	}
+	machine := regexp.MustCompile(`(?m)` + strings.Join(patterns, "|"))
+	for _, path := range files(t) {
+		if path == "test/repository/sources_test.go" {
+			continue // this file
+		}
+		content := read(t, path)
+		if at := machine.FindStringIndex(content); at != nil {
+			t.Errorf("%s:%d names a path or a host of one machine: %q", path, 1+strings.Count(content[:at[0]], "\n"), content[at[0]:at[1]])
+		}
+	}
+}
+
+// A package says what its job is, and what is not, in a file that everybody looks for under the same name. A program may
+// say it in main.go.
+func TestEveryPackageIsDocumented(t *testing.T) {
+	documented := make(map[string]bool)
+	for _, path := range files(t, "*.go") {
+		folder, name := filepath.Split(path)
+		if strings.HasPrefix(path, "pkg/client/") || strings.Contains(path, "testdata/") {
+			continue
+		}
+		documented[folder] = documented[folder] || (name == "doc.go" || name == "main.go") && hasPackageComment(t, path)
+	}
+	for _, folder := range slices.Sorted(maps.Keys(documented)) {
+		if !documented[folder] {
+			t.Errorf("the package in %s says nowhere what its job is: it has no doc.go", folder)
+		}
+	}
+}
+
+func hasPackageComment(t *testing.T, path string) bool {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, read(t, path), parser.PackageClauseOnly|parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Doc != nil
+}
