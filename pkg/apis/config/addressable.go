@@ -121,7 +121,9 @@ func (a *Addressable) set(key, value string) error {
 	switch key {
 	case domainKey:
 		a.Domain = value
-		err = isName(value, validation.IsDNS1123Subdomain)
+		if err = isHost(value); err != nil {
+			err = fmt.Errorf("%q: %w", value, err)
+		}
 	case domainTemplateKey:
 		a.DomainTemplate = value
 		a.domainTemplate, err = parseTemplate(value)

@@ -1,0 +1,172 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+var ignoreParsedTemplate = cmpopts.IgnoreUnexported(Addressable{})
+
+func TestEmptyConfigMapMeansTheDefaults(t *testing.T) {
+	got, err := NewAddressableFromConfigMap(configMap())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(DefaultAddressable(), got, ignoreParsedTemplate); diff != "" {
+		t.Errorf("-want, +got:\n%s", diff)
+	}
+}
+
+func TestGoodValues(t *testing.T) {
+	with := func(change func(*Addressable)) *Addressable {
+		a := DefaultAddressable()
+		change(a)
+		return a
+	}
+	for name, tc := range map[string]struct {
+		key, value string
+		want       *Addressable
+	}{
+		"domain":             {domainKey, "ducks.example.org", with(func(a *Addressable) { a.Domain = "ducks.example.org" })},
+		"domain of a label":  {domainKey, "local", with(func(a *Addressable) { a.Domain = "local" })},
+		"scheme http":        {schemeKey, "http", with(func(a *Addressable) { a.Scheme = "http" })},
+		"scheme https":       {schemeKey, "https", DefaultAddressable()},
+		"directory":          {directoryNamespaceKey, "directory", with(func(a *Addressable) { a.DirectoryNamespace = "directory" })},
+		"class":              {defaultClassKey, "other.example.com", with(func(a *Addressable) { a.DefaultClass = "other.example.com" })},
+		"cross namespaces":   {allowCrossNamespacesKey, "true", with(func(a *Addressable) { a.AllowCrossNamespaceReferences = true })},
+		"own namespace only": {allowCrossNamespacesKey, "false", DefaultAddressable()},
+		"template": {
+			domainTemplateKey, "{{.Namespace}}.{{.Name}}.x.{{.Domain}}",
+			with(func(a *Addressable) { a.DomainTemplate = "{{.Namespace}}.{{.Name}}.x.{{.Domain}}" }),
+		},
+		"template without domain": {
+			domainTemplateKey, "{{.Name}}.{{.Namespace}}.example.net",
+			with(func(a *Addressable) { a.DomainTemplate = "{{.Name}}.{{.Namespace}}.example.net" }),
+		},
+		"example": {"_example", "nonsense: [", DefaultAddressable()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := NewAddressableFromConfigMap(configMap(tc.key, tc.value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got, ignoreParsedTemplate); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBadValuesAreRefusedByKey(t *testing.T) {
+	long := strings.Repeat("a", 64)
+	for name, tc := range map[string]struct {
+		key, value string
+		// want is what the message says besides the key.
+		want string
+	}{
+		"domain empty":                {domainKey, "", "RFC 1123"},
+		"domain with a capital":       {domainKey, "Example.com", `"Example.com"`},
+		"domain with a dot in front":  {domainKey, ".example.com", `".example.com"`},
+		"domain with too long label":  {domainKey, long + ".com", "no more than 63"},
+		"scheme unknown":              {schemeKey, "ftp", `must be http or https, not "ftp"`},
+		"scheme empty":                {schemeKey, "", `must be http or https, not ""`},
+		"directory with a dot":        {directoryNamespaceKey, "a.b", `"a.b"`},
+		"directory empty":             {directoryNamespaceKey, "", "RFC 1123"},
+		"class with a space":          {defaultClassKey, "no class", `"no class"`},
+		"class empty":                 {defaultClassKey, "", "RFC 1123"},
+		"cross namespaces perhaps":    {allowCrossNamespacesKey, "perhaps", `must be true or false, not "perhaps"`},
+		"cross namespaces empty":      {allowCrossNamespacesKey, "", `must be true or false, not ""`},
+		"template that does not end":  {domainTemplateKey, "{{.Name", "not a Go template"},
+		"template with unknown field": {domainTemplateKey, "{{.Name}}.{{.Nam}}", "can't evaluate field Nam"},
+		"template with unknown func":  {domainTemplateKey, "{{now}}", `function "now" not defined`},
+		"template without name": {
+			domainTemplateKey, "{{.Namespace}}.{{.Domain}}", "must use both {{.Name}} and {{.Namespace}}",
+		},
+		"template without namespace": {
+			domainTemplateKey, "{{.Name}}.{{.Domain}}", "must use both {{.Name}} and {{.Namespace}}",
+		},
+		"template empty":            {domainTemplateKey, "", "RFC 1123"},
+		"template with capitals":    {domainTemplateKey, "{{.Name}}.{{.Namespace}}.EXAMPLE.com", "RFC 1123"},
+		"template with a long part": {domainTemplateKey, "{{.Name}}.{{.Namespace}}." + long, "no more than 63"},
+		"unknown key":               {"domian", "example.com", "unknown key; the keys are " + strings.Join(addressableKeys, ", ")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := NewAddressableFromConfigMap(configMap(tc.key, tc.value))
+			if err == nil {
+				t.Fatalf("accepted as %+v", got)
+			}
+			for _, part := range []string{"config map config-addressable: " + tc.key + ": ", tc.want} {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("the message %q lacks %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryBadKeyIsNamedAtOnce(t *testing.T) {
+	_, err := NewAddressableFromConfigMap(configMap(schemeKey, "ftp", "domian", "x", domainTemplateKey, "{{"))
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, key := range []string{schemeKey, "domian", domainTemplateKey} {
+		if !strings.Contains(err.Error(), key+": ") {
+			t.Errorf("the message %q lacks key %s", err, key)
+		}
+	}
+}
+
+func TestMessageOfUnknownKeyListsEveryKey(t *testing.T) {
+	got := sets.New(addressableKeys...)
+	want := sets.New(domainKey, domainTemplateKey, schemeKey, directoryNamespaceKey, defaultClassKey, allowCrossNamespacesKey)
+	if !got.Equal(want) || len(addressableKeys) != len(want) {
+		t.Errorf("the message about unknown keys lists %v, want %v", addressableKeys, want)
+	}
+}
+
+func TestHost(t *testing.T) {
+	withTemplate := func(template string) *Addressable {
+		a, err := NewAddressableFromConfigMap(configMap(domainTemplateKey, template))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	for name, tc := range map[string]struct {
+		config          *Addressable
+		namespace, name string
+		want, wantErr   string
+	}{
+		"default":          {DefaultAddressable(), "ns", "hello", "hello.ns.example.com", ""},
+		"name of labels":   {DefaultAddressable(), "ns", "hello.world", "hello.world.ns.example.com", ""},
+		"longest label":    {DefaultAddressable(), "ns", strings.Repeat("a", 63), strings.Repeat("a", 63) + ".ns.example.com", ""},
+		"too long a label": {DefaultAddressable(), "ns", strings.Repeat("a", 64), "", "must be no more than 63"},
+		"too long a name": {
+			DefaultAddressable(), "ns", strings.Repeat("a.", 126) + "a", "", "must be no more than 253",
+		},
+		"other template": {withTemplate("{{.Namespace}}.{{.Name}}.{{.Domain}}"), "ns", "hello", "ns.hello.example.com", ""},
+		"template that fails for some": {
+			withTemplate(`{{if eq .Name "hello"}}{{index .Name 99}}{{end}}{{.Name}}.{{.Namespace}}`), "ns", "hello",
+			"", "executing the domain template",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := tc.config.Host(tc.namespace, tc.name)
+			if got != tc.want {
+				t.Errorf("Host() = %q, want %q", got, tc.want)
+			}
+			if (err == nil) != (tc.wantErr == "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("the error is %v, want one with %q", err, tc.wantErr)
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"knative.dev/pkg/configmap"
+)
+
+func TestStoreBeforeTheFirstConfigMapHasTheDefaults(t *testing.T) {
+	store := NewStore(&countingLogger{})
+	if got := store.Load().Domain; got != "example.com" {
+		t.Errorf("the domain is %q, want the default", got)
+	}
+}
+
+func TestLastGoodConfigMapStaysInForce(t *testing.T) {
+	logger, stored := &countingLogger{}, []string{}
+	store := NewStore(logger, func(name string, value any) {
+		a, ok := value.(*Addressable)
+		if !ok || name != AddressableName {
+			t.Errorf("told of %q with a %T", name, value)
+			return
+		}
+		stored = append(stored, a.Domain)
+	})
+	watcher := &configmap.ManualWatcher{Namespace: "knative-samples"}
+	store.WatchConfigs(watcher)
+
+	watcher.OnChange(configMap(domainKey, "good.example.com"))
+	watcher.OnChange(configMap(domainKey, "bad example"))
+	if got := store.Load().Domain; got != "good.example.com" {
+		t.Errorf("after a bad config map the domain is %q, want the last good one", got)
+	}
+	if len(logger.errors) != 1 || !strings.Contains(logger.errors[0], domainKey+": ") {
+		t.Errorf("the log says %q, want one error that names the key", logger.errors)
+	}
+
+	watcher.OnChange(configMap(domainKey, "better.example.com"))
+	if got := store.Load().Domain; got != "better.example.com" {
+		t.Errorf("after a good config map the domain is %q, want its own", got)
+	}
+	if len(stored) != 2 {
+		t.Errorf("objects were resynced for %q, want only the good ones", stored)
+	}
+	if len(logger.errors) != 1 || len(logger.fatals) != 0 {
+		t.Errorf("the log says %q and %q, want one error", logger.errors, logger.fatals)
+	}
+}
+
+func TestBadFirstConfigMapEndsTheProcess(t *testing.T) {
+	logger := &countingLogger{}
+	NewStore(logger).OnConfigChanged(configMap(schemeKey, "ftp"))
+	if len(logger.fatals) != 1 || !strings.Contains(logger.fatals[0], schemeKey+": ") {
+		t.Errorf("the log says %q, want one fatal error that names the key", logger.fatals)
+	}
+}
+
+func TestContextKeepsOneConfiguration(t *testing.T) {
+	store := NewStore(&countingLogger{})
+	store.OnConfigChanged(configMap(domainKey, "first.example.com"))
+	ctx := store.ToContext(t.Context())
+	store.OnConfigChanged(configMap(domainKey, "second.example.com"))
+	if got := FromContextOrDefaults(ctx).Domain; got != "first.example.com" {
+		t.Errorf("a pass that had begun sees domain %q, want the one that it began with", got)
+	}
+	if got := FromContextOrDefaults(store.ToContext(t.Context())).Domain; got != "second.example.com" {
+		t.Errorf("the next pass sees domain %q, want the new one", got)
+	}
+	if got := FromContextOrDefaults(t.Context()).Domain; got != "example.com" {
+		t.Errorf("a context without configuration gives domain %q, want the default", got)
+	}
+}
