@@ -44,6 +44,10 @@ kubectl: ## Runs the kubectl that is linked into the local control plane (ARGS='
 build: ## Builds the operator's binaries into bin/
 	go build -trimpath -o bin/ ./cmd/...
 
+.PHONY: ko
+ko: ## Runs the ko that is pinned (KO_DOCKER_REPO=REGISTRY ARGS='apply --filename config')
+	@go tool -modfile=hack/tools/ko/go.mod ko $(ARGS)
+
 .PHONY: generate
 generate: ## Generates deep copies, clients and CRDs from the types
 	hack/update-codegen.sh

@@ -8,4 +8,4 @@
 
 # shellcheck disable=SC2034 # used by those who source this file
 readonly all_modules=(. localcluster hack/tools hack/tools/ko hack/tools/lint)
-readonly code_modules=(. localcluster hack/tools)
+readonly code_modules=(. localcluster hack/tools hack/tools/ko)

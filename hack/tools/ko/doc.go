@@ -1,0 +1,10 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package ko pins ko, which builds the images that config/ names and writes their digests into the manifests. It is a
+// module of its own because ko brings the clients of every cloud's registry along.
+//
+// Its test shows that ko can resolve config/ as it is, with neither Docker nor the network.
+package ko
