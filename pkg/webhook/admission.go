@@ -60,10 +60,15 @@ func NewValidationController(ctx context.Context, _ configmap.Watcher) *controll
 // NewConfigValidationController serves the validation of every config map that a
 // process of the operator reads.
 func NewConfigValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", configmap.Constructors{
+	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", configMaps())
+}
+
+// configMaps are the config maps that are checked, each by what reads it.
+func configMaps() configmap.Constructors {
+	return configmap.Constructors{
 		config.AddressableName:         config.NewAddressableFromConfigMap,
 		logging.ConfigMapName():        logging.NewConfigFromConfigMap,
 		leaderelection.ConfigMapName(): leaderelection.NewConfigFromConfigMap,
 		observability.Name():           observability.Parse,
-	})
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"sync"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,8 @@ type readiness struct {
 	secretName string
 	mutating   admissionlisters.MutatingWebhookConfigurationLister
 	validating admissionlisters.ValidatingWebhookConfigurationLister
+
+	mu sync.Mutex
 }
 
 // WithReadiness wraps one of the constructors, whichever, for only constructors
@@ -51,17 +54,17 @@ type readiness struct {
 // not, for each has to know of itself.
 func WithReadiness(ctor injection.ControllerConstructor) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		if err := watchReadiness(ctx); err != nil {
+		if err := watchReadiness(ctx, process.ReadinessFrom(ctx)); err != nil {
 			logging.FromContext(ctx).Fatalw("Watching what the webhook's readiness depends on failed", "error", err)
 		}
 		return ctor(ctx, cmw)
 	}
 }
 
-func watchReadiness(ctx context.Context) error {
+func watchReadiness(ctx context.Context, of *process.Readiness) error {
 	secrets, mutating, validating := secretinformer.Get(ctx), mutatinginformer.Get(ctx), validatinginformer.Get(ctx)
 	r := &readiness{
-		process:    process.ReadinessFrom(ctx),
+		process:    of,
 		secrets:    secrets.Lister().Secrets(system.Namespace()),
 		secretName: webhook.GetOptions(ctx).SecretName,
 		mutating:   mutating.Lister(),
@@ -69,20 +72,25 @@ func watchReadiness(ctx context.Context) error {
 	}
 	r.process.Set(reachable, false)
 
-	logger := logging.FromContext(ctx)
-	handler := controller.HandleAll(func(any) {
-		err := r.check()
-		if err != nil {
-			logger.Infow("Not ready", "reason", err.Error())
-		}
-		r.process.Set(reachable, err == nil)
-	})
+	handler := controller.HandleAll(func(any) { r.update(ctx) })
 	for _, informer := range []cache.SharedIndexInformer{secrets.Informer(), mutating.Informer(), validating.Informer()} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return fmt.Errorf("adding an event handler: %w", err)
 		}
 	}
 	return nil
+}
+
+// update looks again. Each informer calls it in a goroutine of its own; one at a
+// time, so that what was seen last is what counts.
+func (r *readiness) update(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.check()
+	if err != nil {
+		logging.FromContext(ctx).Infow("Not ready", "reason", err.Error())
+	}
+	r.process.Set(reachable, err == nil)
 }
 
 func (r *readiness) check() error {
@@ -93,11 +101,14 @@ func (r *readiness) check() error {
 	if _, err := tls.X509KeyPair(secret.Data[certresources.ServerCert], secret.Data[certresources.ServerKey]); err != nil {
 		return fmt.Errorf("secret %s holds no certificate: %w", secret.Name, err)
 	}
+	if len(secret.Data[certresources.CACert]) == 0 {
+		return fmt.Errorf("secret %s holds no CA", secret.Name)
+	}
 	defaulting, err := r.mutating.Get(DefaultingName)
 	if err != nil {
 		return fmt.Errorf("reading a webhook configuration: %w", err)
 	}
-	var errs []error
+	errs := []error{holdsAny(defaulting.Name, len(defaulting.Webhooks))}
 	for _, w := range defaulting.Webhooks {
 		errs = append(errs, trusts(secret, w.Name, w.ClientConfig, w.Rules))
 	}
@@ -106,11 +117,20 @@ func (r *readiness) check() error {
 		if err != nil {
 			return fmt.Errorf("reading a webhook configuration: %w", err)
 		}
+		errs = append(errs, holdsAny(name, len(validating.Webhooks)))
 		for _, w := range validating.Webhooks {
 			errs = append(errs, trusts(secret, w.Name, w.ClientConfig, w.Rules))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// holdsAny checks that a webhook configuration makes the API server ask at all.
+func holdsAny(configuration string, webhooks int) error {
+	if webhooks == 0 {
+		return fmt.Errorf("webhook configuration %s holds no webhook", configuration)
+	}
+	return nil
 }
 
 // trusts checks that a webhook sends requests and trusts the certificate's CA.

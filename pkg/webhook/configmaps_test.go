@@ -1,0 +1,168 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"knative.dev/pkg/configmap"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+)
+
+// saysDefaults is what an example says whose values are the defaults.
+const saysDefaults = "The values are the defaults"
+
+// shipped are the config maps in config/, by name.
+func shipped(t *testing.T) map[string]*corev1.ConfigMap {
+	t.Helper()
+	files, err := filepath.Glob("../../config/config-*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("finding config/config-*.yaml: %v, %v", files, err)
+	}
+	cms := map[string]*corev1.ConfigMap{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cm := &corev1.ConfigMap{}
+		if err := yaml.UnmarshalStrict(content, cm); err != nil {
+			t.Fatalf("reading %s: %v", file, err)
+		}
+		if want := strings.TrimSuffix(filepath.Base(file), ".yaml"); cm.Name != want {
+			t.Errorf("%s holds the config map %q", file, cm.Name)
+		}
+		cms[cm.Name] = cm
+	}
+	return cms
+}
+
+// parse reads data as the process does that reads the config map of that name.
+func parse(t *testing.T, name string, data map[string]string) (any, error) {
+	t.Helper()
+	cm := &corev1.ConfigMap{Data: data}
+	cm.Name = name
+	results := reflect.ValueOf(configMaps()[name]).Call([]reflect.Value{reflect.ValueOf(cm)})
+	err, _ := results[1].Interface().(error)
+	return results[0].Interface(), err
+}
+
+// exampleOf is what a config map holds once every key of its example is set.
+func exampleOf(t *testing.T, cm *corev1.ConfigMap) map[string]string {
+	t.Helper()
+	data := map[string]string{}
+	if err := yaml.UnmarshalStrict([]byte(cm.Data[configmap.ExampleKey]), &data); err != nil {
+		t.Fatalf("_example cannot be copied out of its block: %v", err)
+	}
+	if len(data) == 0 {
+		t.Fatal("_example shows no key")
+	}
+	return data
+}
+
+func TestEveryShippedConfigMapIsChecked(t *testing.T) {
+	cms := shipped(t)
+	for name := range cms {
+		if _, ok := configMaps()[name]; !ok {
+			t.Errorf("configMaps() lacks %s, which config/ ships", name)
+		}
+	}
+	for name := range configMaps() {
+		if _, ok := cms[name]; !ok {
+			t.Errorf("config/ lacks %s, which a process reads", name)
+		}
+	}
+}
+
+func TestShippedConfigMapsParse(t *testing.T) {
+	for name, cm := range shipped(t) {
+		t.Run(name, func(t *testing.T) {
+			if _, err := parse(t, name, cm.Data); err != nil {
+				t.Errorf("the data: %v", err)
+			}
+			if _, err := parse(t, name, exampleOf(t, cm)); err != nil {
+				t.Errorf("the _example: %v", err)
+			}
+		})
+	}
+}
+
+func TestExamplesThatSaySoShowTheDefaults(t *testing.T) {
+	for name, cm := range shipped(t) {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(strings.ReplaceAll(cm.Data[configmap.ExampleKey], "\n# ", " "), saysDefaults) {
+				return
+			}
+			example, err := parse(t, name, exampleOf(t, cm))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defaults, err := parse(t, name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(defaults, example, cmpopts.IgnoreUnexported(config.Addressable{})); diff != "" {
+				t.Errorf("-defaults, +example:\n%s", diff)
+			}
+		})
+	}
+}
+
+// The webhook refuses a change of _example by the checksum, for who edits there
+// has meant to set something.
+func TestExampleChecksums(t *testing.T) {
+	for name, cm := range shipped(t) {
+		want := configmap.Checksum(cm.Data[configmap.ExampleKey])
+		if got := cm.Annotations[configmap.ExampleChecksumAnnotation]; got != want {
+			t.Errorf("config/%s.yaml: annotation %s is %q, want %q", name, configmap.ExampleChecksumAnnotation, got, want)
+		}
+	}
+}
+
+// The example of config-addressable is its reference, so it has to be complete.
+func TestExampleShowsEveryKeyOfConfigAddressable(t *testing.T) {
+	example := exampleOf(t, shipped(t)[config.AddressableName])
+	_, err := config.NewAddressableFromConfigMap(&corev1.ConfigMap{Data: map[string]string{"unknown": ""}})
+	if err == nil {
+		t.Fatal("an unknown key was accepted")
+	}
+	_, keys, found := strings.Cut(err.Error(), "the keys are ")
+	if !found {
+		t.Fatalf("the message %q does not list the keys", err)
+	}
+	for key := range strings.SplitSeq(keys, ", ") {
+		if _, ok := example[key]; !ok {
+			t.Errorf("_example does not show %s", key)
+		}
+	}
+}
+
+// The parser of config-logging does not look into the JSON; a logger that cannot
+// be built would only show as another format of the log.
+func TestExampleOfConfigLoggingMakesALogger(t *testing.T) {
+	example := exampleOf(t, shipped(t)["config-logging"])
+	decoder := json.NewDecoder(strings.NewReader(example["zap-logger-config"]))
+	decoder.DisallowUnknownFields()
+	var cfg zap.Config
+	if err := decoder.Decode(&cfg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cfg.Build(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,224 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+	"knative.dev/pkg/system"
+	"knative.dev/pkg/webhook"
+	certresources "knative.dev/pkg/webhook/certificates/resources"
+
+	"github.com/mallard-dev/mallard/internal/process"
+)
+
+// registered is everything that readiness looks at, in its good state.
+type registered struct {
+	secret                     *corev1.Secret
+	defaulting                 *admissionregistrationv1.MutatingWebhookConfiguration
+	validation, configurations *admissionregistrationv1.ValidatingWebhookConfiguration
+}
+
+func newRegistered(t *testing.T) *registered {
+	t.Helper()
+	key, cert, ca, err := certresources.CreateCerts(t.Context(), "webhook", "ns", time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := admissionregistrationv1.WebhookClientConfig{CABundle: ca}
+	rules := []admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{"CREATE"}}}
+	validating := func(name string) *admissionregistrationv1.ValidatingWebhookConfiguration {
+		return &admissionregistrationv1.ValidatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Webhooks:   []admissionregistrationv1.ValidatingWebhook{{Name: name, ClientConfig: client, Rules: rules}},
+		}
+	}
+	return &registered{
+		secret: &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"},
+			Data: map[string][]byte{
+				certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca,
+			},
+		},
+		defaulting: &admissionregistrationv1.MutatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: DefaultingName},
+			Webhooks:   []admissionregistrationv1.MutatingWebhook{{Name: DefaultingName, ClientConfig: client, Rules: rules}},
+		},
+		validation:     validating(ValidationName),
+		configurations: validating(ConfigValidationName),
+	}
+}
+
+// readiness looks at what is registered through listers, as in the process.
+func (r *registered) readiness(t *testing.T) *readiness {
+	t.Helper()
+	indexer := func() cache.Indexer {
+		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	}
+	secrets, mutating, validating := indexer(), indexer(), indexer()
+	add := func(indexer cache.Indexer, obj any) {
+		if err := indexer.Add(obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.secret != nil {
+		add(secrets, r.secret)
+	}
+	if r.defaulting != nil {
+		add(mutating, r.defaulting)
+	}
+	if r.validation != nil {
+		add(validating, r.validation)
+	}
+	if r.configurations != nil {
+		add(validating, r.configurations)
+	}
+	return &readiness{
+		process:    &process.Readiness{},
+		secrets:    corev1listers.NewSecretLister(secrets).Secrets("ns"),
+		secretName: "certs",
+		mutating:   admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
+		validating: admissionlisters.NewValidatingWebhookConfigurationLister(validating),
+	}
+}
+
+func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*registered)
+		// want is what is missing; empty means ready.
+		want string
+	}{
+		"everything there":              {func(*registered) {}, ""},
+		"no secret":                     {func(r *registered) { r.secret = nil }, "reading the secret"},
+		"empty secret":                  {func(r *registered) { r.secret.Data = nil }, "secret certs holds no certificate"},
+		"key of another certificate":    {func(r *registered) { r.secret.Data[certresources.ServerKey] = []byte("x") }, "secret certs holds no certificate"},
+		"secret without CA":             {func(r *registered) { delete(r.secret.Data, certresources.CACert) }, "secret certs holds no CA"},
+		"no defaulting":                 {func(r *registered) { r.defaulting = nil }, DefaultingName},
+		"no validation":                 {func(r *registered) { r.validation = nil }, ValidationName},
+		"no validation of config maps":  {func(r *registered) { r.configurations = nil }, ConfigValidationName},
+		"defaulting without webhooks":   {func(r *registered) { r.defaulting.Webhooks = nil }, DefaultingName + " holds no webhook"},
+		"validation without webhooks":   {func(r *registered) { r.validation.Webhooks = nil }, ValidationName + " holds no webhook"},
+		"defaulting without CA":         {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil }, DefaultingName + " does not have our CA"},
+		"defaulting with another CA":    {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = []byte("x") }, DefaultingName + " does not have our CA"},
+		"validation with another CA":    {func(r *registered) { r.validation.Webhooks[0].ClientConfig.CABundle = []byte("x") }, ValidationName + " does not have our CA"},
+		"defaulting without rules":      {func(r *registered) { r.defaulting.Webhooks[0].Rules = nil }, "no rules yet"},
+		"config maps without rules":     {func(r *registered) { r.configurations.Webhooks[0].Rules = nil }, ConfigValidationName + " does not have our CA or has no rules yet"},
+		"second webhook with wrong CA":  {addUntrusted, "webhook second does not have our CA"},
+		"two configurations are behind": {func(r *registered) { r.defaulting.Webhooks[0].Rules, r.validation.Webhooks[0].Rules = nil, nil }, ValidationName},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := newRegistered(t)
+			tc.change(state)
+			r := state.readiness(t)
+			r.update(t.Context())
+			if got, want := r.process.Check() == nil, tc.want == ""; got != want {
+				t.Errorf("ready is %t, want %t", got, want)
+			}
+			err := r.check()
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("check() says %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func addUntrusted(r *registered) {
+	second := *r.validation.Webhooks[0].DeepCopy()
+	second.Name, second.ClientConfig.CABundle = "second", []byte("x")
+	r.validation.Webhooks = append(r.validation.Webhooks, second)
+}
+
+func TestReadinessIsTakenBack(t *testing.T) {
+	state := newRegistered(t)
+	r := state.readiness(t)
+	for _, rules := range [][]admissionregistrationv1.RuleWithOperations{state.defaulting.Webhooks[0].Rules, nil} {
+		state.defaulting.Webhooks[0].Rules = rules
+		r.update(t.Context())
+		if got, want := r.process.Check() == nil, rules != nil; got != want {
+			t.Errorf("with rules %v ready is %t", rules, got)
+		}
+	}
+}
+
+// Each object arrives by an informer of its own, so whichever is last has to be
+// the one that makes the process ready.
+func TestReadinessFollowsTheInformers(t *testing.T) {
+	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
+	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "certs"})
+	of := &process.Readiness{}
+	if err := watchReadiness(ctx, of); err != nil {
+		t.Fatal(err)
+	}
+	if of.Check() == nil {
+		t.Fatal("ready before anything was looked at")
+	}
+	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
+	t.Cleanup(func() { cancel(); stopped() })
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	state, client := newRegistered(t), kubeclient.Get(ctx)
+	state.secret.Namespace = system.Namespace()
+	create := metav1.CreateOptions{}
+	for _, err := range []error{
+		createErr(client.CoreV1().Secrets(system.Namespace()).Create(ctx, state.secret, create)),
+		createErr(client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, state.defaulting, create)),
+		createErr(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, state.validation, create)),
+		createErr(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, state.configurations, create)),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "ready once everything is there", func() bool { return of.Check() == nil })
+
+	if err := client.CoreV1().Secrets(system.Namespace()).Delete(ctx, "certs", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "not ready without the certificate", func() bool { return of.Check() != nil })
+}
+
+func createErr[T any](_ T, err error) error { return err }
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true,
+		func(context.Context) (bool, error) { return holds(), nil })
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func TestWithReadinessCallsTheConstructorThatItWraps(t *testing.T) {
+	ctx, _ := reconcilertesting.SetupFakeContext(t)
+	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "certs"})
+	watcher, want := &configmap.ManualWatcher{}, &controller.Impl{}
+	got := WithReadiness(func(_ context.Context, cmw configmap.Watcher) *controller.Impl {
+		if cmw != watcher {
+			t.Error("the constructor got another watcher")
+		}
+		return want
+	})(ctx, watcher)
+	if got != want {
+		t.Errorf("got %v, want what the constructor made", got)
+	}
+}
