@@ -85,6 +85,9 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // replica on.
 func (p *Process) Name() string { return p.name }
 
+// Namespace is that of its Deployment.
+func (p *Process) Namespace() string { return p.deployment.Namespace }
+
 // LogFile is the path of the file that takes the output of every execution, one after the other.
 func (p *Process) LogFile() string { return p.log }
 

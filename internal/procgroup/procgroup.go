@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -22,29 +23,47 @@ type Group struct {
 	err  error
 }
 
+// started are the groups of this process, kept to tell at its end whether any is left.
+var started sync.Map
+
+// Alive returns the IDs of those groups that this program has started and in which some process still lives.
+func Alive() []int {
+	var alive []int
+	started.Range(func(pid, _ any) bool {
+		if err := syscall.Kill(-pid.(int), 0); err == nil || errors.Is(err, syscall.EPERM) {
+			alive = append(alive, pid.(int))
+		} else {
+			started.Delete(pid)
+		}
+		return true
+	})
+	return alive
+}
+
 // Start starts cmd as the leader of a new process group. The command must not have been built with [exec.CommandContext]:
 // that kills the leader alone. Its output should go to files, since a pipe is held open by a grandchild that survives.
 func Start(cmd *exec.Cmd) (*Group, error) {
 	g := &Group{done: make(chan struct{})}
 	cmd.SysProcAttr = attributes()
-	started := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		// The parent-death signal is tied to the thread that forked, not to the process, so that thread has to live as long
 		// as the child does.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		if err := cmd.Start(); err != nil {
-			started <- err
+			result <- err
 			return
 		}
 		g.pid = cmd.Process.Pid
-		started <- nil
+		started.Store(g.pid, nil)
+		result <- nil
 		g.err = cmd.Wait()
 		// What the leader left behind would hold ports and files that its successor needs.
 		_ = syscall.Kill(-g.pid, syscall.SIGKILL)
 		close(g.done)
 	}()
-	if err := <-started; err != nil {
+	if err := <-result; err != nil {
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
 	return g, nil

@@ -1,0 +1,70 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	os.Exit(realMain())
+}
+
+func realMain() int {
+	options, err := parse(os.Args[1:], os.Stderr)
+	if err != nil {
+		return exitUsage
+	}
+	ctx, hurry := interrupts()
+	err = run(ctx, hurry, options, newScreen(os.Stdout))
+	var stop stopped
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &stop):
+		if err.Error() != stop.Error() {
+			fmt.Fprintln(os.Stderr, "run: "+err.Error())
+		}
+		return stop.status()
+	default:
+		fmt.Fprintln(os.Stderr, "run: "+err.Error())
+		return 1
+	}
+}
+
+// stopped is the cause of a context that a signal has ended.
+type stopped struct{ signal syscall.Signal }
+
+func (s stopped) Error() string { return "stopped by signal: " + s.signal.String() }
+
+// status is the exit status by which a shell tells the signal.
+func (s stopped) status() int { return 128 + int(s.signal) }
+
+// lastResort is how long a stop at once may take before the program just exits. What it has started on Linux ends with it.
+const lastResort = 3 * time.Second
+
+// interrupts returns a context that the first Ctrl-C ends, for an orderly stop, and one that the second ends, for a stop at
+// once.
+func interrupts() (ctx, hurry context.Context) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	hurry, cancelHurry := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		first := stopped{(<-signals).(syscall.Signal)}
+		cancel(first)
+		<-signals
+		cancelHurry(first)
+		time.AfterFunc(lastResort, func() { os.Exit(first.status()) })
+	}()
+	return ctx, hurry
+}

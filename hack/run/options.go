@@ -1,0 +1,75 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/mallard-dev/mallard/internal/devenv"
+)
+
+// exitUsage is the exit status after a flag that does not exist or has a bad value.
+const exitUsage = 2
+
+// options are the program's flags.
+type options struct {
+	module, config, samples string
+	wait                    bool
+	timeout                 time.Duration
+}
+
+// parse reads the flags. What is wrong with them has been written to stderr when it returns an error.
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	var wait string
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.config, "config", "", "folder of the operator's manifests (default: config in the module)")
+	flags.StringVar(&o.samples, "samples", "", "folder of the samples (default: samples in the folder of the manifests)")
+	flags.StringVar(&wait, "wait", "", `"ready": end with 0 once every sample is Ready, or with 1 and a diagnosis`)
+	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long the samples may take to be Ready with --wait=ready, from when they are applied")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if err := o.complete(wait, flags.Args()); err != nil {
+		fmt.Fprintln(stderr, "run: "+err.Error())
+		return o, err
+	}
+	return o, nil
+}
+
+func (o *options) complete(wait string, rest []string) (err error) {
+	switch {
+	case wait != "" && wait != "ready":
+		return fmt.Errorf("--wait=%s: the only thing to wait for is ready", wait)
+	case o.timeout <= 0:
+		return fmt.Errorf("--timeout=%v: must be more than 0", o.timeout)
+	case len(rest) > 0:
+		return fmt.Errorf("%q: only flags are known, no arguments", rest)
+	}
+	o.wait = wait == "ready"
+	if o.module, err = devenv.FindModule(); err != nil {
+		return err
+	}
+	if o.config == "" {
+		o.config = filepath.Join(o.module, "config")
+	}
+	if o.samples == "" {
+		o.samples = filepath.Join(o.config, "samples")
+	}
+	var failures []error
+	for _, path := range []*string{&o.config, &o.samples} {
+		var failure error
+		*path, failure = filepath.Abs(*path)
+		failures = append(failures, failure)
+	}
+	return errors.Join(failures...)
+}

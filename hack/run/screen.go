@@ -1,0 +1,117 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// screen is the standard output: lines for the steps of the start, then a table. On a terminal the line of a step is
+// replaced when the step ends, and the table is redrawn in place; elsewhere each is a new line.
+type screen struct {
+	out      io.Writer
+	terminal bool
+	// size returns the width and height of the terminal in characters, 0 if it is unknown.
+	size func() (width, height int)
+
+	mu sync.Mutex
+	// last is the step whose line is the last one on the screen.
+	last *step
+	// drawn is how many lines of the table are on the screen.
+	drawn int
+}
+
+// step is something that takes a while.
+type step struct {
+	screen *screen
+	began  time.Time
+}
+
+// begin announces a step.
+func (s *screen) begin(what string) *step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := &step{screen: s, began: time.Now()}
+	fmt.Fprintf(s.out, "  %s …\n", what)
+	s.last = st
+	return st
+}
+
+// end says what the step has come to and how long it took.
+func (st *step) end(what string) {
+	s := st.screen
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.terminal && s.last == st {
+		fmt.Fprint(s.out, "\x1b[1A\x1b[2K")
+	}
+	s.last = nil
+	fmt.Fprintf(s.out, "✓ %-52s %6.1f s\n", what, time.Since(st.began).Seconds())
+}
+
+// print writes lines below everything else.
+func (s *screen) print(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.drawn = nil, 0
+	fmt.Fprint(s.out, text)
+}
+
+// Write takes the progress of a build, which goes between the lines of the steps.
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = nil
+	return s.out.Write(p)
+}
+
+// draw puts the table on the screen, over its predecessor if that is still the last thing there.
+func (s *screen) draw(lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	width, height := s.size()
+	if height > 2 && len(lines) > height-1 {
+		hidden := len(lines) - (height - 2)
+		lines = append(lines[:height-2:height-2], fmt.Sprintf("… and %d more", hidden))
+	}
+	var frame strings.Builder
+	if s.drawn > 0 {
+		fmt.Fprintf(&frame, "\x1b[%dA\x1b[J", s.drawn)
+	}
+	for _, line := range lines {
+		frame.WriteString(clip(line, width) + "\n")
+	}
+	fmt.Fprint(s.out, frame.String())
+	s.drawn = len(lines)
+}
+
+// clip keeps a line from wrapping, which would make the table longer than it knows.
+func clip(line string, width int) string {
+	runes := []rune(line)
+	if width <= 1 || len(runes) <= width {
+		return line
+	}
+	return string(runes[:width-1]) + "…"
+}
+
+// newScreen writes to a file, which may be a terminal.
+func newScreen(file *os.File) *screen {
+	descriptor := int(file.Fd()) //nolint:gosec // a file descriptor is small
+	return &screen{out: file, terminal: term.IsTerminal(descriptor), size: func() (int, int) {
+		width, height, err := term.GetSize(descriptor)
+		if err != nil {
+			return 0, 0
+		}
+		return width, height
+	}}
+}

@@ -1,0 +1,248 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package devenv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/mallard-dev/mallard/internal/devcluster"
+	"github.com/mallard-dev/mallard/internal/devprocess"
+	"github.com/mallard-dev/mallard/internal/manifest"
+	"github.com/mallard-dev/mallard/internal/procgroup"
+)
+
+const (
+	// kubectlGrace is how long kubectl may take to end once it was told to.
+	kubectlGrace = 2 * time.Second
+	// closeGrace is how long the processes may take when the environment stops: they have nobody left to serve, and their
+	// own grace periods are made for those who have.
+	closeGrace = time.Second
+)
+
+// Phase is a part of the start that takes a while.
+type Phase string
+
+// The phases, in the order in which they begin. BuildOperator runs beside the three before it.
+const (
+	BuildCluster  Phase = "build the control plane"
+	BuildOperator Phase = "build the operator"
+	StartCluster  Phase = "start the control plane"
+	ApplyConfig   Phase = "apply the configuration"
+	StartOperator Phase = "start the operator"
+)
+
+// Options are what an environment is made of. Module and Dir are required.
+type Options struct {
+	// Module is the root folder of the module.
+	Module string
+	// Config is the folder with the operator's manifests, config in the module by default.
+	Config string
+	// Dir is an existing folder of this environment's own, for everything that it writes. It is not removed.
+	Dir string
+	// Hold names processes that are not started.
+	Hold []string
+	// Replicas and Overrides are those of [devprocess.Options].
+	Replicas  map[string]int
+	Overrides func(*rest.Config) (map[string]devprocess.Override, error)
+	// Applied, if set, is called between applying the manifests and starting the processes.
+	Applied func(context.Context, *Env) error
+	// Progress takes what the build of the control plane has to say, and Log what the control plane itself has; neither by
+	// default.
+	Progress, Log io.Writer
+	// Begin is told when a phase begins, and what it returns when it has ended well. Phases may overlap.
+	Begin func(Phase) (end func())
+	// OnExit and OnError are those of [devprocess.Options].
+	OnExit, OnError func(error)
+	// Hurry, once done, cuts every orderly stop short: what is left is killed.
+	Hurry context.Context //nolint:containedctx // outlives the context of the start
+}
+
+// Env is a running environment.
+type Env struct {
+	// Kubeconfig is the path of the administrator's kubeconfig, and Config the same for client-go.
+	Kubeconfig string
+	Config     *rest.Config
+	// AuditLog is the path of the API server's audit log, one JSON object a line.
+	AuditLog string
+	// Localcluster is the path of the control plane's program, which is kubectl too.
+	Localcluster string
+	// Manifests are the objects of the operator's manifests.
+	Manifests []*unstructured.Unstructured
+	// Runner runs the operator's processes.
+	Runner *devprocess.Runner
+
+	cluster *devcluster.Cluster
+	hurry   context.Context //nolint:containedctx // see Options.Hurry
+}
+
+// Start brings the environment up. It returns when every process that it started is ready. On an error, and when ctx is
+// done first, it has stopped again what it had started.
+func Start(ctx context.Context, options Options) (_ *Env, err error) {
+	options, err = options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	e := &Env{hurry: options.Hurry}
+	if e.Manifests, err = manifest.ReadDir(options.Config); err != nil {
+		return nil, err
+	}
+	importPaths, err := devprocess.ImportPaths(e.Manifests)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", options.Config, err)
+	}
+	if len(importPaths) == 0 {
+		return nil, fmt.Errorf("%s: no Deployment has an image in ko's form (ko://IMPORTPATH), so there is no operator to run", options.Config)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Stop())
+		}
+	}()
+	var binaries map[string]devprocess.Binary
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return e.startCluster(groupCtx, options) })
+	group.Go(func() error {
+		end := options.Begin(BuildOperator)
+		cache := filepath.Join(options.Module, ".cache", "operator")
+		var err error
+		if binaries, err = devprocess.Build(groupCtx, options.Module, importPaths, cache, filepath.Join(options.Dir, "bin")); err != nil {
+			return err
+		}
+		end()
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return e, e.startOperator(ctx, options, binaries)
+}
+
+func (o Options) withDefaults() (Options, error) {
+	for _, path := range []*string{&o.Module, &o.Dir} {
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return o, fmt.Errorf("finding a folder of the environment: %w", err)
+		}
+		*path = absolute
+	}
+	if o.Config == "" {
+		o.Config = filepath.Join(o.Module, "config")
+	}
+	if o.Begin == nil {
+		o.Begin = func(Phase) func() { return func() {} }
+	}
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	if o.Hurry == nil {
+		o.Hurry = context.Background()
+	}
+	return o, nil
+}
+
+// startOperator starts the processes and waits until they are ready.
+func (e *Env) startOperator(ctx context.Context, options Options, binaries map[string]devprocess.Binary) error {
+	end := options.Begin(StartOperator)
+	if options.Applied != nil {
+		if err := options.Applied(ctx, e); err != nil {
+			return err
+		}
+	}
+	processOptions := devprocess.Options{
+		Config: e.Config, Dir: filepath.Join(options.Dir, "processes"), Binaries: binaries, Replicas: options.Replicas,
+		OnExit: options.OnExit, OnError: options.OnError,
+	}
+	var err error
+	if options.Overrides != nil {
+		if processOptions.Overrides, err = options.Overrides(e.Config); err != nil {
+			return err
+		}
+	}
+	if e.Runner, err = devprocess.New(ctx, processOptions); err != nil {
+		return err
+	}
+	held := map[string]bool{}
+	for _, name := range options.Hold {
+		if _, err := e.Runner.Process(name); err != nil {
+			return err
+		}
+		held[name] = true
+	}
+	starts, startCtx := errgroup.WithContext(ctx)
+	for _, p := range e.Runner.Processes() {
+		if !held[p.Name()] {
+			starts.Go(func() error { return p.Start(startCtx) })
+		}
+	}
+	if err := starts.Wait(); err != nil {
+		return err
+	}
+	if err := e.Runner.WaitReady(ctx); err != nil {
+		return err
+	}
+	end()
+	return nil
+}
+
+// Kubectl runs the kubectl that is linked into the control plane, as the administrator, and returns what it printed. Its
+// error carries what it printed on standard error.
+func (e *Env) Kubectl(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	var stdout, stderr strings.Builder
+	cmd := exec.Command(e.Localcluster, append([]string{"kubectl"}, args...)...) //nolint:gosec // built by this program
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+e.Kubeconfig)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
+	cmd.WaitDelay = kubectlGrace
+	if err := procgroup.Run(ctx, cmd, kubectlGrace); err != nil {
+		return stdout.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.String(), nil
+}
+
+// Apply applies the manifests of a folder, in which the CustomResourceDefinitions have to be ready for use before it
+// returns.
+func (e *Env) Apply(ctx context.Context, dir string) error {
+	if _, err := e.Kubectl(ctx, nil, "apply", "-f", dir); err != nil {
+		return fmt.Errorf("applying %s: %w", dir, err)
+	}
+	return nil
+}
+
+// Stop stops the processes and then the control plane. What is not gone within a grace period is killed.
+func (e *Env) Stop() error {
+	var failures []error
+	if e.Runner != nil {
+		ctx, cancel := context.WithTimeout(e.hurry, closeGrace)
+		defer cancel()
+		failures = append(failures, e.Runner.Close(ctx))
+	}
+	if e.cluster != nil {
+		failures = append(failures, e.cluster.Stop(e.hurry))
+	}
+	return errors.Join(failures...)
+}
+
+func adminConfig(kubeconfig string) (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading the administrator's kubeconfig: %w", err)
+	}
+	// The API server's priority and fairness decides who has to wait.
+	config.QPS = -1
+	return config, nil
+}

@@ -1,0 +1,11 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package devenv brings up a whole environment on this machine: the local control plane, the operator's manifests in it,
+// and the operator's processes beside it. `make run` and the test harness share it, so that both run what a cluster would.
+//
+// It shows nothing and decides nothing about samples or tests. The control plane itself belongs to package devcluster, the
+// processes to package devprocess.
+package devenv

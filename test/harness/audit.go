@@ -1,0 +1,175 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+)
+
+// markerPrefix begins the names that the barrier asks for. No object has one.
+const markerPrefix = "harness-marker-"
+
+// AuditEntry is a request to the API server that has been answered, as its audit log tells it.
+type AuditEntry struct {
+	Time time.Time
+	// User is the name that the request was authenticated as, such as system:serviceaccount:knative-samples:controller.
+	User      string
+	UserAgent string
+	// Request is what it asked for.
+	Request
+	// Code is the HTTP status of the answer.
+	Code int
+}
+
+// AuditFilter says whether an entry is meant.
+type AuditFilter func(AuditEntry) bool
+
+// ByUser keeps the requests of one user, such as that of a process: see [Env.User].
+func ByUser(user string) AuditFilter { return func(e AuditEntry) bool { return e.User == user } }
+
+// ByVerb keeps the requests with one of the verbs.
+func ByVerb(verbs ...string) AuditFilter {
+	return func(e AuditEntry) bool { return slices.Contains(verbs, e.Verb) }
+}
+
+// ByRequest keeps the requests that match.
+func ByRequest(match Match) AuditFilter { return func(e AuditEntry) bool { return match(e.Request) } }
+
+// Writes keeps what may have changed something, whether it was allowed to or not.
+func Writes(e AuditEntry) bool {
+	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb)
+}
+
+// Mark is a point in the audit log.
+type Mark struct {
+	env    *Env
+	offset int64
+}
+
+// Mark returns the present end of the audit log. Requests that were answered before are not after it.
+func (e *Env) Mark(t testing.TB) Mark {
+	t.Helper()
+	e.barrier(t)
+	info, err := os.Stat(e.auditLog)
+	if err != nil {
+		t.Fatalf("reading the audit log: %v", err)
+	}
+	return Mark{env: e, offset: info.Size()}
+}
+
+// Entries returns what has been answered since the mark was made and passes every filter, in the order of the log. A
+// watch is in the log once it has ended. The harness's own markers are left out.
+func (m Mark) Entries(t testing.TB, filters ...AuditFilter) []AuditEntry {
+	t.Helper()
+	m.env.barrier(t)
+	entries, err := readAudit(m.env.auditLog, m.offset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(entries, func(entry AuditEntry) bool {
+		return strings.HasPrefix(entry.Name, markerPrefix) ||
+			slices.ContainsFunc(filters, func(keep AuditFilter) bool { return !keep(entry) })
+	})
+}
+
+// barrier returns when everything that was answered before it is in the audit log. The API server writes an entry after
+// the answer, request by request; so a marked request that shows up does not quite prove that one answered just before
+// it has, but three in a row, each asked after the last has shown up, leave it no room.
+func (e *Env) barrier(t testing.TB) {
+	t.Helper()
+	for range 3 {
+		name := markerPrefix + string(uuid.NewUUID())
+		from, err := os.Stat(e.auditLog)
+		if err != nil {
+			t.Fatalf("reading the audit log: %v", err)
+		}
+		_, err = e.Kube.CoreV1().ConfigMaps(metav1.NamespaceDefault).Get(t.Context(), name, metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) {
+			t.Fatalf("asking for a marker: got error %v, want one that says that it does not exist", err)
+		}
+		Eventually(t, "the audit log shows a marked request", func(context.Context) error {
+			content, err := readFrom(e.auditLog, from.Size())
+			if err != nil {
+				return err
+			}
+			if !bytes.Contains(content, []byte(name)) {
+				return fmt.Errorf("%s is not in it yet", name)
+			}
+			return nil
+		})
+	}
+}
+
+// auditEvent is the part of an audit.k8s.io/v1 Event that entries are made of.
+type auditEvent struct {
+	Verb       string                    `json:"verb"`
+	RequestURI string                    `json:"requestURI"`
+	UserAgent  string                    `json:"userAgent"`
+	Time       metav1.MicroTime          `json:"requestReceivedTimestamp"`
+	User       struct{ Username string } `json:"user"`
+	Response   struct{ Code int }        `json:"responseStatus"`
+	Object     struct {
+		APIGroup, Resource, Subresource, Namespace, Name string
+	} `json:"objectRef"`
+}
+
+func readAudit(path string, offset int64) ([]AuditEntry, error) {
+	content, err := readFrom(path, offset)
+	if err != nil {
+		return nil, err
+	}
+	var entries []AuditEntry
+	lines := bufio.NewReader(bytes.NewReader(content))
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			// Without a line end it is still being written.
+			return entries, nil //nolint:nilerr // the end of the file
+		}
+		var event auditEvent
+		if err := json.Unmarshal(line, &event); err != nil {
+			return nil, fmt.Errorf("reading an entry of the audit log: %w", err)
+		}
+		uri, _, _ := strings.Cut(event.RequestURI, "?")
+		entries = append(entries, AuditEntry{
+			Time: event.Time.Time, User: event.User.Username, UserAgent: event.UserAgent, Code: event.Response.Code,
+			Request: Request{
+				Verb: event.Verb, Group: event.Object.APIGroup, Resource: event.Object.Resource, Subresource: event.Object.Subresource,
+				Namespace: event.Object.Namespace, Name: event.Object.Name, Path: uri,
+			},
+		})
+	}
+}
+
+func readFrom(path string, offset int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("reading the audit log from byte %d: %w", offset, err)
+	}
+	content, err := io.ReadAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log from byte %d: %w", offset, err)
+	}
+	return content, nil
+}

@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	dumpLines   = 20
+	dumpTimeout = 10 * time.Second
+)
+
+// Dump logs what a namespace holds (the objects of the operator's kinds whole, Services, events) and the last lines of
+// each process. It is called for the namespace of each test that fails.
+func (e *Env) Dump(t testing.TB, namespace string) {
+	t.Helper()
+	// The context of a test that has ended is over.
+	ctx, cancel := context.WithTimeout(context.Background(), dumpTimeout)
+	defer cancel()
+	resources := []schema.GroupVersionResource{{Version: "v1", Resource: "services"}}
+	crds, err := e.Definitions.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Logf("state of namespace %s: reading the kinds: %v", namespace, err)
+	} else {
+		for _, crd := range crds.Items {
+			for _, version := range crd.Spec.Versions {
+				if version.Storage {
+					resources = append(resources, schema.GroupVersionResource{Group: crd.Spec.Group, Version: version.Name, Resource: crd.Spec.Names.Plural})
+				}
+			}
+		}
+	}
+	var state strings.Builder
+	for _, resource := range resources {
+		list, err := e.Dynamic.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			fmt.Fprintf(&state, "--- %s: %v\n", resource.Resource, err)
+			continue
+		}
+		for i := range list.Items {
+			fmt.Fprintf(&state, "--- %s %s\n%s", resource.Resource, list.Items[i].GetName(), text(&list.Items[i]))
+		}
+	}
+	events, err := e.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"}).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		fmt.Fprintf(&state, "--- events: %v\n", err)
+	} else {
+		for _, event := range events.Items {
+			fmt.Fprintf(&state, "--- event %s\n", eventLine(event))
+		}
+	}
+	t.Logf("state of namespace %s:\n%s", namespace, state.String())
+	e.dumpProcesses(t, namespace)
+}
+
+func eventLine(event unstructured.Unstructured) string {
+	get := func(path ...string) string { s, _, _ := unstructured.NestedString(event.Object, path...); return s }
+	return fmt.Sprintf("%s %s %s/%s: %s", get("type"), get("reason"), get("involvedObject", "kind"), get("involvedObject", "name"), get("message"))
+}
+
+// dumpProcesses logs the last lines of each process that name a namespace, or of all if it is empty.
+func (e *Env) dumpProcesses(t testing.TB, namespace string) {
+	t.Helper()
+	const searched = 1000
+	for _, p := range e.environment.Runner.Processes() {
+		lines, err := p.LastLines(searched)
+		if err != nil {
+			t.Logf("log of process %s: %v", p.Name(), err)
+			continue
+		}
+		var chosen []string
+		for _, line := range lines {
+			if strings.Contains(line, namespace) {
+				chosen = append(chosen, line)
+			}
+		}
+		chosen = chosen[max(len(chosen)-dumpLines, 0):]
+		t.Logf("process %s (running: %t, ready: %t), last lines:\n%s", p.Name(), p.Running(), p.Ready(), indent(chosen))
+	}
+}
+
+func indent(lines []string) string {
+	var out strings.Builder
+	for _, line := range lines {
+		out.WriteString("    " + line + "\n")
+	}
+	return out.String()
+}

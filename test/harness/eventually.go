@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+const (
+	// Deadline bounds every wait that names no other. It is long since a machine may be busy with other suites; a wait
+	// that succeeds returns at once.
+	Deadline = 30 * time.Second
+
+	firstPause, longestPause = 10 * time.Millisecond, 250 * time.Millisecond
+)
+
+// Eventually calls check until it returns nil. When that does not happen within the Deadline the test fails with what was
+// waited for and the last error.
+func Eventually(t testing.TB, what string, check func(context.Context) error) {
+	t.Helper()
+	EventuallyWithin(t, Deadline, what, check)
+}
+
+// EventuallyWithin is Eventually with a deadline of one's own.
+func EventuallyWithin(t testing.TB, within time.Duration, what string, check func(context.Context) error) {
+	t.Helper()
+	if err := eventually(t.Context(), within, check); err != nil {
+		t.Fatalf("waited %v for: %s\nlast seen: %v", within, what, err)
+	}
+}
+
+func eventually(ctx context.Context, within time.Duration, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	last := errors.New("nothing: the first look did not end")
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		err := check(ctx)
+		if err == nil {
+			return nil
+		}
+		// What a look says that the deadline has interrupted is of no use.
+		if ctx.Err() == nil {
+			last = err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("%w (%w)", last, context.Cause(ctx))
+		}
+	}
+}

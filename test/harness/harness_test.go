@@ -1,0 +1,225 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// sample is a Service and an AddressableService that refers to it.
+const sample = `
+apiVersion: v1
+kind: Service
+metadata: {name: target}
+spec:
+  ports: [{name: http, port: 80}]
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: subject}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: target}
+`
+
+const configMap = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: subject}
+data: {value: "one"}
+`
+
+func TestSampleBecomesReady(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	refs := env.Apply(t, ns, sample)
+	env.Await(t, refs[1], harness.Ready)
+	if out := env.Kubectl(t, "get", "asvc", "-n", ns, "subject", "-o", "jsonpath={.status.address.url}"); !strings.Contains(out, ns) {
+		t.Errorf("kubectl get: got %q, want a URL in namespace %s", out, ns)
+	}
+}
+
+func TestNamespacesDiffer(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	first, second := env.Namespace(t), env.Namespace(t)
+	if first == second || !strings.HasPrefix(first, "t-namespacesdiffer-") {
+		t.Errorf("got namespaces %q and %q, want different ones with the name of the test", first, second)
+	}
+}
+
+func TestAwait(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	ref := env.Apply(t, ns, configMap)[0]
+	if o := env.Await(t, ref, harness.Exists); o.GetName() != "subject" {
+		t.Errorf("got %v, want the config map", o)
+	}
+	seen := make(chan struct{})
+	go func() {
+		defer close(seen)
+		env.Await(t, ref, value("two"))
+		env.Await(t, ref, harness.Gone)
+	}()
+	env.Patch(t, ref, `{"data": {"value": "two"}}`)
+	harness.Eventually(t, "the value is two", func(ctx context.Context) error {
+		c, err := env.Kube.CoreV1().ConfigMaps(ns).Get(ctx, "subject", metav1.GetOptions{})
+		if err == nil && c.Data["value"] != "two" {
+			err = errors.New("another value")
+		}
+		return err
+	})
+	env.Delete(t, ref)
+	<-seen
+}
+
+func value(want string) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if o == nil {
+			return errors.New("it does not exist")
+		}
+		if got, _, _ := unstructured.NestedString(o.Object, "data", "value"); got != want {
+			return errors.New("its value is " + got)
+		}
+		return nil
+	}
+}
+
+// recorder is a test that may fail without failing the one that looks at it.
+type recorder struct {
+	testing.TB
+	failure string
+}
+
+type failed struct{}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.failure = strings.TrimSpace(fmt.Sprintf(format, args...))
+	panic(failed{})
+}
+
+// failureOf returns what a test says that fails.
+func failureOf(t *testing.T, test func(testing.TB)) (failure string) {
+	t.Helper()
+	r := &recorder{TB: t}
+	defer func() {
+		if _, ok := recover().(failed); ok {
+			failure = r.failure
+		}
+	}()
+	test(r)
+	return ""
+}
+
+func TestThroughout(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	ref := env.Apply(t, ns, configMap)[0]
+	other := env.Apply(t, ns, strings.ReplaceAll(configMap, "subject", "other"))[0]
+
+	env.Throughout(t, ref, env.Unchanged(t, ref), func() { env.Patch(t, other, `{"data": {"value": "two"}}`) })
+
+	passing := failureOf(t, func(t testing.TB) {
+		env.Throughout(t, ref, value("one"), func() {
+			env.Patch(t, ref, `{"data": {"value": "two"}}`)
+			env.Patch(t, ref, `{"data": {"value": "one"}}`)
+		})
+	})
+	if !strings.Contains(passing, "its value is two") {
+		t.Errorf("a state that has passed by the end: got failure %q, want one that names it", passing)
+	}
+	deleted := failureOf(t, func(t testing.TB) {
+		env.Throughout(t, ref, harness.Exists, func() { env.Delete(t, ref) })
+	})
+	if !strings.Contains(deleted, "it does not exist") {
+		t.Errorf("a deleted object: got failure %q, want one that says so", deleted)
+	}
+}
+
+func TestApplyRefusesUnknownFields(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	_, err := env.TryApply(t, env.Namespace(t), strings.Replace(sample, "  ref:", "  unknown: 1\n  ref:", 1))
+	if !apierrors.IsBadRequest(err) && !apierrors.IsInvalid(err) && err == nil {
+		t.Errorf("got error %v, want a refusal", err)
+	}
+}
+
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	mark := env.Mark(t)
+	ref := env.Apply(t, ns, configMap)[0]
+	inNamespace := harness.ByRequest(harness.InNamespace(ns))
+	entries := mark.Entries(t, inNamespace, harness.Writes, harness.ByVerb("patch"))
+	if len(entries) != 1 || entries[0].Name != "subject" || entries[0].Resource != "configmaps" || entries[0].Code != 201 {
+		t.Errorf("after an apply: got %+v, want one patch of configmaps subject with code 201", entries)
+	}
+	mark = env.Mark(t)
+	env.Patch(t, ref, `{"data": {"value": "two"}}`)
+	if entries := mark.Entries(t, inNamespace, harness.Writes); len(entries) != 1 || entries[0].Code != 200 {
+		t.Errorf("after the second mark: got %+v, want one write with code 200", entries)
+	}
+	if entries := mark.Entries(t, inNamespace, harness.ByUser(env.User("controller"))); len(entries) != 0 {
+		t.Errorf("of another user: got %+v, want none", entries)
+	}
+}
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	before := env.Requests(t)
+	// No other test touches limit ranges.
+	template := "apiVersion: v1\nkind: LimitRange\nmetadata: {name: subject}\nspec: {limits: []}\n"
+	ref := env.Apply(t, ns, template)[0]
+	env.Apply(t, ns, template)
+	env.Delete(t, ref)
+	since := env.Requests(t).Since(before)
+	if got := since.Of(harness.Matching("delete", "limitranges")).Total(); got != 1 {
+		t.Errorf("got %d deletions, want 1 in\n%s", got, since)
+	}
+	if got := since.Of(harness.Matching("apply", "limitranges")).Total(); got != 2 {
+		t.Errorf("got %d applies, want 2 in\n%s", got, since)
+	}
+}
+
+func TestSetConfigRestores(t *testing.T) {
+	env := harness.Shared(t)
+	ref := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Namespace: env.SystemNamespace, Name: "config-logging"}
+	before := env.Await(t, ref, harness.Exists)
+	t.Run("changed", func(t *testing.T) {
+		env.SetConfig(t, ref.Name, map[string]string{"loglevel.harness": "debug"})
+		changed := env.Await(t, ref, harness.Exists)
+		if got, _, _ := unstructured.NestedString(changed.Object, "data", "loglevel.harness"); got != "debug" {
+			t.Errorf("got %q, want the new value", got)
+		}
+	})
+	after := env.Await(t, ref, harness.Exists)
+	want, _, _ := unstructured.NestedMap(before.Object, "data")
+	got, _, _ := unstructured.NestedMap(after.Object, "data")
+	if len(got) != len(want) {
+		t.Errorf("after the test: got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,132 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// Requests are how many requests the API server has answered, from its own metric apiserver_request_total, by what they
+// asked for and how they were answered. Everybody's requests count, the
+// administrator's and the server's own too. The verbs are those of [Request], though a patch that applies is "apply".
+type Requests map[Answer]int
+
+// Requests takes a snapshot of the API server's count of requests. What was answered before is in it.
+func (e *Env) Requests(t testing.TB) Requests {
+	t.Helper()
+	// The server counts a request where it logs it, so the log's barrier is one for the metrics.
+	e.barrier(t)
+	text, err := e.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	if err != nil {
+		t.Fatalf("reading the metrics of the API server: %v", err)
+	}
+	requests, err := parseRequests(text)
+	if err != nil {
+		t.Fatalf("reading the metrics of the API server: %v", err)
+	}
+	return requests
+}
+
+func parseRequests(text []byte) (Requests, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	requests := Requests{}
+	for _, metric := range families["apiserver_request_total"].GetMetric() {
+		requests[answerOf(metric.GetLabel())] += int(metric.GetCounter().GetValue())
+	}
+	return requests, nil
+}
+
+func answerOf(labels []*dto.LabelPair) Answer {
+	var a Answer
+	for _, label := range labels {
+		value := label.GetValue()
+		switch label.GetName() {
+		case "verb":
+			a.Verb = verbOfMetric(value)
+		case "group":
+			a.Group = value
+		case "resource":
+			a.Resource = value
+		case "subresource":
+			a.Subresource = value
+		case "code":
+			// What is not a number has not been answered at all, and is counted with the code 0.
+			a.Code, _ = strconv.Atoi(value)
+		}
+	}
+	return a
+}
+
+// verbOfMetric translates the verbs of the metric, which are HTTP methods but for reads.
+func verbOfMetric(verb string) string {
+	switch verb {
+	case "POST":
+		return "create"
+	case "PUT":
+		return "update"
+	default:
+		return strings.ToLower(verb)
+	}
+}
+
+// Since returns how many requests of each sort were answered after an earlier snapshot; sorts without any are left out.
+func (r Requests) Since(earlier Requests) Requests {
+	more := Requests{}
+	for answer, n := range r {
+		if n -= earlier[answer]; n != 0 {
+			more[answer] = n
+		}
+	}
+	return more
+}
+
+// Of keeps the requests that match. A metric knows neither namespace nor name nor path of what was asked for.
+func (r Requests) Of(match Match) Requests {
+	found := Requests{}
+	for a, n := range r {
+		if match(Request{Verb: a.Verb, Group: a.Group, Resource: a.Resource, Subresource: a.Subresource}) {
+			found[a] = n
+		}
+	}
+	return found
+}
+
+// Total is how many requests these are.
+func (r Requests) Total() int {
+	total := 0
+	for _, n := range r {
+		total += n
+	}
+	return total
+}
+
+// String lists the requests by number, one sort a line.
+func (r Requests) String() string {
+	answers := slices.SortedFunc(maps.Keys(r), func(a, b Answer) int {
+		return cmp.Or(cmp.Compare(r[b], r[a]), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+	var text strings.Builder
+	for _, a := range answers {
+		name := strings.TrimSuffix(a.Resource+"/"+a.Subresource, "/")
+		fmt.Fprintf(&text, "%6d %s %s %d\n", r[a], a.Verb, name, a.Code)
+	}
+	return text.String()
+}

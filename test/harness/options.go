@@ -1,0 +1,101 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/mallard-dev/mallard/internal/devenv"
+	"github.com/mallard-dev/mallard/internal/devprocess"
+)
+
+// Option changes an environment before it starts.
+type Option func(*settings)
+
+type settings struct {
+	config   string
+	hold     []string
+	replicas map[string]int
+	env      map[string]map[string]string
+	proxied  []string
+	applied  func(context.Context, *devenv.Env) error
+}
+
+// WithConfig applies the manifests of another folder than config.
+func WithConfig(dir string) Option { return func(s *settings) { s.config = dir } }
+
+// WithEnv gives a process an environment variable, instead of the one that its Deployment declares.
+func WithEnv(process, name, value string) Option {
+	return func(s *settings) {
+		if s.env[process] == nil {
+			s.env[process] = map[string]string{}
+		}
+		s.env[process][name] = value
+	}
+}
+
+// WithReplicas runs a Deployment as this many processes: NAME, NAME-1, NAME-2 and so on.
+func WithReplicas(deployment string, n int) Option {
+	return func(s *settings) { s.replicas[deployment] = n }
+}
+
+// WithProxy puts a proxy between a process and the API server; see [Env.Proxy].
+func WithProxy(process string) Option {
+	return func(s *settings) { s.proxied = append(s.proxied, process) }
+}
+
+// Without leaves a process to the test to start.
+func Without(process string) Option {
+	return func(s *settings) { s.hold = append(s.hold, process) }
+}
+
+// WithoutWebhooks leaves a process to the test to start, as Without does, and removes all webhook configurations, so that
+// the API server admits what it would have refused.
+func WithoutWebhooks(process string) Option {
+	return func(s *settings) {
+		s.hold = append(s.hold, process)
+		s.applied = func(ctx context.Context, env *devenv.Env) error { return removeWebhooks(ctx, env.Config) }
+	}
+}
+
+func removeWebhooks(ctx context.Context, config *rest.Config) error {
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client to remove the webhooks: %w", err)
+	}
+	admission := kube.AdmissionregistrationV1()
+	if err := admission.MutatingWebhookConfigurations().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("removing the mutating webhooks: %w", err)
+	}
+	if err := admission.ValidatingWebhookConfigurations().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("removing the validating webhooks: %w", err)
+	}
+	return nil
+}
+
+// overrides starts the proxies and says what the processes are given.
+func (e *Env) overrides(config *rest.Config, s settings) (map[string]devprocess.Override, error) {
+	overrides := map[string]devprocess.Override{}
+	for process, env := range s.env {
+		overrides[process] = devprocess.Override{Env: env}
+	}
+	for _, process := range s.proxied {
+		proxy, err := newProxy(config)
+		if err != nil {
+			return nil, err
+		}
+		e.proxies[process] = proxy
+		o := overrides[process]
+		o.Server = &proxy.address
+		overrides[process] = o
+	}
+	return overrides, nil
+}
