@@ -35,6 +35,8 @@ type Factory struct {
 	client   dynamic.Interface
 	duckType apis.Listable
 	handler  cache.ResourceEventHandler
+	// timeout is SyncTimeout, but for a test of what happens after it.
+	timeout time.Duration
 
 	mu      sync.Mutex
 	entries map[schema.GroupVersionResource]*entry
@@ -57,6 +59,7 @@ func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, 
 		client:   client,
 		duckType: duckType,
 		handler:  handler,
+		timeout:  SyncTimeout,
 		entries:  make(map[schema.GroupVersionResource]*entry),
 	}
 }
@@ -117,7 +120,7 @@ func (f *Factory) start(ctx context.Context, gvr schema.GroupVersionResource, e 
 }
 
 func (f *Factory) run(ctx context.Context, gvr schema.GroupVersionResource) (cache.GenericLister, error) {
-	timeout, cancel := context.WithTimeout(ctx, SyncTimeout)
+	timeout, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 
 	// An informer only logs that it is refused and tries on; a list tells why.

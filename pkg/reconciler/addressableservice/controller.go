@@ -27,6 +27,7 @@ import (
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/freshness"
 )
 
 // NewController wires the reconciler to its informers. sharedmain calls it once,
@@ -49,14 +50,20 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		kinds:               &kinds{crds: crds.Informer().GetIndexer(), discovery: kubeclient.Get(ctx).Discovery()},
 	}
 
+	writes := freshness.NewWrites()
 	var store *config.Store
-	impl := addressableservicereconciler.NewImpl(ctx, r, samples.ClassMallard, func(impl *controller.Impl) controller.Options {
+	impl := addressableservicereconciler.NewImpl(withRecordedWrites(ctx, writes), r, samples.ClassMallard, func(impl *controller.Impl) controller.Options {
 		// What the config map says goes into the status of every object of our class.
 		resync := func(string, any) { impl.FilteredGlobalResync(isOurs, addressableServices.Informer()) }
 		store = config.NewStore(logger.Named("config-store"), resync)
 		store.WatchConfigs(cmw)
 		return controller.Options{ConfigStore: store, FinalizerName: samples.FinalizerName}
 	})
+	generated, ok := impl.Reconciler.(freshness.LeaderAware)
+	if !ok {
+		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
+	}
+	impl.Reconciler = freshness.Guard(generated, addressableServices.Informer().GetIndexer(), writes)
 	r.tracker = impl.Tracker
 	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{},
 		controller.HandleAll(impl.Tracker.OnChanged))

@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestObjectOfAnotherClassIsNeverWrittenTo(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	target := env.Apply(t, ns, service("target", onePort))[0]
+	foreign := env.Apply(t, ns, classed("foreign", "other", published("target", ns)))[0]
+	ours := env.Apply(t, ns, object("ours", toService("target")))[0]
+	env.Await(t, ours, harness.Ready)
+	if o := env.Await(t, foreign, harness.Exists); len(o.GetFinalizers()) > 0 {
+		t.Errorf("it has finalizers %v, want none", o.GetFinalizers())
+	}
+
+	// Everything that writes to an object of ours happens to both.
+	mark := env.Mark(t)
+	env.Throughout(t, foreign, env.Unchanged(t, foreign), func() {
+		env.Delete(t, target)
+		env.Await(t, ours, harness.HasCondition("Ready", "False", ""))
+		env.Apply(t, ns, service("target", onePort))
+		env.Await(t, ours, harness.Ready)
+	})
+	env.Delete(t, foreign)
+	env.Await(t, foreign, harness.Gone)
+	isForeign := func(e harness.AuditEntry) bool {
+		return e.Namespace == ns && e.Name == "foreign" || e.Namespace == directory && e.Name == ns
+	}
+	if writes := mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller")), isForeign); len(writes) > 0 {
+		t.Errorf("the controller wrote to it: %v", writes)
+	}
+	noEventsAbout(t, env, ns, "foreign")
+}
+
+// noEventsAbout fails when there is an event about an object.
+func noEventsAbout(t *testing.T, env *harness.Env, namespace, name string) {
+	t.Helper()
+	events, err := env.Kube.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{
+		FieldSelector: "involvedObject.name=" + name,
+	})
+	if err != nil {
+		t.Fatalf("listing events: %v", err)
+	}
+	for _, e := range events.Items {
+		t.Errorf("there is an event about %s: %s %s", name, e.Reason, e.Message)
+	}
+}
+
+// awaitEvent waits for an event about an object.
+func awaitEvent(t *testing.T, env *harness.Env, namespace, name, kind, reason string) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("a %s event %s about %s", kind, reason, name), func(ctx context.Context) error {
+		events, err := env.Kube.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: "involvedObject.name=" + name + ",type=" + kind + ",reason=" + reason,
+		})
+		if err != nil {
+			return fmt.Errorf("listing events: %w", err)
+		}
+		if len(events.Items) == 0 {
+			return fmt.Errorf("there is none")
+		}
+		return nil
+	})
+}
+
+func TestEventsTellOfTransitionsOnly(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	target := env.Apply(t, ns, service("target", onePort))[0]
+	as := env.Apply(t, ns, object("it", toService("target")))[0]
+	env.Await(t, as, harness.Ready)
+
+	env.Delete(t, target)
+	env.Await(t, as, harness.HasCondition("Ready", "False", "TargetNotFound"))
+	awaitEvent(t, env, ns, "it", "Warning", "TargetNotFound")
+	env.Apply(t, ns, service("target", onePort))
+	env.Await(t, as, harness.Ready)
+	awaitEvent(t, env, ns, "it", "Normal", "TargetResolved")
+
+	// Passes without a transition: nothing of the object's outcome changes.
+	for i := range 3 {
+		env.Patch(t, as, fmt.Sprintf(`{"metadata": {"labels": {"pass": "%d"}}}`, i))
+	}
+	other := env.Apply(t, ns, object("other", toService("target")))[0]
+	env.Await(t, other, harness.Ready)
+	events, err := env.Kube.CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("listing events: %v", err)
+	}
+	if len(events.Items) != 2 || events.Items[0].Count != 1 || events.Items[1].Count != 1 {
+		t.Errorf("there are %d events, want the two transitions once each: %v", len(events.Items), events.Items)
+	}
+}

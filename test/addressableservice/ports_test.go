@@ -1,0 +1,89 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestTwoPortsGiveTwoAddressesWithNamesAndSchemes(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", twoPorts))
+	ref := env.Apply(t, ns, object("it", toService("target")+"\nports: [{name: http}, {name: grpc}]"))[0]
+	o := env.Await(t, ref, harness.Ready, hasURLs(local("target", ns), "grpc://target."+ns+".svc.cluster.local:9000"))
+
+	as := harness.As[v1.AddressableService](t, o)
+	var names []string
+	for _, a := range as.Status.Addresses {
+		names = append(names, *a.Name)
+	}
+	if diff := cmp.Diff([]string{"http", "grpc"}, names); diff != "" {
+		t.Errorf("names of the addresses (-want +got):\n%s", diff)
+	}
+}
+
+func TestUnknownPortIsAConditionAndNoRetryLoop(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", onePort))
+	as := env.Apply(t, ns, object("it", toService("target")+"\nports: [{name: metrics}]"))[0]
+	env.Await(t, as, notReady(v1.ReasonPortNotFound), says(`has no port named "metrics"; its ports are http:80`))
+
+	// A loop would write, or log a failed pass, again and again. What comes after
+	// the condition is reconciled after anything that a loop would have queued.
+	passes := reconcileErrors(t, env, ns)
+	mark := env.Mark(t)
+	for range 3 {
+		env.Apply(t, ns, service("other", onePort))
+		other := env.Apply(t, ns, object("other", toService("other")))[0]
+		env.Await(t, other, harness.Ready)
+		env.Delete(t, other)
+		env.Await(t, other, harness.Gone)
+	}
+	isAboutIt := func(e harness.AuditEntry) bool { return e.Namespace == ns && e.Name == "it" }
+	if again := mark.Entries(t, harness.ByUser(env.User("controller")), isAboutIt); len(again) > 0 {
+		t.Errorf("the controller went on asking: %v", again)
+	}
+	if more := reconcileErrors(t, env, ns); more != passes {
+		t.Errorf("the controller's log has %d failed passes of this namespace, after %d", more, passes)
+	}
+
+	// It becomes Ready when the Service gets the port.
+	env.Apply(t, ns, service("target", "[{name: http, port: 80}, {name: metrics, port: 9090}]"))
+	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)+":9090"))
+}
+
+func TestPortNumberMustBeExposed(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", onePort))
+	as := env.Apply(t, ns, object("it", toService("target")+"\nports: [{name: any, port: 8443, appProtocol: https}]"))[0]
+	env.Await(t, as, notReady(v1.ReasonPortNotFound), says("exposes no port 8443"))
+	env.Apply(t, ns, service("target", "[{name: https, port: 8443}]"))
+	env.Await(t, as, harness.Ready, hasURLs("https://target."+ns+".svc.cluster.local:8443"))
+}
+
+// reconcileErrors counts the failed passes over objects of a namespace in the controller's log.
+func reconcileErrors(t *testing.T, env *harness.Env, namespace string) int {
+	t.Helper()
+	n := 0
+	for line := range strings.Lines(env.Process(t, "controller").Log(t)) {
+		if strings.Contains(line, "Reconcile error") && strings.Contains(line, namespace) {
+			n++
+		}
+	}
+	return n
+}

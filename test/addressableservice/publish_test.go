@@ -1,0 +1,197 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const directory = "knative-samples-directory"
+
+// alias is the Service of that name in the directory. Aliases are shared by all
+// tests, so each takes the name of its namespace.
+func alias(name string) harness.Ref {
+	return harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: directory, Name: name}
+}
+
+// pointsTo is the condition of an ExternalName Service for the host.
+func pointsTo(host string) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if o == nil {
+			return errors.New("it does not exist")
+		}
+		if got, _, _ := unstructured.NestedString(o.Object, "spec", "externalName"); got != host {
+			return fmt.Errorf("it points to %q, not to %q", got, host)
+		}
+		return nil
+	}
+}
+
+func host(service, namespace string) string {
+	return strings.TrimPrefix(local(service, namespace), "http://")
+}
+
+func TestPublishMakesTheAliasAndDeletingRemovesItFirst(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", onePort))
+	as := env.Apply(t, ns, object("it", published("target", ns)))[0]
+	env.Await(t, as, harness.Ready)
+	env.Await(t, alias(ns), pointsTo(host("target", ns)))
+
+	// While the object can be seen, so can its alias, or else it is being deleted.
+	mark := env.Mark(t)
+	env.Delete(t, as)
+	env.Await(t, as, harness.Gone)
+	env.Await(t, alias(ns), harness.Gone)
+	var order []string
+	for _, e := range mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller"))) {
+		if e.Name == ns || e.Namespace == ns && e.Name == "it" {
+			order = append(order, e.Verb+" "+e.Resource)
+		}
+	}
+	if want, got := "delete services, patch addressableservices", strings.Join(order, ", "); got != want {
+		t.Errorf("the controller wrote %q, want %q: alias first, finalizer then", got, want)
+	}
+}
+
+func TestAliasFollowsTheAddressAndTheSpec(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("one", onePort)+and+service("two", onePort))
+	as := env.Apply(t, ns, object("it", published("one", ns)))[0]
+	env.Await(t, as, harness.Ready)
+	env.Await(t, alias(ns), pointsTo(host("one", ns)))
+
+	env.Apply(t, ns, object("it", published("two", ns)))
+	env.Await(t, alias(ns), pointsTo(host("two", ns)))
+
+	// The alias is renamed, and then not wanted any more.
+	env.Apply(t, ns, object("it", published("two", ns+"-new")))
+	env.Await(t, alias(ns+"-new"), pointsTo(host("two", ns)))
+	env.Await(t, alias(ns), harness.Gone)
+	env.Apply(t, ns, object("it", toService("two")))
+	env.Await(t, alias(ns+"-new"), harness.Gone)
+	env.Await(t, as, harness.Ready, harness.HasCondition("Published", "True", v1.ReasonNotRequested))
+}
+
+func TestAliasGoesWithTheAddress(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	target := env.Apply(t, ns, service("target", onePort))[0]
+	as := env.Apply(t, ns, object("it", published("target", ns)))[0]
+	env.Await(t, as, harness.Ready)
+	env.Delete(t, target)
+	env.Await(t, as, notReady(v1.ReasonTargetNotFound), harness.HasCondition("Published", "Unknown", v1.ReasonNoAddress))
+	env.Await(t, alias(ns), harness.Gone)
+}
+
+func TestAliasThatWasChangedIsCorrected(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", onePort))
+	as := env.Apply(t, ns, object("it", published("target", ns)))[0]
+	env.Await(t, as, harness.Ready)
+	env.Patch(t, alias(ns), `{"spec": {"externalName": "elsewhere.example.com"}, "metadata": {"labels": {"mine": "stays"}}}`)
+	o := env.Await(t, alias(ns), pointsTo(host("target", ns)))
+	if o.GetLabels()["mine"] != "stays" {
+		t.Errorf("labels are %v, want what others have put there to stay", o.GetLabels())
+	}
+}
+
+func TestAliasOfSomeoneElseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	foreign := env.Apply(t, directory, "apiVersion: v1\nkind: Service\nmetadata: {name: "+ns+"}\nspec: {type: ExternalName, externalName: mine.example.com}\n")[0]
+	removeAtEnd(t, env, foreign)
+	env.Apply(t, ns, service("target", onePort))
+
+	var as harness.Ref
+	env.Throughout(t, foreign, env.Unchanged(t, foreign), func() {
+		as = env.Apply(t, ns, object("it", published("target", ns)))[0]
+		env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonAliasTaken),
+			harness.HasCondition("Ready", "False", v1.ReasonAliasTaken), hasURLs(local("target", ns)))
+		env.Delete(t, as)
+		env.Await(t, as, harness.Gone)
+	})
+
+	// Once it is gone, the alias is there for whoever waits.
+	as = env.Apply(t, ns, object("it", published("target", ns)))[0]
+	env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonAliasTaken))
+	env.Delete(t, foreign)
+	env.Await(t, as, harness.Ready)
+	env.Await(t, alias(ns), pointsTo(host("target", ns)))
+}
+
+func TestTwoThatWantOneAliasSettleOnTheFirst(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("one", onePort)+and+service("two", onePort))
+	first := env.Apply(t, ns, object("first", published("one", ns)))[0]
+	env.Await(t, first, harness.Ready)
+	env.Throughout(t, first, harness.Ready, func() {
+		second := env.Apply(t, ns, object("second", published("two", ns)))[0]
+		env.Await(t, second, harness.HasCondition("Published", "False", v1.ReasonAliasTaken), says(ns+"/first"))
+		env.Await(t, alias(ns), pointsTo(host("one", ns)))
+	})
+
+	env.Delete(t, first)
+	env.Await(t, alias(ns), pointsTo(host("two", ns)))
+	env.Await(t, harness.Ref{Resource: first.Resource, Namespace: ns, Name: "second"}, harness.Ready)
+}
+
+func TestManyThatWantOneAliasAtOnceLeaveOneOwner(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	var manifests []string
+	manifests = append(manifests, service("target", onePort))
+	for i := range 8 {
+		manifests = append(manifests, object(fmt.Sprintf("it-%d", i), published("target", ns)))
+	}
+	refs := env.Apply(t, ns, strings.Join(manifests, and))[1:]
+	owners := 0
+	for _, ref := range refs {
+		o := env.Await(t, ref, func(o *unstructured.Unstructured) error {
+			if harness.Ready(o) == nil {
+				return nil
+			}
+			return harness.HasCondition("Published", "False", v1.ReasonAliasTaken)(o)
+		})
+		if harness.Ready(o) == nil {
+			owners++
+		}
+	}
+	if owners != 1 {
+		t.Errorf("%d objects say that the alias is theirs, want 1", owners)
+	}
+}
+
+func TestHostThatIsNoNameIsNotPublished(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	k := newKind(ns)
+	k.install(t, env)
+	env.Apply(t, ns, k.named("it", "{address: {url: 'http://[2001:db8::1]:8080'}}"))
+	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")+"\npublish: {alias: "+ns+"}"))[0]
+	env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonHostNotPublishable), hasURLs("http://[2001:db8::1]:8080"))
+}

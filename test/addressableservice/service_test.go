@@ -1,0 +1,107 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestServiceFirstThenReference(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", onePort))
+	as := env.Apply(t, ns, object("it", toService("target")))[0]
+	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)))
+}
+
+func TestReferenceFirstThenService(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	as := env.Apply(t, ns, object("it", toService("target")))[0]
+	env.Await(t, as, notReady(v1.ReasonTargetNotFound))
+
+	// The resync period is ten hours, so only the watch can tell within a second.
+	env.Apply(t, ns, service("target", onePort))
+	env.AwaitWithin(t, time.Second, as, harness.Ready, hasURLs(local("target", ns)))
+}
+
+func TestAddressGoesAndComesWithTheService(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	target := env.Apply(t, ns, service("target", onePort))[0]
+	as := env.Apply(t, ns, object("it", toService("target")))[0]
+	env.Await(t, as, harness.Ready)
+
+	env.Delete(t, target)
+	env.AwaitWithin(t, time.Second, as, notReady(v1.ReasonTargetNotFound))
+
+	env.Apply(t, ns, service("target", onePort))
+	env.AwaitWithin(t, time.Second, as, harness.Ready, hasURLs(local("target", ns)))
+}
+
+func TestAddressNeverStandsBesideReadyFalse(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	target := env.Apply(t, ns, service("target", onePort))[0]
+	as := env.Apply(t, ns, object("it", toService("target")))[0]
+	env.Await(t, as, harness.Ready)
+
+	consistent := func(o *unstructured.Unstructured) error {
+		if harness.Ready(o) == nil {
+			return hasURLs(local("target", ns))(o)
+		}
+		return hasURLs()(o)
+	}
+	env.Throughout(t, as, consistent, func() {
+		for range 5 {
+			env.Delete(t, target)
+			env.Await(t, as, notReady(v1.ReasonTargetNotFound))
+			env.Apply(t, ns, service("target", onePort))
+			env.Await(t, as, harness.Ready)
+		}
+	})
+}
+
+func TestChangedReferenceIsFollowed(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("one", onePort)+and+service("two", onePort))
+	as := env.Apply(t, ns, object("it", toService("one")))[0]
+	env.Await(t, as, harness.Ready, hasURLs(local("one", ns)))
+	env.Apply(t, ns, object("it", toService("two")))
+	env.Await(t, as, harness.Ready, hasURLs(local("two", ns)))
+	env.Apply(t, ns, object("it", toService("three")))
+	env.Await(t, as, notReady(v1.ReasonTargetNotFound))
+}
+
+func TestPathIsAppended(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", onePort))
+	as := env.Apply(t, ns, object("it", toService("target")+"\npath: /a/b"))[0]
+	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)+"/a/b"))
+}
+
+func TestOtherNamespaceIsDeniedByDefault(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns, other := env.Namespace(t), env.Namespace(t)
+	env.Apply(t, other, service("target", onePort))
+	as := env.Apply(t, ns, object("it", "ref: {apiVersion: v1, kind: Service, name: target, namespace: "+other+"}"))[0]
+	env.Await(t, as, notReady(v1.ReasonCrossNamespaceDenied), says("allow-cross-namespace-references"))
+}
