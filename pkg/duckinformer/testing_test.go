@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package duckinformer
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/kmeta"
+)
+
+// recorder is an event handler that keeps what it was told of.
+type recorder struct {
+	mu   sync.Mutex
+	seen []string
+}
+
+func (r *recorder) record(verb string, obj any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	accessor, err := kmeta.DeletionHandlingAccessor(obj)
+	if err != nil {
+		r.seen = append(r.seen, verb+" "+err.Error())
+		return
+	}
+	r.seen = append(r.seen, verb+" "+accessor.GetName())
+}
+
+func (r *recorder) handler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { r.record("add", obj) },
+		UpdateFunc: func(_, obj any) { r.record("update", obj) },
+		DeleteFunc: func(obj any) { r.record("delete", obj) },
+	}
+}
+
+func (r *recorder) events() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.seen...)
+}
+
+// newFactory is a Factory that reads from the server until the test ends.
+func newFactory(t *testing.T, server *apiServer) (*Factory, *recorder) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	events := &recorder{}
+	t.Cleanup(func() {
+		cancel()
+		eventually(t, "the informers end with their context", func() bool { return reflectors() == 0 })
+	})
+	return New(ctx, server, &duckv1.AddressableType{}, events.handler()), events
+}
+
+// reflectors is how many goroutines in this process list and watch.
+func reflectors() int {
+	stacks := make([]byte, 1<<22)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	return strings.Count(string(stacks), "(*Reflector).RunWithContext(")
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(context.Background(), 2*time.Millisecond, wait.ForeverTestTimeout, true,
+		func(context.Context) (bool, error) { return holds(), nil })
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
