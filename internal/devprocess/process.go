@@ -101,6 +101,13 @@ func (p *Process) SetOverride(o Override) {
 	p.override = o
 }
 
+// Override is what was set last.
+func (p *Process) Override() Override {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.override
+}
+
 // Running is whether the process has been started and has not ended.
 func (p *Process) Running() bool {
 	p.mu.Lock()

@@ -191,7 +191,6 @@ func (e *Env) noteExit(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.exits = append(e.exits, err)
-	fmt.Fprintln(os.Stderr, "harness:", err)
 }
 
 // stop stops everything, removes the folder, and says what should not have been.

@@ -52,15 +52,30 @@ func (p *Process) Stop(t testing.TB) {
 // Start starts the process and returns when it is ready.
 func (p *Process) Start(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Deadline)
-	defer cancel()
-	if err := p.process.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.process.WaitReady(ctx); err != nil {
+	if err := p.TryStart(t); err != nil {
 		lines, _ := p.process.LastLines(dumpLines)
 		t.Fatalf("%v\nlast lines:\n%s", err, indent(lines))
 	}
+}
+
+// TryStart is Start for a process that may end before it is ready. Its error then wraps a [devprocess.ExitError], with the
+// last lines of the log.
+func (p *Process) TryStart(t testing.TB) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Deadline)
+	defer cancel()
+	if err := p.process.Start(ctx); err != nil {
+		return err
+	}
+	return p.process.WaitReady(ctx)
+}
+
+// SetEnv gives the process environment variables from its next start on, instead of those that its Deployment declares;
+// nil takes them back. A proxy before the process stays.
+func (p *Process) SetEnv(env map[string]string) {
+	override := p.process.Override()
+	override.Env = env
+	p.process.SetOverride(override)
 }
 
 // Restart stops the process, starts it, and returns when it is ready.
@@ -78,6 +93,19 @@ func (p *Process) Log(t testing.TB) string {
 		t.Fatalf("reading the log of process %s: %v", p.process.Name(), err)
 	}
 	return string(content)
+}
+
+// PID is the process ID, 0 unless the process runs.
+func (p *Process) PID() int { return p.process.PID() }
+
+// TakeExits returns the notices of the processes that have ended unasked since it was last called. An exit that no test
+// takes fails the run.
+func (e *Env) TakeExits() []error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	exits := e.exits
+	e.exits = nil
+	return exits
 }
 
 // Proxy returns the proxy before a process, which the environment must have been started with: see [WithProxy].

@@ -1,0 +1,63 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// A process for the harness's own tests: it tells what it was started with, and behaves as badly as it is asked to.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// about is the answer to GET /about.
+type about struct {
+	Args  []string
+	Env   []string
+	Dir   string
+	Child int
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "child" {
+		select {}
+	}
+	if os.Getenv("STUBBORN") != "" {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	child := exec.Command(os.Args[0], "child") //nolint:gosec // itself
+	if err := child.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, "starting a child:", err)
+		os.Exit(1)
+	}
+	var unready atomic.Bool
+	http.HandleFunc("GET /about", func(w http.ResponseWriter, _ *http.Request) {
+		dir, _ := os.Getwd()
+		_ = json.NewEncoder(w).Encode(about{Args: os.Args[1:], Env: os.Environ(), Dir: dir, Child: child.Process.Pid})
+	})
+	http.HandleFunc("GET /readiness", func(w http.ResponseWriter, _ *http.Request) {
+		if unready.Load() {
+			http.Error(w, "told not to be", http.StatusServiceUnavailable)
+		}
+	})
+	http.HandleFunc("POST /unready", func(_ http.ResponseWriter, r *http.Request) {
+		unready.Store(r.FormValue("is") == "true")
+	})
+	http.HandleFunc("POST /exit", func(_ http.ResponseWriter, r *http.Request) {
+		code, _ := strconv.Atoi(r.FormValue("code"))
+		fmt.Fprintln(os.Stderr, "these are my last words")
+		os.Exit(code)
+	})
+	server := &http.Server{Addr: "127.0.0.1:" + os.Getenv("PORT"), ReadHeaderTimeout: 5 * time.Second}
+	fmt.Fprintln(os.Stderr, server.ListenAndServe())
+	os.Exit(1)
+}

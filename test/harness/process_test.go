@@ -1,0 +1,209 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/internal/devprocess"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+var (
+	scratchDeployment = harness.Ref{Resource: appsv1.SchemeGroupVersion.WithResource("deployments"), Namespace: "scratch", Name: "scratch"}
+	scratchService    = harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: "scratch", Name: "scratch"}
+	scratchSettings   = harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Namespace: "scratch", Name: "settings"}
+)
+
+// about is what the program of package internal/program says of itself.
+type about struct {
+	Args  []string
+	Env   []string
+	Dir   string
+	Child int
+}
+
+// ask sends a request to the process behind the Service scratch.
+func ask(t *testing.T, env *harness.Env, method, path string, into any) {
+	t.Helper()
+	service := env.Await(t, scratchService, harness.Exists)
+	_, address, ok := strings.Cut(service.GetAnnotations()[devprocess.EndpointsAnnotation], "80=")
+	if !ok {
+		t.Fatalf("the Service has annotations %v, want the address of port 80", service.GetAnnotations())
+	}
+	target, err := url.Parse("http://" + address + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, target.String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if into == nil {
+		// A process that is asked to exit does not answer.
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readyReplicas(want int64) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if got, _, _ := unstructured.NestedInt64(o.Object, "status", "readyReplicas"); got != want {
+			return errors.New("another number of ready replicas")
+		}
+		return nil
+	}
+}
+
+var (
+	available   = harness.HasCondition("Available", "True", "MinimumReplicasAvailable")
+	unavailable = harness.HasCondition("Available", "False", "MinimumReplicasUnavailable")
+)
+
+// awaitExit returns the notices of processes that have ended unasked, once there are any.
+func awaitExit(t *testing.T, env *harness.Env) (exits []error) {
+	t.Helper()
+	harness.Eventually(t, "a process ends unasked", func(context.Context) error {
+		if exits = env.TakeExits(); len(exits) == 0 {
+			return errors.New("there is no notice")
+		}
+		return nil
+	})
+	return exits
+}
+
+func TestProcess(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithConfig("testdata/config"))
+	p := env.Process(t, "scratch")
+
+	t.Run("is given what its container declares", func(t *testing.T) {
+		var got about
+		ask(t, env, http.MethodGet, "/about", &got)
+		for _, want := range []string{"COLOUR=green", "ALL_colour=green", "WORD=sesame", "NAMESPACE=scratch", "POD=scratch-0", "HOME=" + got.Dir} {
+			if !slices.Contains(got.Env, want) {
+				t.Errorf("its environment lacks %s: %q", want, got.Env)
+			}
+		}
+		if i := slices.IndexFunc(got.Env, func(v string) bool { return strings.HasPrefix(v, "PORT=") }); got.Env[i] == "PORT=8080" ||
+			!slices.Equal(got.Args, []string{"--listen=" + strings.TrimPrefix(got.Env[i], "PORT="), "$(UNKNOWN)"}) {
+			t.Errorf("got %s and arguments %q, want a local port in both", got.Env[i], got.Args)
+		}
+		for _, name := range []string{"ABSENT=", "GOPATH=", "KUBERNETES_SERVICE_HOST="} {
+			if slices.ContainsFunc(got.Env, func(v string) bool { return strings.HasPrefix(v, name) }) {
+				t.Errorf("its environment has %s: %q", name, got.Env)
+			}
+		}
+	})
+
+	t.Run("keeps the status of its Deployment honest", func(t *testing.T) {
+		env.Await(t, scratchDeployment, available, readyReplicas(1))
+		env.Kubectl(t, "wait", "--for=condition=Available", "deployment/scratch", "-n", "scratch", "--timeout=10s")
+		env.Kubectl(t, "rollout", "status", "deployment/scratch", "-n", "scratch", "--timeout=10s")
+		ask(t, env, http.MethodPost, "/unready?is=true", nil)
+		env.Await(t, scratchDeployment, unavailable, readyReplicas(0))
+		ask(t, env, http.MethodPost, "/unready?is=false", nil)
+		env.Await(t, scratchDeployment, available, readyReplicas(1))
+	})
+
+	t.Run("reads what it refers to anew at each start, and its own environment wins", func(t *testing.T) {
+		env.Patch(t, scratchSettings, `{"data": {"colour": "blue"}}`)
+		p.SetEnv(map[string]string{"WORD": "please"})
+		p.Restart(t)
+		var got about
+		ask(t, env, http.MethodGet, "/about", &got)
+		if !slices.Contains(got.Env, "COLOUR=blue") || !slices.Contains(got.Env, "WORD=please") {
+			t.Errorf("after a restart: got %q, want the new values", got.Env)
+		}
+	})
+
+	t.Run("is killed with its children", func(t *testing.T) {
+		var got about
+		ask(t, env, http.MethodGet, "/about", &got)
+		p.Kill(t)
+		env.Await(t, scratchDeployment, unavailable, readyReplicas(0))
+		if err := syscall.Kill(-got.Child, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("asking for the group of its child: got %v, want no such process", err)
+		}
+		if exits := env.TakeExits(); len(exits) > 0 {
+			t.Errorf("a kill is asked for, but got the notices %v", exits)
+		}
+		p.Start(t)
+	})
+
+	t.Run("is killed when it does not stop", func(t *testing.T) {
+		p.SetEnv(map[string]string{"STUBBORN": "yes"})
+		p.Restart(t)
+		p.Stop(t)
+		if p.PID() != 0 {
+			t.Error("it still runs")
+		}
+		p.SetEnv(nil)
+		p.Start(t)
+	})
+
+	t.Run("gives notice when it ends unasked", func(t *testing.T) {
+		ask(t, env, http.MethodPost, "/exit?code=3", nil)
+		exits := awaitExit(t, env)
+		env.Await(t, scratchDeployment, unavailable)
+		var exit *devprocess.ExitError
+		if !errors.As(exits[0], &exit) || !strings.Contains(exit.Error(), "process scratch has ended: exit status 3") ||
+			!slices.Contains(exit.Lines, "these are my last words") {
+			t.Errorf("got the notice %v, want one with its exit status and last words", exits[0])
+		}
+	})
+
+	t.Run("that cannot start says why", func(t *testing.T) {
+		p.SetEnv(map[string]string{"PORT": "none"})
+		var exit *devprocess.ExitError
+		if err := p.TryStart(t); !errors.As(err, &exit) {
+			t.Errorf("got error %v, want its end", err)
+		}
+		awaitExit(t, env)
+		p.SetEnv(nil)
+		env.Patch(t, scratchDeployment, `{"spec": {"template": {"spec": {"containers": [{"name": "scratch", "image": "ko://github.com/mallard-dev/mallard/test/harness/internal/program",
+			"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "nobody", "key": "nothing"}}}]}]}}}}`)
+		if err := p.TryStart(t); err == nil || !strings.Contains(err.Error(), `containers[0].env[0] (A): reading secret scratch/nobody`) {
+			t.Errorf("got error %v, want one that names the field and the secret", err)
+		}
+	})
+}
+
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithConfig("testdata/config"), harness.WithReplicas("scratch", 2))
+	env.Await(t, scratchDeployment, available, readyReplicas(2))
+	var first, second about
+	ask(t, env, http.MethodGet, "/about", &first)
+	env.Process(t, "scratch").Kill(t)
+	env.Await(t, scratchDeployment, unavailable, readyReplicas(1))
+	ask(t, env, http.MethodGet, "/about", &second)
+	if !slices.Contains(first.Env, "POD=scratch-0") || !slices.Contains(second.Env, "POD=scratch-1") {
+		t.Errorf("the Service led to %q and then to %q, want the first process and, once that is gone, the second", first.Env, second.Env)
+	}
+}
