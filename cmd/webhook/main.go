@@ -21,10 +21,10 @@ import (
 type settings struct {
 	process.Settings
 
-	Name        process.Name  `envconfig:"WEBHOOK_NAME" default:"webhook" desc:"name of the Service through which the API server reaches the webhook"`
-	Port        process.Port  `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission requests"`
-	SecretName  process.Name  `envconfig:"WEBHOOK_SECRET_NAME" default:"webhook-certs" desc:"name of the Secret that holds the serving certificate"`
-	GracePeriod time.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long admission requests are still served after the process was told to stop"`
+	Name        process.Label    `envconfig:"WEBHOOK_NAME" default:"webhook" desc:"name of the Service through which the API server reaches the webhook"`
+	Port        process.Port     `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission requests"`
+	SecretName  process.Name     `envconfig:"WEBHOOK_SECRET_NAME" default:"webhook-certs" desc:"name of the Secret that holds the serving certificate"`
+	GracePeriod process.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long admission requests are still served after the process was told to stop"`
 }
 
 func main() {
@@ -35,7 +35,7 @@ func main() {
 		ServiceName: string(s.Name),
 		SecretName:  string(s.SecretName),
 		Port:        int(s.Port),
-		GracePeriod: s.GracePeriod,
+		GracePeriod: time.Duration(s.GracePeriod),
 	})
 	process.Run(ctx, "webhook", s.Settings,
 		webhook.WithReadiness(certificates.NewController),

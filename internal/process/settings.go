@@ -15,18 +15,21 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/kelseyhightower/envconfig"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Settings are the environment variables that every binary reads. Some of them
 // are read by knative.dev/pkg as well; they are here so that a bad one stops the
 // start with a message that names it, and so that --help lists all.
 type Settings struct {
-	Namespace     Name `envconfig:"SYSTEM_NAMESPACE" required:"true" desc:"namespace of the operator's config maps, leases and secret"`
-	HealthPort    Port `envconfig:"HEALTH_PORT" default:"8080" desc:"port of /health and /readiness"`
-	ProfilingPort Port `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the config map config-observability turns on"`
-	MetricsPort   Port `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the config map config-observability turns on"`
+	Namespace     Label  `envconfig:"SYSTEM_NAMESPACE" required:"true" desc:"namespace of the operator's config maps, leases and secret"`
+	PodName       string `envconfig:"POD_NAME" desc:"name of the pod, which is told with metrics and traces"`
+	HealthPort    Port   `envconfig:"HEALTH_PORT" default:"8080" desc:"port of /health and /readiness"`
+	ProfilingPort Port   `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the config map config-observability turns on"`
+	MetricsPort   Port   `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the config map config-observability turns on"`
 }
 
 // Port is a TCP port that can be listened on.
@@ -55,15 +58,41 @@ func (c *Count) Decode(value string) error {
 	return nil
 }
 
-// Name is a name that must not be empty, as that of an object.
+// Name is the name of an object.
 type Name string
 
 // Decode implements envconfig.Decoder.
 func (n *Name) Decode(value string) error {
-	if value == "" {
-		return errors.New("must not be empty")
+	if len(validation.IsDNS1123Subdomain(value)) > 0 {
+		return errors.New("must be the name of an object: lower case letters, digits, - and ., up to 253")
 	}
 	*n = Name(value)
+	return nil
+}
+
+// Label is a name that is one part of a host name, as those of namespaces and
+// Services are.
+type Label string
+
+// Decode implements envconfig.Decoder.
+func (l *Label) Decode(value string) error {
+	if len(validation.IsDNS1123Label(value)) > 0 {
+		return errors.New("must be a name of lower case letters, digits and -, up to 63")
+	}
+	*l = Label(value)
+	return nil
+}
+
+// Duration is a time that something may take.
+type Duration time.Duration
+
+// Decode implements envconfig.Decoder.
+func (d *Duration) Decode(value string) error {
+	parsed, err := time.ParseDuration(value)
+	if err != nil || parsed < 0 {
+		return errors.New("must be a duration with its unit such as 5s, and not negative")
+	}
+	*d = Duration(parsed)
 	return nil
 }
 

@@ -1,0 +1,166 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package process
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+)
+
+func TestReadinessNamesWhatIsMissing(t *testing.T) {
+	r := &Readiness{}
+	for _, step := range []struct {
+		name  string
+		holds bool
+		want  string
+	}{
+		{name: "no certificate", holds: true, want: ""},
+		{name: "no cache", holds: false, want: "not ready: no cache"},
+		{name: "no certificate", holds: false, want: "not ready: no cache, no certificate"},
+		{name: "no certificate", holds: false, want: "not ready: no cache, no certificate"},
+		{name: "no cache", holds: true, want: "not ready: no certificate"},
+		{name: "no certificate", holds: true, want: ""},
+	} {
+		r.Set(step.name, step.holds)
+		got := ""
+		if err := r.Check(); err != nil {
+			got = err.Error()
+		}
+		if got != step.want {
+			t.Errorf("after Set(%q, %t) the probe says %q, want %q", step.name, step.holds, got, step.want)
+		}
+	}
+}
+
+func TestReadinessOfNobodyIsReady(t *testing.T) {
+	if err := (&Readiness{}).Check(); err != nil {
+		t.Error(err)
+	}
+	first := ReadinessFrom(t.Context())
+	first.Set("missing", false)
+	if err := ReadinessFrom(t.Context()).Check(); err != nil {
+		t.Errorf("without a process one controller's readiness reaches another: %v", err)
+	}
+}
+
+func TestReadinessIsThatOfTheContext(t *testing.T) {
+	want := &Readiness{}
+	if got := ReadinessFrom(context.WithValue(t.Context(), readinessKey{}, want)); got != want {
+		t.Error("got another Readiness than the context's")
+	}
+}
+
+func TestReadinessMayBeUsedByMany(t *testing.T) {
+	r := &Readiness{}
+	var users sync.WaitGroup
+	for range 20 {
+		users.Go(func() {
+			r.Set("x", false)
+			_ = r.Check()
+			r.Set("x", true)
+		})
+	}
+	users.Wait()
+	if err := r.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// probe is the status code and the text of a path of the probes.
+func probe(t *testing.T, h http.Handler, method, path string) (int, string) {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), method, path, nil))
+	return recorder.Code, recorder.Body.String()
+}
+
+func TestProbes(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	missing := &Readiness{}
+	missing.Set("no cache", false)
+
+	for name, tc := range map[string]struct {
+		reason       string
+		ctx          context.Context
+		readiness    *Readiness
+		method, path string
+		code         int
+		says         string
+	}{
+		"ready":            {"", t.Context(), &Readiness{}, http.MethodGet, "/readiness", http.StatusOK, ""},
+		"healthy":          {"", t.Context(), &Readiness{}, http.MethodGet, "/health", http.StatusOK, ""},
+		"not ready":        {"the probe says why", t.Context(), missing, http.MethodGet, "/readiness", http.StatusServiceUnavailable, "no cache"},
+		"unready, healthy": {"a restart would not help", t.Context(), missing, http.MethodGet, "/health", http.StatusOK, ""},
+		"stopping":         {"it must get no new work", stopped, &Readiness{}, http.MethodGet, "/readiness", http.StatusServiceUnavailable, "stopping"},
+		"stopping healthy": {"it must get time to end", stopped, &Readiness{}, http.MethodGet, "/health", http.StatusOK, ""},
+		"other path":       {"", t.Context(), &Readiness{}, http.MethodGet, "/", http.StatusNotFound, ""},
+		"other method":     {"", t.Context(), &Readiness{}, http.MethodPost, "/health", http.StatusMethodNotAllowed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, text := probe(t, probes(tc.ctx, tc.readiness), tc.method, tc.path)
+			if code != tc.code || !strings.Contains(text, tc.says) {
+				t.Errorf("%s %s answers %d %q, want %d with %q: %s", tc.method, tc.path, code, text, tc.code, tc.says, tc.reason)
+			}
+		})
+	}
+}
+
+// slowInformer is an informer that has synced when told.
+type slowInformer struct {
+	cache.SharedIndexInformer
+
+	mu     sync.Mutex
+	synced bool
+}
+
+func (i *slowInformer) Run(<-chan struct{}) {}
+
+func (i *slowInformer) HasSynced() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.synced
+}
+
+func TestReadyWhenEveryCacheIsFilled(t *testing.T) {
+	informers := []*slowInformer{{}, {}}
+	for _, informer := range informers {
+		injection.Default.RegisterInformer(func(ctx context.Context) (context.Context, controller.Informer) {
+			return ctx, informer
+		})
+	}
+	readiness, want := &Readiness{}, &controller.Impl{}
+	readiness.Set(cachesSynced, false)
+	wrapped := whenCachesSynced(readiness, func(context.Context, configmap.Watcher) *controller.Impl { return want })
+	if got := wrapped(t.Context(), nil); got != want {
+		t.Errorf("got %v, want what the constructor made", got)
+	}
+	for _, informer := range informers {
+		if readiness.Check() == nil {
+			t.Fatal("ready though an informer has not synced")
+		}
+		informer.mu.Lock()
+		informer.synced = true
+		informer.mu.Unlock()
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true,
+		func(context.Context) (bool, error) { return readiness.Check() == nil, nil })
+	if err != nil {
+		t.Errorf("every informer has synced: %v", readiness.Check())
+	}
+}
