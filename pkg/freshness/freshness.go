@@ -35,8 +35,13 @@ type Writes struct {
 }
 
 type write struct {
+	uid             types.UID
 	resourceVersion string
-	at              time.Time
+	// last is whether the write took the last finalizer of an object that is
+	// being deleted. The API server answers such a write with the version from
+	// before it, since what it does is no update but the deletion.
+	last bool
+	at   time.Time
 }
 
 // NewWrites returns a memory without any write.
@@ -48,7 +53,12 @@ func NewWrites() *Writes {
 func (w *Writes) Record(written metav1.Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last[keyOf(written)] = write{resourceVersion: written.GetResourceVersion(), at: w.clock.Now()}
+	w.last[keyOf(written)] = write{
+		uid:             written.GetUID(),
+		resourceVersion: written.GetResourceVersion(),
+		last:            written.GetDeletionTimestamp() != nil && len(written.GetFinalizers()) == 0,
+		at:              w.clock.Now(),
+	}
 }
 
 // Forget drops what is known of an object that does not exist any more.
@@ -69,12 +79,16 @@ func (w *Writes) Behind(cached metav1.Object) bool {
 	if !ok {
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), last.resourceVersion)
-	if err == nil && order < 0 && w.clock.Since(last.at) < Patience {
+	if last.uid == cached.GetUID() && w.clock.Since(last.at) < Patience && last.after(cached.GetResourceVersion()) {
 		return true
 	}
 	delete(w.last, key)
 	return false
+}
+
+func (l write) after(resourceVersion string) bool {
+	order, err := resourceversion.CompareResourceVersion(resourceVersion, l.resourceVersion)
+	return err == nil && (order < 0 || l.last && order == 0)
 }
 
 func keyOf(o metav1.Object) types.NamespacedName {
