@@ -12,5 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(command.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(command.Main(os.Args, os.Stdin, os.Stdout))
 }

@@ -1,9 +1,9 @@
+//go:build !linux
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
-
-//go:build !linux
 
 package devcluster
 

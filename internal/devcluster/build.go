@@ -55,12 +55,23 @@ func Build(ctx context.Context, progress io.Writer) (path string, err error) {
 		return "", fmt.Errorf("making a folder to build in: %w", err)
 	}
 	defer os.RemoveAll(work)
-	b := &build{source: src, work: work, progress: newProgress(progress)}
-	built, err := b.run(ctx)
-	if err != nil {
-		return "", fmt.Errorf("building localcluster: %w", err)
+	for {
+		b := &build{source: src, work: work, progress: newProgress(progress)}
+		built, err := b.run(ctx)
+		if err != nil {
+			return "", fmt.Errorf("building localcluster: %w", err)
+		}
+		// What was compiled while somebody was editing is neither the old nor the new program.
+		now, err := findSource(ctx)
+		if err != nil {
+			return "", err
+		}
+		if now.hash == src.hash {
+			return cache.store(src.hash, built)
+		}
+		src = now
+		fmt.Fprintln(progress, "the sources have changed in the meantime; once more")
 	}
-	return cache.store(src.hash, built)
 }
 
 type build struct {
@@ -84,7 +95,7 @@ func (b *build) run(ctx context.Context) (string, error) {
 		if !b.progress.line(line) {
 			messages.add(line)
 		}
-	}, "build", "-v", "-trimpath", "-ldflags", b.source.ldflags, "-o", out, ".")
+	}, append(append([]string{"build", "-v", "-o", out}, b.flags()...), ".")...)
 	if err != nil {
 		return "", messages.explain(err)
 	}
@@ -104,7 +115,7 @@ func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
 		if !b.progress.line(line) {
 			messages.add(line)
 		}
-	}, "list", "-deps", "-trimpath", "-ldflags", b.source.ldflags, "-f", format, ".")
+	}, append(append([]string{"list", "-deps", "-f", format}, b.flags()...), ".")...)
 	if err != nil {
 		return nil, messages.explain(err)
 	}
@@ -113,6 +124,12 @@ func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
 		packages[name] = true
 	}
 	return packages, nil
+}
+
+// flags are those that say what a package is compiled to. A commit alone must not make another program, so that the state
+// of the repository stays out of it.
+func (b *build) flags() []string {
+	return []string{"-trimpath", "-buildvcs=false", "-ldflags", b.source.ldflags}
 }
 
 // goCommand runs the go command in the module, and calls line for each line of its error output.

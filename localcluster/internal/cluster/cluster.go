@@ -58,7 +58,7 @@ func (c *cluster) run(ctx context.Context) error {
 	go func() {
 		select {
 		case err := <-c.logs.crash.Fatal():
-			cancel(fatalError{fmt.Errorf("%w (see %s)", err, c.logs.file.Name())})
+			cancel(fatalError{fmt.Errorf("%w (see %s)", err, c.logs.path)})
 		case <-ctx.Done():
 		}
 	}()
@@ -186,7 +186,7 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 // started runs until the context ends, and then leaves the wait group.
 func (c *cluster) bringUp(ctx context.Context, server *apiserver.Server, running *sync.WaitGroup) error {
 	start, cancel := context.WithTimeoutCause(ctx, startTimeout,
-		fmt.Errorf("the API server was not ready within %s (see %s)", startTimeout, c.logs.file.Name()))
+		fmt.Errorf("the API server was not ready within %s (see %s)", startTimeout, c.logs.path))
 	defer cancel()
 	config, err := c.config(selfUser, superusers)
 	if err != nil {

@@ -7,15 +7,14 @@ package cluster
 
 import (
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/crash"
+	"github.com/mallard-dev/mallard/localcluster/internal/stdio"
 )
 
 // logName is the name of the components' log within the cluster's folder.
@@ -23,24 +22,21 @@ const logName = "localcluster.log"
 
 // logs is where all components write to, so that the terminal only shows what people need.
 type logs struct {
-	file  *os.File
+	path  string
 	crash *crash.Reporter
 	etcd  *zap.Logger
 }
 
-// openLogs diverts the logs of all components, for the rest of the process's life, to the log file. klog and others write
-// to os.Stderr as it is at that moment, which is why that variable is exchanged; the file descriptor behind it stays, and
-// with it the place where the Go runtime writes the trace of a panic.
-func openLogs(dir string) (*logs, error) {
+// openLogs diverts the logs of all components, for the rest of the process's life, to the log file: klog, the standard
+// logger and etcd's client write to standard error, and etcd gets a logger.
+func openLogs(dir string, kept *os.File) (*logs, error) {
 	path := filepath.Join(dir, logName)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the components' log: %w", err)
 	}
-	os.Stderr = file
-	log.SetOutput(file)
-	if err := debug.SetCrashOutput(file, debug.CrashOptions{}); err != nil {
-		return nil, fmt.Errorf("sending traces to the components' log: %w", err)
+	if err := stdio.Divert(file, kept); err != nil {
+		return nil, err
 	}
 	reporter := crash.NewReporter(path)
 	reporter.HookKlog()
@@ -48,7 +44,7 @@ func openLogs(dir string) (*logs, error) {
 	encoder.EncodeTime = zapcore.ISO8601TimeEncoder
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(encoder), zapcore.AddSync(file), zapcore.InfoLevel)
 	return &logs{
-		file:  file,
+		path:  path,
 		crash: reporter,
 		etcd:  zap.New(core, zap.WithFatalHook(reporter.ZapHook("etcd"))).Named("etcd"),
 	}, nil

@@ -33,8 +33,9 @@ type Options struct {
 	Fsync bool
 	// Stdout gets one line, the kubeconfig's path, when the cluster is ready.
 	Stdout io.Writer
-	// Stderr gets a few lines for people.
-	Stderr io.Writer
+	// Stderr gets a few lines for people, and the trace of a panic. It is another way to standard error than the file
+	// descriptor, which leads to the log once the cluster starts; see package stdio.
+	Stderr *os.File
 	// Free tells the free disk space; disk.Free when nil.
 	Free disk.FreeFunc
 }
@@ -76,7 +77,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	if err != nil {
 		return err
 	}
-	logs, err := openLogs(folder.path)
+	logs, err := openLogs(folder.path, opts.Stderr)
 	if err != nil {
 		return err
 	}

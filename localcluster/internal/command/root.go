@@ -12,11 +12,18 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mallard-dev/mallard/localcluster/internal/stdio"
 )
 
 // Main runs the program with its arguments (args[0] is the program's name) and returns the exit code: 0 after success
-// or a clean stop, 1 after an error, which has then been written to stderr as one line.
-func Main(args []string, stdin *os.File, stdout, stderr *os.File) int {
+// or a clean stop, 1 after an error, which has then been written to standard error as one line.
+func Main(args []string, stdin, stdout *os.File) int {
+	stderr, err := stdio.Keep()
+	if err != nil {
+		// There is nowhere to say it.
+		return 1
+	}
 	root := &cobra.Command{
 		Use:           "localcluster",
 		Short:         "A Kubernetes control plane in one process, for development and tests",

@@ -11,12 +11,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/cluster"
+	"github.com/mallard-dev/mallard/localcluster/internal/signals"
 )
 
 // runError marks errors of a command that was called rightly: they name what is wrong and what to do, and the help text
@@ -32,7 +31,7 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 	var opts cluster.Options
 	var untilEOF bool
 	cmd := &cobra.Command{
-		Use:   "up",
+		Use:   signals.UpCommand,
 		Short: "Run a cluster until it is interrupted; prints the path of its kubeconfig once it is ready",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -65,10 +64,8 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 // stopOnSignal cancels on the first interrupt or termination signal. A repeated one changes nothing: the stop is
 // bounded in time, and cutting it short could leave the temporary folder behind.
 func stopOnSignal(cancel context.CancelCauseFunc) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		for range signals {
+		for range signals.Stop {
 			cancel(errStop)
 		}
 	}()

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
@@ -78,18 +77,5 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 // Err delivers an error when the server ends by itself.
 func (s *Server) Err() <-chan error { return s.etcd.Err() }
 
-// stopGrace bounds how long Stop lets requests finish.
-const stopGrace = 2 * time.Second
-
-// Stop ends the server and returns when its files are closed, or after a few seconds.
-func (s *Server) Stop() {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.etcd.Close()
-	}()
-	select {
-	case <-done:
-	case <-time.After(2 * stopGrace):
-	}
-}
+// Stop ends the server and returns when its files are closed.
+func (s *Server) Stop() { s.etcd.Close() }

@@ -1,0 +1,36 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package stdio
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"syscall"
+)
+
+// Keep returns another way to standard error, which stays when Divert turns the file descriptor to something else. It is
+// called before Divert.
+func Keep() (*os.File, error) {
+	fd, err := syscall.Dup(syscall.Stderr)
+	if err != nil {
+		return nil, fmt.Errorf("keeping standard error: %w", err)
+	}
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), "stderr"), nil
+}
+
+// Divert lets everything that is written to standard error go to a file instead, from wherever in the process. Only the
+// trace of a panic goes to both, the file and what Keep returned: a bug is not to be hidden in a log.
+func Divert(to, kept *os.File) error {
+	if err := debug.SetCrashOutput(kept, debug.CrashOptions{}); err != nil {
+		return fmt.Errorf("keeping standard error for traces: %w", err)
+	}
+	if err := dup2(int(to.Fd()), syscall.Stderr); err != nil {
+		return fmt.Errorf("diverting standard error: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,340 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+func TestVersion(t *testing.T) {
+	p := sharedCluster(t)
+	info, err := p.client(t).Discovery().ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.GitVersion != "v1.35.4" || info.Major != "1" || info.Minor != "35" {
+		t.Errorf("GET /version says %s, %s.%s", info.GitVersion, info.Major, info.Minor)
+	}
+}
+
+// TestRightsAreChecked checks that neither an impersonated user nor a service account has rights that nobody granted, and
+// that the latter has the ones which are granted to it.
+func TestRightsAreChecked(t *testing.T) {
+	p := sharedCluster(t)
+	admin := p.client(t)
+	namespace := newNamespace(t, admin)
+
+	config := p.config(t)
+	config.Impersonate = rest.ImpersonationConfig{UserName: "nobody-special"}
+	if _, err := newClient(t, config).CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("an impersonated user without rights: %v", err)
+	}
+
+	token := requestToken(t, admin, namespace, "default")
+	holder := newClient(t, withToken(p.config(t), token))
+	if want, got := "system:serviceaccount:"+namespace+":default", whoAmI(t, p.config(t), token); got != want {
+		t.Errorf("the token's holder is %q instead of %q", got, want)
+	}
+	if _, err := holder.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("a service account without rights: %v", err)
+	}
+	_, err := admin.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "viewer"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "default"}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the granted right", func(ctx context.Context) error {
+		_, err := holder.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{})
+		return err
+	})
+	if _, err := holder.CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("Secrets, which the role view does not have: %v", err)
+	}
+	anonymous := newClient(t, rest.AnonymousClientConfig(p.config(t)))
+	if _, err := anonymous.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("an anonymous user: %v", err)
+	}
+}
+
+func TestAggregatedRolesAreFilled(t *testing.T) {
+	client := sharedCluster(t).client(t)
+	_, err := client.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "ducks-viewer", Labels: map[string]string{"rbac.authorization.k8s.io/aggregate-to-view": "true"},
+		},
+		Rules: []rbacv1.PolicyRule{{APIGroups: []string{"ponds.example.com"}, Resources: []string{"ducks"}, Verbs: []string{"get"}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"admin", "edit", "view"} {
+		eventually(t, "the aggregation into "+name, func(ctx context.Context) error {
+			role, err := client.RbacV1().ClusterRoles().Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			for _, rule := range role.Rules {
+				if slices.Contains(rule.Resources, "ducks") {
+					return nil
+				}
+			}
+			return fmt.Errorf("its %d rules have no ducks", len(role.Rules))
+		})
+	}
+}
+
+// TestOwnedObjectsGoWithTheirOwner deletes the owner of two kinds of children, and an owner of a kind that has only just
+// been defined, because that is what operators' tests do.
+func TestOwnedObjectsGoWithTheirOwner(t *testing.T) {
+	p := sharedCluster(t)
+	client := p.client(t)
+	namespace := newNamespace(t, client)
+	owner, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(),
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ducks := defineDucks(t, p.config(t)).Namespace(namespace)
+	duck, err := ducks.Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "ponds.example.com/v1", "kind": "Duck", "metadata": map[string]any{"name": "owner"},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for child, reference := range map[string]metav1.OwnerReference{
+		"of-config-map": {APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID},
+		"of-duck":       {APIVersion: "ponds.example.com/v1", Kind: "Duck", Name: duck.GetName(), UID: duck.GetUID()},
+	} {
+		meta := metav1.ObjectMeta{Name: child, OwnerReferences: []metav1.OwnerReference{reference}}
+		if _, err := client.CoreV1().Secrets(namespace).Create(t.Context(), &corev1.Secret{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.CoreV1().ConfigMaps(namespace).Delete(t.Context(), owner.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := ducks.Delete(t.Context(), duck.GetName(), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, child := range []string{"of-config-map", "of-duck"} {
+		eventually(t, "the deletion of "+child, func(ctx context.Context) error {
+			return gone(client.CoreV1().Secrets(namespace).Get(ctx, child, metav1.GetOptions{}))
+		})
+	}
+}
+
+func TestNamespaceWithContentIsDeleted(t *testing.T) {
+	client := sharedCluster(t).client(t)
+	namespace := newNamespace(t, client)
+	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod("inside"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	waitRunning(t, client, namespace, "inside")
+	if err := client.CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the deletion of the namespace", func(ctx context.Context) error {
+		return gone(client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{}))
+	})
+}
+
+// TestPods follows Pods through their lives, and a Service that selects one of them.
+func TestPods(t *testing.T) {
+	client := sharedCluster(t).client(t)
+	namespace := newNamespace(t, client)
+	pods := client.CoreV1().Pods(namespace)
+	addresses := map[string]string{}
+	for _, name := range []string{"a", "b", "c"} {
+		if _, err := pods.Create(t.Context(), pod(name), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		running := waitRunning(t, client, namespace, name)
+		if other, taken := addresses[running.Status.PodIP]; taken {
+			t.Errorf("%s and %s have the address %s", name, other, running.Status.PodIP)
+		}
+		addresses[running.Status.PodIP] = name
+		if running.Spec.NodeName != "localcluster" || !hasCondition(running, corev1.PodScheduled) {
+			t.Errorf("%s is on the Node %q: %+v", name, running.Spec.NodeName, running.Status)
+		}
+		if s := running.Status.ContainerStatuses; len(s) != 1 || !s[0].Ready || s[0].State.Running == nil {
+			t.Errorf("%s has the containers %+v", name, s)
+		}
+	}
+
+	_, err := client.CoreV1().Services(namespace).Create(t.Context(), &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "a"},
+		Spec: corev1.ServiceSpec{
+			Selector: map[string]string{"app": "a"},
+			Ports:    []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromString("http")}},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoints := func(want int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			slices, err := client.DiscoveryV1().EndpointSlices(namespace).List(ctx,
+				metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=a"})
+			if err != nil {
+				return err
+			}
+			ready := 0
+			for _, slice := range slices.Items {
+				for _, e := range slice.Endpoints {
+					if e.Conditions.Ready != nil && *e.Conditions.Ready && addresses[e.Addresses[0]] == "a" && *slice.Ports[0].Port == 8080 {
+						ready++
+					}
+				}
+			}
+			if ready != want {
+				return fmt.Errorf("%d ready endpoints instead of %d", ready, want)
+			}
+			return nil
+		}
+	}
+	eventually(t, "the endpoint of the Service", endpoints(1))
+	if err := pods.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the deletion of the Pod", func(ctx context.Context) error { return gone(pods.Get(ctx, "a", metav1.GetOptions{})) })
+	eventually(t, "the end of the endpoint", endpoints(0))
+}
+
+// TestPodsThatWait checks the two kinds of Pods that others decide about.
+func TestPodsThatWait(t *testing.T) {
+	client := sharedCluster(t).client(t)
+	namespace := newNamespace(t, client)
+	pods := client.CoreV1().Pods(namespace)
+
+	gated := pod("gated")
+	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
+	gated, err := pods.Create(t.Context(), gated, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unready := pod("unready")
+	unready.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/open"}}
+	if _, err := pods.Create(t.Context(), unready, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a Pod that is Running but not Ready", func(ctx context.Context) error {
+		if unready, err = pods.Get(ctx, "unready", metav1.GetOptions{}); err != nil {
+			return err
+		}
+		if unready.Status.Phase != corev1.PodRunning || hasCondition(unready, corev1.PodReady) {
+			return fmt.Errorf("its status is %+v", unready.Status)
+		}
+		return nil
+	})
+	unready.Status.Conditions = append(unready.Status.Conditions, corev1.PodCondition{Type: "example.com/open", Status: corev1.ConditionTrue})
+	if _, err := pods.UpdateStatus(t.Context(), unready, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	waitRunning(t, client, namespace, "unready")
+
+	// By now the loop has long seen the gated one.
+	if gated, err = pods.Get(t.Context(), "gated", metav1.GetOptions{}); err != nil || gated.Spec.NodeName != "" {
+		t.Fatalf("a Pod with a scheduling gate is on the Node %q (%v)", gated.Spec.NodeName, err)
+	}
+	gated.Spec.SchedulingGates = nil
+	if _, err := pods.Update(t.Context(), gated, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	waitRunning(t, client, namespace, "gated")
+}
+
+// TestPublishedForPods checks what a Pod's volumes and token Secrets are made of.
+func TestPublishedForPods(t *testing.T) {
+	client := sharedCluster(t).client(t)
+	namespace := newNamespace(t, client)
+	eventually(t, "the root CA", func(ctx context.Context) error {
+		published, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
+		if err == nil && !strings.Contains(published.Data["ca.crt"], "BEGIN CERTIFICATE") {
+			t.Fatalf("it holds %v", published.Data)
+		}
+		return err
+	})
+	_, err := client.CoreV1().Secrets(namespace).Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "token", Annotations: map[string]string{corev1.ServiceAccountNameKey: "default"}},
+		Type:       corev1.SecretTypeServiceAccountToken,
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the token in a Secret", func(ctx context.Context) error {
+		secret, err := client.CoreV1().Secrets(namespace).Get(ctx, "token", metav1.GetOptions{})
+		if err == nil && len(secret.Data[corev1.ServiceAccountTokenKey]) == 0 {
+			return fmt.Errorf("it holds no token yet")
+		}
+		return err
+	})
+}
+
+// gone turns the answer to a get into nil when the object is not there any more.
+func gone[T any](_ T, err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errThere
+}
+
+// defineDucks defines a kind and returns a client for its objects once they are served.
+func defineDucks(t *testing.T, config *rest.Config) dynamic.NamespaceableResourceInterface {
+	t.Helper()
+	definitions, err := apiextensionsclient.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = definitions.ApiextensionsV1().CustomResourceDefinitions().Create(t.Context(), &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "ducks.ponds.example.com"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "ponds.example.com",
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "ducks", Kind: "Duck"},
+			Scope: apiextensionsv1.NamespaceScoped,
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"},
+				},
+			}},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ducks := client.Resource(schema.GroupVersionResource{Group: "ponds.example.com", Version: "v1", Resource: "ducks"})
+	eventually(t, "the new kind", func(ctx context.Context) error {
+		_, err := ducks.List(ctx, metav1.ListOptions{})
+		return err
+	})
+	return ducks
+}

@@ -1,0 +1,133 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// smallDisk is the first argument that makes the test program a helper: it mounts a small disk that only it and what it
+// becomes can see, and becomes the program under test with a cluster on that disk.
+const smallDisk = "small-disk"
+
+// helper does the helper's part.
+func helper(args []string) bool {
+	if len(args) != 5 || args[1] != smallDisk {
+		return false
+	}
+	binary, mount, size := args[2], args[3], args[4]
+	fail := func(doing string, err error) {
+		fmt.Fprintln(os.Stderr, doing, err)
+		os.Exit(3)
+	}
+	// Nothing that is mounted here is to be seen outside.
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		fail("making mounts private:", err)
+	}
+	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size="+size); err != nil {
+		fail("mounting a small disk:", err)
+	}
+	dir := filepath.Join(mount, "cluster")
+	fail("running the program:", syscall.Exec(binary, []string{"localcluster", "up", "--dir", dir}, os.Environ()))
+	return true
+}
+
+// upOnSmallDisk starts a cluster on a disk of the given size, in namespaces of its own, which ordinary users may make on
+// most machines. disk is its path for this process.
+func upOnSmallDisk(t *testing.T, size string) (p *process, disk string) {
+	t.Helper()
+	mount := t.TempDir()
+	cmd := exec.Command("/proc/self/exe", smallDisk, binary, mount, size)
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
+	}
+	p, err := spawnCommand(cmd)
+	if err != nil {
+		t.Fatalf("making namespaces: %v", err)
+	}
+	t.Cleanup(p.end)
+	return p, filepath.Join("/proc", fmt.Sprint(p.pid()), "root", mount)
+}
+
+func TestDiskTooSmallToStart(t *testing.T) {
+	p, _ := upOnSmallDisk(t, "100m")
+	if code := p.wait(t); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	p.oneErrorLine(t, "too full", "99 MiB are free and 256 MiB are needed", "free some space", "--dir")
+}
+
+// TestDiskFillsUp fills the disk bit by bit, as a forgotten benchmark does: the cluster stops while it still can.
+func TestDiskFillsUp(t *testing.T) {
+	p, disk := upOnSmallDisk(t, "300m")
+	if err := p.waitReady(); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, disk, 60<<20)
+	if code := p.wait(t); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	p.oneErrorLine(t, "too full", "80 MiB are needed", "free some space")
+}
+
+// TestDiskFullAtOnce leaves nothing to write to, while a client writes: whoever notices first, the end is the same.
+func TestDiskFullAtOnce(t *testing.T) {
+	p, disk := upOnSmallDisk(t, "300m")
+	if err := p.waitReady(); err != nil {
+		t.Fatal(err)
+	}
+	// The file is only there for the cluster.
+	p.kubeconfig = filepath.Join(disk, "cluster", "admin.kubeconfig")
+	client := p.client(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			_, _ = client.CoreV1().Pods("default").Create(ctx, pod(fmt.Sprint("p-", i)), metav1.CreateOptions{})
+		}
+	}()
+	fill(t, disk, 0)
+	if code := p.wait(t); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	p.oneErrorLine(t, "disk", "full", "free some space")
+}
+
+// fill writes to a disk until no more than a rest of bytes is free.
+func fill(t *testing.T, disk string, rest uint64) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(disk, "ballast"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	chunk := make([]byte, 1<<20)
+	for {
+		var stat syscall.Statfs_t
+		if err := syscall.Fstatfs(int(file.Fd()), &stat); err != nil {
+			t.Fatal(err)
+		}
+		if stat.Bavail*uint64(stat.Bsize) <= rest {
+			return
+		}
+		if _, err := file.Write(chunk); errors.Is(err, syscall.ENOSPC) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

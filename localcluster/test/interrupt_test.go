@@ -1,0 +1,137 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// moments of a start, each recognised by the file that is made last before it. Between them lies everything that takes
+// time: initialisation, keys, etcd, the API server, the roles, the controllers.
+var moments = []string{
+	"", // as soon as the process exists
+	"lock",
+	"pki/ca.key",
+	"pki/apiserver.key",
+	"localcluster.log",
+	"etcd/member",
+	"etcd/member/snap/db",
+	"etcd.sock",
+	"audit-policy.yaml",
+	"audit.log",
+	"admin.kubeconfig",
+}
+
+// TestInterruptedStart interrupts a start at each of the moments. A folder of its own shows how far it is; that a
+// temporary one is removed is tested with the same steps in TestInterruptedTemporaryStart.
+func TestInterruptedStart(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		for _, moment := range moments {
+			t.Run(fmt.Sprintf("%v at %s", signal, moment), func(t *testing.T) {
+				dir := t.TempDir()
+				p, err := spawn("up", "--dir", dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(p.end)
+				waitForFile(t, p, filepath.Join(dir, moment))
+				p.signal(t, signal)
+				assertStopped(t, p, moment)
+				if _, err := os.Stat(filepath.Join(dir, "lock")); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("the lock is still there (%v)", err)
+				}
+			})
+		}
+	}
+}
+
+// TestInterruptedAgainAndAgain interrupts starts with the same folder, which then still works. The moments are those whose
+// files a stop removes.
+func TestInterruptedAgainAndAgain(t *testing.T) {
+	dir := t.TempDir()
+	for _, moment := range []string{"lock", "etcd.sock", "lock", "etcd.sock"} {
+		p, err := spawn("up", "--dir", dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.end)
+		waitForFile(t, p, filepath.Join(dir, moment))
+		p.signal(t, syscall.SIGINT)
+		assertStopped(t, p, moment)
+	}
+	waitForDefault(t, up(t, "--dir", dir).client(t))
+}
+
+func TestInterruptedTemporaryStart(t *testing.T) {
+	for _, moment := range moments {
+		t.Run("at "+moment, func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			p, err := spawn("up", "--until-eof")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.end)
+			if moment != "" {
+				waitForFile(t, p, filepath.Join(os.Getenv("TMPDIR"), "*", moment))
+			}
+			// The second way in which a start is told to stop.
+			if err := p.stdin.Close(); err != nil {
+				t.Fatal(err)
+			}
+			assertStopped(t, p, moment)
+			assertEmpty(t, os.Getenv("TMPDIR"))
+		})
+	}
+}
+
+// TestRepeatedInterrupt checks that an impatient user gets the same clean end.
+func TestRepeatedInterrupt(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	p := up(t)
+	for range 5 {
+		p.signal(t, syscall.SIGINT)
+	}
+	if code := p.wait(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr.String())
+	}
+	assertEmpty(t, os.Getenv("TMPDIR"))
+}
+
+func waitForFile(t *testing.T, p *process, pattern string) {
+	t.Helper()
+	eventually(t, "the appearance of "+pattern, func(context.Context) error {
+		select {
+		case <-p.done:
+			t.Fatalf("it ended by itself: %v\n%s", p.err, p.stderr.String())
+		default:
+		}
+		if found, err := filepath.Glob(pattern); err != nil || len(found) == 0 {
+			return fmt.Errorf("not there (%w)", err)
+		}
+		return nil
+	})
+}
+
+// assertStopped checks that the process ends in order and without a complaint.
+func assertStopped(t *testing.T, p *process, moment string) {
+	t.Helper()
+	code := p.wait(t)
+	// In the first two milliseconds of a process nobody can have asked the kernel for its signals yet.
+	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if moment == "" && ok && status.Signaled() {
+		return
+	}
+	if code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr.String())
+	}
+}

@@ -1,0 +1,200 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestReadyMeansReady makes a Pod in the moment in which the path is printed: the service account, the roles and the
+// Node must be there.
+func TestReadyMeansReady(t *testing.T) {
+	p := up(t, "--until-eof")
+	client := p.client(t)
+	if _, err := client.CoreV1().Pods("default").Create(t.Context(), pod("first"), metav1.CreateOptions{}); err != nil {
+		t.Fatalf("creating a Pod at once: %v", err)
+	}
+	role, err := client.RbacV1().ClusterRoles().Get(t.Context(), "cluster-admin", metav1.GetOptions{})
+	if err != nil || len(role.Rules) == 0 {
+		t.Fatalf("the role cluster-admin: %v, %v", role, err)
+	}
+	waitRunning(t, client, "default", "first")
+}
+
+// TestFolder checks what is in the folder while the cluster runs, and that nothing but the data stays of it: no lock, no
+// socket.
+func TestFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "not", "made", "yet")
+	p := up(t, "--dir", dir)
+	if want := filepath.Join(dir, "admin.kubeconfig"); p.kubeconfig != want {
+		t.Errorf("printed %q instead of %q", p.kubeconfig, want)
+	}
+	for _, name := range []string{"admin.kubeconfig", "audit.log", "lock", "etcd", "pki", "localcluster.log"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	lock, err := os.ReadFile(filepath.Join(dir, "lock"))
+	if got := strings.TrimSpace(string(lock)); err != nil || got != fmt.Sprint(p.pid()) {
+		t.Errorf("the lock holds %q, %v; want the process id %d", got, err, p.pid())
+	}
+	p.signal(t, syscall.SIGINT)
+	if code := p.wait(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr.String())
+	}
+	for _, name := range []string{"lock", "etcd.sock"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there (%v)", name, err)
+		}
+	}
+	if text := p.stderr.String(); strings.Count(text, "\n") > 3 {
+		t.Errorf("more than a few lines on standard error:\n%s", text)
+	}
+}
+
+// TestTemporaryFolder checks that a cluster without --dir leaves nothing.
+func TestTemporaryFolder(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	p := up(t)
+	p.signal(t, syscall.SIGTERM)
+	if code := p.wait(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr.String())
+	}
+	assertEmpty(t, os.Getenv("TMPDIR"))
+}
+
+func TestUntilEOF(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	p := up(t, "--until-eof")
+	if err := p.stdin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr.String())
+	}
+	assertEmpty(t, os.Getenv("TMPDIR"))
+}
+
+// TestTwoBesideEachOther starts two at the same time and checks that neither sees the other's objects.
+func TestTwoBesideEachOther(t *testing.T) {
+	first, err := spawn("up", "--until-eof")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(first.end)
+	second := up(t, "--until-eof")
+	if err := first.waitReady(); err != nil {
+		t.Fatal(err)
+	}
+	one, two := first.client(t), second.client(t)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "only-in-one"}}
+	if _, err := one.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := two.CoreV1().Namespaces().Get(t.Context(), namespace.Name, metav1.GetOptions{}); err == nil {
+		t.Error("the second cluster has the first one's namespace")
+	}
+}
+
+// TestDataOutlivesTheProcess stops a cluster in order, and then kills one: both times the next one with the same folder
+// goes on with its objects, its tokens and its Pods' addresses.
+func TestDataOutlivesTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	p := up(t, "--dir", dir)
+	client := p.client(t)
+	if _, err := client.CoreV1().Pods("default").Create(t.Context(), pod("kept"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before := waitRunning(t, client, "default", "kept")
+	token := requestToken(t, client, "default", "default")
+	p.signal(t, syscall.SIGINT)
+	if code := p.wait(t); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, p.stderr.String())
+	}
+
+	p = up(t, "--dir", dir)
+	p.kill()
+	if _, err := os.Stat(filepath.Join(dir, "lock")); err != nil {
+		t.Fatalf("the lock file of a killed cluster: %v", err)
+	}
+
+	p = up(t, "--dir", dir)
+	if !strings.Contains(p.stderr.String(), "not stopped properly") {
+		t.Errorf("the stale lock is not mentioned:\n%s", p.stderr.String())
+	}
+	client = p.client(t)
+	after := waitRunning(t, client, "default", "kept")
+	if after.UID != before.UID || after.Status.PodIP != before.Status.PodIP {
+		t.Errorf("the Pod changed: %s %s, then %s %s", before.UID, before.Status.PodIP, after.UID, after.Status.PodIP)
+	}
+	if _, err := client.CoreV1().Pods("default").Create(t.Context(), pod("next"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if next := waitRunning(t, client, "default", "next"); next.Status.PodIP == after.Status.PodIP {
+		t.Errorf("both Pods have the address %s", next.Status.PodIP)
+	}
+	if user := whoAmI(t, p.config(t), token); user != "system:serviceaccount:default:default" {
+		t.Errorf("a token from before is taken for %q", user)
+	}
+}
+
+func TestPort(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := up(t, "--until-eof", "--port", fmt.Sprint(port))
+	if want := fmt.Sprintf("https://127.0.0.1:%d", port); p.config(t).Host != want {
+		t.Errorf("the server is at %s instead of %s", p.config(t).Host, want)
+	}
+}
+
+func assertEmpty(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		t.Errorf("left behind: %s", entry.Name())
+	}
+}
+
+// TestLeftFolderIsRemoved checks that the temporary folder of a killed cluster goes with the next start, once it is old
+// enough not to be one that is just being taken.
+func TestLeftFolderIsRemoved(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	killed := up(t)
+	left := killed.dir()
+	killed.kill()
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(left, "lock"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	p := up(t)
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of the killed cluster is still there (%v)", err)
+	}
+	p.signal(t, syscall.SIGTERM)
+	p.wait(t)
+	assertEmpty(t, os.Getenv("TMPDIR"))
+}
