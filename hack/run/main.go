@@ -58,7 +58,7 @@ func interrupts() (ctx, hurry context.Context) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	hurry, cancelHurry := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		first := stopped{(<-signals).(syscall.Signal)}
 		cancel(first)

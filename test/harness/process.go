@@ -8,7 +8,10 @@ package harness
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/internal/devprocess"
 )
@@ -93,6 +96,28 @@ func (p *Process) Log(t testing.TB) string {
 		t.Fatalf("reading the log of process %s: %v", p.process.Name(), err)
 	}
 	return string(content)
+}
+
+// ExpireLeases takes from the process, which must not run, the leases that it held when it was killed. Its successor would
+// otherwise wait until they have run out.
+func (e *Env) ExpireLeases(t testing.TB, p *Process) {
+	t.Helper()
+	leases := e.Kube.CoordinationV1().Leases(e.SystemNamespace)
+	list, err := leases.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("listing the leases: %v", err)
+	}
+	// The identity begins with the name of the machine, which all processes share, but each logs its own.
+	log := p.Log(t)
+	for _, lease := range list.Items {
+		holder := lease.Spec.HolderIdentity
+		if holder == nil || *holder == "" || !strings.Contains(log, *holder) {
+			continue
+		}
+		if err := leases.Delete(t.Context(), lease.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatalf("deleting lease %s: %v", lease.Name, err)
+		}
+	}
 }
 
 // PID is the process ID, 0 unless the process runs.

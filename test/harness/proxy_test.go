@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const (
+	kind   = "addressableservices"
+	status = "addressableservices/status"
+)
+
+// TestProxy disturbs one controller in one way after the other.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"))
+	proxy := env.Proxy(t, "controller")
+	controller := env.Process(t, "controller")
+	byController := harness.ByUser(env.User("controller"))
+
+	t.Run("passes requests on with the caller's identity", func(t *testing.T) {
+		mark := env.Mark(t)
+		ns := env.Namespace(t)
+		env.Await(t, env.Apply(t, ns, sample)[1], harness.Ready)
+		writes := mark.Entries(t, byController, harness.Writes, harness.ByRequest(harness.InNamespace(ns)))
+		if len(writes) == 0 {
+			t.Error("the audit log has no write of the controller's service account")
+		}
+		answered := harness.Requests(proxy.Requests())
+		if answered.Of(harness.Matching("*", status)).Total() == 0 {
+			t.Errorf("the proxy has seen no write of a status:\n%s", answered)
+		}
+	})
+
+	t.Run("cuts connections, running watches too", func(t *testing.T) {
+		ns := env.Namespace(t)
+		refs := env.Apply(t, ns, sample)
+		env.Await(t, refs[1], harness.Ready)
+		mark := env.Mark(t)
+		proxy.Cut()
+		// That its watches have ended is in the audit log.
+		env.Delete(t, refs[0])
+		harness.Eventually(t, "a watch of the controller has ended", func(context.Context) error {
+			return some(mark.Entries(t, byController, harness.ByVerb("watch")))
+		})
+		env.Throughout(t, refs[1], harness.Ready, func() { env.Mark(t) })
+		proxy.Restore()
+		env.Await(t, refs[1], harness.HasCondition("Ready", "False", ""))
+	})
+
+	t.Run("holds a request until its process is dead", func(t *testing.T) {
+		held := proxy.Hold(harness.Matching("*", status))
+		refs := env.Apply(t, env.Namespace(t), sample)
+		if got := held.Wait(t); got.Name != "subject" || got.Subresource != "status" {
+			t.Errorf("got %+v, want the request for the status of the sample", got)
+		}
+		env.Throughout(t, refs[1], env.Unchanged(t, refs[1]), func() { controller.Kill(t) })
+		held.Release()
+		env.Throughout(t, refs[1], env.Unchanged(t, refs[1]), func() { env.Mark(t) })
+		env.ExpireLeases(t, controller)
+		controller.Start(t)
+		env.Await(t, refs[1], harness.Ready)
+	})
+
+	t.Run("fails requests", func(t *testing.T) {
+		undo := proxy.Fail(harness.Matching("*", status), http.StatusInternalServerError)
+		refs := env.Apply(t, env.Namespace(t), sample)
+		harness.Eventually(t, "a request for a status has failed", func(context.Context) error {
+			for answer := range proxy.Requests() {
+				if answer.Resource == kind && answer.Code == http.StatusInternalServerError {
+					return nil
+				}
+			}
+			return some(nil)
+		})
+		undo()
+		env.Await(t, refs[1], harness.Ready)
+		if !strings.Contains(controller.Log(t), "the harness has this request fail") {
+			t.Error("the controller's log does not say why the request failed")
+		}
+	})
+
+	t.Run("keeps back the events of watches", func(t *testing.T) {
+		resume := proxy.PauseWatches(harness.Matching("watch", kind))
+		refs := env.Apply(t, env.Namespace(t), sample)
+		env.Throughout(t, refs[1], env.Unchanged(t, refs[1]), func() { env.Mark(t) })
+		resume()
+		env.Await(t, refs[1], harness.Ready)
+	})
+}
+
+// some says that there must be some entries.
+func some(entries []harness.AuditEntry) error {
+	if len(entries) == 0 {
+		return errors.New("there is none")
+	}
+	return nil
+}
