@@ -7,7 +7,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -37,6 +36,8 @@ const (
 	startTimeout = 2 * time.Minute
 	// stopTimeout bounds the stop of each part.
 	stopTimeout = 5 * time.Second
+	// stuckTimeout bounds it when one of them has met a fatal error and stands still.
+	stuckTimeout = 300 * time.Millisecond
 	// selfUser is who the cluster's own parts are that no other Kubernetes has.
 	selfUser = "system:localcluster"
 )
@@ -58,7 +59,7 @@ func (c *cluster) run(ctx context.Context) error {
 	go func() {
 		select {
 		case err := <-c.logs.crash.Fatal():
-			cancel(fatalError{fmt.Errorf("%w (see %s)", err, c.logs.path)})
+			cancel(fmt.Errorf("%w (see %s)", err, c.logs.path))
 		case <-ctx.Done():
 		}
 	}()
@@ -74,7 +75,7 @@ func (c *cluster) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { c.bounded(ctx, store.Stop) }()
+	defer func() { c.bounded(store.Stop) }()
 	go func() {
 		select {
 		case err := <-store.Err():
@@ -85,19 +86,9 @@ func (c *cluster) run(ctx context.Context) error {
 	return c.serve(ctx, cancel)
 }
 
-// fatalError is the cause of a stop after which the part that failed cannot be stopped any more: it stands still, maybe
-// with locks that others need.
-type fatalError struct{ error }
-
-func (e fatalError) Unwrap() error { return e.error }
-
-// bounded runs one step of the stop, and gives it up when it takes too long, or when it could wait for a part that
-// stands still.
-func (c *cluster) bounded(ctx context.Context, step func()) {
-	limit := stopTimeout
-	if fatal := (fatalError{}); errors.As(context.Cause(ctx), &fatal) {
-		limit /= 10
-	}
+// bounded runs one step of the stop, and gives it up when it takes too long: soon, once a part stands still. All that is
+// lost then is time: etcd's data is in its files before a write is answered.
+func (c *cluster) bounded(step func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -105,7 +96,14 @@ func (c *cluster) bounded(ctx context.Context, step func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(limit):
+		return
+	case <-time.After(stopTimeout):
+		return
+	case <-c.logs.crash.Stuck():
+	}
+	select {
+	case <-done:
+	case <-time.After(stuckTimeout):
 	}
 }
 
@@ -149,7 +147,7 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 		stopServer()
 		return err
 	}
-	defer c.bounded(ctx, func() {
+	defer c.bounded(func() {
 		stopServer()
 		<-server.Done()
 	})
@@ -163,7 +161,7 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 	controllersCtx, stopControllers := context.WithCancel(ctx)
 	defer stopControllers()
 	var running sync.WaitGroup
-	defer c.bounded(ctx, func() {
+	defer c.bounded(func() {
 		stopControllers()
 		running.Wait()
 	})

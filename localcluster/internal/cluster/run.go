@@ -71,8 +71,6 @@ func Run(ctx context.Context, opts Options) (err error) {
 	if err != nil {
 		return err
 	}
-	// The API server closes it as well; twice does no harm, and it may never come to that.
-	defer listener.Close()
 	keys, err := pki.Open(filepath.Join(folder.path, "pki"), serverIPs, serverNames)
 	if err != nil {
 		return err

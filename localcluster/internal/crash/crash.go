@@ -13,6 +13,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.uber.org/zap/zapcore"
 	"k8s.io/klog/v2"
@@ -22,16 +23,21 @@ import (
 type Reporter struct {
 	logPath string
 	fatal   chan error
+	stuck   chan struct{}
+	once    sync.Once
 }
 
 // NewReporter makes a reporter. logPath is the file that klog writes to: its fatal messages are read back from there.
 func NewReporter(logPath string) *Reporter {
-	return &Reporter{logPath: logPath, fatal: make(chan error, 1)}
+	return &Reporter{logPath: logPath, fatal: make(chan error, 1), stuck: make(chan struct{})}
 }
 
-// Fatal delivers the first cause for which a component wanted to end the process. The component's goroutine is stopped
-// where it stands, with whatever locks it has: who receives this must not count on the component any more.
+// Fatal delivers the first cause for which a component wanted to end the process.
 func (r *Reporter) Fatal() <-chan error { return r.fatal }
+
+// Stuck is closed when a component wanted to end the process. Its goroutine stands still from then on, with whatever locks
+// it has, so that nobody should wait long for that component any more.
+func (r *Reporter) Stuck() <-chan struct{} { return r.stuck }
 
 // HookKlog diverts klog's Fatal and Exit functions to the reporter. It is called once, before any component starts.
 func (r *Reporter) HookKlog() {
@@ -52,10 +58,10 @@ func (r *Reporter) ZapHook(component string) zapcore.CheckWriteHook {
 
 // report hands over the cause and never returns, because the callers' callers rely on that.
 func (r *Reporter) report(cause error) {
-	select {
-	case r.fatal <- cause:
-	default:
-	}
+	r.once.Do(func() {
+		r.fatal <- cause
+		close(r.stuck)
+	})
 	select {}
 }
 
