@@ -7,6 +7,9 @@ package config
 
 import (
 	"context"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"knative.dev/pkg/configmap"
 )
@@ -18,6 +21,9 @@ type contextKey struct{}
 // parse, the process ends, since there is nothing to go on with.
 type Store struct {
 	*configmap.UntypedStore
+
+	// seen is the data of the last config map, good or bad; nil before the first.
+	seen map[string]string
 }
 
 // NewStore makes a Store. onAfterStore runs after each change that parsed, in
@@ -28,6 +34,25 @@ func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value a
 		configmap.Constructors{AddressableName: NewAddressableFromConfigMap},
 		onAfterStore...,
 	)}
+}
+
+// WatchConfigs has the watcher tell of each change of the config map.
+func (s *Store) WatchConfigs(w configmap.Watcher) {
+	w.Watch(AddressableName, s.OnConfigChanged)
+}
+
+// OnConfigChanged takes over what a config map says. The watcher also tells of
+// changes of labels and annotations, which must neither have a bad config map
+// logged once more, nor wake every object. It must not be called by several
+// goroutines at a time, which a watcher does not.
+func (s *Store) OnConfigChanged(cm *corev1.ConfigMap) {
+	if s.seen != nil && maps.Equal(s.seen, cm.Data) {
+		return
+	}
+	if s.seen = cm.Data; s.seen == nil {
+		s.seen = map[string]string{}
+	}
+	s.UntypedStore.OnConfigChanged(cm)
 }
 
 // Load returns what is in force: the last good config map, or the defaults as
