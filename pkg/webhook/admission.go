@@ -12,9 +12,7 @@ import (
 
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
-	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
-	observability "knative.dev/pkg/observability/configmap"
 	"knative.dev/pkg/webhook/configmaps"
 	"knative.dev/pkg/webhook/resourcesemantics"
 	"knative.dev/pkg/webhook/resourcesemantics/defaulting"
@@ -61,14 +59,4 @@ func NewValidationController(ctx context.Context, _ configmap.Watcher) *controll
 // process of the operator reads.
 func NewConfigValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", configMaps())
-}
-
-// configMaps are the config maps that are checked, each by what reads it.
-func configMaps() configmap.Constructors {
-	return configmap.Constructors{
-		config.AddressableName:         config.NewAddressableFromConfigMap,
-		logging.ConfigMapName():        logging.NewConfigFromConfigMap,
-		leaderelection.ConfigMapName(): leaderelection.NewConfigFromConfigMap,
-		observability.Name():           observability.Parse,
-	}
 }

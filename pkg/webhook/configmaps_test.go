@@ -7,6 +7,7 @@ package webhook
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -58,7 +59,7 @@ func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	cm := &corev1.ConfigMap{Data: data}
 	cm.Name = name
 	results := reflect.ValueOf(configMaps()[name]).Call([]reflect.Value{reflect.ValueOf(cm)})
-	err, _ := results[1].Interface().(error)
+	err, _ := reflect.TypeAssert[error](results[1])
 	return results[0].Interface(), err
 }
 
@@ -164,5 +165,54 @@ func TestExampleOfConfigLoggingMakesALogger(t *testing.T) {
 	}
 	if _, err := cfg.Build(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The parsers of knative.dev/pkg say what is wrong with a value, but not always of which key.
+func TestRefusalsNameTheConfigMapAndTheKey(t *testing.T) {
+	for name, tc := range map[string]struct {
+		configMap string
+		data      map[string]string
+		want      string
+	}{
+		"one bad key":             {"config-observability", map[string]string{"metrics-protocol": "pigeon"}, `metrics-protocol: unsupported protocol "pigeon"`},
+		"a bad key beside others": {"config-logging", map[string]string{"loglevel.a": "info", "loglevel.b": "chatty", "zap-logger-config": "{}"}, "loglevel.b: invalid logging level: chatty"},
+		"too many":                {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "11"}, "buckets: "},
+		"no JSON":                 {"config-logging", map[string]string{"zap-logger-config": "{"}, "zap-logger-config: must be the JSON of a zap configuration"},
+		"no logger":               {"config-logging", map[string]string{"zap-logger-config": `{"encoding": "smoke"}`}, "zap-logger-config: makes no zap logger"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(t, tc.configMap, tc.data)
+			if want := "config map " + tc.configMap + ": " + tc.want; err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got error %v, want one that begins with %q", err, want)
+			}
+		})
+	}
+}
+
+func TestARefusalOfKeysTogetherNamesTheConfigMap(t *testing.T) {
+	together := errors.New("one of a and b")
+	parse := namingKey(func(cm *corev1.ConfigMap) (int, error) {
+		if len(cm.Data) > 1 {
+			return 0, together
+		}
+		return 0, nil
+	})
+	cm := &corev1.ConfigMap{Data: map[string]string{"a": "1", "b": "2"}}
+	cm.Name = "config-pairs"
+	_, err := parse(cm)
+	if want := "config map config-pairs: one of a and b"; !errors.Is(err, together) || err.Error() != want {
+		t.Errorf("got error %v, want %q", err, want)
+	}
+}
+
+// The webhook is not the process that the output is for.
+func TestCheckingALoggerOpensNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	if _, err := parse(t, "config-logging", map[string]string{"zap-logger-config": `{"outputPaths": ["` + path + `"]}`}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s: got %v, want it not to exist", path, err)
 	}
 }

@@ -1,0 +1,70 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/leaderelection"
+	"knative.dev/pkg/logging"
+	observability "knative.dev/pkg/observability/configmap"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+)
+
+// configMaps are the config maps that are checked, each by what reads it.
+func configMaps() configmap.Constructors {
+	return configmap.Constructors{
+		config.AddressableName:         config.NewAddressableFromConfigMap,
+		logging.ConfigMapName():        namingKey(newLogging),
+		leaderelection.ConfigMapName(): namingKey(leaderelection.NewConfigFromConfigMap),
+		observability.Name():           namingKey(observability.Parse),
+	}
+}
+
+// namingKey makes the errors of a parser name the config map and, where one key
+// is bad by itself, that key. Not all parsers of knative.dev/pkg do.
+func namingKey[T any](parse func(*corev1.ConfigMap) (T, error)) func(*corev1.ConfigMap) (T, error) {
+	return func(cm *corev1.ConfigMap) (T, error) {
+		parsed, err := parse(cm)
+		if err == nil {
+			return parsed, nil
+		}
+		for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
+			single := &corev1.ConfigMap{ObjectMeta: cm.ObjectMeta, Data: map[string]string{key: cm.Data[key]}}
+			if _, err := parse(single); err != nil {
+				return parsed, fmt.Errorf("config map %s: %s: %w", cm.Name, key, err)
+			}
+		}
+		return parsed, fmt.Errorf("config map %s: %w", cm.Name, err)
+	}
+}
+
+// newLogging also checks that a logger can be made. Otherwise the processes would
+// start with a format of their own choice, and only say so in their logs.
+func newLogging(cm *corev1.ConfigMap) (*logging.Config, error) {
+	parsed, err := logging.NewConfigFromConfigMap(cm)
+	if err != nil || parsed.LoggingConfig == "" {
+		return parsed, err //nolint:wrapcheck // namingKey does
+	}
+	zapConfig := zap.NewProductionConfig()
+	if err := json.Unmarshal([]byte(parsed.LoggingConfig), &zapConfig); err != nil {
+		return nil, fmt.Errorf("must be the JSON of a zap configuration: %w", err)
+	}
+	// The webhook must not open the files of others' logs.
+	zapConfig.OutputPaths, zapConfig.ErrorOutputPaths = nil, nil
+	if _, err := zapConfig.Build(); err != nil {
+		return nil, fmt.Errorf("makes no zap logger: %w", err)
+	}
+	return parsed, nil
+}
