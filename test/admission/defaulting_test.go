@@ -1,0 +1,194 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func classOf(o *unstructured.Unstructured) string {
+	return o.GetAnnotations()[samples.ClassAnnotationKey]
+}
+
+func TestAnObjectWithoutAClassGetsTheDefaultOne(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	stored := create(t, env, object(env.Namespace(t)))
+	if got := classOf(stored); got != samples.ClassMallard {
+		t.Errorf("got class %q, want %q", got, samples.ClassMallard)
+	}
+}
+
+// It changes a config map that all tests share, so it runs alone.
+func TestTheDefaultClassIsThatOfTheConfigMap(t *testing.T) {
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	before := create(t, env, object(ns, classed(samples.ClassMallard)))
+	t.Run("another default", func(t *testing.T) {
+		env.SetConfig(t, config.AddressableName, map[string]string{"default-class": "another.example.com"})
+		awaitDefaultClass(t, env, ns, "another.example.com")
+
+		stored := create(t, env, object(ns))
+		if got := classOf(stored); got != "another.example.com" {
+			t.Errorf("got class %q, want the new default", got)
+		}
+		if got := stored.GetFinalizers(); len(got) != 0 {
+			t.Errorf("an object of another class has got the finalizers %q", got)
+		}
+		if got := classOf(create(t, env, object(ns, classed(samples.ClassMallard)))); got != samples.ClassMallard {
+			t.Errorf("got class %q instead of the one that was asked for", got)
+		}
+		// An object that had a class keeps it, whatever the default is by now.
+		replaced := replace(t, env, before.GetName(), object(ns))
+		if got := classOf(replaced); got != samples.ClassMallard {
+			t.Errorf("after an update without the annotation: got class %q, want the old %q", got, samples.ClassMallard)
+		}
+	})
+	// Others rely on the default, and the webhook learns of a config map when its watch tells it.
+	awaitDefaultClass(t, env, ns, samples.ClassMallard)
+}
+
+// awaitDefaultClass waits until the webhook knows the default class.
+func awaitDefaultClass(t *testing.T, env *harness.Env, ns, want string) {
+	t.Helper()
+	harness.Eventually(t, "the default class is "+want, func(ctx context.Context) error {
+		o, err := services(env, ns).Create(ctx, object(ns), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return err
+		}
+		if got := classOf(o); got != want {
+			return fmt.Errorf("the class is %q", got)
+		}
+		return nil
+	})
+}
+
+// replace updates an object with a whole manifest, as kubectl replace does.
+func replace(t *testing.T, env *harness.Env, name string, o *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	var replaced *unstructured.Unstructured
+	// The operator may write the status meanwhile.
+	harness.Eventually(t, "the object is replaced", func(ctx context.Context) error {
+		current, err := services(env, o.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		named(name)(o)
+		o.SetResourceVersion(current.GetResourceVersion())
+		replaced, err = services(env, o.GetNamespace()).Update(ctx, o, metav1.UpdateOptions{FieldValidation: metav1.FieldValidationStrict})
+		return err
+	})
+	return replaced
+}
+
+func TestReplaceWithTheFirstManifestKeepsClassAndFinalizer(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	stored := create(t, env, object(ns))
+	if got, want := stored.GetFinalizers(), []string{samples.FinalizerName}; !slices.Equal(got, want) {
+		t.Fatalf("a new object of our class: got finalizers %q, want %q", got, want)
+	}
+	replaced := replace(t, env, stored.GetName(), object(ns, set("spec.path", "/new")))
+	if got := classOf(replaced); got != samples.ClassMallard {
+		t.Errorf("got class %q, want %q", got, samples.ClassMallard)
+	}
+	if got, want := replaced.GetFinalizers(), []string{samples.FinalizerName}; !slices.Equal(got, want) {
+		t.Errorf("got finalizers %q, want %q", got, want)
+	}
+	if got, _, _ := unstructured.NestedString(replaced.Object, "spec", "path"); got != "/new" {
+		t.Errorf("got path %q, want the new one", got)
+	}
+}
+
+func TestFinalizersOfOthersStay(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	const other = "example.com/other"
+	stored := create(t, env, object(ns, set("metadata.finalizers", []any{other})))
+	if got, want := stored.GetFinalizers(), []string{other, samples.FinalizerName}; !slices.Equal(got, want) {
+		t.Errorf("got finalizers %q, want %q", got, want)
+	}
+	ref := harness.Ref{Resource: resource, Namespace: ns, Name: stored.GetName()}
+	env.Delete(t, ref)
+	env.Await(t, ref, hasFinalizers(other))
+	// The operator is done with it, so an update must not bring its finalizer back.
+	env.Patch(t, ref, `{"metadata": {"labels": {"touched": "true"}}}`)
+	if got := env.Await(t, ref, harness.Exists).GetFinalizers(); !slices.Equal(got, []string{other}) {
+		t.Errorf("after an update of an object that is being deleted: got finalizers %q, want %q only", got, other)
+	}
+	env.Patch(t, ref, `{"metadata": {"finalizers": null}}`)
+	env.Await(t, ref, harness.Gone)
+}
+
+func hasFinalizers(want ...string) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if o == nil {
+			return errors.New("it does not exist")
+		}
+		if got := o.GetFinalizers(); !slices.Equal(got, want) {
+			return fmt.Errorf("its finalizers are %q", got)
+		}
+		return nil
+	}
+}
+
+func TestVisibilityIsClusterLocalUnlessAskedFor(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	for name, c := range map[string]struct {
+		change change
+		want   string
+	}{
+		"left out": {unset("spec.visibility"), "ClusterLocal"},
+		"null":     {set("spec.visibility", nil), "ClusterLocal"},
+		"Public":   {set("spec.visibility", "Public"), "Public"},
+	} {
+		stored := create(t, env, object(ns, c.change))
+		if got, _, _ := unstructured.NestedString(stored.Object, "spec", "visibility"); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAnObjectOfAnotherClassIsStoredAsItIs(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	sent := object(ns, classed("another.example.com"), named("subject"))
+	stored := create(t, env, sent)
+	filled := cmpopts.IgnoreMapEntries(func(key string, _ any) bool {
+		return slices.Contains([]string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "uid"}, key)
+	})
+	if diff := cmp.Diff(sent.Object, stored.Object, filled); diff != "" {
+		t.Errorf("it was changed on its way (-sent, +stored):\n%s", diff)
+	}
+	// Nor does an update change more than it says.
+	patched, err := services(env, ns).Patch(t.Context(), "subject", types.MergePatchType, []byte(`{"spec": {"path": "/new"}}`), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set("spec.path", "/new")(sent)
+	if diff := cmp.Diff(sent.Object, patched.Object, filled); diff != "" {
+		t.Errorf("an update changed more than it says (-wanted, +stored):\n%s", diff)
+	}
+}

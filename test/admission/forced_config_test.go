@@ -1,0 +1,131 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package admission
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/webhook"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const public = `
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: NAME}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: target}
+  visibility: Public
+`
+
+const target = `
+apiVersion: v1
+kind: Service
+metadata: {name: target}
+spec:
+  ports: [{name: http, port: 80}]
+`
+
+func TestABadConfigMapThatGotInLeavesTheLastGoodOneInForce(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, target)
+	old := env.Apply(t, ns, strings.ReplaceAll(public, "NAME", "old"))[0]
+	env.SetConfig(t, config.AddressableName, map[string]string{"domain": "good.example.com"})
+	env.Await(t, old, harness.Ready, hasURL("https://old."+ns+".good.example.com"))
+
+	stopChecking(t, env)
+	env.SetConfig(t, config.AddressableName, map[string]string{"domain": "better.example.com", "scheme": "ftp"})
+	processes := []string{"controller", "webhook"}
+	for _, process := range processes {
+		harness.Eventually(t, "the "+process+" tells of the bad config map", func(context.Context) error {
+			if n := complaints(t, env, process); n != 1 {
+				return fmt.Errorf("it has done so %d times", n)
+			}
+			return nil
+		})
+	}
+
+	var added harness.Ref
+	env.Throughout(t, old, env.Unchanged(t, old), func() {
+		// The webhook goes on to complete objects, and the controller to serve them, by the last good config map.
+		added = env.Apply(t, ns, strings.ReplaceAll(public, "NAME", "new"))[0]
+		env.Await(t, added, harness.Ready, hasURL("https://new."+ns+".good.example.com"))
+		touch(t, env)
+	})
+
+	env.SetConfig(t, config.AddressableName, map[string]string{"scheme": "http"})
+	for _, ref := range []harness.Ref{old, added} {
+		env.Await(t, ref, harness.Ready, hasURL("http://"+ref.Name+"."+ns+".better.example.com"))
+	}
+	// The new address shows that each change of the config map has been seen by now.
+	for _, process := range processes {
+		if n := complaints(t, env, process); n != 1 {
+			t.Errorf("the %s has told of the bad config map %d times, want once", process, n)
+		}
+	}
+}
+
+// stopChecking lets any config map in.
+func stopChecking(t *testing.T, env *harness.Env) {
+	t.Helper()
+	err := env.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(t.Context(), webhook.ConfigValidationName, metav1.DeleteOptions{})
+	if err != nil {
+		t.Fatalf("removing the validation of config maps: %v", err)
+	}
+	// The API server learns of it by a watch of its own.
+	harness.Eventually(t, "bad config maps are let in", func(ctx context.Context) error {
+		cm, err := env.Kube.CoreV1().ConfigMaps(env.SystemNamespace).Get(ctx, config.AddressableName, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		cm.Data["scheme"] = "ftp"
+		_, err = env.Kube.CoreV1().ConfigMaps(env.SystemNamespace).Update(ctx, cm, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err
+	})
+}
+
+// touch changes what does not matter of the config map.
+func touch(t *testing.T, env *harness.Env) {
+	t.Helper()
+	env.Patch(t, harness.Ref{
+		Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Namespace: env.SystemNamespace, Name: config.AddressableName,
+	}, `{"metadata": {"annotations": {"example.com/touched": "true"}}}`)
+}
+
+// complaints counts the lines of a process's log that tell of a bad config-addressable.
+func complaints(t *testing.T, env *harness.Env, process string) int {
+	t.Helper()
+	n := 0
+	for line := range strings.Lines(env.Process(t, process).Log(t)) {
+		if strings.Contains(line, config.AddressableName) && strings.Contains(line, "must be http or https") {
+			n++
+		}
+	}
+	return n
+}
+
+func hasURL(want string) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if o == nil {
+			return apierrors.NewNotFound(resource.GroupResource(), "")
+		}
+		if got, _, _ := unstructured.NestedString(o.Object, "status", "address", "url"); got != want {
+			return fmt.Errorf("its URL is %q, want %q", got, want)
+		}
+		return nil
+	}
+}

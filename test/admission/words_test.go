@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+var resource = v1.SchemeGroupVersion.WithResource("addressableservices")
+
+// change changes an object.
+type change func(o *unstructured.Unstructured)
+
+// object makes an AddressableService that sets every field of the spec, all well, and changes it. The API server names it.
+func object(namespace string, changes ...change) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"ref":        map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "namespace": "elsewhere", "name": "target"},
+		"ports":      []any{map[string]any{"name": "http", "port": int64(80), "appProtocol": "http"}},
+		"path":       "/path",
+		"visibility": "Public",
+		"publish":    map[string]any{"alias": "alias"},
+	}}}
+	o.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("AddressableService"))
+	o.SetNamespace(namespace)
+	o.SetGenerateName("subject-")
+	for _, c := range changes {
+		c(o)
+	}
+	return o
+}
+
+// set sets the field at a path such as spec.ports.0.name.
+func set(path string, value any) change {
+	return func(o *unstructured.Unstructured) {
+		parent, last := parentOf(o.Object, path)
+		parent[last] = runtime.DeepCopyJSONValue(value)
+	}
+}
+
+// unset removes the field at a path.
+func unset(path string) change {
+	return func(o *unstructured.Unstructured) {
+		parent, last := parentOf(o.Object, path)
+		delete(parent, last)
+	}
+}
+
+// parentOf returns what holds the field at a path, and the field's name.
+func parentOf(object map[string]any, path string) (parent map[string]any, name string) {
+	var at any = object
+	steps := strings.Split(path, ".")
+	for _, step := range steps[:len(steps)-1] {
+		if i, err := strconv.Atoi(step); err == nil {
+			at = as[[]any](at)[i]
+		} else {
+			at = as[map[string]any](at)[step]
+		}
+	}
+	return as[map[string]any](at), steps[len(steps)-1]
+}
+
+// as is a value that is known to be of a type.
+func as[T any](value any) T {
+	typed, ok := value.(T)
+	if !ok {
+		panic(fmt.Sprintf("%v is a %T, want a %T", value, value, typed))
+	}
+	return typed
+}
+
+// all makes one change of several.
+func all(changes ...change) change {
+	return func(o *unstructured.Unstructured) {
+		for _, c := range changes {
+			c(o)
+		}
+	}
+}
+
+// named gives an object a name of its own.
+func named(name string) change {
+	return func(o *unstructured.Unstructured) {
+		o.SetGenerateName("")
+		o.SetName(name)
+	}
+}
+
+// classed gives an object a class.
+func classed(class string) change {
+	return func(o *unstructured.Unstructured) {
+		o.SetAnnotations(map[string]string{samples.ClassAnnotationKey: class})
+	}
+}
+
+// inOwnNamespace makes a reference say the namespace of the object that it stands in.
+func inOwnNamespace(o *unstructured.Unstructured) {
+	set("spec.ref.namespace", o.GetNamespace())(o)
+}
+
+func services(env *harness.Env, namespace string) dynamic.ResourceInterface {
+	return env.Dynamic.Resource(resource).Namespace(namespace)
+}
+
+// tryCreate creates an object as kubectl does: unknown fields are errors.
+func tryCreate(t testing.TB, env *harness.Env, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	t.Helper()
+	return services(env, o.GetNamespace()).Create(t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+}
+
+func create(t testing.TB, env *harness.Env, o *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	created, err := tryCreate(t, env, o)
+	if err != nil {
+		t.Fatalf("creating an object with the spec %v: %v", o.Object["spec"], err)
+	}
+	return created
+}
+
+// causesOf returns what a refusal by the API server says of which fields.
+func causesOf(t testing.TB, err error) []metav1.StatusCause {
+	t.Helper()
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		t.Errorf("got error %v, want one of the API server with details", err)
+		return nil
+	}
+	return status.Status().Details.Causes
+}
