@@ -20,6 +20,6 @@ linter="$(go -C hack/tools/lint tool -n golangci-lint)"
 failed=0
 for module in "${code_modules[@]}"; do
   echo "lint: ${module}" >&2
-  (cd -- "${module}" && "${linter}" run --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
+  (module_environment "${module}" && cd -- "${module}" && "${linter}" run --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
 done
 exit "${failed}"

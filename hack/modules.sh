@@ -9,3 +9,12 @@
 # shellcheck disable=SC2034 # used by those who source this file
 readonly all_modules=(. localcluster hack/tools hack/tools/ko hack/tools/lint)
 readonly code_modules=(. localcluster hack/tools hack/tools/ko)
+
+# module_environment FOLDER sets the environment in which the go command is to work on a module. The control plane is
+# built without paths of the machine, and the go command keeps what it compiled apart for builds with and without: unless
+# vet, lint and tests ask for the same, all of Kubernetes is compiled twice.
+module_environment() {
+  if [[ "$1" == localcluster ]]; then
+    export GOFLAGS="${GOFLAGS:-} -trimpath"
+  fi
+}

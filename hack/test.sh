@@ -9,6 +9,10 @@ set -o errexit -o nounset -o pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 export GOWORK=off
+
+# shellcheck source=hack/modules.sh
+source hack/modules.sh
+
 readonly flags=(-timeout "${TEST_TIMEOUT:-20m}" "$@")
 
 mkdir -p .cache
@@ -22,7 +26,7 @@ run() {
   local -r title="$1" module="$2"
   shift 2
   printf '\n== test: %s\n' "${title}"
-  go -C "${module}" test "${flags[@]}" "$@" 2>&1 | tee -a -- "${log}" || failed=1
+  (module_environment "${module}" && go -C "${module}" test "${flags[@]}" "$@") 2>&1 | tee -a -- "${log}" || failed=1
 }
 
 run "the operator, without a cluster" . ./cmd/... ./pkg/...
