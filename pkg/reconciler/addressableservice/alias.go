@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"net"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,6 +26,9 @@ func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Serv
 		return nil, nil
 	}
 	host := hostname(as.Status.Address.URL)
+	if net.ParseIP(host) != nil {
+		return nil, problemf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: it is an IP address, not a name", host)
+	}
 	if problems := validation.IsDNS1123Subdomain(host); len(problems) > 0 {
 		return nil, problemf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: %s", host, problems[0])
 	}

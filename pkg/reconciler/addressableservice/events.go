@@ -52,7 +52,8 @@ func dependentConditions(as *v1.AddressableService) map[apis.ConditionType]apis.
 
 // recordTransitions emits an event for each condition that became False, or False
 // for another reason, and for each that went from False to True. That an object
-// is well from the start is no event: with many objects it would double the writes.
+// is well from the start is no event: with many objects it would double the writes;
+// nor is it one that an alias in trouble is no longer asked for.
 func recordTransitions(ctx context.Context, as *v1.AddressableService, before map[apis.ConditionType]apis.Condition) {
 	recorder := controller.GetEventRecorder(ctx)
 	for _, r := range recoveries {
@@ -60,7 +61,7 @@ func recordTransitions(ctx context.Context, as *v1.AddressableService, before ma
 		switch {
 		case is.IsFalse() && !(was.IsFalse() && was.Reason == is.Reason):
 			recorder.Event(as, corev1.EventTypeWarning, is.Reason, is.Message)
-		case is.IsTrue() && was.IsFalse():
+		case is.IsTrue() && was.IsFalse() && is.Reason != v1.ReasonNotRequested:
 			recorder.Event(as, corev1.EventTypeNormal, r.reason, r.message)
 		}
 	}

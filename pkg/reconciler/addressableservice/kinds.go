@@ -75,6 +75,10 @@ func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVers
 }
 
 func (k *kinds) discover(gvk schema.GroupVersionKind) (servedKind, *problem) {
+	if strings.Contains(gvk.Version, "/") {
+		// Not a version that could be asked for; the schema refuses it.
+		return servedKind{}, kindNotFound(gvk)
+	}
 	list, err := k.discovery.ServerResourcesForGroupVersion(gvk.GroupVersion().String())
 	if err != nil && !apierrors.IsNotFound(err) {
 		return servedKind{}, failed(v1.ReasonTargetUnavailable, fmt.Errorf("discovering %s: %w", gvk.GroupVersion(), err))

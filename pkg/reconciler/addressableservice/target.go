@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,7 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 )
 
-var serviceGroupKind = schema.GroupKind{Kind: "Service"}
+var serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
 // resolve follows the reference to the addresses that it leads to.
 func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *problem) {
@@ -41,10 +42,10 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 // findTarget looks the target up, in the cache that its kind has.
 func (r *Reconciler) findTarget(ctx context.Context, as *v1.AddressableService) (target, *problem) {
 	ref := as.Spec.Ref
-	switch ref.GroupKind() {
-	case serviceGroupKind:
+	switch {
+	case ref.GroupVersionKind() == serviceKind:
 		return r.findService(as)
-	case v1.Kind("AddressableService"):
+	case ref.GroupKind() == v1.Kind("AddressableService"):
 		return r.findAddressableService(as)
 	default:
 		return r.findAddressable(ctx, as)

@@ -1,0 +1,286 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	fakedynamic "k8s.io/client-go/dynamic/fake"
+	fakekube "k8s.io/client-go/kubernetes/fake"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	clientgotesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+	logtesting "knative.dev/pkg/logging/testing"
+	"knative.dev/pkg/reconciler"
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+	"knative.dev/pkg/tracker"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	fakesamples "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/fake"
+	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
+	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/duckinformer"
+)
+
+// testConfig is the configuration of the tests, whose directory is namespace dir.
+func testConfig(changes ...func(*config.Addressable)) *config.Addressable {
+	cfg := config.DefaultAddressable()
+	cfg.DirectoryNamespace = directory
+	for _, change := range changes {
+		change(cfg)
+	}
+	return cfg
+}
+
+// fixedConfig is a ConfigStore that never changes.
+type fixedConfig struct{ cfg *config.Addressable }
+
+func (f fixedConfig) ToContext(ctx context.Context) context.Context {
+	return config.ToContext(ctx, f.cfg)
+}
+
+// caches are the informers' caches, with the indexes that the controller gives them.
+type caches struct{ objects, services, namespaces, crds cache.Indexer }
+
+func newCaches(objs ...runtime.Object) caches {
+	indexer := func(indexers cache.Indexers) cache.Indexer {
+		all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+		for name, f := range indexers {
+			all[name] = f
+		}
+		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, all)
+	}
+	c := caches{
+		objects:    indexer(addressableServiceIndexers()),
+		services:   indexer(serviceIndexers()),
+		namespaces: indexer(nil),
+		crds:       indexer(crdIndexers()),
+	}
+	for _, obj := range objs {
+		var err error
+		switch obj := obj.(type) {
+		case *v1.AddressableService:
+			err = c.objects.Add(obj)
+		case *corev1.Service:
+			err = c.services.Add(obj)
+		case *corev1.Namespace:
+			err = c.namespaces.Add(obj)
+		case *apiextensionsv1.CustomResourceDefinition:
+			err = c.crds.Add(obj)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	return c
+}
+
+// world is everything that a pass sees and writes to.
+type world struct {
+	caches
+
+	samples   *fakesamples.Clientset
+	kube      *fakekube.Clientset
+	dynamic   *fakedynamic.FakeDynamicClient
+	discovery *fakediscovery.FakeDiscovery
+	tracker   tracker.Interface
+	recorder  *record.FakeRecorder
+	inner     *Reconciler
+
+	// reconciler is the generated one around inner.
+	reconciler controller.Reconciler
+}
+
+// newWorld makes a world in which these objects exist: AddressableServices,
+// Services, Namespaces and CRDs in the caches and on the server, other objects only
+// on the server, from where an informer fetches them.
+func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *world {
+	t.Helper()
+	w := &world{
+		caches:   newCaches(objs...),
+		tracker:  tracker.New(func(types.NamespacedName) {}, time.Hour),
+		recorder: record.NewFakeRecorder(1000),
+	}
+	var ours, core, others []runtime.Object
+	for _, obj := range objs {
+		switch obj.(type) {
+		case *v1.AddressableService:
+			ours = append(ours, obj)
+		case *corev1.Service, *corev1.Namespace:
+			core = append(core, obj)
+		case *unstructured.Unstructured:
+			others = append(others, obj)
+		}
+	}
+	w.samples = fakesamples.NewSimpleClientset(ours...)
+	w.kube = fakekube.NewSimpleClientset(core...)
+	w.dynamic = fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
+		{Group: "example.com", Version: "v1", Resource: "ducks"}:            "DuckList",
+		{Group: "aggregated.example.com", Version: "v1", Resource: "ducks"}: "DuckList",
+	}, others...)
+	// Another clientset, because asking it is no action of interest.
+	w.discovery = &fakediscovery.FakeDiscovery{Fake: &fakekube.NewSimpleClientset().Fake}
+	w.discovery.Resources = []*metav1.APIResourceList{{
+		GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments/status", Kind: "Deployment"}, {Name: "deployments", Kind: "Deployment"}},
+	}, {
+		GroupVersion: "aggregated.example.com/v1", APIResources: []metav1.APIResource{{Name: "ducks", Kind: "Duck", Namespaced: true}},
+	}}
+
+	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
+	t.Cleanup(cancel)
+	w.inner = &Reconciler{
+		kube:                w.kube,
+		addressableServices: listers.NewAddressableServiceLister(w.objects),
+		services:            corev1listers.NewServiceLister(w.services),
+		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
+		aliases:             w.services,
+		kinds:               &kinds{crds: w.crds, discovery: w.discovery},
+		addressables:        duckinformer.New(ctx, w.dynamic, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{}),
+		tracker:             w.tracker,
+	}
+	generated := addressableservicereconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
+		w.inner.addressableServices, w.recorder, w.inner, samples.ClassMallard,
+		controller.Options{ConfigStore: fixedConfig{cfg}, FinalizerName: samples.FinalizerName})
+	leader, ok := generated.(reconciler.LeaderAware)
+	if !ok {
+		t.Fatalf("the generated reconciler is a %T, which is not leader-aware", generated)
+	}
+	if err := leader.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
+		t.Fatal(err)
+	}
+	w.reconciler = generated
+	return w
+}
+
+// remembering keeps the error of the pass, of which a table only says whether
+// there is one.
+type remembering struct {
+	controller.Reconciler
+
+	err   error
+	world *world
+}
+
+func (r *remembering) Reconcile(ctx context.Context, key string) error {
+	r.err = r.Reconciler.Reconcile(ctx, key)
+	return r.err
+}
+
+// Keys of TableRow.OtherTestData.
+const (
+	configData  = "config"  // *config.Addressable instead of testConfig
+	prepareData = "prepare" // func(*world), called before the pass
+)
+
+// factory makes the reconciler of a row. Its reactors see every client.
+func factory(t *testing.T, row *reconcilertesting.TableRow) (controller.Reconciler, reconcilertesting.ActionRecorderList, reconcilertesting.EventList) {
+	t.Helper()
+	cfg, ok := row.OtherTestData[configData].(*config.Addressable)
+	if !ok {
+		cfg = testConfig()
+	}
+	w := newWorld(t, cfg, row.Objects...)
+	if prepare, ok := row.OtherTestData[prepareData].(func(*world)); ok {
+		prepare(w)
+	}
+	for _, reaction := range slices.Backward(row.WithReactors) {
+		w.samples.PrependReactor("*", "*", reaction)
+		w.kube.PrependReactor("*", "*", reaction)
+		w.dynamic.PrependReactor("*", "*", reaction)
+	}
+	return &remembering{Reconciler: w.reconciler, world: w},
+		reconcilertesting.ActionRecorderList{w.samples, w.kube},
+		reconcilertesting.EventList{Recorder: w.recorder}
+}
+
+// runTable runs a table. Aliases are in another namespace than their objects.
+func runTable(t *testing.T, table reconcilertesting.TableTest) {
+	t.Helper()
+	for i := range table {
+		table[i].SkipNamespaceValidation = true
+		if table[i].Key == "" {
+			table[i].Key = ns + "/a"
+		}
+	}
+	table.Test(t, factory)
+}
+
+// becomes is the one status write that a pass makes.
+func becomes(as *v1.AddressableService) []clientgotesting.UpdateActionImpl {
+	return []clientgotesting.UpdateActionImpl{{Object: as}}
+}
+
+// ends checks the error that a pass ends with.
+func ends(check func(error) string) []func(*testing.T, *reconcilertesting.TableRow) {
+	return []func(*testing.T, *reconcilertesting.TableRow){func(t *testing.T, row *reconcilertesting.TableRow) {
+		t.Helper()
+		pass, ok := row.Reconciler.(*remembering)
+		if !ok {
+			t.Fatalf("the reconciler is a %T", row.Reconciler)
+		}
+		if wrong := check(pass.err); wrong != "" {
+			t.Errorf("the pass ends with %v, want %s", pass.err, wrong)
+		}
+	}}
+}
+
+// withError: the pass fails with an error that says all of this and is retried
+// with back-off.
+func withError(parts ...string) []func(*testing.T, *reconcilertesting.TableRow) {
+	return ends(func(err error) string {
+		if requeue, _ := controller.IsRequeueKey(err); requeue || controller.IsPermanentError(err) {
+			return "an error that is retried with back-off"
+		}
+		for _, part := range parts {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				return "an error with " + part
+			}
+		}
+		return ""
+	})
+}
+
+// withRecheck: the pass is repeated after recheckAfter.
+func withRecheck() []func(*testing.T, *reconcilertesting.TableRow) {
+	return ends(func(err error) string {
+		if requeue, after := controller.IsRequeueKey(err); !requeue || after != recheckAfter {
+			return "another look after " + recheckAfter.String()
+		}
+		return ""
+	})
+}
+
+var errInduced = errors.New("induced")
+
+// failing makes a request fail with an error.
+func failing(verb, resource string, err error) clientgotesting.ReactionFunc {
+	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
+		if !action.Matches(verb, resource) {
+			return false, nil, nil
+		}
+		return true, nil, err
+	}
+}

@@ -1,0 +1,128 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"net/http"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgotesting "k8s.io/client-go/testing"
+
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+var toDuck = withRef("example.com/v1", "Duck", "", "d")
+
+// fails is a row in which the target leads to no address for a reason that is
+// watched: one write, one event, and the pass is complete.
+func fails(name, reason, message string, ref mod, objs ...runtime.Object) reconcilertesting.TableRow {
+	return reconcilertesting.TableRow{
+		Name:              name,
+		Objects:           append([]runtime.Object{object("a", ref)}, objs...),
+		WantStatusUpdates: becomes(object("a", ref, status(unresolved(reason, message), notRequested))),
+		WantEvents:        []string{warning(reason, message)},
+	}
+}
+
+func TestTargetIsAnyAddressable(t *testing.T) {
+	unlabelled := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Labels = nil }
+	clusterScoped := func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Scope = apiextensionsv1.ClusterScoped
+	}
+	resolves := func(name string, objs ...runtime.Object) reconcilertesting.TableRow {
+		return reconcilertesting.TableRow{
+			Name:              name,
+			Objects:           append([]runtime.Object{object("a", toDuck)}, objs...),
+			WantStatusUpdates: becomes(object("a", toDuck, status(at("http://d.example.com"), notRequested))),
+		}
+	}
+	runTable(t, reconcilertesting.TableTest{
+		resolves("with an address", duckCRD(), duck(ns, "d", addressStatus("http://d.example.com"))),
+		resolves("with an address, of a CRD that does not say so", duckCRD(unlabelled), duck(ns, "d", addressStatus("http://d.example.com"))),
+		resolves("of a kind without namespaces", duckCRD(clusterScoped), duck("", "d", addressStatus("http://d.example.com"))),
+		resolves("beside a malformed one", duckCRD(), duck(ns, "bad", "well"), duck(ns, "d", addressStatus("http://d.example.com"))),
+		resolves("with named addresses only", duckCRD(), duck(ns, "d", map[string]any{"addresses": []any{map[string]any{"url": "http://d.example.com"}}})),
+		fails("missing", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck, duckCRD()),
+		fails("in another namespace", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck,
+			duckCRD(), duck("other", "d", addressStatus("http://d.example.com"))),
+		fails("without an address", v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url yet", toDuck,
+			duckCRD(), duck(ns, "d", map[string]any{})),
+		fails("with an address without host", v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url yet", toDuck,
+			duckCRD(), duck(ns, "d", addressStatus("/path"))),
+		fails("without an address, of a CRD that does not say it will have one", v1.ReasonTargetNotAddressable,
+			"Duck.example.com d has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", toDuck,
+			duckCRD(unlabelled), duck(ns, "d", map[string]any{})),
+		fails("malformed", v1.ReasonTargetNotAddressable,
+			"Duck.example.com d: status.address is not an Addressable's: reading Duck ns/d as *v1.AddressableType: "+
+				"json: cannot unmarshal string into Go struct field AddressableType.status of type v1.AddressStatus", toDuck,
+			duckCRD(), duck(ns, "d", "well")),
+	})
+}
+
+func TestTargetKindIsNotServed(t *testing.T) {
+	notEstablished := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Status.Conditions = nil }
+	aggregated := withRef("aggregated.example.com/v1", "Goose", "", "g")
+	runTable(t, reconcilertesting.TableTest{
+		fails("no CRD", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1", toDuck),
+		fails("CRD serves another version", v1.ReasonTargetKindNotFound,
+			"the cluster does not serve kind Duck at example.com/v0; its CRD serves v1",
+			withRef("example.com/v0", "Duck", "", "d"), duckCRD()),
+		fails("CRD not established", v1.ReasonTargetKindNotFound,
+			"the cluster does not serve kind Duck at example.com/v1 yet; its CRD is not established", toDuck, duckCRD(notEstablished)),
+		fails("other kind of a group that is served", v1.ReasonTargetKindNotFound,
+			"the cluster does not serve kind Goose at aggregated.example.com/v1", aggregated),
+		fails("built-in kind", v1.ReasonTargetNotAddressable,
+			"Deployment.apps is a built-in kind, of which only Service has an address", withRef("apps/v1", "Deployment", "", "d")),
+	})
+}
+
+func TestReadingTheTargetFails(t *testing.T) {
+	ducks := schema.GroupResource{Group: "example.com", Resource: "ducks"}
+	const forbidden = "the operator may not list ducks.example.com; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true"
+	const induced = "listing ducks.example.com: induced"
+	const discovery = "discovering example.com/v1: induced"
+
+	notAllowed := fails("not allowed: looked at again later, for no watch tells", v1.ReasonTargetForbidden, forbidden, toDuck,
+		duckCRD(), duck(ns, "d", addressStatus("http://d.example.com")))
+	notAllowed.WithReactors = []clientgotesting.ReactionFunc{failing("list", "ducks", apierrors.NewForbidden(ducks, "", nil))}
+	notAllowed.WantErr, notAllowed.PostConditions = true, withRecheck()
+
+	gone := fails("CRD went away meanwhile", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1", toDuck, duckCRD())
+	gone.WithReactors = []clientgotesting.ReactionFunc{
+		failing("list", "ducks", apierrors.NewGenericServerResponse(http.StatusNotFound, "list", ducks, "", "", 0, true)),
+	}
+
+	broken := fails("list fails: tried again", v1.ReasonTargetUnavailable, induced, toDuck, duckCRD())
+	broken.WithReactors = []clientgotesting.ReactionFunc{failing("list", "ducks", errInduced)}
+	broken.WantErr, broken.PostConditions = true, withError(induced)
+	broken.WantEvents = append(broken.WantEvents, warning("InternalError", induced))
+
+	undiscovered := fails("discovery fails: tried again", v1.ReasonTargetUnavailable, discovery, toDuck)
+	undiscovered.OtherTestData = map[string]any{prepareData: func(w *world) {
+		w.discovery.PrependReactor("get", "resource", failing("get", "resource", errInduced))
+	}}
+	undiscovered.WantErr, undiscovered.PostConditions = true, withError(discovery)
+	undiscovered.WantEvents = append(undiscovered.WantEvents, warning("InternalError", discovery))
+
+	runTable(t, reconcilertesting.TableTest{notAllowed, gone, broken, undiscovered})
+}
+
+func TestTargetOfAnAggregatedAPIServer(t *testing.T) {
+	ref := withRef("aggregated.example.com/v1", "Duck", "", "d")
+	d := duck(ns, "d", addressStatus("http://d.example.com"))
+	d.SetAPIVersion("aggregated.example.com/v1")
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "is found by discovery",
+		Objects:           []runtime.Object{object("a", ref), d},
+		WantStatusUpdates: becomes(object("a", ref, status(at("http://d.example.com"), notRequested))),
+	}})
+}

@@ -1,0 +1,247 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgotesting "k8s.io/client-go/testing"
+
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+const (
+	noDirectory     = `the directory namespace "dir" does not exist; it is directory-namespace in config map config-addressable`
+	directoryLeaves = `the directory namespace "dir" is being deleted`
+)
+
+var (
+	asAl        = publishedAs("al")
+	resolved    = at("http://" + host)
+	isPublished = status(resolved, published)
+	theTarget   = service(ns, "target")
+	dir         = namespace(directory)
+
+	servicesResource = corev1.SchemeGroupVersion.WithResource("services")
+)
+
+func deletes(name string) []clientgotesting.DeleteActionImpl {
+	return []clientgotesting.DeleteActionImpl{clientgotesting.NewDeleteAction(servicesResource, directory, name)}
+}
+
+func notPublished(reason, message string) []clientgotesting.UpdateActionImpl {
+	return becomes(object("a", asAl, status(resolved, unpublished(reason, message))))
+}
+
+func TestPublish(t *testing.T) {
+	foreign := func(s *corev1.Service) { s.Labels = map[string]string{"of": "others"} }
+	const elsewhere = "elsewhere.example.com"
+
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "creates the alias: no event, for it is well from the start",
+		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+		WantCreates:       []runtime.Object{alias("al", "a", host)},
+		WantStatusUpdates: becomes(object("a", asAl, isPublished)),
+	}, {
+		Name:    "at rest: nothing is written",
+		Objects: []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", host, stored)},
+	}, {
+		Name:              "public: the alias points to the public host",
+		Objects:           []runtime.Object{object("a", asAl, public), theTarget, dir},
+		WantCreates:       []runtime.Object{alias("al", "a", "a.ns.example.com")},
+		WantStatusUpdates: becomes(object("a", asAl, public, status(at("https://a.ns.example.com"), published))),
+	}, {
+		Name:        "puts the alias right that points elsewhere, and keeps what others wrote on it",
+		Objects:     []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", elsewhere, stored, label("of", "others"))},
+		WantUpdates: aliasBecomes(alias("al", "a", host, stored, label("of", "others"))),
+	}, {
+		Name:        "puts back an alias that is gone",
+		Objects:     []runtime.Object{object("a", asAl, isPublished), theTarget, dir},
+		WantCreates: []runtime.Object{alias("al", "a", host)},
+	}, {
+		Name:    "leaves a Service alone that others made",
+		Objects: []runtime.Object{object("a", asAl), theTarget, dir, service(directory, "al", foreign)},
+		WantStatusUpdates: notPublished(v1.ReasonAliasTaken,
+			"Service dir/al exists and was not made by this operator"),
+		WantEvents: []string{warning(v1.ReasonAliasTaken, "Service dir/al exists and was not made by this operator")},
+	}, {
+		Name:              "leaves the alias of another object alone",
+		Objects:           []runtime.Object{object("a", asAl), theTarget, dir, alias("al", "b", host, stored)},
+		WantStatusUpdates: notPublished(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`),
+		WantEvents:        []string{warning(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`)},
+	}, {
+		Name: "takes the alias once it is free",
+		Objects: []runtime.Object{
+			object("a", asAl, status(resolved, unpublished(v1.ReasonAliasTaken, "taken"))), theTarget, dir,
+		},
+		WantCreates:       []runtime.Object{alias("al", "a", host)},
+		WantStatusUpdates: becomes(object("a", asAl, isPublished)),
+		WantEvents:        []string{normal(EventPublished, "The alias points to the address")},
+	}, {
+		Name:              "no address: the alias goes with it",
+		Objects:           []runtime.Object{object("a", asAl, isPublished), dir, alias("al", "a", host, stored)},
+		WantDeletes:       deletes("al"),
+		WantStatusUpdates: becomes(object("a", asAl, status(unresolved(v1.ReasonTargetNotFound, "Service target does not exist"), noAddress))),
+		WantEvents:        []string{warning(v1.ReasonTargetNotFound, "Service target does not exist")},
+	}, {
+		Name:              "renamed: the old alias goes before the new one comes",
+		Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("old", "a", host, stored)},
+		WantDeletes:       deletes("old"),
+		WantCreates:       []runtime.Object{alias("al", "a", host)},
+		WantStatusUpdates: nil,
+	}, {
+		Name:              "no longer asked for",
+		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, alias("al", "a", host, stored)},
+		WantDeletes:       deletes("al"),
+		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+	}, {
+		Name:              "no longer asked for while in trouble: that is no success to tell of",
+		Objects:           []runtime.Object{object("a", status(resolved, unpublished(v1.ReasonAliasTaken, "taken"))), theTarget, dir},
+		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+	}})
+}
+
+func label(key, value string) func(*corev1.Service) {
+	return func(s *corev1.Service) { s.Labels[key] = value }
+}
+
+func aliasBecomes(s *corev1.Service) []clientgotesting.UpdateActionImpl {
+	return []clientgotesting.UpdateActionImpl{{Object: s}}
+}
+
+func TestPublishNeedsAHostName(t *testing.T) {
+	const message = `an ExternalName Service cannot point to host "10.0.0.1": it is an IP address, not a name`
+	runTable(t, reconcilertesting.TableTest{{
+		Name:    "an IP address is none",
+		Objects: []runtime.Object{object("a", toDuck, asAl), duckCRD(), duck(ns, "d", addressStatus("http://10.0.0.1")), dir},
+		WantStatusUpdates: becomes(object("a", toDuck, asAl, status(
+			at("http://10.0.0.1"), unpublished(v1.ReasonHostNotPublishable, message)))),
+		WantEvents: []string{warning(v1.ReasonHostNotPublishable, message)},
+	}})
+}
+
+func TestPublishNeedsTheDirectory(t *testing.T) {
+	noNamespace := apierrors.NewNotFound(corev1.Resource("namespaces"), directory)
+	closing := apierrors.NewForbidden(corev1.Resource("services"), "al", nil)
+	closing.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "missing: nothing is tried",
+		Objects:           []runtime.Object{object("a", asAl), theTarget},
+		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noDirectory),
+		WantEvents:        []string{warning(v1.ReasonDirectoryNotFound, noDirectory)},
+	}, {
+		Name:              "being deleted: nothing is tried",
+		Objects:           []runtime.Object{object("a", asAl), theTarget, namespace(directory, terminating)},
+		WantStatusUpdates: notPublished(v1.ReasonDirectoryTerminating, directoryLeaves),
+		WantEvents:        []string{warning(v1.ReasonDirectoryTerminating, directoryLeaves)},
+	}, {
+		Name:              "gone meanwhile",
+		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+		WithReactors:      []clientgotesting.ReactionFunc{failing("create", "services", noNamespace)},
+		WantCreates:       []runtime.Object{alias("al", "a", host)},
+		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noDirectory),
+		WantEvents:        []string{warning(v1.ReasonDirectoryNotFound, noDirectory)},
+	}, {
+		Name:              "deleted meanwhile",
+		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+		WithReactors:      []clientgotesting.ReactionFunc{failing("create", "services", closing)},
+		WantCreates:       []runtime.Object{alias("al", "a", host)},
+		WantStatusUpdates: notPublished(v1.ReasonDirectoryTerminating, directoryLeaves),
+		WantEvents:        []string{warning(v1.ReasonDirectoryTerminating, directoryLeaves)},
+	}, {
+		Name:              "missing, and nothing to publish",
+		Objects:           []runtime.Object{object("a"), theTarget},
+		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+	}})
+}
+
+// The server has the alias, the cache does not yet.
+func TestPublishWhenTheCacheIsBehind(t *testing.T) {
+	onServer := func(s *corev1.Service) map[string]any {
+		return map[string]any{prepareData: func(w *world) {
+			if err := w.kube.Tracker().Add(s); err != nil {
+				panic(err)
+			}
+		}}
+	}
+	create := []runtime.Object{alias("al", "a", host)}
+	const getFails = "reading alias dir/al: induced"
+
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "it is ours from a pass that did not get to its end",
+		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+		OtherTestData:     onServer(alias("al", "a", host, stored)),
+		WantCreates:       create,
+		WantStatusUpdates: becomes(object("a", asAl, isPublished)),
+	}, {
+		Name:              "it is ours and points elsewhere",
+		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+		OtherTestData:     onServer(alias("al", "a", "elsewhere.example.com", stored)),
+		WantCreates:       create,
+		WantUpdates:       aliasBecomes(alias("al", "a", host, stored)),
+		WantStatusUpdates: becomes(object("a", asAl, isPublished)),
+	}, {
+		Name:              "somebody was first",
+		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+		OtherTestData:     onServer(alias("al", "b", host, stored)),
+		WantCreates:       create,
+		WantStatusUpdates: notPublished(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`),
+		WantEvents:        []string{warning(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`)},
+	}, {
+		Name:              "it cannot be read: tried again",
+		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+		OtherTestData:     onServer(alias("al", "b", host, stored)),
+		WithReactors:      []clientgotesting.ReactionFunc{failing("get", "services", errInduced)},
+		WantCreates:       create,
+		WantStatusUpdates: notPublished(v1.ReasonPublishFailed, getFails),
+		WantErr:           true,
+		PostConditions:    withError(getFails),
+		WantEvents:        []string{warning(v1.ReasonPublishFailed, getFails), warning("InternalError", getFails)},
+	}})
+}
+
+func TestWritingTheAliasFails(t *testing.T) {
+	fails := func(name, verb, message string, row reconcilertesting.TableRow) reconcilertesting.TableRow {
+		row.Name = name
+		row.WithReactors = []clientgotesting.ReactionFunc{failing(verb, "services", errInduced)}
+		row.WantErr, row.PostConditions = true, withError(message)
+		row.WantEvents = append(row.WantEvents, warning(v1.ReasonPublishFailed, message), warning("InternalError", message))
+		return row
+	}
+	const create, update, remove = "creating alias dir/al: induced", "updating alias dir/al: induced", "deleting alias dir/old: induced"
+	goneAndStuck := object("a", asAl, status(unresolved(v1.ReasonTargetNotFound, "Service target does not exist"), unpublished(v1.ReasonPublishFailed, remove)))
+
+	runTable(t, reconcilertesting.TableTest{
+		fails("create", "create", create, reconcilertesting.TableRow{
+			Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+			WantCreates:       []runtime.Object{alias("al", "a", host)},
+			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, create),
+		}),
+		fails("update", "update", update, reconcilertesting.TableRow{
+			Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", "elsewhere.example.com", stored)},
+			WantUpdates:       aliasBecomes(alias("al", "a", host, stored)),
+			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, update),
+		}),
+		fails("delete: nothing new is published beside the old", "delete", remove, reconcilertesting.TableRow{
+			Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("old", "a", host, stored)},
+			WantDeletes:       deletes("old"),
+			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, remove),
+		}),
+		fails("delete, and the target is gone: Ready names the target, the error is what is retried", "delete", remove, reconcilertesting.TableRow{
+			Objects:           []runtime.Object{object("a", asAl, isPublished), dir, alias("old", "a", host, stored)},
+			WantDeletes:       deletes("old"),
+			WantStatusUpdates: becomes(goneAndStuck),
+			WantEvents:        []string{warning(v1.ReasonTargetNotFound, "Service target does not exist")},
+		}),
+	})
+}

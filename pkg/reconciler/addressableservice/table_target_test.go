@@ -1,0 +1,183 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+func TestTargetIsAService(t *testing.T) {
+	const gone = "Service target does not exist"
+	ready := status(at("http://"+host), notRequested)
+	missing := status(unresolved(v1.ReasonTargetNotFound, gone), notRequested)
+	invalid := "spec.ref is invalid: invalid Reference:\nName: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, " +
+		"'-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+		`'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
+
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "exists: one write and no event",
+		Objects:           []runtime.Object{object("a"), service(ns, "target")},
+		WantStatusUpdates: becomes(object("a", ready)),
+	}, {
+		Name:    "at rest: nothing is written",
+		Objects: []runtime.Object{object("a", ready), service(ns, "target")},
+	}, {
+		Name:              "missing",
+		Objects:           []runtime.Object{object("a")},
+		WantStatusUpdates: becomes(object("a", missing)),
+		WantEvents:        []string{warning(v1.ReasonTargetNotFound, gone)},
+	}, {
+		Name:    "still missing: nothing is written and nothing said again",
+		Objects: []runtime.Object{object("a", missing)},
+	}, {
+		Name:              "deleted: the address goes",
+		Objects:           []runtime.Object{object("a", ready)},
+		WantStatusUpdates: becomes(object("a", missing)),
+		WantEvents:        []string{warning(v1.ReasonTargetNotFound, gone)},
+	}, {
+		Name:              "comes back",
+		Objects:           []runtime.Object{object("a", missing), service(ns, "target")},
+		WantStatusUpdates: becomes(object("a", ready)),
+		WantEvents:        []string{normal(EventTargetResolved, "The reference leads to an address again")},
+	}, {
+		Name:              "new generation: observed, though nothing else changes",
+		Objects:           []runtime.Object{object("a", ready, generation(2)), service(ns, "target")},
+		WantStatusUpdates: becomes(object("a", generation(2), ready)),
+	}, {
+		Name:              "only in another namespace: not found",
+		Objects:           []runtime.Object{object("a"), service("other", "target")},
+		WantStatusUpdates: becomes(object("a", missing)),
+		WantEvents:        []string{warning(v1.ReasonTargetNotFound, gone)},
+	}, {
+		Name:              "at another version: the kind is not found",
+		Objects:           []runtime.Object{object("a", withRef("v2", "Service", "", "target")), service(ns, "target")},
+		WantStatusUpdates: becomes(object("a", withRef("v2", "Service", "", "target"), status(unresolved(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at v2"), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at v2")},
+	}, {
+		Name:              "at no version: the kind is not found",
+		Objects:           []runtime.Object{object("a", withRef("a/b/c", "Service", "", "target")), service(ns, "target")},
+		WantStatusUpdates: becomes(object("a", withRef("a/b/c", "Service", "", "target"), status(unresolved(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at a/b/c"), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at a/b/c")},
+	}, {
+		Name:              "with a name that cannot be one",
+		Objects:           []runtime.Object{object("a", withRef("v1", "Service", "", "Not a name"))},
+		WantStatusUpdates: becomes(object("a", withRef("v1", "Service", "", "Not a name"), status(unresolved(v1.ReasonTargetNotFound, invalid), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonTargetNotFound, invalid)},
+	}})
+}
+
+func generation(g int64) mod { return func(as *v1.AddressableService) { as.Generation = g } }
+
+func TestReferenceCrossesNamespaces(t *testing.T) {
+	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in config map config-addressable to allow it`
+	across := withRef("v1", "Service", "other", "target")
+	allowed := map[string]any{configData: testConfig(func(c *config.Addressable) { c.AllowCrossNamespaceReferences = true })}
+
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "denied",
+		Objects:           []runtime.Object{object("a", across), service("other", "target")},
+		WantStatusUpdates: becomes(object("a", across, status(unresolved(v1.ReasonCrossNamespaceDenied, denied), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonCrossNamespaceDenied, denied)},
+	}, {
+		Name:              "allowed",
+		Objects:           []runtime.Object{object("a", across), service("other", "target")},
+		WantStatusUpdates: becomes(object("a", across, status(at("http://target.other.svc.cluster.local"), notRequested))),
+		OtherTestData:     allowed,
+	}, {
+		Name:              "own namespace written out: allowed anyway",
+		Objects:           []runtime.Object{object("a", withRef("v1", "Service", ns, "target")), service(ns, "target")},
+		WantStatusUpdates: becomes(object("a", withRef("v1", "Service", ns, "target"), status(at("http://"+host), notRequested))),
+	}})
+}
+
+func TestAddressesOfAService(t *testing.T) {
+	two := withPorts(v1.AddressPort{Name: "web", Port: 8080}, v1.AddressPort{Name: "secure", AppProtocol: "https"})
+	named := func(s *v1.AddressableServiceStatus) {
+		addresses := addressesAt("http://"+host+":8080", "https://"+host+":8443")
+		for i, name := range []string{"web", "secure"} {
+			addresses[i].Name = &name
+		}
+		s.MarkTargetResolved(addresses)
+	}
+	const noPort = `Service target has no port named "secure"; its ports are 8080`
+	long := strings.Repeat("a", 64)
+	tooLong := `host name "` + long + `.ns.example.com": label "` + long + `": must be no more than 63 characters; the template is domain-template in config map config-addressable`
+
+	runTable(t, reconcilertesting.TableTest{{
+		Name: "two ports give two addresses",
+		Objects: []runtime.Object{
+			object("a", two), service(ns, "target", withServicePort("", 8080, ""), withServicePort("secure", 8443, "")),
+		},
+		WantStatusUpdates: becomes(object("a", two, status(named, notRequested))),
+	}, {
+		Name:              "an unknown port name is a condition, not a retry",
+		Objects:           []runtime.Object{object("a", two), service(ns, "target", withServicePort("", 8080, ""))},
+		WantStatusUpdates: becomes(object("a", two, status(unresolved(v1.ReasonPortNotFound, noPort), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonPortNotFound, noPort)},
+	}, {
+		Name:              "public",
+		Objects:           []runtime.Object{object("a", public), service(ns, "target")},
+		WantStatusUpdates: becomes(object("a", public, status(at("https://a.ns.example.com"), notRequested))),
+	}, {
+		Name:              "public after the domain changed",
+		Objects:           []runtime.Object{object("a", public, status(at("https://a.ns.example.com"), notRequested)), service(ns, "target")},
+		OtherTestData:     map[string]any{configData: testConfig(func(c *config.Addressable) { c.Domain = "example.org" })},
+		WantStatusUpdates: becomes(object("a", public, status(at("https://a.ns.example.org"), notRequested))),
+	}, {
+		Name:              "public with a name that is no host",
+		Key:               ns + "/" + long,
+		Objects:           []runtime.Object{object(long, public), service(ns, "target")},
+		WantStatusUpdates: becomes(object(long, public, status(unresolved(v1.ReasonHostInvalid, tooLong), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonHostInvalid, tooLong)},
+	}})
+}
+
+func TestTargetIsAnAddressableService(t *testing.T) {
+	b := func(mods ...mod) *v1.AddressableService { return object("b", mods...) }
+	const noAddressYet = "AddressableService.samples.knative.dev b has no status.address.url yet"
+	const missing = "AddressableService.samples.knative.dev b does not exist"
+	const cycle = "the references form a cycle: ns/a -> ns/b -> ns/a"
+
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "with an address",
+		Objects:           []runtime.Object{object("a", refTo("b")), b(status(at("http://b.example.com"), notRequested))},
+		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), notRequested))),
+	}, {
+		Name:              "of another class",
+		Objects:           []runtime.Object{object("a", refTo("b")), b(withClass("other"), status(at("http://b.example.com")))},
+		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), notRequested))),
+	}, {
+		Name:              "without an address",
+		Objects:           []runtime.Object{object("a", refTo("b")), b()},
+		WantStatusUpdates: becomes(object("a", refTo("b"), status(unresolved(v1.ReasonTargetHasNoAddress, noAddressYet), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonTargetHasNoAddress, noAddressYet)},
+	}, {
+		Name:              "missing",
+		Objects:           []runtime.Object{object("a", refTo("b"))},
+		WantStatusUpdates: becomes(object("a", refTo("b"), status(unresolved(v1.ReasonTargetNotFound, missing), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonTargetNotFound, missing)},
+	}, {
+		Name: "a cycle loses its address and says so",
+		Objects: []runtime.Object{
+			object("a", refTo("b"), status(at("http://old"), notRequested)), b(refTo("a"), status(at("http://old"), notRequested)),
+		},
+		WantStatusUpdates: becomes(object("a", refTo("b"), status(unresolved(v1.ReasonReferenceCycle, cycle), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonReferenceCycle, cycle)},
+	}, {
+		Name: "a cycle is at rest",
+		Objects: []runtime.Object{
+			object("a", refTo("b"), status(unresolved(v1.ReasonReferenceCycle, cycle), notRequested)), b(refTo("a")),
+		},
+	}})
+}

@@ -1,0 +1,181 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgotesting "k8s.io/client-go/testing"
+
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+const finalizerGone = `{"metadata":{"finalizers":[],"resourceVersion":"1"}}`
+
+var (
+	takesFinalizer = []clientgotesting.PatchActionImpl{{Name: "a", Patch: []byte(finalizerGone)}}
+	tellsFinalizer = []string{normal("FinalizerUpdate", `Updated "a" finalizers`)}
+)
+
+func TestFinalize(t *testing.T) {
+	dead := func(mods ...mod) *v1.AddressableService {
+		return object("a", append([]mod{asAl, isPublished, beingDeleted}, mods...)...)
+	}
+	stuck := func(message string) []clientgotesting.UpdateActionImpl {
+		return becomes(dead(func(as *v1.AddressableService) { as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, message) }))
+	}
+	onlyOnServer := map[string]any{prepareData: func(w *world) {
+		if err := w.kube.Tracker().Add(alias("al", "a", host, stored)); err != nil {
+			panic(err)
+		}
+	}}
+	const deleteFails, listFails = "deleting alias dir/al: induced", "listing the aliases in namespace dir: induced"
+
+	runTable(t, reconcilertesting.TableTest{{
+		Name:        "nothing was published",
+		Objects:     []runtime.Object{dead(), dir},
+		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+	}, {
+		Name:        "the alias goes before the object",
+		Objects:     []runtime.Object{dead(), dir, alias("al", "a", host, stored)},
+		WantDeletes: deletes("al"), WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+	}, {
+		Name:    "an alias that the cache does not have yet goes too",
+		Objects: []runtime.Object{dead(), dir}, OtherTestData: onlyOnServer,
+		WantDeletes: deletes("al"), WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+	}, {
+		Name:        "the alias of another object stays",
+		Objects:     []runtime.Object{dead(), dir, alias("al", "b", host, stored)},
+		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+	}, {
+		Name:        "a Service of that name that others made stays",
+		Objects:     []runtime.Object{dead(), dir, service(directory, "al")},
+		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+	}, {
+		Name:        "the directory is missing",
+		Objects:     []runtime.Object{dead()},
+		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+	}, {
+		Name:        "the directory is being deleted: its Services go with it",
+		Objects:     []runtime.Object{dead(), namespace(directory, terminating), alias("al", "a", host, stored)},
+		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+	}, {
+		Name:        "the target is gone as well",
+		Objects:     []runtime.Object{dead(status(unresolved(v1.ReasonTargetNotFound, "gone"), noAddress)), dir},
+		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+	}, {
+		Name:         "removing the alias fails: the finalizer stays",
+		Objects:      []runtime.Object{dead(), dir, alias("al", "a", host, stored)},
+		WithReactors: []clientgotesting.ReactionFunc{failing("delete", "services", errInduced)},
+		WantDeletes:  deletes("al"), WantStatusUpdates: stuck(deleteFails),
+		WantErr: true, PostConditions: withError(deleteFails),
+		WantEvents: []string{warning("InternalError", deleteFails)},
+	}, {
+		Name:              "looking for aliases fails: the finalizer stays",
+		Objects:           []runtime.Object{dead(), dir},
+		WithReactors:      []clientgotesting.ReactionFunc{failing("list", "services", errInduced)},
+		WantStatusUpdates: stuck(listFails),
+		WantErr:           true, PostConditions: withError(listFails),
+		WantEvents: []string{warning("InternalError", listFails)},
+	}, {
+		Name:    "removing an alias that only the server has fails: the finalizer stays",
+		Objects: []runtime.Object{dead(), dir}, OtherTestData: onlyOnServer,
+		WithReactors: []clientgotesting.ReactionFunc{failing("delete", "services", errInduced)},
+		WantDeletes:  deletes("al"), WantStatusUpdates: stuck(deleteFails),
+		WantErr: true, PostConditions: withError(deleteFails),
+		WantEvents: []string{warning("InternalError", deleteFails)},
+	}, {
+		Name:         "taking the finalizer away fails",
+		Objects:      []runtime.Object{dead(), dir},
+		WithReactors: []clientgotesting.ReactionFunc{failing("patch", "addressableservices", errInduced)},
+		WantPatches:  takesFinalizer,
+		WantErr:      true, PostConditions: withError("failed to clear finalizers", "induced"),
+		WantEvents: []string{warning("FinalizerUpdateFailed", `Failed to update finalizers for "a": induced`)},
+	}})
+}
+
+func TestRemovingAnAlias(t *testing.T) {
+	services := corev1.Resource("services")
+	moved := testConfig(func(c *config.Addressable) { c.DirectoryNamespace = "moved" })
+	before := func(mods ...func(*corev1.Service)) *corev1.Service {
+		return alias("al", "a", host, append(mods, stored)...)
+	}
+	conflict := "deleting alias dir/al: " + apierrors.NewConflict(services, "al", errors.New("changed")).Error()
+	forbidden := "deleting alias dir/al: " + apierrors.NewForbidden(services, "al", nil).Error()
+
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "that is gone already is a success",
+		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
+		WithReactors:      []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewNotFound(services, "al"))},
+		WantDeletes:       deletes("al"),
+		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+	}, {
+		Name:              "that has changed since is looked at again, without an event for each try",
+		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
+		WithReactors:      []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewConflict(services, "al", errors.New("changed")))},
+		WantDeletes:       deletes("al"),
+		WantStatusUpdates: becomes(object("a", status(resolved, unpublished(v1.ReasonPublishFailed, conflict)))),
+		WantErr:           true, PostConditions: withError(conflict),
+		WantEvents: []string{warning(v1.ReasonPublishFailed, conflict)},
+	}, {
+		Name:              "in the directory that may not be deleted is a failure",
+		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
+		WithReactors:      []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewForbidden(services, "al", nil))},
+		WantDeletes:       deletes("al"),
+		WantStatusUpdates: becomes(object("a", status(resolved, unpublished(v1.ReasonPublishFailed, forbidden)))),
+		WantErr:           true, PostConditions: withError(forbidden),
+		WantEvents: []string{warning(v1.ReasonPublishFailed, forbidden), warning("InternalError", forbidden)},
+	}, {
+		Name:              "outside of the directory that may not be deleted is not ours",
+		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
+		OtherTestData:     map[string]any{configData: moved},
+		WithReactors:      []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewForbidden(services, "al", nil))},
+		WantDeletes:       deletes("al"),
+		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+	}, {
+		Name:          "after the directory moved: gone from the old one, made in the new one",
+		Objects:       []runtime.Object{object("a", asAl, isPublished), theTarget, dir, namespace("moved"), before()},
+		OtherTestData: map[string]any{configData: moved},
+		WantDeletes:   deletes("al"),
+		WantCreates:   []runtime.Object{alias("al", "a", host, func(s *corev1.Service) { s.Namespace = "moved" })},
+	}})
+}
+
+// Without the preconditions a delete could hit an alias that has changed hands.
+func TestAliasIsDeletedAsItWasSeen(t *testing.T) {
+	w := newWorld(t, testConfig(), object("a", isPublished), theTarget, dir, alias("al", "a", host, stored))
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, action := range w.kube.Actions() {
+		remove, ok := action.(clientgotesting.DeleteActionImpl)
+		if !ok {
+			continue
+		}
+		p := remove.DeleteOptions.Preconditions
+		if p == nil || p.UID == nil || *p.UID != types.UID("uid-of-al") || p.ResourceVersion == nil || *p.ResourceVersion != "7" {
+			t.Errorf("the preconditions are %+v, want UID and resourceVersion of the alias", p)
+		}
+		return
+	}
+	t.Error("the alias was not deleted")
+}
+
+// The update carries the resourceVersion that was looked at, for the same reason.
+func TestAliasIsUpdatedAsItWasSeen(t *testing.T) {
+	got, ok := correctAlias(alias("al", "a", "elsewhere.example.com", stored), alias("al", "a", host))
+	if ok || got.ResourceVersion != "7" {
+		t.Errorf("the update has resourceVersion %q, want that of the alias", got.ResourceVersion)
+	}
+}
