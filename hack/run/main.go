@@ -8,6 +8,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -21,6 +22,9 @@ func main() {
 
 func realMain() int {
 	options, err := parse(os.Args[1:], os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
 	if err != nil {
 		return exitUsage
 	}
@@ -60,7 +64,10 @@ func interrupts() (ctx, hurry context.Context) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
-		first := stopped{(<-signals).(syscall.Signal)}
+		first := stopped{syscall.SIGINT}
+		if s, ok := (<-signals).(syscall.Signal); ok {
+			first.signal = s
+		}
 		cancel(first)
 		<-signals
 		cancelHurry(first)

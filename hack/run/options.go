@@ -37,7 +37,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&wait, "wait", "", `"ready": end with 0 once every sample is Ready, or with 1 and a diagnosis`)
 	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long the samples may take to be Ready with --wait=ready, from when they are applied")
 	if err := flags.Parse(args); err != nil {
-		return o, err
+		return o, fmt.Errorf("reading the flags: %w", err)
 	}
 	if err := o.complete(wait, flags.Args()); err != nil {
 		fmt.Fprintln(stderr, "run: "+err.Error())

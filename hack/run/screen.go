@@ -72,7 +72,11 @@ func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = nil
-	return s.out.Write(p)
+	n, err := s.out.Write(p)
+	if err != nil {
+		return n, fmt.Errorf("writing to the screen: %w", err)
+	}
+	return n, nil
 }
 
 // draw puts the table on the screen, over its predecessor if that is still the last thing there.
@@ -106,7 +110,7 @@ func clip(line string, width int) string {
 
 // newScreen writes to a file, which may be a terminal.
 func newScreen(file *os.File) *screen {
-	descriptor := int(file.Fd()) //nolint:gosec // a file descriptor is small
+	descriptor := int(file.Fd())
 	return &screen{out: file, terminal: term.IsTerminal(descriptor), size: func() (int, int) {
 		width, height, err := term.GetSize(descriptor)
 		if err != nil {

@@ -204,7 +204,7 @@ func (e *Env) startOperator(ctx context.Context, options Options, binaries map[s
 // error carries what it printed on standard error.
 func (e *Env) Kubectl(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	var stdout, stderr strings.Builder
-	cmd := exec.Command(e.Localcluster, append([]string{"kubectl"}, args...)...) //nolint:gosec // built by this program
+	cmd := exec.Command(e.Localcluster, append([]string{"kubectl"}, args...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+e.Kubeconfig)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	cmd.WaitDelay = kubectlGrace

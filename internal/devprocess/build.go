@@ -81,10 +81,10 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 		return nil, err
 	}
 	defer unlock()
-	if _, err := goCommand(ctx, module, append([]string{"build", "-o", cache + string(filepath.Separator)}, importPaths...)...); err != nil {
+	if _, err := goCommand(ctx, module, out, append([]string{"build", "-o", cache + string(filepath.Separator)}, importPaths...)...); err != nil {
 		return nil, fmt.Errorf("building %s: %w", strings.Join(importPaths, ", "), err)
 	}
-	folders, err := goCommand(ctx, module, append([]string{"list", "-f", "{{.ImportPath}}\t{{.Dir}}"}, importPaths...)...)
+	folders, err := goCommand(ctx, module, out, append([]string{"list", "-f", "{{.ImportPath}}\t{{.Dir}}"}, importPaths...)...)
 	if err != nil {
 		return nil, fmt.Errorf("finding the folders of %s: %w", strings.Join(importPaths, ", "), err)
 	}
@@ -101,11 +101,13 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 }
 
 // goCommand runs the go command without cgo, since a machine with nothing but Go has no C compiler, and returns its output.
-func goCommand(ctx context.Context, dir string, args ...string) (string, error) {
+func goCommand(ctx context.Context, dir, temp string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "PWD="+dir)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "PWD="+dir,
+		// When it is stopped it leaves its files behind; here they are removed with the rest.
+		"GOTMPDIR="+temp)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	// The compilers that it leaves behind when it is stopped hold the pipes open.
 	cmd.WaitDelay = buildGrace

@@ -207,7 +207,7 @@ func TestEndpoints(t *testing.T) {
 
 func TestFreePorts(t *testing.T) {
 	t.Parallel()
-	got, err := freePorts([]corev1.ContainerPort{{ContainerPort: 80}, {ContainerPort: 443}})
+	got, err := freePorts(t.Context(), []corev1.ContainerPort{{ContainerPort: 80}, {ContainerPort: 443}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func (e *environment) from(ctx context.Context, source corev1.EnvFromSource) (ma
 func (e *environment) configMap(ctx context.Context, name string, optional bool) (map[string]string, error) {
 	object, err := e.kube.CoreV1().ConfigMaps(e.namespace).Get(ctx, name, metav1.GetOptions{})
 	if optional && apierrors.IsNotFound(err) {
-		return nil, nil
+		return map[string]string{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading config map %s/%s: %w", e.namespace, name, err)
@@ -140,7 +140,7 @@ func (e *environment) configMap(ctx context.Context, name string, optional bool)
 func (e *environment) secret(ctx context.Context, name string, optional bool) (map[string]string, error) {
 	object, err := e.kube.CoreV1().Secrets(e.namespace).Get(ctx, name, metav1.GetOptions{})
 	if optional && apierrors.IsNotFound(err) {
-		return nil, nil
+		return map[string]string{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading secret %s/%s: %w", e.namespace, name, err)

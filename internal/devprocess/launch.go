@@ -41,7 +41,7 @@ func (r *Runner) prepare(ctx context.Context, p *Process, override Override) (*l
 	if err != nil {
 		return nil, err
 	}
-	ports, err := freePorts(w.container.Ports)
+	ports, err := freePorts(ctx, w.container.Ports)
 	if err != nil {
 		return nil, err
 	}

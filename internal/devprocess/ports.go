@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package devprocess
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -26,7 +27,7 @@ const (
 )
 
 // freePorts finds a free local port for each port of a container.
-func freePorts(ports []corev1.ContainerPort) (map[int32]int, error) {
+func freePorts(ctx context.Context, ports []corev1.ContainerPort) (map[int32]int, error) {
 	found := make(map[int32]int, len(ports))
 	var listeners []net.Listener
 	defer func() {
@@ -35,27 +36,28 @@ func freePorts(ports []corev1.ContainerPort) (map[int32]int, error) {
 		}
 	}()
 	for _, port := range ports {
-		listener, err := listen()
+		listener, local, err := listen(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("finding a local port for container port %d: %w", port.ContainerPort, err)
 		}
 		// It stays open until all are found, so that no two are the same.
 		listeners = append(listeners, listener)
-		found[port.ContainerPort] = listener.Addr().(*net.TCPAddr).Port
+		found[port.ContainerPort] = local
 	}
 	return found, nil
 }
 
-func listen() (net.Listener, error) {
+func listen(ctx context.Context) (net.Listener, int, error) {
 	var failure error
+	var config net.ListenConfig
 	for range portAttempts {
 		port := firstPort + rand.IntN(lastPort-firstPort) //nolint:gosec // no secret: it only spreads concurrent runs
 		// The operator listens on every address, so the port must be free on all of them.
-		listener, err := net.Listen("tcp", ":"+strconv.Itoa(port)) //nolint:gosec // closed before anyone connects
+		listener, err := config.Listen(ctx, "tcp", ":"+strconv.Itoa(port))
 		if err == nil {
-			return listener, nil
+			return listener, port, nil
 		}
 		failure = err
 	}
-	return nil, fmt.Errorf("none of %d tried ports is free: %w", portAttempts, failure)
+	return nil, 0, fmt.Errorf("none of %d tried ports is free: %w", portAttempts, failure)
 }

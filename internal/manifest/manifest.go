@@ -99,7 +99,11 @@ func parseDocument(document []byte) ([]*unstructured.Unstructured, error) {
 	if object.IsList() {
 		var items []*unstructured.Unstructured
 		err := object.EachListItem(func(item runtime.Object) error {
-			items = append(items, item.(*unstructured.Unstructured))
+			object, ok := item.(*unstructured.Unstructured)
+			if !ok {
+				return fmt.Errorf("an item is a %T, not an object", item)
+			}
+			items = append(items, object)
 			return nil
 		})
 		if err != nil {

@@ -9,8 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -23,21 +25,29 @@ type Group struct {
 	err  error
 }
 
-// started are the groups of this process, kept to tell at its end whether any is left.
-var started sync.Map
+// started are the groups of this program, kept to tell at its end whether any is left.
+var started struct {
+	mu     sync.Mutex
+	groups map[int]struct{}
+}
+
+func remember(pid int) {
+	started.mu.Lock()
+	defer started.mu.Unlock()
+	if started.groups == nil {
+		started.groups = map[int]struct{}{}
+	}
+	started.groups[pid] = struct{}{}
+}
 
 // Alive returns the IDs of those groups that this program has started and in which some process still lives.
 func Alive() []int {
-	var alive []int
-	started.Range(func(pid, _ any) bool {
-		if err := syscall.Kill(-pid.(int), 0); err == nil || errors.Is(err, syscall.EPERM) {
-			alive = append(alive, pid.(int))
-		} else {
-			started.Delete(pid)
-		}
-		return true
+	started.mu.Lock()
+	defer started.mu.Unlock()
+	maps.DeleteFunc(started.groups, func(pid int, _ struct{}) bool {
+		return errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH)
 	})
-	return alive
+	return slices.Sorted(maps.Keys(started.groups))
 }
 
 // Start starts cmd as the leader of a new process group. The command must not have been built with [exec.CommandContext]:
@@ -56,7 +66,7 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 			return
 		}
 		g.pid = cmd.Process.Pid
-		started.Store(g.pid, nil)
+		remember(g.pid)
 		result <- nil
 		g.err = cmd.Wait()
 		// What the leader left behind would hold ports and files that its successor needs.

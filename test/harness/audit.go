@@ -28,12 +28,13 @@ const markerPrefix = "harness-marker-"
 
 // AuditEntry is a request to the API server that has been answered, as its audit log tells it.
 type AuditEntry struct {
+	// Request is what it asked for.
+	Request
+
 	Time time.Time
 	// User is the name that the request was authenticated as, such as system:serviceaccount:knative-samples:controller.
 	User      string
 	UserAgent string
-	// Request is what it asked for.
-	Request
 	// Code is the HTTP status of the answer.
 	Code int
 }
@@ -119,14 +120,22 @@ func (e *Env) barrier(t testing.TB) {
 
 // auditEvent is the part of an audit.k8s.io/v1 Event that entries are made of.
 type auditEvent struct {
-	Verb       string                    `json:"verb"`
-	RequestURI string                    `json:"requestURI"`
-	UserAgent  string                    `json:"userAgent"`
-	Time       metav1.MicroTime          `json:"requestReceivedTimestamp"`
-	User       struct{ Username string } `json:"user"`
-	Response   struct{ Code int }        `json:"responseStatus"`
-	Object     struct {
-		APIGroup, Resource, Subresource, Namespace, Name string
+	Verb       string           `json:"verb"`
+	RequestURI string           `json:"requestURI"`
+	UserAgent  string           `json:"userAgent"`
+	Time       metav1.MicroTime `json:"requestReceivedTimestamp"`
+	User       struct {
+		Username string `json:"username"`
+	} `json:"user"`
+	Response struct {
+		Code int `json:"code"`
+	} `json:"responseStatus"`
+	Object struct {
+		APIGroup    string `json:"apiGroup"`
+		Resource    string `json:"resource"`
+		Subresource string `json:"subresource"`
+		Namespace   string `json:"namespace"`
+		Name        string `json:"name"`
 	} `json:"objectRef"`
 }
 

@@ -7,6 +7,7 @@ package harness
 
 import (
 	"context"
+	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,9 +35,7 @@ func (e *Env) TrySetConfig(t testing.TB, name string, data map[string]string) er
 		if c.Data == nil {
 			c.Data = map[string]string{}
 		}
-		for key, value := range data {
-			c.Data[key] = value
-		}
+		maps.Copy(c.Data, data)
 	})
 	if err != nil {
 		return err

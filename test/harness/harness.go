@@ -154,7 +154,7 @@ func start(ctx context.Context, options []Option) (_ *Env, err error) {
 	env.environment, err = devenv.Start(ctx, devenv.Options{
 		Module: module, Dir: dir, Config: settings.config, Hold: settings.hold, Replicas: settings.replicas,
 		Overrides: func(config *rest.Config) (map[string]devprocess.Override, error) {
-			return env.overrides(config, settings)
+			return env.overrides(ctx, config, settings)
 		},
 		Applied:  settings.applied,
 		Progress: os.Stderr,

@@ -82,13 +82,13 @@ func removeWebhooks(ctx context.Context, config *rest.Config) error {
 }
 
 // overrides starts the proxies and says what the processes are given.
-func (e *Env) overrides(config *rest.Config, s settings) (map[string]devprocess.Override, error) {
+func (e *Env) overrides(ctx context.Context, config *rest.Config, s settings) (map[string]devprocess.Override, error) {
 	overrides := map[string]devprocess.Override{}
 	for process, env := range s.env {
 		overrides[process] = devprocess.Override{Env: env}
 	}
 	for _, process := range s.proxied {
-		proxy, err := newProxy(config)
+		proxy, err := newProxy(ctx, config)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -32,10 +33,10 @@ var (
 
 // about is what the program of package internal/program says of itself.
 type about struct {
-	Args  []string
-	Env   []string
-	Dir   string
-	Child int
+	Args  []string `json:"args"`
+	Env   []string `json:"env"`
+	Dir   string   `json:"dir"`
+	Child int      `json:"child"`
 }
 
 // ask sends a request to the process behind the Service scratch.
@@ -145,11 +146,17 @@ func TestProcess(t *testing.T) {
 	t.Run("is killed with its children", func(t *testing.T) {
 		var got about
 		ask(t, env, http.MethodGet, "/about", &got)
+		if err := syscall.Kill(got.Child, 0); err != nil {
+			t.Fatalf("looking for its child: %v", err)
+		}
 		p.Kill(t)
 		env.Await(t, scratchDeployment, unavailable, readyReplicas(0))
-		if err := syscall.Kill(-got.Child, 0); !errors.Is(err, syscall.ESRCH) {
-			t.Errorf("asking for the group of its child: got %v, want no such process", err)
-		}
+		harness.Eventually(t, "its child is gone", func(context.Context) error {
+			if err := syscall.Kill(got.Child, 0); !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("looking for it: got %v, want no such process", err)
+			}
+			return nil
+		})
 		if exits := env.TakeExits(); len(exits) > 0 {
 			t.Errorf("a kill is asked for, but got the notices %v", exits)
 		}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -55,7 +56,7 @@ type rule struct {
 
 // newProxy starts a proxy on a free port of 127.0.0.1. It speaks TLS with a certificate of its own, since client-go sends
 // no token without.
-func newProxy(upstream *rest.Config) (*Proxy, error) {
+func newProxy(ctx context.Context, upstream *rest.Config) (*Proxy, error) {
 	target, err := url.Parse(upstream.Host)
 	if err != nil {
 		return nil, fmt.Errorf("reading the address of the API server: %w", err)
@@ -73,7 +74,7 @@ func newProxy(upstream *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate of a proxy: %w", err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("opening the port of a proxy: %w", err)
 	}
@@ -94,7 +95,7 @@ func newProxy(upstream *rest.Config) (*Proxy, error) {
 		Handler:   p,
 		ErrorLog:  quiet,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
-	} //nolint:gosec // only this machine's processes reach it, and watches have no timeout
+	}
 	go func() { _ = p.server.ServeTLS(p.listener, "", "") }()
 	return p, nil
 }
@@ -120,11 +121,7 @@ func (p *Proxy) Restore() { p.listener.restore() }
 func (p *Proxy) Requests() map[Answer]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	counts := make(map[Answer]int, len(p.counts))
-	for answer, n := range p.counts {
-		counts[answer] = n
-	}
-	return counts
+	return maps.Clone(p.counts)
 }
 
 // Fail answers the requests that match with an HTTP status, instead of passing them on, until undo is called.
@@ -134,7 +131,7 @@ func (p *Proxy) Fail(match Match, code int) (undo func()) {
 		w.WriteHeader(code)
 		_ = json.NewEncoder(w).Encode(metav1.Status{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-			Status:   metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: "the harness has this request fail", //nolint:gosec // an HTTP status
+			Status:   metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: "the harness has this request fail",
 		})
 		return false
 	}})

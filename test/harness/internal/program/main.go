@@ -21,20 +21,24 @@ import (
 
 // about is the answer to GET /about.
 type about struct {
-	Args  []string
-	Env   []string
-	Dir   string
-	Child int
+	Args  []string `json:"args"`
+	Env   []string `json:"env"`
+	Dir   string   `json:"dir"`
+	Child int      `json:"child"`
 }
+
+// childLife bounds how long a child lasts that nobody kills.
+const childLife = 10 * time.Minute
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "child" {
-		select {}
+		<-time.After(childLife)
+		return
 	}
 	if os.Getenv("STUBBORN") != "" {
 		signal.Ignore(syscall.SIGTERM)
 	}
-	child := exec.Command(os.Args[0], "child") //nolint:gosec // itself
+	child := exec.Command(os.Args[0], "child")
 	if err := child.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, "starting a child:", err)
 		os.Exit(1)

@@ -1,0 +1,232 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mallard-dev/mallard/internal/devenv"
+)
+
+// interrupted is the exit status of a program that Ctrl-C has ended.
+const interrupted = 130
+
+// running is printed once the samples are applied and followed.
+var running = []string{"export KUBECONFIG=", "addressableservice/hello  READY=True"}
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil, "--wait=ready")
+	if status := p.exit(); status != 0 {
+		t.Fatalf("got exit status %d, want 0", status)
+	}
+	for _, line := range []string{
+		"✓ Control plane built", "✓ Control plane started", "✓ Operator built", "✓ Applied config/ ", "✓ Operator ready", "✓ Applied config/samples/ ",
+		"addressableservice/hello  READY=True  REASON=-  URL=http://hello.default.svc.cluster.local",
+		"addressableservice/hello-public  READY=True", "addressableservice/hello-published  READY=True",
+		"samples are Ready", "✓ Stopped",
+	} {
+		if !strings.Contains(p.text(), line) {
+			t.Errorf("it did not print %q", line)
+		}
+	}
+	p.leavesNothing()
+}
+
+func TestSecondBesideTheFirst(t *testing.T) {
+	t.Parallel()
+	first := start(t, nil)
+	first.await(running...)
+	second := start(t, nil, "--wait=ready")
+	if status := second.exit(); status != 0 {
+		t.Errorf("the second: got exit status %d, want 0", status)
+	}
+	second.leavesNothing()
+	if strings.Contains(first.text(), "!") {
+		t.Error("the first was disturbed by the second")
+	}
+	first.signal(syscall.SIGINT)
+	if status := first.exit(); status != interrupted {
+		t.Errorf("the first: got exit status %d, want %d", status, interrupted)
+	}
+	first.leavesNothing()
+}
+
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	for name, phase := range map[string]struct {
+		lines []string
+		env   []string
+	}{
+		// With an empty build cache there is something to interrupt.
+		"Building":         {lines: []string{"Building the operator"}, env: []string{"GOCACHE=" + t.TempDir()}},
+		"StartingCluster":  {lines: []string{"Starting the control plane"}},
+		"Applying":         {lines: []string{"Applying config/"}},
+		"StartingOperator": {lines: []string{"Starting the operator"}},
+		"ApplyingSamples":  {lines: []string{"Applying config/samples/"}},
+		"Running":          {lines: running},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, phase.env)
+			p.await(phase.lines...)
+			p.signal(syscall.SIGINT)
+			if status := p.exit(); status != interrupted {
+				t.Errorf("got exit status %d, want %d", status, interrupted)
+			}
+			p.leavesNothing()
+		})
+	}
+	// A lock that one of them had left would keep this one waiting.
+	if status := start(t, nil, "--wait=ready").exit(); status != 0 {
+		t.Errorf("the run after them: got exit status %d, want 0", status)
+	}
+}
+
+func TestSecondInterruptEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil)
+	p.await(running...)
+	p.signal(syscall.SIGINT)
+	p.await("Stopping")
+	p.signal(syscall.SIGINT)
+	began := time.Now()
+	if status := p.exit(); status != interrupted {
+		t.Errorf("got exit status %d, want %d", status, interrupted)
+	}
+	const atOnce = 5 * time.Second
+	if took := time.Since(began); took > atOnce {
+		t.Errorf("it took %v, want less than %v", took, atOnce)
+	}
+	p.leavesNothing()
+}
+
+func TestTermination(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil)
+	p.await(running...)
+	p.signal(syscall.SIGTERM)
+	if status := p.exit(); status != 128+int(syscall.SIGTERM) {
+		t.Errorf("got exit status %d, want %d", status, 128+int(syscall.SIGTERM))
+	}
+	p.leavesNothing()
+}
+
+func TestSampleThatCannotBecomeReady(t *testing.T) {
+	t.Parallel()
+	samples := t.TempDir()
+	write(t, filepath.Join(samples, "lost.yaml"), `
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: lost, namespace: default}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: nobody}
+`)
+	p := start(t, nil, "--wait=ready", "--timeout=3s", "--samples="+samples)
+	if status := p.exit(); status != 1 {
+		t.Errorf("got exit status %d, want 1", status)
+	}
+	for _, text := range []string{
+		"1 of 1 samples not Ready within 3s", "addressableservice default/lost\n",
+		"condition Ready=False", "reason TargetNotFound", "process controller (ready), last lines:\n  | ", "default/lost",
+	} {
+		if !strings.Contains(p.text(), text) {
+			t.Errorf("it did not print %q", text)
+		}
+	}
+	p.leavesNothing()
+}
+
+func TestProcessThatDies(t *testing.T) {
+	t.Parallel()
+	config := copyConfig(t)
+	replace(t, filepath.Join(config, "controller.yaml"), "name: WORKERS\n              value: \"8\"", "name: WORKERS\n              value: \"none\"")
+	p := start(t, nil, "--config="+config)
+	if status := p.exit(); status != 1 {
+		t.Errorf("got exit status %d, want 1", status)
+	}
+	for _, text := range []string{"process controller has ended: exit status 1", "its last lines:\n  | ", "WORKERS"} {
+		if !strings.Contains(p.text(), text) {
+			t.Errorf("it did not print %q", text)
+		}
+	}
+	p.leavesNothing()
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	broken := copyConfig(t)
+	write(t, filepath.Join(broken, "100-namespace.yaml"), "kind: [")
+	commanded := copyConfig(t)
+	replace(t, filepath.Join(commanded, "webhook.yaml"), "image: ko", "command: [sh]\n          image: ko")
+	foreign := t.TempDir()
+	write(t, filepath.Join(foreign, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+	for name, test := range map[string]struct {
+		args   []string
+		status int
+		want   string
+	}{
+		"Config":    {[]string{"--config=" + broken, "--samples=config/samples"}, 1, "100-namespace.yaml: document 1: "},
+		"NoConfig":  {[]string{"--config=/nonexistent"}, 1, "/nonexistent"},
+		"Field":     {[]string{"--config=" + commanded}, 1, "spec.template.spec.containers[0].command: Forbidden"},
+		"NoSamples": {[]string{"--samples=" + t.TempDir()}, 1, "holds no manifest"},
+		"Foreign":   {[]string{"--samples=" + foreign}, 1, "holds no object of a kind that the configuration defines"},
+		"Flag":      {[]string{"--nonsense"}, 2, "nonsense"},
+		"Wait":      {[]string{"--wait=forever"}, 2, "--wait=forever: the only thing to wait for is ready"},
+		"Timeout":   {[]string{"--timeout=0s"}, 2, "--timeout=0s: must be more than 0"},
+		"Argument":  {[]string{"ready"}, 2, "only flags are known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, nil, test.args...)
+			if status := p.exit(); status != test.status {
+				t.Errorf("got exit status %d, want %d", status, test.status)
+			}
+			<-p.ended
+			if !strings.Contains(p.text(), test.want) {
+				t.Errorf("it did not print %q", test.want)
+			}
+			p.leavesNothing()
+		})
+	}
+}
+
+// copyConfig copies config with its samples.
+func copyConfig(t *testing.T) string {
+	t.Helper()
+	module, err := devenv.FindModule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(module, "config"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func replace(t *testing.T, path, before, after string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(content), before) {
+		t.Fatalf("%s does not hold %q", path, before)
+	}
+	write(t, path, strings.Replace(string(content), before, after, 1))
+}
