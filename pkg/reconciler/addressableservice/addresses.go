@@ -7,6 +7,7 @@ package addressableservice
 
 import (
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +63,7 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 		}
 		a.URL.Host = withoutDefaultPort(a.URL.Scheme, a.URL.Host)
 		if as.Spec.Path != nil {
-			a.URL.Path = strings.TrimSuffix(a.URL.Path, "/") + *as.Spec.Path
+			appendPath(a.URL, *as.Spec.Path)
 		}
 		addresses = append(addresses, a)
 	}
@@ -161,6 +162,13 @@ func makePublic(cfg *config.Addressable, as *v1.AddressableService, e endpoint, 
 	// The target's certificate does not hold for the public name.
 	a.CACerts = nil
 	return nil
+}
+
+// appendPath keeps what the target's path has escaped, such as a slash inside of a
+// segment.
+func appendPath(u *apis.URL, path string) {
+	u.RawPath = strings.TrimSuffix(u.URL().EscapedPath(), "/") + (&url.URL{Path: path}).EscapedPath()
+	u.Path = strings.TrimSuffix(u.Path, "/") + path
 }
 
 func serviceAddress(service *corev1.Service, port int32) duckv1.Addressable {

@@ -136,6 +136,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		}
 	}
 	w.samples = fakesamples.NewSimpleClientset(ours...)
+	w.samples.PrependReactor("update", "addressableservices/status", w.updateStatus)
 	w.kube = fakekube.NewSimpleClientset(core...)
 	w.dynamic = fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
 		{Group: "example.com", Version: "v1", Resource: "ducks"}:            "DuckList",
@@ -173,6 +174,29 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	}
 	w.reconciler = generated
 	return w
+}
+
+// updateStatus writes the status and nothing else, as the API server does; the
+// fake would write the whole object.
+func (w *world) updateStatus(action clientgotesting.Action) (bool, runtime.Object, error) {
+	update, ok := action.(clientgotesting.UpdateAction)
+	if !ok {
+		return false, nil, nil
+	}
+	given, ok := update.GetObject().(*v1.AddressableService)
+	if !ok {
+		return false, nil, nil
+	}
+	kept, err := w.samples.Tracker().Get(action.GetResource(), given.Namespace, given.Name)
+	if err != nil {
+		return true, nil, err
+	}
+	written, ok := kept.DeepCopyObject().(*v1.AddressableService)
+	if !ok {
+		return false, nil, nil
+	}
+	written.Status = given.Status
+	return true, written, w.samples.Tracker().Update(action.GetResource(), written, given.Namespace)
 }
 
 // remembering keeps the error of the pass, of which a table only says whether

@@ -1,0 +1,208 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/controller"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// says is whether a problem has this in its message; none has the empty one.
+func says(p *problem, message string) bool {
+	if p == nil {
+		return message == ""
+	}
+	return message != "" && strings.Contains(p.message, message)
+}
+
+func TestPlanAlias(t *testing.T) {
+	for name, tc := range map[string]struct {
+		mods    []mod
+		want    *corev1.Service
+		problem string
+	}{
+		"not asked for":     {[]mod{status(at("http://" + host))}, nil, ""},
+		"no address":        {[]mod{asAl, status(unresolved("R", "m"))}, nil, ""},
+		"host":              {[]mod{asAl, status(at("http://" + host))}, alias("al", "a", host), ""},
+		"host of a port":    {[]mod{asAl, status(at("https://d.example.com:8443/path"))}, alias("al", "a", "d.example.com"), ""},
+		"first address":     {[]mod{asAl, status(at("http://first", "http://second"))}, alias("al", "a", "first"), ""},
+		"IPv4":              {[]mod{asAl, status(at("http://10.0.0.1:80"))}, nil, `host "10.0.0.1"`},
+		"IPv6":              {[]mod{asAl, status(at("http://[::1]:80"))}, nil, `host "::1"`},
+		"host with capital": {[]mod{asAl, status(at("http://Example.com"))}, nil, `host "Example.com"`},
+		"host with _":       {[]mod{asAl, status(at("http://a_b"))}, nil, `host "a_b"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, p := planAlias(testConfig(), object("a", tc.mods...))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+			if !says(p, tc.problem) || p != nil && p.reason != v1.ReasonHostNotPublishable {
+				t.Errorf("the problem is %+v, want %q", p, tc.problem)
+			}
+		})
+	}
+}
+
+func TestOnlyTheUIDMakesAnAliasOurs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		as    *v1.AddressableService
+		alias *corev1.Service
+		want  bool
+	}{
+		"ours":                            {object("a"), alias("al", "a", host), true},
+		"of another object":               {object("a"), alias("al", "b", host), false},
+		"of one of the same name before":  {object("a", func(as *v1.AddressableService) { as.UID = "new" }), alias("al", "a", host), false},
+		"of nobody":                       {object("a"), service(directory, "al"), false},
+		"of nobody, and we have no UID":   {object("a", func(as *v1.AddressableService) { as.UID = "" }), service(directory, "al"), false},
+		"empty label, and we have no UID": {object("a", func(as *v1.AddressableService) { as.UID = "" }), service(directory, "al", emptyOwner), false},
+	} {
+		if got := owns(tc.as, tc.alias); got != tc.want {
+			t.Errorf("%s: owns() = %t", name, got)
+		}
+	}
+}
+
+func emptyOwner(s *corev1.Service) { s.Labels = map[string]string{samples.AliasOwnerUIDLabelKey: ""} }
+
+func TestOwnerOf(t *testing.T) {
+	for annotation, want := range map[string]types.NamespacedName{
+		"ns/a":  {Namespace: "ns", Name: "a"},
+		"":      {},
+		"a/b/c": {},
+		"ns/":   {},
+	} {
+		s := service(directory, "al")
+		s.Annotations = map[string]string{samples.AliasOwnerAnnotationKey: annotation}
+		got, ok := ownerOf(s)
+		if ok != (want.Name != "") || ok && got != want {
+			t.Errorf("ownerOf(%q) = %v, %t, want %v", annotation, got, ok, want)
+		}
+	}
+}
+
+func TestCorrectAlias(t *testing.T) {
+	wanted := alias("al", "a", host)
+	for name, tc := range map[string]struct {
+		change func(*corev1.Service)
+		right  bool
+	}{
+		"as it should be":    {func(*corev1.Service) {}, true},
+		"with more labels":   {label("of", "others"), true},
+		"with defaults":      {func(s *corev1.Service) { s.Spec.SessionAffinity = corev1.ServiceAffinityNone }, true},
+		"pointing elsewhere": {func(s *corev1.Service) { s.Spec.ExternalName = "elsewhere.example.com" }, false},
+		"of another type": {func(s *corev1.Service) {
+			s.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP, ClusterIP: "10.0.0.1"}
+		}, false},
+		"without its owner":    {func(s *corev1.Service) { s.Annotations = nil }, false},
+		"naming another owner": {func(s *corev1.Service) { s.Annotations[samples.AliasOwnerAnnotationKey] = "ns/b" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			existing := alias("al", "a", host, stored, tc.change)
+			before := existing.DeepCopy()
+			got, right := correctAlias(existing, wanted)
+			if right != tc.right {
+				t.Errorf("it is right: %t", right)
+			}
+			if diff := cmp.Diff(before, existing); diff != "" {
+				t.Errorf("the cached alias was changed (-before, +after):\n%s", diff)
+			}
+			if again, right := correctAlias(got, wanted); !right {
+				t.Errorf("the corrected alias would be corrected again: %+v", again)
+			}
+		})
+	}
+}
+
+func TestFindCycle(t *testing.T) {
+	chain := func(n int) []*v1.AddressableService {
+		var objects []*v1.AddressableService
+		for i := range n {
+			objects = append(objects, object(fmt.Sprintf("o%d", i), refTo(fmt.Sprintf("o%d", i+1))))
+		}
+		return append(objects, object(fmt.Sprintf("o%d", n)))
+	}
+	elsewhere := object("b", withRef("samples.knative.dev/v1", "AddressableService", ns, "a"))
+	elsewhere.Namespace = "other"
+
+	for name, tc := range map[string]struct {
+		objects []*v1.AddressableService // the first is where the search begins
+		want    string
+	}{
+		"no chain":               {[]*v1.AddressableService{object("a")}, ""},
+		"chain":                  {[]*v1.AddressableService{object("a", refTo("b")), object("b", refTo("c")), object("c")}, ""},
+		"chain to nothing":       {[]*v1.AddressableService{object("a", refTo("b"))}, ""},
+		"itself":                 {[]*v1.AddressableService{object("a", refTo("a"))}, "ns/a -> ns/a"},
+		"two":                    {[]*v1.AddressableService{object("a", refTo("b")), object("b", refTo("a"))}, "ns/a -> ns/b -> ns/a"},
+		"three":                  {[]*v1.AddressableService{object("a", refTo("b")), object("b", refTo("c")), object("c", refTo("a"))}, "ns/a -> ns/b -> ns/c -> ns/a"},
+		"a chain into a cycle":   {[]*v1.AddressableService{object("a", refTo("b")), object("b", refTo("c")), object("c", refTo("b"))}, "ns/a -> ns/b -> ns/c -> ns/b"},
+		"through another class":  {[]*v1.AddressableService{object("a", refTo("b")), object("b", withClass("other"), refTo("a"))}, "ns/a -> ns/b -> ns/a"},
+		"through another space":  {[]*v1.AddressableService{object("a", withRef("samples.knative.dev/v1", "AddressableService", "other", "b")), elsewhere}, "ns/a -> other/b -> ns/a"},
+		"by another version":     {[]*v1.AddressableService{object("a", refTo("b")), object("b", withRef("samples.knative.dev/v1alpha1", "AddressableService", "", "a"))}, "ns/a -> ns/b -> ns/a"},
+		"the longest chain":      {chain(maxHops), ""},
+		"a longer chain":         {chain(maxHops + 1), "more than 32"},
+		"a namesake of its kind": {[]*v1.AddressableService{object("a", withRef("example.com/v1", "AddressableService", "", "a"))}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, testConfig())
+			for _, o := range tc.objects {
+				if err := w.objects.Add(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := w.inner.findCycle(tc.objects[0])
+			if !says(p, tc.want) || p != nil && p.reason != v1.ReasonReferenceCycle {
+				t.Errorf("the problem is %+v, want %q", p, tc.want)
+			}
+		})
+	}
+}
+
+func TestBuiltInGroups(t *testing.T) {
+	for group, want := range map[string]bool{
+		"": true, "apps": true, "networking.k8s.io": true, "example.com": false, "samples.knative.dev": false, "k8s.io.example.com": false,
+	} {
+		if got := isBuiltIn(group); got != want {
+			t.Errorf("isBuiltIn(%q) = %t", group, got)
+		}
+	}
+}
+
+func TestProblemSaysWhatIsNext(t *testing.T) {
+	var none *problem
+	if err := none.event(); err != nil {
+		t.Errorf("no problem ends with %v", err)
+	}
+	if err := problemf("R", "%d", 1).event(); err != nil {
+		t.Errorf("a problem that is watched ends with %v, want a complete pass", err)
+	}
+	if requeue, after := controller.IsRequeueKey((&problem{recheck: true}).event()); !requeue || after != recheckAfter {
+		t.Errorf("a problem that nothing watches is looked at again: %t, after %s", requeue, after)
+	}
+	if err := failed("R", errInduced).event(); !errors.Is(err, errInduced) {
+		t.Errorf("a failure ends with %v, want its error", err)
+	}
+}
+
+func TestAnErrorBeatsARecheck(t *testing.T) {
+	w := newWorld(t, testConfig(), object("a", toDuck, isPublished), duckCRD(), dir, alias("al", "a", host, stored))
+	w.dynamic.PrependReactor("list", "ducks", failing("list", "ducks", apierrors.NewForbidden(v1.Resource("ducks"), "", nil)))
+	w.kube.PrependReactor("delete", "services", failing("delete", "services", errInduced))
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); !errors.Is(err, errInduced) {
+		t.Errorf("the pass ends with %v, want the error, whose back-off starts earlier", err)
+	}
+}
