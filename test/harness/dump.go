@@ -19,11 +19,12 @@ import (
 
 const (
 	dumpLines   = 20
+	dumpObjects = 20
 	dumpTimeout = 10 * time.Second
 )
 
-// Dump logs what a namespace holds (the objects of the operator's kinds whole, Services, events) and the last lines of
-// each process. It is called for the namespace of each test that fails.
+// Dump logs what a namespace holds (the first objects of each of the operator's kinds, Services, events) and the last
+// lines of each process. It is called for the namespace of each test that fails.
 func (e *Env) Dump(t testing.TB, namespace string) {
 	t.Helper()
 	// The context of a test that has ended is over.
@@ -44,7 +45,7 @@ func (e *Env) Dump(t testing.TB, namespace string) {
 	}
 	var state strings.Builder
 	for _, resource := range resources {
-		list, err := e.Dynamic.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		list, err := e.Dynamic.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: dumpObjects})
 		if err != nil {
 			fmt.Fprintf(&state, "--- %s: %v\n", resource.Resource, err)
 			continue

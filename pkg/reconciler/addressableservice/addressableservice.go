@@ -72,6 +72,8 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableServic
 func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService) reconciler.Event {
 	if err := r.removeEveryAlias(ctx, as); err != nil {
 		as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, err.Error())
+		// Deleting made a new generation, which nobody else says that it was seen.
+		as.Status.ObservedGeneration = as.Generation
 		return err
 	}
 	return nil

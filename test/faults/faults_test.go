@@ -1,0 +1,194 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const directory = "knative-samples-directory"
+
+// takeover bounds how long a process that was started after a crash waits for the
+// lease of the one that died, 15 s as in config/config-leader-election.yaml, with
+// client-go's jitter and room for a busy machine.
+const takeover = 60 * time.Second
+
+const manifests = `
+apiVersion: v1
+kind: Service
+metadata: {name: target}
+spec:
+  ports: [{name: http, port: 80}]
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: it}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: target}
+  publish: {alias: it}
+`
+
+var alias = harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: directory, Name: "it"}
+
+// noOrphans fails when the directory holds a Service, for what it was made for is gone.
+func noOrphans(t *testing.T, env *harness.Env) {
+	t.Helper()
+	services, err := env.Kube.CoreV1().Services(directory).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("listing the directory: %v", err)
+	}
+	for _, s := range services.Items {
+		t.Errorf("alias %s of %s is left behind", s.Name, s.Annotations[samples.AliasOwnerAnnotationKey])
+	}
+}
+
+func TestKilledBetweenAliasAndStatus(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"))
+	ns := env.Namespace(t)
+	held := env.Proxy(t, "controller").Hold(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns)))
+	as := env.Apply(t, ns, manifests)[1]
+	held.Wait(t)
+	before := env.Await(t, alias, harness.Exists)
+	controller := env.Process(t, "controller")
+	controller.Kill(t)
+	held.Release()
+
+	controller.Start(t)
+	env.AwaitWithin(t, takeover, as, harness.Ready)
+	if after := env.Await(t, alias, harness.Exists); after.GetUID() != before.GetUID() {
+		t.Errorf("the alias was made anew, want the one from before the crash to be known as ours")
+	}
+	env.Delete(t, as)
+	env.Await(t, as, harness.Gone)
+	noOrphans(t, env)
+}
+
+func TestKilledBetweenRemovingAliasAndFinalizer(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"))
+	ns := env.Namespace(t)
+	as := env.Apply(t, ns, manifests)[1]
+	env.Await(t, as, harness.Ready)
+	held := env.Proxy(t, "controller").Hold(harness.Matching("patch", "addressableservices").And(harness.InNamespace(ns)))
+	env.Delete(t, as)
+	held.Wait(t)
+	env.Await(t, alias, harness.Gone)
+	env.Await(t, as, harness.Exists)
+	controller := env.Process(t, "controller")
+	controller.Kill(t)
+	held.Release()
+
+	controller.Start(t)
+	env.AwaitWithin(t, takeover, as, harness.Gone)
+	noOrphans(t, env)
+}
+
+func TestDeletedRightAfterTheAliasWasMade(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"))
+	ns := env.Namespace(t)
+	// The cache of Services never learns of the alias, so only a live list finds it.
+	resume := env.Proxy(t, "controller").PauseWatches(harness.Matching("watch", "services"))
+	defer resume()
+	as := env.Apply(t, ns, `
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: chained}
+spec:
+  ref: {apiVersion: samples.knative.dev/v1, kind: AddressableService, name: absent}
+  publish: {alias: it}
+`)[0]
+	env.Await(t, as, harness.HasCondition("Ready", "False", v1.ReasonTargetNotFound))
+	giveAddress(t, env, ns, "absent")
+	env.Await(t, as, harness.Ready)
+	env.Await(t, alias, harness.Exists)
+	env.Delete(t, as)
+	env.Await(t, as, harness.Gone)
+	noOrphans(t, env)
+}
+
+// giveAddress makes an AddressableService of another class with an address in its
+// status, which needs no Service.
+func giveAddress(t *testing.T, env *harness.Env, namespace, name string) {
+	t.Helper()
+	ref := env.Apply(t, namespace, fmt.Sprintf(`
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata:
+  name: %s
+  annotations: {samples.knative.dev/addressableservice.class: other}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: none}
+`, name))[0]
+	env.Patch(t, ref, `{"status": {"address": {"url": "http://given.example.com"}}}`, "status")
+}
+
+func TestAliasDeletedWhileTheWatchIsCutOffIsPutBack(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"))
+	ns := env.Namespace(t)
+	as := env.Apply(t, ns, manifests)[1]
+	env.Await(t, as, harness.Ready)
+	before := env.Await(t, alias, harness.Exists)
+
+	proxy := env.Proxy(t, "controller")
+	proxy.Cut()
+	env.Delete(t, alias)
+	env.Await(t, alias, harness.Gone)
+	proxy.Restore()
+
+	after := env.AwaitWithin(t, takeover, alias, harness.Exists)
+	if after.GetUID() == before.GetUID() {
+		t.Errorf("the alias is the one from before, so it was not deleted at all")
+	}
+	env.Await(t, as, harness.Ready)
+}
+
+func TestObjectMadeWithoutTheWebhookIsServedAllTheSame(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithoutWebhooks("webhook"))
+	ns := env.Namespace(t)
+	mark := env.Mark(t)
+	as := env.Apply(t, ns, `
+apiVersion: v1
+kind: Service
+metadata: {name: target}
+spec:
+  ports: [{name: http, port: 80}]
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata:
+  name: it
+  annotations: {samples.knative.dev/addressableservice.class: mallard}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: target}
+`)[1]
+	o := env.Await(t, as, harness.Ready)
+	if !slices.Contains(o.GetFinalizers(), samples.FinalizerName) {
+		t.Errorf("it has finalizers %v, want %s among them", o.GetFinalizers(), samples.FinalizerName)
+	}
+	// This is what the finalizer costs that admission sets otherwise. The day that
+	// knative.dev/pkg mends it there is no conflict, and ADR 0004 can be reconsidered.
+	conflicts := mark.Entries(t, harness.ByUser(env.User("controller")), func(e harness.AuditEntry) bool {
+		return e.Resource == "addressableservices" && e.Code == http.StatusConflict
+	})
+	if len(conflicts) == 0 {
+		t.Errorf("the first pass over an object without the finalizer met no conflict: knative.dev/pkg has mended it, see docs/adr/0004-finalizer-by-admission.md")
+	}
+}
