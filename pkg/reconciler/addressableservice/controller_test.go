@@ -1,0 +1,186 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	fakedynamic "k8s.io/client-go/dynamic/fake"
+
+	fakeapiextensionsclient "knative.dev/pkg/client/injection/apiextensions/client/fake"
+	_ "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition/fake"
+	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
+	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace/fake"
+	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/service/fake"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/injection/clients/dynamicclient"
+	_ "knative.dev/pkg/injection/clients/dynamicclient/fake"
+	"knative.dev/pkg/reconciler"
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
+	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice/fake"
+)
+
+// running is a controller as NewController makes it, with its informers, workers
+// and configuration, on fake clients.
+type running struct {
+	ctx     context.Context //nolint:containedctx // the clients are in it
+	watcher *configmap.ManualWatcher
+}
+
+func run(t *testing.T) *running {
+	t.Helper()
+	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
+	// The one that is injected does not know our kinds.
+	ctx = context.WithValue(ctx, dynamicclient.Key{}, fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+		map[schema.GroupVersionResource]string{{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList"}))
+	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
+	impl := NewController(ctx, r.watcher)
+	leader, ok := impl.Reconciler.(reconciler.LeaderAware)
+	if !ok {
+		t.Fatalf("the reconciler is a %T, which is not leader-aware", impl.Reconciler)
+	}
+	if err := leader.Promote(reconciler.UniversalBucket(), impl.MaybeEnqueueBucketKey); err != nil {
+		t.Fatal(err)
+	}
+	r.configure("example.com")
+	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- impl.RunContext(ctx, 2) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		stopped()
+	})
+	return r
+}
+
+func (r *running) configure(domain string) {
+	cm := &corev1.ConfigMap{Data: map[string]string{"domain": domain, "directory-namespace": directory}}
+	cm.Namespace, cm.Name = "knative-samples", config.AddressableName
+	r.watcher.OnChange(cm)
+}
+
+// becomes waits until an object has a URL, or none, and is Ready accordingly.
+func (r *running) becomes(t *testing.T, name, url string) {
+	t.Helper()
+	var last *v1.AddressableService
+	err := wait.PollUntilContextTimeout(r.ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(ctx context.Context) (bool, error) {
+		var err error
+		last, err = fakesamplesclient.Get(ctx).SamplesV1().AddressableServices(ns).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		ready := last.Status.GetCondition(v1.AddressableServiceConditionReady)
+		if last.Status.Address == nil {
+			return url == "" && ready.IsFalse(), nil
+		}
+		return last.Status.Address.URL.String() == url && ready.IsTrue(), nil
+	})
+	if err != nil {
+		t.Fatalf("%s does not get URL %q: %v; its status is %+v", name, url, err, last.Status)
+	}
+}
+
+func (r *running) create(t *testing.T, objs ...*v1.AddressableService) {
+	t.Helper()
+	for _, as := range objs {
+		if _, err := fakesamplesclient.Get(r.ctx).SamplesV1().AddressableServices(ns).Create(r.ctx, as, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestControllerFollowsItsTarget(t *testing.T) {
+	r := run(t)
+	services := fakekubeclient.Get(r.ctx).CoreV1().Services(ns)
+	r.create(t, object("a"), object("b", refTo("a")))
+	r.becomes(t, "a", "")
+	r.becomes(t, "b", "")
+	for range 2 {
+		if _, err := services.Create(r.ctx, service(ns, "target"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.becomes(t, "a", "http://"+host)
+		r.becomes(t, "b", "http://"+host)
+		if err := services.Delete(r.ctx, "target", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r.becomes(t, "a", "")
+		r.becomes(t, "b", "")
+	}
+}
+
+func TestControllerFollowsItsConfigMap(t *testing.T) {
+	r := run(t)
+	if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, service(ns, "target"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.create(t, object("a", public))
+	r.becomes(t, "a", "https://a.ns.example.com")
+	r.configure("not a domain")
+	r.configure("example.org")
+	r.becomes(t, "a", "https://a.ns.example.org")
+}
+
+func TestControllerNoticesACRDThatIsInstalledLater(t *testing.T) {
+	r := run(t)
+	r.create(t, object("a", toDuck))
+	r.becomes(t, "a", "")
+	crds := fakeapiextensionsclient.Get(r.ctx).ApiextensionsV1().CustomResourceDefinitions()
+	if _, err := crds.Create(r.ctx, duckCRD(), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	err := wait.PollUntilContextTimeout(r.ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(ctx context.Context) (bool, error) {
+		as, err := fakesamplesclient.Get(ctx).SamplesV1().AddressableServices(ns).Get(ctx, "a", metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		c := as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved)
+		return c.IsFalse() && c.Reason == v1.ReasonTargetNotFound, nil
+	})
+	if err != nil {
+		t.Fatalf("the object still does not know its target's kind: %v", err)
+	}
+}
+
+func TestControllerPutsItsAliasBack(t *testing.T) {
+	r := run(t)
+	kube := fakekubeclient.Get(r.ctx).CoreV1()
+	if _, err := kube.Namespaces().Create(r.ctx, namespace(directory), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kube.Services(ns).Create(r.ctx, service(ns, "target"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.create(t, object("a", asAl))
+	r.becomes(t, "a", "http://"+host)
+	if err := kube.Services(directory).Delete(r.ctx, "al", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	err := wait.PollUntilContextTimeout(r.ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(ctx context.Context) (bool, error) {
+		_, err := kube.Services(directory).Get(ctx, "al", metav1.GetOptions{})
+		return err == nil, nil
+	})
+	if err != nil {
+		t.Errorf("the alias is not put back: %v", err)
+	}
+}
