@@ -8,6 +8,7 @@ package devenv
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -49,6 +50,10 @@ func (e *Env) startCluster(ctx context.Context, options Options) error {
 	}
 	if err := e.waitEstablished(ctx); err != nil {
 		return err
+	}
+	// What kubectl has remembered is from before the kinds were there, and it looks again for full names only.
+	if err := os.RemoveAll(e.kubectlCache); err != nil {
+		return fmt.Errorf("removing the cache of kubectl: %w", err)
 	}
 	end()
 	return nil

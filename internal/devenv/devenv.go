@@ -89,6 +89,8 @@ type Env struct {
 
 	cluster *devcluster.Cluster
 	hurry   context.Context //nolint:containedctx // see Options.Hurry
+	// kubectlCache is the folder in which kubectl remembers which kinds there are.
+	kubectlCache string
 }
 
 // Start brings the environment up. It returns when every process that it started is ready. On an error, and when ctx is
@@ -98,7 +100,7 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Env{hurry: options.Hurry}
+	e := &Env{hurry: options.Hurry, kubectlCache: filepath.Join(options.Dir, "kubectl-cache")}
 	if e.Manifests, err = manifest.ReadDir(options.Config); err != nil {
 		return nil, err
 	}
@@ -205,7 +207,8 @@ func (e *Env) startOperator(ctx context.Context, options Options, binaries map[s
 func (e *Env) Kubectl(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	var stdout, stderr strings.Builder
 	cmd := exec.Command(e.Localcluster, append([]string{"kubectl"}, args...)...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+e.Kubeconfig)
+	// In the user's own cache, what this server has would be taken for what the next one on its port has.
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+e.Kubeconfig, "KUBECACHEDIR="+e.kubectlCache)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	cmd.WaitDelay = kubectlGrace
 	if err := procgroup.Run(ctx, cmd, kubectlGrace); err != nil {
