@@ -1,0 +1,162 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package kubectl
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const (
+	isCreated    = "addressableservice.samples.knative.dev/subject created"
+	isConfigured = "addressableservice.samples.knative.dev/subject configured"
+	isUnchanged  = "addressableservice.samples.knative.dev/subject unchanged"
+	isApplied    = "addressableservice.samples.knative.dev/subject serverside-applied"
+)
+
+func TestApplyOfTheSameManifestChangesNothing(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	if got := u.apply(t, subject); got != isCreated {
+		t.Errorf("got %q, want %q", got, isCreated)
+	}
+	u.ready(t)
+	u.env.Throughout(t, u.ref(), u.env.Unchanged(t, u.ref()), func() {
+		for range 2 {
+			if got := u.apply(t, subject); got != isUnchanged {
+				t.Errorf("got %q, want %q", got, isUnchanged)
+			}
+		}
+	})
+	checkKept(t, u.get(t))
+}
+
+func TestApplyOfAChangedFieldChangesOnlyThat(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			u.apply(t, subject, flags...)
+			want := u.ready(t).DeepCopy()
+			u.apply(t, strings.Replace(subject, "/old", "/new", 1), flags...)
+			got := u.ready(t).DeepCopy()
+			if got := field(got, "status", "address", "url"); !strings.HasSuffix(got, "/new") {
+				t.Errorf("got URL %q, want one with the new path", got)
+			}
+			checkKept(t, got)
+			want.Object["spec"].(map[string]any)["path"] = "/new"
+			if diff := cmp.Diff(want.Object["spec"], got.Object["spec"]); diff != "" {
+				t.Errorf("the spec (-want, +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestApplyOfAManifestWithoutAFieldTakesItAway(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			u.apply(t, subject, flags...)
+			u.apply(t, strings.Replace(subject, "  path: /old\n", "", 1), flags...)
+			if got := field(u.ready(t), "spec", "path"); got != "" {
+				t.Errorf("the path is still %q", got)
+			}
+			checkKept(t, u.get(t))
+		})
+	}
+}
+
+func TestServerSideApplyOfTheSameManifestChangesNothing(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	if got := u.apply(t, subject, "--server-side"); got != isApplied {
+		t.Errorf("got %q, want %q", got, isApplied)
+	}
+	u.ready(t)
+	u.env.Throughout(t, u.ref(), u.env.Unchanged(t, u.ref()), func() {
+		for range 2 {
+			u.apply(t, subject, "--server-side")
+		}
+	})
+	checkKept(t, u.get(t))
+}
+
+func TestClientSideApplyCanBeContinuedServerSide(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.apply(t, subject)
+	u.ready(t)
+	u.apply(t, subject, "--server-side")
+	checkKept(t, u.get(t))
+	u.apply(t, strings.Replace(subject, "  path: /old\n", "", 1), "--server-side")
+	if got := field(u.ready(t), "spec", "path"); got != "" {
+		t.Errorf("the path is still %q", got)
+	}
+	checkKept(t, u.get(t))
+}
+
+// What one user set another must not change unknowingly; what the operator writes is nobody's conflict.
+func TestServerSideApplyTellsOfConflicts(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.apply(t, subject, "--server-side", "--field-manager=first")
+	u.ready(t)
+	changed := strings.Replace(subject, "/old", "/new", 1)
+	_, err := u.input(t, changed, "apply", "-f", "-", "--server-side", "--field-manager=second")
+	checkSays(t, err, `conflict with "first"`, ".spec.path")
+	u.apply(t, changed, "--server-side", "--field-manager=second", "--force-conflicts")
+	checkKept(t, u.ready(t))
+}
+
+func TestApplyRefusesATypo(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			args := append([]string{"apply", "-f", "-"}, flags...)
+			_, err := u.input(t, strings.Replace(subject, "path:", "pth:", 1), args...)
+			checkSays(t, err, "pth")
+			_, err = u.input(t, strings.Replace(subject, "/old", "old", 1), args...)
+			checkSays(t, err, "spec.path", "should match")
+			u.env.Await(t, u.ref(), harness.Gone)
+		})
+	}
+}
+
+func TestDiffShowsWhatApplyWouldChange(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			u.apply(t, subject, flags...)
+			u.ready(t)
+			args := append([]string{"diff", "-f", "-"}, flags...)
+			// With nothing to change it ends well.
+			if out, err := u.input(t, subject, args...); err != nil || out != "" {
+				t.Errorf("with the same manifest: got error %v and\n%s", err, out)
+			}
+			out, err := u.input(t, strings.Replace(subject, "/old", "/new", 1), args...)
+			checkSays(t, err, "exit status 1")
+			want := []string{"-  generation: 1", "-  path: /old", "+  generation: 2", "+  path: /new"}
+			if diff := cmp.Diff(want, strings.Split(strings.TrimSpace(out), "\n"), cmpopts.SortSlices(strings.Compare)); diff != "" {
+				t.Errorf("with another path (-want, +got):\n%s", diff)
+			}
+			if got := field(u.get(t), "spec", "path"); got != "/old" {
+				t.Errorf("kubectl diff has changed the path to %q", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package kubectl
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const (
+	system    = "--namespace=knative-samples"
+	directory = "--namespace=knative-samples-directory"
+	elsewhere = "--namespace=default"
+	everyone  = "--all-namespaces"
+	status    = "--subresource=status"
+
+	controllerLease = "leases/controller.github.com.mallard-dev.mallard.pkg.reconciler.addressableservice.reconciler.00-of-01"
+)
+
+// rights are what each service account may and may not do: a verb or several, a resource, and where.
+var rights = map[string]struct{ may, mayNot []string }{
+	"controller": {
+		may: []string{
+			"get,list,watch,patch addressableservices " + everyone,
+			"update addressableservices " + everyone + " " + status,
+			"list,watch services " + everyone,
+			"list,watch namespaces",
+			"list,watch customresourcedefinitions",
+			"create,patch events " + everyone,
+			"get,list,watch configmaps " + system,
+			"create leases " + system,
+			"get,update " + controllerLease + " " + system,
+			"get,create,update,delete services " + directory,
+		},
+		mayNot: []string{
+			"create,update,delete,deletecollection addressableservices " + everyone,
+			"patch addressableservices " + everyone + " " + status,
+			"get,create,update,patch,delete services " + elsewhere,
+			"get,create,update,patch,delete services " + system,
+			"create,update,patch,delete namespaces",
+			"create,update,patch,delete customresourcedefinitions",
+			"create,update,patch,delete configmaps " + system,
+			"get,list configmaps " + elsewhere,
+			"get,list,watch secrets " + system,
+			"get,list,watch secrets " + elsewhere,
+			"delete leases " + system,
+			"get,update leases/webhook.defaultingwebhook.00-of-01 " + system,
+			"list,update mutatingwebhookconfigurations",
+			"list,update validatingwebhookconfigurations",
+			"get,list,create pods " + everyone,
+			"create serviceaccounts/controller " + system + " --subresource=token",
+			"create,bind,escalate clusterroles",
+			"impersonate users",
+			"* *.*",
+		},
+	},
+	"webhook": {
+		may: []string{
+			"list,watch mutatingwebhookconfigurations",
+			"list,watch validatingwebhookconfigurations",
+			"update mutatingwebhookconfigurations/defaulting.webhook.samples.knative.dev",
+			"update validatingwebhookconfigurations/validation.webhook.samples.knative.dev",
+			"update validatingwebhookconfigurations/config.webhook.samples.knative.dev",
+			"get namespaces/knative-samples",
+			"get,list,watch configmaps " + system,
+			"list,watch secrets " + system,
+			"update secrets/webhook-certs " + system,
+			"create leases " + system,
+			"get,update leases/webhook.defaultingwebhook.00-of-01 " + system,
+		},
+		mayNot: []string{
+			"create,delete,update,patch mutatingwebhookconfigurations",
+			"create,delete,update,patch validatingwebhookconfigurations",
+			"update validatingwebhookconfigurations/validation.webhook.example.com",
+			"list,watch,update namespaces",
+			"get namespaces/default",
+			"create,update,patch,delete configmaps " + system,
+			"list,watch secrets " + elsewhere,
+			"create,delete,update secrets " + system,
+			"update secrets/other " + system,
+			"get,update " + controllerLease + " " + system,
+			"get,list,create,update,patch,delete addressableservices " + everyone,
+			"update addressableservices " + everyone + " " + status,
+			"get,list,create services " + everyone,
+			"create events " + everyone,
+			"list customresourcedefinitions",
+			"create serviceaccounts/webhook " + system + " --subresource=token",
+			"create,bind,escalate clusterroles",
+			"impersonate users",
+			"* *.*",
+		},
+	},
+}
+
+func TestServiceAccountsMayDoWhatTheyNeedAndNoMore(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	for account, r := range rights {
+		for _, right := range r.may {
+			checkCanI(t, env, account, right, "yes")
+		}
+		for _, right := range r.mayNot {
+			checkCanI(t, env, account, right, "no")
+		}
+	}
+}
+
+func checkCanI(t *testing.T, env *harness.Env, account, right, want string) {
+	t.Helper()
+	t.Run(account+" "+right, func(t *testing.T) {
+		t.Parallel()
+		verbs, rest, _ := strings.Cut(right, " ")
+		for verb := range strings.SplitSeq(verbs, ",") {
+			args := append([]string{"auth", "can-i", "--as", env.User(account), verb}, strings.Fields(rest)...)
+			// The answer no is an error as well.
+			out, err := env.TryKubectl(t, "", args...)
+			if got := strings.TrimSpace(out); got != want && !strings.HasPrefix(got, want+" - ") {
+				t.Errorf("%s %s: got %q and error %v, want %s", verb, rest, out, err, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package kubectl
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestReplaceWithTheFirstManifestKeepsClassAndFinalizer(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	if _, err := u.input(t, subject, "create", "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+	u.ready(t)
+	if _, err := u.input(t, strings.Replace(subject, "/old", "/new", 1), "replace", "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+	got := u.ready(t)
+	checkKept(t, got)
+	if got := field(got, "spec", "path"); got != "/new" {
+		t.Errorf("got path %q, want the new one", got)
+	}
+}
+
+func TestEditChangesTheObject(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.apply(t, subject)
+	u.ready(t)
+	u.run(t, "edit", "asvc", "subject")
+	got := u.ready(t)
+	checkKept(t, got)
+	if got := field(got, "status", "address", "url"); !strings.HasSuffix(got, "/edited") {
+		t.Errorf("got URL %q, want one with the edited path", got)
+	}
+	// There is nothing left for the editor to do.
+	if out := u.run(t, "edit", "asvc", "subject"); strings.Contains(out, "edited") {
+		t.Errorf("without a change: got %q", out)
+	}
+}
+
+func TestPatchChangesTheObject(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.apply(t, subject)
+	u.run(t, "patch", "asvc", "subject", "--type=merge", "-p", `{"spec": {"path": "/merged"}}`)
+	if got := field(u.ready(t), "status", "address", "url"); !strings.HasSuffix(got, "/merged") {
+		t.Errorf("got URL %q, want one with the merged path", got)
+	}
+	u.run(t, "patch", "asvc", "subject", "--type=json", "-p", `[{"op": "replace", "path": "/spec/path", "value": "/replaced"}]`)
+	if got := field(u.ready(t), "status", "address", "url"); !strings.HasSuffix(got, "/replaced") {
+		t.Errorf("got URL %q, want one with the replaced path", got)
+	}
+	checkKept(t, u.get(t))
+	_, err := u.input(t, "", "patch", "asvc", "subject", "--type=merge", "-p", `{"spec": {"path": "/.."}}`)
+	checkSays(t, err, "spec.path", "path must not hold the segments . or ..")
+}
+
+func TestLabelAndAnnotateChangeOnlyMetadata(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.apply(t, subject)
+	before := u.ready(t)
+	u.run(t, "label", "asvc", "subject", "colour=blue")
+	u.run(t, "annotate", "asvc", "subject", "example.com/note=text")
+	after := u.get(t)
+	checkKept(t, after)
+	if after.GetLabels()["colour"] != "blue" || after.GetAnnotations()["example.com/note"] != "text" {
+		t.Errorf("got labels %v and annotations %v", after.GetLabels(), after.GetAnnotations())
+	}
+	if before.GetGeneration() != after.GetGeneration() {
+		t.Errorf("the generation went from %d to %d", before.GetGeneration(), after.GetGeneration())
+	}
+	if got := u.run(t, "get", "asvc", "-l", "colour=blue", "-o", "name"); !strings.Contains(got, "/subject") {
+		t.Errorf("by its label: got %q", got)
+	}
+	_, err := u.input(t, "", "annotate", "--overwrite", "asvc", "subject", samples.ClassAnnotationKey+"=other")
+	checkSays(t, err, `the class cannot be changed from "mallard" to "other"`, samples.ClassAnnotationKey)
+	u.run(t, "annotate", "asvc", "subject", samples.ClassAnnotationKey+"-")
+	checkKept(t, u.get(t))
+}
+
+func TestDeleteReturnsWhenTheObjectIsGone(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.apply(t, subject)
+	u.ready(t)
+	if got := u.run(t, "delete", "asvc", "subject"); !strings.Contains(got, `"subject" deleted`) {
+		t.Errorf("got %q", got)
+	}
+	checkGone(t, func() error {
+		_, err := u.env.Samples.SamplesV1().AddressableServices(u.namespace).Get(t.Context(), "subject", metav1.GetOptions{})
+		return err
+	})
+	_, err := u.input(t, "", "get", "asvc", "subject")
+	checkSays(t, err, `addressableservices.samples.knative.dev "subject" not found`)
+}
+
+func TestDeleteReturnsWhenTheAliasIsGone(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"by name":              {"delete", "asvc", "subject"},
+		"all of the namespace": {"delete", "asvc", "--all"},
+		"in the foreground":    {"delete", "asvc", "subject", "--cascade=foreground"},
+		"with no grace":        {"delete", "asvc", "subject", "--grace-period=0", "--force"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			// A namespace is nobody else's, and so is an alias of its name.
+			u.apply(t, publishing(u.namespace))
+			u.ready(t)
+			alias := func() error {
+				_, err := u.env.Kube.CoreV1().Services("knative-samples-directory").Get(t.Context(), u.namespace, metav1.GetOptions{})
+				return err
+			}
+			if err := alias(); err != nil {
+				t.Fatal(err)
+			}
+			u.run(t, args...)
+			checkGone(t, alias)
+			u.env.Await(t, u.ref(), harness.Gone)
+		})
+	}
+}
+
+// There is nothing to scale, and so no scale subresource, which the API server calls not found.
+func TestScaleIsRefused(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.apply(t, subject)
+	u.ready(t)
+	u.env.Throughout(t, u.ref(), u.env.Unchanged(t, u.ref()), func() {
+		_, err := u.input(t, "", "scale", "asvc/subject", "--replicas=2")
+		checkSays(t, err, "NotFound", resource.GroupResource().String())
+	})
+}
