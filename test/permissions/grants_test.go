@@ -1,0 +1,131 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package permissions
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mallard-dev/mallard/internal/manifest"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// grant is one thing that an account may do, by the words of one Role.
+type grant struct {
+	account string
+	// role is kind and name of the Role, for messages.
+	role string
+	// namespace is empty for what may be done everywhere.
+	namespace string
+	verb      string
+	group     string
+	resource  string // with its subresource behind a slash
+	name      string // empty for any
+}
+
+func (g grant) String() string {
+	return fmt.Sprintf("%s: %s %s %s/%s %s (%s)", g.account, g.verb, cmp.Or(g.group, "core"), g.resource, g.name, g.namespace, g.role)
+}
+
+// covers says whether a request is what the grant allows.
+func (g grant) covers(r harness.Request) bool {
+	resource, subresource, _ := strings.Cut(g.resource, "/")
+	return g.verb == r.Verb && g.group == r.Group && resource == r.Resource && subresource == r.Subresource &&
+		(g.namespace == "" || g.namespace == r.Namespace) && (g.name == "" || g.name == r.Name)
+}
+
+// granted reads every grant of config/ that a binding there gives to an account. A
+// role that only aggregates others has none of its own.
+func granted(t *testing.T) []grant {
+	t.Helper()
+	var grants []grant
+	rules, bindings := map[string][]rbacv1.PolicyRule{}, []rbacv1.RoleBinding{}
+	files, err := filepath.Glob("../../config/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("finding the manifests: %v (%d files)", err, len(files))
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects, err := manifest.Parse(content)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, o := range objects {
+			// Role and ClusterRole, and their bindings, have the same fields.
+			switch o.GetKind() {
+			case "Role", "ClusterRole":
+				var role rbacv1.Role
+				convert(t, o.Object, &role)
+				rules[roleKey(o.GetKind(), role.Namespace, role.Name)] = role.Rules
+			case "RoleBinding", "ClusterRoleBinding":
+				var binding rbacv1.RoleBinding
+				convert(t, o.Object, &binding)
+				bindings = append(bindings, binding)
+			}
+		}
+	}
+	for _, b := range bindings {
+		key := roleKey(b.RoleRef.Kind, b.Namespace, b.RoleRef.Name)
+		bound, ok := rules[key]
+		if !ok {
+			t.Errorf("binding %s names %s, which is not in config/", b.Name, key)
+		}
+		for _, subject := range b.Subjects {
+			for _, rule := range bound {
+				grants = append(grants, expand(subject.Name, key, b.Namespace, rule)...)
+			}
+		}
+	}
+	return grants
+}
+
+func roleKey(kind, namespace, name string) string {
+	if kind == "ClusterRole" {
+		return kind + " " + name
+	}
+	return kind + " " + namespace + "/" + name
+}
+
+func convert(t *testing.T, from map[string]any, to any) {
+	t.Helper()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expand writes a rule out, one grant for each thing that it allows.
+func expand(account, role, namespace string, rule rbacv1.PolicyRule) []grant {
+	var grants []grant
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				for _, name := range slices.Concat(rule.ResourceNames, unlessAny(rule.ResourceNames)) {
+					grants = append(grants, grant{account, role, namespace, verb, group, resource, name})
+				}
+			}
+		}
+	}
+	return grants
+}
+
+// unlessAny is a rule's only name, that of any, when it lists none.
+func unlessAny(names []string) []string {
+	if len(names) > 0 {
+		return nil
+	}
+	return []string{""}
+}
