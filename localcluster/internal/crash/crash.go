@@ -58,11 +58,16 @@ func (r *Reporter) ZapHook(component string) zapcore.CheckWriteHook {
 
 // report hands over the cause and never returns, because the callers' callers rely on that.
 func (r *Reporter) report(cause error) {
+	r.note(cause)
+	select {}
+}
+
+// note keeps the first cause. What comes after it usually follows from it.
+func (r *Reporter) note(cause error) {
 	r.once.Do(func() {
 		r.fatal <- cause
 		close(r.stuck)
 	})
-	select {}
 }
 
 type zapHook struct {
