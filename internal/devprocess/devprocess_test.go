@@ -139,8 +139,12 @@ func TestResolve(t *testing.T) {
 		"Fields": {
 			reason: "the Pod is one that might exist",
 			env: []corev1.EnvVar{
-				{Name: "N", ValueFrom: ref("metadata.namespace")}, {Name: "P", ValueFrom: ref("metadata.name")}, {Name: "S", ValueFrom: ref("spec.serviceAccountName")},
-				{Name: "L", ValueFrom: ref("metadata.labels['app']")}, {Name: "LS", ValueFrom: ref("metadata.labels")}, {Name: "I", ValueFrom: ref("status.podIP")},
+				{Name: "N", ValueFrom: ref("metadata.namespace")},
+				{Name: "P", ValueFrom: ref("metadata.name")},
+				{Name: "S", ValueFrom: ref("spec.serviceAccountName")},
+				{Name: "L", ValueFrom: ref("metadata.labels['app']")},
+				{Name: "LS", ValueFrom: ref("metadata.labels")},
+				{Name: "I", ValueFrom: ref("status.podIP")},
 			},
 			want: map[string]string{"N": "ns", "P": "pod", "S": "sa", "L": "a", "LS": "app=\"a\"\nb=\"c\"", "I": "127.0.0.1"},
 		},

@@ -8,6 +8,7 @@ package procgroup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
-		os.Stdout.WriteString("ready\n")
+		fmt.Println("ready")
 		wait()
 	case "parent":
 		child := command("stubborn")
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 		}
 		wait()
 	case "lasting":
-		os.Stdout.WriteString("ready\n")
+		fmt.Println("ready")
 		wait()
 	}
 }

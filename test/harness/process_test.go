@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -98,107 +97,125 @@ func awaitExit(t *testing.T, env *harness.Env) (exits []error) {
 	return exits
 }
 
+// TestProcess takes one process through its life.
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithConfig("testdata/config"))
-	p := env.Process(t, "scratch")
+	t.Run("is given what its container declares", func(t *testing.T) { testDeclared(t, env) })
+	t.Run("keeps the status of its Deployment honest", func(t *testing.T) { testStatus(t, env) })
+	t.Run("reads what it refers to anew at each start, and its own environment wins", func(t *testing.T) { testReadAnew(t, env) })
+	t.Run("is killed with its children", func(t *testing.T) { testKilledWithChildren(t, env) })
+	t.Run("is killed when it does not stop", func(t *testing.T) { testStubborn(t, env) })
+	t.Run("gives notice when it ends unasked", func(t *testing.T) { testExitNotice(t, env) })
+	t.Run("that cannot start says why", func(t *testing.T) { testCannotStart(t, env) })
+}
 
-	t.Run("is given what its container declares", func(t *testing.T) {
-		var got about
-		ask(t, env, http.MethodGet, "/about", &got)
-		for _, want := range []string{"COLOUR=green", "ALL_colour=green", "WORD=sesame", "NAMESPACE=scratch", "POD=scratch-0", "HOME=" + got.Dir} {
-			if !slices.Contains(got.Env, want) {
-				t.Errorf("its environment lacks %s: %q", want, got.Env)
-			}
+func testDeclared(t *testing.T, env *harness.Env) {
+	t.Helper()
+	var got about
+	ask(t, env, http.MethodGet, "/about", &got)
+	for _, want := range []string{"COLOUR=green", "ALL_colour=green", "WORD=sesame", "NAMESPACE=scratch", "POD=scratch-0", "HOME=" + got.Dir} {
+		if !slices.Contains(got.Env, want) {
+			t.Errorf("its environment lacks %s: %q", want, got.Env)
 		}
-		if i := slices.IndexFunc(got.Env, func(v string) bool { return strings.HasPrefix(v, "PORT=") }); got.Env[i] == "PORT=8080" ||
-			!slices.Equal(got.Args, []string{"--listen=" + strings.TrimPrefix(got.Env[i], "PORT="), "$(UNKNOWN)"}) {
-			t.Errorf("got %s and arguments %q, want a local port in both", got.Env[i], got.Args)
+	}
+	if i := slices.IndexFunc(got.Env, func(v string) bool { return strings.HasPrefix(v, "PORT=") }); got.Env[i] == "PORT=8080" ||
+		!slices.Equal(got.Args, []string{"--listen=" + strings.TrimPrefix(got.Env[i], "PORT="), "$(UNKNOWN)"}) {
+		t.Errorf("got %s and arguments %q, want a local port in both", got.Env[i], got.Args)
+	}
+	for _, name := range []string{"ABSENT=", "GOPATH=", "KUBERNETES_SERVICE_HOST="} {
+		if slices.ContainsFunc(got.Env, func(v string) bool { return strings.HasPrefix(v, name) }) {
+			t.Errorf("its environment has %s: %q", name, got.Env)
 		}
-		for _, name := range []string{"ABSENT=", "GOPATH=", "KUBERNETES_SERVICE_HOST="} {
-			if slices.ContainsFunc(got.Env, func(v string) bool { return strings.HasPrefix(v, name) }) {
-				t.Errorf("its environment has %s: %q", name, got.Env)
-			}
-		}
-	})
+	}
+}
 
-	t.Run("keeps the status of its Deployment honest", func(t *testing.T) {
-		env.Await(t, scratchDeployment, available, readyReplicas(1))
-		env.Kubectl(t, "wait", "--for=condition=Available", "deployment/scratch", "-n", "scratch", "--timeout=10s")
-		env.Kubectl(t, "rollout", "status", "deployment/scratch", "-n", "scratch", "--timeout=10s")
-		ask(t, env, http.MethodPost, "/unready?is=true", nil)
-		env.Await(t, scratchDeployment, unavailable, readyReplicas(0))
-		ask(t, env, http.MethodPost, "/unready?is=false", nil)
-		env.Await(t, scratchDeployment, available, readyReplicas(1))
-	})
+func testStatus(t *testing.T, env *harness.Env) {
+	t.Helper()
+	env.Await(t, scratchDeployment, available, readyReplicas(1))
+	env.Kubectl(t, "wait", "--for=condition=Available", "deployment/scratch", "-n", "scratch", "--timeout=10s")
+	env.Kubectl(t, "rollout", "status", "deployment/scratch", "-n", "scratch", "--timeout=10s")
+	ask(t, env, http.MethodPost, "/unready?is=true", nil)
+	env.Await(t, scratchDeployment, unavailable, readyReplicas(0))
+	ask(t, env, http.MethodPost, "/unready?is=false", nil)
+	env.Await(t, scratchDeployment, available, readyReplicas(1))
+}
 
-	t.Run("reads what it refers to anew at each start, and its own environment wins", func(t *testing.T) {
-		env.Patch(t, scratchSettings, `{"data": {"colour": "blue"}}`)
-		p.SetEnv(map[string]string{"WORD": "please"})
-		p.Restart(t)
-		var got about
-		ask(t, env, http.MethodGet, "/about", &got)
-		if !slices.Contains(got.Env, "COLOUR=blue") || !slices.Contains(got.Env, "WORD=please") {
-			t.Errorf("after a restart: got %q, want the new values", got.Env)
-		}
-	})
+func testReadAnew(t *testing.T, env *harness.Env) {
+	t.Helper()
+	process := env.Process(t, "scratch")
+	env.Patch(t, scratchSettings, `{"data": {"colour": "blue"}}`)
+	process.SetEnv(map[string]string{"WORD": "please"})
+	process.Restart(t)
+	var got about
+	ask(t, env, http.MethodGet, "/about", &got)
+	if !slices.Contains(got.Env, "COLOUR=blue") || !slices.Contains(got.Env, "WORD=please") {
+		t.Errorf("after a restart: got %q, want the new values", got.Env)
+	}
+}
 
-	t.Run("is killed with its children", func(t *testing.T) {
-		var got about
-		ask(t, env, http.MethodGet, "/about", &got)
-		if err := syscall.Kill(got.Child, 0); err != nil {
-			t.Fatalf("looking for its child: %v", err)
+func testKilledWithChildren(t *testing.T, env *harness.Env) {
+	t.Helper()
+	process := env.Process(t, "scratch")
+	var got about
+	ask(t, env, http.MethodGet, "/about", &got)
+	if err := syscall.Kill(got.Child, 0); err != nil {
+		t.Fatalf("looking for its child: %v", err)
+	}
+	process.Kill(t)
+	env.Await(t, scratchDeployment, unavailable, readyReplicas(0))
+	harness.Eventually(t, "its child is gone", func(context.Context) error {
+		if err := syscall.Kill(got.Child, 0); !errors.Is(err, syscall.ESRCH) {
+			return errors.Join(errors.New("it is there"), err)
 		}
-		p.Kill(t)
-		env.Await(t, scratchDeployment, unavailable, readyReplicas(0))
-		harness.Eventually(t, "its child is gone", func(context.Context) error {
-			if err := syscall.Kill(got.Child, 0); !errors.Is(err, syscall.ESRCH) {
-				return fmt.Errorf("looking for it: got %v, want no such process", err)
-			}
-			return nil
-		})
-		if exits := env.TakeExits(); len(exits) > 0 {
-			t.Errorf("a kill is asked for, but got the notices %v", exits)
-		}
-		p.Start(t)
+		return nil
 	})
+	if exits := env.TakeExits(); len(exits) > 0 {
+		t.Errorf("a kill is asked for, but got the notices %v", exits)
+	}
+	process.Start(t)
+}
 
-	t.Run("is killed when it does not stop", func(t *testing.T) {
-		p.SetEnv(map[string]string{"STUBBORN": "yes"})
-		p.Restart(t)
-		p.Stop(t)
-		if p.PID() != 0 {
-			t.Error("it still runs")
-		}
-		p.SetEnv(nil)
-		p.Start(t)
-	})
+func testStubborn(t *testing.T, env *harness.Env) {
+	t.Helper()
+	process := env.Process(t, "scratch")
+	process.SetEnv(map[string]string{"STUBBORN": "yes"})
+	process.Restart(t)
+	process.Stop(t)
+	if process.PID() != 0 {
+		t.Error("it still runs")
+	}
+	process.SetEnv(nil)
+	process.Start(t)
+}
 
-	t.Run("gives notice when it ends unasked", func(t *testing.T) {
-		ask(t, env, http.MethodPost, "/exit?code=3", nil)
-		exits := awaitExit(t, env)
-		env.Await(t, scratchDeployment, unavailable)
-		var exit *devprocess.ExitError
-		if !errors.As(exits[0], &exit) || !strings.Contains(exit.Error(), "process scratch has ended: exit status 3") ||
-			!slices.Contains(exit.Lines, "these are my last words") {
-			t.Errorf("got the notice %v, want one with its exit status and last words", exits[0])
-		}
-	})
+func testExitNotice(t *testing.T, env *harness.Env) {
+	t.Helper()
+	ask(t, env, http.MethodPost, "/exit?code=3", nil)
+	exits := awaitExit(t, env)
+	env.Await(t, scratchDeployment, unavailable)
+	var exit *devprocess.ExitError
+	if !errors.As(exits[0], &exit) || !strings.Contains(exit.Error(), "process scratch has ended: exit status 3") ||
+		!slices.Contains(exit.Lines, "these are my last words") {
+		t.Errorf("got the notice %v, want one with its exit status and last words", exits[0])
+	}
+}
 
-	t.Run("that cannot start says why", func(t *testing.T) {
-		p.SetEnv(map[string]string{"PORT": "none"})
-		var exit *devprocess.ExitError
-		if err := p.TryStart(t); !errors.As(err, &exit) {
-			t.Errorf("got error %v, want its end", err)
-		}
-		awaitExit(t, env)
-		p.SetEnv(nil)
-		env.Patch(t, scratchDeployment, `{"spec": {"template": {"spec": {"containers": [{"name": "scratch", "image": "ko://github.com/mallard-dev/mallard/test/harness/internal/program",
-			"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "nobody", "key": "nothing"}}}]}]}}}}`)
-		if err := p.TryStart(t); err == nil || !strings.Contains(err.Error(), `containers[0].env[0] (A): reading secret scratch/nobody`) {
-			t.Errorf("got error %v, want one that names the field and the secret", err)
-		}
-	})
+func testCannotStart(t *testing.T, env *harness.Env) {
+	t.Helper()
+	process := env.Process(t, "scratch")
+	process.SetEnv(map[string]string{"PORT": "none"})
+	var exit *devprocess.ExitError
+	if err := process.TryStart(t); !errors.As(err, &exit) {
+		t.Errorf("got error %v, want its end", err)
+	}
+	awaitExit(t, env)
+	process.SetEnv(nil)
+	env.Patch(t, scratchDeployment, `{"spec": {"template": {"spec": {"containers": [{"name": "scratch", "image": "ko://github.com/mallard-dev/mallard/test/harness/internal/program",
+		"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "nobody", "key": "nothing"}}}]}]}}}}`)
+	if err := process.TryStart(t); err == nil || !strings.Contains(err.Error(), `containers[0].env[0] (A): reading secret scratch/nobody`) {
+		t.Errorf("got error %v, want one that names the field and the secret", err)
+	}
 }
 
 func TestReplicas(t *testing.T) {
