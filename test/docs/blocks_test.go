@@ -1,0 +1,157 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package docs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// block is one fenced block of a document.
+type block struct {
+	file string
+	line int
+	// kind is the first word of the info string, attributes the key=value words after it.
+	kind       string
+	attributes map[string]string
+	text       string
+}
+
+func (b block) String() string { return fmt.Sprintf("%s:%d", b.file, b.line) }
+
+// documents are the Markdown files of the repository, by their paths from its root.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != root && entry.Name() != ".github" {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) == ".md" {
+			relative, err := filepath.Rel(root, path)
+			files = append(files, relative)
+			return err
+		}
+		return nil
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("finding the documents: %v (%d files)", err, len(files))
+	}
+	return files
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// blocks are the fenced blocks of a document, in order.
+func blocks(t *testing.T, file string) []block {
+	t.Helper()
+	var found []block
+	var current *block
+	for i, line := range strings.Split(read(t, file), "\n") {
+		info, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && current == nil:
+			words := strings.Fields(info)
+			current = &block{file: file, line: i + 1, attributes: map[string]string{}}
+			for j, word := range words {
+				key, value, _ := strings.Cut(word, "=")
+				if j == 0 {
+					current.kind = word
+				} else {
+					current.attributes[key] = value
+				}
+			}
+		case fence:
+			found = append(found, *current)
+			current = nil
+		case current != nil:
+			current.text += line + "\n"
+		}
+	}
+	if current != nil {
+		t.Fatalf("%s: the block is not closed", current)
+	}
+	return found
+}
+
+func TestEveryBlockIsShown(t *testing.T) {
+	for _, file := range documents(t) {
+		for _, b := range blocks(t, file) {
+			test, delegated := b.attributes["shown-by"]
+			switch {
+			case delegated:
+				testExists(t, b, test)
+			case b.kind == "sh", b.kind == "console":
+				// Run by TestCommands.
+			case b.kind == "yaml" && b.attributes["file"] != "":
+				if !strings.Contains(read(t, b.attributes["file"]), b.text) {
+					t.Errorf("%s: the block does not stand in %s", b, b.attributes["file"])
+				}
+			default:
+				t.Errorf("%s: nothing shows a block of kind %q; see the comment of this package", b, b.kind)
+			}
+		}
+	}
+}
+
+func testExists(t *testing.T, b block, test string) {
+	t.Helper()
+	folder, name, _ := strings.Cut(test, ":")
+	files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declaration := regexp.MustCompile(`(?m)^func ` + regexp.QuoteMeta(name) + `\(`)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if declaration.Match(content) {
+			return
+		}
+	}
+	t.Errorf("%s: there is no test %s in %s", b, name, folder)
+}
+
+func TestLinksLeadToFiles(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)]+)\)`)
+	for _, file := range documents(t) {
+		for _, match := range link.FindAllStringSubmatch(read(t, file), -1) {
+			target, anchor, _ := strings.Cut(match[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			if target == "" {
+				heading := "(?m)^#+ " + strings.ReplaceAll(regexp.QuoteMeta(anchor), "-", "[ -]") + "$"
+				if !regexp.MustCompile("(?i)" + heading).MatchString(read(t, file)) {
+					t.Errorf("%s: there is no heading for #%s", file, anchor)
+				}
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(file), target)); err != nil {
+				t.Errorf("%s: a link leads nowhere: %v", file, err)
+			}
+		}
+	}
+}

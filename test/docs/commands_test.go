@@ -1,0 +1,127 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package docs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mallard-dev/mallard/internal/devcluster"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// commandTimeout bounds one block; the longest clones the repository and builds it.
+const commandTimeout = 15 * time.Minute
+
+// apart are blocks that another test runs, or that run this one.
+var apart = map[string]string{
+	"git clone https://github.com/mallard-dev/mallard\ncd mallard\nmake run\n": "TestReadmeShowsWhatMakeRunPrints",
+	"make test\n": "this test is part of it",
+}
+
+// TestCommands runs the commands of each document in order, on a control plane of
+// the document's own with the samples applied.
+func TestCommands(t *testing.T) {
+	bin := kubectlOnPath(t)
+	for _, file := range documents(t) {
+		var commands []block
+		for _, b := range blocks(t, file) {
+			_, delegated := b.attributes["shown-by"]
+			_, elsewhere := apart[b.text]
+			if (b.kind == "sh" || b.kind == "console") && !delegated && !elsewhere {
+				commands = append(commands, b)
+			}
+		}
+		if len(commands) == 0 {
+			continue
+		}
+		t.Run(file, func(t *testing.T) {
+			env := harness.Own(t)
+			shell := shell{dir: root, env: append(os.Environ(),
+				"KUBECONFIG="+env.Kubeconfig, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))}
+			shell.run(t, "kubectl apply -f config/samples/ && kubectl wait --for=condition=Ready asvc --all --timeout=30s")
+			for _, b := range commands {
+				if b.kind == "console" {
+					shell.console(t, b)
+				} else {
+					shell.run(t, b.text)
+				}
+			}
+		})
+	}
+}
+
+// kubectlOnPath makes a folder with a kubectl, the one of the control plane.
+func kubectlOnPath(t *testing.T) string {
+	t.Helper()
+	binary, err := devcluster.Build(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatalf("building the control plane: %v", err)
+	}
+	bin := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' kubectl \"$@\"\n", binary)
+	if err := os.WriteFile(filepath.Join(bin, "kubectl"), []byte(script), 0o755); err != nil { //nolint:gosec // it is to be run
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// shell runs commands as a reader of the documents would.
+type shell struct {
+	dir string
+	env []string
+}
+
+// run runs a script, which must succeed, and returns what it prints.
+func (s shell) run(t *testing.T, script string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
+	defer cancel()
+	command := exec.CommandContext(ctx, "bash", "-e", "-u", "-o", "pipefail", "-c", script)
+	command.Dir, command.Env = s.dir, s.env
+	command.WaitDelay = time.Second
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, script, out)
+	}
+	return string(out)
+}
+
+// console runs the commands of a block and compares what they print with what stands there.
+func (s shell) console(t *testing.T, b block) {
+	t.Helper()
+	for part := range strings.SplitSeq(strings.TrimPrefix(b.text, "$ "), "\n$ ") {
+		command, want, _ := strings.Cut(part, "\n")
+		got := s.run(t, command)
+		if !shows(want, got) {
+			t.Errorf("%s: %s\nprints:\n%s\nthe document shows:\n%s", b, command, got, want)
+		}
+	}
+}
+
+// shows says whether a document shows an output. The width of columns does not
+// count, and an ellipsis stands for anything in one line.
+func shows(document, output string) bool {
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(squeeze(document)), "…", `[^\n]*`)
+	return regexp.MustCompile(`^` + pattern + `$`).MatchString(squeeze(output))
+}
+
+// squeeze makes one space of each run of them and drops those at the ends of lines.
+func squeeze(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,19 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package docs holds the suite that runs what the documents show. Every fenced block
+// of every Markdown file is one of these:
+//
+//	sh        is run, from the root of the repository with kubectl on the PATH
+//	console   its lines after "$ " are run, and print the lines that follow; an
+//	          ellipsis stands for anything in one line
+//	yaml      carries file=PATH and stands in that file word for word
+//	text      shows what something prints
+//
+// A block whose info string has shown-by=FOLDER:TEST is run by that test, which has to
+// exist. Anything else fails: what cannot be shown is not claimed.
+//
+// Links between the documents are its job too; prose is not.
+package docs
