@@ -97,7 +97,7 @@ func TestProbes(t *testing.T) {
 
 	for name, tc := range map[string]struct {
 		reason       string
-		ctx          context.Context
+		ctx          context.Context //nolint:containedctx // the input of a case
 		readiness    *Readiness
 		method, path string
 		code         int

@@ -117,8 +117,7 @@ func isHelp(arg string) bool {
 
 func load(settings any) error {
 	err := envconfig.Process("", settings)
-	var bad *envconfig.ParseError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*envconfig.ParseError](err); ok {
 		return fmt.Errorf("environment variable %s=%q: %w", bad.KeyName, bad.Value, bad.Err)
 	}
 	if err != nil {
@@ -128,7 +127,8 @@ func load(settings any) error {
 	return nil
 }
 
-const usageFormat = `{{range .}}  {{usage_key .}}	{{usage_description .}}{{if usage_default .}} (default {{usage_default .}}){{else if usage_required .}} (required){{end}}
+const usageFormat = `{{range .}}  {{usage_key .}}	{{usage_description .}}` +
+	`{{if usage_default .}} (default {{usage_default .}}){{else if usage_required .}} (required){{end}}
 {{end}}`
 
 func usage(out io.Writer, component, summary string, settings any) {

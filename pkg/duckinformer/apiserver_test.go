@@ -211,8 +211,12 @@ func (s *apiServer) watch(w http.ResponseWriter, r *http.Request, initial bool) 
 }
 
 func write(w http.ResponseWriter, v any) {
+	content, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
 	// A client that went away is no fault.
-	_ = json.NewEncoder(w).Encode(v)
+	_, _ = w.Write(append(content, '\n'))
 }
 
 // ducks is the resource that the tests read.

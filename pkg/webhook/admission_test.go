@@ -14,16 +14,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/controller"
-	reconcilertesting "knative.dev/pkg/reconciler/testing"
-	"knative.dev/pkg/system"
-	"knative.dev/pkg/webhook"
-
 	_ "knative.dev/pkg/client/injection/kube/client/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration/fake"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
 	_ "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret/fake"
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+	"knative.dev/pkg/system"
+	"knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"

@@ -55,7 +55,8 @@ func TestPlanAddresses(t *testing.T) {
 		"port by name":                       {[]mod{withPorts(port("web", 0, ""))}, svc(web), nil, named(addressesAt("http://"+host+":8080"), "web"), ""},
 		"port by number":                     {[]mod{withPorts(port("x", 8080, ""))}, svc(web), nil, named(addressesAt("http://"+host+":8080"), "x"), ""},
 		"a number beats a name": {
-			[]mod{withPorts(port("web", 9090, ""))}, svc(web, withServicePort("other", 9090, "")), nil,
+			[]mod{withPorts(port("web", 9090, ""))},
+			svc(web, withServicePort("other", 9090, "")), nil,
 			named(addressesAt("http://"+host+":9090"), "web"), "",
 		},
 		"default port is left out": {[]mod{withPorts(port("p", 80, ""))}, svc(withServicePort("", 80, "")), nil, named(addressesAt("http://"+host), "p"), ""},
@@ -72,7 +73,8 @@ func TestPlanAddresses(t *testing.T) {
 			[]mod{withPorts(port("web", 0, "grpc"))}, svc(withServicePort("web", 8443, "https")), nil, named(addressesAt("grpc://"+host+":8443"), "web"), "",
 		},
 		"number that the Service has not": {
-			[]mod{withPorts(port("p", 1, ""))}, svc(web, withServicePort("", 9, "")), nil, nil,
+			[]mod{withPorts(port("p", 1, ""))},
+			svc(web, withServicePort("", 9, "")), nil, nil,
 			"Service target exposes no port 1, which spec.ports[p] asks for; its ports are web:8080, 9",
 		},
 		"number of a Service without ports": {

@@ -17,7 +17,7 @@ const classField = "metadata.annotations[samples.knative.dev/addressableservice.
 
 func TestValidate(t *testing.T) {
 	type infuse = func(context.Context) context.Context
-	var create infuse = apis.WithinCreate
+	create := apis.WithinCreate
 	updateOf := func(old *AddressableService) infuse {
 		return func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, old) }
 	}
