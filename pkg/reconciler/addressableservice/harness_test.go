@@ -7,9 +7,7 @@ package addressableservice
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
+	"maps"
 	"testing"
 	"time"
 
@@ -33,7 +31,6 @@ import (
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
-	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
@@ -68,9 +65,7 @@ type caches struct{ objects, services, namespaces, crds cache.Indexer }
 func newCaches(objs ...runtime.Object) caches {
 	indexer := func(indexers cache.Indexers) cache.Indexer {
 		all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-		for name, f := range indexers {
-			all[name] = f
-		}
+		maps.Copy(all, indexers)
 		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, all)
 	}
 	c := caches{
@@ -197,114 +192,4 @@ func (w *world) updateStatus(action clientgotesting.Action) (bool, runtime.Objec
 	}
 	written.Status = given.Status
 	return true, written, w.samples.Tracker().Update(action.GetResource(), written, given.Namespace)
-}
-
-// remembering keeps the error of the pass, of which a table only says whether
-// there is one.
-type remembering struct {
-	controller.Reconciler
-
-	err   error
-	world *world
-}
-
-func (r *remembering) Reconcile(ctx context.Context, key string) error {
-	r.err = r.Reconciler.Reconcile(ctx, key)
-	return r.err
-}
-
-// Keys of TableRow.OtherTestData.
-const (
-	configData  = "config"  // *config.Addressable instead of testConfig
-	prepareData = "prepare" // func(*world), called before the pass
-)
-
-// factory makes the reconciler of a row. Its reactors see every client.
-func factory(t *testing.T, row *reconcilertesting.TableRow) (controller.Reconciler, reconcilertesting.ActionRecorderList, reconcilertesting.EventList) {
-	t.Helper()
-	cfg, ok := row.OtherTestData[configData].(*config.Addressable)
-	if !ok {
-		cfg = testConfig()
-	}
-	w := newWorld(t, cfg, row.Objects...)
-	if prepare, ok := row.OtherTestData[prepareData].(func(*world)); ok {
-		prepare(w)
-	}
-	for _, reaction := range slices.Backward(row.WithReactors) {
-		w.samples.PrependReactor("*", "*", reaction)
-		w.kube.PrependReactor("*", "*", reaction)
-		w.dynamic.PrependReactor("*", "*", reaction)
-	}
-	return &remembering{Reconciler: w.reconciler, world: w},
-		reconcilertesting.ActionRecorderList{w.samples, w.kube},
-		reconcilertesting.EventList{Recorder: w.recorder}
-}
-
-// runTable runs a table. Aliases are in another namespace than their objects.
-func runTable(t *testing.T, table reconcilertesting.TableTest) {
-	t.Helper()
-	for i := range table {
-		table[i].SkipNamespaceValidation = true
-		if table[i].Key == "" {
-			table[i].Key = ns + "/a"
-		}
-	}
-	table.Test(t, factory)
-}
-
-// becomes is the one status write that a pass makes.
-func becomes(as *v1.AddressableService) []clientgotesting.UpdateActionImpl {
-	return []clientgotesting.UpdateActionImpl{{Object: as}}
-}
-
-// ends checks the error that a pass ends with.
-func ends(check func(error) string) []func(*testing.T, *reconcilertesting.TableRow) {
-	return []func(*testing.T, *reconcilertesting.TableRow){func(t *testing.T, row *reconcilertesting.TableRow) {
-		t.Helper()
-		pass, ok := row.Reconciler.(*remembering)
-		if !ok {
-			t.Fatalf("the reconciler is a %T", row.Reconciler)
-		}
-		if wrong := check(pass.err); wrong != "" {
-			t.Errorf("the pass ends with %v, want %s", pass.err, wrong)
-		}
-	}}
-}
-
-// withError: the pass fails with an error that says all of this and is retried
-// with back-off.
-func withError(parts ...string) []func(*testing.T, *reconcilertesting.TableRow) {
-	return ends(func(err error) string {
-		if requeue, _ := controller.IsRequeueKey(err); requeue || controller.IsPermanentError(err) {
-			return "an error that is retried with back-off"
-		}
-		for _, part := range parts {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				return "an error with " + part
-			}
-		}
-		return ""
-	})
-}
-
-// withRecheck: the pass is repeated after recheckAfter.
-func withRecheck() []func(*testing.T, *reconcilertesting.TableRow) {
-	return ends(func(err error) string {
-		if requeue, after := controller.IsRequeueKey(err); !requeue || after != recheckAfter {
-			return "another look after " + recheckAfter.String()
-		}
-		return ""
-	})
-}
-
-var errInduced = errors.New("induced")
-
-// failing makes a request fail with an error.
-func failing(verb, resource string, err error) clientgotesting.ReactionFunc {
-	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
-		if !action.Matches(verb, resource) {
-			return false, nil, nil
-		}
-		return true, nil, err
-	}
 }
