@@ -1,0 +1,45 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package permissions
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// TestPodsOfTheDeploymentsAreAdmittedAsRestricted asks the API server's pod security
+// admission, which looks at Pods, and which no Pod meets here of itself: the
+// control plane has no controller that makes them of Deployments.
+func TestPodsOfTheDeploymentsAreAdmittedAsRestricted(t *testing.T) {
+	env := harness.Shared(t)
+	deployments, err := env.Kube.AppsV1().Deployments(env.SystemNamespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(deployments.Items) != len(accounts) {
+		t.Fatalf("listing the Deployments: %v (%d)", err, len(deployments.Items))
+	}
+	create := func(pod *corev1.Pod) error {
+		_, err := env.Kube.CoreV1().Pods(env.SystemNamespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err //nolint:wrapcheck // looked at right here
+	}
+	for _, d := range deployments.Items {
+		pod := &corev1.Pod{ObjectMeta: d.Spec.Template.ObjectMeta, Spec: d.Spec.Template.Spec}
+		pod.Name = d.Name
+		if err := create(pod); err != nil {
+			t.Errorf("the Pod of Deployment %s is refused: %v", d.Name, err)
+		}
+		pod.Spec.Containers[0].SecurityContext = nil
+		if err := create(pod); !apierrors.IsForbidden(err) {
+			t.Errorf("a Pod without its security context: got error %v, want one that it is forbidden", err)
+		}
+		if d.Spec.Template.Spec.Containers[0].ReadinessProbe == nil || d.Spec.Template.Spec.Containers[0].LivenessProbe == nil {
+			t.Errorf("Deployment %s lacks a probe", d.Name)
+		}
+	}
+}
