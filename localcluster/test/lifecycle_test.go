@@ -71,7 +71,8 @@ func TestFolder(t *testing.T) {
 func TestTemporaryFolder(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	p := up(t)
-	p.signal(t, syscall.SIGTERM)
+	// As when the terminal is closed.
+	p.signal(t, syscall.SIGHUP)
 	if code := p.wait(t); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.stderr.String())
 	}

@@ -43,10 +43,6 @@ func openFolder(dir string) (*folder, error) {
 	} else if err := f.prepare(dir); err != nil {
 		return nil, err
 	}
-	// Other programs get paths in it, and a link may change its target while we run.
-	if path, err := filepath.EvalSymlinks(f.path); err == nil {
-		f.path = path
-	}
 	lock, err := dirlock.Acquire(f.path)
 	var held *dirlock.HeldError
 	switch {

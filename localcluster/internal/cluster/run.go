@@ -14,10 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
-
-	"k8s.io/component-base/version"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/disk"
 	"github.com/mallard-dev/mallard/localcluster/internal/pki"
@@ -40,18 +37,10 @@ type Options struct {
 	Free disk.FreeFunc
 }
 
-// errVersion says that the program was built without the versions that its parts report, and so without the flags that
-// set them. Clients parse what GET /version returns, and some refuse a server that is older than they need.
-var errVersion = errors.New("this program does not know its Kubernetes version: build it with " +
-	"\"go run ./hack/localcluster build\" at the top of the repository")
-
 // Run runs a cluster until the context ends or something fails, and returns when all of it has stopped: the context's
 // cause in the first case, in the second an error that names what failed and what would be right. It changes the
 // process (working directory, log outputs), so it is called once.
 func Run(ctx context.Context, opts Options) (err error) {
-	if !strings.HasPrefix(version.Get().GitVersion, "v1.") {
-		return errVersion
-	}
 	if opts.Free == nil {
 		opts.Free = disk.Free
 	}

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/component-base/version"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/cluster"
 	"github.com/mallard-dev/mallard/localcluster/internal/signals"
@@ -23,6 +25,11 @@ import (
 type runError struct{ error }
 
 func (e runError) Unwrap() error { return e.error }
+
+// errVersion says that the program was built without the flags that set the version its parts report. Clients parse what
+// GET /version returns, and some refuse a server that is older than they need.
+var errVersion = errors.New("this program does not know its Kubernetes version: build it with " +
+	"\"go run ./hack/localcluster build\" at the top of the repository")
 
 // errStop is the cause of a stop that the user asked for, so an orderly one.
 var errStop = errors.New("asked to stop")
@@ -37,6 +44,9 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			if opts.Port < 0 || opts.Port > 65535 {
 				return fmt.Errorf("--port %d is not a port: choose one from 1 to 65535, or 0 for any free one", opts.Port)
+			}
+			if !strings.HasPrefix(version.Get().GitVersion, "v1.") {
+				return runError{errVersion}
 			}
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)

@@ -18,13 +18,13 @@ import (
 // UpCommand is the command that is to stop in order.
 const UpCommand = "up"
 
-// Stop delivers SIGINT and SIGTERM, if the program was called with UpCommand.
+// Stop delivers SIGINT, SIGTERM and SIGHUP (the terminal was closed), if the program was called with UpCommand.
 var Stop = catch()
 
 func catch() <-chan os.Signal {
 	signals := make(chan os.Signal, 1)
 	if len(os.Args) > 1 && os.Args[1] == UpCommand {
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	}
 	return signals
 }
