@@ -128,7 +128,7 @@ func (r *session) show(ctx context.Context) error {
 	if err := r.env.Apply(ctx, r.options.samples); err != nil {
 		return r.orExit(err)
 	}
-	step.end(fmt.Sprintf("Applied %s (%d objects)", r.short(r.options.samples), r.samples.all))
+	step.end(fmt.Sprintf("Applied %s (%s)", r.short(r.options.samples), counted(r.samples.all, "object")))
 	r.screen.print(r.hint())
 	follower, err := follow(ctx, client, r.samples.resources)
 	if err != nil {
@@ -158,7 +158,7 @@ func (r *session) loop(ctx context.Context, f *follower) error {
 		r.refresh(f.rows(), shown)
 		unready := f.unready(r.samples.own)
 		if r.options.wait && len(unready) == 0 {
-			r.screen.print(fmt.Sprintf("\n✓ All %d samples are Ready, after %.1f s\n", len(r.samples.own), time.Since(began).Seconds()))
+			r.screen.print(fmt.Sprintf("\n✓ Ready: %s, after %.1f s\n", counted(len(r.samples.own), "sample"), time.Since(began).Seconds()))
 			return nil
 		}
 		select {
@@ -206,6 +206,13 @@ func (r *session) refresh(rows []row, shown map[string]row) {
 			r.screen.print(fmt.Sprintf("%s  %s  deleted\n", time.Now().Format(time.TimeOnly), key))
 		}
 	}
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func sortedKeys(rows map[string]row) []string {

@@ -136,14 +136,15 @@ func TestSteps(t *testing.T) {
 
 func TestDraw(t *testing.T) {
 	t.Parallel()
-	s, out := newTestScreen(true, 6, 4)
+	s, out := newTestScreen(true, 6, 5)
 	s.draw([]string{"a", "1234567"})
 	s.draw([]string{"a", "b", "c", "d", "e"})
+	s.draw([]string{"a", "b", "c", "d"})
 	s.print("note\n")
 	s.draw([]string{"a"})
-	want := "a\n12345…\n" + "\x1b[2A\x1b[J" + "a\nb\n… and…\n" + "note\n" + "a\n"
+	want := "a\n1234567\n" + "\x1b[3A\x1b[J" + "a\nb\nc\n… and 2 more\n" + "\x1b[5A\x1b[J" + "a\nb\nc\nd\n" + "note\n" + "a\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("a table is drawn over the last one, no wider and no longer than the terminal (-want +got):\n%s", diff)
+		t.Errorf("a table is drawn over the last one, and is no longer than the terminal (-want +got):\n%s", diff)
 	}
 }
 

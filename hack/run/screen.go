@@ -79,33 +79,46 @@ func (s *screen) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// draw puts the table on the screen, over its predecessor if that is still the last thing there.
+// draw puts the table on the screen, over its predecessor if that is still the last thing there. A line that is wider than
+// the terminal breaks, so that an address can always be read and copied.
 func (s *screen) draw(lines []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	width, height := s.size()
-	if height > 2 && len(lines) > height-1 {
-		hidden := len(lines) - (height - 2)
-		lines = append(lines[:height-2:height-2], fmt.Sprintf("… and %d more", hidden))
-	}
+	lines = fit(lines, width, height-1)
 	var frame strings.Builder
 	if s.drawn > 0 {
 		fmt.Fprintf(&frame, "\x1b[%dA\x1b[J", s.drawn)
 	}
+	s.drawn = 0
 	for _, line := range lines {
-		frame.WriteString(clip(line, width) + "\n")
+		frame.WriteString(line + "\n")
+		s.drawn += tall(line, width)
 	}
 	fmt.Fprint(s.out, frame.String())
-	s.drawn = len(lines)
 }
 
-// clip keeps a line from wrapping, which would make the table longer than it knows.
-func clip(line string, width int) string {
-	runes := []rune(line)
-	if width <= 1 || len(runes) <= width {
-		return line
+// fit leaves out the last lines of a table that is longer than the terminal, since what has scrolled away cannot be drawn
+// over. A height that is not known has room for all.
+func fit(lines []string, width, height int) []string {
+	total := 0
+	for i, line := range lines {
+		total += tall(line, width)
+		last := i == len(lines)-1
+		if height > 1 && (total > height || total == height && !last) {
+			return append(lines[:i:i], fmt.Sprintf("… and %d more", len(lines)-i))
+		}
 	}
-	return string(runes[:width-1]) + "…"
+	return lines
+}
+
+// tall is how many lines of the terminal a line takes.
+func tall(line string, width int) int {
+	length := len([]rune(line))
+	if width < 1 || length == 0 {
+		return 1
+	}
+	return (length + width - 1) / width
 }
 
 // newScreen writes to a file, which may be a terminal.

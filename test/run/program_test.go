@@ -179,8 +179,8 @@ func (p *program) exit() int {
 	}
 }
 
-// leavesNothing fails the test unless every process of the run and its folder are gone.
-func (p *program) leavesNothing() {
+// leavesNoProcess fails the test unless every process of the run is gone before long.
+func (p *program) leavesNoProcess() {
 	p.t.Helper()
 	harness.Eventually(p.t, "no process of the run is left", func(ctx context.Context) error {
 		left, err := processesNaming(ctx, p.temp)
@@ -189,6 +189,12 @@ func (p *program) leavesNothing() {
 		}
 		return err
 	})
+}
+
+// leavesNothing fails the test unless every process of the run and its folder are gone.
+func (p *program) leavesNothing() {
+	p.t.Helper()
+	p.leavesNoProcess()
 	entries, err := os.ReadDir(p.temp)
 	if err != nil {
 		p.t.Fatal(err)
