@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -30,21 +31,15 @@ func TestMain(m *testing.M) { harness.Main(m) }
 func TestCosts(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
-	target := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: "target"},
-		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}},
-	}
-	if _, err := env.Kube.CoreV1().Services(ns).Create(t.Context(), target, metav1.CreateOptions{}); err != nil {
-		t.Fatalf("creating the target: %v", err)
-	}
+	createTarget(t, env, ns)
 	controller := env.Process(t, "controller")
 	logEveryPass(t, env)
 
 	audit, before := env.Mark(t), env.Requests(t)
 	start := time.Now()
-	create(t, env, ns)
+	create(t, env, ns, objects, "")
 	creating := time.Since(start)
-	awaitAllReady(t, env, ns)
+	awaitAllReady(t, env, ns, objects)
 	ready := time.Since(start)
 	made := env.Requests(t).Since(before)
 
@@ -97,24 +92,43 @@ func logEveryPass(t *testing.T, env *harness.Env) {
 	env.Process(t, "controller").Restart(t)
 }
 
-// create makes the objects as fast as one client can: one request after the other, without a rate limit.
-func create(t *testing.T, env *harness.Env, ns string) {
+func createTarget(t testing.TB, env *harness.Env, ns string) {
+	t.Helper()
+	target := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "target"},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}},
+	}
+	if _, err := env.Kube.CoreV1().Services(ns).Create(t.Context(), target, metav1.CreateOptions{}); err != nil {
+		t.Fatalf("creating the target: %v", err)
+	}
+}
+
+// create makes objects as fast as one client can: one request after the other,
+// without a rate limit. They get the default class when none is given.
+func create(t testing.TB, env *harness.Env, ns string, count int, class string) []*v1.AddressableService {
 	t.Helper()
 	client := env.Samples.SamplesV1().AddressableServices(ns)
-	for i := range objects {
+	made := make([]*v1.AddressableService, 0, count)
+	for i := range count {
 		as := &v1.AddressableService{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("it-%d", i)},
 			Spec:       v1.AddressableServiceSpec{Ref: v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "target"}},
 		}
-		if _, err := client.Create(t.Context(), as, metav1.CreateOptions{}); err != nil {
+		if class != "" {
+			as.Annotations = map[string]string{samples.ClassAnnotationKey: class}
+		}
+		as, err := client.Create(t.Context(), as, metav1.CreateOptions{})
+		if err != nil {
 			t.Fatalf("creating object %d: %v", i, err)
 		}
+		made = append(made, as)
 	}
+	return made
 }
 
 // awaitAllReady waits until every object is, and returns at that moment: it watches,
 // because listing again and again would cost the API server what is to be measured.
-func awaitAllReady(t *testing.T, env *harness.Env, ns string) {
+func awaitAllReady(t testing.TB, env *harness.Env, ns string, count int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -137,11 +151,11 @@ func awaitAllReady(t *testing.T, env *harness.Env, ns string) {
 		t.Fatalf("watching the objects: %v", err)
 	}
 	defer watch.Stop()
-	for len(ready) < objects {
+	for len(ready) < count {
 		event, ok := <-watch.ResultChan()
 		as, isObject := event.Object.(*v1.AddressableService)
 		if !ok || !isObject {
-			t.Fatalf("the watch ended with %d of %d objects Ready: %v", len(ready), objects, event.Object)
+			t.Fatalf("the watch ended with %d of %d objects Ready: %v", len(ready), count, event.Object)
 		}
 		note(as)
 	}
