@@ -30,8 +30,10 @@ type settings struct {
 func main() {
 	var s settings
 	process.MustLoad("webhook", "completes and checks objects of samples.knative.dev and the operator's config maps", &s)
+	ctx := signals.NewContext()
+	process.MustBeFree(ctx, "webhook", "WEBHOOK_PORT", s.Port)
 
-	ctx := knativewebhook.WithOptions(signals.NewContext(), knativewebhook.Options{
+	ctx = knativewebhook.WithOptions(ctx, knativewebhook.Options{
 		ServiceName: string(s.Name),
 		SecretName:  string(s.SecretName),
 		Port:        int(s.Port),

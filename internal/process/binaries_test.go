@@ -134,26 +134,59 @@ func TestBinariesRefuseBadSettingsInOneLine(t *testing.T) {
 	}
 }
 
-func TestBinariesNameThePortThatIsTaken(t *testing.T) {
-	listener, err := net.Listen("tcp", ":0")
+// freePort returns a port that nobody listens on at the moment.
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, port := listen(t)
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// listen takes a port.
+func listen(t *testing.T) (net.Listener, string) {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return listener, port
+}
+
+func TestBinariesNameThePortThatIsTaken(t *testing.T) {
+	listener, port := listen(t)
+	defer func() { _ = listener.Close() }()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	content := `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c"}}],` +
 		`"clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:1"}}]}`
 	if err := os.WriteFile(kubeconfig, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, binary := range build(t) {
-		code, stderr := run(t, binary, []string{"SYSTEM_NAMESPACE=ns", "HEALTH_PORT=" + port, "KUBECONFIG=" + kubeconfig})
-		if want := name + ": environment variable HEALTH_PORT=" + port + ": "; code != 1 || !strings.HasPrefix(stderr, want) {
-			t.Errorf("%s exits with %d and says %q, want 1 and %q", name, code, stderr, want)
+	binaries := build(t)
+	for _, taken := range []struct{ name, variable string }{
+		{"controller", "HEALTH_PORT"},
+		{"controller", "PROFILING_PORT"},
+		{"webhook", "HEALTH_PORT"},
+		{"webhook", "PROFILING_PORT"},
+		{"webhook", "WEBHOOK_PORT"},
+	} {
+		env := []string{"SYSTEM_NAMESPACE=ns", "KUBECONFIG=" + kubeconfig}
+		for _, variable := range []string{"HEALTH_PORT", "PROFILING_PORT", "WEBHOOK_PORT"} {
+			if variable == taken.variable {
+				env = append(env, variable+"="+port)
+			} else {
+				env = append(env, variable+"="+freePort(t))
+			}
+		}
+		code, stderr := run(t, binaries[taken.name], env)
+		want := taken.name + ": environment variable " + taken.variable + "=" + port + ": "
+		if code != 1 || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s exits with %d and says %q, want 1 and one line with %q", taken.name, code, stderr, want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -16,6 +17,10 @@ import (
 	"strconv"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/configmap"
@@ -23,6 +28,8 @@ import (
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
+
+	"github.com/mallard-dev/mallard/internal/operatorconfig"
 )
 
 // cachesSynced is the readiness condition that Run itself keeps.
@@ -33,6 +40,9 @@ const cachesSynced = "informer caches are not filled yet"
 // would otherwise set 5 requests a second for each constructor; its flags
 // refuse a negative value, its code takes one.
 const unlimited = -1
+
+// checkTimeout bounds how long a start waits for what only makes its messages better.
+const checkTimeout = 5 * time.Second
 
 // Run runs the controllers and webhooks of a binary until ctx ends. It is
 // sharedmain with two differences: no client-side rate limit unless a flag asks
@@ -48,9 +58,10 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 	readiness.Set(cachesSynced, false)
 	ctx = context.WithValue(sharedmain.WithHealthProbesDisabled(ctx), readinessKey{}, readiness)
 
-	listener, err := net.Listen("tcp", ":"+strconv.Itoa(int(settings.HealthPort)))
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: environment variable HEALTH_PORT=%d: %v\n", component, settings.HealthPort, err)
+	listener := mustListen(ctx, component, "HEALTH_PORT", settings.HealthPort)
+	MustBeFree(ctx, component, "PROFILING_PORT", settings.ProfilingPort)
+	if err := checkConfigMaps(ctx, cfg, string(settings.Namespace)); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
 		os.Exit(1)
 	}
 	server := &http.Server{Handler: probes(ctx, readiness), ReadHeaderTimeout: 10 * time.Second}
@@ -59,11 +70,53 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 			logging.FromContext(ctx).Errorw("The server of the probes ended", "error", err)
 		}
 	}()
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 
 	ctors = slices.Clone(ctors)
 	ctors[0] = whenCachesSynced(readiness, ctors[0])
 	sharedmain.MainWithConfig(ctx, component, cfg, ctors...)
+}
+
+// MustBeFree ends the process with one line that names the variable if its port is
+// taken. sharedmain would only log that a server cannot listen, and let the
+// process go on without it, ready as if nothing were amiss.
+func MustBeFree(ctx context.Context, component, variable string, port Port) {
+	_ = mustListen(ctx, component, variable, port).Close()
+}
+
+func mustListen(ctx context.Context, component, variable string, port Port) net.Listener {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+strconv.Itoa(int(port)))
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: environment variable %s=%d: %v\n", component, variable, port, err)
+		os.Exit(1)
+	}
+	return listener
+}
+
+// checkConfigMaps returns what is wrong with the config maps that sharedmain is about
+// to read. What that one says names neither the config map nor always the key.
+// Where a config map cannot be read, the outcome is left to sharedmain: some need
+// not exist, and an API server that is not there yet is asked again.
+func checkConfigMaps(ctx context.Context, cfg *rest.Config, namespace string) error {
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return fmt.Errorf("making a client to read the config maps: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	for _, name := range slices.Sorted(maps.Keys(operatorconfig.Parsers())) {
+		cm, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil
+		}
+		if err := operatorconfig.Check(cm); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // whenCachesSynced makes the process ready once the informers that injection

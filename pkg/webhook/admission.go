@@ -18,6 +18,7 @@ import (
 	"knative.dev/pkg/webhook/resourcesemantics/defaulting"
 	"knative.dev/pkg/webhook/resourcesemantics/validation"
 
+	"github.com/mallard-dev/mallard/internal/operatorconfig"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
@@ -58,5 +59,5 @@ func NewValidationController(ctx context.Context, _ configmap.Watcher) *controll
 // NewConfigValidationController serves the validation of every config map that a
 // process of the operator reads.
 func NewConfigValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", configMaps())
+	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", operatorconfig.Parsers())
 }

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package operatorconfig
 
 import (
 	"encoding/json"
@@ -58,7 +58,7 @@ func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	t.Helper()
 	cm := &corev1.ConfigMap{Data: data}
 	cm.Name = name
-	results := reflect.ValueOf(configMaps()[name]).Call([]reflect.Value{reflect.ValueOf(cm)})
+	results := reflect.ValueOf(Parsers()[name]).Call([]reflect.Value{reflect.ValueOf(cm)})
 	err, _ := reflect.TypeAssert[error](results[1])
 	return results[0].Interface(), err
 }
@@ -79,11 +79,11 @@ func exampleOf(t *testing.T, cm *corev1.ConfigMap) map[string]string {
 func TestEveryShippedConfigMapIsChecked(t *testing.T) {
 	cms := shipped(t)
 	for name := range cms {
-		if _, ok := configMaps()[name]; !ok {
-			t.Errorf("configMaps() lacks %s, which config/ ships", name)
+		if _, ok := Parsers()[name]; !ok {
+			t.Errorf("Parsers() lacks %s, which config/ ships", name)
 		}
 	}
-	for name := range configMaps() {
+	for name := range Parsers() {
 		if _, ok := cms[name]; !ok {
 			t.Errorf("config/ lacks %s, which a process reads", name)
 		}
@@ -214,5 +214,19 @@ func TestCheckingALoggerOpensNoFile(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s: got %v, want it not to exist", path, err)
+	}
+}
+
+func TestCheckSaysWhatTheParserSays(t *testing.T) {
+	cm := &corev1.ConfigMap{Data: map[string]string{"scheme": "ftp"}}
+	for name, want := range map[string]string{
+		config.AddressableName: "config map config-addressable: scheme: must be http or https",
+		"config-of-others":     "",
+	} {
+		cm.Name = name
+		err := Check(cm)
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %q", name, err, want)
+		}
 	}
 }

@@ -3,12 +3,13 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package operatorconfig
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"go.uber.org/zap"
@@ -22,14 +23,25 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 )
 
-// configMaps are the config maps that are checked, each by what reads it.
-func configMaps() configmap.Constructors {
+// Parsers are what reads each config map, by its name. Their errors name the config map and, where one is to blame, the key.
+func Parsers() configmap.Constructors {
 	return configmap.Constructors{
 		config.AddressableName:         config.NewAddressableFromConfigMap,
 		logging.ConfigMapName():        namingKey(newLogging),
 		leaderelection.ConfigMapName(): namingKey(leaderelection.NewConfigFromConfigMap),
 		observability.Name():           namingKey(observability.Parse),
 	}
+}
+
+// Check returns what is wrong with a config map. One that no process reads is well.
+func Check(cm *corev1.ConfigMap) error {
+	parser, ok := Parsers()[cm.Name]
+	if !ok {
+		return nil
+	}
+	results := reflect.ValueOf(parser).Call([]reflect.Value{reflect.ValueOf(cm)})
+	err, _ := reflect.TypeAssert[error](results[1])
+	return err
 }
 
 // namingKey makes the errors of a parser name the config map and, where one key
