@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package process
+
+import (
+	"errors"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/mallard-dev/mallard/internal/devprocess"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// checkStartFails starts a process that has to end with the exit status 1, and to say all these parts in its last line.
+func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...string) {
+	t.Helper()
+	err := env.Process(t, name).TryStart(t)
+	env.TakeExits()
+	var exit *devprocess.ExitError
+	if !errors.As(err, &exit) {
+		t.Errorf("the %s: got error %v, want it to end", name, err)
+		return
+	}
+	if exit.Err == nil || !strings.Contains(exit.Err.Error(), "exit status 1") {
+		t.Errorf("the %s ended with %v, want exit status 1", name, exit.Err)
+	}
+	last := exit.Lines[len(exit.Lines)-1]
+	for _, part := range parts {
+		if !strings.Contains(last, part) {
+			t.Errorf("the %s does not say %q at its end, but: %s", name, part, last)
+		}
+	}
+}
+
+func TestABadConfigMapAtTheStartIsNamed(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
+	for _, bad := range []struct{ configMap, key, value, says string }{
+		{"config-logging", "loglevel.controller", "chatty", "invalid logging level: chatty"},
+		{"config-leader-election", "lease-duration", "soon", `invalid duration "soon"`},
+		{"config-observability", "metrics-protocol", "pigeon", `unsupported protocol "pigeon"`},
+		{"config-addressable", "scheme", "ftp", `must be http or https, not "ftp"`},
+	} {
+		t.Run(bad.configMap, func(t *testing.T) {
+			env.SetConfig(t, bad.configMap, map[string]string{bad.key: bad.value})
+			for _, process := range []string{"controller", "webhook"} {
+				checkStartFails(t, env, process, process+": config map "+bad.configMap+": "+bad.key+": ", bad.says)
+			}
+		})
+	}
+	// Each config map is as it was by now.
+	env.Process(t, "controller").Start(t)
+}
+
+func TestAMissingConfigMapAtTheStartIsNamed(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
+	env.Kubectl(t, "delete", "configmap", "config-addressable", "-n", env.SystemNamespace)
+	for _, process := range []string{"controller", "webhook"} {
+		checkStartFails(t, env, process, "config-addressable", "not found")
+	}
+}
+
+func TestAnAPIServerThatCannotBeReachedIsNamed(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.Without("controller"), harness.Without("webhook"))
+	config, err := clientcmd.LoadFromFile(env.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A port of our own on which nobody is listening.
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, cluster := range config.Clusters {
+		cluster.Server = "https://" + address
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	for _, process := range []string{"controller", "webhook"} {
+		env.Process(t, process).SetEnv(map[string]string{"KUBECONFIG": kubeconfig})
+		checkStartFails(t, env, process, "https://"+address)
+	}
+}

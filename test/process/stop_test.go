@@ -1,0 +1,122 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/internal/devprocess"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// grace is terminationGracePeriodSeconds of the Deployments.
+const grace = 30 * time.Second
+
+const sample = `
+apiVersion: v1
+kind: Service
+metadata: {name: target}
+spec:
+  ports: [{name: http, port: 80}]
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: subject}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: target}
+`
+
+func TestAProcessThatIsToldToStopEndsWellAndGivesItsLeasesUp(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t)
+	for name, leases := range map[string]int{"controller": 1, "webhook": 4} {
+		t.Run(name, func(t *testing.T) {
+			harness.Eventually(t, "the process has its leases", func(ctx context.Context) error {
+				if held := heldLeases(ctx, t, env, name); len(held) != leases {
+					return fmt.Errorf("it has %q", held)
+				}
+				return nil
+			})
+			terminate(t, env, name)
+			awaitEnd(t, env, name)
+			if held := heldLeases(t.Context(), t, env, name); len(held) > 0 {
+				t.Errorf("the leases %q are still held", held)
+			}
+			// So the next one need not wait until they have run out.
+			env.Process(t, name).Start(t)
+		})
+	}
+	ns := env.Namespace(t)
+	env.Await(t, env.Apply(t, ns, sample)[1], harness.Ready)
+}
+
+func TestTheWebhookServesOnWhileItStops(t *testing.T) {
+	t.Parallel()
+	// The default would do, but not on a machine that has much else to do.
+	env := harness.Own(t, harness.Without("webhook"), harness.WithEnv("webhook", "WEBHOOK_GRACE_PERIOD", "10s"))
+	process := newProbed(t, env, "webhook")
+	process.Start(t)
+	process.awaitReady(t)
+	ns := env.Namespace(t)
+
+	terminate(t, env, "webhook")
+	process.awaitUnready(t, "stopping")
+	// Until the API server has noticed, it sends requests here.
+	env.Apply(t, ns, sample)
+	_, err := env.TryApply(t, ns, strings.Replace(sample, "kind: Service, name: target", "kind: Service, name: Target", 1))
+	if err == nil || !strings.Contains(err.Error(), "spec.ref.name") {
+		t.Errorf("a bad object: got error %v, want one that names spec.ref.name", err)
+	}
+	awaitEnd(t, env, "webhook")
+}
+
+// terminate tells a process to stop, as the kubelet does.
+func terminate(t *testing.T, env *harness.Env, name string) {
+	t.Helper()
+	if err := syscall.Kill(env.Process(t, name).PID(), syscall.SIGTERM); err != nil {
+		t.Fatalf("sending SIGTERM to the %s: %v", name, err)
+	}
+}
+
+// awaitEnd waits until a process that was told to stop has ended, which has to be with the exit status 0.
+func awaitEnd(t *testing.T, env *harness.Env, name string) {
+	t.Helper()
+	harness.EventuallyWithin(t, grace, "the process has ended", func(context.Context) error {
+		exits := env.TakeExits()
+		if len(exits) == 0 {
+			return errors.New("it runs")
+		}
+		var exit *devprocess.ExitError
+		if !errors.As(exits[0], &exit) || exit.Process != name || exit.Err != nil {
+			t.Errorf("got %v, want that the %s has ended with exit status 0", exits, name)
+		}
+		return nil
+	})
+}
+
+// heldLeases returns the names of the leases of a process that somebody holds.
+func heldLeases(ctx context.Context, t *testing.T, env *harness.Env, name string) []string {
+	t.Helper()
+	list, err := env.Kube.CoordinationV1().Leases(env.SystemNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held []string
+	for _, lease := range list.Items {
+		if holder := lease.Spec.HolderIdentity; strings.HasPrefix(lease.Name, name+".") && holder != nil && *holder != "" {
+			held = append(held, lease.Name)
+		}
+	}
+	return held
+}
