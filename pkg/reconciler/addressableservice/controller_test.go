@@ -7,6 +7,7 @@ package addressableservice
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
+	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice/fake"
 )
 
@@ -139,6 +141,23 @@ func TestControllerFollowsItsConfigMap(t *testing.T) {
 	r.configure("not a domain")
 	r.configure("example.org")
 	r.becomes(t, "a", "https://a.ns.example.org")
+}
+
+func TestConfigMapWakesTheObjectsOfOurClassOnly(t *testing.T) {
+	ctx, _ := reconcilertesting.SetupFakeContext(t)
+	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
+	impl := NewController(ctx, r.watcher)
+	indexer := addressableserviceinformer.Get(ctx).Informer().GetIndexer()
+	for _, as := range []*v1.AddressableService{object("a"), object("b", withClass("other")), object("c", withoutClass), object("d")} {
+		if err := indexer.Add(as); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.configure("example.org")
+	// The queue's two lanes may hand a key out twice.
+	if got := slices.Compact(drain(impl)); !slices.Equal(got, []string{"a", "d"}) {
+		t.Errorf("woken are %q, want those of our class", got)
+	}
 }
 
 func TestControllerNoticesACRDThatIsInstalledLater(t *testing.T) {

@@ -140,9 +140,11 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	// Another clientset, because asking it is no action of interest.
 	w.discovery = &fakediscovery.FakeDiscovery{Fake: &fakekube.NewSimpleClientset().Fake}
 	w.discovery.Resources = []*metav1.APIResourceList{{
-		GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments/status", Kind: "Deployment"}, {Name: "deployments", Kind: "Deployment"}},
+		GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments", Kind: "Deployment"}},
 	}, {
-		GroupVersion: "aggregated.example.com/v1", APIResources: []metav1.APIResource{{Name: "ducks", Kind: "Duck", Namespaced: true}},
+		GroupVersion: "aggregated.example.com/v1", APIResources: []metav1.APIResource{
+			{Name: "ducks/status", Kind: "Duck", Namespaced: true}, {Name: "ducks", Kind: "Duck", Namespaced: true},
+		},
 	}}
 
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))

@@ -41,6 +41,11 @@ func TestTargetIsAService(t *testing.T) {
 		Name:    "still missing: nothing is written and nothing said again",
 		Objects: []runtime.Object{object("a", missing)},
 	}, {
+		Name:              "missing for another reason than before: said once more",
+		Objects:           []runtime.Object{object("a", status(unresolved(v1.ReasonPortNotFound, "no port"), notRequested))},
+		WantStatusUpdates: becomes(object("a", missing)),
+		WantEvents:        []string{warning(v1.ReasonTargetNotFound, gone)},
+	}, {
 		Name:              "deleted: the address goes",
 		Objects:           []runtime.Object{object("a", ready)},
 		WantStatusUpdates: becomes(object("a", missing)),

@@ -16,6 +16,7 @@ import (
 	clientgotesting "k8s.io/client-go/testing"
 
 	"knative.dev/pkg/controller"
+	logtesting "knative.dev/pkg/logging/testing"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
@@ -58,6 +59,7 @@ func factory(t *testing.T, row *reconcilertesting.TableRow) (controller.Reconcil
 		w.kube.PrependReactor("*", "*", reaction)
 		w.dynamic.PrependReactor("*", "*", reaction)
 	}
+	row.Ctx = logtesting.TestContextWithLogger(t)
 	return &remembering{Reconciler: w.reconciler, world: w},
 		reconcilertesting.ActionRecorderList{w.samples, w.kube},
 		reconcilertesting.EventList{Recorder: w.recorder}

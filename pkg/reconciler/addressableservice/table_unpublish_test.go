@@ -55,6 +55,11 @@ func TestFinalize(t *testing.T) {
 		Objects: []runtime.Object{dead(), dir}, OtherTestData: onlyOnServer,
 		WantDeletes: deletes("al"), WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
 	}, {
+		Name:          "an alias that is left in a former directory goes too",
+		Objects:       []runtime.Object{dead(), dir, namespace("moved"), alias("al", "a", host, stored)},
+		OtherTestData: map[string]any{configData: testConfig(func(c *config.Addressable) { c.DirectoryNamespace = "moved" })},
+		WantDeletes:   deletes("al"), WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
+	}, {
 		Name:        "the alias of another object stays",
 		Objects:     []runtime.Object{dead(), dir, alias("al", "b", host, stored)},
 		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,

@@ -57,11 +57,13 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wakers, *fakedyna
 }
 
 // woken are the names of the objects that were enqueued, in order. It ends the queue.
-func (w *wakers) woken() []string {
-	w.impl.WorkQueue().ShutDown()
+func (w *wakers) woken() []string { return drain(w.impl) }
+
+func drain(impl *controller.Impl) []string {
+	impl.WorkQueue().ShutDown()
 	names := []string{}
 	for {
-		key, ended := w.impl.WorkQueue().Get()
+		key, ended := impl.WorkQueue().Get()
 		if ended && key == nil {
 			slices.Sort(names)
 			return names
@@ -69,7 +71,7 @@ func (w *wakers) woken() []string {
 		if name, ok := key.(types.NamespacedName); ok {
 			names = append(names, name.Name)
 		}
-		w.impl.WorkQueue().Done(key)
+		impl.WorkQueue().Done(key)
 	}
 }
 
