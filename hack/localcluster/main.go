@@ -26,10 +26,10 @@ var errUsage = errors.New(`usage: "build", or "exec" and the arguments of localc
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "hack/localcluster:", err)
-		stop()
 		os.Exit(1)
 	}
 }
@@ -43,8 +43,10 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if args[0] == "build" {
-		_, err := fmt.Println(binary)
-		return err
+		if _, err := fmt.Println(binary); err != nil {
+			return fmt.Errorf("printing the program's path: %w", err)
+		}
+		return nil
 	}
 	//nolint:gosec // That is what the command is for.
 	if err := syscall.Exec(binary, append([]string{"localcluster"}, args[1:]...), os.Environ()); err != nil {

@@ -54,7 +54,8 @@ func Build(ctx context.Context, progress io.Writer) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("making a folder to build in: %w", err)
 	}
-	defer os.RemoveAll(work)
+	// What cannot be removed now is removed before the next build.
+	defer func() { _ = os.RemoveAll(work) }()
 	for {
 		b := &build{source: src, work: work, progress: newProgress(progress)}
 		built, err := b.run(ctx)
@@ -100,7 +101,7 @@ func (b *build) run(ctx context.Context) (string, error) {
 		return "", messages.explain(err)
 	}
 	stop()
-	b.progress.say("localcluster is built, in %s", time.Since(started).Round(time.Second))
+	b.progress.sayf("localcluster is built, in %s", time.Since(started).Round(time.Second))
 	return out, nil
 }
 
@@ -120,7 +121,7 @@ func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
 		return nil, messages.explain(err)
 	}
 	packages := map[string]bool{}
-	for _, name := range strings.Fields(out.String()) {
+	for name := range strings.FieldsSeq(out.String()) {
 		packages[name] = true
 	}
 	return packages, nil
@@ -134,7 +135,7 @@ func (b *build) flags() []string {
 
 // goCommand runs the go command in the module, and calls line for each line of its error output.
 func (b *build) goCommand(ctx context.Context, stdout io.Writer, line func(string), args ...string) error {
-	cmd := exec.Command("go", args...) //nolint:gosec // The arguments are constants and paths of ours.
+	cmd := exec.Command("go", args...)
 	cmd.Dir = b.source.dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off",
 		// Compilers that are killed leave their files here, where they are removed with the rest.
@@ -162,7 +163,7 @@ func lines(handle func(string)) (write *os.File, finish func(), err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer read.Close()
+		defer func() { _ = read.Close() }()
 		scanLines(read, handle)
 	}()
 	return write, func() {

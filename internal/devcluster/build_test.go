@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -212,7 +213,7 @@ func assertNoProcess(t *testing.T, variable string) {
 		t.Fatal(err)
 	}
 	for _, path := range environments {
-		if filepath.Base(filepath.Dir(path)) == fmt.Sprint(os.Getpid()) {
+		if filepath.Base(filepath.Dir(path)) == strconv.Itoa(os.Getpid()) {
 			continue
 		}
 		if environment, err := os.ReadFile(path); err == nil && bytes.Contains(environment, []byte(variable)) {

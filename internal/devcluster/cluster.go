@@ -90,7 +90,7 @@ func (c *Cluster) launch(opts Options) (ready <-chan string, err error) {
 	if opts.Fsync {
 		args = append(args, "--fsync")
 	}
-	c.cmd = exec.Command(opts.Binary, args...) //nolint:gosec // It runs the program that its caller built.
+	c.cmd = exec.Command(opts.Binary, args...)
 	c.cmd.SysProcAttr = attributes()
 	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("starting the control plane: %w", err)

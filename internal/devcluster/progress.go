@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -113,7 +114,7 @@ func (p *progress) line(line string) bool {
 	// The go command prints a package when it begins to compile it, and each once.
 	delete(p.packages, line)
 	p.compiled++
-	p.phase = fmt.Sprintf("compiling localcluster [%*d/%d] %s", len(fmt.Sprint(p.total)), p.compiled, p.total, line)
+	p.phase = fmt.Sprintf("compiling localcluster [%*d/%d] %s", len(strconv.Itoa(p.total)), p.compiled, p.total, line)
 	p.showSome(p.compiled)
 	if p.compiled == p.total {
 		p.keep()
@@ -123,8 +124,8 @@ func (p *progress) line(line string) bool {
 	return true
 }
 
-// say writes a line that stays.
-func (p *progress) say(format string, args ...any) {
+// sayf writes a line that stays.
+func (p *progress) sayf(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.show(fmt.Sprintf(format, args...))

@@ -62,7 +62,7 @@ func TestProgressBatches(t *testing.T) {
 		if got := strings.Count(text, "\n"); got != 0 {
 			t.Errorf("%d lines stay on a terminal", got)
 		}
-		for _, shown := range strings.Split(text, "\r\x1b[K") {
+		for shown := range strings.SplitSeq(text, "\r\x1b[K") {
 			if len([]rune(shown)) > width {
 				t.Errorf("too long for a terminal: %q", shown)
 			}

@@ -8,6 +8,7 @@ package devcluster
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ func findSource(ctx context.Context) (*source, error) {
 	if err := hashFiles(hash, dir); err != nil {
 		return nil, fmt.Errorf("reading the sources of the control plane: %w", err)
 	}
-	s.hash = fmt.Sprintf("%x", hash.Sum(nil))[:16]
+	s.hash = hex.EncodeToString(hash.Sum(nil))[:16]
 	return s, nil
 }
 
@@ -98,26 +99,31 @@ func versionFlags(gomod []byte) (string, error) {
 
 // hashFiles adds every file of the module that can change the program, in a fixed order.
 func hashFiles(hash io.Writer, dir string) error {
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	files := os.DirFS(dir)
+	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		name := entry.Name()
 		switch {
+		case path == ".":
+			return nil
 		case entry.IsDir() && (name == "testdata" || strings.HasPrefix(name, ".")):
-			return filepath.SkipDir
+			return fs.SkipDir
 		case !entry.Type().IsRegular(), strings.HasPrefix(name, "."), strings.HasSuffix(name, "_test.go"), strings.HasSuffix(name, ".md"):
 			return nil
 		}
-		data, err := os.ReadFile(path)
+		data, err := fs.ReadFile(files, path)
 		if err != nil {
-			return err
+			return fmt.Errorf("reading %s: %w", path, err)
 		}
-		relative, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
+		if _, err := fmt.Fprintf(hash, "%s %d\n%s", path, len(data), data); err != nil {
+			return fmt.Errorf("hashing %s: %w", path, err)
 		}
-		_, err = fmt.Fprintf(hash, "%s %d\n%s", filepath.ToSlash(relative), len(data), data)
-		return err
+		return nil
 	})
+	if err != nil {
+		return fmt.Errorf("walking %s: %w", dir, err)
+	}
+	return nil
 }

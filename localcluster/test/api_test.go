@@ -7,6 +7,7 @@ package test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,7 +162,7 @@ func TestNamespaceWithContentIsDeleted(t *testing.T) {
 	})
 }
 
-// TestPods follows Pods through their lives, and a Service that selects one of them.
+// TestPods follows Pods through their lives.
 func TestPods(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
@@ -183,7 +184,16 @@ func TestPods(t *testing.T) {
 			t.Errorf("%s has the containers %+v", name, s)
 		}
 	}
+	if err := pods.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the deletion of the Pod", func(ctx context.Context) error { return gone(pods.Get(ctx, "a", metav1.GetOptions{})) })
+}
 
+// TestEndpointSlices follows the endpoints of a Service while the Pod that it selects comes and goes.
+func TestEndpointSlices(t *testing.T) {
+	client := sharedCluster(t).client(t)
+	namespace := newNamespace(t, client)
 	_, err := client.CoreV1().Services(namespace).Create(t.Context(), &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "a"},
 		Spec: corev1.ServiceSpec{
@@ -194,33 +204,42 @@ func TestPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	endpoints := func(want int) func(context.Context) error {
-		return func(ctx context.Context) error {
-			slices, err := client.DiscoveryV1().EndpointSlices(namespace).List(ctx,
+	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod("a"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	address := waitRunning(t, client, namespace, "a").Status.PodIP
+	expect := func(want ...string) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("the endpoints %v", want), func(ctx context.Context) error {
+			found, err := client.DiscoveryV1().EndpointSlices(namespace).List(ctx,
 				metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=a"})
 			if err != nil {
 				return err
 			}
-			ready := 0
-			for _, slice := range slices.Items {
-				for _, e := range slice.Endpoints {
-					if e.Conditions.Ready != nil && *e.Conditions.Ready && addresses[e.Addresses[0]] == "a" && *slice.Ports[0].Port == 8080 {
-						ready++
-					}
-				}
-			}
-			if ready != want {
-				return fmt.Errorf("%d ready endpoints instead of %d", ready, want)
+			if got := readyEndpoints(found.Items); !slices.Equal(got, want) {
+				return fmt.Errorf("they are %v", got)
 			}
 			return nil
-		}
+		})
 	}
-	eventually(t, "the endpoint of the Service", endpoints(1))
-	if err := pods.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+	expect(address + ":8080")
+	if err := client.CoreV1().Pods(namespace).Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the deletion of the Pod", func(ctx context.Context) error { return gone(pods.Get(ctx, "a", metav1.GetOptions{})) })
-	eventually(t, "the end of the endpoint", endpoints(0))
+	expect()
+}
+
+// readyEndpoints returns the addresses with their first ports.
+func readyEndpoints(found []discoveryv1.EndpointSlice) []string {
+	var ready []string
+	for _, slice := range found {
+		for _, e := range slice.Endpoints {
+			if e.Conditions.Ready != nil && *e.Conditions.Ready {
+				ready = append(ready, fmt.Sprintf("%s:%d", e.Addresses[0], *slice.Ports[0].Port))
+			}
+		}
+	}
+	return ready
 }
 
 // TestPodsThatWait checks the two kinds of Pods that others decide about.
@@ -231,8 +250,7 @@ func TestPodsThatWait(t *testing.T) {
 
 	gated := pod("gated")
 	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
-	gated, err := pods.Create(t.Context(), gated, metav1.CreateOptions{})
-	if err != nil {
+	if _, err := pods.Create(t.Context(), gated, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	unready := pod("unready")
@@ -240,6 +258,7 @@ func TestPodsThatWait(t *testing.T) {
 	if _, err := pods.Create(t.Context(), unready, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	var err error
 	eventually(t, "a Pod that is Running but not Ready", func(ctx context.Context) error {
 		if unready, err = pods.Get(ctx, "unready", metav1.GetOptions{}); err != nil {
 			return err
@@ -287,7 +306,7 @@ func TestPublishedForPods(t *testing.T) {
 	eventually(t, "the token in a Secret", func(ctx context.Context) error {
 		secret, err := client.CoreV1().Secrets(namespace).Get(ctx, "token", metav1.GetOptions{})
 		if err == nil && len(secret.Data[corev1.ServiceAccountTokenKey]) == 0 {
-			return fmt.Errorf("it holds no token yet")
+			return errors.New("it holds no token yet")
 		}
 		return err
 	})

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,12 +62,9 @@ func TestAuditLog(t *testing.T) {
 	entries := readAudit(t, filepath.Join(p.dir(), "audit.log"))
 	want := func(what string, match func(entry) bool) {
 		t.Helper()
-		for _, e := range entries {
-			if match(e) {
-				return
-			}
+		if !slices.ContainsFunc(entries, match) {
+			t.Errorf("not in the audit log: %s", what)
 		}
-		t.Errorf("not in the audit log: %s", what)
 	}
 	want("the creation of the Secret", func(e entry) bool {
 		return e.Verb == "create" && e.User.Username == "localcluster-admin" && e.ObjectRef.Resource == "secrets" &&

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -79,12 +80,12 @@ func upOnSmallDisk(t *testing.T, size string) (p *process, disk string) {
 			return nil
 		default:
 		}
-		if name, err := os.Readlink(filepath.Join("/proc", fmt.Sprint(p.pid()), "exe")); err != nil || name != binary {
+		if name, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(p.pid()), "exe")); err != nil || name != binary {
 			return fmt.Errorf("the helper is still %q (%w)", name, err)
 		}
 		return nil
 	})
-	return p, filepath.Join("/proc", fmt.Sprint(p.pid()), "root", mount)
+	return p, filepath.Join("/proc", strconv.Itoa(p.pid()), "root", mount)
 }
 
 // skipNotAllowed ends a test on machines where ordinary users may not mount anything, not even where nobody else sees it.
@@ -145,7 +146,7 @@ func fill(t *testing.T, disk string, rest uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	chunk := make([]byte, 1<<20)
 	for {
 		var stat syscall.Statfs_t

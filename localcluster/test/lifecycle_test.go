@@ -7,11 +7,11 @@ package test
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,7 +50,7 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	lock, err := os.ReadFile(filepath.Join(dir, "lock"))
-	if got := strings.TrimSpace(string(lock)); err != nil || got != fmt.Sprint(p.pid()) {
+	if got := strings.TrimSpace(string(lock)); err != nil || got != strconv.Itoa(p.pid()) {
 		t.Errorf("the lock holds %q, %v; want the process id %d", got, err, p.pid())
 	}
 	p.signal(t, syscall.SIGINT)
@@ -155,16 +155,19 @@ func TestDataOutlivesTheProcess(t *testing.T) {
 }
 
 func TestPort(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p := up(t, "--until-eof", "--port", fmt.Sprint(port))
-	if want := fmt.Sprintf("https://127.0.0.1:%d", port); p.config(t).Host != want {
+	p := up(t, "--until-eof", "--port", port)
+	if want := "https://127.0.0.1:" + port; p.config(t).Host != want {
 		t.Errorf("the server is at %s instead of %s", p.config(t).Host, want)
 	}
 }

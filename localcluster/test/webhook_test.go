@@ -64,7 +64,7 @@ func TestWebhooks(t *testing.T) {
 				&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "try-"}}, metav1.CreateOptions{})
 			for _, word := range words {
 				if err == nil || !strings.Contains(err.Error(), word) {
-					return fmt.Errorf("creating a config map: %v, not %q", err, word)
+					return fmt.Errorf("not refused with %q: %w", word, err)
 				}
 			}
 			return nil

@@ -105,8 +105,11 @@ func complete(ctx context.Context, opts Options) (options.CompletedOptions, erro
 	if err := flags.Parse(arguments(opts, policyFile)); err != nil {
 		return fail("setting the API server's flags", err)
 	}
-	run.SecureServing.Listener = opts.Listener
-	run.SecureServing.BindPort = opts.Listener.Addr().(*net.TCPAddr).Port
+	address, err := net.ResolveTCPAddr("tcp", opts.Listener.Addr().String())
+	if err != nil {
+		return fail("reading the address of the listener", err)
+	}
+	run.SecureServing.Listener, run.SecureServing.BindPort = opts.Listener, address.Port
 	if err := run.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
 		return fail("setting the API server's feature gates", err)
 	}

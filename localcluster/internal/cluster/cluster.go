@@ -217,8 +217,10 @@ func (c *cluster) bringUp(ctx context.Context, server *apiserver.Server, running
 		if err := pods.EnsureNode(ctx, client); err != nil {
 			return err
 		}
-		_, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
-		return err
+		if _, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{}); err != nil {
+			return fmt.Errorf("looking for the service account: %w", err)
+		}
+		return nil
 	})
 }
 

@@ -77,8 +77,7 @@ func (f *folder) prepare(dir string) error {
 
 // cause takes the operation and the path off an error of the file system, for a message that names the path already.
 func cause(err error) error {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno
 	}
 	return err

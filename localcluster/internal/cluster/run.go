@@ -46,7 +46,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	}
 	folder, err := openFolder(opts.Dir)
 	if err != nil {
-		return err
+		return explain(err, opts.Dir)
 	}
 	defer folder.release()
 	defer func() { err = explain(err, folder.path) }()
@@ -56,7 +56,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	if err := disk.Check(folder.path, disk.MinStart, opts.Free); err != nil {
 		return err
 	}
-	listener, err := listen(opts.Port)
+	listener, err := listen(ctx, opts.Port)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func Run(ctx context.Context, opts Options) (err error) {
 	return c.run(ctx)
 }
 
-func listen(port int) (net.Listener, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+func listen(ctx context.Context, port int) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("--port %d is taken by another program: choose another one, or 0 for any free one", port)

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,7 +46,7 @@ func Main(args []string, stdin, stdout *os.File) int {
 
 func printError(w io.Writer, cmd *cobra.Command, err error) {
 	line := strings.Join(strings.Fields(err.Error()), " ")
-	if _, own := err.(runError); !own {
+	if _, own := errors.AsType[runError](err); !own {
 		line += fmt.Sprintf(" (see %q)", cmd.CommandPath()+" --help")
 	}
 	fmt.Fprintln(w, "localcluster: "+line)

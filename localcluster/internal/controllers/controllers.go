@@ -167,7 +167,7 @@ func (m *Manager) addRootCAPublisher(_ context.Context, client kubernetes.Interf
 	core := m.Informers.Core().V1()
 	c, err := rootcacertpublisher.NewPublisher(core.ConfigMaps(), core.Namespaces(), client, m.opts.CAPEM)
 	if err != nil {
-		return err
+		return fmt.Errorf("setting it up: %w", err)
 	}
 	m.run = append(m.run, func(ctx context.Context) { c.Run(ctx, 1) })
 	return nil
@@ -178,7 +178,7 @@ func (m *Manager) addServiceAccounts(ctx context.Context, client kubernetes.Inte
 	c, err := serviceaccount.NewServiceAccountsController(klog.FromContext(ctx), core.ServiceAccounts(), core.Namespaces(),
 		client, serviceaccount.DefaultServiceAccountsControllerOptions())
 	if err != nil {
-		return err
+		return fmt.Errorf("setting it up: %w", err)
 	}
 	m.run = append(m.run, func(ctx context.Context) { c.Run(ctx, 1) })
 	return nil
@@ -198,7 +198,7 @@ func (m *Manager) addTokens(ctx context.Context, client kubernetes.Interface) er
 	c, err := serviceaccount.NewTokensController(klog.FromContext(ctx), core.ServiceAccounts(), core.Secrets(), client,
 		serviceaccount.TokensControllerOptions{TokenGenerator: generator, RootCA: m.opts.CAPEM})
 	if err != nil {
-		return err
+		return fmt.Errorf("setting it up: %w", err)
 	}
 	m.run = append(m.run, func(ctx context.Context) { c.Run(ctx, workers) })
 	return nil

@@ -37,7 +37,7 @@ func (m *Manager) addGarbageCollector(ctx context.Context, client kubernetes.Int
 	graph := garbagecollector.NewDependencyGraphBuilder(ctx, metadataClient, mapper, ignored, m.objectInformers(), m.started)
 	gc, err := garbagecollector.NewComposedGarbageCollector(ctx, client, metadataClient, mapper, graph)
 	if err != nil {
-		return err
+		return fmt.Errorf("setting it up: %w", err)
 	}
 	m.run = append(m.run, func(ctx context.Context) {
 		var wg sync.WaitGroup

@@ -98,7 +98,7 @@ func lastFatalLine(path string) string {
 	if err != nil {
 		return ""
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if info, err := file.Stat(); err == nil && info.Size() > tailSize {
 		if _, err := file.Seek(-tailSize, io.SeekEnd); err != nil {
 			return ""

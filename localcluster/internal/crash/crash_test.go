@@ -44,7 +44,7 @@ func TestKlog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	t.Cleanup(func() { _ = file.Close() })
 	// klog writes to standard error as it is at that moment.
 	kept := os.Stderr
 	os.Stderr = file

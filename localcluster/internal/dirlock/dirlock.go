@@ -51,21 +51,21 @@ func Acquire(dir string) (*Lock, error) {
 		}
 		if err := flock(file); err != nil {
 			pid := readPID(file)
-			file.Close()
+			_ = file.Close()
 			if errors.Is(err, syscall.EWOULDBLOCK) {
 				return nil, &HeldError{Dir: dir, PID: pid}
 			}
-			return nil, fmt.Errorf("locking %s: %w", path, err)
+			return nil, err
 		}
 		// The holder before us removes the file while it still has the lock: what we locked may be gone from the folder.
 		if !isCurrent(file, path) {
-			file.Close()
+			_ = file.Close()
 			continue
 		}
 		lock := &Lock{file: file, Stale: readPID(file) != 0}
 		if err := lock.writePID(); err != nil {
 			lock.Release()
-			return nil, fmt.Errorf("writing the process id into %s: %w", path, err)
+			return nil, err
 		}
 		return lock, nil
 	}
@@ -80,17 +80,22 @@ func (l *Lock) Release() {
 
 func (l *Lock) writePID() error {
 	if err := l.file.Truncate(0); err != nil {
-		return err
+		return fmt.Errorf("writing the process id: %w", err)
 	}
-	_, err := l.file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
+	if _, err := l.file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+		return fmt.Errorf("writing the process id: %w", err)
+	}
+	return nil
 }
 
 func flock(file *os.File) error {
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EINTR) {
-			return err
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, syscall.EINTR):
+			return fmt.Errorf("locking %s: %w", file.Name(), err)
 		}
 	}
 }

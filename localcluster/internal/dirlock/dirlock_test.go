@@ -60,8 +60,7 @@ func TestAcquireRace(t *testing.T) {
 		all.Go(func() {
 			for taken := 0; taken < 50; {
 				lock, err := Acquire(dir)
-				var held *HeldError
-				if errors.As(err, &held) {
+				if _, held := errors.AsType[*HeldError](err); held {
 					continue
 				}
 				if err != nil {

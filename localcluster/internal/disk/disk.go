@@ -31,7 +31,8 @@ func Free(dir string) (uint64, error) {
 	if err := unix.Statfs(dir, &stat); err != nil {
 		return 0, fmt.Errorf("reading the free space of %s: %w", dir, err)
 	}
-	return uint64(stat.Bavail) * uint64(stat.Bsize), nil //nolint:unconvert // The types differ between operating systems.
+	//nolint:gosec,unconvert // The types differ between operating systems, and neither number is ever negative.
+	return uint64(stat.Bavail) * uint64(stat.Bsize), nil
 }
 
 // LowError says that there is too little free space.

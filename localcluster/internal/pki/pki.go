@@ -173,8 +173,12 @@ func loadOrMakeKey(path string) (crypto.Signer, error) {
 // writeFile writes a whole file or none: a start that is interrupted leaves nothing that the next one would choke on.
 func writeFile(path string, data []byte) error {
 	temp := path + ".tmp"
-	if err := os.WriteFile(temp, data, 0o600); err != nil {
-		return err
+	err := os.WriteFile(temp, data, 0o600)
+	if err == nil {
+		err = os.Rename(temp, path)
 	}
-	return os.Rename(temp, path)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
 }

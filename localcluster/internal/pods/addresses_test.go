@@ -7,7 +7,7 @@ package pods
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -55,7 +55,7 @@ func TestAddressesRunOut(t *testing.T) {
 	a := newAddresses()
 	count := 0
 	for ; ; count++ {
-		if _, err := a.take(types.UID(fmt.Sprint(count))); errors.Is(err, errNoAddress) {
+		if _, err := a.take(types.UID(strconv.Itoa(count))); errors.Is(err, errNoAddress) {
 			break
 		} else if err != nil {
 			t.Fatal(err)

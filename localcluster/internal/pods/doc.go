@@ -6,12 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 // Package pods plays the scheduler and the kubelet of a cluster that has one Node and runs nothing: it binds each Pod to
 // the Node, reports it Running and Ready with an address of its own, and completes its deletion.
 //
-//	            bind                     status: Running, Ready, IP
-//	no node  ----------->  on the Node  ---------------------------->  reported
-//	   |                        |                                         |
-//	   | delete (API server)    | delete, then removal with grace 0       |
-//	   v                        v                                         v
-//	  gone  <------------------------------------------------------------ +
+//	            bind                    status: Running, Ready, IP
+//	no Node  ----------->  on the Node  -------------------------->  reported
+//	   |                        |                                       |
+//	   | deleted                | deleted, then removed with grace 0    |
+//	   +------------------------+---------------------------------------+---> gone
 //
 // It starts no container, fits no resources, honours no selector or taint, pulls no image, and never lets a Pod fail or
 // finish. A Pod with scheduling gates stays Pending, and one with readiness gates is Ready once others set these.

@@ -18,6 +18,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 )
@@ -26,14 +27,15 @@ const (
 	workers = 8
 
 	// Failures are retried soon, for they are nearly always conflicts with another writer.
-	retryMin = 5 * time.Millisecond
-	retryMax = 5 * time.Second
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 5 * time.Second
 )
 
 // Loop brings all Pods to where they should be.
 type Loop struct {
 	client    kubernetes.Interface
 	informer  cache.SharedIndexInformer
+	lister    corelisters.PodLister
 	queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	addresses *addresses
 	now       func() metav1.Time
@@ -44,18 +46,24 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer) (*Loop, er
 	l := &Loop{
 		client:   client,
 		informer: pods.Informer(),
+		lister:   pods.Lister(),
 		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](retryMin, retryMax)),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](firstRetry, lastRetry)),
 		addresses: newAddresses(),
 		now:       func() metav1.Time { return metav1.NewTime(time.Now()) },
 	}
 	_, err := l.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {
-			pod := obj.(*corev1.Pod)
-			l.addresses.keep(pod.UID, pod.Status.PodIP)
-			l.enqueue(pod)
+			if pod, ok := obj.(*corev1.Pod); ok {
+				l.addresses.keep(pod.UID, pod.Status.PodIP)
+				l.enqueue(pod)
+			}
 		},
-		UpdateFunc: func(_, obj any) { l.enqueue(obj.(*corev1.Pod)) },
+		UpdateFunc: func(_, obj any) {
+			if pod, ok := obj.(*corev1.Pod); ok {
+				l.enqueue(pod)
+			}
+		},
 		DeleteFunc: func(obj any) {
 			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = gone.Obj
@@ -113,11 +121,13 @@ func (l *Loop) next(ctx context.Context) bool {
 
 // sync brings one Pod one step forward; the change that it makes brings the Pod back into the queue.
 func (l *Loop) sync(ctx context.Context, name cache.ObjectName) error {
-	obj, found, err := l.informer.GetStore().GetByKey(name.String())
-	if err != nil || !found {
-		return err
+	pod, err := l.lister.Pods(name.Namespace).Get(name.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
 	}
-	pod := obj.(*corev1.Pod)
+	if err != nil {
+		return fmt.Errorf("reading the Pod: %w", err)
+	}
 	switch {
 	case pod.DeletionTimestamp != nil:
 		err = l.remove(ctx, pod)

@@ -80,7 +80,7 @@ func Address(svc *corev1.Service, port int32) (string, error) {
 		return "", fmt.Errorf("service %s/%s has no annotation %s, so nothing is known to serve it on this machine",
 			svc.Namespace, svc.Name, Annotation)
 	}
-	for _, entry := range strings.Fields(value) {
+	for entry := range strings.FieldsSeq(value) {
 		left, address, ok := strings.Cut(entry, "=")
 		number, err := strconv.ParseInt(left, 10, 32)
 		if !ok || err != nil || !isAddress(address) {

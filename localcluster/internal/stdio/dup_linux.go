@@ -5,7 +5,15 @@ SPDX-License-Identifier: Apache-2.0
 
 package stdio
 
-import "syscall"
+import (
+	"fmt"
+	"syscall"
+)
 
 // dup2 has no system call of its own on the newer architectures.
-func dup2(from, to int) error { return syscall.Dup3(from, to, 0) }
+func dup2(from, to int) error {
+	if err := syscall.Dup3(from, to, 0); err != nil {
+		return fmt.Errorf("duplicating a file descriptor: %w", err)
+	}
+	return nil
+}

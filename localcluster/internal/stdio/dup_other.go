@@ -7,6 +7,14 @@ SPDX-License-Identifier: Apache-2.0
 
 package stdio
 
-import "syscall"
+import (
+	"fmt"
+	"syscall"
+)
 
-func dup2(from, to int) error { return syscall.Dup2(from, to) }
+func dup2(from, to int) error {
+	if err := syscall.Dup2(from, to); err != nil {
+		return fmt.Errorf("duplicating a file descriptor: %w", err)
+	}
+	return nil
+}
