@@ -159,13 +159,17 @@ func (p *program) signal(s syscall.Signal) {
 	}
 }
 
-// exit waits for the end and returns the exit status.
+// exit waits for the end, of the output too, and returns the exit status.
 func (p *program) exit() int {
 	p.t.Helper()
-	select {
-	case <-p.group.Done():
-	case <-time.After(patience):
-		p.t.Fatalf("it did not end within %v", patience)
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for _, end := range []<-chan struct{}{p.group.Done(), p.ended} {
+		select {
+		case <-end:
+		case <-timer.C:
+			p.t.Fatalf("it did not end within %v", patience)
+		}
 	}
 	var exit *exec.ExitError
 	switch err := p.group.Err(); {

@@ -189,7 +189,6 @@ func TestBadInput(t *testing.T) {
 			if status := p.exit(); status != test.status {
 				t.Errorf("got exit status %d, want %d", status, test.status)
 			}
-			<-p.ended
 			if !strings.Contains(p.text(), test.want) {
 				t.Errorf("it did not print %q", test.want)
 			}
