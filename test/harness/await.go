@@ -8,7 +8,6 @@ package harness
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
