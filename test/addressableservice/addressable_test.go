@@ -178,6 +178,41 @@ func TestMalformedObjectConcernsOnlyItsOwnReference(t *testing.T) {
 	env.Await(t, refs[0], harness.Ready, hasURLs("http://mended.example.com"))
 }
 
+// What a target's own schema allows may be more than ours does. If it got as far as
+// the status, the API server would refuse every write of it.
+func TestTargetBeyondOurBoundsIsACondition(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	k := newKind(ns)
+	k.install(t, env)
+	long := strings.Repeat("x", 300_000)
+	manifests, specs := []string{}, []string{}
+	for name, status := range map[string]string{
+		"url":       "{address: {url: 'http://it.example.com/" + long + "'}}",
+		"certs":     "{address: {url: 'http://it.example.com', CACerts: '" + long + "'}}",
+		"audience":  "{address: {url: 'http://it.example.com', audience: '" + long + "'}}",
+		"malformed": "{address: {url: 'http://%zz" + long + "'}}",
+	} {
+		manifests = append(manifests, k.named(name, status))
+		specs = append(specs, object(name, to(k.apiVersion(), k.kind, name)))
+	}
+	env.Apply(t, ns, strings.Join(manifests, and))
+	for _, as := range env.Apply(t, ns, strings.Join(specs, and)) {
+		env.Await(t, as, notReady(v1.ReasonTargetNotAddressable))
+	}
+
+	// The most that is taken fits, as often as there are ports.
+	var ports []string
+	for i := range 16 {
+		ports = append(ports, fmt.Sprintf("{name: p%d, port: %d}", i, i+1))
+	}
+	most := "{address: {url: 'http://it.example.com', CACerts: '" + long[:65536] + "'}}"
+	as := env.Apply(t, ns, k.named("most", most)+and+
+		object("most", to(k.apiVersion(), k.kind, "most")+"\nports: ["+strings.Join(ports, ", ")+"]"))[1]
+	env.Await(t, as, harness.Ready)
+}
+
 func TestKindThatMayNotBeReadSaysWhatToGrant(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

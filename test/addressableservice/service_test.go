@@ -24,8 +24,7 @@ func TestServiceFirstThenReference(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)))
 }
 
-func TestReferenceFirstThenService(t *testing.T) {
-	t.Parallel()
+func TestReferenceFirstThenService(t *testing.T) { //nolint:paralleltest // alone, since it is about a second
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	as := env.Apply(t, ns, object("it", toService("target")))[0]
@@ -36,8 +35,7 @@ func TestReferenceFirstThenService(t *testing.T) {
 	env.AwaitWithin(t, time.Second, as, harness.Ready, hasURLs(local("target", ns)))
 }
 
-func TestAddressGoesAndComesWithTheService(t *testing.T) {
-	t.Parallel()
+func TestAddressGoesAndComesWithTheService(t *testing.T) { //nolint:paralleltest // alone, since it is about a second
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	target := env.Apply(t, ns, service("target", onePort))[0]

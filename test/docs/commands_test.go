@@ -71,7 +71,7 @@ func kubectlOnPath(t *testing.T) string {
 	}
 	bin := t.TempDir()
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' kubectl \"$@\"\n", binary)
-	if err := os.WriteFile(filepath.Join(bin, "kubectl"), []byte(script), 0o755); err != nil { //nolint:gosec // it is to be run
+	if err := os.WriteFile(filepath.Join(bin, "kubectl"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return bin

@@ -7,6 +7,7 @@ package permissions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -114,7 +115,7 @@ func live(t *testing.T, env *harness.Env) {
 	env.Patch(t, alias, `{"spec": {"externalName": "elsewhere.example.com"}}`)
 	env.Await(t, alias, func(o *unstructured.Unstructured) error {
 		if strings.Contains(fmt.Sprint(o), "elsewhere") {
-			return fmt.Errorf("it was not corrected")
+			return errors.New("it was not corrected")
 		}
 		return nil
 	})
@@ -125,7 +126,7 @@ func live(t *testing.T, env *harness.Env) {
 	env.Delete(t, service)
 	harness.Eventually(t, "the object is read anew", func(context.Context) error {
 		if proxy.Requests()[harness.Answer{Verb: "get", Group: v1.SchemeGroupVersion.Group, Resource: "addressableservices", Code: http.StatusOK}] == 0 {
-			return fmt.Errorf("it was not")
+			return errors.New("it was not")
 		}
 		return nil
 	})

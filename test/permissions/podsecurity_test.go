@@ -26,7 +26,7 @@ func TestPodsOfTheDeploymentsAreAdmittedAsRestricted(t *testing.T) {
 	}
 	create := func(pod *corev1.Pod) error {
 		_, err := env.Kube.CoreV1().Pods(env.SystemNamespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return err //nolint:wrapcheck // looked at right here
+		return err
 	}
 	for _, d := range deployments.Items {
 		pod := &corev1.Pod{ObjectMeta: d.Spec.Template.ObjectMeta, Spec: d.Spec.Template.Spec}

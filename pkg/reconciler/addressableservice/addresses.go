@@ -65,6 +65,9 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 		if as.Spec.Path != nil {
 			appendPath(a.URL, *as.Spec.Path)
 		}
+		if p := checkBounds(as.Spec.Ref, a); p != nil {
+			return nil, p
+		}
 		addresses = append(addresses, a)
 	}
 	return addresses, nil

@@ -57,13 +57,15 @@ func (c recordingClient) UpdateStatus(ctx context.Context, as *v1.AddressableSer
 	if err == nil {
 		c.writes.Record(written)
 	}
-	return written, err //nolint:wrapcheck // stands in for the client, whose errors callers look into
+	return written, err
 }
 
-func (c recordingClient) Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1.AddressableService, error) {
+func (c recordingClient) Patch(
+	ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string,
+) (*v1.AddressableService, error) {
 	written, err := c.AddressableServiceInterface.Patch(ctx, name, pt, data, opts, subresources...)
 	if err == nil {
 		c.writes.Record(written)
 	}
-	return written, err //nolint:wrapcheck // stands in for the client, whose errors callers look into
+	return written, err
 }
