@@ -89,10 +89,12 @@ func (p *progress) compiling(packages map[string]bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.packages, p.total = packages, len(packages)
-	p.phase = fmt.Sprintf("compiling localcluster: %d packages", p.total)
 	if p.total == 0 {
 		p.phase = "linking localcluster"
+		p.show(p.phase)
+		return
 	}
+	p.phase = fmt.Sprintf("compiling localcluster: %d packages", p.total)
 	p.show(p.phase)
 	p.keep()
 }
