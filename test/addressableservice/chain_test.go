@@ -78,3 +78,12 @@ func TestReferenceIntoACycleOfThreeSettles(t *testing.T) {
 		env.Await(t, ref, harness.Ready, hasURLs(local("target", ns)))
 	}
 }
+
+func TestVersionOfOurKindThatIsNotServedIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", onePort)+and+object("it", toService("target")))
+	as := env.Apply(t, ns, object("other", to("samples.knative.dev/v9", "AddressableService", "it")))[0]
+	env.Await(t, as, notReady(v1.ReasonTargetKindNotFound), says("its CRD serves v1"))
+}

@@ -195,3 +195,40 @@ func TestHostThatIsNoNameIsNotPublished(t *testing.T) {
 	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")+"\npublish: {alias: "+ns+"}"))[0]
 	env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonHostNotPublishable), hasURLs("http://[2001:db8::1]:8080"))
 }
+
+func TestAliasOfAnObjectThatIsGoneByForceIsTakenOver(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("one", onePort)+and+service("two", onePort))
+	as := env.Apply(t, ns, object("it", published("one", ns)))[0]
+	env.Await(t, as, harness.Ready)
+	before := env.Await(t, alias(ns), harness.Exists)
+
+	// What is left of an object whose controller was not there when its finalizer was taken.
+	forged := `{"metadata": {"labels": {"samples.knative.dev/addressableservice-uid": "00000000-0000-0000-0000-000000000000"}}}`
+	env.Delete(t, as)
+	env.Await(t, as, harness.Gone)
+	env.Await(t, alias(ns), harness.Gone)
+	env.Apply(t, directory, fmt.Sprintf(`
+apiVersion: v1
+kind: Service
+metadata:
+  name: %s
+  annotations: {samples.knative.dev/addressableservice: %s/it}
+  labels: {samples.knative.dev/addressableservice-uid: %s}
+spec: {type: ExternalName, externalName: old.example.com}
+`, ns, ns, before.GetLabels()["samples.knative.dev/addressableservice-uid"]))
+	env.Apply(t, ns, object("it", published("two", ns)))
+	env.Await(t, as, harness.Ready)
+	env.Await(t, alias(ns), pointsTo(host("two", ns)))
+	env.Patch(t, alias(ns), forged)
+	env.Await(t, alias(ns), func(o *unstructured.Unstructured) error {
+		if o == nil || o.GetLabels()["samples.knative.dev/addressableservice-uid"] == "00000000-0000-0000-0000-000000000000" {
+			return errors.New("the label of its owner was not corrected")
+		}
+		return nil
+	})
+	env.Delete(t, as)
+	env.Await(t, alias(ns), harness.Gone)
+}

@@ -163,8 +163,10 @@ func (a *Addressable) Host(namespace, name string) (string, error) {
 	return host, nil
 }
 
-// checkHosts executes the template for two names in two namespaces: each must
-// get a valid host of its own, for two objects must never share one.
+// checkHosts executes the template for two names in two namespaces: each must get a
+// valid host of its own. A template that joins name and namespace by what both may
+// hold, such as a hyphen, can still give two objects one host; it is in common use,
+// for certificates of one level, and left to whoever chooses it.
 func (a *Addressable) checkHosts() error {
 	seen := map[string]string{}
 	for _, namespace := range []string{"ns-a", "ns-b"} {

@@ -59,18 +59,29 @@ func ownerOf(service *corev1.Service) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: namespace, Name: name}, err == nil && name != ""
 }
 
+// ownedBefore says whether a Service is the alias of an object that had this one's
+// namespace and name. Two objects cannot have them at once, so that one is gone, and
+// nobody else will remove what it left, as when its finalizer was taken by force.
+func ownedBefore(as *v1.AddressableService, service *corev1.Service) bool {
+	owner, ok := ownerOf(service)
+	_, labelled := service.Labels[samples.AliasOwnerUIDLabelKey]
+	return ok && labelled && owner == types.NamespacedName{Namespace: as.Namespace, Name: as.Name}
+}
+
 // correctAlias returns the existing alias with what we decide of it set right, and
 // whether it was right already. Labels and annotations of others stay.
 func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
-	const owner = samples.AliasOwnerAnnotationKey
+	const owner, uid = samples.AliasOwnerAnnotationKey, samples.AliasOwnerUIDLabelKey
 	if existing.Spec.Type == wanted.Spec.Type &&
 		existing.Spec.ExternalName == wanted.Spec.ExternalName &&
-		existing.Annotations[owner] == wanted.Annotations[owner] {
+		existing.Annotations[owner] == wanted.Annotations[owner] &&
+		existing.Labels[uid] == wanted.Labels[uid] {
 		return existing, true
 	}
 	corrected := existing.DeepCopy()
 	corrected.Spec = wanted.Spec
 	metav1.SetMetaDataAnnotation(&corrected.ObjectMeta, owner, wanted.Annotations[owner])
+	metav1.SetMetaDataLabel(&corrected.ObjectMeta, uid, wanted.Labels[uid])
 	return corrected, false
 }
 

@@ -72,6 +72,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		impl:         impl,
 		config:       store,
 		objects:      addressableServices.Informer(),
+		kinds:        r.kinds,
 		addressables: r.addressables,
 	}
 	if err := errors.Join(

@@ -22,8 +22,8 @@ SPDX-License-Identifier: Apache-2.0
 //	   ▼                           ▼        │ target comes                 ▼
 //	TargetResolved=False ◄─────────┴────────┘                       Published=False
 //
-// A pass looks at nothing but informer caches and never waits for something to
-// happen: what it found missing is watched, and wakes it (controller.go says
+// A pass looks at informer caches (and asks discovery for a kind that no CRD defines),
+// and never waits for something to happen: what it found missing is watched, and wakes it (controller.go says
 // by which informer). Only what no watch tells, like a permission that is
 // missing, is looked at again after a while.
 //

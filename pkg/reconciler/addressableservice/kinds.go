@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/cache"
 
@@ -30,6 +32,11 @@ type kinds struct {
 	crds cache.Indexer
 	// discovery is asked only for kinds that no CRD defines.
 	discovery discovery.ServerResourcesInterface
+
+	mu sync.Mutex
+	// undefined are the kinds whose CRD was deleted. Discovery still lists them
+	// for a while, and an informer that is started by that would never end.
+	undefined sets.Set[schema.GroupKind]
 }
 
 // servedKind is a kind that the cluster serves.
@@ -53,7 +60,27 @@ func (k *kinds) find(gvk schema.GroupVersionKind) (servedKind, *problem) {
 			return fromCRD(crd, gvk)
 		}
 	}
+	if k.isUndefined(gvk.GroupKind()) {
+		return servedKind{}, kindNotFound(gvk)
+	}
 	return k.discover(gvk)
+}
+
+// undefine notes that the CRD of a kind was deleted. If there is a new one by the time
+// of a look-up, that counts.
+func (k *kinds) undefine(gk schema.GroupKind) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.undefined == nil {
+		k.undefined = sets.New[schema.GroupKind]()
+	}
+	k.undefined.Insert(gk)
+}
+
+func (k *kinds) isUndefined(gk schema.GroupKind) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.undefined.Has(gk)
 }
 
 func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVersionKind) (servedKind, *problem) {

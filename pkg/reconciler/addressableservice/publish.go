@@ -88,7 +88,7 @@ func (r *Reconciler) createAlias(ctx context.Context, as *v1.AddressableService,
 // what is not ours. The update carries the resourceVersion that was looked at,
 // so that it cannot hit an alias which has changed hands since.
 func (r *Reconciler) adjustAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service) *problem {
-	if !owns(as, existing) {
+	if !owns(as, existing) && !ownedBefore(as, existing) {
 		return aliasTaken(existing)
 	}
 	corrected, ok := correctAlias(existing, wanted)

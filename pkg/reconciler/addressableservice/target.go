@@ -68,6 +68,11 @@ func (r *Reconciler) findService(as *v1.AddressableService) (target, *problem) {
 func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, *problem) {
 	ref := as.Spec.Ref
 	namespace := ref.NamespaceOr(as.Namespace)
+	if ref.GroupVersionKind().Version != v1.SchemeGroupVersion.Version {
+		if _, p := r.kinds.find(ref.GroupVersionKind()); p != nil {
+			return target{}, p
+		}
+	}
 	// Whichever version the reference names, our informer has the hub.
 	if p := r.track(as, v1.SchemeGroupVersion.String(), namespace); p != nil {
 		return target{}, p

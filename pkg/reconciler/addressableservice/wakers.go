@@ -29,6 +29,7 @@ type wakers struct {
 	impl         *controller.Impl
 	config       *config.Store
 	objects      cache.SharedIndexInformer
+	kinds        *kinds
 	addressables *duckinformer.Factory
 }
 
@@ -114,6 +115,7 @@ func (w *wakers) crdDeleted(obj any) {
 		return
 	}
 	if crd, ok := accessor.(*apiextensionsv1.CustomResourceDefinition); ok {
+		w.kinds.undefine(groupKindOf(crd))
 		w.stopInformers(crd, func(string) bool { return true })
 		w.enqueueIndexed(byTargetKind, groupKindOf(crd).String())
 	}

@@ -49,6 +49,7 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wakers, *fakedyna
 		{Group: "example.com", Version: "v1", Resource: "geese"}: "GooseList",
 	})
 	return &wakers{
+		kinds:        &kinds{},
 		impl:         controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)}),
 		config:       store,
 		objects:      informer,
