@@ -6,10 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -17,8 +17,9 @@ import (
 	"strconv"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -41,8 +42,11 @@ const cachesSynced = "informer caches are not filled yet"
 // refuse a negative value, its code takes one.
 const unlimited = -1
 
-// checkTimeout bounds how long a start waits for what only makes its messages better.
-const checkTimeout = 5 * time.Second
+// How long and how often a start tries to reach the API server, as sharedmain does.
+const (
+	retryTimeout = 5 * time.Second
+	retryPeriod  = 500 * time.Millisecond
+)
 
 // Run runs the controllers and webhooks of a binary until ctx ends. It is
 // sharedmain with two differences: no client-side rate limit unless a flag asks
@@ -94,29 +98,42 @@ func mustListen(ctx context.Context, component, variable string, port Port) net.
 }
 
 // checkConfigMaps returns what is wrong with the config maps that sharedmain is about
-// to read. What that one says names neither the config map nor always the key.
-// Where a config map cannot be read, the outcome is left to sharedmain: some need
-// not exist, and an API server that is not there yet is asked again.
+// to read, or with reading them. What that one says names neither the config
+// map, nor always the key, nor always the API server. One that does not exist is left
+// to sharedmain, for not all have to.
 func checkConfigMaps(ctx context.Context, cfg *rest.Config, namespace string) error {
-	client, err := kubernetes.NewForConfig(cfg)
+	list, err := listConfigMaps(ctx, cfg, namespace)
 	if err != nil {
-		return fmt.Errorf("making a client to read the config maps: %w", err)
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	for _, name := range slices.Sorted(maps.Keys(operatorconfig.Parsers())) {
-		cm, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil
-		}
-		if err := operatorconfig.Check(cm); err != nil {
+	for i := range list.Items {
+		if err := operatorconfig.Check(&list.Items[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// listConfigMaps tries for a while, because the network of a new Pod may need a moment.
+func listConfigMaps(ctx context.Context, cfg *rest.Config, namespace string) (*corev1.ConfigMapList, error) {
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("making a client to read the config maps: %w", err)
+	}
+	var list *corev1.ConfigMapList
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, retryPeriod, retryTimeout, true, func(ctx context.Context) (bool, error) {
+		var err error
+		if list, err = client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{}); err != nil && ctx.Err() == nil {
+			// What the deadline interrupts says nothing.
+			last = err
+		}
+		return err == nil, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the config maps of namespace %s from the API server %s: %w", namespace, cfg.Host, cmp.Or(last, err))
+	}
+	return list, nil
 }
 
 // whenCachesSynced makes the process ready once the informers that injection
