@@ -6,7 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package process
 
 import (
+	"context"
+	"errors"
+	"net/http"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/pkg/webhook"
 	"github.com/mallard-dev/mallard/test/harness"
@@ -32,22 +37,44 @@ func TestTheWebhookIsReadyOnceTheAPIServerTrustsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("webhook"), harness.WithProxy("webhook"))
 	process := newProbed(t, env, "webhook")
-	// These are what only a first start has to write: held one after the other, each in its turn is the last that is missing.
-	writes := []harness.Match{
-		update("secrets", "webhook-certs"),
-		update("mutatingwebhookconfigurations", webhook.DefaultingName),
-		update("validatingwebhookconfigurations", webhook.ValidationName),
-		update("validatingwebhookconfigurations", webhook.ConfigValidationName),
+	admission := env.Kube.AdmissionregistrationV1()
+	validation := func(name string) func(context.Context) (bool, error) {
+		return func(ctx context.Context) (bool, error) {
+			c, err := admission.ValidatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
+			return err == nil && len(c.Webhooks[0].ClientConfig.CABundle) > 0, err
+		}
 	}
-	held := make([]*harness.Held, 0, len(writes))
-	for _, write := range writes {
-		held = append(held, env.Proxy(t, "webhook").Hold(write))
+	// What a first start has to write. Each fails until those before are there, so that each is once what is missing.
+	writes := []struct {
+		resource, name string
+		undo           func()
+		written        func(context.Context) (bool, error)
+	}{
+		{resource: "secrets", name: "webhook-certs", written: func(ctx context.Context) (bool, error) {
+			secret, err := env.Kube.CoreV1().Secrets(env.SystemNamespace).Get(ctx, "webhook-certs", metav1.GetOptions{})
+			return err == nil && len(secret.Data) > 0, err
+		}},
+		{resource: "mutatingwebhookconfigurations", name: webhook.DefaultingName, written: func(ctx context.Context) (bool, error) {
+			c, err := admission.MutatingWebhookConfigurations().Get(ctx, webhook.DefaultingName, metav1.GetOptions{})
+			return err == nil && len(c.Webhooks[0].ClientConfig.CABundle) > 0, err
+		}},
+		{resource: "validatingwebhookconfigurations", name: webhook.ValidationName, written: validation(webhook.ValidationName)},
+		{resource: "validatingwebhookconfigurations", name: webhook.ConfigValidationName, written: validation(webhook.ConfigValidationName)},
+	}
+	for i, w := range writes {
+		writes[i].undo = env.Proxy(t, "webhook").Fail(update(w.resource, w.name), http.StatusServiceUnavailable)
 	}
 	started := process.start(t)
-	for _, h := range held {
-		h.Wait(t)
+	for _, w := range writes {
 		process.awaitUnready(t, "the API server cannot reach the webhook yet")
-		h.Release()
+		w.undo()
+		harness.Eventually(t, w.name+" is written", func(ctx context.Context) error {
+			written, err := w.written(ctx)
+			if err == nil && !written {
+				err = errors.New("it is as it was applied")
+			}
+			return err
+		})
 	}
 	started()
 	process.awaitReady(t)

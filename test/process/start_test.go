@@ -22,11 +22,14 @@ import (
 func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...string) {
 	t.Helper()
 	err := env.Process(t, name).TryStart(t)
-	env.TakeExits()
 	var exit *devprocess.ExitError
 	if !errors.As(err, &exit) {
 		t.Errorf("the %s: got error %v, want it to end", name, err)
 		return
+	}
+	// The notice of the end comes by a way of its own.
+	if err := awaitExit(t, env); !errors.As(err, &exit) || exit.Process != name {
+		t.Errorf("got the notice %v, want one of the %s", err, name)
 	}
 	if exit.Err == nil || !strings.Contains(exit.Err.Error(), "exit status 1") {
 		t.Errorf("the %s ended with %v, want exit status 1", name, exit.Err)
@@ -93,6 +96,6 @@ func TestAnAPIServerThatCannotBeReachedIsNamed(t *testing.T) {
 	}
 	for _, process := range []string{"controller", "webhook"} {
 		env.Process(t, process).SetEnv(map[string]string{"KUBECONFIG": kubeconfig})
-		checkStartFails(t, env, process, "https://"+address)
+		checkStartFails(t, env, process, process+": ", "API server https://"+address, "connection refused")
 	}
 }

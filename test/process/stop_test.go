@@ -92,17 +92,25 @@ func terminate(t *testing.T, env *harness.Env, name string) {
 // awaitEnd waits until a process that was told to stop has ended, which has to be with the exit status 0.
 func awaitEnd(t *testing.T, env *harness.Env, name string) {
 	t.Helper()
-	harness.EventuallyWithin(t, grace, "the process has ended", func(context.Context) error {
+	var exit *devprocess.ExitError
+	if err := awaitExit(t, env); !errors.As(err, &exit) || exit.Process != name || exit.Err != nil {
+		t.Errorf("got %v, want that the %s has ended with exit status 0", err, name)
+	}
+}
+
+// awaitExit waits for the notice that a process has ended, and takes it.
+func awaitExit(t *testing.T, env *harness.Env) error {
+	t.Helper()
+	var notice error
+	harness.EventuallyWithin(t, grace, "a process has ended", func(context.Context) error {
 		exits := env.TakeExits()
 		if len(exits) == 0 {
-			return errors.New("it runs")
+			return errors.New("none has")
 		}
-		var exit *devprocess.ExitError
-		if !errors.As(exits[0], &exit) || exit.Process != name || exit.Err != nil {
-			t.Errorf("got %v, want that the %s has ended with exit status 0", exits, name)
-		}
+		notice = errors.Join(exits...)
 		return nil
 	})
+	return notice
 }
 
 // heldLeases returns the names of the leases of a process that somebody holds.
