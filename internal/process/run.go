@@ -49,9 +49,11 @@ const (
 )
 
 // Run runs the controllers and webhooks of a binary until ctx ends. It is
-// sharedmain with two differences: no client-side rate limit unless a flag asks
-// for one, and probes on a port of one's choice, where sharedmain has 8080 for
-// every process. There has to be at least one constructor.
+// sharedmain with three differences: no client-side rate limit unless a flag asks
+// for one; probes on a port of one's choice, where sharedmain has 8080 for every
+// process; and an end with one line that says why when a port is taken, a config
+// map is bad, or the API server cannot be reached. There has to be at least one
+// constructor.
 func Run(ctx context.Context, component string, settings Settings, ctors ...injection.ControllerConstructor) {
 	cfg := injection.ParseAndGetRESTConfigOrDie()
 	if cfg.QPS == 0 {

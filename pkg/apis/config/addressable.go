@@ -8,8 +8,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"text/template"
@@ -34,6 +34,8 @@ const (
 	defaultClassKey         = "default-class"
 	allowCrossNamespacesKey = "allow-cross-namespace-references"
 )
+
+const defaultDomainTemplate = "{{.Name}}.{{.Namespace}}.{{.Domain}}"
 
 var addressableKeys = []string{
 	allowCrossNamespacesKey, defaultClassKey, directoryNamespaceKey, domainKey, domainTemplateKey, schemeKey,
@@ -79,8 +81,8 @@ func DefaultAddressable() *Addressable {
 		Scheme:             "https",
 		DirectoryNamespace: "knative-samples-directory",
 		DefaultClass:       samples.ClassMallard,
-		DomainTemplate:     "{{.Name}}.{{.Namespace}}.{{.Domain}}",
-		domainTemplate:     template.Must(parseTemplate("{{.Name}}.{{.Namespace}}.{{.Domain}}")),
+		DomainTemplate:     defaultDomainTemplate,
+		domainTemplate:     template.Must(parseTemplate(defaultDomainTemplate)),
 	}
 }
 
@@ -90,12 +92,7 @@ func DefaultAddressable() *Addressable {
 func NewAddressableFromConfigMap(cm *corev1.ConfigMap) (*Addressable, error) {
 	a := DefaultAddressable()
 	var errs []error
-	keys := make([]string, 0, len(cm.Data))
-	for key := range cm.Data {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
 		if key == configmap.ExampleKey {
 			continue
 		}
