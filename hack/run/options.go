@@ -33,7 +33,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.config, "config", "", "folder of the operator's manifests (default: config in the module)")
-	flags.StringVar(&o.samples, "samples", "", "folder of the samples (default: samples in the folder of the manifests)")
+	flags.StringVar(&o.samples, "samples", "", "folder of the samples (default: samples in the module)")
 	flags.StringVar(&wait, "wait", "", `"ready": end with 0 once every sample is Ready, or with 1 and a diagnosis`)
 	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long the samples may take to be Ready with --wait=ready, from when they are applied")
 	if err := flags.Parse(args); err != nil {
@@ -63,7 +63,7 @@ func (o *options) complete(wait string, rest []string) (err error) {
 		o.config = filepath.Join(o.module, "config")
 	}
 	if o.samples == "" {
-		o.samples = filepath.Join(o.config, "samples")
+		o.samples = filepath.Join(o.module, "samples")
 	}
 	var failures []error
 	for _, path := range []*string{&o.config, &o.samples} {

@@ -24,7 +24,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # What is ignored, and what is refused
 //
-// What has no meaning for a local process is ignored: security contexts, resources, affinity, tolerations, node
+// What has no meaning for a local process is ignored: replicas beyond the first, security contexts, resources, affinity, tolerations, node
 // selectors, priority, image pull settings, liveness and startup probes (a process that hangs is left for its developer
 // to look at; one that ends is reported, not restarted), update strategy, and the variables that Kubernetes derives from
 // Services. What has a meaning that cannot be given here is an error that names the field: init containers, commands and

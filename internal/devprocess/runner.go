@@ -38,7 +38,8 @@ type Options struct {
 	Dir string
 	// Binaries are the programs by import path, as [Build] returns them.
 	Binaries map[string]Binary
-	// Replicas changes how many processes a Deployment gets, by its name. Default: spec.replicas.
+	// Replicas changes how many processes a Deployment gets, by its name. Default: one, or none if spec.replicas is 0. More
+	// are there for the loss of a machine, and all of these processes are on one.
 	Replicas map[string]int
 	// Overrides are in force from the first start on, by process name.
 	Overrides map[string]Override
@@ -160,7 +161,7 @@ func replicas(deployment *appsv1.Deployment, wanted map[string]int) int {
 		return n
 	}
 	if deployment.Spec.Replicas != nil {
-		return int(*deployment.Spec.Replicas)
+		return min(int(*deployment.Spec.Replicas), 1)
 	}
 	return 1
 }

@@ -29,6 +29,7 @@ import (
 var badValues = map[string][]string{
 	"SYSTEM_NAMESPACE":        {"", "Not_A_Namespace"},
 	"POD_NAME":                nil, // only told with metrics and traces; anything goes
+	"POD_UID":                 nil, // anything goes
 	"HEALTH_PORT":             {"", "0", "http"},
 	"PROFILING_PORT":          {"", "65536"},
 	"METRICS_PROMETHEUS_PORT": {"", "-1"},

@@ -27,6 +27,7 @@ import (
 type Settings struct {
 	Namespace     Label  `envconfig:"SYSTEM_NAMESPACE" required:"true" desc:"namespace of the operator's config maps, leases and secret"`
 	PodName       string `envconfig:"POD_NAME" desc:"name of the pod, which is told with metrics and traces"`
+	PodUID        string `envconfig:"POD_UID" desc:"uid of the pod, by which a process that was restarted knows its own leases"`
 	HealthPort    Port   `envconfig:"HEALTH_PORT" default:"8080" desc:"port of /health and /readiness"`
 	ProfilingPort Port   `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the config map config-observability turns on"`
 	MetricsPort   Port   `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the config map config-observability turns on"`

@@ -50,7 +50,7 @@ func TestCommands(t *testing.T) {
 			env := harness.Own(t)
 			shell := shell{dir: root, env: append(os.Environ(),
 				"KUBECONFIG="+env.Kubeconfig, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))}
-			shell.run(t, "kubectl apply -f config/samples/ && kubectl wait --for=condition=Ready asvc --all --timeout=30s")
+			shell.run(t, "kubectl apply -f samples/ && kubectl wait --for=condition=Ready asvc --all --timeout=30s")
 			for _, b := range commands {
 				if b.kind == "console" {
 					shell.console(t, b)

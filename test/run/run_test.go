@@ -29,7 +29,7 @@ func TestReady(t *testing.T) {
 		t.Fatalf("got exit status %d, want 0", status)
 	}
 	for _, line := range []string{
-		"✓ Control plane built", "✓ Control plane started", "✓ Operator built", "✓ Applied config/ ", "✓ Operator ready", "✓ Applied config/samples/ ",
+		"✓ Control plane built", "✓ Control plane started", "✓ Operator built", "✓ Applied config/ ", "✓ Operator ready", "✓ Applied samples/ ",
 		"addressableservice/hello  READY=True  REASON=-  URL=http://hello.default.svc.cluster.local",
 		"addressableservice/hello-public  READY=True", "addressableservice/hello-published  READY=True",
 		"✓ Ready: 3 samples", "✓ Stopped",
@@ -71,7 +71,7 @@ func TestInterrupt(t *testing.T) {
 		"StartingCluster":  {lines: []string{"Starting the control plane"}},
 		"Applying":         {lines: []string{"Applying config/"}},
 		"StartingOperator": {lines: []string{"Starting the operator"}},
-		"ApplyingSamples":  {lines: []string{"Applying config/samples/"}},
+		"ApplyingSamples":  {lines: []string{"Applying samples/"}},
 		"Running":          {lines: running},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestBadInput(t *testing.T) {
 		status int
 		want   string
 	}{
-		"Config":    {[]string{"--config=" + broken, "--samples=config/samples"}, 1, "100-namespace.yaml: document 1: "},
+		"Config":    {[]string{"--config=" + broken, "--samples=samples"}, 1, "100-namespace.yaml: document 1: "},
 		"NoConfig":  {[]string{"--config=/nonexistent"}, 1, "/nonexistent"},
 		"Field":     {[]string{"--config=" + commanded}, 1, "spec.template.spec.containers[0].command: Forbidden"},
 		"NoSamples": {[]string{"--samples=" + t.TempDir()}, 1, "holds no manifest"},
@@ -197,7 +197,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// copyConfig copies config with its samples.
+// copyConfig copies config.
 func copyConfig(t *testing.T) string {
 	t.Helper()
 	module, err := devenv.FindModule()

@@ -1,0 +1,117 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package repository
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/internal/manifest"
+)
+
+// kinds are those that the operator is made of.
+var kinds = []string{
+	"ClusterRole", "ClusterRoleBinding", "ConfigMap", "CustomResourceDefinition", "Deployment", "MutatingWebhookConfiguration",
+	"Namespace", "NetworkPolicy", "PodDisruptionBudget", "PriorityClass", "Role", "RoleBinding", "Secret", "Service", "ServiceAccount",
+	"ValidatingWebhookConfiguration",
+}
+
+// configObjects are the objects of config/ in the order of `ko apply -Rf config/`, which is that of file names.
+func configObjects(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	var objects []*unstructured.Unstructured
+	config := os.DirFS(filepath.Join(root, "config"))
+	err := fs.WalkDir(config, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)) {
+			return err
+		}
+		content, err := fs.ReadFile(config, name)
+		if err != nil {
+			return err
+		}
+		parsed, err := manifest.Parse(content)
+		objects = append(objects, parsed...)
+		return err
+	})
+	if err != nil || len(objects) == 0 {
+		t.Fatalf("reading config/: %v (%d objects)", err, len(objects))
+	}
+	return objects
+}
+
+// What is below config/ is applied as a whole, so that a sample or an overlay there would be installed with the operator.
+func TestConfigHoldsOnlyTheOperator(t *testing.T) {
+	for _, file := range files(t, "config") {
+		if path.Dir(file) != "config" {
+			t.Errorf("%s: config/ has folders, which `ko apply -Rf config/` applies with it", file)
+		}
+	}
+	seen := map[string]bool{}
+	for _, object := range configObjects(t) {
+		name := manifest.Name(object, object.GetKind())
+		if !slices.Contains(kinds, object.GetKind()) {
+			t.Errorf("%s is not of a kind that the operator is made of", name)
+		}
+		if seen[name] {
+			t.Errorf("%s is there twice", name)
+		}
+		seen[name] = true
+		for _, label := range []string{"app.kubernetes.io/name", "app.kubernetes.io/part-of"} {
+			if got := object.GetLabels()[label]; got != "mallard" {
+				t.Errorf("%s: label %s is %q, want mallard, by which all of it is found", name, label, got)
+			}
+		}
+	}
+}
+
+// ko and kubectl apply in the order of file names and go on after an error; only what is in order works in one pass.
+func TestConfigIsInTheOrderThatAnEmptyClusterNeeds(t *testing.T) {
+	there := map[string]bool{}
+	need := func(object *unstructured.Unstructured, kind, namespace, name string) {
+		if namespace != "" {
+			name = namespace + "/" + name
+		}
+		if !there[kind+" "+name] {
+			t.Errorf("%s comes before %s %s, or that is missing", manifest.Name(object, object.GetKind()), kind, name)
+		}
+	}
+	for _, object := range configObjects(t) {
+		namespace := object.GetNamespace()
+		if namespace != "" {
+			need(object, "Namespace", "", namespace)
+		}
+		text := func(fields ...string) string {
+			value, _, err := unstructured.NestedString(object.Object, fields...)
+			if err != nil {
+				t.Errorf("%s: %v", manifest.Name(object, object.GetKind()), err)
+			}
+			return value
+		}
+		switch object.GetKind() {
+		case "RoleBinding", "ClusterRoleBinding":
+			roleNamespace := namespace
+			if text("roleRef", "kind") == "ClusterRole" {
+				roleNamespace = ""
+			}
+			need(object, text("roleRef", "kind"), roleNamespace, text("roleRef", "name"))
+		case "Deployment":
+			need(object, "ServiceAccount", namespace, text("spec", "template", "spec", "serviceAccountName"))
+			need(object, "PriorityClass", "", text("spec", "template", "spec", "priorityClassName"))
+			for _, name := range []string{"config-addressable", "config-leader-election", "config-logging", "config-observability"} {
+				need(object, "ConfigMap", namespace, name)
+			}
+		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
+			need(object, "Service", "knative-samples", "webhook")
+		}
+		there[manifest.Name(object, object.GetKind())] = true
+	}
+}
