@@ -65,9 +65,9 @@ func TestConfigHoldsOnlyTheOperator(t *testing.T) {
 			t.Errorf("%s is there twice", name)
 		}
 		seen[name] = true
-		for _, label := range []string{"app.kubernetes.io/name", "app.kubernetes.io/part-of"} {
-			if got := object.GetLabels()[label]; got != "mallard" {
-				t.Errorf("%s: label %s is %q, want mallard, by which all of it is found", name, label, got)
+		for label, want := range map[string]string{"name": "mallard", "part-of": "mallard", "version": "devel"} {
+			if got := object.GetLabels()["app.kubernetes.io/"+label]; got != want {
+				t.Errorf("%s: label app.kubernetes.io/%s is %q, want %s: all of it is found by these, and a release writes its version there", name, label, got, want)
 			}
 		}
 	}

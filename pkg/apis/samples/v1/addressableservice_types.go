@@ -20,7 +20,7 @@ import (
 // +kubebuilder:resource:shortName=asvc,categories={all,knative}
 // +kubebuilder:subresource:status
 // +kubebuilder:storageversion
-// +kubebuilder:metadata:labels={app.kubernetes.io/name=mallard,app.kubernetes.io/part-of=mallard,duck.knative.dev/addressable=true,knative.dev/crd-install=true}
+// +kubebuilder:metadata:labels={app.kubernetes.io/name=mallard,app.kubernetes.io/part-of=mallard,app.kubernetes.io/version=devel,duck.knative.dev/addressable=true,knative.dev/crd-install=true}
 // +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name=URL,type=string,JSONPath=`.status.address.url`

@@ -1,0 +1,95 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package install
+
+import (
+	"path/filepath"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mallard-dev/mallard/internal/manifest"
+)
+
+// overlays are the folders below kustomize/overlays.
+var overlays = []string{"default", "ha", "single-namespace"}
+
+// installation is what is applied, by name and typed where a test looks inside.
+type installation struct {
+	objects     map[string]*unstructured.Unstructured
+	deployments map[string]*appsv1.Deployment
+	services    []*corev1.Service
+	budgets     []*policyv1.PodDisruptionBudget
+	policies    []*networkingv1.NetworkPolicy
+	namespaces  map[string]map[string]string // labels by name
+}
+
+// rendered is an overlay as `kubectl kustomize` renders it.
+func rendered(t *testing.T, overlay string) *installation {
+	t.Helper()
+	text := kubectl(t, localcluster(t), "/nowhere", "", "kustomize", filepath.Join("kustomize", "overlays", overlay))
+	objects, err := manifest.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("overlay %s: %v", overlay, err)
+	}
+	return newInstallation(t, objects)
+}
+
+// config is what is in the folder config/.
+func config(t *testing.T) *installation {
+	t.Helper()
+	objects, err := manifest.ReadDir(filepath.Join(root, "config"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newInstallation(t, objects)
+}
+
+func newInstallation(t *testing.T, objects []*unstructured.Unstructured) *installation {
+	t.Helper()
+	i := &installation{
+		objects: map[string]*unstructured.Unstructured{}, deployments: map[string]*appsv1.Deployment{}, namespaces: map[string]map[string]string{},
+	}
+	for _, object := range objects {
+		name := manifest.Name(object, object.GetKind())
+		if i.objects[name] != nil {
+			t.Errorf("%s is there twice", name)
+		}
+		i.objects[name] = object
+		switch object.GetKind() {
+		case "Namespace":
+			// The API server adds this one.
+			i.namespaces[object.GetName()] = map[string]string{corev1.LabelMetadataName: object.GetName()}
+			for key, value := range object.GetLabels() {
+				i.namespaces[object.GetName()][key] = value
+			}
+		case "Deployment":
+			i.deployments[object.GetName()] = typed[appsv1.Deployment](t, object)
+		case "Service":
+			i.services = append(i.services, typed[corev1.Service](t, object))
+		case "PodDisruptionBudget":
+			i.budgets = append(i.budgets, typed[policyv1.PodDisruptionBudget](t, object))
+		case "NetworkPolicy":
+			i.policies = append(i.policies, typed[networkingv1.NetworkPolicy](t, object))
+		}
+	}
+	return i
+}
+
+func typed[T any](t *testing.T, object *unstructured.Unstructured) *T {
+	t.Helper()
+	var into T
+	// Strict: a field that the type does not have is a mistake.
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &into, true); err != nil {
+		t.Fatalf("%s: %v", manifest.Name(object, object.GetKind()), err)
+	}
+	return &into
+}
