@@ -40,7 +40,7 @@ func main() {
 		GracePeriod: time.Duration(s.GracePeriod),
 	})
 	process.Run(ctx, "webhook", s.Settings,
-		webhook.WithReadiness(certificates.NewController),
+		webhook.WithReadiness(webhook.WithCertificateExpiry(certificates.NewController)),
 		webhook.NewDefaultingController,
 		webhook.NewValidationController,
 		webhook.NewConfigValidationController,

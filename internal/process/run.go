@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"time"
 
@@ -49,10 +48,10 @@ const (
 )
 
 // Run runs the controllers and webhooks of a binary until ctx ends. It is
-// sharedmain with three differences: no client-side rate limit unless a flag asks
+// sharedmain with four differences: no client-side rate limit unless a flag asks
 // for one; probes on a port of one's choice, where sharedmain has 8080 for every
-// process; and an end with one line that says why when a port is taken, a config
-// map is bad, or the API server cannot be reached. There has to be at least one
+// process; what package telemetry tells; and an end with one line that says why when a port
+// is taken, a config map is bad, or the API server cannot be reached. There has to be at least one
 // constructor.
 func Run(ctx context.Context, component string, settings Settings, ctors ...injection.ControllerConstructor) {
 	cfg := injection.ParseAndGetRESTConfigOrDie()
@@ -66,7 +65,12 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 
 	listener := mustListen(ctx, component, "HEALTH_PORT", settings.HealthPort)
 	MustBeFree(ctx, component, "PROFILING_PORT", settings.ProfilingPort)
-	if err := checkConfigMaps(ctx, cfg, string(settings.Namespace)); err != nil {
+	MustBeFree(ctx, component, "METRICS_PROMETHEUS_PORT", settings.MetricsPort)
+	configMaps, err := checkConfigMaps(ctx, cfg, string(settings.Namespace))
+	if err == nil {
+		ctors, err = withTelemetry(cfg, readiness, configMaps, ctors)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
 		os.Exit(1)
 	}
@@ -78,7 +82,6 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 	}()
 	defer func() { _ = server.Close() }()
 
-	ctors = slices.Clone(ctors)
 	ctors[0] = whenCachesSynced(readiness, ctors[0])
 	sharedmain.MainWithConfig(ctx, component, cfg, ctors...)
 }
@@ -99,21 +102,27 @@ func mustListen(ctx context.Context, component, variable string, port Port) net.
 	return listener
 }
 
-// checkConfigMaps returns what is wrong with the config maps that sharedmain is about
-// to read, or with reading them. What that one says names neither the config
+// checkConfigMaps returns the names of the config maps that sharedmain is about to read,
+// or what is wrong with them, or with reading them. What that one says names neither the config
 // map, nor always the key, nor always the API server. One that does not exist is left
 // to sharedmain, for not all have to.
-func checkConfigMaps(ctx context.Context, cfg *rest.Config, namespace string) error {
+func checkConfigMaps(ctx context.Context, cfg *rest.Config, namespace string) ([]string, error) {
 	list, err := listConfigMaps(ctx, cfg, namespace)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	parsers := operatorconfig.Parsers()
+	var names []string
 	for i := range list.Items {
-		if err := operatorconfig.Check(&list.Items[i]); err != nil {
-			return err
+		cm := &list.Items[i]
+		if err := operatorconfig.Check(cm); err != nil {
+			return nil, err
+		}
+		if _, ok := parsers[cm.Name]; ok {
+			names = append(names, cm.Name)
 		}
 	}
-	return nil
+	return names, nil
 }
 
 // listConfigMaps tries for a while, because the network of a new Pod may need a moment.
