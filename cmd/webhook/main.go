@@ -12,7 +12,6 @@ import (
 
 	"knative.dev/pkg/signals"
 	knativewebhook "knative.dev/pkg/webhook"
-	"knative.dev/pkg/webhook/certificates"
 
 	"github.com/mallard-dev/mallard/internal/process"
 	"github.com/mallard-dev/mallard/pkg/webhook"
@@ -40,7 +39,7 @@ func main() {
 		GracePeriod: time.Duration(s.GracePeriod),
 	})
 	process.Run(ctx, "webhook", s.Settings,
-		webhook.WithReadiness(webhook.WithCertificateExpiry(certificates.NewController)),
+		webhook.WithReadiness(webhook.NewCertificateController),
 		webhook.NewDefaultingController,
 		webhook.NewValidationController,
 		webhook.NewConfigValidationController,

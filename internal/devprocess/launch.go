@@ -17,7 +17,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/mallard-dev/mallard/internal/procgroup"
 )
@@ -51,7 +50,7 @@ func (r *Runner) prepare(ctx context.Context, p *Process, override Override) (*l
 		account.Name = defaultServiceAccount
 	}
 	pod := metav1.ObjectMeta{
-		Namespace: p.deployment.Namespace, Name: p.deployment.Name + "-" + strconv.Itoa(p.ordinal), UID: uuid.NewUUID(),
+		Namespace: p.deployment.Namespace, Name: p.deployment.Name + "-" + strconv.Itoa(p.ordinal), UID: p.uid,
 		Labels: template.Labels, Annotations: template.Annotations,
 	}
 	resolver := &environment{kube: r.kube, namespace: p.deployment.Namespace, fields: podFields(pod, account.Name), ports: ports}

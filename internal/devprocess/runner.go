@@ -19,6 +19,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
@@ -147,7 +148,7 @@ func (r *Runner) load(ctx context.Context, options Options) error {
 				}
 				seen[name] = key
 				r.processes = append(r.processes, &Process{
-					name: name, deployment: key, container: w.container.Name, ordinal: ordinal, runner: r,
+					name: name, deployment: key, container: w.container.Name, ordinal: ordinal, uid: uuid.NewUUID(), runner: r,
 					log: filepath.Join(r.dir, name+".log"), override: options.Overrides[name],
 				})
 			}

@@ -20,6 +20,7 @@ import (
 	"knative.dev/pkg/logging"
 	observability "knative.dev/pkg/observability/configmap"
 
+	"github.com/mallard-dev/mallard/internal/leader"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 )
 
@@ -28,7 +29,7 @@ func Parsers() configmap.Constructors {
 	return configmap.Constructors{
 		config.AddressableName:         config.NewAddressableFromConfigMap,
 		logging.ConfigMapName():        namingKey(newLogging),
-		leaderelection.ConfigMapName(): namingKey(leaderelection.NewConfigFromConfigMap),
+		leaderelection.ConfigMapName(): newLeaderElection,
 		observability.Name():           namingKey(observability.Parse),
 	}
 }
@@ -60,6 +61,19 @@ func namingKey[T any](parse func(*corev1.ConfigMap) (T, error)) func(*corev1.Con
 		}
 		return parsed, fmt.Errorf("config map %s: %w", cm.Name, err)
 	}
+}
+
+// newLeaderElection also checks that the times go together. Otherwise the processes
+// would end at their start, or two of them might write at the same time.
+func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
+	parsed, err := namingKey(leaderelection.NewConfigFromConfigMap)(cm)
+	if err != nil {
+		return nil, err
+	}
+	if err := leader.Check(parsed); err != nil {
+		return nil, fmt.Errorf("config map %s: %w", cm.Name, err)
+	}
+	return parsed, nil
 }
 
 // newLogging also checks that a logger can be made. Otherwise the processes would

@@ -28,8 +28,9 @@ import (
 // badValues has, for each variable of the binaries, values that must stop the start.
 var badValues = map[string][]string{
 	"SYSTEM_NAMESPACE":        {"", "Not_A_Namespace"},
-	"POD_NAME":                nil, // only told with metrics and traces; anything goes
-	"POD_UID":                 nil, // anything goes
+	"POD_NAME":                nil, // only told to people; anything goes
+	"POD_UID":                 nil,
+	"WATCH_NAMESPACE":         {"Not_A_Namespace", "two,namespaces"},
 	"HEALTH_PORT":             {"", "0", "http"},
 	"PROFILING_PORT":          {"", "65536"},
 	"METRICS_PROMETHEUS_PORT": {"", "-1"},

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,8 +28,10 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
+	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
 
+	"github.com/mallard-dev/mallard/internal/leader"
 	"github.com/mallard-dev/mallard/internal/operatorconfig"
 )
 
@@ -48,11 +51,12 @@ const (
 )
 
 // Run runs the controllers and webhooks of a binary until ctx ends. It is
-// sharedmain with four differences: no client-side rate limit unless a flag asks
+// sharedmain with five differences: no client-side rate limit unless a flag asks
 // for one; probes on a port of one's choice, where sharedmain has 8080 for every
-// process; what package telemetry tells; and an end with one line that says why when a port
-// is taken, a config map is bad, or the API server cannot be reached. There has to be at least one
-// constructor.
+// process; leader election as internal/leader has it; informers for one namespace if
+// the settings name one; and an end with one line that says why when a port is
+// taken, a config map is bad, or the API server cannot be reached. There has to be at
+// least one constructor.
 func Run(ctx context.Context, component string, settings Settings, ctors ...injection.ControllerConstructor) {
 	cfg := injection.ParseAndGetRESTConfigOrDie()
 	if cfg.QPS == 0 {
@@ -65,11 +69,7 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 
 	listener := mustListen(ctx, component, "HEALTH_PORT", settings.HealthPort)
 	MustBeFree(ctx, component, "PROFILING_PORT", settings.ProfilingPort)
-	MustBeFree(ctx, component, "METRICS_PROMETHEUS_PORT", settings.MetricsPort)
-	configMaps, err := checkConfigMaps(ctx, cfg, string(settings.Namespace))
-	if err == nil {
-		ctors, err = withTelemetry(cfg, readiness, configMaps, ctors)
-	}
+	lead, err := newLeader(ctx, cfg, component, settings)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
 		os.Exit(1)
@@ -82,8 +82,46 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 	}()
 	defer func() { _ = server.Close() }()
 
+	ctors = slices.Clone(ctors)
+	for i, ctor := range ctors {
+		ctors[i] = lead.Lead(ctor)
+	}
 	ctors[0] = whenCachesSynced(readiness, ctors[0])
-	sharedmain.MainWithConfig(ctx, component, cfg, ctors...)
+	if namespace := string(settings.WatchNamespace); namespace != "" {
+		ctx = injection.WithNamespaceScope(ctx, namespace)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	leading := make(chan error, 1)
+	go func() { leading <- lead.Run(ctx) }()
+	sharedmain.MainWithConfig(sharedmain.WithHADisabled(ctx), component, cfg, ctors...)
+	cancel()
+	if err := <-leading; err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
+		os.Exit(1)
+	}
+}
+
+// newLeader checks the config maps, for one of them has the times of the leases.
+func newLeader(ctx context.Context, cfg *rest.Config, component string, settings Settings) (*leader.Leader, error) {
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for config maps and leases: %w", err)
+	}
+	list, err := listConfigMaps(ctx, client, cfg.Host, string(settings.Namespace))
+	if err != nil {
+		return nil, err
+	}
+	times, err := checkConfigMaps(list)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := leader.Identity(settings.PodName, settings.PodUID)
+	if err != nil {
+		return nil, fmt.Errorf("choosing an identity: %w", err)
+	}
+	return leader.New(leader.Options{
+		Client: client, Namespace: string(settings.Namespace), Component: component, Identity: identity, Times: times,
+	}), nil
 }
 
 // MustBeFree ends the process with one line that names the variable if its port is
@@ -102,38 +140,27 @@ func mustListen(ctx context.Context, component, variable string, port Port) net.
 	return listener
 }
 
-// checkConfigMaps returns the names of the config maps that sharedmain is about to read,
-// or what is wrong with them, or with reading them. What that one says names neither the config
-// map, nor always the key, nor always the API server. One that does not exist is left
-// to sharedmain, for not all have to.
-func checkConfigMaps(ctx context.Context, cfg *rest.Config, namespace string) ([]string, error) {
-	list, err := listConfigMaps(ctx, cfg, namespace)
-	if err != nil {
-		return nil, err
-	}
-	parsers := operatorconfig.Parsers()
-	var names []string
+// checkConfigMaps returns what is wrong with the config maps that sharedmain is about
+// to read, and else what they say of leases. What sharedmain says names neither the config
+// map, nor always the key. One that does not exist is left to it, for not all have to.
+func checkConfigMaps(list *corev1.ConfigMapList) (*leaderelection.Config, error) {
+	var times *corev1.ConfigMap
 	for i := range list.Items {
-		cm := &list.Items[i]
-		if err := operatorconfig.Check(cm); err != nil {
+		if err := operatorconfig.Check(&list.Items[i]); err != nil {
 			return nil, err
 		}
-		if _, ok := parsers[cm.Name]; ok {
-			names = append(names, cm.Name)
+		if list.Items[i].Name == leaderelection.ConfigMapName() {
+			times = &list.Items[i]
 		}
 	}
-	return names, nil
+	return leaderelection.NewConfigFromConfigMap(times) //nolint:wrapcheck // checked above; without one there are defaults
 }
 
 // listConfigMaps tries for a while, because the network of a new Pod may need a moment.
-func listConfigMaps(ctx context.Context, cfg *rest.Config, namespace string) (*corev1.ConfigMapList, error) {
-	client, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("making a client to read the config maps: %w", err)
-	}
+func listConfigMaps(ctx context.Context, client kubernetes.Interface, host, namespace string) (*corev1.ConfigMapList, error) {
 	var list *corev1.ConfigMapList
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, retryPeriod, retryTimeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, retryPeriod, retryTimeout, true, func(ctx context.Context) (bool, error) {
 		var err error
 		if list, err = client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{}); err != nil && ctx.Err() == nil {
 			// What the deadline interrupts says nothing.
@@ -142,7 +169,7 @@ func listConfigMaps(ctx context.Context, cfg *rest.Config, namespace string) (*c
 		return err == nil, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the config maps of namespace %s from the API server %s: %w", namespace, cfg.Host, cmp.Or(last, err))
+		return nil, fmt.Errorf("reading the config maps of namespace %s from the API server %s: %w", namespace, host, cmp.Or(last, err))
 	}
 	return list, nil
 }

@@ -25,12 +25,13 @@ import (
 // are read by knative.dev/pkg as well; they are here so that a bad one stops the
 // start with a message that names it, and so that --help lists all.
 type Settings struct {
-	Namespace     Label  `envconfig:"SYSTEM_NAMESPACE" required:"true" desc:"namespace of the operator's config maps, leases and secret"`
-	PodName       string `envconfig:"POD_NAME" desc:"name of the pod, which is told with metrics and traces"`
-	PodUID        string `envconfig:"POD_UID" desc:"uid of the pod, by which a process that was restarted knows its own leases"`
-	HealthPort    Port   `envconfig:"HEALTH_PORT" default:"8080" desc:"port of /health and /readiness"`
-	ProfilingPort Port   `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the config map config-observability turns on"`
-	MetricsPort   Port   `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the config map config-observability turns on"`
+	Namespace      Label  `envconfig:"SYSTEM_NAMESPACE" required:"true" desc:"namespace of the operator's config maps, leases and secret"`
+	PodName        string `envconfig:"POD_NAME" desc:"name of the pod, which is told with metrics and traces, and in leases"`
+	PodUID         string `envconfig:"POD_UID" desc:"UID of the pod, by which a restarted container knows its own lease"`
+	WatchNamespace Scope  `envconfig:"WATCH_NAMESPACE" desc:"the only namespace whose objects are watched; empty for all namespaces"`
+	HealthPort     Port   `envconfig:"HEALTH_PORT" default:"8080" desc:"port of /health and /readiness"`
+	ProfilingPort  Port   `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the config map config-observability turns on"`
+	MetricsPort    Port   `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the config map config-observability turns on"`
 }
 
 // Port is a TCP port that can be listened on.
@@ -81,6 +82,18 @@ func (l *Label) Decode(value string) error {
 		return errors.New("must be a name of lower case letters, digits and -, up to 63")
 	}
 	*l = Label(value)
+	return nil
+}
+
+// Scope is the name of a namespace, or empty for all.
+type Scope string
+
+// Decode implements envconfig.Decoder.
+func (s *Scope) Decode(value string) error {
+	if value != "" && len(validation.IsDNS1123Label(value)) > 0 {
+		return errors.New("must be the name of one namespace (lower case letters, digits and -, up to 63), or empty for all")
+	}
+	*s = Scope(value)
 	return nil
 }
 

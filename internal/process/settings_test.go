@@ -37,11 +37,11 @@ func TestLoadTakesDefaultsAndValues(t *testing.T) {
 		},
 		"values": {
 			env: map[string]string{
-				"SYSTEM_NAMESPACE": "ns", "POD_NAME": "p", "HEALTH_PORT": "1", "PROFILING_PORT": "65535", "METRICS_PROMETHEUS_PORT": "9",
+				"SYSTEM_NAMESPACE": "ns", "POD_NAME": "p", "POD_UID": "u", "WATCH_NAMESPACE": "one", "HEALTH_PORT": "1", "PROFILING_PORT": "65535", "METRICS_PROMETHEUS_PORT": "9",
 				"COUNT": "1000", "NAME": "x", "DURATION": "0s",
 			},
 			want: everything{
-				Settings: Settings{Namespace: "ns", PodName: "p", HealthPort: 1, ProfilingPort: 65535, MetricsPort: 9},
+				Settings: Settings{Namespace: "ns", PodName: "p", PodUID: "u", WatchNamespace: "one", HealthPort: 1, ProfilingPort: 65535, MetricsPort: 9},
 				Count:    1000, Name: "x",
 			},
 		},
@@ -68,6 +68,7 @@ func TestBadValueIsOneLineThatSaysWhatIsRight(t *testing.T) {
 	}{
 		"SYSTEM_NAMESPACE": {[]string{"", "A", "a.b", strings.Repeat("a", 64)}, "must be a name of lower case letters, digits and -, up to 63"},
 		"HEALTH_PORT":      {[]string{"", "0", "-1", "65536", "80.0", "http"}, "must be a port number from 1 to 65535"},
+		"WATCH_NAMESPACE":  {[]string{"A", "a,b", "*", strings.Repeat("a", 64)}, "must be the name of one namespace"},
 		"COUNT":            {[]string{"", "0", "-1", "1001", "many", "1e3"}, "must be a whole number from 1 to 1000"},
 		"NAME":             {[]string{"", "A", "a/b", strings.Repeat("a", 254)}, "must be the name of an object"},
 		"DURATION":         {[]string{"", "5", "-5s", "soon"}, "must be a duration with its unit such as 5s, and not negative"},

@@ -20,6 +20,7 @@ import (
 
 	"knative.dev/pkg/apis"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
 )
 
 // SyncTimeout bounds how long a new informer may take to fill its cache.
@@ -35,6 +36,8 @@ type Factory struct {
 	client   dynamic.Interface
 	duckType apis.Listable
 	handler  cache.ResourceEventHandler
+	// namespace is the only one that is watched; empty for all.
+	namespace string
 	// timeout is SyncTimeout, but for a test of what happens after it.
 	timeout time.Duration
 
@@ -52,15 +55,16 @@ type entry struct {
 }
 
 // New makes a Factory. Every informer runs until ctx ends or Stop names it, holds
-// objects as copies of duckType (or as *Malformed), and calls handler for each change.
+// objects as copies of duckType (or as *Malformed), and calls handler for each change. It watches the namespace that ctx is scoped to, as injection.WithNamespaceScope does it, or all.
 func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, handler cache.ResourceEventHandler) *Factory {
 	return &Factory{
-		ctx:      ctx,
-		client:   client,
-		duckType: duckType,
-		handler:  handler,
-		timeout:  SyncTimeout,
-		entries:  make(map[schema.GroupVersionResource]*entry),
+		ctx:       ctx,
+		client:    client,
+		duckType:  duckType,
+		handler:   handler,
+		namespace: injection.GetNamespaceScope(ctx),
+		timeout:   SyncTimeout,
+		entries:   make(map[schema.GroupVersionResource]*entry),
 	}
 }
 
@@ -124,11 +128,11 @@ func (f *Factory) run(ctx context.Context, gvr schema.GroupVersionResource) (cac
 	defer cancel()
 
 	// An informer only logs that it is refused and tries on; a list tells why.
-	if _, err := f.client.Resource(gvr).List(timeout, metav1.ListOptions{Limit: 1}); err != nil {
+	if _, err := f.client.Resource(gvr).Namespace(f.namespace).List(timeout, metav1.ListOptions{Limit: 1}); err != nil {
 		return nil, fmt.Errorf("listing %s: %w", gvr.GroupResource(), err)
 	}
 
-	informer := dynamicinformer.NewFilteredDynamicInformer(f.client, gvr, metav1.NamespaceAll,
+	informer := dynamicinformer.NewFilteredDynamicInformer(f.client, gvr, f.namespace,
 		controller.DefaultResyncPeriod, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, nil).Informer()
 	if err := informer.SetTransform(f.toDuckType); err != nil {
 		return nil, fmt.Errorf("setting the transform of %s: %w", gvr.GroupResource(), err)

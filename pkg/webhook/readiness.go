@@ -6,18 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
-	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
 	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
 	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
@@ -36,17 +33,26 @@ import (
 // reachable is the readiness condition that readiness keeps.
 const reachable = "the API server cannot reach the webhook yet"
 
-// readiness keeps the process unready until the serving certificate is there and
-// its CA is in every webhook configuration: before, the API server would fail
-// each request that it sends here.
+// readiness keeps the process unready until the serving certificate is good and its
+// CA is in every webhook configuration: before, the API server would fail each request
+// that it sends here.
+//
+// From then on only the certificate counts, for that is what a replica serves
+// with. The configurations are the same for all replicas: if one were deleted or spoilt
+// and all replicas became unready for it, the API server would find nobody to ask for
+// the others either. That is logged as an error, and the leader mends what it can.
 type readiness struct {
-	process    *process.Readiness
-	secrets    corev1listers.SecretNamespaceLister
-	secretName string
-	mutating   admissionlisters.MutatingWebhookConfigurationLister
-	validating admissionlisters.ValidatingWebhookConfigurationLister
+	process        *process.Readiness
+	secrets        corev1listers.SecretNamespaceLister
+	secretName     string
+	host           string
+	configurations configurations
+	clock          clock.WithDelayedExecution
 
-	mu sync.Mutex
+	mu        sync.Mutex
+	wasReady  bool
+	complaint string
+	expiry    clock.Timer
 }
 
 // WithReadiness wraps one of the constructors, whichever, for only constructors
@@ -63,12 +69,14 @@ func WithReadiness(ctor injection.ControllerConstructor) injection.ControllerCon
 
 func watchReadiness(ctx context.Context, of *process.Readiness) error {
 	secrets, mutating, validating := secretinformer.Get(ctx), mutatinginformer.Get(ctx), validatinginformer.Get(ctx)
+	options := webhook.GetOptions(ctx)
 	r := &readiness{
-		process:    of,
-		secrets:    secrets.Lister().Secrets(system.Namespace()),
-		secretName: webhook.GetOptions(ctx).SecretName,
-		mutating:   mutating.Lister(),
-		validating: validating.Lister(),
+		process:        of,
+		secrets:        secrets.Lister().Secrets(system.Namespace()),
+		secretName:     options.SecretName,
+		host:           host(options),
+		configurations: configurations{mutating.Lister(), validating.Lister()},
+		clock:          clock.RealClock{},
 	}
 	r.process.Set(reachable, false)
 
@@ -86,57 +94,75 @@ func watchReadiness(ctx context.Context, of *process.Readiness) error {
 func (r *readiness) update(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := r.check()
-	if err != nil {
-		logging.FromContext(ctx).Infow("Not ready", "reason", err.Error())
+	until, certificateErr := r.checkCertificate()
+	registrationErr := r.checkRegistration()
+	ready := certificateErr == nil && (registrationErr == nil || r.wasReady)
+	r.wasReady = r.wasReady || ready
+	r.process.Set(reachable, ready)
+	r.complain(ctx, errors.Join(certificateErr, registrationErr))
+
+	// Nobody tells when a certificate ends.
+	if r.expiry != nil {
+		r.expiry.Stop()
+		r.expiry = nil
 	}
-	r.process.Set(reachable, err == nil)
+	if certificateErr == nil {
+		r.expiry = r.clock.AfterFunc(until.Sub(r.clock.Now()), func() {
+			if ctx.Err() == nil {
+				// Not in the clock's own goroutine, for update asks the clock.
+				go r.update(ctx)
+			}
+		})
+	}
 }
 
-func (r *readiness) check() error {
+// complain logs what is amiss, once until that changes. Before the first time it is what a start looks like.
+func (r *readiness) complain(ctx context.Context, err error) {
+	complaint := ""
+	if err != nil {
+		complaint = err.Error()
+	}
+	if complaint == r.complaint {
+		return
+	}
+	r.complaint = complaint
+	logger := logging.FromContext(ctx)
+	switch {
+	case err == nil:
+		logger.Info("The certificate is good and every webhook configuration has its CA")
+	case r.wasReady:
+		logger.Errorw("The API server cannot reach every webhook any more", "error", err)
+	default:
+		logger.Infow("Not ready", "reason", complaint)
+	}
+}
+
+// checkCertificate returns until when the serving certificate is good.
+func (r *readiness) checkCertificate() (time.Time, error) {
 	secret, err := r.secrets.Get(r.secretName)
 	if err != nil {
-		return fmt.Errorf("reading the secret of the certificate: %w", err)
+		return time.Time{}, fmt.Errorf("reading the secret of the certificate: %w", err)
 	}
-	if _, err := tls.X509KeyPair(secret.Data[certresources.ServerCert], secret.Data[certresources.ServerKey]); err != nil {
-		return fmt.Errorf("secret %s holds no certificate: %w", secret.Name, err)
-	}
-	if len(secret.Data[certresources.CACert]) == 0 {
-		return fmt.Errorf("secret %s holds no CA", secret.Name)
-	}
-	defaulting, err := r.mutating.Get(DefaultingName)
+	leaf, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], secret.Data[certresources.CACert], r.host, r.clock.Now())
 	if err != nil {
-		return fmt.Errorf("reading a webhook configuration: %w", err)
+		return time.Time{}, fmt.Errorf("secret %s: %w", secret.Name, err)
 	}
-	errs := []error{holdsAny(defaulting.Name, len(defaulting.Webhooks))}
-	for _, w := range defaulting.Webhooks {
-		errs = append(errs, trusts(secret, w.Name, w.ClientConfig, w.Rules))
-	}
-	for _, name := range []string{ValidationName, ConfigValidationName} {
-		validating, err := r.validating.Get(name)
-		if err != nil {
-			return fmt.Errorf("reading a webhook configuration: %w", err)
-		}
-		errs = append(errs, holdsAny(name, len(validating.Webhooks)))
-		for _, w := range validating.Webhooks {
-			errs = append(errs, trusts(secret, w.Name, w.ClientConfig, w.Rules))
-		}
-	}
-	return errors.Join(errs...)
+	return leaf.NotAfter, nil
 }
 
-// holdsAny checks that a webhook configuration makes the API server ask at all.
-func holdsAny(configuration string, webhooks int) error {
-	if webhooks == 0 {
-		return fmt.Errorf("webhook configuration %s holds no webhook", configuration)
+// checkRegistration checks that every webhook sends requests, and trusts the certificate.
+func (r *readiness) checkRegistration() error {
+	secret, err := r.secrets.Get(r.secretName)
+	if err != nil {
+		return nil //nolint:nilerr // checkCertificate says so
 	}
-	return nil
-}
-
-// trusts checks that a webhook sends requests and trusts the certificate's CA.
-func trusts(secret *corev1.Secret, name string, c admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) error {
-	if len(rules) == 0 || !bytes.Equal(c.CABundle, secret.Data[certresources.CACert]) {
-		return fmt.Errorf("webhook %s does not have our CA or has no rules yet", name)
+	found, missing := r.configurations.all()
+	problems := []error{missing}
+	for _, w := range found {
+		_, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], w.ca, r.host, r.clock.Now())
+		if len(w.rules) == 0 || err != nil {
+			problems = append(problems, fmt.Errorf("webhook %s does not have our CA or has no rules yet", w.name))
+		}
 	}
-	return nil
+	return errors.Join(problems...)
 }

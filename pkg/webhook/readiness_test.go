@@ -18,6 +18,7 @@ import (
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/configmap"
@@ -95,8 +96,12 @@ func (r *registered) readiness(t *testing.T) *readiness {
 		process:    &process.Readiness{},
 		secrets:    corev1listers.NewSecretLister(secrets).Secrets("ns"),
 		secretName: "certs",
-		mutating:   admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
-		validating: admissionlisters.NewValidatingWebhookConfigurationLister(validating),
+		host:       "webhook.ns.svc",
+		configurations: configurations{
+			admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
+			admissionlisters.NewValidatingWebhookConfigurationLister(validating),
+		},
+		clock: clocktesting.NewFakeClock(time.Now()),
 	}
 }
 
@@ -108,9 +113,11 @@ func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
 	}{
 		"everything there":              {func(*registered) {}, ""},
 		"no secret":                     {func(r *registered) { r.secret = nil }, "reading the secret"},
-		"empty secret":                  {func(r *registered) { r.secret.Data = nil }, "secret certs holds no certificate"},
-		"key of another certificate":    {func(r *registered) { r.secret.Data[certresources.ServerKey] = []byte("x") }, "secret certs holds no certificate"},
-		"secret without CA":             {func(r *registered) { delete(r.secret.Data, certresources.CACert) }, "secret certs holds no CA"},
+		"empty secret":                  {func(r *registered) { r.secret.Data = nil }, "secret certs: there is no certificate"},
+		"key of another certificate":    {func(r *registered) { r.secret.Data[certresources.ServerKey] = []byte("x") }, "secret certs: reading the certificate"},
+		"secret without CA":             {func(r *registered) { delete(r.secret.Data, certresources.CACert) }, "secret certs: there is no CA"},
+		"certificate of another host":   {func(r *registered) { r.secret.Data = certificate(t, "other", time.Hour) }, "secret certs: verifying the certificate"},
+		"certificate that has run out":  {func(r *registered) { r.secret.Data = certificate(t, "webhook", -time.Minute) }, "secret certs: verifying the certificate"},
 		"no defaulting":                 {func(r *registered) { r.defaulting = nil }, DefaultingName},
 		"no validation":                 {func(r *registered) { r.validation = nil }, ValidationName},
 		"no validation of config maps":  {func(r *registered) { r.configurations = nil }, ConfigValidationName},
@@ -132,9 +139,8 @@ func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
 			if got, want := r.process.Check() == nil, tc.want == ""; got != want {
 				t.Errorf("ready is %t, want %t", got, want)
 			}
-			err := r.check()
-			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("check() says %v, want %q", err, tc.want)
+			if complaint := r.complaint; (complaint == "") != (tc.want == "") || !strings.Contains(complaint, tc.want) {
+				t.Errorf("what is amiss is %q, want %q", complaint, tc.want)
 			}
 		})
 	}
@@ -146,23 +152,72 @@ func addUntrusted(r *registered) {
 	r.validation.Webhooks = append(r.validation.Webhooks, second)
 }
 
-func TestReadinessIsTakenBack(t *testing.T) {
+// Otherwise all replicas would become unready for one configuration, and requests
+// of the others would find nobody.
+func TestAConfigurationThatGoesLeavesAReadyProcessReady(t *testing.T) {
+	for name, change := range map[string]func(*registered){
+		"deleted":    func(r *registered) { r.validation = nil },
+		"without CA": func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := newRegistered(t)
+			r := state.readiness(t)
+			r.update(t.Context())
+			change(state)
+			r.configurations = state.readiness(t).configurations
+			r.update(t.Context())
+			if err := r.process.Check(); err != nil {
+				t.Errorf("a process that was ready says: %v", err)
+			}
+			if r.complaint == "" {
+				t.Error("nothing is said of it")
+			}
+		})
+	}
+}
+
+func TestACertificateThatIsOfNoUseTakesReadinessBack(t *testing.T) {
 	state := newRegistered(t)
 	r := state.readiness(t)
-	for _, rules := range [][]admissionregistrationv1.RuleWithOperations{state.defaulting.Webhooks[0].Rules, nil} {
-		state.defaulting.Webhooks[0].Rules = rules
+	r.update(t.Context())
+	good := state.secret.Data
+	for _, data := range []map[string][]byte{nil, certificate(t, "other", time.Hour), good} {
+		state.secret.Data = data
 		r.update(t.Context())
-		if got, want := r.process.Check() == nil, rules != nil; got != want {
-			t.Errorf("with rules %v ready is %t", rules, got)
+		if ready := r.process.Check() == nil; ready != (len(data) > 0 && string(data[certresources.ServerCert]) == string(good[certresources.ServerCert])) {
+			t.Errorf("ready is %t: %s", ready, r.complaint)
 		}
 	}
+}
+
+func TestReadinessEndsWithTheCertificate(t *testing.T) {
+	state := newRegistered(t)
+	r := state.readiness(t)
+	fake := clocktesting.NewFakeClock(time.Now())
+	r.clock = fake
+	r.update(t.Context())
+	if err := r.process.Check(); err != nil {
+		t.Fatal(err)
+	}
+	fake.Step(time.Hour + time.Second)
+	eventually(t, "not ready with a certificate that has run out", func() bool { return r.process.Check() != nil })
+}
+
+// certificate is the data of a secret with a certificate for a Service of namespace ns.
+func certificate(t *testing.T, service string, lifetime time.Duration) map[string][]byte {
+	t.Helper()
+	key, cert, ca, err := certresources.CreateCerts(t.Context(), service, "ns", time.Now().Add(lifetime))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca}
 }
 
 // Each object arrives by an informer of its own, so whichever is last has to be
 // the one that makes the process ready.
 func TestReadinessFollowsTheInformers(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
-	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "certs"})
+	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
 	of := &process.Readiness{}
 	if err := watchReadiness(ctx, of); err != nil {
 		t.Fatal(err)
@@ -178,6 +233,14 @@ func TestReadinessFollowsTheInformers(t *testing.T) {
 
 	state, client := newRegistered(t), kubeclient.Get(ctx)
 	state.secret.Namespace = system.Namespace()
+	key, cert, ca, err := certresources.CreateCerts(ctx, "webhook", system.Namespace(), time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state.secret.Data = map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca}
+	state.defaulting.Webhooks[0].ClientConfig.CABundle = ca
+	state.validation.Webhooks[0].ClientConfig.CABundle = ca
+	state.configurations.Webhooks[0].ClientConfig.CABundle = ca
 	create := metav1.CreateOptions{}
 	for _, err := range []error{
 		createErr(client.CoreV1().Secrets(system.Namespace()).Create(ctx, state.secret, create)),
@@ -210,7 +273,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 func TestWithReadinessCallsTheConstructorThatItWraps(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
-	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "certs"})
+	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
 	watcher, want := &configmap.ManualWatcher{}, &controller.Impl{}
 	got := WithReadiness(func(_ context.Context, cmw configmap.Watcher) *controller.Impl {
 		if cmw != watcher {

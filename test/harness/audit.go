@@ -45,6 +45,14 @@ type AuditFilter func(AuditEntry) bool
 // ByUser keeps the requests of one user, such as that of a process: see [Env.User].
 func ByUser(user string) AuditFilter { return func(e AuditEntry) bool { return e.User == user } }
 
+// ByProcess keeps the requests of one process, which must have a proxy: replicas of a Deployment are the same user.
+func ByProcess(name string) AuditFilter {
+	return func(e AuditEntry) bool { return strings.HasSuffix(e.UserAgent, processMark(name)) }
+}
+
+// processMark is what a proxy adds to the user agent.
+func processMark(process string) string { return " process/" + process }
+
 // ByVerb keeps the requests with one of the verbs.
 func ByVerb(verbs ...string) AuditFilter {
 	return func(e AuditEntry) bool { return slices.Contains(verbs, e.Verb) }

@@ -88,7 +88,7 @@ func (e *Env) overrides(ctx context.Context, config *rest.Config, s settings) (m
 		overrides[process] = devprocess.Override{Env: env}
 	}
 	for _, process := range s.proxied {
-		proxy, err := newProxy(ctx, config)
+		proxy, err := newProxy(ctx, config, process)
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ type rule struct {
 
 // newProxy starts a proxy on a free port of 127.0.0.1. It speaks TLS with a certificate of its own, since client-go sends
 // no token without.
-func newProxy(ctx context.Context, upstream *rest.Config) (*Proxy, error) {
+func newProxy(ctx context.Context, upstream *rest.Config, process string) (*Proxy, error) {
 	target, err := url.Parse(upstream.Host)
 	if err != nil {
 		return nil, fmt.Errorf("reading the address of the API server: %w", err)
@@ -85,7 +85,11 @@ func newProxy(ctx context.Context, upstream *rest.Config) (*Proxy, error) {
 	}
 	quiet := log.New(io.Discard, "", 0)
 	p.forward = &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			// Replicas have the same account; see ByProcess.
+			r.Out.Header.Set("User-Agent", r.In.UserAgent()+processMark(process))
+		},
 		Transport: transport,
 		// Each watch event goes out as it comes in.
 		FlushInterval: -1,

@@ -19,7 +19,7 @@ const (
 	everyone  = "--all-namespaces"
 	status    = "--subresource=status"
 
-	controllerLease = "leases/controller.github.com.mallard-dev.mallard.pkg.reconciler.addressableservice.reconciler.00-of-01"
+	controllerLease = "leases/controller.00-of-01"
 )
 
 // rights are what each service account may and may not do: a verb or several, a resource, and where.
@@ -49,7 +49,7 @@ var rights = map[string]struct{ may, mayNot []string }{
 			"get,list,watch secrets " + system,
 			"get,list,watch secrets " + elsewhere,
 			"delete leases " + system,
-			"get,update leases/webhook.defaultingwebhook.00-of-01 " + system,
+			"get,update leases/webhook.00-of-01 " + system,
 			"list,update mutatingwebhookconfigurations",
 			"list,update validatingwebhookconfigurations",
 			"get,list,create pods " + everyone,
@@ -71,7 +71,7 @@ var rights = map[string]struct{ may, mayNot []string }{
 			"list,watch secrets " + system,
 			"update secrets/webhook-certs " + system,
 			"create leases " + system,
-			"get,update leases/webhook.defaultingwebhook.00-of-01 " + system,
+			"get,update leases/webhook.00-of-01 " + system,
 		},
 		mayNot: []string{
 			"create,delete,update,patch mutatingwebhookconfigurations",

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/mallard-dev/mallard/internal/devprocess"
 	"github.com/mallard-dev/mallard/test/harness"
@@ -97,5 +98,25 @@ func TestAnAPIServerThatCannotBeReachedIsNamed(t *testing.T) {
 	for _, process := range []string{"controller", "webhook"} {
 		env.Process(t, process).SetEnv(map[string]string{"KUBECONFIG": kubeconfig})
 		checkStartFails(t, env, process, process+": ", "API server https://"+address, "connection refused")
+	}
+}
+
+func TestATokenThatIsRefusedAtTheStartIsNamed(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.Without("controller"), harness.Without("webhook"))
+	config, err := clientcmd.LoadFromFile(env.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range config.AuthInfos {
+		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: "not-a-token"}
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	for _, process := range []string{"controller", "webhook"} {
+		env.Process(t, process).SetEnv(map[string]string{"KUBECONFIG": kubeconfig})
+		checkStartFails(t, env, process, process+": ", "reading the config maps of namespace "+env.SystemNamespace, "Unauthorized")
 	}
 }

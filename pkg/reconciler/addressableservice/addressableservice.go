@@ -33,6 +33,9 @@ type Reconciler struct {
 	// the UID of the object that published them.
 	aliases cache.Indexer
 
+	// scope is the only namespace that the informers watch; empty for all.
+	scope string
+
 	kinds        *kinds
 	addressables *duckinformer.Factory
 	tracker      tracker.Interface

@@ -48,6 +48,11 @@ func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableServi
 
 // ensureAlias writes the alias unless the cache has it as it should be.
 func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem {
+	if !r.watched(wanted.Namespace) {
+		return problemf(v1.ReasonDirectoryNotFound,
+			"the directory namespace %q is not watched: this installation is for namespace %q alone, which directory-namespace in config map %s has to name",
+			wanted.Namespace, r.scope, config.AddressableName)
+	}
 	existing, err := r.services.Services(wanted.Namespace).Get(wanted.Name)
 	if apierrors.IsNotFound(err) {
 		if p := r.checkDirectory(wanted.Namespace); p != nil {

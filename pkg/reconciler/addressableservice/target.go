@@ -32,12 +32,19 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 			"spec.ref.namespace %q is not this object's; set allow-cross-namespace-references in config map %s to allow it",
 			as.Spec.Ref.Namespace, config.AddressableName)
 	}
+	if namespace := as.Spec.Ref.NamespaceOr(as.Namespace); !r.watched(namespace) {
+		return nil, problemf(v1.ReasonCrossNamespaceDenied,
+			"spec.ref.namespace %q is not watched: this installation is for namespace %q alone", namespace, r.scope)
+	}
 	found, p := r.findTarget(ctx, as)
 	if p != nil {
 		return nil, p
 	}
 	return planAddresses(cfg, as, found)
 }
+
+// watched says whether the informers have what is in a namespace.
+func (r *Reconciler) watched(namespace string) bool { return r.scope == "" || r.scope == namespace }
 
 // findTarget looks the target up, in the cache that its kind has.
 func (r *Reconciler) findTarget(ctx context.Context, as *v1.AddressableService) (target, *problem) {

@@ -45,6 +45,10 @@ func (r *Reconciler) removeEveryAlias(ctx context.Context, as *v1.AddressableSer
 		return err
 	}
 	directory := config.FromContextOrDefaults(ctx).DirectoryNamespace
+	if !r.watched(directory) {
+		// Nothing is published there, and it may not even be listed.
+		return nil
+	}
 	live, err := r.kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{
 		LabelSelector: labels.SelectorFromSet(labels.Set{samples.AliasOwnerUIDLabelKey: string(as.UID)}).String(),
 	})

@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package leader
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/webhook"
+)
+
+// aware is what the reconcilers are: those that injection-gen makes, and the ones of
+// knative.dev/pkg for certificates and webhook configurations.
+type aware interface {
+	controller.Reconciler
+	reconciler.LeaderAware
+}
+
+// member stands before a reconciler: knative runs it without an election and takes
+// it for the leader of everything, while the reconciler learns from the Leader what it leads.
+type member struct {
+	leader  *Leader
+	inner   aware
+	enqueue func(reconciler.Bucket, types.NamespacedName)
+	started sync.Once
+}
+
+// Lead wraps a constructor, so that its controller works only while the process
+// leads. Every controller of a process has to be wrapped, and sharedmain's own
+// election has to be off. A reconciler that is not leader-aware ends the process.
+func (l *Leader) Lead(ctor injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+		impl := ctor(ctx, cmw)
+		l.logger.Store(logging.FromContext(ctx).Named("leader"))
+		inner, ok := impl.Reconciler.(aware)
+		if !ok {
+			logging.FromContext(ctx).Fatalf("%T is not leader-aware, which every reconciler has to be", impl.Reconciler)
+		}
+		m := &member{leader: l, inner: inner, enqueue: impl.MaybeEnqueueBucketKey}
+		l.add(m)
+		impl.Reconciler = m.as(inner)
+		return impl
+	}
+}
+
+// as gives the wrapper what else the reconciler is, by which sharedmain knows what to
+// serve, and whether it may be served before the informers have synced.
+func (m *member) as(inner aware) controller.Reconciler {
+	switch served := inner.(type) {
+	case webhook.AdmissionController:
+		if _, ok := inner.(webhook.StatelessAdmissionController); ok {
+			return struct {
+				*member
+				webhook.AdmissionController
+				webhook.StatelessAdmissionImpl
+			}{member: m, AdmissionController: served}
+		}
+		return struct {
+			*member
+			webhook.AdmissionController
+		}{m, served}
+	case webhook.ConversionController:
+		return struct {
+			*member
+			webhook.ConversionController
+		}{m, served}
+	default:
+		return m
+	}
+}
+
+// Reconcile implements controller.Reconciler. A key that comes while the gate is shut
+// is dropped: whoever leads next begins with all keys.
+func (m *member) Reconcile(ctx context.Context, key string) error {
+	if !m.leader.gate.enter() {
+		return controller.NewSkipKey(key)
+	}
+	defer m.leader.gate.leave()
+	return m.inner.Reconcile(ctx, key)
+}
+
+// Promote implements reconciler.LeaderAware. knative calls it as soon as the controller
+// runs, when the informers have synced, so this is when the process may stand for election.
+func (m *member) Promote(reconciler.Bucket, func(reconciler.Bucket, types.NamespacedName)) error {
+	m.started.Do(m.leader.memberRuns)
+	return nil
+}
+
+// Demote implements reconciler.LeaderAware.
+func (m *member) Demote(reconciler.Bucket) {}

@@ -1,0 +1,125 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
+	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/system"
+	"knative.dev/pkg/webhook"
+	certresources "knative.dev/pkg/webhook/certificates/resources"
+)
+
+// certificates keeps the secret of the serving certificate. It stands in for
+// knative.dev/pkg/webhook/certificates, which replaces the certificate and its CA in one
+// go: until the webhook configurations have the new CA, every request fails.
+type certificates struct {
+	reconciler.LeaderAwareFuncs
+
+	client         kubernetes.Interface
+	secrets        corev1listers.SecretNamespaceLister
+	configurations configurations
+	key            types.NamespacedName
+	clock          clock.PassiveClock
+	rotation       rotation
+	again          func(time.Duration)
+}
+
+// NewCertificateController keeps the serving certificate in the secret that the options
+// of the webhook name, and which has to exist. A certificate near its end is replaced
+// without a request that fails; one that is of no use, at once.
+func NewCertificateController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	secrets, mutating, validating := secretinformer.Get(ctx), mutatinginformer.Get(ctx), validatinginformer.Get(ctx)
+	options := webhook.GetOptions(ctx)
+	r := &certificates{
+		client:         kubeclient.Get(ctx),
+		secrets:        secrets.Lister().Secrets(system.Namespace()),
+		configurations: configurations{mutating.Lister(), validating.Lister()},
+		key:            types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
+		clock:          clock.RealClock{},
+		rotation: rotation{host: host(options), create: func(notAfter time.Time) (key, cert, ca []byte, err error) {
+			return certresources.CreateCerts(ctx, options.ServiceName, system.Namespace(), notAfter)
+		}},
+	}
+	r.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
+		enqueue(bucket, r.key)
+		return nil
+	}
+	const name = "Certificates"
+	impl := controller.NewContext(ctx, r, controller.ControllerOptions{
+		// What is published is remembered from pass to pass, so there is one at a time.
+		Concurrency: 1, WorkQueueName: name, Logger: logging.FromContext(ctx).Named(name),
+	})
+	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }
+
+	// Whatever has changed, it is the secret that is looked at.
+	handler := controller.HandleAll(func(any) { impl.EnqueueKey(r.key) })
+	for _, informer := range []cache.SharedIndexInformer{secrets.Informer(), mutating.Informer(), validating.Informer()} {
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			logging.FromContext(ctx).Fatalw("Watching what the certificate depends on failed", "error", err)
+		}
+	}
+	return impl
+}
+
+// host is the name by which the API server knows the webhook.
+func host(options *webhook.Options) string {
+	return options.ServiceName + "." + system.Namespace() + ".svc"
+}
+
+// Reconcile implements controller.Reconciler.
+func (r *certificates) Reconcile(ctx context.Context, key string) error {
+	if !r.IsLeaderFor(r.key) {
+		return controller.NewSkipKey(key)
+	}
+	secret, err := r.secrets.Get(r.key.Name)
+	if apierrors.IsNotFound(err) {
+		logging.FromContext(ctx).Errorw("The secret of the certificate does not exist; apply config/ again", "secret", r.key.String())
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the secret of the certificate: %w", err)
+	}
+	bundles, err := r.configurations.bundles()
+	if err != nil {
+		return err
+	}
+	next, err := r.rotation.next(r.clock.Now(), secret.Data, bundles)
+	if err != nil {
+		return err
+	}
+	if next.again > 0 {
+		r.again(next.again)
+	}
+	if next.data == nil {
+		return nil
+	}
+	logging.FromContext(ctx).Infow("Writing the secret of the certificate", "reason", next.why)
+	secret = secret.DeepCopy()
+	secret.Data = next.data
+	if _, err := r.client.CoreV1().Secrets(r.key.Namespace).Update(ctx, secret, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("writing the secret of the certificate: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	certresources "knative.dev/pkg/webhook/certificates/resources"
+)
+
+const (
+	// lifetime is how long a new certificate is good.
+	lifetime = 7 * 24 * time.Hour
+	// renewBefore is how long before its end a certificate is replaced. It has to be
+	// longer than any webhook is likely to be down.
+	renewBefore = 24 * time.Hour
+	// propagation is how long every API server may take to learn of a CA that is in the
+	// webhook configurations.
+	propagation = 5 * time.Second
+)
+
+// Keys of the secret for a certificate whose CA is being made known, beside those of knative.dev/pkg.
+const (
+	nextKey  = "next-server-key.pem"
+	nextCert = "next-server-cert.pem"
+)
+
+// step is what a look at the secret comes to. With neither data nor a time nothing
+// is to be done before something changes.
+type step struct {
+	// data is what is to be written, or nil.
+	data map[string][]byte
+	// why is what is to be logged with it.
+	why string
+	// again is when to look again.
+	again time.Duration
+}
+
+// rotation decides what becomes of the secret. A new certificate has a new CA, which
+// the API server has to trust before it meets the certificate. So the secret first holds
+// both CAs, and the new certificate apart; when every webhook configuration has both
+// CAs, and every API server has had time to see that, the certificate takes its place.
+type rotation struct {
+	// host is the name that the API server expects.
+	host string
+	// create makes a key, a certificate and its CA that are good until then.
+	create func(notAfter time.Time) (key, cert, ca []byte, err error)
+	// published is since when the CA of the next certificate has been in every
+	// configuration; zero while it is not.
+	published time.Time
+}
+
+// next takes the CA bundles of all webhook configurations that there are.
+func (r *rotation) next(now time.Time, data map[string][]byte, bundles [][]byte) (step, error) {
+	serving, err := check(data[certresources.ServerKey], data[certresources.ServerCert], data[certresources.CACert], r.host, now)
+	upcoming, nextErr := check(data[nextKey], data[nextCert], data[certresources.CACert], r.host, now)
+	hasNext := nextErr == nil && now.Before(upcoming.NotAfter.Add(-renewBefore))
+	switch {
+	case err == nil && now.Before(serving.NotAfter.Add(-renewBefore)):
+		return step{again: serving.NotAfter.Add(-renewBefore).Sub(now)}, nil
+	case err != nil && hasNext:
+		return step{data: switched(data), why: fmt.Sprintf("the serving certificate is of no use any more: %v", err)}, nil
+	case err != nil:
+		// Nothing can be lost: with this one every request fails.
+		return r.replace(now, err)
+	case !hasNext:
+		return r.announce(now, data, serving)
+	}
+	for _, bundle := range bundles {
+		if _, err := check(data[nextKey], data[nextCert], bundle, r.host, now); err != nil {
+			r.published = time.Time{}
+			return step{}, nil //nolint:nilerr // that configuration is about to be written, and wakes us then
+		}
+	}
+	if r.published.IsZero() {
+		r.published = now
+	}
+	if wait := r.published.Add(propagation).Sub(now); wait > 0 {
+		return step{again: wait}, nil
+	}
+	r.published = time.Time{}
+	return step{data: switched(data), why: "the API server trusts the next certificate"}, nil
+}
+
+// replace makes everything anew.
+func (r *rotation) replace(now time.Time, why error) (step, error) {
+	key, cert, ca, err := r.create(now.Add(lifetime))
+	if err != nil {
+		return step{}, fmt.Errorf("making a certificate: %w", err)
+	}
+	return step{
+		data: map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca},
+		why:  why.Error(),
+	}, nil
+}
+
+// announce makes the next certificate and puts its CA beside that of the present one.
+func (r *rotation) announce(now time.Time, data map[string][]byte, serving *x509.Certificate) (step, error) {
+	key, cert, ca, err := r.create(now.Add(lifetime))
+	if err != nil {
+		return step{}, fmt.Errorf("making the next certificate: %w", err)
+	}
+	r.published = time.Time{}
+	return step{
+		data: map[string][]byte{
+			certresources.ServerKey:  data[certresources.ServerKey],
+			certresources.ServerCert: data[certresources.ServerCert],
+			certresources.CACert:     slices.Concat(issuers(data[certresources.CACert], serving), ca),
+			nextKey:                  key,
+			nextCert:                 cert,
+		},
+		why: fmt.Sprintf("the serving certificate is good until %s only", serving.NotAfter.Format(time.RFC3339)),
+	}, nil
+}
+
+// switched puts the next certificate in its place. The CA of the one before stays, for
+// other replicas may serve that for another moment.
+func switched(data map[string][]byte) map[string][]byte {
+	return map[string][]byte{
+		certresources.ServerKey:  data[nextKey],
+		certresources.ServerCert: data[nextCert],
+		certresources.CACert:     data[certresources.CACert],
+	}
+}
+
+// issuers keeps those CAs of a bundle that have signed the certificate, so that it does
+// not grow with each rotation.
+func issuers(bundle []byte, of *x509.Certificate) []byte {
+	var kept []byte
+	for {
+		var block *pem.Block
+		if block, bundle = pem.Decode(bundle); block == nil {
+			return kept
+		}
+		ca, err := x509.ParseCertificate(block.Bytes)
+		if err == nil && of.CheckSignatureFrom(ca) == nil {
+			kept = append(kept, pem.EncodeToMemory(block)...)
+		}
+	}
+}
+
+// check verifies a certificate as the API server does: it must have its key, be in its
+// time, bear the host's name, and have been signed by a CA of the bundle.
+func check(key, cert, bundle []byte, host string, now time.Time) (*x509.Certificate, error) {
+	if len(bytes.TrimSpace(cert)) == 0 || len(bytes.TrimSpace(key)) == 0 {
+		return nil, errors.New("there is no certificate with its key")
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate and its key: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(bundle) {
+		return nil, errors.New("there is no CA")
+	}
+	_, err = pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: host, CurrentTime: now})
+	if err != nil {
+		return nil, fmt.Errorf("verifying the certificate: %w", err)
+	}
+	return pair.Leaf, nil
+}

@@ -1,0 +1,212 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package availability
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestAStandbyWritesSoonAfterTheLeaderEnded(t *testing.T) {
+	for name, tc := range map[string]struct {
+		end    func(*harness.Process, testing.TB)
+		within time.Duration
+	}{
+		"stopped": {(*harness.Process).Stop, 2 * time.Second},
+		"killed":  {(*harness.Process).Kill, leaseDuration * 12 / 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := twoControllers(t)
+			leader, standby := roles(t, env)
+			mark := env.Mark(t)
+			s := startStream(t, env)
+			s.awaitMore(t, perSecond)
+			ended := time.Now()
+			tc.end(env.Process(t, leader), t)
+			var first harness.AuditEntry
+			harness.EventuallyWithin(t, patience, "the standby writes", func(context.Context) error {
+				writes := mark.Entries(t, work, harness.ByProcess(standby))
+				if len(writes) == 0 {
+					return errors.New("it does not")
+				}
+				first = writes[0]
+				return nil
+			})
+			s.awaitMore(t, perSecond)
+			s.end(t)
+			t.Logf("%s: the standby wrote %v after that, at %d objects", name, first.Time.Sub(ended), s.made)
+			if took := first.Time.Sub(ended); took > tc.within {
+				t.Errorf("the standby wrote after %v, want %v at most", took, tc.within)
+			}
+			checkOneWriter(t, mark, leader, standby)
+			checkWrittenOnce(t, mark, leader, standby)
+		})
+	}
+}
+
+// checkOneWriter fails when the old leader wrote after the new one began.
+func checkOneWriter(t *testing.T, mark harness.Mark, before, after string) {
+	t.Helper()
+	first, second := mark.Entries(t, work, harness.ByProcess(before)), mark.Entries(t, work, harness.ByProcess(after))
+	if len(first) == 0 || len(second) == 0 {
+		t.Fatalf("%s wrote %d times and %s %d times, want both to have written", before, len(first), after, len(second))
+	}
+	last := slices.MaxFunc(first, func(a, b harness.AuditEntry) int { return a.Time.Compare(b.Time) })
+	begin := slices.MinFunc(second, func(a, b harness.AuditEntry) int { return a.Time.Compare(b.Time) })
+	if !last.Time.Before(begin.Time) {
+		t.Errorf("%s wrote at %v, after %s had begun at %v: %+v", before, last.Time, after, begin.Time, last)
+	}
+}
+
+// checkWrittenOnce fails when both leaders wrote the status of one object, for which the second had no cause.
+func checkWrittenOnce(t *testing.T, mark harness.Mark, before, after string) {
+	t.Helper()
+	status := harness.ByRequest(harness.Matching("update", "addressableservices/status"))
+	accepted := func(e harness.AuditEntry) bool { return e.Code < 300 }
+	done := map[string]bool{}
+	for _, e := range mark.Entries(t, status, accepted, harness.ByProcess(before)) {
+		done[e.Namespace+"/"+e.Name] = true
+	}
+	for _, e := range mark.Entries(t, status, accepted, harness.ByProcess(after)) {
+		if done[e.Namespace+"/"+e.Name] {
+			t.Errorf("both wrote: %+v", e)
+		}
+	}
+}
+
+func TestTheLeaseIsHeldUntilTheLastWriteOfALeaderThatStops(t *testing.T) {
+	t.Parallel()
+	env := twoControllers(t)
+	leader, standby := roles(t, env)
+	ns := env.Namespace(t)
+	mark := env.Mark(t)
+	held := env.Proxy(t, leader).Hold(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns)))
+	as := env.Apply(t, ns, target+"---"+subject)[1]
+	held.Wait(t)
+
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		env.Process(t, leader).Stop(t)
+	}()
+	// The standby looks again and again meanwhile; it would take a lease that is free.
+	awaitAttempts(t, env, standby, 5)
+	if now, err := holder(t.Context(), env); err != nil || now != leader {
+		t.Errorf("the lease is held by %q (%v) while %s has not ended its write", now, err, leader)
+	}
+	held.Release()
+	<-stopped
+	harness.Eventually(t, "the standby leads", func(ctx context.Context) error {
+		if now, err := holder(ctx, env); err != nil || now != standby {
+			return fmt.Errorf("it is %q: %w", now, err)
+		}
+		return nil
+	})
+	env.Await(t, as, harness.Ready)
+	// That the object needs no second write is shown by a write that the standby has cause for.
+	env.Delete(t, as)
+	env.Await(t, as, harness.Gone)
+	checkOneWriter(t, mark, leader, standby)
+}
+
+// awaitAttempts waits until a standby has looked at the lease n more times.
+func awaitAttempts(t *testing.T, env *harness.Env, process string, n int) {
+	t.Helper()
+	look := harness.Answer{Verb: "get", Group: "coordination.k8s.io", Resource: "leases", Code: 200}
+	before := env.Proxy(t, process).Requests()[look]
+	harness.Eventually(t, "the standby looks at the lease", func(context.Context) error {
+		if more := env.Proxy(t, process).Requests()[look] - before; more < n {
+			return fmt.Errorf("%d times", more)
+		}
+		return nil
+	})
+}
+
+func TestALeaderThatIsCutOffEndsBeforeAnotherWrites(t *testing.T) {
+	t.Parallel()
+	env := twoControllers(t)
+	leader, standby := roles(t, env)
+	ns := env.Namespace(t)
+	mark := env.Mark(t)
+	warmUp := env.Apply(t, ns, target+"---"+subject)
+	env.Await(t, warmUp[1], harness.Ready)
+	proxy := env.Proxy(t, leader)
+	held := proxy.Hold(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns)))
+	env.Delete(t, warmUp[0])
+	held.Wait(t)
+	// The write is on its way, and the lease cannot be renewed any more.
+	proxy.Fail(harness.Matching("*", "leases"), 503)
+	var exited time.Time
+	harness.EventuallyWithin(t, patience, "the leader ends", func(context.Context) error {
+		if len(env.TakeExits()) == 0 {
+			return errors.New("it runs")
+		}
+		exited = time.Now()
+		return nil
+	})
+	if writes := mark.Entries(t, work, harness.ByProcess(standby)); len(writes) > 0 {
+		t.Errorf("the standby wrote before the leader had ended: %+v", writes[0])
+	}
+	held.Release()
+	env.AwaitWithin(t, patience, warmUp[1], harness.HasCondition("Ready", "False", ""))
+	checkOneWriter(t, mark, leader, standby)
+	if first := mark.Entries(t, work, harness.ByProcess(standby))[0].Time; first.Before(exited) {
+		t.Errorf("the standby wrote at %v, the leader ended at %v", first, exited)
+	}
+}
+
+func TestALeaderThatIsCutOffWithoutAnyWorkStandsBy(t *testing.T) {
+	t.Parallel()
+	env := twoControllers(t)
+	leader, standby := roles(t, env)
+	ns := env.Namespace(t)
+	as := env.Apply(t, ns, target+"---"+subject)[1]
+	env.Await(t, as, harness.Ready)
+	pid := env.Process(t, leader).PID()
+	env.Proxy(t, leader).Cut()
+	harness.EventuallyWithin(t, patience, "the standby leads", func(ctx context.Context) error {
+		if now, err := holder(ctx, env); err != nil || now != standby {
+			return fmt.Errorf("it is %q: %w", now, err)
+		}
+		return nil
+	})
+	env.Proxy(t, leader).Restore()
+	awaitAttempts(t, env, leader, 3)
+	if now := env.Process(t, leader).PID(); now != pid {
+		t.Errorf("the process that was cut off was %d and is %d", pid, now)
+	}
+	env.Delete(t, as)
+	env.Await(t, as, harness.Gone)
+}
+
+func TestAContainerThatIsStartedAgainTakesItsOwnLease(t *testing.T) {
+	t.Parallel()
+	env := twoControllers(t)
+	leader, standby := roles(t, env)
+	mark := env.Mark(t)
+	process := env.Process(t, leader)
+	process.Kill(t)
+	process.Start(t)
+	started := time.Now()
+	ns := env.Namespace(t)
+	as := env.Apply(t, ns, target+"---"+subject)[1]
+	env.Await(t, as, harness.Ready)
+	took := time.Since(started)
+	t.Logf("the object was Ready %v after the restart", took)
+	if took >= leaseDuration {
+		t.Errorf("an object was Ready only after %v, as long as the lease of the process' own ghost", took)
+	}
+	if writes := mark.Entries(t, work, harness.ByProcess(standby)); len(writes) > 0 {
+		t.Errorf("the standby has written: %+v", writes[0])
+	}
+}
