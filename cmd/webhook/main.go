@@ -38,10 +38,11 @@ func main() {
 		Port:        int(s.Port),
 		GracePeriod: time.Duration(s.GracePeriod),
 	})
-	process.Run(ctx, "webhook", s.Settings,
+	var server webhook.Server
+	process.Run(process.WithLast(ctx, server.Wait), "webhook", s.Settings, server.Serve(
 		webhook.WithReadiness(webhook.NewCertificateController),
 		webhook.NewDefaultingController,
 		webhook.NewValidationController,
 		webhook.NewConfigValidationController,
-	)
+	)...)
 }

@@ -58,6 +58,7 @@ type execution struct {
 	// Guarded by Process.mu.
 	ready     bool
 	planned   bool
+	retired   bool
 	lastProbe error
 }
 
@@ -192,7 +193,19 @@ func (p *Process) WaitReady(ctx context.Context) error {
 func (p *Process) Stop(ctx context.Context) error {
 	p.lifecycle.Lock()
 	defer p.lifecycle.Unlock()
-	return p.finish(func(e *execution) error { return e.group.Stop(ctx, p.runner.grace) })
+	return p.finish(func(e *execution) error {
+		// As of a Pod that is being deleted, of which the endpoints go while it is told to stop.
+		p.retire(e)
+		return e.group.Stop(ctx, p.runner.grace)
+	})
+}
+
+// retire takes an execution out of the endpoints for good.
+func (p *Process) retire(e *execution) {
+	p.mu.Lock()
+	e.retired, e.ready = true, false
+	p.mu.Unlock()
+	p.tell()
 }
 
 // Kill ends the process with SIGKILL, as a machine that fails would, and returns as Stop does.

@@ -48,7 +48,7 @@ func (p *Process) watchReadiness(ctx context.Context, e *execution, probe *probe
 		before := e.ready
 		e.lastProbe = err
 		if failures++; err == nil {
-			failures, e.ready = 0, true
+			failures, e.ready = 0, !e.retired
 		} else if probe != nil && failures >= probe.failures {
 			e.ready = false
 		}

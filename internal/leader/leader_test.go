@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,7 +27,6 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	_ "knative.dev/pkg/system/testing"
-	"knative.dev/pkg/webhook"
 )
 
 var key = types.NamespacedName{Namespace: "ns", Name: "a"}
@@ -225,45 +223,5 @@ func refuse(client *fake.Clientset, verb string) (allow func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		refused = false
-	}
-}
-
-// admission is a reconciler that serves, as those of webhooks are.
-type admission struct{ *worker }
-
-func (admission) Path() string { return "/path" }
-
-func (admission) Admit(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	return nil
-}
-
-type stateless struct {
-	admission
-	webhook.StatelessAdmissionImpl
-}
-
-func TestWhatAReconcilerServesIsStillServed(t *testing.T) {
-	for name, tc := range map[string]struct {
-		inner             aware
-		serves, stateless bool
-	}{
-		"nothing":             {newWorker(), false, false},
-		"admission":           {admission{newWorker()}, true, false},
-		"stateless admission": {stateless{admission: admission{newWorker()}}, true, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			wrapped := (&member{leader: newLeader(nil, "one"), inner: tc.inner}).as(tc.inner)
-			served, serves := wrapped.(webhook.AdmissionController)
-			_, isStateless := wrapped.(webhook.StatelessAdmissionController)
-			if serves != tc.serves || isStateless != tc.stateless {
-				t.Errorf("the wrapper serves admission: %t, without state: %t; want %t and %t", serves, isStateless, tc.serves, tc.stateless)
-			}
-			if serves && served.Path() != "/path" {
-				t.Errorf("the path is %s", served.Path())
-			}
-			if _, ok := wrapped.(reconciler.LeaderAware); !ok {
-				t.Error("the wrapper is not leader-aware, so knative does not tell it that it runs")
-			}
-		})
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
-	"knative.dev/pkg/webhook"
 )
 
 // aware is what the reconcilers are: those that injection-gen makes, and the ones of
@@ -37,7 +36,8 @@ type member struct {
 
 // Lead wraps a constructor, so that its controller works only while the process
 // leads. Every controller of a process has to be wrapped, and sharedmain's own
-// election has to be off. A reconciler that is not leader-aware ends the process.
+// election has to be off. A reconciler that is not leader-aware ends the process. What
+// else a reconciler is, such as an admission controller, sharedmain does not see any more.
 func (l *Leader) Lead(ctor injection.ControllerConstructor) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		impl := ctor(ctx, cmw)
@@ -48,34 +48,8 @@ func (l *Leader) Lead(ctor injection.ControllerConstructor) injection.Controller
 		}
 		m := &member{leader: l, inner: inner, enqueue: impl.MaybeEnqueueBucketKey}
 		l.add(m)
-		impl.Reconciler = m.as(inner)
+		impl.Reconciler = m
 		return impl
-	}
-}
-
-// as gives the wrapper what else the reconciler is, by which sharedmain knows what to
-// serve, and whether it may be served before the informers have synced.
-func (m *member) as(inner aware) controller.Reconciler {
-	switch served := inner.(type) {
-	case webhook.AdmissionController:
-		if _, ok := inner.(webhook.StatelessAdmissionController); ok {
-			return struct {
-				*member
-				webhook.AdmissionController
-				webhook.StatelessAdmissionImpl
-			}{member: m, AdmissionController: served}
-		}
-		return struct {
-			*member
-			webhook.AdmissionController
-		}{m, served}
-	case webhook.ConversionController:
-		return struct {
-			*member
-			webhook.ConversionController
-		}{m, served}
-	default:
-		return m
 	}
 }
 

@@ -177,6 +177,8 @@ func TestRefusalsNameTheConfigMapAndTheKey(t *testing.T) {
 	}{
 		"one bad key":             {"config-observability", map[string]string{"metrics-protocol": "pigeon"}, `metrics-protocol: unsupported protocol "pigeon"`},
 		"a bad key beside others": {"config-logging", map[string]string{"loglevel.a": "info", "loglevel.b": "chatty", "zap-logger-config": "{}"}, "loglevel.b: invalid logging level: chatty"},
+		"lease too short":         {"config-leader-election", map[string]string{"lease-duration": "5s"}, "lease-duration: "},
+		"no room for writes":      {"config-leader-election", map[string]string{"lease-duration": "12s", "renew-deadline": "10s", "retry-period": "1s"}, "lease-duration: "},
 		"too many":                {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "11"}, "buckets: "},
 		"no JSON":                 {"config-logging", map[string]string{"zap-logger-config": "{"}, "zap-logger-config: must be the JSON of a zap configuration"},
 		"no logger":               {"config-logging", map[string]string{"zap-logger-config": `{"encoding": "smoke"}`}, "zap-logger-config: makes no zap logger"},

@@ -95,10 +95,21 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 	go func() { leading <- lead.Run(ctx) }()
 	sharedmain.MainWithConfig(sharedmain.WithHADisabled(ctx), component, cfg, ctors...)
 	cancel()
+	if wait, ok := ctx.Value(lastKey{}).(func()); ok {
+		wait()
+	}
 	if err := <-leading; err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
 		os.Exit(1)
 	}
+}
+
+type lastKey struct{}
+
+// WithLast has Run wait for something else before it returns, while its probes are still
+// answered. It must not wait for longer than the process may take to end.
+func WithLast(ctx context.Context, wait func()) context.Context {
+	return context.WithValue(ctx, lastKey{}, wait)
 }
 
 // newLeader checks the config maps, for one of them has the times of the leases.

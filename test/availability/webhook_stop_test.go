@@ -1,0 +1,29 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package availability
+
+import (
+	"testing"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestAReplicaOfTheWebhookStopsWithoutAFailedRequest(t *testing.T) {
+	t.Parallel()
+	// Shorter than usual, since the harness kills what has not ended after 5 s.
+	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1),
+		harness.WithEnv("webhook", "WEBHOOK_GRACE_PERIOD", "2s"), harness.WithEnv("webhook-1", "WEBHOOK_GRACE_PERIOD", "2s"))
+	l := startLoad(t, env)
+	// Each in its turn, as in a rollout.
+	for _, name := range []string{"webhook", "webhook-1"} {
+		l.awaitMore(t, 200)
+		env.Process(t, name).Stop(t)
+		l.awaitMore(t, 200)
+		env.Process(t, name).Start(t)
+	}
+	l.awaitMore(t, 200)
+	l.end(t)
+}

@@ -1,0 +1,41 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package costs
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// TestALeaseCostsAFewRequestsASecond counts what a leader and a standby ask for while nothing else happens.
+func TestALeaseCostsAFewRequestsASecond(t *testing.T) {
+	env := harness.Own(t, harness.WithReplicas("controller", 2), harness.WithReplicas("webhook", 1))
+	mark := env.Mark(t)
+	leases := harness.ByRequest(harness.Matching("*", "leases"))
+	user := harness.ByUser(env.User("controller"))
+	const renewals = 30
+	harness.Eventually(t, "the lease is renewed", func(context.Context) error {
+		if n := len(mark.Entries(t, user, leases, harness.ByVerb("update"))); n < renewals {
+			return fmt.Errorf("%d times", n)
+		}
+		return nil
+	})
+	entries := mark.Entries(t, user, leases)
+	spent := entries[len(entries)-1].Time.Sub(entries[0].Time)
+	perMinute := func(verb string) float64 {
+		return float64(len(mark.Entries(t, user, leases, harness.ByVerb(verb)))) / spent.Minutes()
+	}
+	writes, reads := perMinute("update"), perMinute("get")
+	t.Logf("a leader and a standby: %.0f writes and %.0f reads a minute, seen for %v", writes, reads, spent.Round(time.Second))
+	// One of each fits in at the ends of what was seen.
+	if most := 120 * 1.05; writes > most || reads > most {
+		t.Errorf("there are %.0f writes and %.0f reads a minute, want 120 of each at most", writes, reads)
+	}
+}
