@@ -5,12 +5,14 @@ SPDX-License-Identifier: Apache-2.0
 
 // Localcluster is a Kubernetes control plane in one process, for development and tests: etcd, the API server, the
 // controllers that an operator's objects depend on, and a loop that pretends to run Pods. "localcluster up" starts one
-// and prints the path of its kubeconfig; "localcluster kubectl" is the kubectl of the same version.
+// and prints the path of its kubeconfig; "localcluster kubectl" is the kubectl of the same version. With --registry (Linux
+// only) it also serves a registry of images, runs Pods with images from there as processes of this machine, places Pods
+// with Kubernetes' own scheduler, and has the controllers of Deployments and the other workloads.
 //
 // It is a module of its own so that the operator's module stays free of k8s.io/kubernetes and its replaced
 // dependencies. Programs of the operator's module run it as a subprocess.
 //
-// What it does not do: run containers, route Service traffic, start Deployments or any other workload kind, survive the
-// loss of the machine (etcd does not sync its files unless --fsync is given), or serve anything but the loopback
-// interface.
+// What it does not do: run an image of any other registry, route Service traffic, separate processes from each other as
+// containers are, survive the loss of the machine (etcd does not sync its files unless --fsync is given), or serve
+// anything but the loopback interface.
 package main

@@ -30,15 +30,17 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	sharedUsed := false
-	start := shared
-	shared = sync.OnceValues(func() (*process, error) {
-		sharedUsed = true
-		return start()
-	})
+	var used []func() (*process, error)
+	for _, cluster := range []*func() (*process, error){&shared, &sharedNodes} {
+		start := *cluster
+		*cluster = sync.OnceValues(func() (*process, error) {
+			used = append(used, start)
+			return start()
+		})
+	}
 	code := m.Run()
-	if sharedUsed {
-		if p, err := shared(); err == nil {
+	for _, cluster := range used {
+		if p, err := cluster(); err == nil {
 			p.end()
 		}
 	}

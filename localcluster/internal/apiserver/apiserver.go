@@ -53,7 +53,12 @@ type Options struct {
 	EtcdEndpoint string
 	// Resolver finds the address behind a Service for webhooks.
 	Resolver webhook.ServiceResolver
+	// Nodes says that there are Nodes that serve logs and the like, to which the server shows itself as KubeletClient.
+	Nodes bool
 }
+
+// KubeletClient is who the API server is to Nodes, as kubeadm names it.
+const KubeletClient = "kube-apiserver-kubelet-client"
 
 // Server is an API server that has been started.
 type Server struct {
@@ -102,7 +107,16 @@ func complete(ctx context.Context, opts Options) (options.CompletedOptions, erro
 	for _, set := range run.Flags().FlagSets {
 		flags.AddFlagSet(set)
 	}
-	if err := flags.Parse(arguments(opts, policyFile)); err != nil {
+	args := arguments(opts, policyFile)
+	if opts.Nodes {
+		certFile, keyFile, err := opts.PKI.ClientFiles(KubeletClient)
+		if err != nil {
+			return fail("making the API server's own certificate", err)
+		}
+		args = append(args, "--kubelet-client-certificate="+certFile, "--kubelet-client-key="+keyFile,
+			"--kubelet-certificate-authority="+opts.PKI.CAFile, "--kubelet-preferred-address-types=InternalIP")
+	}
+	if err := flags.Parse(args); err != nil {
 		return fail("setting the API server's flags", err)
 	}
 	address, err := net.ResolveTCPAddr("tcp", opts.Listener.Addr().String())

@@ -49,6 +49,8 @@ type cluster struct {
 	keys     *pki.PKI
 	logs     *logs
 	resolver serviceresolver.Resolver
+	// processes is nil unless images are run.
+	processes *processes
 }
 
 // run starts the parts, waits for a reason to stop, and stops them in the opposite order.
@@ -69,6 +71,13 @@ func (c *cluster) run(ctx context.Context) error {
 		}
 	}()
 
+	if c.opts.Registry {
+		stop, err := c.startRegistry(ctx, cancel)
+		if err != nil {
+			return err
+		}
+		defer c.bounded(stop)
+	}
 	store, err := inBackground(ctx, func() (*etcd.Server, error) {
 		return etcd.Start(ctx, etcd.Options{Dir: "etcd", Fsync: c.opts.Fsync, Logger: c.logs.etcd})
 	})
@@ -141,6 +150,7 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 	server, err := inBackground(ctx, func() (*apiserver.Server, error) {
 		return apiserver.Start(serverCtx, apiserver.Options{
 			Dir: c.folder.path, Listener: c.listener, PKI: c.keys, EtcdEndpoint: etcd.Endpoint, Resolver: &c.resolver,
+			Nodes: c.processes != nil,
 		})
 	})
 	if err != nil {
@@ -165,7 +175,7 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 		stopControllers()
 		running.Wait()
 	})
-	if err := c.bringUp(controllersCtx, server, &running); err != nil {
+	if err := c.bringUp(controllersCtx, cancel, server, &running); err != nil {
 		return err
 	}
 	kubeconfig, err := writeKubeconfig(c.folder.path, c.keys, c.url())
@@ -182,7 +192,9 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 
 // bringUp waits for the API server, starts the controllers and the Pod loop, and waits until a Pod could be made. What it
 // started runs until the context ends, and then leaves the wait group.
-func (c *cluster) bringUp(ctx context.Context, server *apiserver.Server, running *sync.WaitGroup) error {
+func (c *cluster) bringUp(
+	ctx context.Context, stop context.CancelCauseFunc, server *apiserver.Server, running *sync.WaitGroup,
+) error {
 	start, cancel := context.WithTimeoutCause(ctx, startTimeout,
 		fmt.Errorf("the API server was not ready within %s (see %s)", startTimeout, c.logs.path))
 	defer cancel()
@@ -199,21 +211,22 @@ func (c *cluster) bringUp(ctx context.Context, server *apiserver.Server, running
 	}
 	manager, err := inBackground(ctx, func() (*controllers.Manager, error) {
 		return controllers.New(ctx, controllers.Options{
-			Config: c.config, CAPEM: c.keys.CAPEM, TokenKeyFile: c.keys.TokenKeyFile,
+			Config: c.config, CAPEM: c.keys.CAPEM, TokenKeyFile: c.keys.TokenKeyFile, Workloads: c.processes != nil,
 		})
 	})
 	if err != nil {
 		return err
 	}
-	loop, err := pods.New(client, manager.Informers.Core().V1().Pods())
+	addresses := pods.NewAddresses()
+	loop, err := pods.New(client, manager.Informers.Core().V1().Pods(), addresses, c.podOptions())
 	if err != nil {
 		return err
 	}
-	c.resolver.Use(client, manager.Informers.Core().V1().Services().Lister())
+	c.resolver.Use(client, manager.Informers.Core().V1().Services().Lister(), c.endpoints(manager))
 	manager.Start(ctx)
 	running.Go(manager.Wait)
 	running.Go(func() { loop.Run(ctx) })
-	return server.WaitFor(start, "the Node and the default service account", func(ctx context.Context) error {
+	if err := server.WaitFor(start, "the Node and the default service account", func(ctx context.Context) error {
 		if err := pods.EnsureNode(ctx, client); err != nil {
 			return err
 		}
@@ -221,7 +234,10 @@ func (c *cluster) bringUp(ctx context.Context, server *apiserver.Server, running
 			return fmt.Errorf("looking for the service account: %w", err)
 		}
 		return nil
-	})
+	}); err != nil || c.processes == nil {
+		return err
+	}
+	return c.bringUpNode(ctx, start, stop, client, addresses, running)
 }
 
 func (c *cluster) config(user string, groups ...string) (*rest.Config, error) {

@@ -6,7 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 // Package cluster owns the life of one cluster: it takes the folder, starts the parts in order, says when the cluster is
 // ready, waits for a reason to stop, stops the parts in the opposite order, and gives everything back.
 //
-//	folder, lock, disk space -> port -> keys -> etcd -> API server -> controllers, Pod loop -> ready
+//	folder, lock, disk space -> port -> keys -> (registry) -> etcd -> API server -> controllers, Pod loop
+//	    -> (scheduler, process node) -> ready
 //
 // The context may end at any of these moments, and each part may fail at any of them; both lead to the same stop, whose
 // steps are bounded in time. What the parts do is theirs.

@@ -26,6 +26,10 @@ type Options struct {
 	Dir string
 	// Port of the API server on 127.0.0.1; 0 for any free one.
 	Port int
+	// Registry has the cluster serve a registry, and run Pods with images from it as processes.
+	Registry bool
+	// RegistryPort is the registry's on 127.0.0.1; 0 for the one it had in this folder before, or any free one.
+	RegistryPort int
 	// Fsync has etcd sync its files.
 	Fsync bool
 	// Stdout gets one line, the kubeconfig's path, when the cluster is ready.

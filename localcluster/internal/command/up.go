@@ -11,12 +11,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/version"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/cluster"
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode"
 	"github.com/mallard-dev/mallard/localcluster/internal/signals"
 )
 
@@ -41,9 +43,12 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 		Use:   signals.UpCommand,
 		Short: "Run a cluster until it is interrupted; prints the path of its kubeconfig once it is ready",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if opts.Port < 0 || opts.Port > 65535 {
 				return fmt.Errorf("--port %d is not a port: choose one from 1 to 65535, or 0 for any free one", opts.Port)
+			}
+			if err := checkRegistry(cmd, &opts); err != nil {
+				return err
 			}
 			if !strings.HasPrefix(version.Get().GitVersion, "v1.") {
 				return runError{errVersion}
@@ -65,10 +70,27 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 	f.StringVar(&opts.Dir, "dir", "", "folder of the cluster's files, kept when it stops; a later start with it goes on "+
 		"with the same data (default: a new temporary folder, removed at the end)")
 	f.IntVar(&opts.Port, "port", 0, "port of the API server on 127.0.0.1 (default: any free one)")
+	f.BoolVar(&opts.Registry, "registry", false, "serve a registry of images, and run Pods whose images are all from it as "+
+		"processes of this machine, with the controllers of Deployments and other workloads (Linux only)")
+	f.IntVar(&opts.RegistryPort, "registry-port", 0, "port of the registry on 127.0.0.1 (default: the one it had in --dir "+
+		"before, or any free one)")
 	f.BoolVar(&opts.Fsync, "fsync", false, "let etcd sync its files to disk, as a real cluster's does; slower")
 	f.BoolVar(&untilEOF, "until-eof", false, "stop when standard input ends, so that the cluster never outlives the "+
 		"program that started it")
 	return cmd
+}
+
+// checkRegistry checks the flags of the registry.
+func checkRegistry(cmd *cobra.Command, opts *cluster.Options) error {
+	switch {
+	case opts.Registry && !processnode.Supported():
+		return fmt.Errorf("--registry: images are for Linux, and this is %s: run it on Linux, or leave the flag out", runtime.GOOS)
+	case !opts.Registry && cmd.Flags().Changed("registry-port"):
+		return errors.New("--registry-port without --registry: add --registry, or leave the port out")
+	case opts.RegistryPort < 0 || opts.RegistryPort > 65535:
+		return fmt.Errorf("--registry-port %d is not a port: choose one from 1 to 65535, or 0 for any free one", opts.RegistryPort)
+	}
+	return nil
 }
 
 // stopOnSignal cancels on the first interrupt or termination signal. A repeated one changes nothing: the stop is

@@ -8,6 +8,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -50,7 +51,12 @@ type Options struct {
 	CAPEM []byte
 	// TokenKeyFile signs the tokens of token Secrets.
 	TokenKeyFile string
+	// Workloads asks for the controllers of Deployments, Jobs and the like, too.
+	Workloads bool
 }
+
+// constructor makes one controller with its client and adds it to the manager.
+type constructor func(context.Context, kubernetes.Interface, *rest.Config) error
 
 // Manager is the set of running controllers.
 type Manager struct {
@@ -84,7 +90,7 @@ func New(ctx context.Context, opts Options) (*Manager, error) {
 		metadata:  metadatainformer.NewSharedInformerFactory(metadataClient, informerResync),
 		started:   make(chan struct{}),
 	}
-	for name, add := range map[string]func(context.Context, kubernetes.Interface, *rest.Config) error{
+	all := map[string]constructor{
 		"clusterrole-aggregation-controller": m.addClusterRoleAggregation,
 		"endpoint-controller":                m.addEndpoints,
 		"endpointslice-controller":           m.addEndpointSlices,
@@ -92,7 +98,11 @@ func New(ctx context.Context, opts Options) (*Manager, error) {
 		"namespace-controller":               m.addNamespaces,
 		"root-ca-cert-publisher":             m.addRootCAPublisher,
 		"service-account-controller":         m.addServiceAccounts,
-	} {
+	}
+	if opts.Workloads {
+		maps.Copy(all, m.workloads())
+	}
+	for name, add := range all {
 		if err := m.add(ctx, name, add); err != nil {
 			return nil, fmt.Errorf("making the controller %s: %w", name, err)
 		}
@@ -118,7 +128,7 @@ func (m *Manager) Wait() { m.wg.Wait() }
 
 // add makes a controller with a client of its own identity: the service account that kube-controller-manager uses for
 // it when it runs with --use-service-account-credentials, for which the API server makes a role at its start.
-func (m *Manager) add(ctx context.Context, name string, add func(context.Context, kubernetes.Interface, *rest.Config) error) error {
+func (m *Manager) add(ctx context.Context, name string, add constructor) error {
 	config, err := m.opts.Config("system:serviceaccount:kube-system:"+name,
 		"system:serviceaccounts", "system:serviceaccounts:kube-system")
 	if err != nil {

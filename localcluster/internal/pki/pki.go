@@ -92,6 +92,33 @@ func (p *PKI) Client(user string, groups ...string) (certPEM, keyPEM []byte, err
 	return certPEM, keyPEM, nil
 }
 
+// Server makes a certificate, with its key, for a server at the given addresses that is not the API server, both as PEM.
+func (p *PKI) Server(name string, ips ...net.IP) (certPEM, keyPEM []byte, err error) {
+	certPEM, keyPEM, err = p.sign(x509.Certificate{
+		Subject:     pkix.Name{CommonName: name},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		IPAddresses: ips,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("a server certificate for %s: %w", name, err)
+	}
+	return certPEM, keyPEM, nil
+}
+
+// ClientFiles is Client for programs that read files: it writes them and returns their paths.
+func (p *PKI) ClientFiles(user string, groups ...string) (certFile, keyFile string, err error) {
+	certPEM, keyPEM, err := p.Client(user, groups...)
+	if err != nil {
+		return "", "", err
+	}
+	dir := filepath.Dir(p.CAFile)
+	certFile, keyFile = filepath.Join(dir, user+".crt"), filepath.Join(dir, user+".key")
+	if err := errors.Join(writeFile(certFile, certPEM), writeFile(keyFile, keyPEM)); err != nil {
+		return "", "", fmt.Errorf("a client certificate for %s: %w", user, err)
+	}
+	return certFile, keyFile, nil
+}
+
 func (p *PKI) loadOrMakeCA() error {
 	pem, err := os.ReadFile(p.CAFile)
 	if errors.Is(err, fs.ErrNotExist) {

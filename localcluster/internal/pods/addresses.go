@@ -13,39 +13,40 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// nodeIP is the Node's address, and that of Pods on the host's network. Like the Pods' addresses it leads nowhere.
-const nodeIP = "10.244.0.1"
+// NodeIP is the Node's address, and that of Pods on the host's network. Like the Pods' addresses it leads nowhere.
+const NodeIP = "10.244.0.1"
 
 // podRange is where Pods get their addresses from: 65,533 at a time.
 var podRange = netip.MustParsePrefix("10.244.0.0/16")
 
 var errNoAddress = errors.New("all Pod addresses are in use")
 
-// addresses hands out Pod addresses, each to one Pod at a time. It goes round through the range, so that an address is
+// Addresses hands out Pod addresses, each to one Pod at a time. It goes round through the range, so that an address is
 // not given away again right after its Pod is gone: who still has the old one would reach the wrong Pod.
-type addresses struct {
+type Addresses struct {
 	mu     sync.Mutex
 	owner  map[netip.Addr]types.UID
 	of     map[types.UID]netip.Addr
 	newest netip.Addr
 }
 
-func newAddresses() *addresses {
-	return &addresses{
+// NewAddresses returns the whole range, all of it free.
+func NewAddresses() *Addresses {
+	return &Addresses{
 		owner:  map[netip.Addr]types.UID{},
 		of:     map[types.UID]netip.Addr{},
-		newest: netip.MustParseAddr(nodeIP),
+		newest: netip.MustParseAddr(NodeIP),
 	}
 }
 
-// take returns the address of a Pod, a new one if it has none.
-func (a *addresses) take(pod types.UID) (netip.Addr, error) {
+// Take returns the address of a Pod, a new one if it has none.
+func (a *Addresses) Take(pod types.UID) (netip.Addr, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if address, ok := a.of[pod]; ok {
 		return address, nil
 	}
-	first := netip.MustParseAddr(nodeIP).Next()
+	first := netip.MustParseAddr(NodeIP).Next()
 	candidate := a.newest
 	for range 1 << 16 {
 		candidate = candidate.Next()
@@ -63,9 +64,9 @@ func (a *addresses) take(pod types.UID) (netip.Addr, error) {
 }
 
 // keep notes that a Pod has an address already, as it does after a restart.
-func (a *addresses) keep(pod types.UID, text string) {
+func (a *Addresses) keep(pod types.UID, text string) {
 	address, err := netip.ParseAddr(text)
-	if err != nil || !podRange.Contains(address) || text == nodeIP {
+	if err != nil || !podRange.Contains(address) || text == NodeIP {
 		return
 	}
 	a.mu.Lock()
@@ -76,7 +77,7 @@ func (a *addresses) keep(pod types.UID, text string) {
 }
 
 // free gives a Pod's address back.
-func (a *addresses) free(pod types.UID) {
+func (a *Addresses) free(pod types.UID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if address, ok := a.of[pod]; ok {
@@ -85,7 +86,7 @@ func (a *addresses) free(pod types.UID) {
 	}
 }
 
-func (a *addresses) set(pod types.UID, address netip.Addr) {
+func (a *Addresses) set(pod types.UID, address netip.Addr) {
 	a.of[pod] = address
 	a.owner[address] = pod
 }

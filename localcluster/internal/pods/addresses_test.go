@@ -14,17 +14,17 @@ import (
 )
 
 func TestAddresses(t *testing.T) {
-	a := newAddresses()
+	a := NewAddresses()
 	take := func(pod types.UID) string {
 		t.Helper()
-		address, err := a.take(pod)
+		address, err := a.Take(pod)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return address.String()
 	}
 	one := take("one")
-	if one == nodeIP || take("one") != one {
+	if one == NodeIP || take("one") != one {
 		t.Errorf("the first Pod gets %s, then %s", one, take("one"))
 	}
 	two := take("two")
@@ -38,24 +38,24 @@ func TestAddresses(t *testing.T) {
 	// After a restart, Pods come with the addresses that they had.
 	a.keep("old", "10.244.0.5")
 	a.keep("other", "10.244.0.5")
-	a.keep("node", nodeIP)
+	a.keep("node", NodeIP)
 	a.keep("foreign", "192.0.2.1")
 	a.keep("none", "")
 	if got := take("old"); got != "10.244.0.5" {
 		t.Errorf("a Pod with an address gets %s", got)
 	}
 	for _, pod := range []types.UID{"other", "node", "foreign", "none"} {
-		if got := take(pod); got == "10.244.0.5" || got == nodeIP || got == "192.0.2.1" {
+		if got := take(pod); got == "10.244.0.5" || got == NodeIP || got == "192.0.2.1" {
 			t.Errorf("the Pod %s has %s", pod, got)
 		}
 	}
 }
 
 func TestAddressesRunOut(t *testing.T) {
-	a := newAddresses()
+	a := NewAddresses()
 	count := 0
 	for ; ; count++ {
-		if _, err := a.take(types.UID(strconv.Itoa(count))); errors.Is(err, errNoAddress) {
+		if _, err := a.Take(types.UID(strconv.Itoa(count))); errors.Is(err, errNoAddress) {
 			break
 		} else if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestAddressesRunOut(t *testing.T) {
 		t.Errorf("%d addresses", count)
 	}
 	a.free("7")
-	if _, err := a.take("late"); err != nil {
+	if _, err := a.Take("late"); err != nil {
 		t.Errorf("after one is given back: %v", err)
 	}
 }

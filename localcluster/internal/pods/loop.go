@@ -37,19 +37,30 @@ type Loop struct {
 	informer  cache.SharedIndexInformer
 	lister    corelisters.PodLister
 	queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
-	addresses *addresses
+	addresses *Addresses
+	opts      Options
 	now       func() metav1.Time
 }
 
-// New makes a loop over the Pods of an informer that has not been started yet.
-func New(client kubernetes.Interface, pods coreinformers.PodInformer) (*Loop, error) {
+// Options say which Pods the loop leaves to others.
+type Options struct {
+	// Scheduled says that somebody else binds Pods.
+	Scheduled bool
+	// Other is a Node whose Pods somebody else takes care of, if there is one.
+	Other string
+}
+
+// New makes a loop over the Pods of an informer that has not been started yet, which get their addresses from a range that
+// may be shared.
+func New(client kubernetes.Interface, pods coreinformers.PodInformer, addresses *Addresses, opts Options) (*Loop, error) {
 	l := &Loop{
+		opts:     opts,
 		client:   client,
 		informer: pods.Informer(),
 		lister:   pods.Lister(),
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](firstRetry, lastRetry)),
-		addresses: newAddresses(),
+		addresses: addresses,
 		now:       func() metav1.Time { return metav1.NewTime(time.Now()) },
 	}
 	_, err := l.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -129,6 +140,7 @@ func (l *Loop) sync(ctx context.Context, name cache.ObjectName) error {
 		return fmt.Errorf("reading the Pod: %w", err)
 	}
 	switch {
+	case pod.Spec.NodeName != "" && pod.Spec.NodeName == l.opts.Other:
 	case pod.DeletionTimestamp != nil:
 		err = l.remove(ctx, pod)
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
@@ -160,7 +172,7 @@ func (l *Loop) remove(ctx context.Context, pod *corev1.Pod) error {
 }
 
 func (l *Loop) bind(ctx context.Context, pod *corev1.Pod) error {
-	if len(pod.Spec.SchedulingGates) != 0 {
+	if l.opts.Scheduled || len(pod.Spec.SchedulingGates) != 0 {
 		return nil
 	}
 	err := l.client.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
@@ -176,7 +188,7 @@ func (l *Loop) bind(ctx context.Context, pod *corev1.Pod) error {
 func (l *Loop) report(ctx context.Context, pod *corev1.Pod) error {
 	var ip string
 	if !pod.Spec.HostNetwork {
-		address, err := l.addresses.take(pod.UID)
+		address, err := l.addresses.Take(pod.UID)
 		if err != nil {
 			return err
 		}

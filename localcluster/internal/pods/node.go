@@ -75,7 +75,7 @@ func nodeStatus(now metav1.Time) corev1.NodeStatus {
 			condition(corev1.NodePIDPressure, corev1.ConditionFalse),
 		},
 		Addresses: []corev1.NodeAddress{
-			{Type: corev1.NodeInternalIP, Address: nodeIP},
+			{Type: corev1.NodeInternalIP, Address: NodeIP},
 			{Type: corev1.NodeHostName, Address: NodeName},
 		},
 		NodeInfo: corev1.NodeSystemInfo{

@@ -15,11 +15,11 @@ import (
 func runningStatus(pod *corev1.Pod, ip string, now metav1.Time) corev1.PodStatus {
 	status := *pod.Status.DeepCopy()
 	if ip == "" {
-		ip = nodeIP
+		ip = NodeIP
 	}
 	status.Phase = corev1.PodRunning
 	status.ObservedGeneration = pod.Generation
-	status.HostIP, status.HostIPs = nodeIP, []corev1.HostIP{{IP: nodeIP}}
+	status.HostIP, status.HostIPs = NodeIP, []corev1.HostIP{{IP: NodeIP}}
 	status.PodIP, status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
 	if status.StartTime == nil {
 		status.StartTime = &now

@@ -28,7 +28,7 @@ func TestRunningStatus(t *testing.T) {
 	}
 	begin := metav1.NewTime(time.Unix(1000, 0))
 	pod.Status = runningStatus(pod, "10.244.0.2", begin)
-	if s := pod.Status; s.Phase != corev1.PodRunning || s.PodIP != "10.244.0.2" || s.HostIP != nodeIP || !s.StartTime.Equal(&begin) ||
+	if s := pod.Status; s.Phase != corev1.PodRunning || s.PodIP != "10.244.0.2" || s.HostIP != NodeIP || !s.StartTime.Equal(&begin) ||
 		s.QOSClass != corev1.PodQOSBestEffort || s.ObservedGeneration != 3 {
 		t.Errorf("the status is %+v", s)
 	}
@@ -64,7 +64,7 @@ func TestRunningStatus(t *testing.T) {
 }
 
 func TestRunningStatusOnTheHost(t *testing.T) {
-	if status := runningStatus(&corev1.Pod{}, "", metav1.Now()); status.PodIP != nodeIP {
+	if status := runningStatus(&corev1.Pod{}, "", metav1.Now()); status.PodIP != NodeIP {
 		t.Errorf("a Pod on the host's network has %s", status.PodIP)
 	}
 }

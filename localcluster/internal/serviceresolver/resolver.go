@@ -35,13 +35,15 @@ type Resolver struct {
 }
 
 type source struct {
-	client kubernetes.Interface
-	lister corelisters.ServiceLister
+	client    kubernetes.Interface
+	lister    corelisters.ServiceLister
+	endpoints *Endpoints
 }
 
-// Use sets where Services are read from. The lister may still be filling.
-func (r *Resolver) Use(client kubernetes.Interface, lister corelisters.ServiceLister) {
-	r.source.Store(&source{client: client, lister: lister})
+// Use sets where Services are read from. The lister may still be filling. Where Pods are run, endpoints lead to them; nil
+// where they are not.
+func (r *Resolver) Use(client kubernetes.Interface, lister corelisters.ServiceLister, endpoints *Endpoints) {
+	r.source.Store(&source{client: client, lister: lister, endpoints: endpoints})
 }
 
 // ResolveEndpoint is called by the API server whenever it opens a connection to a Service. The error names the Service,
@@ -54,7 +56,7 @@ func (r *Resolver) ResolveEndpoint(namespace, name string, port int32) (*url.URL
 	// The cache follows changes within milliseconds. Where it has no address the Service may have been made or annotated
 	// in this moment, and one request settles it.
 	if svc, err := source.lister.Services(namespace).Get(name); err == nil {
-		if address, err := Address(svc, port); err == nil {
+		if address, err := source.address(svc, port); err == nil {
 			return endpoint(address), nil
 		}
 	}
@@ -64,11 +66,26 @@ func (r *Resolver) ResolveEndpoint(namespace, name string, port int32) (*url.URL
 	if err != nil {
 		return nil, fmt.Errorf("service %s/%s cannot be resolved: %w", namespace, name, err)
 	}
-	address, err := Address(svc, port)
+	address, err := source.address(svc, port)
 	if err != nil {
 		return nil, err
 	}
 	return endpoint(address), nil
+}
+
+// address finds a port of a Service: with a ready Pod if there is one, or else by the annotation.
+func (s *source) address(svc *corev1.Service, port int32) (string, error) {
+	if s.endpoints == nil {
+		return Address(svc, port)
+	}
+	address, err := s.endpoints.address(svc, port)
+	if err == nil {
+		return address, nil
+	}
+	if _, annotated := svc.Annotations[Annotation]; annotated {
+		return Address(svc, port)
+	}
+	return "", err
 }
 
 func endpoint(address string) *url.URL { return &url.URL{Scheme: "https", Host: address} }

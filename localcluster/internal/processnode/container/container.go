@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package container
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+)
+
+// ErrUnsupported says that processes are only run on Linux.
+var ErrUnsupported = errors.New("processes are run on Linux only")
+
+// Spec says what to run. Paths in it are those that the process sees, if it has a root of its own.
+type Spec struct {
+	// Root is the folder that becomes the process's root, or in which it is run.
+	Root string
+	// Path is the program, Args all arguments including the first, Env the environment as NAME=value.
+	Path string
+	Args []string
+	Env  []string
+	// Dir is where it starts.
+	Dir string
+	// UID, GID and Groups are who it is, if it has a root of its own.
+	UID, GID uint32
+	Groups   []uint32
+	// Stdin may be nil. Stdout and Stderr are closed by who opened them.
+	Stdin, Stdout, Stderr *os.File
+}
+
+// Mount is a folder or file that is seen at a path of a root folder.
+type Mount struct {
+	Source, Target string
+	ReadOnly       bool
+}
+
+// Process is a process that was started.
+type Process struct {
+	// Started is when.
+	Started time.Time
+
+	pid      int
+	done     chan struct{}
+	code     int
+	signal   syscall.Signal
+	finished time.Time
+}
+
+// Done is closed when the process has ended, and its children with it.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Result says, once Done is closed, with which code it ended, which signal ended it (0 for none; the code is then 128 and
+// the signal's number), and when.
+func (p *Process) Result() (code int, signal syscall.Signal, finished time.Time) {
+	return p.code, p.signal, p.finished
+}

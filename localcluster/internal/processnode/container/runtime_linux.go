@@ -1,0 +1,180 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package container
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// busyAttempts and busyPause are for a program whose file was just written: while another process is being started, its
+	// copy of the descriptor keeps the file busy for a moment.
+	busyAttempts = 50
+	busyPause    = 10 * time.Millisecond
+
+	// signalled is added to a signal's number to make an exit code, as shells do.
+	signalled = 128
+)
+
+// Runtime starts processes. All of them are started by one thread that lives as long as the program: the kernel sends a
+// child the signal that it asked for when the thread ends that started it, not the program. The thread also has a mount
+// table of its own, so that no mount is seen by others or is left behind.
+type Runtime struct {
+	work     chan func()
+	isolated bool
+}
+
+// NewRuntime makes a runtime.
+func NewRuntime() (*Runtime, error) {
+	r := &Runtime{work: make(chan func())}
+	ready := make(chan bool)
+	go func() {
+		// Never unlocked: the thread goes with the program.
+		runtime.LockOSThread()
+		ready <- isolate() == nil
+		for do := range r.work {
+			do()
+		}
+	}()
+	r.isolated = <-ready
+	return r, nil
+}
+
+// Isolated says whether processes have a root of their own; if not, they are run in their folder.
+func (r *Runtime) Isolated() bool { return r.isolated }
+
+// isolate prepares the calling thread. Where it may not, nothing has changed.
+func isolate() error {
+	if os.Geteuid() != 0 {
+		return os.ErrPermission
+	}
+	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("making a mount table: %w", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("making mounts private: %w", err)
+	}
+	return restrict()
+}
+
+// keptCapabilities are those that containers have by default.
+var keptCapabilities = map[uintptr]bool{
+	unix.CAP_CHOWN: true, unix.CAP_DAC_OVERRIDE: true, unix.CAP_FOWNER: true, unix.CAP_FSETID: true, unix.CAP_KILL: true,
+	unix.CAP_SETGID: true, unix.CAP_SETUID: true, unix.CAP_SETPCAP: true, unix.CAP_NET_BIND_SERVICE: true,
+	unix.CAP_NET_RAW: true, unix.CAP_SYS_CHROOT: true, unix.CAP_AUDIT_WRITE: true, unix.CAP_SETFCAP: true,
+}
+
+// restrict takes from what the thread will start all rights that containers do not have, and lets none come back. The
+// thread keeps its own.
+func restrict() error {
+	for capability := range uintptr(unix.CAP_LAST_CAP + 1) {
+		if keptCapabilities[capability] {
+			continue
+		}
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
+		if err != nil && !errors.Is(err, unix.EINVAL) {
+			return fmt.Errorf("dropping a capability: %w", err)
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("giving up new privileges: %w", err)
+	}
+	return nil
+}
+
+// on runs a function on the runtime's thread.
+func (r *Runtime) on(do func() error) error {
+	result := make(chan error, 1)
+	r.work <- func() { result <- do() }
+	return <-result
+}
+
+// Start starts a process. Errors name the program as a cluster's runtime does.
+func (r *Runtime) Start(spec Spec) (*Process, error) {
+	cmd := &exec.Cmd{
+		Path: spec.Path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir, Stdout: spec.Stdout, Stderr: spec.Stderr,
+		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true},
+	}
+	if spec.Stdin != nil {
+		cmd.Stdin = spec.Stdin
+	}
+	if r.isolated {
+		cmd.SysProcAttr.Chroot = spec.Root
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: spec.UID, Gid: spec.GID, Groups: spec.Groups}
+	}
+	err := r.on(func() error {
+		var err error
+		for range busyAttempts {
+			if err = cmd.Start(); !errors.Is(err, syscall.ETXTBSY) {
+				break
+			}
+			time.Sleep(busyPause)
+			again := *cmd
+			cmd = &exec.Cmd{
+				Path: again.Path, Args: again.Args, Env: again.Env, Dir: again.Dir,
+				Stdin: again.Stdin, Stdout: again.Stdout, Stderr: again.Stderr, SysProcAttr: again.SysProcAttr,
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("unable to start container process: exec: %q: %w", spec.Path, reason(err))
+	}
+	p := &Process{Started: time.Now(), pid: cmd.Process.Pid, done: make(chan struct{})}
+	go p.wait(cmd)
+	return p, nil
+}
+
+// reason takes the operation and the path off an error, for a message that names the program already.
+func reason(err error) error {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno
+	}
+	return err
+}
+
+func (p *Process) wait(cmd *exec.Cmd) {
+	// How it ended is in the state.
+	_ = cmd.Wait()
+	// With a number space of their own its children are gone already.
+	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+	p.finished = time.Now()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		p.signal = status.Signal()
+		p.code = signalled + int(p.signal)
+	} else {
+		p.code = cmd.ProcessState.ExitCode()
+	}
+	close(p.done)
+}
+
+// Signal sends a signal to the process.
+func (p *Process) Signal(signal syscall.Signal) {
+	select {
+	case <-p.done:
+	default:
+		// It may have ended in this moment.
+		_ = syscall.Kill(p.pid, signal)
+	}
+}
+
+// Kill ends the process and its children at once.
+func (p *Process) Kill() {
+	select {
+	case <-p.done:
+	default:
+		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+	}
+}

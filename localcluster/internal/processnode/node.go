@@ -1,0 +1,321 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package processnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode/container"
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode/image"
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode/kubelet"
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode/podworker"
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode/ports"
+	"github.com/mallard-dev/mallard/localcluster/internal/registry"
+)
+
+const (
+	// Name is the Node's.
+	Name = "process"
+	// ReasonForeignImage is why a Pod is rejected that is bound to the Node with an image of another registry.
+	ReasonForeignImage = "ForeignImage"
+
+	// stopGrace is how long processes have to end when the Node ends.
+	stopGrace = 3 * time.Second
+	// removeLimit bounds the request that removes a Pod, or rejects one.
+	requestLimit = 10 * time.Second
+)
+
+// Options say what the Node works with.
+type Options struct {
+	// Client acts for the Node. It has all rights, since it reads what Pods refer to.
+	Client kubernetes.Interface
+	// Dir is the folder of images and Pods, Host the address of the registry.
+	Dir, Host string
+	// Server is the API server's address, host and port, and CAPEM verifies it and its clients.
+	Server string
+	CAPEM  []byte
+	// CertPEM and KeyPEM are the Node's own, for 127.0.0.1. ServerUser is who the API server is to the Node.
+	CertPEM, KeyPEM []byte
+	ServerUser      string
+	// Address returns the address of a Pod, a new one if it has none.
+	Address func(types.UID) (string, error)
+	// NodeIP is the Node's address within the cluster.
+	NodeIP string
+	// Table is where the ports of Pods are noted.
+	Table *ports.Table
+}
+
+// Node is the process node while it runs.
+type Node struct {
+	opts      Options
+	node      *podworker.Node
+	server    *kubelet.Server
+	informer  cache.SharedIndexInformer
+	factory   informers.SharedInformerFactory
+	events    record.EventBroadcaster
+	registrar *registrar
+
+	mu      sync.Mutex
+	ending  bool
+	workers map[types.UID]*podworker.Worker
+}
+
+// Supported says whether there can be a process node on this system.
+func Supported() bool { return runtime.GOOS == "linux" }
+
+// New prepares the Node, and removes what Pods that are gone have left in its folder.
+func New(ctx context.Context, opts Options) (*Node, error) {
+	processes, err := container.NewRuntime()
+	if err != nil {
+		return nil, fmt.Errorf("preparing to run processes: %w", err)
+	}
+	images, err := image.New(filepath.Join(opts.Dir, "images"), opts.Host, processes.Isolated())
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{opts: opts, workers: map[types.UID]*podworker.Worker{}}
+	n.server, err = kubelet.Start(ctx, kubelet.Options{
+		CertPEM: opts.CertPEM, KeyPEM: opts.KeyPEM, CAPEM: opts.CAPEM, Client: opts.ServerUser, Pod: n.find,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.factory = informers.NewSharedInformerFactoryWithOptions(opts.Client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", Name).String()
+	}))
+	n.informer = n.factory.Core().V1().Pods().Informer()
+	n.events = record.NewBroadcaster(record.WithContext(ctx))
+	object := n.object()
+	n.node = &podworker.Node{
+		Client: opts.Client, Images: images, Runtime: processes, Ports: opts.Table, Dir: filepath.Join(opts.Dir, "pods"),
+		Recorder: n.events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: Name}),
+		IP:       opts.NodeIP, Allocatable: object.Status.Allocatable, Server: opts.Server, CA: opts.CAPEM,
+	}
+	if n.registrar, err = newRegistrar(opts.Client, object); err != nil {
+		n.server.Stop()
+		return nil, err
+	}
+	return n, nil
+}
+
+// Run works until the context ends, and returns when all processes have ended.
+func (n *Node) Run(ctx context.Context) error {
+	defer n.server.Stop()
+	n.events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: n.opts.Client.CoreV1().Events("")})
+	defer n.events.Shutdown()
+	_, err := n.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { n.seen(ctx, obj) },
+		UpdateFunc: func(_, obj any) { n.seen(ctx, obj) },
+		DeleteFunc: n.gone,
+	})
+	if err != nil {
+		return fmt.Errorf("watching the Node's Pods: %w", err)
+	}
+	if err := os.MkdirAll(n.node.Dir, 0o700); err != nil {
+		return fmt.Errorf("making the folder of Pods: %w", err)
+	}
+	n.factory.Start(ctx.Done())
+	if cache.WaitForCacheSync(ctx.Done(), n.informer.HasSynced) {
+		n.sweep()
+	}
+	n.registrar.run(ctx)
+	n.end()
+	return nil
+}
+
+// Ready is closed when the Node is known to the API server.
+func (n *Node) Ready() <-chan struct{} { return n.registrar.ready() }
+
+// Isolated says whether processes have a root of their own.
+func (n *Node) Isolated() bool { return n.node.Runtime.Isolated() }
+
+// Local says whether all images of a Pod are from the local registry, so that the Pod belongs to this Node.
+func Local(host string, pod *corev1.Pod) bool {
+	_, foreign := foreignImage(host, pod)
+	return !foreign
+}
+
+func foreignImage(host string, pod *corev1.Pod) (string, bool) {
+	for _, c := range pod.Spec.InitContainers {
+		if !registry.Serves(host, c.Image) {
+			return c.Image, true
+		}
+	}
+	for _, c := range pod.Spec.Containers {
+		if !registry.Serves(host, c.Image) {
+			return c.Image, true
+		}
+	}
+	return "", false
+}
+
+func (n *Node) seen(ctx context.Context, obj any) {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ending {
+		return
+	}
+	if worker, ok := n.workers[pod.UID]; ok {
+		worker.Update(pod)
+		return
+	}
+	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	switch image, foreign := foreignImage(n.opts.Host, pod); {
+	case over && pod.DeletionTimestamp == nil:
+	case over:
+		go n.try(ctx, pod, "removing a Pod that is over", n.remove)
+	case foreign && pod.DeletionTimestamp == nil:
+		go n.try(ctx, pod, "rejecting a Pod", func(ctx context.Context, pod *corev1.Pod) error { return n.reject(ctx, pod, image) })
+	default:
+		ip, err := n.opts.Address(pod.UID)
+		if err != nil {
+			utilruntime.HandleErrorWithContext(ctx, err, "Pod not started", "pod", pod.Name)
+			return
+		}
+		n.workers[pod.UID] = podworker.Start(ctx, n.node, pod, ip)
+	}
+}
+
+// gone ends what is left of a Pod that the API server does not have any more.
+func (n *Node) gone(obj any) {
+	if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = last.Obj
+	}
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	worker, ok := n.workers[pod.UID]
+	delete(n.workers, pod.UID)
+	n.mu.Unlock()
+	if !ok {
+		return
+	}
+	worker.Remove()
+	go func() {
+		<-worker.Done()
+		worker.Discard()
+	}()
+}
+
+// try repeats a request until it succeeds.
+func (n *Node) try(ctx context.Context, pod *corev1.Pod, doing string, do func(context.Context, *corev1.Pod) error) {
+	for ctx.Err() == nil {
+		limited, cancel := context.WithTimeout(ctx, requestLimit)
+		err := do(limited, pod)
+		cancel()
+		if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			return
+		}
+		utilruntime.HandleErrorWithContext(ctx, fmt.Errorf("%s: %w", doing, err), "Pod not brought forward", "pod", pod.Name)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (n *Node) remove(ctx context.Context, pod *corev1.Pod) error {
+	options := metav1.NewPreconditionDeleteOptions(string(pod.UID))
+	options.GracePeriodSeconds = new(int64)
+	return n.opts.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, *options) //nolint:wrapcheck // wrapped by try
+}
+
+func (n *Node) reject(ctx context.Context, pod *corev1.Pod, image string) error {
+	message := fmt.Sprintf("Pod was rejected: image %s is not from the local registry %s, and nothing else is executed on the Node %s",
+		image, n.opts.Host, Name)
+	rejected := pod.DeepCopy()
+	rejected.Status = corev1.PodStatus{
+		Phase: corev1.PodFailed, Reason: ReasonForeignImage, Message: message,
+		QOSClass: pod.Status.QOSClass, Conditions: pod.Status.Conditions,
+	}
+	n.node.Recorder.Event(pod, corev1.EventTypeWarning, ReasonForeignImage, message)
+	_, err := n.opts.Client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, rejected, metav1.UpdateOptions{})
+	return err //nolint:wrapcheck // wrapped by try
+}
+
+// end ends all processes, gently first.
+func (n *Node) end() {
+	n.mu.Lock()
+	n.ending = true
+	workers := make([]*podworker.Worker, 0, len(n.workers))
+	for _, worker := range n.workers {
+		workers = append(workers, worker)
+	}
+	n.mu.Unlock()
+	for _, worker := range workers {
+		worker.Abandon(stopGrace)
+	}
+	for _, worker := range workers {
+		<-worker.Done()
+	}
+}
+
+// sweep removes the folders of Pods that are gone.
+func (n *Node) sweep() {
+	entries, err := os.ReadDir(n.node.Dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		utilruntime.HandleError(fmt.Errorf("looking for folders of Pods that are gone: %w", err))
+		return
+	}
+	known := map[string]bool{}
+	for _, obj := range n.informer.GetStore().List() {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			known[string(pod.UID)] = true
+		}
+	}
+	for _, entry := range entries {
+		if !known[entry.Name()] {
+			_ = os.RemoveAll(filepath.Join(n.node.Dir, entry.Name()))
+		}
+	}
+}
+
+// find returns a Pod that is on the Node.
+func (n *Node) find(namespace, name string) (kubelet.Pod, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, worker := range n.workers {
+		if pod := worker.Pod(); pod.Namespace == namespace && pod.Name == name {
+			return served{worker}, true
+		}
+	}
+	return nil, false
+}
+
+// served is a worker as the server sees it.
+type served struct{ *podworker.Worker }
+
+// Running says whether a container runs.
+func (s served) Running(container string) bool {
+	_, _, ok := s.Process(container)
+	return ok
+}

@@ -1,0 +1,261 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package podstatus
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Reasons of conditions and states, which are a kubelet's.
+const (
+	ReasonContainersNotInitialized = "ContainersNotInitialized"
+	ReasonContainersNotReady       = "ContainersNotReady"
+	ReasonPodCompleted             = "PodCompleted"
+	ReasonPodFailed                = "PodFailed"
+	ReasonReadinessGatesNotReady   = "ReadinessGatesNotReady"
+	ReasonPodInitializing          = "PodInitializing"
+	ReasonContainerCreating        = "ContainerCreating"
+)
+
+// Facts are what a status is made of.
+type Facts struct {
+	// Pod is the newest Pod, whose status has the conditions that others set.
+	Pod *corev1.Pod
+	// Containers are the states by name, those of init containers among them. One that is missing has not been begun.
+	Containers map[string]corev1.ContainerStatus
+	// PodIP and NodeIP are its addresses.
+	PodIP, NodeIP string
+	// Started is when the Node took it on.
+	Started metav1.Time
+	// Over says that nothing will be started any more, because the Pod is being deleted or has met its deadline.
+	Over bool
+	// Reason and Message say why the Pod as a whole failed, if it did other than by its containers.
+	Reason, Message string
+	// Now is the time of what changes.
+	Now metav1.Time
+}
+
+// Status returns the whole status.
+func (f *Facts) Status() corev1.PodStatus {
+	status := *f.Pod.Status.DeepCopy()
+	status.ObservedGeneration = f.Pod.Generation
+	status.StartTime = &f.Started
+	status.HostIP, status.HostIPs = f.NodeIP, []corev1.HostIP{{IP: f.NodeIP}}
+	if f.PodIP != "" {
+		status.PodIP, status.PodIPs = f.PodIP, []corev1.PodIP{{IP: f.PodIP}}
+	}
+	initialized := f.Initialized()
+	status.InitContainerStatuses = f.statuses(f.Pod.Spec.InitContainers, ReasonPodInitializing)
+	waiting := ReasonContainerCreating
+	if !initialized {
+		waiting = ReasonPodInitializing
+	}
+	status.ContainerStatuses = f.statuses(f.Pod.Spec.Containers, waiting)
+	status.Phase = f.phase(initialized)
+	status.Reason, status.Message = f.Reason, f.Message
+	f.conditions(&status, initialized)
+	return status
+}
+
+func (f *Facts) statuses(containers []corev1.Container, waiting string) []corev1.ContainerStatus {
+	var all []corev1.ContainerStatus
+	for _, c := range containers {
+		status, ok := f.Containers[c.Name]
+		if !ok {
+			status = corev1.ContainerStatus{
+				Name: c.Name, Image: c.Image, Started: new(bool),
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: waiting}},
+			}
+		}
+		all = append(all, status)
+	}
+	return all
+}
+
+// Restarts says whether a container that ended with a code is started again.
+func Restarts(pod *corev1.Pod, c *corev1.Container, isInit bool, code int32) bool {
+	if Sidecar(c) {
+		return true
+	}
+	switch pod.Spec.RestartPolicy {
+	case corev1.RestartPolicyNever:
+		return false
+	case corev1.RestartPolicyOnFailure:
+		return code != 0
+	default:
+		return !isInit || code != 0
+	}
+}
+
+// Sidecar says whether an init container runs beside the others.
+func Sidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// Initialized says whether all init containers have done their work, or, sidecars, have started.
+func (f *Facts) Initialized() bool {
+	for i := range f.Pod.Spec.InitContainers {
+		c := &f.Pod.Spec.InitContainers[i]
+		if !f.initDone(c) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Facts) initDone(c *corev1.Container) bool {
+	status, ok := f.Containers[c.Name]
+	if !ok {
+		return false
+	}
+	if Sidecar(c) {
+		return status.Started != nil && *status.Started || f.Over
+	}
+	return status.State.Terminated != nil && status.State.Terminated.ExitCode == 0
+}
+
+// phase follows a kubelet's rules.
+func (f *Facts) phase(initialized bool) corev1.PodPhase {
+	if f.Reason != "" {
+		return corev1.PodFailed
+	}
+	if !initialized {
+		for _, c := range f.Pod.Spec.InitContainers {
+			ended := f.Containers[c.Name].State.Terminated
+			if ended != nil && ended.ExitCode != 0 && (f.Over || !Restarts(f.Pod, &c, true, ended.ExitCode)) {
+				return corev1.PodFailed
+			}
+		}
+		if f.Over {
+			return corev1.PodFailed
+		}
+		return corev1.PodPending
+	}
+	var waiting, running, succeeded, failed int
+	for _, c := range f.Pod.Spec.Containers {
+		status, ok := f.Containers[c.Name]
+		switch {
+		case !ok:
+			waiting++
+		case status.State.Running != nil:
+			running++
+		case status.State.Terminated != nil && status.State.Terminated.ExitCode == 0:
+			succeeded++
+		case status.State.Terminated != nil:
+			failed++
+		case status.LastTerminationState.Terminated != nil:
+			// Waiting for its next start.
+			failed++
+		default:
+			waiting++
+		}
+	}
+	switch {
+	case f.Over && running == 0:
+		if failed+waiting == 0 {
+			return corev1.PodSucceeded
+		}
+		return corev1.PodFailed
+	case waiting > 0:
+		return corev1.PodPending
+	case running > 0 || f.Pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
+		return corev1.PodRunning
+	case failed == 0:
+		return corev1.PodSucceeded
+	case f.Pod.Spec.RestartPolicy == corev1.RestartPolicyNever:
+		return corev1.PodFailed
+	default:
+		return corev1.PodRunning
+	}
+}
+
+func (f *Facts) conditions(status *corev1.PodStatus, initialized bool) {
+	set := func(kind corev1.PodConditionType, ok bool, reason, message string) {
+		condition := corev1.PodCondition{
+			Type: kind, Status: corev1.ConditionFalse, Reason: reason, Message: message,
+			LastTransitionTime: f.Now, ObservedGeneration: f.Pod.Generation,
+		}
+		if ok {
+			condition.Status = corev1.ConditionTrue
+		}
+		place(status, condition)
+	}
+	set(corev1.PodReadyToStartContainers, f.PodIP != "" && !f.Over, "", "")
+	set(corev1.PodScheduled, true, "", "")
+
+	done := status.Phase == corev1.PodSucceeded
+	var incomplete, unready []string
+	for i := range f.Pod.Spec.InitContainers {
+		c := &f.Pod.Spec.InitContainers[i]
+		if !f.initDone(c) {
+			incomplete = append(incomplete, c.Name)
+		}
+		if Sidecar(c) && !f.Containers[c.Name].Ready {
+			unready = append(unready, c.Name)
+		}
+	}
+	switch {
+	case done:
+		set(corev1.PodInitialized, true, ReasonPodCompleted, "")
+	case initialized:
+		set(corev1.PodInitialized, true, "", "")
+	default:
+		set(corev1.PodInitialized, false, ReasonContainersNotInitialized, fmt.Sprintf("containers with incomplete status: %s", incomplete))
+	}
+	for _, c := range f.Pod.Spec.Containers {
+		if !f.Containers[c.Name].Ready {
+			unready = append(unready, c.Name)
+		}
+	}
+	var reason, message string
+	switch {
+	case done:
+		reason = ReasonPodCompleted
+	case status.Phase == corev1.PodFailed:
+		reason = ReasonPodFailed
+	case len(unready) > 0:
+		reason, message = ReasonContainersNotReady, fmt.Sprintf("containers with unready status: %s", unready)
+	}
+	set(corev1.ContainersReady, reason == "", reason, message)
+	if reason == "" {
+		reason, message = f.gates()
+	}
+	set(corev1.PodReady, reason == "", reason, message)
+}
+
+// gates says which of the conditions that others set keep the Pod from being ready.
+func (f *Facts) gates() (reason, message string) {
+	for _, gate := range f.Pod.Spec.ReadinessGates {
+		found := corev1.ConditionUnknown
+		for _, c := range f.Pod.Status.Conditions {
+			if c.Type == gate.ConditionType {
+				found = c.Status
+			}
+		}
+		if found != corev1.ConditionTrue {
+			return ReasonReadinessGatesNotReady,
+				fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %v", gate.ConditionType, found)
+		}
+	}
+	return "", ""
+}
+
+// place puts a condition in, and keeps the time of one that has not changed.
+func place(status *corev1.PodStatus, condition corev1.PodCondition) {
+	for i, old := range status.Conditions {
+		if old.Type == condition.Type {
+			if old.Status == condition.Status {
+				condition.LastTransitionTime = old.LastTransitionTime
+			}
+			status.Conditions[i] = condition
+			return
+		}
+	}
+	status.Conditions = append(status.Conditions, condition)
+}

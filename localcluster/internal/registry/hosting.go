@@ -1,0 +1,39 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+const (
+	hostingName = "local-registry-hosting"
+	hostingKey  = "localRegistryHosting.v1"
+)
+
+// Announce tells the tools of developers where the registry is, in the config map that Kubernetes' enhancement 1755
+// describes.
+func Announce(ctx context.Context, client kubernetes.Interface, host string) error {
+	maps := client.CoreV1().ConfigMaps(metav1.NamespacePublic)
+	wanted := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: hostingName, Namespace: metav1.NamespacePublic},
+		Data:       map[string]string{hostingKey: fmt.Sprintf("host: %q\n", host)},
+	}
+	_, err := maps.Create(ctx, wanted, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		_, err = maps.Update(ctx, wanted, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("announcing the registry in the config map %s/%s: %w", metav1.NamespacePublic, hostingName, err)
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Duck is the program in the images that tests run. Its first argument says what it does.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "duck:", err)
+		os.Exit(1)
+	}
+}
+
+var errUsage = errors.New("usage: env | serve | fail CODE | get PATH | fork | sleep | read FILE | write FILE BYTES | exists FILE")
+
+func run(args []string) error {
+	if len(args) == 0 {
+		return errUsage
+	}
+	arg := func(i int) string { return append(slices.Clone(args), "", "", "")[i] }
+	switch args[0] {
+	case "env":
+		env := os.Environ()
+		slices.Sort(env)
+		for _, entry := range env {
+			fmt.Println(entry)
+		}
+		fmt.Println("args", args[1:])
+		fmt.Println("uid", os.Getuid(), "gid", os.Getgid())
+	case "serve":
+		return serve()
+	case "fail":
+		code, err := strconv.Atoi(arg(1))
+		if err != nil {
+			return err
+		}
+		fmt.Println("failing with", code)
+		os.Exit(code)
+	case "get":
+		return get(arg(1))
+	case "fork":
+		child := exec.Command(os.Args[0], "sleep")
+		child.SysProcAttr = &syscall.SysProcAttr{Setpgid: os.Getenv("OWN_GROUP") != ""}
+		if err := child.Start(); err != nil {
+			return err
+		}
+		fmt.Println("forked")
+		time.Sleep(time.Hour)
+	case "sleep":
+		time.Sleep(time.Hour)
+	case "read":
+		data, err := os.ReadFile(arg(1))
+		fmt.Print(string(data))
+		return err
+	case "write":
+		size, err := strconv.Atoi(arg(2))
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(arg(1), make([]byte, size), 0o600)
+	case "exists":
+		_, err := os.Stat(arg(1))
+		return err
+	default:
+		return errUsage
+	}
+	return nil
+}
+
+// serve answers on PORT until it is told to end. It is sick, and not ready, once it is asked to be.
+func serve() error {
+	var sick, busy atomic.Bool
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, os.Getenv("HOSTNAME")) })
+	mux.HandleFunc("/get-sick", func(http.ResponseWriter, *http.Request) { sick.Store(true) })
+	mux.HandleFunc("/get-busy", func(http.ResponseWriter, *http.Request) { busy.Store(true) })
+	mux.HandleFunc("/exit", func(http.ResponseWriter, *http.Request) { os.Exit(7) })
+	mux.HandleFunc("/healthy", func(w http.ResponseWriter, _ *http.Request) {
+		if sick.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	mux.HandleFunc("/ready", func(w http.ResponseWriter, _ *http.Request) {
+		if busy.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM)
+	go func() {
+		for range signals {
+			fmt.Println("told to end")
+			if os.Getenv("STUBBORN") == "" {
+				os.Exit(0)
+			}
+		}
+	}()
+	fmt.Println("serving on", os.Getenv("PORT"))
+	return http.ListenAndServe(":"+os.Getenv("PORT"), mux)
+}
+
+// get asks the API server, as the service account.
+func get(path string) error {
+	config, err := rest.InClusterConfig()
+	if file := os.Getenv("KUBECONFIG"); file != "" {
+		config, err = clientcmd.BuildConfigFromFlags("", file)
+	}
+	if err != nil {
+		return err
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	response, err := client.Get(config.Host + path)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	fmt.Println(response.StatusCode, string(body))
+	return err
+}
