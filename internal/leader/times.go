@@ -38,8 +38,8 @@ func Check(times *leaderelection.Config) error {
 	case times.LeaseDuration%time.Second != 0:
 		return fmt.Errorf("lease-duration: must be whole seconds, which is what a lease holds, not %v", times.LeaseDuration)
 	case Room(times) < leastRoom:
-		return fmt.Errorf("lease-duration: must be at least %v, which is renew-deadline, retry-period, and %v in which a leader that lost its lease ends its writes, not %v",
-			(times.RenewDeadline + times.RetryPeriod + leastRoom), leastRoom, times.LeaseDuration)
+		return fmt.Errorf("lease-duration: must be at least %v, which is renew-deadline, retry-period, and %v in which a leader ends its last writes, not %v",
+			times.RenewDeadline+times.RetryPeriod+leastRoom, leastRoom, times.LeaseDuration)
 	default:
 		return nil
 	}

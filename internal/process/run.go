@@ -58,6 +58,13 @@ const (
 // taken, a config map is bad, or the API server cannot be reached. There has to be at
 // least one constructor.
 func Run(ctx context.Context, component string, settings Settings, ctors ...injection.ControllerConstructor) {
+	if err := runAll(ctx, component, settings, ctors); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
+		os.Exit(1)
+	}
+}
+
+func runAll(ctx context.Context, component string, settings Settings, ctors []injection.ControllerConstructor) error {
 	cfg := injection.ParseAndGetRESTConfigOrDie()
 	if cfg.QPS == 0 {
 		cfg.QPS = unlimited
@@ -71,8 +78,7 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 	MustBeFree(ctx, component, "PROFILING_PORT", settings.ProfilingPort)
 	lead, err := newLeader(ctx, cfg, component, settings)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
-		os.Exit(1)
+		return err
 	}
 	server := &http.Server{Handler: probes(ctx, readiness), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
@@ -92,16 +98,20 @@ func Run(ctx context.Context, component string, settings Settings, ctors ...inje
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	leading := make(chan error, 1)
-	go func() { leading <- lead.Run(ctx) }()
+	go func() {
+		err := lead.Run(ctx)
+		if err != nil {
+			// Without it nothing would ever be written.
+			cancel()
+		}
+		leading <- err
+	}()
 	sharedmain.MainWithConfig(sharedmain.WithHADisabled(ctx), component, cfg, ctors...)
 	cancel()
 	if wait, ok := ctx.Value(lastKey{}).(func()); ok {
 		wait()
 	}
-	if err := <-leading; err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
-		os.Exit(1)
-	}
+	return <-leading
 }
 
 type lastKey struct{}
