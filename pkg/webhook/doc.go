@@ -4,8 +4,13 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package webhook wires the admission webhooks: defaulting and validation of the
-// samples, validation of the operator's config maps, and a readiness that means
-// that the API server can reach them.
+// samples, validation of the operator's config maps, the server and the certificate
+// that they are served with, and a readiness that means that the API server can reach
+// them.
+//
+// The server and the certificate are our own where those of knative.dev/pkg lose
+// requests: server.go has what happens when a replica stops, rotation.go what happens
+// when a certificate comes to its end.
 //
 // What is filled in and what is refused is not decided here; each type says it in
 // its _defaults and _validation file, each config map in its parser.

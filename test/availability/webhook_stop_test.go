@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package availability
 
 import (
+	"context"
 	"testing"
 
 	"github.com/mallard-dev/mallard/test/harness"
@@ -25,5 +26,19 @@ func TestAReplicaOfTheWebhookStopsWithoutAFailedRequest(t *testing.T) {
 		env.Process(t, name).Start(t)
 	}
 	l.awaitMore(t, 200)
+	l.end(t)
+}
+
+func TestAReplicaOfTheWebhookThatIsKilledLeavesItsWorkToTheOther(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
+	ns := env.Namespace(t)
+	env.Process(t, "webhook").Kill(t)
+	harness.Eventually(t, "objects are admitted", func(context.Context) error {
+		_, err := env.TryApply(t, ns, target+"---"+subject)
+		return err
+	})
+	l := startLoad(t, env)
+	l.awaitMore(t, 100)
 	l.end(t)
 }
