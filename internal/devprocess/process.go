@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -132,6 +134,22 @@ func (p *Process) PID() int {
 		return 0
 	}
 	return p.current.group.PID()
+}
+
+// Address is where the process listens for a named port of its container, as host:port. It is an error unless the
+// process runs and the container has such a port.
+func (p *Process) Address(port string) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == nil || isClosed(p.current.group.Done()) {
+		return "", fmt.Errorf("process %s does not run", p.name)
+	}
+	for _, declared := range p.current.backend.declared {
+		if declared.Name == port {
+			return net.JoinHostPort(loopback, strconv.Itoa(p.current.backend.local[declared.ContainerPort])), nil
+		}
+	}
+	return "", fmt.Errorf("process %s has no port named %s", p.name, port)
 }
 
 // Start starts the process as its Deployment and the objects that it refers to say now. It does not wait until the

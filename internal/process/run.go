@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"time"
 
@@ -51,12 +50,12 @@ const (
 )
 
 // Run runs the controllers and webhooks of a binary until ctx ends. It is
-// sharedmain with five differences: no client-side rate limit unless a flag asks
+// sharedmain with six differences: no client-side rate limit unless a flag asks
 // for one; probes on a port of one's choice, where sharedmain has 8080 for every
 // process; leader election as internal/leader has it; informers for one namespace if
-// the settings name one; and an end with one line that says why when a port is
-// taken, a config map is bad, or the API server cannot be reached. There has to be at
-// least one constructor.
+// the settings name one; what package telemetry tells; and an end with one line that says
+// why when a port is taken, a config map is bad, or the API server cannot be reached.
+// There has to be at least one constructor.
 func Run(ctx context.Context, component string, settings Settings, ctors ...injection.ControllerConstructor) {
 	if err := runAll(ctx, component, settings, ctors); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
@@ -76,7 +75,11 @@ func runAll(ctx context.Context, component string, settings Settings, ctors []in
 
 	listener := mustListen(ctx, component, "HEALTH_PORT", settings.HealthPort)
 	MustBeFree(ctx, component, "PROFILING_PORT", settings.ProfilingPort)
-	lead, err := newLeader(ctx, cfg, component, settings)
+	MustBeFree(ctx, component, "METRICS_PROMETHEUS_PORT", settings.MetricsPort)
+	lead, configMaps, err := newLeader(ctx, cfg, component, settings)
+	if err == nil {
+		ctors, err = withTelemetry(cfg, readiness, configMaps, ctors)
+	}
 	if err != nil {
 		return err
 	}
@@ -88,7 +91,6 @@ func runAll(ctx context.Context, component string, settings Settings, ctors []in
 	}()
 	defer func() { _ = server.Close() }()
 
-	ctors = slices.Clone(ctors)
 	for i, ctor := range ctors {
 		ctors[i] = lead.Lead(ctor)
 	}
@@ -122,27 +124,28 @@ func WithLast(ctx context.Context, wait func()) context.Context {
 	return context.WithValue(ctx, lastKey{}, wait)
 }
 
-// newLeader checks the config maps, for one of them has the times of the leases.
-func newLeader(ctx context.Context, cfg *rest.Config, component string, settings Settings) (*leader.Leader, error) {
+// newLeader checks the config maps, for one of them has the times of the leases, and
+// returns the names of those that there are too.
+func newLeader(ctx context.Context, cfg *rest.Config, component string, settings Settings) (*leader.Leader, []string, error) {
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("making a client for config maps and leases: %w", err)
+		return nil, nil, fmt.Errorf("making a client for config maps and leases: %w", err)
 	}
 	list, err := listConfigMaps(ctx, client, cfg.Host, string(settings.Namespace))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	times, err := checkConfigMaps(list)
+	times, names, err := checkConfigMaps(list)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	identity, err := leader.Identity(settings.PodName, settings.PodUID)
 	if err != nil {
-		return nil, fmt.Errorf("choosing an identity: %w", err)
+		return nil, nil, fmt.Errorf("choosing an identity: %w", err)
 	}
 	return leader.New(leader.Options{
 		Client: client, Namespace: string(settings.Namespace), Component: component, Identity: identity, Times: times,
-	}), nil
+	}), names, nil
 }
 
 // MustBeFree ends the process with one line that names the variable if its port is
@@ -162,19 +165,27 @@ func mustListen(ctx context.Context, component, variable string, port Port) net.
 }
 
 // checkConfigMaps returns what is wrong with the config maps that sharedmain is about
-// to read, and else what they say of leases. What sharedmain says names neither the config
-// map, nor always the key. One that does not exist is left to it, for not all have to.
-func checkConfigMaps(list *corev1.ConfigMapList) (*leaderelection.Config, error) {
+// to read, and else what they say of leases, and the names of those that there are. What
+// sharedmain says names neither the config map, nor always the key. One that does not
+// exist is left to it, for not all have to.
+func checkConfigMaps(list *corev1.ConfigMapList) (*leaderelection.Config, []string, error) {
+	parsers := operatorconfig.Parsers()
 	var times *corev1.ConfigMap
+	var names []string
 	for i := range list.Items {
-		if err := operatorconfig.Check(&list.Items[i]); err != nil {
-			return nil, err
+		cm := &list.Items[i]
+		if err := operatorconfig.Check(cm); err != nil {
+			return nil, nil, err
 		}
-		if list.Items[i].Name == leaderelection.ConfigMapName() {
-			times = &list.Items[i]
+		if _, ok := parsers[cm.Name]; ok {
+			names = append(names, cm.Name)
+		}
+		if cm.Name == leaderelection.ConfigMapName() {
+			times = cm
 		}
 	}
-	return leaderelection.NewConfigFromConfigMap(times) //nolint:wrapcheck // checked above; without one there are defaults
+	parsed, err := leaderelection.NewConfigFromConfigMap(times)
+	return parsed, names, err //nolint:wrapcheck // checked above; without one there are defaults
 }
 
 // listConfigMaps tries for a while, because the network of a new Pod may need a moment.

@@ -120,6 +120,16 @@ func (e *Env) ExpireLeases(t testing.TB, p *Process) {
 	}
 }
 
+// URL is the address of what the process serves on a named port of its container. Each start has an address of its own.
+func (p *Process) URL(t testing.TB, port, path string) string {
+	t.Helper()
+	address, err := p.process.Address(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + address + path
+}
+
 // PID is the process ID, 0 unless the process runs.
 func (p *Process) PID() int { return p.process.PID() }
 

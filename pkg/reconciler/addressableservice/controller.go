@@ -29,6 +29,7 @@ import (
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
 // NewController wires the reconciler to its informers. sharedmain calls it once,
@@ -54,9 +55,10 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 
 	writes := freshness.NewWrites()
 	var store *config.Store
-	impl := addressableservicereconciler.NewImpl(withRecordedWrites(ctx, writes), r, samples.ClassMallard, func(impl *controller.Impl) controller.Options {
+	var wakes *telemetry.Wakes
+	impl := addressableservicereconciler.NewImpl(withRecordedWrites(ctx, writes), r, samples.ClassMallard, func(*controller.Impl) controller.Options {
 		// What the config map says goes into the status of every object of our class.
-		resync := func(string, any) { impl.FilteredGlobalResync(isOurs, addressableServices.Informer()) }
+		resync := func(name string, _ any) { wakes.EnqueueConfigured(name, isOurs, addressableServices.Informer()) }
 		store = config.NewStore(logger.Named("config-store"), resync)
 		store.WatchConfigs(cmw)
 		return controller.Options{ConfigStore: store, FinalizerName: samples.FinalizerName}
@@ -66,17 +68,18 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
 	}
 	impl.Reconciler = freshness.Guard(generated, addressableServices.Informer().GetIndexer(), writes)
+	wakes = telemetry.Instrument(ctx, impl, "AddressableService")
 	r.tracker = impl.Tracker
-	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{},
-		controller.HandleAll(impl.Tracker.OnChanged))
 
 	w := &wakers{
-		impl:         impl,
-		config:       store,
-		objects:      addressableServices.Informer(),
-		kinds:        r.kinds,
-		addressables: r.addressables,
+		wakes:   wakes,
+		tracker: impl.Tracker,
+		config:  store,
+		objects: addressableServices.Informer(),
+		kinds:   r.kinds,
 	}
+	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, w.ducks())
+	w.addressables = r.addressables
 	if err := errors.Join(
 		watch(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),
 		watch(services.Informer(), serviceIndexers(), dropManagedFields, w.services()...),

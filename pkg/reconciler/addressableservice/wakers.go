@@ -12,13 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
-	"knative.dev/pkg/controller"
 	"knative.dev/pkg/kmeta"
+	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
 // wakers turns the events of the informers into keys of the objects that they
@@ -26,7 +27,8 @@ import (
 // watch was down arrives as cache.DeletedFinalStateUnknown, which the filters of
 // knative.dev/pkg drop.
 type wakers struct {
-	impl         *controller.Impl
+	wakes        *telemetry.Wakes
+	tracker      tracker.Interface
 	config       *config.Store
 	objects      cache.SharedIndexInformer
 	kinds        *kinds
@@ -38,16 +40,21 @@ type wakers struct {
 func (w *wakers) addressableServices() []cache.ResourceEventHandler {
 	gvk := (*v1.AddressableService)(nil).GetGroupVersionKind()
 	return []cache.ResourceEventHandler{
-		controller.HandleAll(func(obj any) {
-			if isOurs(obj) {
-				w.impl.Enqueue(obj)
+		w.wakes.On(gvk.Kind, func(e telemetry.Event) {
+			if isOurs(e.Object) {
+				e.Enqueue()
 			}
 		}),
-		controller.HandleAll(controller.EnsureTypeMeta(w.impl.Tracker.OnChanged, gvk)),
+		w.wakes.On(gvk.Kind, func(e telemetry.Event) { e.EnqueueObservers(gvk) }),
 		// Without this the tracker keeps what a deleted object tracked until
 		// its lease ends, which is a day.
-		cache.ResourceEventHandlerFuncs{DeleteFunc: w.impl.Tracker.OnDeletedObserver},
+		cache.ResourceEventHandlerFuncs{DeleteFunc: w.tracker.OnDeletedObserver},
 	}
+}
+
+// ducks wake those whose target they are.
+func (w *wakers) ducks() cache.ResourceEventHandler {
+	return w.wakes.On("Addressable", func(e telemetry.Event) { e.EnqueueObservers(schema.GroupVersionKind{}) })
 }
 
 // services wake those whose target they are, the owner of the alias that they
@@ -55,13 +62,13 @@ func (w *wakers) addressableServices() []cache.ResourceEventHandler {
 func (w *wakers) services() []cache.ResourceEventHandler {
 	gvk := corev1.SchemeGroupVersion.WithKind("Service")
 	return []cache.ResourceEventHandler{
-		controller.HandleAll(controller.EnsureTypeMeta(w.impl.Tracker.OnChanged, gvk)),
-		controller.HandleAll(w.aliasChanged),
+		w.wakes.On(gvk.Kind, func(e telemetry.Event) { e.EnqueueObservers(gvk) }),
+		w.wakes.On(gvk.Kind, w.aliasChanged),
 	}
 }
 
-func (w *wakers) aliasChanged(obj any) {
-	accessor, err := kmeta.DeletionHandlingAccessor(obj)
+func (w *wakers) aliasChanged(e telemetry.Event) {
+	accessor, err := kmeta.DeletionHandlingAccessor(e.Object)
 	if err != nil {
 		return
 	}
@@ -70,22 +77,22 @@ func (w *wakers) aliasChanged(obj any) {
 		return
 	}
 	if owner, ok := ownerOf(service); ok {
-		w.impl.EnqueueKey(owner)
+		e.EnqueueKey(owner)
 	}
 	if service.Namespace == w.config.Load().DirectoryNamespace {
-		w.enqueueIndexed(byAlias, service.Name)
+		w.enqueueIndexed(e, byAlias, service.Name)
 	}
 }
 
 // namespaces: the directory coming, going or beginning to go wakes everyone who
 // publishes.
 func (w *wakers) namespaces() cache.ResourceEventHandler {
-	return controller.HandleAll(func(obj any) {
-		namespace, err := kmeta.DeletionHandlingAccessor(obj)
+	return w.wakes.On("Namespace", func(e telemetry.Event) {
+		namespace, err := kmeta.DeletionHandlingAccessor(e.Object)
 		if err != nil || namespace.GetName() != w.config.Load().DirectoryNamespace {
 			return
 		}
-		w.impl.FilteredGlobalResync(func(obj any) bool {
+		e.EnqueueAll(func(obj any) bool {
 			as, ok := obj.(*v1.AddressableService)
 			return ok && as.Spec.Publish != nil && isOurs(obj)
 		}, w.objects)
@@ -95,30 +102,23 @@ func (w *wakers) namespaces() cache.ResourceEventHandler {
 // crds: a kind that begins to be served wakes those that refer to it; one that
 // is served no more ends its informer, which would ask for it for ever.
 func (w *wakers) crds() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    w.crdChanged,
-		UpdateFunc: controller.PassNew(w.crdChanged),
-		DeleteFunc: w.crdDeleted,
-	}
-}
-
-func (w *wakers) crdChanged(obj any) {
-	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-		w.stopInformers(crd, func(version string) bool { return !servesVersion(crd, version) })
-		w.enqueueIndexed(byTargetKind, groupKindOf(crd).String())
-	}
-}
-
-func (w *wakers) crdDeleted(obj any) {
-	accessor, err := kmeta.DeletionHandlingAccessor(obj)
-	if err != nil {
-		return
-	}
-	if crd, ok := accessor.(*apiextensionsv1.CustomResourceDefinition); ok {
-		w.kinds.undefine(groupKindOf(crd))
-		w.stopInformers(crd, func(string) bool { return true })
-		w.enqueueIndexed(byTargetKind, groupKindOf(crd).String())
-	}
+	return w.wakes.On("CustomResourceDefinition", func(e telemetry.Event) {
+		accessor, err := kmeta.DeletionHandlingAccessor(e.Object)
+		if err != nil {
+			return
+		}
+		crd, ok := accessor.(*apiextensionsv1.CustomResourceDefinition)
+		if !ok {
+			return
+		}
+		if e.Cause.What == telemetry.Deleted {
+			w.kinds.undefine(groupKindOf(crd))
+			w.stopInformers(crd, func(string) bool { return true })
+		} else {
+			w.stopInformers(crd, func(version string) bool { return !servesVersion(crd, version) })
+		}
+		w.enqueueIndexed(e, byTargetKind, groupKindOf(crd).String())
+	})
 }
 
 func (w *wakers) stopInformers(crd *apiextensionsv1.CustomResourceDefinition, gone func(version string) bool) {
@@ -128,7 +128,7 @@ func (w *wakers) stopInformers(crd *apiextensionsv1.CustomResourceDefinition, go
 }
 
 // enqueueIndexed enqueues the objects of our class that an index finds.
-func (w *wakers) enqueueIndexed(index, value string) {
+func (w *wakers) enqueueIndexed(e telemetry.Event, index, value string) {
 	objs, err := w.objects.GetIndexer().ByIndex(index, value)
 	if err != nil {
 		// Only an index that was not added fails, which every test would see.
@@ -136,7 +136,7 @@ func (w *wakers) enqueueIndexed(index, value string) {
 	}
 	for _, obj := range objs {
 		if isOurs(obj) {
-			w.impl.Enqueue(obj)
+			e.EnqueueObject(obj)
 		}
 	}
 }

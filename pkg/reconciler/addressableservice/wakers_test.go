@@ -28,10 +28,11 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
 // newWakers are wakers over these objects, with the directory of the tests.
-func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wakers, *fakedynamic.FakeDynamicClient) {
+func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wokenBy, *fakedynamic.FakeDynamicClient) {
 	t.Helper()
 	ctx := logtesting.TestContextWithLogger(t)
 	informer := cache.NewSharedIndexInformer(&cache.ListWatch{}, &v1.AddressableService{}, 0, addressableServiceIndexers())
@@ -48,17 +49,26 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wakers, *fakedyna
 		{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList",
 		{Group: "example.com", Version: "v1", Resource: "geese"}: "GooseList",
 	})
-	return &wakers{
+	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)})
+	return &wokenBy{impl: impl, wakers: &wakers{
 		kinds:        &kinds{},
-		impl:         controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)}),
+		wakes:        telemetry.Instrument(ctx, impl, "AddressableService"),
+		tracker:      impl.Tracker,
 		config:       store,
 		objects:      informer,
 		addressables: duckinformer.New(t.Context(), client, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{}),
-	}, client
+	}}, client
+}
+
+// wokenBy is wakers with the controller whose queue they fill.
+type wokenBy struct {
+	*wakers
+
+	impl *controller.Impl
 }
 
 // woken are the names of the objects that were enqueued, in order. It ends the queue.
-func (w *wakers) woken() []string { return drain(w.impl) }
+func (w *wokenBy) woken() []string { return drain(w.impl) }
 
 func drain(impl *controller.Impl) []string {
 	impl.WorkQueue().ShutDown()
@@ -121,7 +131,7 @@ func TestWhoIsWoken(t *testing.T) {
 				w, _ := newWakers(t, everyone...)
 				track(t, w, "samples.knative.dev/v1", "AddressableService", "b", "tracks-b")
 				track(t, w, "v1", "Service", "target", "tracks-target")
-				for _, handler := range tc.handlers(w) {
+				for _, handler := range tc.handlers(w.wakers) {
 					tell(handler, tc.changed)
 				}
 				got := w.woken()
@@ -141,10 +151,10 @@ func onlyCRDs(w *wakers) []cache.ResourceEventHandler { return []cache.ResourceE
 
 // track makes an object track a target, and takes it off the queue, onto which
 // beginning to track puts it.
-func track(t *testing.T, w *wakers, apiVersion, kind, name, by string) {
+func track(t *testing.T, w *wokenBy, apiVersion, kind, name, by string) {
 	t.Helper()
 	ref := tracker.Reference{APIVersion: apiVersion, Kind: kind, Namespace: ns, Name: name}
-	if err := w.impl.Tracker.TrackReference(ref, object(by)); err != nil {
+	if err := w.tracker.TrackReference(ref, object(by)); err != nil {
 		t.Fatal(err)
 	}
 	key, _ := w.impl.WorkQueue().Get()
@@ -159,7 +169,7 @@ func TestDeletedObjectTracksNoMore(t *testing.T) {
 			for _, handler := range w.addressableServices() {
 				tell(handler, object("a", withClass("other")))
 			}
-			observers := w.impl.Tracker.GetObservers(&corev1.Service{
+			observers := w.tracker.GetObservers(&corev1.Service{
 				TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
 				ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "target"},
 			})
@@ -173,7 +183,7 @@ func TestDeletedObjectTracksNoMore(t *testing.T) {
 
 func TestHandlersIgnoreWhatIsNoObject(t *testing.T) {
 	w, _ := newWakers(t)
-	all := slices.Concat(w.addressableServices(), w.services(), onlyNamespaces(w), onlyCRDs(w))
+	all := slices.Concat(w.addressableServices(), w.services(), onlyNamespaces(w.wakers), onlyCRDs(w.wakers))
 	for _, junk := range []any{"text", nil, cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: "text"}, cache.DeletedFinalStateUnknown{Key: "ns/a"}} {
 		for _, handler := range all {
 			handler.OnAdd(junk, true)

@@ -1,0 +1,154 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package telemetry
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/metric"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/kmeta"
+)
+
+// Wakes wakes objects of one reconciler, and remembers why until their pass begins. It
+// may be used by several goroutines. Use Instrument.
+type Wakes struct {
+	*instruments
+
+	impl   *controller.Impl
+	kind   string
+	memory *memory
+}
+
+// Event is something that happened to an object that an informer watches. Its methods
+// wake objects because of it.
+type Event struct {
+	// Object is the new state or, of a deleted object, the last one that is known. It may be a
+	// cache.DeletedFinalStateUnknown.
+	Object any
+	// Cause is what will be told.
+	Cause Cause
+
+	wakes *Wakes
+}
+
+// On returns a handler that calls f for each event of an informer. kind is what the
+// informer watches, a word of the code's own and not of the cluster's.
+func (w *Wakes) On(kind string, f func(Event)) cache.ResourceEventHandler {
+	tell := func(what What, obj any) {
+		cause := Cause{What: what, Source: kind}
+		if accessor, err := kmeta.DeletionHandlingAccessor(obj); err == nil {
+			cause.Object = keyOf(accessor).String()
+		}
+		f(Event{Object: obj, Cause: cause, wakes: w})
+	}
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			if initial {
+				tell(Listed, obj)
+			} else {
+				tell(Added, obj)
+			}
+		},
+		UpdateFunc: func(old, obj any) {
+			if sameVersion(old, obj) {
+				tell(Resynced, obj)
+			} else {
+				tell(Updated, obj)
+			}
+		},
+		DeleteFunc: func(obj any) { tell(Deleted, obj) },
+	}
+}
+
+// sameVersion is whether an update tells nothing new, which is how a resync looks.
+func sameVersion(old, obj any) bool {
+	before, ok := old.(metav1.Object)
+	after, isObject := obj.(metav1.Object)
+	return ok && isObject && before.GetResourceVersion() != "" && before.GetResourceVersion() == after.GetResourceVersion()
+}
+
+// Enqueue wakes the object that the event is about.
+func (e Event) Enqueue() { e.EnqueueObject(e.Object) }
+
+// EnqueueObject wakes another object, which may be a tombstone. What is no object is ignored.
+func (e Event) EnqueueObject(obj any) {
+	if accessor, err := kmeta.DeletionHandlingAccessor(obj); err == nil {
+		e.EnqueueKey(keyOf(accessor))
+	}
+}
+
+// EnqueueControllerOf wakes the controlling owner of the object that the event is about, if it has one.
+func (e Event) EnqueueControllerOf() {
+	accessor, err := kmeta.DeletionHandlingAccessor(e.Object)
+	if err != nil {
+		return
+	}
+	if owner := metav1.GetControllerOf(accessor); owner != nil {
+		e.EnqueueKey(types.NamespacedName{Namespace: accessor.GetNamespace(), Name: owner.Name})
+	}
+}
+
+// EnqueueObservers wakes the objects that track the one that the event is about. Objects
+// from typed informers do not say what they are, which kind is for; it may be empty for others.
+func (e Event) EnqueueObservers(kind schema.GroupVersionKind) {
+	enqueue := func(obj any) {
+		for _, key := range e.wakes.impl.Tracker.GetObservers(obj) {
+			e.EnqueueKey(key)
+		}
+	}
+	if !kind.Empty() {
+		enqueue = controller.EnsureTypeMeta(enqueue, kind)
+	}
+	enqueue(e.Object)
+}
+
+// EnqueueKey wakes an object by its name.
+func (e Event) EnqueueKey(key types.NamespacedName) {
+	e.wakes.note(key, e.Cause)
+	e.wakes.impl.EnqueueKey(key)
+}
+
+// EnqueueAll wakes, without haste, each object of an informer that the filter accepts.
+func (e Event) EnqueueAll(filter func(any) bool, informer cache.SharedInformer) {
+	e.wakes.resync(e.Cause, filter, informer)
+}
+
+// EnqueueConfigured wakes, without haste, each object of an informer that the filter
+// accepts, because a config map has changed.
+func (w *Wakes) EnqueueConfigured(configMap string, filter func(any) bool, informer cache.SharedInformer) {
+	w.resync(Cause{What: Configured, Source: configMap}, filter, informer)
+}
+
+func (w *Wakes) resync(cause Cause, filter func(any) bool, informer cache.SharedInformer) {
+	w.impl.FilteredGlobalResync(func(obj any) bool {
+		accessor, err := kmeta.DeletionHandlingAccessor(obj)
+		if err != nil || !filter(obj) {
+			return false
+		}
+		w.note(keyOf(accessor), cause)
+		return true
+	}, informer)
+}
+
+func (w *Wakes) note(key types.NamespacedName, cause Cause) {
+	w.memory.note(key, cause)
+	w.count(cause)
+}
+
+func (w *Wakes) count(cause Cause) {
+	w.wakes.Add(context.Background(), 1, metric.WithAttributes(
+		kindKey.String(w.kind), causeKey.String(string(cause.What)), sourceKey.String(cause.Source)))
+}
+
+func keyOf(o metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+}

@@ -1,0 +1,166 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package telemetry
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/kmeta"
+	"knative.dev/pkg/tracker"
+)
+
+// pass has the controller make the passes that wait, and returns the keys in order. It ends the queue.
+func pass(t *testing.T, impl *controller.Impl) []string {
+	t.Helper()
+	impl.WorkQueue().ShutDown()
+	var keys []string
+	for {
+		key, ended := impl.WorkQueue().Get()
+		if ended {
+			slices.Sort(keys)
+			return keys
+		}
+		name := key.(types.NamespacedName)
+		keys = append(keys, name.String())
+		if err := impl.Reconciler.Reconcile(t.Context(), name.String()); err != nil {
+			t.Error(err)
+		}
+		impl.WorkQueue().Done(key)
+	}
+}
+
+func TestSpanNamesWhatHappenedToWhat(t *testing.T) {
+	tombstone := cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: thing("a", "1")}
+	for name, tc := range map[string]struct {
+		tell func(cache.ResourceEventHandler)
+		want string
+		what What
+	}{
+		"listed":                    {func(h cache.ResourceEventHandler) { h.OnAdd(thing("a", "1"), true) }, "listed Thing ns/a", Listed},
+		"added":                     {func(h cache.ResourceEventHandler) { h.OnAdd(thing("a", "1"), false) }, "added Thing ns/a", Added},
+		"updated":                   {func(h cache.ResourceEventHandler) { h.OnUpdate(thing("a", "1"), thing("a", "2")) }, "updated Thing ns/a", Updated},
+		"resynced":                  {func(h cache.ResourceEventHandler) { h.OnUpdate(thing("a", "2"), thing("a", "2")) }, "resynced Thing ns/a", Resynced},
+		"deleted":                   {func(h cache.ResourceEventHandler) { h.OnDelete(thing("a", "1")) }, "deleted Thing ns/a", Deleted},
+		"deleted while not looking": {func(h cache.ResourceEventHandler) { h.OnDelete(tombstone) }, "deleted Thing ns/a", Deleted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			impl, wakes := newController(t, nil)
+			tc.tell(wakes.On("Thing", Event.Enqueue))
+			if keys := pass(t, impl); !slices.Equal(keys, []string{"ns/a"}) {
+				t.Errorf("woken are %q", keys)
+			}
+			if got := causesOf(kindOf(t)); len(got) != 1 || !slices.Equal(got[0], []string{tc.want}) {
+				t.Errorf("the causes are %q, want %q", got, tc.want)
+			}
+			if got := measured(t, "reconcile.wakes", attributes{kindKey: kindOf(t), causeKey: string(tc.what), sourceKey: "Thing"}); got != 1 {
+				t.Errorf("%v wakes are counted, want 1", got)
+			}
+		})
+	}
+}
+
+func TestEveryWayToWakeIsTold(t *testing.T) {
+	owned := thing("child", "1")
+	isController := true
+	owned.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Thing", Name: "owner", Controller: &isController}})
+	informer := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.ConfigMap{}, 0, cache.Indexers{})
+	for _, obj := range []kmeta.Accessor{thing("x", "1"), thing("y", "1"), thing("not", "1")} {
+		if err := informer.GetIndexer().Add(obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	accepted := func(obj any) bool { return obj.(kmeta.Accessor).GetName() != "not" }
+	configMap := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	for name, tc := range map[string]struct {
+		wake  func(*Wakes, *controller.Impl)
+		keys  []string
+		cause string
+	}{
+		"itself":         {on(owned, Event.Enqueue), []string{"ns/child"}, "added Child ns/child"},
+		"another":        {on(owned, func(e Event) { e.EnqueueObject(thing("b", "1")) }), []string{"ns/b"}, "added Child ns/child"},
+		"by name":        {on(owned, func(e Event) { e.EnqueueKey(named("b")) }), []string{"ns/b"}, "added Child ns/child"},
+		"its controller": {on(owned, Event.EnqueueControllerOf), []string{"ns/owner"}, "added Child ns/child"},
+		"no controller":  {on(thing("a", "1"), Event.EnqueueControllerOf), nil, ""},
+		"no object":      {on("text", func(e Event) { e.Enqueue(); e.EnqueueControllerOf(); e.EnqueueObservers(configMap) }), nil, ""},
+		"all of an informer": {
+			on(owned, func(e Event) { e.EnqueueAll(accepted, informer) }), []string{"ns/x", "ns/y"}, "added Child ns/child",
+		},
+		"all for a config map": {
+			func(w *Wakes, _ *controller.Impl) { w.EnqueueConfigured("config-x", accepted, informer) },
+			[]string{"ns/x", "ns/y"},
+			"configured config-x",
+		},
+		"beginning to track": {
+			func(_ *Wakes, impl *controller.Impl) { track(t, impl, "child", "b") }, []string{"ns/b"}, "tracked",
+		},
+		"by the tracker alone": {
+			func(_ *Wakes, impl *controller.Impl) { impl.EnqueueKey(named("b")) }, []string{"ns/b"}, "other",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			impl, wakes := newController(t, nil)
+			tc.wake(wakes, impl)
+			if keys := pass(t, impl); !slices.Equal(keys, tc.keys) {
+				t.Errorf("woken are %q, want %q", keys, tc.keys)
+			}
+			for _, causes := range causesOf(kindOf(t)) {
+				if !slices.Equal(causes, []string{tc.cause}) {
+					t.Errorf("the causes are %q, want %q", causes, tc.cause)
+				}
+			}
+		})
+	}
+}
+
+func on(obj any, f func(Event)) func(*Wakes, *controller.Impl) {
+	return func(w *Wakes, _ *controller.Impl) { w.On("Child", f).OnAdd(obj, false) }
+}
+
+func track(t *testing.T, impl *controller.Impl, name, by string) {
+	t.Helper()
+	ref := tracker.Reference{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: name}
+	if err := impl.Tracker.TrackReference(ref, thing(by, "1")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestATrackedChangeNamesTheObjectThatChanged(t *testing.T) {
+	for name, kind := range map[string]schema.GroupVersionKind{"typed": corev1.SchemeGroupVersion.WithKind("ConfigMap"), "says what it is": {}} {
+		t.Run(name, func(t *testing.T) {
+			impl, wakes := newController(t, nil)
+			track(t, impl, "target", "a")
+			track(t, impl, "target", "b")
+			for range 2 {
+				key, _ := impl.WorkQueue().Get()
+				if err := impl.Reconciler.Reconcile(t.Context(), key.(types.NamespacedName).String()); err != nil {
+					t.Error(err)
+				}
+				impl.WorkQueue().Done(key)
+			}
+			target := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "target"}}
+			if kind.Empty() {
+				target.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
+			}
+			wakes.On("ConfigMap", func(e Event) { e.EnqueueObservers(kind) }).OnDelete(target)
+			if keys := pass(t, impl); !slices.Equal(keys, []string{"ns/a", "ns/b"}) {
+				t.Errorf("woken are %q", keys)
+			}
+			want := []string{"deleted ConfigMap ns/target"}
+			got := causesOf(kindOf(t))
+			if len(got) != 4 || !slices.Equal(got[2], want) || !slices.Equal(got[3], want) {
+				t.Errorf("the causes are %q, want %q in the last two", got, want)
+			}
+		})
+	}
+}

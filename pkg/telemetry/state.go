@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+	corev1 "k8s.io/api/core/v1"
+
+	"knative.dev/pkg/configmap"
+)
+
+// ObserveReadiness has each reading tell whether the process is ready, which is that check returns nil.
+func ObserveReadiness(check func() error) error {
+	_, err := otel.Meter(scope).Int64ObservableGauge("process.ready",
+		metric.WithDescription("1 while the process is ready, as its readiness probe says, else 0."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(number(check() == nil))
+			return nil
+		}))
+	if err != nil {
+		return fmt.Errorf("making the metric of readiness: %w", err)
+	}
+	return nil
+}
+
+// ErrUnknown says that there is nothing to tell at this reading.
+var ErrUnknown = errors.New("not known yet")
+
+// ObserveCertificate has each reading tell until when the serving certificate is valid.
+// Nothing is told while notAfter returns an error; one other than ErrUnknown is reported to the
+// error handler of OpenTelemetry.
+func ObserveCertificate(notAfter func() (time.Time, error)) error {
+	_, err := otel.Meter(scope).Int64ObservableGauge("webhook.certificate.expiry.timestamp", metric.WithUnit("s"),
+		metric.WithDescription("When the certificate that the webhook serves with expires, in seconds since 1970."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			end, err := notAfter()
+			if errors.Is(err, ErrUnknown) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("reading the serving certificate: %w", err)
+			}
+			o.Observe(end.Unix())
+			return nil
+		}))
+	if err != nil {
+		return fmt.Errorf("making the metric of the certificate: %w", err)
+	}
+	return nil
+}
+
+// WatchConfigMaps tells of each config map whether its last change was good, or whether
+// the process has kept what it said before. check is what the process itself finds wrong with it.
+func WatchConfigMaps(cmw configmap.Watcher, names []string, check func(*corev1.ConfigMap) error) error {
+	valid, err := otel.Meter(scope).Int64Gauge("config.valid",
+		metric.WithDescription("1 if the config map is in force as it stands, 0 if it is bad and the last good one is."))
+	if err != nil {
+		return fmt.Errorf("making the metric of config maps: %w", err)
+	}
+	for _, name := range names {
+		cmw.Watch(name, func(cm *corev1.ConfigMap) {
+			valid.Record(context.Background(), number(check(cm) == nil), metric.WithAttributes(configKey.String(name)))
+		})
+	}
+	return nil
+}
+
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,71 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package telemetry
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"knative.dev/pkg/configmap"
+)
+
+func TestReadinessIsToldAsItIs(t *testing.T) {
+	for _, tc := range []struct {
+		missing error
+		want    float64
+	}{{nil, 1}, {errors.New("caches"), 0}, {nil, 1}} {
+		told.missing = tc.missing
+		if got := measured(t, "process.ready", nil); got != tc.want {
+			t.Errorf("with %v missing the metric is %v, want %v", tc.missing, got, tc.want)
+		}
+	}
+}
+
+func TestCertificateIsToldOnceThereIsOne(t *testing.T) {
+	const name = "webhook.certificate.expiry.timestamp"
+	if known(t, name, nil) {
+		t.Error("something is told of a certificate that does not exist")
+	}
+	told.notAfter, told.failure = time.Unix(1_800_000_000, 0), nil
+	if got := measured(t, name, nil); got != 1_800_000_000 {
+		t.Errorf("the certificate ends at %v", got)
+	}
+	told.failure = errors.New("not PEM")
+	if _, err := collect(); !errors.Is(err, told.failure) {
+		t.Errorf("of a certificate that cannot be read the reader learns: %v", err)
+	}
+	told.failure = ErrUnknown
+}
+
+func TestABadConfigMapIsTold(t *testing.T) {
+	watcher := &configmap.ManualWatcher{Namespace: "ns"}
+	check := func(cm *corev1.ConfigMap) error {
+		if cm.Data["key"] == "bad" {
+			return errors.New("bad")
+		}
+		return nil
+	}
+	if err := WatchConfigMaps(watcher, []string{"config-a", "config-b"}, check); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		value string
+		want  float64
+	}{{"good", 1}, {"bad", 0}, {"good", 1}} {
+		cm := &corev1.ConfigMap{Data: map[string]string{"key": tc.value}}
+		cm.Namespace, cm.Name = "ns", "config-a"
+		watcher.OnChange(cm)
+		if got := measured(t, "config.valid", attributes{configKey: "config-a"}); got != tc.want {
+			t.Errorf("with a %s value the metric is %v, want %v", tc.value, got, tc.want)
+		}
+	}
+	if known(t, "config.valid", attributes{configKey: "config-b"}) {
+		t.Error("something is told of a config map that was never seen")
+	}
+}

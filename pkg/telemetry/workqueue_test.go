@@ -1,0 +1,105 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The clock of a bubble stands still while anybody works, so that every number below is exact.
+
+func TestQueueMetricsAreRightUnderKnownLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		name := attributes{"name": kindOf(t)}
+		release := make(chan struct{})
+		failures := 2
+		impl, _ := newController(t, func(_ context.Context, key string) error {
+			switch key {
+			case "ns/slow", "ns/slower":
+				<-release
+			case "ns/fails":
+				if failures--; failures >= 0 {
+					return errors.New("not yet")
+				}
+			}
+			return nil
+		})
+		expect := func(metric string, want float64) {
+			t.Helper()
+			if got := measured(t, metric, name); got != want {
+				t.Errorf("%s is %v, want %v", metric, got, want)
+			}
+		}
+
+		// Nobody works yet: four objects wait, one of which was added twice.
+		for _, key := range []string{"slow", "slow", "slower", "a", "fails"} {
+			impl.EnqueueKey(named(key))
+		}
+		synctest.Wait()
+		expect("kn.workqueue.depth", 4)
+		expect("kn.workqueue.adds", 4)
+		expect("kn.workqueue.retries", 0)
+		expect("kn.workqueue.queue.duration", 0)
+
+		time.Sleep(2 * time.Second) //nolint:forbidigo // the bubble's clock
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- impl.RunContext(ctx, 3) }()
+		synctest.Wait()
+		// Two are stuck, one is done, one has failed and waits outside of the queue for its time.
+		expect("kn.workqueue.depth", 0)
+		expect("kn.workqueue.queue.duration", 4)
+		expect("kn.workqueue.retries", 1)
+		if sum := sumOf(t, "kn.workqueue.queue.duration", name); sum != 8 {
+			t.Errorf("the four objects have waited %v s together, want 8", sum)
+		}
+		expect("kn.workqueue.process.duration", 2)
+
+		time.Sleep(time.Second)     //nolint:forbidigo // the bubble's clock
+		impl.EnqueueKey(named("a")) // one more pass, which ends at once
+		time.Sleep(9 * time.Second) //nolint:forbidigo // the bubble's clock
+		synctest.Wait()
+		// The first add, two retries, and the second add of a.
+		expect("kn.workqueue.adds", 4+2+1)
+		expect("kn.workqueue.retries", 2)
+		expect("kn.workqueue.process.duration", 2+2+1)
+		expect("kn.workqueue.unfinished_work", 20)
+		expect("kn.workqueue.longest_running_processor", 10)
+
+		close(release)
+		time.Sleep(time.Second) //nolint:forbidigo // the bubble's clock
+		synctest.Wait()
+		expect("kn.workqueue.unfinished_work", 0)
+		expect("kn.workqueue.longest_running_processor", 0)
+		expect("kn.workqueue.process.duration", 7)
+		if sum := sumOf(t, "kn.workqueue.process.duration", name); sum != 20 {
+			t.Errorf("all passes took %v s together, want 20", sum)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		// Its goroutines end at the next tick.
+		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
+	})
+}
+
+// When this fails knative.dev/pkg has been mended: queueProvider has to go, for it would give every second queue of a
+// name the wrong metric.
+func TestUpstreamQueuesStillAskForTheWrongMetric(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		impl, _ := newController(t, nil)
+		if queues.half[impl.Name] {
+			t.Error("a queue asked for the metric of unfinished work once")
+		}
+		impl.WorkQueue().ShutDown()
+		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
+	})
+}
