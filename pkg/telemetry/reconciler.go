@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/zap/zapcore"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -101,7 +102,6 @@ func (o *observed) Reconcile(ctx context.Context, key string) error {
 		return err
 	}
 	why := w.memory.take(name)
-	causes := why.strings()
 	if why.causes[0].cause.What == Other {
 		w.count(why.causes[0].cause)
 	}
@@ -109,15 +109,17 @@ func (o *observed) Reconcile(ctx context.Context, key string) error {
 	ctx, span := otel.Tracer(scope).Start(ctx, "Reconcile "+w.kind, trace.WithAttributes(
 		attribute.String("reconcile.kind", w.kind),
 		attribute.String("reconcile.key", key),
-		attribute.StringSlice("reconcile.causes", causes),
 	))
 	defer span.End()
 	logger := logging.FromContext(ctx)
-	if span.SpanContext().IsSampled() {
+	if span.IsRecording() {
+		span.SetAttributes(attribute.StringSlice("reconcile.causes", why.strings()))
 		logger = logger.With("trace_id", span.SpanContext().TraceID().String())
 		ctx = logging.WithLogger(ctx, logger)
 	}
-	logger.Debugw("Reconcile begins", "causes", causes)
+	if logger.Level() <= zapcore.DebugLevel {
+		logger.Debugw("Reconcile begins", "causes", why.strings())
+	}
 
 	kind := metric.WithAttributes(kindKey.String(w.kind))
 	w.active.Add(ctx, 1, kind)

@@ -1,0 +1,144 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package monitoring
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const document = "docs/observability.md"
+
+// documented is a row of a table of metrics.
+type documented struct {
+	kind, unit string
+	labels     []string
+}
+
+// rows are the rows of the tables of the document whose first column is headed metric, by metric. A name that ends
+// with * stands for all that begin so, which others define.
+func rows(t *testing.T) map[string]documented {
+	t.Helper()
+	content, err := os.ReadFile(root + document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]documented{}
+	inTable := false
+	for line := range strings.Lines(string(content)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			inTable = false
+		case cells[0] == "metric":
+			inTable = true
+		case inTable && strings.HasPrefix(cells[0], "`"):
+			if len(cells) != 5 {
+				t.Fatalf("%s: a row of metrics has %d columns: %s", document, len(cells), line)
+			}
+			row := documented{kind: cells[1], unit: cells[2]}
+			for label := range strings.SplitSeq(strings.ReplaceAll(cells[3], "`", ""), ",") {
+				if label = strings.TrimSpace(label); label != "" {
+					row.labels = append(row.labels, label)
+				}
+			}
+			slices.Sort(row.labels)
+			found[strings.Trim(cells[0], "`")] = row
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("%s has no table of metrics", document)
+	}
+	return found
+}
+
+// labelsOf are the labels of a metric, but for those that tell which library it is from.
+func labelsOf(family *dto.MetricFamily) []string {
+	names := map[string]bool{}
+	for _, metric := range family.GetMetric() {
+		for _, label := range metric.GetLabel() {
+			if !strings.HasPrefix(label.GetName(), "otel_scope_") {
+				names[label.GetName()] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func TestTheDocumentNamesWhatProcessesExport(t *testing.T) {
+	env := harness.Shared(t)
+	work(t, env)
+	awaitMeasured(t, env)
+	exported, table := everything(t, env), rows(t)
+
+	for name, family := range exported {
+		row, ok := table[name]
+		if !ok {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(table)), func(pattern string) bool {
+				prefix, isPattern := strings.CutSuffix(pattern, "*")
+				return isPattern && strings.HasPrefix(name, prefix)
+			}) {
+				t.Errorf("%s lacks %s (%s, labels %q)", document, name, family.GetType(), labelsOf(family))
+			}
+			continue
+		}
+		if kind := strings.ToLower(family.GetType().String()); kind != row.kind {
+			t.Errorf("%s says that %s is a %s, it is a %s", document, name, row.kind, kind)
+		}
+		if labels := labelsOf(family); !slices.Equal(labels, row.labels) {
+			t.Errorf("%s says that %s has the labels %q, it has %q", document, name, row.labels, labels)
+		}
+		for _, unit := range []string{"seconds", "bytes"} {
+			if strings.HasSuffix(strings.TrimSuffix(name, "_total"), "_"+unit) != (row.unit == unit) {
+				t.Errorf("%s says that the unit of %s is %s", document, name, row.unit)
+			}
+		}
+	}
+	for name := range table {
+		prefix, isPattern := strings.CutSuffix(name, "*")
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(exported)), func(family string) bool {
+			return family == name || isPattern && strings.HasPrefix(family, prefix)
+		}) {
+			t.Errorf("%s names %s, which nobody exports", document, name)
+		}
+	}
+}
+
+func TestTheDocumentSaysWhatToDoAboutEachAlert(t *testing.T) {
+	rules, err := os.ReadFile(root + "monitoring/rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(root + document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var alerts, described []string
+	for line := range strings.Lines(string(rules)) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "- alert: "); ok {
+			alerts = append(alerts, name)
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "| `Mallard"); ok {
+			name, _, _ := strings.Cut(rest, "`")
+			described = append(described, "Mallard"+name)
+		}
+	}
+	if len(alerts) == 0 || !slices.Equal(alerts, described) {
+		t.Errorf("%s describes the alerts %q, there are %q", document, described, alerts)
+	}
+}

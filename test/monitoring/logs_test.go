@@ -1,0 +1,150 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package monitoring
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// line is a line of a log, of which all processes write the same keys.
+type line struct {
+	Severity  string   `json:"severity"`
+	Timestamp string   `json:"timestamp"`
+	Message   string   `json:"message"`
+	Key       string   `json:"knative.dev/key"`
+	Causes    []string `json:"causes"`
+}
+
+// logged are the lines that a process has written after the first so many bytes; what is no JSON is left out.
+func logged(t *testing.T, env *harness.Env, process string, from int) []line {
+	t.Helper()
+	var lines []line
+	for text := range strings.Lines(env.Process(t, process).Log(t)[from:]) {
+		var l line
+		if json.Unmarshal([]byte(text), &l) == nil {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+func TestTheLevelOfTheLogChangesWhileProcessesRun(t *testing.T) {
+	env := harness.Shared(t)
+	// The leader reconciles; the webhook reconciles its own configuration when something changes.
+	for _, process := range []string{"controller", "controller-1", "webhook"} {
+		t.Run(process, func(t *testing.T) {
+			pid, component := env.Process(t, process).PID(), strings.TrimSuffix(process, "-1")
+			from := len(env.Process(t, process).Log(t))
+			env.SetConfig(t, "config-logging", map[string]string{"loglevel." + component: "debug"})
+			harness.Eventually(t, "a line of level debug", func(context.Context) error {
+				work(t, env)
+				for _, l := range logged(t, env, process, from) {
+					if l.Severity == "DEBUG" {
+						return nil
+					}
+				}
+				return errors.New("there is none")
+			})
+			env.SetConfig(t, "config-logging", map[string]string{"loglevel." + component: "info"})
+			harness.Eventually(t, "the change back", func(context.Context) error {
+				for _, l := range logged(t, env, process, from) {
+					if strings.Contains(l.Message, "from debug to info") {
+						return nil
+					}
+				}
+				return errors.New("not logged yet")
+			})
+			// The level is changed a moment after that line.
+			work(t, env)
+			from = len(env.Process(t, process).Log(t))
+			work(t, env)
+			for _, l := range logged(t, env, process, from) {
+				if l.Severity == "DEBUG" {
+					t.Errorf("after the change back there is a line of level debug: %+v", l)
+				}
+			}
+			if now := env.Process(t, process).PID(); now != pid {
+				t.Errorf("the process was restarted: %d became %d", pid, now)
+			}
+		})
+	}
+}
+
+func TestABadLogLevelIsRefused(t *testing.T) {
+	err := harness.Shared(t).TrySetConfig(t, "config-logging", map[string]string{"loglevel.webhook": "chatty"})
+	if err == nil || !strings.Contains(err.Error(), "loglevel.webhook") || !strings.Contains(err.Error(), "chatty") {
+		t.Errorf("got error %v, want one that names the key and the value", err)
+	}
+}
+
+// span is what stdouttrace writes.
+type span struct {
+	Name        string      `json:"Name"`
+	SpanContext spanContext `json:"SpanContext"`
+	Parent      spanContext `json:"Parent"`
+	Attributes  []struct {
+		Key   string `json:"Key"`
+		Value struct {
+			Value any `json:"Value"`
+		} `json:"Value"`
+	} `json:"Attributes"`
+}
+
+type spanContext struct {
+	SpanID string `json:"SpanID"`
+}
+
+func (s span) attribute(key string) string {
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			return fmt.Sprint(a.Value.Value)
+		}
+	}
+	return ""
+}
+
+func TestASpanNamesWhatWokeThePassAndHasItsRequestsBelowIt(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.Without("controller"))
+	env.SetConfig(t, "config-observability", map[string]string{"tracing-protocol": "stdout"})
+	env.Process(t, "controller").Start(t)
+	ns := env.Namespace(t)
+	refs := env.Apply(t, ns, manifest)
+	env.Await(t, refs[1], harness.Ready)
+	harness.Eventually(t, "the spans of a pass and of its status update", func(context.Context) error {
+		var spans []span
+		for text := range strings.Lines(env.Process(t, "controller").Log(t)) {
+			var s span
+			if json.Unmarshal([]byte(text), &s) == nil && s.SpanContext.SpanID != "" {
+				spans = append(spans, s)
+			}
+		}
+		for _, pass := range spans {
+			if pass.Name != "Reconcile AddressableService" || pass.attribute("reconcile.key") != ns+"/it" ||
+				!strings.Contains(pass.attribute("reconcile.causes"), "added AddressableService "+ns+"/it") {
+				continue
+			}
+			if result := pass.attribute("reconcile.result"); result != "success" {
+				return fmt.Errorf("its result is %q", result)
+			}
+			for _, request := range spans {
+				if request.Name == "HTTP PUT" && request.Parent.SpanID == pass.SpanContext.SpanID &&
+					strings.HasSuffix(request.attribute("url.full"), "/addressableservices/it/status") {
+					return nil
+				}
+			}
+			return errors.New("the pass has no request below it")
+		}
+		return fmt.Errorf("no span of that pass among %d", len(spans))
+	})
+}

@@ -1,0 +1,193 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package monitoring
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m, harness.WithReplicas("controller", 2)) }
+
+const root = "../../"
+
+// processes are all that run, by the Deployment that they belong to.
+var processes = map[string][]string{"controller": {"controller", "controller-1"}, "webhook": {"webhook"}}
+
+// manifest is an object that becomes Ready, and one that does not.
+const manifest = `
+apiVersion: v1
+kind: Service
+metadata: {name: target}
+spec: {ports: [{name: http, port: 80}]}
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: it}
+spec: {ref: {apiVersion: v1, kind: Service, name: target}}
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: hopeless}
+spec: {ref: {apiVersion: apps/v1, kind: Deployment, name: target}}
+`
+
+// work has the operator do everything once that it measures.
+func work(t *testing.T, env *harness.Env) {
+	t.Helper()
+	ns := env.Namespace(t)
+	refs := env.Apply(t, ns, manifest)
+	env.Await(t, refs[1], harness.Ready)
+	env.Await(t, refs[2], harness.HasCondition("Ready", "False", ""))
+}
+
+// scrape asks a process for its metrics, as Prometheus does.
+func scrape(t *testing.T, env *harness.Env, process string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, env.Process(t, process).URL(t, "metrics", "/metrics"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatalf("scraping %s: %v", process, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("scraping %s: %s, %v", process, response.Status, err)
+	}
+	return content
+}
+
+func families(t *testing.T, content []byte) map[string]*dto.MetricFamily {
+	t.Helper()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	parsed, err := parser.TextToMetricFamilies(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// everything is what all processes export together, once it has all been measured.
+func everything(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
+	t.Helper()
+	all := map[string]*dto.MetricFamily{}
+	for _, names := range processes {
+		for _, name := range names {
+			for family, content := range families(t, scrape(t, env, name)) {
+				if known, ok := all[family]; ok {
+					content.Metric = append(content.Metric, known.GetMetric()...)
+				}
+				all[family] = content
+			}
+		}
+	}
+	return all
+}
+
+// awaitMeasured waits for the metrics that come with time: those of workers are written once a second.
+func awaitMeasured(t *testing.T, env *harness.Env) {
+	t.Helper()
+	harness.Eventually(t, "the metrics of all workers", func(context.Context) error {
+		all := everything(t, env)
+		for _, name := range []string{
+			"kn_workqueue_longest_running_processor_seconds", "kn_workqueue_unfinished_work_seconds", "kn_workqueue_retries_total",
+			"reconcile_duration_seconds", "webhook_certificate_expiry_timestamp_seconds",
+		} {
+			if all[name] == nil {
+				return fmt.Errorf("nobody exports %s; there are %q", name, slices.Sorted(maps.Keys(all)))
+			}
+		}
+		return nil
+	})
+}
+
+func TestQueriesFindSomethingAndNoAlertFires(t *testing.T) {
+	env := harness.Shared(t)
+	dir := t.TempDir()
+	work(t, env)
+	awaitMeasured(t, env)
+	for range 3 {
+		for job, names := range processes {
+			for _, name := range names {
+				file := fmt.Sprintf("%s_%s_%d.prom", job, name, time.Now().UnixMilli())
+				if err := os.WriteFile(filepath.Join(dir, file), scrape(t, env, name), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		// A rate needs something to have changed between two scrapes.
+		work(t, env)
+	}
+	checker := filepath.Join(t.TempDir(), "promcheck")
+	run(t, "go", "-C", root+"hack/tools/promcheck", "build", "-o", checker, ".")
+	t.Log(run(t, checker, "--dashboard", root+"monitoring/dashboard.json", "--rules", root+"monitoring/rules.yaml", "--scrapes", dir))
+}
+
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// Whatever is in the cluster, the series of a process must not grow with it.
+func TestNoMetricNamesAnObject(t *testing.T) {
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	refs := env.Apply(t, ns, strings.ReplaceAll(manifest, "name: it", "name: peculiar-name"))
+	env.Await(t, refs[1], harness.Ready)
+	for _, names := range processes {
+		for _, name := range names {
+			content := string(scrape(t, env, name))
+			for _, word := range []string{ns, "peculiar-name"} {
+				if i := strings.Index(content, word); i >= 0 {
+					t.Errorf("the metrics of %s contain %s: %s", name, word, content[max(0, i-200):min(len(content), i+100)])
+				}
+			}
+		}
+	}
+}
+
+func TestOneProcessLeadsEachReconciler(t *testing.T) {
+	env := harness.Shared(t)
+	work(t, env)
+	leaders := map[string]float64{}
+	for _, metric := range everything(t, env)["leader_held"].GetMetric() {
+		for _, label := range metric.GetLabel() {
+			if label.GetName() == "kind" {
+				leaders[label.GetValue()] += metric.GetGauge().GetValue()
+			}
+		}
+	}
+	want := map[string]float64{
+		"AddressableService": 1, "Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1,
+	}
+	if !maps.Equal(leaders, want) {
+		t.Errorf("the leaders are %v, want %v", leaders, want)
+	}
+}
