@@ -22,9 +22,9 @@ import (
 
 const directory = "knative-samples-directory"
 
-// takeover bounds how long a process that was started after a crash waits for the
-// lease of the one that died, 15 s as in config/config-leader-election.yaml, with
-// client-go's jitter and room for a busy machine.
+// takeover bounds how long a process takes to lead again after a crash, or after it was
+// cut off for longer than its lease lasts: 15 s as in config/config-leader-election.yaml,
+// with room for a busy machine.
 const takeover = 60 * time.Second
 
 const manifests = `
