@@ -17,6 +17,8 @@ export GOWORK = off
 WAIT ?=
 # ARGS are passed to the command that a target runs, for example ARGS='get asvc -A'.
 ARGS ?=
+# VERSION of a release, such as v1.2.3. The tag of the commit by default.
+VERSION ?=
 # How long one test package may take. A suite starts a control plane, and on a busy machine that is slow.
 TEST_TIMEOUT ?= 20m
 # How long `make bench` runs each benchmark.
@@ -48,9 +50,14 @@ build: ## Builds the operator's binaries into bin/
 ko: ## Runs the ko that is pinned (KO_DOCKER_REPO=REGISTRY ARGS='apply --filename config')
 	@go tool -modfile=hack/tools/ko/go.mod ko $(ARGS)
 
+.PHONY: release
+release: ## Builds images for all platforms, pushes them and writes what users install into out/ (KO_DOCKER_REPO, VERSION)
+	go -C hack/tools/ko run ./release --source $(CURDIR) $(ARGS)
+
 .PHONY: generate
-generate: ## Generates deep copies, clients and CRDs from the types
+generate: ## Generates deep copies, clients and CRDs from the types, and the licences of what is linked in
 	hack/update-codegen.sh
+	hack/update-licenses.sh
 
 .PHONY: lint
 lint: ## Lints every module (ARGS=--fix repairs what can be repaired)
@@ -85,4 +92,4 @@ bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
 
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's
-	rm -rf bin .cache coverage.out coverage.txt
+	rm -rf bin out .cache coverage.out coverage.txt

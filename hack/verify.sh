@@ -24,6 +24,8 @@ sources() {
 
 verify_codegen() { hack/verify-codegen.sh; }
 
+verify_licenses() { hack/verify-licenses.sh; }
+
 verify_modules() {
   local module failed=0
   for module in "${all_modules[@]}"; do
@@ -67,7 +69,7 @@ verify_shell() {
 # Licence headers, layering, marks of generated files, pinned actions and the like are Go tests.
 verify_repository() { go test -count=1 ./test/repository/...; }
 
-readonly known=(format shell modules codegen vet lint repository)
+readonly known=(format shell modules codegen licenses vet lint repository)
 checks=("$@")
 if [[ ${#checks[@]} -eq 0 ]]; then
   checks=("${known[@]}")

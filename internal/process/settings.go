@@ -111,10 +111,11 @@ func (d *Duration) Decode(value string) error {
 }
 
 // MustLoad fills settings, a pointer to a struct with envconfig tags, from the
-// environment, and makes --help list them. A binary calls it first. On a bad value
+// environment, makes --help list them, and answers --version. A binary calls it first. On a bad value
 // it prints one line that names the variable, and exits with 1.
 func MustLoad(component, summary string, settings any) {
 	flag.Usage = func() { usage(flag.CommandLine.Output(), component, summary, settings) }
+	versionOnly(component)
 	// With --help nothing is started, so nothing has to be set.
 	if slices.ContainsFunc(os.Args[1:], isHelp) {
 		return

@@ -29,6 +29,26 @@ const root = "../../.."
 
 // The images are built for this machine's architecture only; the other one of .ko.yaml differs in nothing but GOARCH.
 func TestResolve(t *testing.T) {
+	expectResolved(t, "", "--recursive", "--filename", "config")
+}
+
+// An overlay is rendered by kubectl, and what it prints is all that ko needs.
+func TestResolveOverlay(t *testing.T) {
+	var overlay, errors bytes.Buffer
+	render := exec.CommandContext(t.Context(), "go", "run", "./hack/localcluster", "exec", "kubectl", "kustomize", "kustomize/overlays/ha")
+	render.Dir = root
+	render.Stdout, render.Stderr = &overlay, &errors
+	if err := render.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", render, err, errors.String())
+	}
+	if manifests := expectResolved(t, overlay.String(), "--filename", "-"); strings.Count(manifests, "replicas: 3") != 2 {
+		t.Error("what is resolved is not the overlay with three replicas of each process")
+	}
+}
+
+// expectResolved runs ko resolve and expects each image to be built and pinned. It returns the manifests.
+func expectResolved(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
@@ -45,10 +65,10 @@ func TestResolve(t *testing.T) {
 
 	var manifests, progress bytes.Buffer
 	resolve := exec.CommandContext(t.Context(), strings.TrimSpace(program.String()),
-		"resolve", "--filename", "config", "--platform", platform.String())
+		append([]string{"resolve", "--platform", platform.String()}, args...)...)
 	resolve.Dir = root
 	resolve.Env = append(os.Environ(), "KO_DOCKER_REPO="+host+"/mallard", "KO_DEFAULTBASEIMAGE="+base)
-	resolve.Stdout, resolve.Stderr = &manifests, &progress
+	resolve.Stdin, resolve.Stdout, resolve.Stderr = strings.NewReader(stdin), &manifests, &progress
 	if err := resolve.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", resolve, err, progress.String())
 	}
@@ -63,6 +83,7 @@ func TestResolve(t *testing.T) {
 	for _, match := range images {
 		expectImage(t, match[1], platform)
 	}
+	return manifests.String()
 }
 
 // expectImage expects the image to be in the registry under its digest, to run for the platform, and to have a program.

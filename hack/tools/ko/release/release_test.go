@@ -1,0 +1,275 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"log"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+const (
+	root        = "../../../.."
+	testVersion = "v1.2.3-rc.1"
+	epoch       = "1700000000"
+)
+
+// newRegistry is a registry in this process, as its address.
+func newRegistry(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// checkout copies what git knows of the checkout, or would add, to a folder of its own, which git knows nothing of.
+func checkout(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	list := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("listing the files of the checkout: %v", err)
+	}
+	for file := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		from, to := filepath.Join(root, file), filepath.Join(dir, file)
+		info, err := os.Lstat(from)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted, and not committed yet
+		}
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(to), 0o755)
+		}
+		if err == nil {
+			err = copyEntry(from, to, info)
+		}
+		if err != nil {
+			t.Fatalf("copying %s: %v", file, err)
+		}
+	}
+	return dir
+}
+
+func copyEntry(from, to string, info fs.FileInfo) error {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, info.Mode().Perm())
+}
+
+func environment(values map[string]string) func(string) string {
+	return func(name string) string { return values[name] }
+}
+
+// makeRelease runs the program on a checkout, and returns the files that it wrote by their path.
+func makeRelease(t *testing.T, source, repository string) map[string]string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status := run(t.Context(), []string{"--source", source},
+		environment(map[string]string{"KO_DOCKER_REPO": repository, "VERSION": testVersion, "SOURCE_DATE_EPOCH": epoch}), &stdout, &stderr)
+	if status != 0 {
+		t.Fatalf("exit status %d\n%s", status, stderr.String())
+	}
+	if !strings.Contains(stdout.String(), "Mallard "+testVersion+" is in "+filepath.Join(source, "out")) {
+		t.Errorf("it says %q", stdout.String())
+	}
+	files := map[string]string{}
+	out := filepath.Join(source, "out")
+	err := filepath.WalkDir(out, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(file)
+		relative, _ := filepath.Rel(out, file)
+		files[relative] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatalf("reading the release: %v", err)
+	}
+	return files
+}
+
+// TestReleaseIsTheSameWhereverItIsMade makes one in two folders, and looks at what is in it.
+func TestReleaseIsTheSameWhereverItIsMade(t *testing.T) {
+	repository := newRegistry(t) + "/mallard"
+	first := makeRelease(t, checkout(t), repository)
+	second := makeRelease(t, checkout(t), repository)
+	for file, content := range first {
+		if second[file] != content {
+			t.Errorf("%s differs between two releases of the same sources", file)
+		}
+	}
+	if len(first) != len(second) {
+		t.Errorf("one release has %d files, the other %d", len(first), len(second))
+	}
+
+	images := strings.Fields(first["images.txt"])
+	if len(images) != 2 {
+		t.Fatalf("the images are %q, want the controller's and the webhook's", images)
+	}
+	t.Run("Images", func(t *testing.T) {
+		for _, image := range images {
+			inspect(t, image)
+		}
+	})
+	t.Run("Install", func(t *testing.T) { expectPinned(t, first["install.yaml"], images) })
+	t.Run("Kustomize", func(t *testing.T) { expectKustomize(t, first["kustomize.tar.gz"], images) })
+	t.Run("SBOM", func(t *testing.T) { expectSPDX(t, first, images) })
+	t.Run("Checksums", func(t *testing.T) { expectChecksums(t, first) })
+}
+
+// expectPinned expects manifests with each image by its digest, and nothing that is still to be filled in.
+func expectPinned(t *testing.T, manifests string, images []string) {
+	t.Helper()
+	for _, image := range images {
+		if !strings.Contains(manifests, "image: "+image+"\n") {
+			t.Errorf("%s is not named", image)
+		}
+	}
+	if strings.Contains(manifests, "ko://") || strings.Contains(manifests, "app.kubernetes.io/version: devel") {
+		t.Error("an import path or the version devel is left")
+	}
+	if !strings.Contains(manifests, "app.kubernetes.io/version: "+testVersion+"\n") {
+		t.Errorf("the version %s is not named", testVersion)
+	}
+}
+
+func expectKustomize(t *testing.T, compressed string, images []string) {
+	t.Helper()
+	reader, err := gzip.NewReader(strings.NewReader(compressed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	var all strings.Builder
+	archive := tar.NewReader(reader)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, header.Name)
+		if _, err := io.Copy(&all, archive); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{
+		"config/Kustomization", "config/controller.yaml", "kustomize/overlays/default/kustomization.yaml",
+		"kustomize/overlays/ha/kustomization.yaml", "kustomize/overlays/single-namespace/watched.yaml", "samples/100-hello.yaml", "LICENSE",
+	} {
+		if !slices.Contains(names, "mallard-"+testVersion+"/"+want) {
+			t.Errorf("the archive lacks %s; it has %q", want, names)
+		}
+	}
+	expectPinned(t, all.String(), images)
+}
+
+func expectSPDX(t *testing.T, files map[string]string, images []string) {
+	t.Helper()
+	for _, document := range []string{
+		"controller-index", "controller-linux-amd64", "controller-linux-arm64", "webhook-index", "webhook-linux-amd64", "webhook-linux-arm64",
+	} {
+		var spdx struct {
+			Version  string `json:"spdxVersion"`
+			Packages []struct {
+				Name string `json:"name"`
+			} `json:"packages"`
+		}
+		if err := json.Unmarshal([]byte(files["sbom/"+document+".spdx.json"]), &spdx); err != nil {
+			t.Errorf("sbom/%s.spdx.json: %v", document, err)
+			continue
+		}
+		if spdx.Version == "" || len(spdx.Packages) == 0 {
+			t.Errorf("sbom/%s.spdx.json is no SPDX document with packages", document)
+		}
+		if strings.HasSuffix(document, "-index") {
+			continue
+		}
+		for _, want := range []string{"github.com/mallard-dev/mallard", "knative.dev/pkg", "k8s.io/client-go"} {
+			if !strings.Contains(files["sbom/"+document+".spdx.json"], want) {
+				t.Errorf("sbom/%s.spdx.json does not name %s, which is linked in", document, want)
+			}
+		}
+	}
+	// The documents are in the registry as well, where scanners look for them.
+	for _, image := range images {
+		digest, err := name.NewDigest(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tag := digest.Context().Tag(strings.ReplaceAll(digest.DigestStr(), ":", "-") + ".sbom")
+		if _, err := remote.Head(tag, remote.WithContext(t.Context())); err != nil {
+			t.Errorf("%s is not there: %v", tag, err)
+		}
+	}
+}
+
+func expectChecksums(t *testing.T, files map[string]string) {
+	t.Helper()
+	sums := map[string]string{}
+	for line := range strings.Lines(files["checksums.txt"]) {
+		sum, file, ok := strings.Cut(strings.TrimSpace(line), "  ")
+		if !ok {
+			t.Errorf("checksums.txt: %q", line)
+		}
+		sums[file] = sum
+	}
+	want := map[string]string{}
+	for file, content := range files {
+		if file != "checksums.txt" {
+			sum := sha256.Sum256([]byte(content))
+			want[file] = hex.EncodeToString(sum[:])
+		}
+	}
+	if diff := cmp.Diff(want, sums); diff != "" {
+		t.Errorf("checksums.txt (-want +got):\n%s", diff)
+	}
+}
+
+// The SPDX documents name the ko that made them.
+func TestVersionOfKoIsThatOfTheModule(t *testing.T) {
+	module, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := regexp.MustCompile(`github\.com/google/ko (v\S+)`).FindSubmatch(module)
+	if match == nil || string(match[1]) != koVersion {
+		t.Errorf("go.mod requires ko %q, the program says %s", match, koVersion)
+	}
+}
