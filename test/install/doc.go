@@ -7,5 +7,6 @@ SPDX-License-Identifier: Apache-2.0
 // without a warning and is as before once it is deleted, that what they say of replicas, nodes, ports and networks fits
 // together, and that an overlay changes what it says and nothing else.
 //
-// It runs kubectl on control planes without the operator; what the installed operator does is shown by the other suites.
+// Most of it runs kubectl on control planes without the operator; what the installed operator does is shown by the other suites,
+// but for what only an overlay or a manifest makes it do.
 package install

@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const sample = `
+apiVersion: v1
+kind: Service
+metadata: {name: target}
+spec:
+  ports: [{name: http, port: 80}]
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: published}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: target}
+  publish: {alias: alias}
+`
+
+// A process refuses to start on a bad config map, the webhook too, so the way to mend one must not lead through the webhook.
+func TestAConfigMapCanBeMendedWhileTheWebhookIsDown(t *testing.T) {
+	env := harness.Own(t)
+	bad := map[string]string{"domain-template": "{{.Nonsense}}"}
+	if err := env.TrySetConfig(t, "config-addressable", bad); err == nil || !strings.Contains(err.Error(), "domain-template") {
+		t.Errorf("a bad config map while the webhook runs: got %v, want an error that names the key", err)
+	}
+	env.Process(t, "webhook").Stop(t)
+	if err := env.TrySetConfig(t, "config-addressable", map[string]string{"domain": "example.org"}); err != nil {
+		t.Errorf("a good config map while no webhook runs is refused: %v", err)
+	}
+	if _, err := env.TryApply(t, env.Namespace(t), sample); err == nil || !strings.Contains(err.Error(), "failed calling webhook") {
+		t.Errorf("an object of ours while no webhook runs: got %v, want it refused", err)
+	}
+}
+
+// The operator itself, as the overlay installs it: with the rights that it has there it serves its namespace, an alias
+// included, and the webhook leaves the selectors that limit it to that namespace in place.
+func TestSingleNamespaceWorks(t *testing.T) {
+	dir := t.TempDir()
+	manifests := kubectl(t, localcluster(t), "/nowhere", "", "kustomize", "kustomize/overlays/single-namespace")
+	if err := os.WriteFile(filepath.Join(dir, "all.yaml"), []byte(manifests), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := harness.Own(t, harness.WithConfig(dir))
+	inside := env.Apply(t, metav1.NamespaceDefault, sample)[1]
+	env.Await(t, inside, harness.Ready)
+	alias, err := env.Kube.CoreV1().Services(metav1.NamespaceDefault).Get(t.Context(), "alias", metav1.GetOptions{})
+	if err != nil || alias.Spec.ExternalName == "" {
+		t.Errorf("the alias in the namespace: %v, %v", alias, err)
+	}
+
+	// Nobody is asked about another namespace, so not even a finalizer is set there.
+	outside := env.Apply(t, env.Namespace(t), sample)[1]
+	object, err := env.Dynamic.Resource(outside.Resource).Namespace(outside.Namespace).Get(t.Context(), outside.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(object.GetFinalizers()) > 0 || len(object.GetAnnotations()["samples.knative.dev/addressableservice.class"]) > 0 {
+		t.Errorf("an object of another namespace was completed: %v", object)
+	}
+
+	want := map[string]string{"kubernetes.io/metadata.name": metav1.NamespaceDefault}
+	admission := env.Kube.AdmissionregistrationV1()
+	mutating, err := admission.MutatingWebhookConfigurations().Get(t.Context(), "defaulting.webhook.samples.knative.dev", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	validating, err := admission.ValidatingWebhookConfigurations().Get(t.Context(), "validation.webhook.samples.knative.dev", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(mutating.Webhooks[0].Rules) == 0 || len(validating.Webhooks[0].Rules) == 0 {
+		t.Error("the webhook has not filled in its rules")
+	}
+	for name, selector := range map[string]*metav1.LabelSelector{
+		mutating.Name: mutating.Webhooks[0].NamespaceSelector, validating.Name: validating.Webhooks[0].NamespaceSelector,
+	} {
+		if diff := cmp.Diff(want, selector.MatchLabels); diff != "" {
+			t.Errorf("%s selects other namespaces than that one (-want +got):\n%s", name, diff)
+		}
+	}
+
+	env.Delete(t, inside)
+	env.Await(t, inside, harness.Gone)
+}
