@@ -54,7 +54,7 @@ func TestBadSettingsAreNamedBeforeAnythingIsBuilt(t *testing.T) {
 func TestVersionAndDateAreTheCommits(t *testing.T) {
 	dir := t.TempDir()
 	o := func() (options, error) {
-		return parse(t.Context(), []string{"--source", dir}, environment(map[string]string{"KO_DOCKER_REPO": "registry.example.com/m"}), &bytes.Buffer{})
+		return parse(t.Context(), []string{"--source", dir}, environment(map[string]string{"KO_DOCKER_REPO": "registry.example.com/mallard"}), &bytes.Buffer{})
 	}
 	if _, err := o(); err == nil || !strings.Contains(err.Error(), "SOURCE_DATE_EPOCH is not set, and git does not know") {
 		t.Errorf("without a commit: got %v, want an error that says what to set", err)

@@ -125,8 +125,9 @@ func makeRelease(t *testing.T, source, repository string) map[string]string {
 // TestReleaseIsTheSameWhereverItIsMade makes one in two folders, and looks at what is in it.
 func TestReleaseIsTheSameWhereverItIsMade(t *testing.T) {
 	repository := newRegistry(t) + "/mallard"
-	first := makeRelease(t, checkout(t), repository)
-	second := makeRelease(t, checkout(t), repository)
+	one, another := checkout(t), checkout(t)
+	first := makeRelease(t, one, repository)
+	second := makeRelease(t, another, repository)
 	for file, content := range first {
 		if second[file] != content {
 			t.Errorf("%s differs between two releases of the same sources", file)
