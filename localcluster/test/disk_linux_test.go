@@ -29,10 +29,10 @@ const notAllowed = 77
 
 // helper does the helper's part.
 func helper(args []string) bool {
-	if len(args) != 5 || args[1] != smallDisk {
+	if len(args) < 5 || args[1] != smallDisk {
 		return false
 	}
-	binary, mount, size := args[2], args[3], args[4]
+	mount, size, command := args[2], args[3], args[4:]
 	fail := func(doing string, err error) {
 		fmt.Fprintln(os.Stderr, doing, err)
 		if errors.Is(err, fs.ErrPermission) {
@@ -47,8 +47,7 @@ func helper(args []string) bool {
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size="+size); err != nil {
 		fail("mounting a small disk:", err)
 	}
-	dir := filepath.Join(mount, "cluster")
-	fail("running the program:", syscall.Exec(binary, []string{"localcluster", "up", "--dir", dir}, os.Environ()))
+	fail("running the program:", syscall.Exec(command[0], command, os.Environ()))
 	return true
 }
 
@@ -57,7 +56,13 @@ func helper(args []string) bool {
 func upOnSmallDisk(t *testing.T, size string) (p *process, disk string) {
 	t.Helper()
 	mount := t.TempDir()
-	cmd := exec.Command("/proc/self/exe", smallDisk, binary, mount, size)
+	return runOnSmallDisk(t, mount, size, "up", "--dir", filepath.Join(mount, "cluster"))
+}
+
+// runOnSmallDisk runs the program under test where a folder is a disk of the given size.
+func runOnSmallDisk(t *testing.T, mount, size string, args ...string) (p *process, disk string) {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", append([]string{smallDisk, mount, size, binary}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},

@@ -153,6 +153,10 @@ func (n *node) duckPod(name string, args ...string) *corev1.Pod {
 	p.Spec.RestartPolicy = corev1.RestartPolicyNever
 	p.Spec.Containers[0].Image, p.Spec.Containers[0].Args = n.image, args
 	p.Spec.Containers[0].Ports = nil
+	// By its UID a Pod's processes are found among all of the machine.
+	p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "UID", ValueFrom: &corev1.EnvVarSource{
+		FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.uid"},
+	}}}
 	return p
 }
 

@@ -90,6 +90,28 @@ func TestWebhooks(t *testing.T) {
 // serveWebhook serves, with a certificate for the given name, a webhook that refuses all.
 func serveWebhook(t *testing.T, host, message string) (*httptest.Server, []byte) {
 	t.Helper()
+	pair, bundle := makeCertificate(t, host)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review admissionv1.AdmissionReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: message}}
+		review.Request = nil
+		_ = json.NewEncoder(w).Encode(review)
+	}))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	// The refused handshakes are what the test is about.
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server, bundle
+}
+
+// makeCertificate makes a certificate for a name, and what verifies it.
+func makeCertificate(t *testing.T, host string) (tls.Certificate, []byte) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -111,22 +133,7 @@ func serveWebhook(t *testing.T, host, message string) (*httptest.Server, []byte)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var review admissionv1.AdmissionReview
-		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: message}}
-		review.Request = nil
-		_ = json.NewEncoder(w).Encode(review)
-	}))
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
-	// The refused handshakes are what the test is about.
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	return server, bundle
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, bundle
 }
 
 func registerWebhook(t *testing.T, client kubernetes.Interface, namespace string, bundle []byte) {

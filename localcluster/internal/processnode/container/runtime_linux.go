@@ -8,6 +8,7 @@ package container
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -56,7 +57,7 @@ func (r *Runtime) Isolated() bool { return r.isolated }
 
 // isolate prepares the calling thread. Where it may not, nothing has changed.
 func isolate() error {
-	if os.Geteuid() != 0 {
+	if os.Geteuid() != 0 || !manyUsers() {
 		return os.ErrPermission
 	}
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
@@ -66,6 +67,17 @@ func isolate() error {
 		return fmt.Errorf("making mounts private: %w", err)
 	}
 	return restrict()
+}
+
+// manyUsers says whether a process can be somebody else than root: in a container of an ordinary user it cannot.
+func manyUsers() bool {
+	data, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return false
+	}
+	var inside, outside, count uint64
+	_, err = fmt.Sscan(string(data), &inside, &outside, &count)
+	return err == nil && inside == 0 && count > math.MaxUint16
 }
 
 // keptCapabilities are those that containers have by default.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/virtual-kubelet/virtual-kubelet/node/api"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes/scheme"
+	k8scorev1 "k8s.io/kubernetes/pkg/apis/core/v1"
 	utilexec "k8s.io/utils/exec"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/logs"
@@ -143,7 +143,8 @@ func (h *handlers) logs(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	options := &corev1.PodLogOptions{}
-	if err := scheme.ParameterCodec.DecodeParameters(req.URL.Query(), corev1.SchemeGroupVersion, options); err != nil {
+	query := req.URL.Query()
+	if err := k8scorev1.Convert_url_Values_To_v1_PodLogOptions(&query, options, nil); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: env | serve | fail CODE | get PATH | fork | sleep | read FILE | write FILE BYTES | exists FILE")
+var errUsage = errors.New("usage: env | serve | guard | fail CODE | get PATH | fork | sleep | read FILE | write FILE BYTES | exists FILE")
 
 func run(args []string) error {
 	if len(args) == 0 {
@@ -47,6 +48,8 @@ func run(args []string) error {
 		}
 		fmt.Println("args", args[1:])
 		fmt.Println("uid", os.Getuid(), "gid", os.Getgid())
+	case "guard":
+		return guard()
 	case "serve":
 		return serve()
 	case "fail":
@@ -117,6 +120,30 @@ func serve() error {
 	}()
 	fmt.Println("serving on", os.Getenv("PORT"))
 	return http.ListenAndServe(":"+os.Getenv("PORT"), mux)
+}
+
+// guard is a webhook that refuses all, with the certificate of its volume.
+func guard() error {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review struct {
+			Request struct {
+				UID string `json:"uid"`
+			} `json:"request"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+			"response": map[string]any{
+				"uid": review.Request.UID, "allowed": false,
+				"status": map[string]any{"message": "refused by " + os.Getenv("HOSTNAME")},
+			},
+		})
+	})
+	return http.ListenAndServeTLS(":"+os.Getenv("PORT"), "/certificate/tls.crt", "/certificate/tls.key", handler)
 }
 
 // get asks the API server, as the service account.

@@ -1,0 +1,239 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// TestBadPods checks that what is wrong with a Pod stands in its status and its events as in a cluster.
+func TestBadPods(t *testing.T) {
+	n := sharedNode(t)
+	namespace := newNamespace(t, n.kube)
+	if _, err := n.kube.CoreV1().ConfigMaps(namespace).Create(t.Context(),
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "pond"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	variable := func(name string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "COLOUR", ValueFrom: &corev1.EnvVarSource{
+				ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: "colour"},
+			}}}
+		}
+	}
+	image := func(name string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Spec.Containers[0].Image = name }
+	}
+	for _, c := range []struct {
+		name            string
+		change          func(*corev1.Pod)
+		reason, message string
+		event           string
+	}{
+		{"no-image", image(n.host + "/none:v1"), "ErrImagePull", n.host + "/none:v1: not found", "Failed"},
+		{"back-off", image(n.host + "/none:v2"), "ImagePullBackOff", "Back-off pulling image \"" + n.host + "/none:v2\"", "BackOff"},
+		{"bad-name", image(n.host + "/UPPER"), "InvalidImageName", "couldn't parse image name", "InspectFailed"},
+		{"never", func(p *corev1.Pod) {
+			p.Spec.Containers[0].Image, p.Spec.Containers[0].ImagePullPolicy = n.host+"/none:v3", corev1.PullNever
+		}, "ErrImageNeverPull", "is not present with pull policy of Never", "ErrImageNeverPull"},
+		{"no-map", variable("none"), "CreateContainerConfigError", `configmap "none" not found`, "Failed"},
+		{"no-key", variable("pond"), "CreateContainerConfigError", "couldn't find key colour in ConfigMap " + namespace + "/pond", "Failed"},
+		{"no-volume", func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "water", VolumeSource: corev1.VolumeSource{
+				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "none"}},
+			}}}
+		}, "ContainerCreating", "", "FailedMount"},
+		{"root", func(p *corev1.Pod) {
+			yes, root := true, int64(0)
+			p.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{RunAsNonRoot: &yes, RunAsUser: &root}
+		}, "CreateContainerConfigError", "breaks non-root policy", "Failed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := n.duckPod(c.name, "env")
+			c.change(p)
+			n.create(t, namespace, p)
+			n.until(t, namespace, c.name, c.reason, func(p *corev1.Pod) bool {
+				return waitsFor(c.reason)(p) && p.Status.Phase == corev1.PodPending &&
+					strings.Contains(p.Status.ContainerStatuses[0].State.Waiting.Message, c.message)
+			})
+			n.event(t, namespace, c.name, c.event)
+		})
+	}
+	t.Run("no command", func(t *testing.T) {
+		p := n.duckPod("no-command")
+		p.Spec.Containers[0].Command = []string{"/none"}
+		n.create(t, namespace, p)
+		found := n.until(t, namespace, p.Name, "over", over)
+		if s := found.Status.ContainerStatuses[0].State.Terminated; s == nil || s.ExitCode != 128 || s.Reason != "StartError" ||
+			!strings.Contains(s.Message, `exec: "/none": stat /none: file does not exist`) {
+			t.Errorf("its state is %+v", s)
+		}
+	})
+	t.Run("set right", func(t *testing.T) {
+		if _, err := n.kube.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: "none"}, Data: map[string]string{"colour": "blue"},
+		}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		n.until(t, namespace, "no-map", "over", over)
+		if out := n.logs(t, namespace, "no-map"); !strings.Contains(out, "COLOUR=blue") {
+			t.Errorf("it was given:\n%s", out)
+		}
+		n.until(t, namespace, "no-volume", "over", over)
+	})
+}
+
+// TestClusterLeavesNoProcess checks that processes end with their cluster, however it ends, with all that they have started,
+// and that the next start goes on with the same Pods.
+func TestClusterLeavesNoProcess(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cluster")
+	n := upNode(t, "--dir", dir)
+	namespace := newNamespace(t, n.kube)
+	p := n.duckPod("forks", "fork")
+	p.Spec.RestartPolicy = corev1.RestartPolicyAlways
+	if os.Geteuid() == 0 {
+		// Where processes have a number space of their own, nothing gets away.
+		p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: "OWN_GROUP", Value: "yes"})
+	}
+	n.create(t, namespace, p)
+	uid := string(n.until(t, namespace, "forks", "running", running).UID)
+	for restarts, end := range []func(){
+		func() { n.signal(t, syscall.SIGTERM) },
+		func() { n.kill() },
+	} {
+		both := func(want int) {
+			t.Helper()
+			eventually(t, fmt.Sprint(want, " processes"), func(context.Context) error {
+				if found := processesOf(t, uid); len(found) != want {
+					return fmt.Errorf("there are %v", found)
+				}
+				return nil
+			})
+		}
+		both(2)
+		end()
+		<-n.done
+		both(0)
+		host := n.host
+		again := up(t, "--registry", "--dir", dir)
+		n = &node{process: again, kube: again.client(t), image: n.image, host: registryOf(t, again.client(t))}
+		if n.host != host {
+			t.Errorf("the registry has moved from %s to %s", host, n.host)
+		}
+		found := n.until(t, namespace, "forks", "started again", func(p *corev1.Pod) bool {
+			return running(p) && p.Status.ContainerStatuses[0].RestartCount == int32(restarts)+1
+		})
+		if last := found.Status.ContainerStatuses[0].LastTerminationState.Terminated; last == nil || last.ExitCode != 255 {
+			t.Errorf("it ended before with %+v", last)
+		}
+	}
+	// The registry still has what was pushed.
+	n.output(t, namespace, n.duckPod("late", "env"))
+}
+
+// TestWithoutRoot runs a cluster as an ordinary user, whose processes find their account through a kubeconfig.
+func TestWithoutRoot(t *testing.T) {
+	dir, err := os.MkdirTemp("", "ordinary-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	cmd := exec.Command(binary, "up", "--registry", "--dir", filepath.Join(dir, "cluster"))
+	if os.Geteuid() == 0 {
+		const ordinary = 65534
+		if err := os.Chown(dir, ordinary, ordinary); err != nil {
+			t.Fatal(err)
+		}
+		// It has to be able to run the program, which lies in the home of someone else.
+		cmd.Path = filepath.Join(dir, "localcluster")
+		if err := os.Link(binary, cmd.Path); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
+	}
+	p, err := spawnCommand(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.end)
+	if err := p.waitReady(); err != nil {
+		t.Fatal(err)
+	}
+	n := newNode(t, p)
+	namespace := newNamespace(t, n.kube)
+	if out := n.output(t, namespace, n.duckPod("account", "get", "/api/v1/namespaces/"+namespace+"/secrets")); !strings.HasPrefix(out, "403 ") ||
+		!strings.Contains(out, "system:serviceaccount:"+namespace+":default") {
+		t.Errorf("the API server says %s", out)
+	}
+	if out := n.output(t, namespace, n.duckPod("reads", "read", "app/data")); out != "quack\n" {
+		t.Errorf("it reads %q", out)
+	}
+	n.create(t, namespace, n.serving("serves"))
+	n.until(t, namespace, "serves", "ready", ready)
+	if got := n.get(t, namespace, "serves", "8080", "/"); got != "serves" {
+		t.Errorf("it answers as %q", got)
+	}
+}
+
+// TestFullDiskOfPods checks what a Pod says when there is no space for its files, and that it runs when there is.
+func TestFullDiskOfPods(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cluster")
+	pods := filepath.Join(dir, "process", "pods")
+	if err := os.MkdirAll(pods, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, disk := runOnSmallDisk(t, pods, "16m", "up", "--registry", "--dir", dir)
+	if err := p.waitReady(); err != nil {
+		t.Fatal(err)
+	}
+	n := newNode(t, p)
+	namespace := newNamespace(t, n.kube)
+	fill(t, disk, 1<<20)
+	n.create(t, namespace, n.duckPod("big", "env"))
+	n.until(t, namespace, "big", "without space", func(p *corev1.Pod) bool {
+		return waitsFor("CreateContainerError")(p) && strings.Contains(p.Status.ContainerStatuses[0].State.Waiting.Message, "no space left on device")
+	})
+	n.event(t, namespace, "big", "Failed", "no space left on device")
+}
+
+// registered says which Nodes there are.
+func registered(ctx context.Context, client kubernetes.Interface) (map[string]bool, error) {
+	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, node := range nodes.Items {
+		found[node.Name] = true
+	}
+	return found, nil
+}
+
+// TestNothingChangesWithoutTheFlag checks that an ordinary cluster has neither the Node nor the registry nor controllers that
+// others would be in the way of.
+func TestNothingChangesWithoutTheFlag(t *testing.T) {
+	p := sharedCluster(t)
+	client := p.client(t)
+	nodes, err := registered(t.Context(), client)
+	if err != nil || len(nodes) != 1 || !nodes["localcluster"] {
+		t.Errorf("there are the Nodes %v (%v)", nodes, err)
+	}
+	if _, err := client.CoreV1().ConfigMaps("kube-public").Get(t.Context(), "local-registry-hosting", metav1.GetOptions{}); err == nil {
+		t.Error("a registry is announced")
+	}
+}
