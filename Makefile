@@ -15,6 +15,8 @@ export GOWORK = off
 
 # WAIT=ready makes `make run` end once every sample is Ready.
 WAIT ?=
+# VIA=ko has `make run` apply the operator with ko, so that it runs from images in Pods.
+VIA ?=
 # ARGS are passed to the command that a target runs, for example ARGS='get asvc -A'.
 ARGS ?=
 # VERSION of a release, such as v1.2.3. The tag of the commit by default.
@@ -31,8 +33,8 @@ help: ## Lists the targets
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | while read -r target text; do printf '  %-14s %s\n' "$$target" "$$text"; done
 
 .PHONY: run
-run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready)
-	go run ./hack/run $(if $(WAIT),--wait=$(WAIT)) $(ARGS)
+run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready; VIA=ko: runs images)
+	go run ./hack/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) $(ARGS)
 
 .PHONY: localcluster
 localcluster: ## Builds the local control plane, which run and test need
@@ -76,6 +78,10 @@ test-race: export CGO_ENABLED = 1
 test-race: localcluster ## Runs every test with the race detector, which needs a C compiler
 	TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh -race $(ARGS)
 
+.PHONY: test-versions
+test-versions: ## Runs the suites at the other versions of Kubernetes (ARGS='1.34' only at that one)
+	TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test-versions.sh $(ARGS)
+
 .PHONY: test-unit
 test-unit: ## Runs only the operator's unit tests, which need no control plane
 	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./pkg/... $(ARGS)
@@ -88,7 +94,7 @@ cover: ## Runs the unit tests and writes their coverage, without generated code,
 
 .PHONY: bench
 bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
-	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./pkg/... ./test/costs
+	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./pkg/... ./test/costs ./test/operations
 
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's

@@ -32,6 +32,9 @@ verify_modules() {
     go -C "${module}" mod tidy -diff || failed=1
     go -C "${module}" mod verify || failed=1
   done
+  for module in localcluster/versions/*.mod; do
+    go -C localcluster mod tidy -diff -modfile="${module#localcluster/}" || failed=1
+  done
   return "${failed}"
 }
 

@@ -43,6 +43,9 @@ func (r *session) diagnose(ctx context.Context, unready []*unstructured.Unstruct
 		out.WriteString(describeConditions(object))
 		out.WriteString(r.describeEvents(ctx, object))
 	}
+	if r.options.images {
+		out.WriteString(r.env.DescribePods(ctx))
+	}
 	for _, p := range r.atFault(unready) {
 		lines, err := tellingLines(p, unready)
 		if err != nil {
@@ -101,8 +104,11 @@ func (r *session) describeEvents(ctx context.Context, object *unstructured.Unstr
 }
 
 // atFault picks the processes that a diagnosis quotes: those that are not ready, if there are any; else those whose log
-// names one of the objects; else all.
+// names one of the objects; else all. Of an operator that runs from images there is none.
 func (r *session) atFault(unready []*unstructured.Unstructured) []*devprocess.Process {
+	if r.env.Runner == nil {
+		return nil
+	}
 	all := r.env.Runner.Processes()
 	keep := func(is func(*devprocess.Process) bool) []*devprocess.Process {
 		return slices.DeleteFunc(slices.Clone(all), func(p *devprocess.Process) bool { return !is(p) })

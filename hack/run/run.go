@@ -54,7 +54,7 @@ func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 	}()
 	r := &session{options: o, screen: s, samples: found, exits: make(chan error, 1)}
 	r.env, err = devenv.Start(ctx, devenv.Options{
-		Module: o.module, Config: o.config, Dir: dir, Progress: s, Begin: r.begin, OnExit: r.noteExit, Hurry: hurry,
+		Module: o.module, Config: o.config, Dir: dir, Images: o.images, Progress: s, Begin: r.begin, OnExit: r.noteExit, Hurry: hurry,
 		OnError: func(err error) { s.print("! " + err.Error() + "\n") },
 	})
 	if err != nil {
@@ -101,6 +101,7 @@ func (r *session) begin(phase devenv.Phase) (end func()) {
 	texts := map[devenv.Phase][2]string{
 		devenv.BuildCluster:  {"Building the control plane", "Control plane built"},
 		devenv.BuildOperator: {"Building the operator", "Operator built"},
+		devenv.BuildKo:       {"Building ko", "ko built"},
 		devenv.StartCluster:  {"Starting the control plane", "Control plane started"},
 		devenv.ApplyConfig:   {"Applying " + r.short(r.options.config), "Applied " + r.short(r.options.config)},
 		devenv.StartOperator: {"Starting the operator", "Operator ready"},
@@ -129,7 +130,11 @@ func (r *session) show(ctx context.Context) error {
 		return r.orExit(err)
 	}
 	step.end(fmt.Sprintf("Applied %s (%s)", r.short(r.options.samples), counted(r.samples.all, "object")))
-	r.screen.print(r.hint())
+	hint, err := r.hint(ctx)
+	if err != nil {
+		return r.orExit(err)
+	}
+	r.screen.print(hint)
 	follower, err := follow(ctx, client, r.samples.resources)
 	if err != nil {
 		return r.orExit(err)
@@ -139,9 +144,22 @@ func (r *session) show(ctx context.Context) error {
 }
 
 // hint is what to type in a second terminal.
-func (r *session) hint() string {
-	return fmt.Sprintf("\nIn a second terminal:\n\n  export KUBECONFIG=%s\n  alias kubectl='%s kubectl'   # unless you have one\n\n",
-		r.env.Kubeconfig, r.env.Localcluster)
+func (r *session) hint(ctx context.Context) (string, error) {
+	exports := []string{"KUBECONFIG=" + r.env.Kubeconfig}
+	if r.options.images {
+		images, err := r.env.KoEnvironment(ctx)
+		if err != nil {
+			return "", err
+		}
+		exports = append(exports, images...)
+	}
+	var out strings.Builder
+	out.WriteString("\nIn a second terminal:\n\n")
+	for _, variable := range exports {
+		out.WriteString("  export " + variable + "\n")
+	}
+	fmt.Fprintf(&out, "  alias kubectl='%s kubectl'   # unless you have one\n\n", r.env.Localcluster)
+	return out.String(), nil
 }
 
 // loop shows every change until it is told to stop, something ends, or what is waited for has come.

@@ -24,7 +24,8 @@ import (
 const buildGrace = 5 * time.Second
 
 // Build returns the path of the control plane's program, built from the sources of the repository that the working
-// directory is in. It builds it only if the cache has none that was made from the same sources with the same Go. Progress
+// directory is in, for the version of Kubernetes that the environment variable LOCALCLUSTER_KUBERNETES asks for, if it
+// does. It builds it only if the cache has none that was made from the same sources with the same Go. Progress
 // is written as lines, or as one line that changes if the writer is a terminal; nothing is written when the program is
 // there already. When the context ends, the compilers are stopped, nothing is left behind, and the cause is returned.
 func Build(ctx context.Context, progress io.Writer) (path string, err error) {
@@ -130,7 +131,7 @@ func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
 // flags are those that say what a package is compiled to. A commit alone must not make another program, so that the state
 // of the repository stays out of it.
 func (b *build) flags() []string {
-	return []string{"-trimpath", "-buildvcs=false", "-ldflags", b.source.ldflags}
+	return []string{"-trimpath", "-buildvcs=false", "-modfile", b.source.modfile, "-ldflags", b.source.ldflags}
 }
 
 // goCommand runs the go command in the module, and calls line for each line of its error output.

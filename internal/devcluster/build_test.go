@@ -329,3 +329,37 @@ func TestVersionFlags(t *testing.T) {
 		t.Error("a module without Kubernetes has a version")
 	}
 }
+
+// TestBuildOfAnotherKubernetes asks for another version by the environment: another program is built, beside the first.
+func TestBuildOfAnotherKubernetes(t *testing.T) {
+	module := smallRepository(t)
+	sums, err := os.ReadFile(filepath.Join(module, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions := filepath.Join(module, "versions")
+	if err := errors.Join(os.Mkdir(versions, 0o755),
+		os.WriteFile(filepath.Join(versions, "v1.34.mod"), []byte(strings.ReplaceAll(smallMod, "v1.35.4", "v1.34.4")), 0o600),
+		os.WriteFile(filepath.Join(versions, "v1.34.sum"), sums, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var progress watched
+	usual, err := Build(t.Context(), &progress)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, progress.String())
+	}
+	t.Setenv("LOCALCLUSTER_KUBERNETES", "1.34")
+	other, err := Build(t.Context(), &progress)
+	if err != nil || other == usual {
+		t.Fatalf("for 1.34 it is %s, %v\n%s", other, err, progress.String())
+	}
+	source, err := findSource(t.Context())
+	if err != nil || !strings.Contains(source.ldflags, "component-base/version.gitVersion=v1.34.4") {
+		t.Errorf("for 1.34 the linker is told %+v, %v", source, err)
+	}
+	t.Setenv("LOCALCLUSTER_KUBERNETES", "1.33")
+	want := `environment variable LOCALCLUSTER_KUBERNETES="1.33": must be one of 1.34, or not set`
+	if _, err := Build(t.Context(), &progress); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("for a version that nobody has prepared: %v", err)
+	}
+}

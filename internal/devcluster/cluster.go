@@ -32,6 +32,8 @@ type Options struct {
 	Port int
 	// Fsync has etcd sync its files to disk, as a real cluster's does.
 	Fsync bool
+	// Registry has the cluster serve an image registry and run Pods whose images are in it. Linux only.
+	Registry bool
 	// Binary is the program, as Build returns it. When empty, Build is called with Log.
 	Binary string
 	// Log gets what the cluster writes for people, a few lines; may be nil. It is written to from another goroutine.
@@ -89,6 +91,9 @@ func (c *Cluster) launch(opts Options) (ready <-chan string, err error) {
 	}
 	if opts.Fsync {
 		args = append(args, "--fsync")
+	}
+	if opts.Registry {
+		args = append(args, "--registry")
 	}
 	c.cmd = exec.Command(opts.Binary, args...)
 	c.cmd.SysProcAttr = attributes()

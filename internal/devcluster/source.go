@@ -21,13 +21,21 @@ import (
 	"strings"
 )
 
-// moduleDir is the folder of the control plane's module within the repository.
-const moduleDir = "localcluster"
+const (
+	// moduleDir is the folder of the control plane's module within the repository.
+	moduleDir = "localcluster"
+	// versionsDir is the folder of the go.mod files for other versions of Kubernetes within the module.
+	versionsDir = "versions"
+	// versionVariable chooses one of them, such as 1.34; without it the module's own go.mod is used.
+	versionVariable = "LOCALCLUSTER_KUBERNETES"
+)
 
 // source is what the program is built from.
 type source struct {
 	// dir is the module's folder.
 	dir string
+	// modfile is the go.mod to build with.
+	modfile string
 	// ldflags are the linker's flags: they set the versions that the program reports.
 	ldflags string
 	// hash identifies everything that goes into the program.
@@ -40,13 +48,16 @@ func findSource(ctx context.Context) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	gomod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	s := &source{dir: dir}
+	if s.modfile, err = findModfile(dir); err != nil {
+		return nil, err
+	}
+	gomod, err := os.ReadFile(s.modfile)
 	if err != nil {
 		return nil, fmt.Errorf("reading which Kubernetes to build: %w", err)
 	}
-	s := &source{dir: dir}
 	if s.ldflags, err = versionFlags(gomod); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "go.mod"), err)
+		return nil, fmt.Errorf("%s: %w", s.modfile, err)
 	}
 	version, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
 	if err != nil {
@@ -54,6 +65,7 @@ func findSource(ctx context.Context) (*source, error) {
 	}
 	hash := sha256.New()
 	fmt.Fprintln(hash, strings.TrimSpace(string(version)), runtime.GOOS, runtime.GOARCH, s.ldflags)
+	hash.Write(gomod)
 	if err := hashFiles(hash, dir); err != nil {
 		return nil, fmt.Errorf("reading the sources of the control plane: %w", err)
 	}
@@ -79,6 +91,28 @@ func findModule() (string, error) {
 	}
 }
 
+// findModfile returns the path of the go.mod for the version of Kubernetes that the environment asks for.
+func findModfile(dir string) (string, error) {
+	version := os.Getenv(versionVariable)
+	if version == "" {
+		return filepath.Join(dir, "go.mod"), nil
+	}
+	files, err := filepath.Glob(filepath.Join(dir, versionsDir, "v*.mod"))
+	if err != nil {
+		return "", fmt.Errorf("listing the versions of Kubernetes: %w", err)
+	}
+	known := make([]string, 0, len(files))
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "v"), ".mod")
+		if name == version {
+			return file, nil
+		}
+		known = append(known, name)
+	}
+	return "", fmt.Errorf("environment variable %s=%q: must be one of %s, or not set for the version that %s requires",
+		versionVariable, version, strings.Join(known, ", "), filepath.Join(moduleDir, "go.mod"))
+}
+
 var kubernetesVersion = regexp.MustCompile(`(?m)^(?:require)?\s*k8s\.io/kubernetes (v(\d+)\.(\d+)\.\S+)`)
 
 // versionFlags returns the linker flags that set the version of Kubernetes which go.mod requires. Kubernetes' own build
@@ -97,7 +131,8 @@ func versionFlags(gomod []byte) (string, error) {
 	return strings.Join(flags, " "), nil
 }
 
-// hashFiles adds every file of the module that can change the program, in a fixed order.
+// hashFiles adds every file of the module that can change the program, in a fixed order. Which go.mod it is built with is
+// not its business.
 func hashFiles(hash io.Writer, dir string) error {
 	files := os.DirFS(dir)
 	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -108,7 +143,7 @@ func hashFiles(hash io.Writer, dir string) error {
 		switch {
 		case path == ".":
 			return nil
-		case entry.IsDir() && (name == "testdata" || strings.HasPrefix(name, ".")):
+		case entry.IsDir() && (name == "testdata" || path == versionsDir || strings.HasPrefix(name, ".")):
 			return fs.SkipDir
 		case !entry.Type().IsRegular(), strings.HasPrefix(name, "."), strings.HasSuffix(name, "_test.go"), strings.HasSuffix(name, ".md"):
 			return nil

@@ -26,7 +26,7 @@ import (
 
 var definitions = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 
-// startCluster builds and starts the control plane and applies the operator's manifests to it.
+// startCluster builds and starts the control plane.
 func (e *Env) startCluster(ctx context.Context, options Options) error {
 	end := options.Begin(BuildCluster)
 	var err error
@@ -35,7 +35,9 @@ func (e *Env) startCluster(ctx context.Context, options Options) error {
 	}
 	end()
 	end = options.Begin(StartCluster)
-	e.cluster, err = devcluster.Start(ctx, devcluster.Options{Binary: e.Localcluster, Dir: filepath.Join(options.Dir, "cluster"), Log: options.Log})
+	e.cluster, err = devcluster.Start(ctx, devcluster.Options{
+		Binary: e.Localcluster, Dir: filepath.Join(options.Dir, "cluster"), Registry: options.Images, Log: options.Log,
+	})
 	if err != nil {
 		return err
 	}
@@ -44,8 +46,17 @@ func (e *Env) startCluster(ctx context.Context, options Options) error {
 		return err
 	}
 	end()
-	end = options.Begin(ApplyConfig)
-	if err := e.Apply(ctx, options.Config); err != nil {
+	return nil
+}
+
+// applyConfig applies the operator's manifests and waits until their kinds are served.
+func (e *Env) applyConfig(ctx context.Context, options Options) error {
+	end := options.Begin(ApplyConfig)
+	apply := e.Apply
+	if options.Images {
+		apply = e.applyImages
+	}
+	if err := apply(ctx, options.Config); err != nil {
 		return err
 	}
 	if err := e.waitEstablished(ctx); err != nil {
@@ -78,24 +89,35 @@ func (e *Env) waitEstablished(ctx context.Context) error {
 		if object.GetKind() != "CustomResourceDefinition" {
 			continue
 		}
-		selector := fields.OneTermEqualSelector(metav1.ObjectNameField, object.GetName()).String()
-		list := &cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				o.FieldSelector = selector
-				return client.Resource(definitions).List(ctx, o)
-			},
-			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-				o.FieldSelector = selector
-				return client.Resource(definitions).Watch(ctx, o)
-			},
-		}
-		_, err := watchtools.UntilWithSync(ctx, list, &unstructured.Unstructured{}, nil, func(event watch.Event) (bool, error) {
-			definition, ok := event.Object.(*unstructured.Unstructured)
-			return ok && isTrue(definition, string(apiextensionsv1.Established)), nil
+		err := await(ctx, client.Resource(definitions), object.GetName(), func(definition *unstructured.Unstructured) bool {
+			return isTrue(definition, string(apiextensionsv1.Established))
 		})
 		if err != nil {
 			return fmt.Errorf("waiting until the kind of %s is served: %w", object.GetName(), err)
 		}
+	}
+	return nil
+}
+
+// await watches an object until it is as wanted.
+func await(ctx context.Context, client dynamic.ResourceInterface, name string, wanted func(*unstructured.Unstructured) bool) error {
+	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+	list := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = selector
+			return client.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = selector
+			return client.Watch(ctx, o)
+		},
+	}
+	_, err := watchtools.UntilWithSync(ctx, list, &unstructured.Unstructured{}, nil, func(event watch.Event) (bool, error) {
+		object, ok := event.Object.(*unstructured.Unstructured)
+		return ok && event.Type != watch.Deleted && wanted(object), nil
+	})
+	if err != nil {
+		return fmt.Errorf("watching %s: %w", name, err)
 	}
 	return nil
 }

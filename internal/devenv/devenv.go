@@ -10,10 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,7 +21,6 @@ import (
 	"github.com/mallard-dev/mallard/internal/devcluster"
 	"github.com/mallard-dev/mallard/internal/devprocess"
 	"github.com/mallard-dev/mallard/internal/manifest"
-	"github.com/mallard-dev/mallard/internal/procgroup"
 )
 
 const (
@@ -38,10 +34,12 @@ const (
 // Phase is a part of the start that takes a while.
 type Phase string
 
-// The phases, in the order in which they begin. BuildOperator runs beside the three before it.
+// The phases, in the order in which they begin. BuildOperator and BuildKo run beside the two around them; with images,
+// ApplyConfig builds these.
 const (
 	BuildCluster  Phase = "build the control plane"
 	BuildOperator Phase = "build the operator"
+	BuildKo       Phase = "build ko"
 	StartCluster  Phase = "start the control plane"
 	ApplyConfig   Phase = "apply the configuration"
 	StartOperator Phase = "start the operator"
@@ -55,6 +53,11 @@ type Options struct {
 	Config string
 	// Dir is an existing folder of this environment's own, for everything that it writes. It is not removed.
 	Dir string
+	// Images has the operator run as a cluster would run it: ko builds its images and applies the manifests, and the control
+	// plane starts the Pods. Hold, Replicas, Overrides, OnExit and OnError have no meaning then. Linux only.
+	Images bool
+	// Bare leaves the control plane empty: the manifests are read, but neither applied nor run.
+	Bare bool
 	// Hold names processes that are not started.
 	Hold []string
 	// Replicas and Overrides are those of [devprocess.Options].
@@ -84,11 +87,14 @@ type Env struct {
 	Localcluster string
 	// Manifests are the objects of the operator's manifests.
 	Manifests []*unstructured.Unstructured
-	// Runner runs the operator's processes.
+	// Runner runs the operator's processes; nil if they run from images.
 	Runner *devprocess.Runner
 
+	options Options
 	cluster *devcluster.Cluster
-	hurry   context.Context //nolint:containedctx // see Options.Hurry
+	// ko is the path of ko's program, if the operator runs from images.
+	ko    string
+	hurry context.Context //nolint:containedctx // see Options.Hurry
 	// kubectlCache is the folder in which kubectl remembers which kinds there are.
 	kubectlCache string
 }
@@ -100,7 +106,7 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Env{hurry: options.Hurry, kubectlCache: filepath.Join(options.Dir, "kubectl-cache")}
+	e := &Env{options: options, hurry: options.Hurry, kubectlCache: filepath.Join(options.Dir, "kubectl-cache")}
 	if e.Manifests, err = manifest.ReadDir(options.Config); err != nil {
 		return nil, err
 	}
@@ -119,10 +125,12 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 	var binaries map[string]devprocess.Binary
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return e.startCluster(groupCtx, options) })
-	group.Go(func() error {
+	group.Go(func() (err error) {
+		if options.Images {
+			return e.buildKo(groupCtx, options)
+		}
 		end := options.Begin(BuildOperator)
 		cache := filepath.Join(options.Module, ".cache", "operator")
-		var err error
 		if binaries, err = devprocess.Build(groupCtx, options.Module, importPaths, cache, filepath.Join(options.Dir, "bin")); err != nil {
 			return err
 		}
@@ -131,6 +139,15 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
+	}
+	if options.Bare {
+		return e, nil
+	}
+	if err := e.applyConfig(ctx, options); err != nil {
+		return nil, err
+	}
+	if options.Images {
+		return e, e.waitAvailable(ctx, options)
 	}
 	return e, e.startOperator(ctx, options, binaries)
 }
@@ -200,21 +217,6 @@ func (e *Env) startOperator(ctx context.Context, options Options, binaries map[s
 	}
 	end()
 	return nil
-}
-
-// Kubectl runs the kubectl that is linked into the control plane, as the administrator, and returns what it printed. Its
-// error carries what it printed on standard error.
-func (e *Env) Kubectl(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
-	var stdout, stderr strings.Builder
-	cmd := exec.Command(e.Localcluster, append([]string{"kubectl"}, args...)...)
-	// In the user's own cache, what this server has would be taken for what the next one on its port has.
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+e.Kubeconfig, "KUBECACHEDIR="+e.kubectlCache)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
-	cmd.WaitDelay = kubectlGrace
-	if err := procgroup.Run(ctx, cmd, kubectlGrace); err != nil {
-		return stdout.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
-	}
-	return stdout.String(), nil
 }
 
 // Apply applies the manifests of a folder, in which the CustomResourceDefinitions have to be ready for use before it

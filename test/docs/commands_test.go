@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,9 @@ var apart = map[string]string{
 	"git clone https://github.com/mallard-dev/mallard\ncd mallard\nmake run\n": "TestReadmeShowsWhatMakeRunPrints",
 	"make test\n": "this test is part of it",
 }
+
+// inPods are the documents whose commands need the operator as it runs in a cluster.
+var inPods = []string{"docs/operations.md"}
 
 // TestCommands runs the commands of each document in order, on a control plane of
 // the document's own with the samples applied.
@@ -47,9 +52,19 @@ func TestCommands(t *testing.T) {
 			continue
 		}
 		t.Run(file, func(t *testing.T) {
-			env := harness.Own(t)
+			var options []harness.Option
+			if slices.Contains(inPods, file) {
+				if runtime.GOOS != "linux" {
+					t.Skip("Pods run on Linux only")
+				}
+				options = append(options, harness.WithImages())
+			}
+			env := harness.Own(t, options...)
 			shell := shell{dir: root, env: append(os.Environ(),
 				"KUBECONFIG="+env.Kubeconfig, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))}
+			if len(options) > 0 {
+				shell.env = append(shell.env, env.KoEnvironment(t)...)
+			}
 			shell.run(t, "kubectl apply -f samples/ && kubectl wait --for=condition=Ready asvc --all --timeout=30s")
 			for _, b := range commands {
 				if b.kind == "console" {

@@ -26,6 +26,9 @@ import (
 // markerPrefix begins the names that the barrier asks for. No object has one.
 const markerPrefix = "harness-marker-"
 
+// podNameExtra is where the API server says which Pod a token belongs to.
+const podNameExtra = "authentication.kubernetes.io/pod-name"
+
 // AuditEntry is a request to the API server that has been answered, as its audit log tells it.
 type AuditEntry struct {
 	// Request is what it asked for.
@@ -35,6 +38,8 @@ type AuditEntry struct {
 	// User is the name that the request was authenticated as, such as system:serviceaccount:knative-samples:controller.
 	User      string
 	UserAgent string
+	// Pod is the Pod whose service account token was used, if there is one.
+	Pod string
 	// Code is the HTTP status of the answer.
 	Code int
 }
@@ -133,7 +138,8 @@ type auditEvent struct {
 	UserAgent  string           `json:"userAgent"`
 	Time       metav1.MicroTime `json:"requestReceivedTimestamp"`
 	User       struct {
-		Username string `json:"username"`
+		Username string              `json:"username"`
+		Extra    map[string][]string `json:"extra"`
 	} `json:"user"`
 	Response struct {
 		Code int `json:"code"`
@@ -167,6 +173,7 @@ func readAudit(path string, offset int64) ([]AuditEntry, error) {
 		uri, _, _ := strings.Cut(event.RequestURI, "?")
 		entries = append(entries, AuditEntry{
 			Time: event.Time.Time, User: event.User.Username, UserAgent: event.UserAgent, Code: event.Response.Code,
+			Pod: strings.Join(event.User.Extra[podNameExtra], ""),
 			Request: Request{
 				Verb: event.Verb, Group: event.Object.APIGroup, Resource: event.Object.Resource, Subresource: event.Object.Subresource,
 				Namespace: event.Object.Namespace, Name: event.Object.Name, Path: uri,

@@ -71,9 +71,14 @@ func eventLine(event unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s %s/%s: %s", get("type"), get("reason"), get("involvedObject", "kind"), get("involvedObject", "name"), get("message"))
 }
 
-// dumpProcesses logs the last lines of each process that name a namespace, or of all if it is empty.
+// dumpProcesses logs the last lines of each process that name a namespace, or of all if it is empty. An operator that
+// runs from images shows its Pods.
 func (e *Env) dumpProcesses(t testing.TB, namespace string) {
 	t.Helper()
+	if e.environment.Runner == nil {
+		t.Log(e.environment.DescribePods(context.WithoutCancel(t.Context())))
+		return
+	}
 	const searched = 1000
 	for _, p := range e.environment.Runner.Processes() {
 		lines, err := p.LastLines(searched)

@@ -152,7 +152,7 @@ func start(ctx context.Context, options []Option) (_ *Env, err error) {
 		option(&settings)
 	}
 	env.environment, err = devenv.Start(ctx, devenv.Options{
-		Module: module, Dir: dir, Config: settings.config, Hold: settings.hold, Replicas: settings.replicas,
+		Module: module, Dir: dir, Config: settings.config, Images: settings.images, Bare: settings.bare, Hold: settings.hold, Replicas: settings.replicas,
 		Overrides: func(config *rest.Config) (map[string]devprocess.Override, error) {
 			return env.overrides(ctx, config, settings)
 		},
@@ -183,7 +183,7 @@ func (e *Env) connect() (err error) {
 		return fmt.Errorf("making a client for the samples: %w", err)
 	}
 	e.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(e.Kube.Discovery()))
-	e.SystemNamespace = e.environment.Runner.Processes()[0].Namespace()
+	e.SystemNamespace = e.environment.SystemNamespace()
 	return nil
 }
 

@@ -139,19 +139,3 @@ func (e *Env) Patch(t testing.TB, ref Ref, patch string, subresources ...string)
 		t.Fatalf("patching %s: %v", ref, err)
 	}
 }
-
-// Kubectl runs kubectl as the administrator and returns what it prints on standard output.
-func (e *Env) Kubectl(t testing.TB, args ...string) string {
-	t.Helper()
-	out, err := e.environment.Kubectl(t.Context(), nil, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// TryKubectl is Kubectl with input, for a command that may fail: its error carries what kubectl prints on standard error.
-func (e *Env) TryKubectl(t testing.TB, input string, args ...string) (string, error) {
-	t.Helper()
-	return e.environment.Kubectl(t.Context(), strings.NewReader(input), args...)
-}

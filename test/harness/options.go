@@ -22,6 +22,8 @@ type Option func(*settings)
 
 type settings struct {
 	config   string
+	images   bool
+	bare     bool
 	hold     []string
 	replicas map[string]int
 	env      map[string]map[string]string
@@ -31,6 +33,14 @@ type settings struct {
 
 // WithConfig applies the manifests of another folder than config.
 func WithConfig(dir string) Option { return func(s *settings) { s.config = dir } }
+
+// WithImages runs the operator as a cluster does: ko applies it, and it runs from images in Pods. There are no processes
+// then, and options about them are of no use. Linux only.
+func WithImages() Option { return func(s *settings) { s.images = true } }
+
+// Bare starts the control plane alone, for the test to install the operator. Together with [WithImages] it has a registry
+// and [Env.Ko].
+func Bare() Option { return func(s *settings) { s.bare = true } }
 
 // WithEnv gives a process an environment variable, instead of the one that its Deployment declares.
 func WithEnv(process, name, value string) Option {

@@ -24,6 +24,9 @@ type Process struct {
 // Process returns a process by name, which is that of its Deployment, with a number from the second replica on.
 func (e *Env) Process(t testing.TB, name string) *Process {
 	t.Helper()
+	if e.environment.Runner == nil {
+		t.Fatalf("process %s is in a Pod: look for it with the client", name)
+	}
 	p, err := e.environment.Runner.Process(name)
 	if err != nil {
 		t.Fatal(err)

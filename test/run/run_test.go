@@ -180,6 +180,7 @@ func TestBadInput(t *testing.T) {
 		"Foreign":   {[]string{"--samples=" + foreign}, 1, "holds no object of a kind that the configuration defines"},
 		"Flag":      {[]string{"--nonsense"}, 2, "nonsense"},
 		"Wait":      {[]string{"--wait=forever"}, 2, "--wait=forever: the only thing to wait for is ready"},
+		"Via":       {[]string{"--via=docker"}, 2, "--via=docker: the only other way to run the operator is ko"},
 		"Timeout":   {[]string{"--timeout=0s"}, 2, "--timeout=0s: must be more than 0"},
 		"Argument":  {[]string{"ready"}, 2, "only flags are known"},
 	} {

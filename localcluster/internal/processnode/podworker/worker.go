@@ -16,7 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/flowcontrol"
@@ -136,12 +135,20 @@ func (w *Worker) Update(pod *corev1.Pod) {
 func (w *Worker) take(pod *corev1.Pod) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	order, err := resourceversion.CompareResourceVersion(pod.ResourceVersion, w.pod.ResourceVersion)
-	if err == nil && order < 0 {
+	if older(pod.ResourceVersion, w.pod.ResourceVersion) {
 		return false
 	}
 	w.pod = pod
 	return true
+}
+
+// older compares two resource versions of one object. Those of etcd are numbers without leading zeros (KEP-5504); a
+// Kubernetes from before that, which this has to compile with, has no function for it.
+func older(a, b string) bool {
+	if len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	return a < b
 }
 
 // Remove ends a Pod that the API server does not have any more.

@@ -1,0 +1,83 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package devenv
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/mallard-dev/mallard/internal/procgroup"
+)
+
+// Kubectl runs the kubectl that is linked into the control plane, as the administrator, and returns what it printed. Its
+// error carries what it printed on standard error.
+func (e *Env) Kubectl(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+	cmd := exec.Command(e.Localcluster, append([]string{"kubectl"}, args...)...)
+	cmd.Stdin = stdin
+	return e.output(ctx, cmd, "kubectl", args)
+}
+
+// Ko runs ko as the administrator, in the folder of a checkout, with the control plane's registry for its images, and
+// returns what it printed. The environment must have been started with images.
+func (e *Env) Ko(ctx context.Context, dir string, args ...string) (string, error) {
+	images, err := e.KoEnvironment(ctx)
+	if err != nil {
+		return "", err
+	}
+	path, err := e.kubectlPath()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(e.ko, args...)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), images...), "PATH="+path+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return e.output(ctx, cmd, "ko", args)
+}
+
+// KoEnvironment are the variables, as NAME=value, by which ko pushes images to the control plane's registry and builds
+// them on its empty base image.
+func (e *Env) KoEnvironment(ctx context.Context) ([]string, error) {
+	registry, err := e.registry(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []string{"KO_DOCKER_REPO=" + registry + "/mallard", "KO_DEFAULTBASEIMAGE=" + registry + "/base"}, nil
+}
+
+// output runs a command that finds the control plane through its environment.
+func (e *Env) output(ctx context.Context, cmd *exec.Cmd, name string, args []string) (string, error) {
+	var stdout, stderr strings.Builder
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	// In the user's own cache, what this server has would be taken for what the next one on its port has.
+	cmd.Env = append(cmd.Env, "KUBECONFIG="+e.Kubeconfig, "KUBECACHEDIR="+e.kubectlCache)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = kubectlGrace
+	if err := procgroup.Run(ctx, cmd, kubectlGrace); err != nil {
+		return stdout.String(), fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.String(), nil
+}
+
+// kubectlPath returns a folder with a kubectl in it, since ko calls it by its name and the user need not have one.
+func (e *Env) kubectlPath() (string, error) {
+	dir := filepath.Join(e.options.Dir, "path")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("making a folder for kubectl: %w", err)
+	}
+	script := "#!/bin/sh\nexec '" + strings.ReplaceAll(e.Localcluster, "'", `'\''`) + "' kubectl \"$@\"\n"
+	//nolint:gosec // A program has to be executable.
+	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700); err != nil {
+		return "", fmt.Errorf("writing a kubectl for ko: %w", err)
+	}
+	return dir, nil
+}

@@ -1,0 +1,57 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// Load is something that is done again and again until the test stops it.
+type Load struct {
+	cancel   context.CancelFunc
+	done     chan struct{}
+	did      []int
+	failures []error
+}
+
+// Every does something once a period, with a number that counts from 0: one after the other, so that what takes longer than
+// a period slows the load down. It begins at once, and ends with the test if not before.
+func Every(t testing.TB, period time.Duration, do func(ctx context.Context, n int) error) *Load {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &Load{cancel: cancel, done: make(chan struct{})}
+	// What has begun is to come to its end, or nobody could tell whether it has been done.
+	undisturbed := context.WithoutCancel(ctx)
+	go func() {
+		defer close(l.done)
+		ticks := time.NewTicker(period)
+		defer ticks.Stop()
+		for n := 0; ; n++ {
+			if err := do(undisturbed, n); err != nil {
+				l.failures = append(l.failures, fmt.Errorf("number %d, %s: %w", n, time.Now().Format(time.StampMilli), err))
+			} else {
+				l.did = append(l.did, n)
+			}
+			select {
+			case <-ticks.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { l.Stop() })
+	return l
+}
+
+// Stop ends the load and returns the numbers of what was done, and what failed.
+func (l *Load) Stop() (did []int, failures []error) {
+	l.cancel()
+	<-l.done
+	return l.did, l.failures
+}

@@ -1,0 +1,173 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const (
+	system    = "knative-samples"
+	directory = "knative-samples-directory"
+	// period is that of the creates while versions change.
+	period = 100 * time.Millisecond
+)
+
+const target = `
+apiVersion: v1
+kind: Service
+metadata: {name: target}
+spec:
+  ports: [{name: http, port: 80}]
+`
+
+func object(ns, name string) *v1.AddressableService {
+	return &v1.AddressableService{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+		Spec: v1.AddressableServiceSpec{
+			Ref:     v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "target"},
+			Publish: &v1.Publication{Alias: name + "-" + ns[len(ns)-5:]},
+		},
+	}
+}
+
+// TestUpgradeAndRollback goes from the version before the last change of what is installed to the present one and back,
+// with objects in place and more of them created all the while.
+func TestUpgradeAndRollback(t *testing.T) {
+	env := harness.Shared(t)
+	previous := previousVersion(t)
+	install(t, env, previous)
+	defer remove(t, env)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, target)
+	samples := env.Samples.SamplesV1().AddressableServices(ns)
+	old, err := samples.Create(t.Context(), object(ns, "old"), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitReady(t, env, ns)
+	load := harness.Every(t, period, func(ctx context.Context, n int) error {
+		_, err := samples.Create(ctx, object(ns, fmt.Sprintf("o%04d", n)), metav1.CreateOptions{})
+		return err
+	})
+	for _, version := range []string{root, previous} {
+		install(t, env, version)
+		awaitReady(t, env, ns)
+	}
+	made, failures := load.Stop()
+	t.Logf("%d objects were created meanwhile", len(made))
+	for _, err := range failures {
+		t.Errorf("creating an object: %v", err)
+	}
+	awaitReady(t, env, ns)
+	now, err := samples.Get(t.Context(), "old", metav1.GetOptions{})
+	if err != nil || now.UID != old.UID || now.Generation != old.Generation {
+		t.Errorf("the object from before is %+v, %v; want that of generation %d", now, err, old.Generation)
+	}
+	deleteObjects(t, env, ns)
+}
+
+// previousVersion checks out what was installed before the last change of it.
+func previousVersion(t *testing.T) string {
+	t.Helper()
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %s: %v: %s (the version of before is in the history: a shallow clone needs git fetch --unshallow)",
+				strings.Join(args, " "), err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	last := git("rev-list", "--max-count=1", "HEAD", "--", "cmd", "config", "internal/process", "pkg")
+	dir := t.TempDir()
+	archive := dir + "/previous.tar"
+	git("archive", "--output", archive, last+"^")
+	if out, err := exec.CommandContext(t.Context(), "tar", "-x", "-f", archive, "-C", dir).CombinedOutput(); err != nil {
+		t.Fatalf("unpacking the version of before: %v: %s", err, out)
+	}
+	return dir
+}
+
+// install applies the manifests of a checkout, as docs/operations.md says.
+func install(t *testing.T, env *harness.Env, checkout string) {
+	t.Helper()
+	env.Ko(t, checkout, "apply", platform, "--sbom=none", "--filename", "config/")
+	for _, deployment := range []string{"webhook", "controller"} {
+		env.Kubectl(t, "--namespace", system, "rollout", "status", "deployment/"+deployment, "--timeout=2m")
+	}
+}
+
+// remove removes what install has applied.
+func remove(t testing.TB, env *harness.Env) {
+	t.Helper()
+	env.Ko(t, root, "delete", "--recursive", "--filename", "config/", "--timeout=60s", "--ignore-not-found")
+}
+
+func deleteObjects(t *testing.T, env *harness.Env, ns string) {
+	t.Helper()
+	env.Kubectl(t, "delete", "asvc", "--all", "--namespace", ns, "--timeout=60s")
+}
+
+func awaitReady(t *testing.T, env *harness.Env, ns string) {
+	t.Helper()
+	env.Kubectl(t, "wait", "--for=condition=Ready", "asvc", "--all", "--namespace", ns, "--timeout=60s")
+}
+
+// TestStuckObjects takes the controller away before the objects, and frees them as docs/operations.md says.
+func TestStuckObjects(t *testing.T) {
+	env := harness.Shared(t)
+	install(t, env, root)
+	defer remove(t, env)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, target)
+	samples := env.Samples.SamplesV1().AddressableServices(ns)
+	stuck, err := samples.Create(t.Context(), object(ns, "stuck"), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitReady(t, env, ns)
+	env.Kubectl(t, "--namespace", system, "scale", "deployment/controller", "--replicas=0")
+	env.Kubectl(t, "--namespace", system, "wait", "pod", "--selector=app.kubernetes.io/component=controller", "--for=delete", "--timeout=60s")
+	env.Kubectl(t, "delete", "asvc", "stuck", "--namespace", ns, "--wait=false")
+
+	listed := env.Kubectl(t, "get", "asvc", "--all-namespaces", "--output", "go-template="+stuckTemplate)
+	if want := ns + "/stuck "; !strings.HasPrefix(listed, want) || !strings.Contains(listed, stuck.Finalizers[0]) {
+		t.Errorf("what is stuck is listed as %q, want a line that begins with %q and names the finalizer", listed, want)
+	}
+	patch := []byte(`[{"op":"remove","path":"/metadata/finalizers"}]`)
+	if _, err := samples.Patch(t.Context(), "stuck", types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the object is gone", func(ctx context.Context) error {
+		_, err := samples.Get(ctx, "stuck", metav1.GetOptions{})
+		if err == nil {
+			return errors.New("it is there")
+		}
+		if !apierrors.IsNotFound(err) {
+			return fmt.Errorf("reading it: %w", err)
+		}
+		return nil
+	})
+	env.Kubectl(t, "delete", "service", stuck.Spec.Publish.Alias, "--namespace", directory)
+}
+
+// stuckTemplate is that of docs/operations.md.
+const stuckTemplate = `{{range .items}}{{with .metadata}}{{if .deletionTimestamp}}{{.namespace}}/{{.name}} {{.deletionTimestamp}} {{.finalizers}}{{"\n"}}{{end}}{{end}}{{end}}`

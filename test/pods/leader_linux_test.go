@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package pods
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const (
+	// gracefulTakeover is how soon a standby writes after a leader was told to stop.
+	gracefulTakeover = 2 * time.Second
+	// settled is how many objects have a status before the leader goes, so that it is at work when it does.
+	settled = 20
+)
+
+// TestLeaderGoes takes the leader away under a stream of creates, in each way that a cluster does, and looks at who wrote
+// what, and when.
+func TestLeaderGoes(t *testing.T) {
+	for name, way := range map[string]struct {
+		remove func(t *testing.T, env *harness.Env, pod string)
+		within func(lease time.Duration) time.Duration
+	}{
+		"Deleted": {
+			remove: func(t *testing.T, env *harness.Env, pod string) {
+				t.Helper()
+				env.Kubectl(t, "delete", "pod", pod, "--namespace", env.SystemNamespace, "--wait=false")
+			},
+			within: func(time.Duration) time.Duration { return gracefulTakeover },
+		},
+		"DeletedByForce": {
+			remove: func(t *testing.T, env *harness.Env, pod string) {
+				t.Helper()
+				kill(t, pod)
+				env.Kubectl(t, "delete", "pod", pod, "--namespace", env.SystemNamespace, "--wait=false", "--force", "--grace-period=0")
+			},
+			within: func(lease time.Duration) time.Duration { return lease * 12 / 10 },
+		},
+		"Killed": {
+			remove: func(t *testing.T, _ *harness.Env, pod string) {
+				t.Helper()
+				kill(t, pod)
+			},
+			within: func(lease time.Duration) time.Duration { return lease * 12 / 10 },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := harness.Shared(t)
+			awaitRunning(t, env, "controller", 2)
+			ns := env.Namespace(t)
+			env.Apply(t, ns, target)
+			mark := env.Mark(t)
+			stop := stream(t, env, ns)
+			harness.Eventually(t, "the leader is at work", func(context.Context) error {
+				if n := len(statusWrites(t, mark, ns)); n < settled {
+					return fmt.Errorf("%d objects have a status, want %d", n, settled)
+				}
+				return nil
+			})
+			old := leader(t, env)
+			removed := time.Now()
+			way.remove(t, env, old)
+			within := way.within(leaseDuration(t, env))
+			var first harness.AuditEntry
+			harness.EventuallyWithin(t, within+harness.Deadline, "work goes on", func(context.Context) error {
+				for _, entry := range statusWrites(t, mark, ns) {
+					if entry.Time.After(removed) && (entry.Pod != old || name == "Killed") {
+						first = entry
+						return nil
+					}
+				}
+				return fmt.Errorf("no status has been written since Pod %s went", old)
+			})
+			names := stop()
+			took := first.Time.Sub(removed)
+			t.Logf("%s wrote %v after %s was told to go, want at most %v; %d objects", first.Pod, took, old, within, len(names))
+			if took > within {
+				t.Errorf("%s wrote %v after %s was told to go, want at most %v", first.Pod, took, old, within)
+			}
+			awaitReady(t, env, ns, names)
+			noneTwice(t, env, mark, ns, names)
+			awaitRunning(t, env, "controller", 2)
+		})
+	}
+}
+
+// statusWrites are the successful writes of the status of a namespace's objects.
+func statusWrites(t *testing.T, mark harness.Mark, ns string) []harness.AuditEntry {
+	t.Helper()
+	return mark.Entries(t, succeeded, harness.ByRequest(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns))))
+}
+
+func succeeded(entry harness.AuditEntry) bool { return entry.Code < 300 }
+
+// noneTwice fails unless each object's status was written by one Pod alone and each alias was made once.
+func noneTwice(t *testing.T, env *harness.Env, mark harness.Mark, ns string, names []string) {
+	t.Helper()
+	writers := map[string][]string{}
+	for _, entry := range statusWrites(t, mark, ns) {
+		if !slices.Contains(writers[entry.Name], entry.Pod) {
+			writers[entry.Name] = append(writers[entry.Name], entry.Pod)
+		}
+	}
+	made := map[string]int{}
+	for _, entry := range mark.Entries(t, succeeded, harness.ByUser(env.User("controller")), harness.ByRequest(harness.Matching("create", "services"))) {
+		made[entry.Name]++
+	}
+	for _, name := range names {
+		if len(writers[name]) != 1 {
+			t.Errorf("the status of %s was written by %q, want one Pod", name, writers[name])
+		}
+		alias := object(ns, name).Spec.Publish.Alias
+		if made[alias] != 1 {
+			t.Errorf("the alias of %s was made %d times, want once", name, made[alias])
+		}
+	}
+}
+
+func leaseDuration(t *testing.T, env *harness.Env) time.Duration {
+	t.Helper()
+	lease, err := env.Kube.CoordinationV1().Leases(env.SystemNamespace).Get(t.Context(), leaderLease, metav1.GetOptions{})
+	if err != nil || lease.Spec.LeaseDurationSeconds == nil {
+		t.Fatalf("reading the lease: %v (%+v)", err, lease)
+	}
+	return time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
+}

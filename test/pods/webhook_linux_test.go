@@ -1,0 +1,131 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package pods
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// TestWebhookGone takes all Pods of the webhook away: nobody else notices, ours can be read, and are written again once
+// the Pods are back.
+func TestWebhookGone(t *testing.T) {
+	env := harness.Shared(t)
+	awaitRunning(t, env, "webhook", 2)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, target)
+	samples := env.Samples.SamplesV1().AddressableServices(ns)
+	if _, err := samples.Create(t.Context(), object(ns, "before"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitReady(t, env, ns, []string{"before"})
+	for _, pod := range running(t, env, "webhook") {
+		t.Logf("Pod %s serves", pod.Name)
+	}
+	env.Kubectl(t, "scale", "deployment/webhook", "--namespace", env.SystemNamespace, "--replicas=0")
+	back := func() {
+		env.Kubectl(t, "scale", "deployment/webhook", "--namespace", env.SystemNamespace, "--replicas=2")
+		awaitRunning(t, env, "webhook", 2)
+	}
+	restored := false
+	defer func() {
+		if !restored {
+			back()
+		}
+	}()
+	awaitNoPods(t, env, "webhook")
+
+	for _, where := range []string{ns, env.SystemNamespace} {
+		made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "of-others"}}
+		if _, err := env.Kube.CoreV1().ConfigMaps(where).Create(t.Context(), made, metav1.CreateOptions{}); err != nil {
+			t.Errorf("a config map of others in namespace %s: %v", where, err)
+		}
+		if err := env.Kube.CoreV1().ConfigMaps(where).Delete(t.Context(), made.Name, metav1.DeleteOptions{}); err != nil {
+			t.Errorf("deleting it: %v", err)
+		}
+	}
+	if _, err := samples.Get(t.Context(), "before", metav1.GetOptions{}); err != nil {
+		t.Errorf("reading ours: %v", err)
+	}
+	_, err := samples.Create(t.Context(), object(ns, "meanwhile"), metav1.CreateOptions{})
+	if err == nil || !strings.Contains(err.Error(), `failed calling webhook "defaulting.webhook.samples.knative.dev"`) {
+		t.Errorf("writing ours: %v, want an error that names the webhook", err)
+	}
+
+	back()
+	restored = true
+	harness.Eventually(t, "ours can be written again", func(ctx context.Context) error {
+		_, err := samples.Create(ctx, object(ns, "after"), metav1.CreateOptions{})
+		return err
+	})
+	awaitReady(t, env, ns, []string{"before", "after"})
+}
+
+func awaitNoPods(t *testing.T, env *harness.Env, component string) {
+	t.Helper()
+	harness.Eventually(t, "no Pod of the "+component+" is left", func(ctx context.Context) error {
+		list, err := env.Kube.CoreV1().Pods(env.SystemNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=" + component})
+		if err != nil {
+			return fmt.Errorf("listing them: %w", err)
+		}
+		if len(list.Items) > 0 {
+			return fmt.Errorf("%d are", len(list.Items))
+		}
+		return nil
+	})
+}
+
+// TestRolloutLosesNothing restarts each Deployment under a stream of creates, of which none may fail.
+func TestRolloutLosesNothing(t *testing.T) {
+	for _, component := range []string{"webhook", "controller"} {
+		t.Run(component, func(t *testing.T) {
+			env := harness.Shared(t)
+			awaitRunning(t, env, component, 2)
+			ns := env.Namespace(t)
+			env.Apply(t, ns, target)
+			mark := env.Mark(t)
+			before := running(t, env, component)
+			stop := stream(t, env, ns)
+			env.Kubectl(t, "rollout", "restart", "deployment/"+component, "--namespace", env.SystemNamespace)
+			env.Kubectl(t, "rollout", "status", "deployment/"+component, "--namespace", env.SystemNamespace, "--timeout=60s")
+			harness.Eventually(t, "the Pods of before are gone", func(ctx context.Context) error {
+				for i := range before {
+					if _, err := env.Kube.CoreV1().Pods(env.SystemNamespace).Get(ctx, before[i].Name, metav1.GetOptions{}); err == nil {
+						return fmt.Errorf("%s is there", before[i].Name)
+					}
+				}
+				return nil
+			})
+			names := stop()
+			awaitReady(t, env, ns, names)
+			noneTwice(t, env, mark, ns, names)
+		})
+	}
+}
+
+func TestScale(t *testing.T) {
+	env := harness.Shared(t)
+	for _, component := range []string{"controller", "webhook"} {
+		awaitRunning(t, env, component, 2)
+		for _, n := range []int{3, 2} {
+			env.Kubectl(t, "scale", "deployment/"+component, "--namespace", env.SystemNamespace, fmt.Sprintf("--replicas=%d", n))
+			awaitRunning(t, env, component, n)
+		}
+	}
+	ns := env.Namespace(t)
+	env.Apply(t, ns, target)
+	if _, err := env.Samples.SamplesV1().AddressableServices(ns).Create(t.Context(), object(ns, "it"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitReady(t, env, ns, []string{"it"})
+}

@@ -1,0 +1,65 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package run
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestImagesReady(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil, "--via=ko", "--wait=ready")
+	if status := p.exit(); status != 0 {
+		t.Fatalf("got exit status %d, want 0", status)
+	}
+	for _, line := range []string{
+		"✓ Control plane built", "✓ ko built", "✓ Control plane started", "✓ Applied config/ ", "✓ Operator ready", "✓ Applied samples/ ",
+		"  export KO_DOCKER_REPO=127.0.0.1:", "  export KO_DEFAULTBASEIMAGE=127.0.0.1:", "✓ Ready: 3 samples", "✓ Stopped",
+	} {
+		if !strings.Contains(p.text(), line) {
+			t.Errorf("it did not print %q", line)
+		}
+	}
+	p.leavesNothing()
+}
+
+func TestImagesInterrupt(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string][]string{
+		"Applying":         {"Applying config/"},
+		"StartingOperator": {"Starting the operator"},
+		"Running":          running,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, nil, "--via=ko")
+			p.await(lines...)
+			p.signal(syscall.SIGINT)
+			if status := p.exit(); status != interrupted {
+				t.Errorf("got exit status %d, want %d", status, interrupted)
+			}
+			p.leavesNothing()
+		})
+	}
+}
+
+func TestImageWhoseProcessDies(t *testing.T) {
+	t.Parallel()
+	config := copyConfig(t)
+	replace(t, filepath.Join(config, "controller.yaml"), "name: WORKERS\n              value: \"8\"", "name: WORKERS\n              value: \"none\"")
+	p := start(t, nil, "--via=ko", "--config="+config)
+	if status := p.exit(); status != 1 {
+		t.Errorf("got exit status %d, want 1", status)
+	}
+	for _, text := range []string{"waiting until Deployment knative-samples/controller is available: container controller of Pod controller-", "CrashLoopBackOff", "environment variable WORKERS=\"none\""} {
+		if !strings.Contains(p.text(), text) {
+			t.Errorf("it did not print %q", text)
+		}
+	}
+	p.leavesNothing()
+}
