@@ -12,9 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mallard-dev/mallard/localcluster/internal/processnode/container"
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/podstatus"
 )
 
@@ -48,67 +46,6 @@ func (w *Worker) container(ctx context.Context, name string, isInit bool) int32 
 			return code
 		}
 	}
-}
-
-func (w *Worker) lastCode(name string) int32 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if s, ok := w.states[name]; ok && s.status.State.Terminated != nil {
-		return s.status.State.Terminated.ExitCode
-	}
-	return 0
-}
-
-// spec returns a container as it is declared now; its image may change while the Pod lives.
-func (w *Worker) spec(name string) *corev1.Container {
-	pod := w.Pod()
-	for i := range pod.Spec.InitContainers {
-		if pod.Spec.InitContainers[i].Name == name {
-			return &pod.Spec.InitContainers[i]
-		}
-	}
-	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == name {
-			return &pod.Spec.Containers[i]
-		}
-	}
-	return &corev1.Container{Name: name}
-}
-
-// change changes what is known of a container, and has it reported.
-func (w *Worker) change(name string, how func(*state)) {
-	w.mu.Lock()
-	s, ok := w.states[name]
-	if !ok {
-		s = &state{status: corev1.ContainerStatus{Name: name, Started: new(bool)}}
-		w.states[name] = s
-	}
-	how(s)
-	w.mu.Unlock()
-	w.poke()
-}
-
-// waiting says why a container does not run.
-func (w *Worker) waiting(name, reason, message string) {
-	w.change(name, func(s *state) {
-		if s.status.State.Terminated != nil {
-			s.status.LastTerminationState = s.status.State
-		}
-		s.status.Ready, s.status.Started = false, new(bool)
-		s.status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
-		if s.status.Image == "" {
-			s.status.Image = w.imageOf(name)
-		}
-	})
-}
-
-func (w *Worker) imageOf(name string) string {
-	for _, c := range append(append([]corev1.Container{}, w.pod.Spec.InitContainers...), w.pod.Spec.Containers...) {
-		if c.Name == name {
-			return c.Image
-		}
-	}
-	return ""
 }
 
 // awaitRestart waits as long as a container that ended has to wait before it is started again.
@@ -168,18 +105,6 @@ func (w *Worker) begin(ctx context.Context, name string) (*execution, bool) {
 	}
 }
 
-// notStarted records an execution that ended before it began.
-func (w *Worker) notStarted(name, message string) {
-	w.containerEvent(name, corev1.EventTypeWarning, reasonFailed, "Error: "+message)
-	now := metav1.Now()
-	w.change(name, func(s *state) {
-		s.status.LastTerminationState = corev1.ContainerState{}
-		s.status.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			ExitCode: startCode, Reason: "StartError", Message: message, StartedAt: metav1.Unix(0, 0), FinishedAt: now,
-		}}
-	})
-}
-
 // attend watches over a container that was started until it has ended, and ends it when that is asked for.
 func (w *Worker) attend(ctx context.Context, name string, e *execution) int32 {
 	probes, endProbes := context.WithCancel(ctx)
@@ -209,95 +134,4 @@ func (w *Worker) end(e *execution, now <-chan struct{}) {
 		e.process.Kill()
 		<-e.process.Done()
 	}
-}
-
-// ended records how a container has ended.
-func (w *Worker) ended(name string, e *execution) int32 {
-	e.log.Close()
-	w.node.Runtime.Release(e.spec.Root, e.mounts)
-	code, signal, finished := e.process.Result()
-	ended := &corev1.ContainerStateTerminated{
-		ExitCode: int32(code), Signal: int32(signal), Reason: "Completed", //nolint:gosec // small numbers
-		StartedAt: metav1.NewTime(e.process.Started), FinishedAt: metav1.NewTime(finished),
-	}
-	// A container's runtime does not tell the signal apart from the code.
-	ended.Signal = 0
-	if code != 0 {
-		ended.Reason = "Error"
-	}
-	ended.Message = e.terminationMessage()
-	w.change(name, func(s *state) {
-		ended.ContainerID = s.status.ContainerID
-		s.process = nil
-		s.status.Ready, s.status.Started = false, new(bool)
-		s.status.State = corev1.ContainerState{Terminated: ended}
-	})
-	return ended.ExitCode
-}
-
-// running records a container that was started.
-func (w *Worker) running(name string, e *execution) {
-	c := w.spec(name)
-	w.change(name, func(s *state) {
-		if s.status.State.Terminated != nil {
-			s.status.LastTerminationState = s.status.State
-		}
-		s.status.Image, s.status.ImageID = c.Image, e.imageID
-		s.status.ContainerID = e.id
-		s.status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(e.process.Started)}}
-		s.process, s.spec = e.process, e.spec
-		s.startupDone = c.StartupProbe == nil
-		s.probeReady = c.ReadinessProbe == nil
-		s.settle()
-	})
-}
-
-// settle makes started and ready what the probes say.
-func (s *state) settle() {
-	started := s.startupDone && s.process != nil
-	s.status.Started = &started
-	s.status.Ready = started && s.probeReady
-}
-
-// waitStarted waits until a sidecar has started.
-func (w *Worker) waitStarted(name string) bool {
-	for sleep(w.stop, startedPoll) {
-		w.mu.Lock()
-		s, ok := w.states[name]
-		started := ok && s.status.Started != nil && *s.status.Started
-		w.mu.Unlock()
-		if started {
-			return true
-		}
-	}
-	return false
-}
-
-// startedPoll is how often a sidecar that has to start first is looked at.
-const startedPoll = 50 * time.Millisecond
-
-// Process returns the process of a container and what it was started with, if it runs.
-func (w *Worker) Process(name string) (*container.Process, container.Spec, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s, ok := w.states[name]
-	if !ok || s.process == nil {
-		return nil, container.Spec{}, false
-	}
-	return s.process, s.spec, true
-}
-
-// Log returns the file with the output of a container, or of the execution before.
-func (w *Worker) Log(name string, previous bool) (string, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s, ok := w.states[name]
-	if !ok {
-		return "", false
-	}
-	path := s.log
-	if previous {
-		path = s.previousLog
-	}
-	return path, path != ""
 }
