@@ -76,7 +76,7 @@ func eventLine(event unstructured.Unstructured) string {
 func (e *Env) dumpProcesses(t testing.TB, namespace string) {
 	t.Helper()
 	if e.environment.Runner == nil {
-		t.Log(e.environment.DescribePods(context.WithoutCancel(t.Context())))
+		e.DumpPods(t)
 		return
 	}
 	const searched = 1000
@@ -95,6 +95,12 @@ func (e *Env) dumpProcesses(t testing.TB, namespace string) {
 		chosen = chosen[max(len(chosen)-dumpLines, 0):]
 		t.Logf("process %s (running: %t, ready: %t), last lines:\n%s", p.Name(), p.Running(), p.Ready(), indent(chosen))
 	}
+}
+
+// DumpPods logs how the operator's Pods are, and their last lines.
+func (e *Env) DumpPods(t testing.TB) {
+	t.Helper()
+	t.Log(e.environment.DescribePods(context.WithoutCancel(t.Context())))
 }
 
 func indent(lines []string) string {

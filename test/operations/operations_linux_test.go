@@ -18,6 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"knative.dev/pkg/apis"
+
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -27,6 +29,8 @@ const (
 	directory = "knative-samples-directory"
 	// period is that of the creates while versions change.
 	period = 100 * time.Millisecond
+	// settling is how old an object is that has to be Ready while more are created.
+	settling = 5 * time.Second
 )
 
 const target = `
@@ -61,21 +65,21 @@ func TestUpgradeAndRollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	awaitReady(t, env, ns)
+	awaitReady(t, env, ns, 0)
 	load := harness.Every(t, period, func(ctx context.Context, n int) error {
 		_, err := samples.Create(ctx, object(ns, fmt.Sprintf("o%04d", n)), metav1.CreateOptions{})
 		return err
 	})
 	for _, version := range []string{root, previous} {
 		install(t, env, version)
-		awaitReady(t, env, ns)
+		awaitReady(t, env, ns, settling)
 	}
 	made, failures := load.Stop()
 	t.Logf("%d objects were created meanwhile", len(made))
 	for _, err := range failures {
 		t.Errorf("creating an object: %v", err)
 	}
-	awaitReady(t, env, ns)
+	awaitReady(t, env, ns, 0)
 	now, err := samples.Get(t.Context(), "old", metav1.GetOptions{})
 	if err != nil || now.UID != old.UID || now.Generation != old.Generation {
 		t.Errorf("the object from before is %+v, %v; want that of generation %d", now, err, old.Generation)
@@ -126,9 +130,25 @@ func deleteObjects(t *testing.T, env *harness.Env, ns string) {
 	env.Kubectl(t, "delete", "asvc", "--all", "--namespace", ns, "--timeout=60s")
 }
 
-func awaitReady(t *testing.T, env *harness.Env, ns string) {
+// awaitReady waits until all objects of an age that there are at one moment are Ready. kubectl wait looks at one after the other,
+// which takes longer than its timeout when there are hundreds.
+func awaitReady(t *testing.T, env *harness.Env, ns string, age time.Duration) {
 	t.Helper()
-	env.Kubectl(t, "wait", "--for=condition=Ready", "asvc", "--all", "--namespace", ns, "--timeout=60s")
+	harness.EventuallyWithin(t, time.Minute, "every object is Ready", func(ctx context.Context) error {
+		list, err := env.Samples.SamplesV1().AddressableServices(ns).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("listing them: %w", err)
+		}
+		for i := range list.Items {
+			if created := list.Items[i].CreationTimestamp; time.Since(created.Time) < age {
+				continue
+			}
+			if !list.Items[i].Status.GetCondition(apis.ConditionReady).IsTrue() {
+				return fmt.Errorf("%s is not", list.Items[i].Name)
+			}
+		}
+		return nil
+	})
 }
 
 // TestStuckObjects takes the controller away before the objects, and frees them as docs/operations.md says.
@@ -143,7 +163,7 @@ func TestStuckObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	awaitReady(t, env, ns)
+	awaitReady(t, env, ns, 0)
 	env.Kubectl(t, "--namespace", system, "scale", "deployment/controller", "--replicas=0")
 	env.Kubectl(t, "--namespace", system, "wait", "pod", "--selector=app.kubernetes.io/component=controller", "--for=delete", "--timeout=60s")
 	env.Kubectl(t, "delete", "asvc", "stuck", "--namespace", ns, "--wait=false")
