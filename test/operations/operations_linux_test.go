@@ -28,7 +28,7 @@ const (
 	system    = "knative-samples"
 	directory = "knative-samples-directory"
 	// period is that of the creates while versions change.
-	period = 100 * time.Millisecond
+	period = 300 * time.Millisecond
 	// settling is how old an object is that has to be Ready while more are created.
 	settling = 5 * time.Second
 )
