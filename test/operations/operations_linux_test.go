@@ -84,7 +84,9 @@ func TestUpgradeAndRollback(t *testing.T) {
 	if err != nil || now.UID != old.UID || now.Generation != old.Generation {
 		t.Errorf("the object from before is %+v, %v; want that of generation %d", now, err, old.Generation)
 	}
+	began := time.Now()
 	deleteObjects(t, env, ns)
+	t.Logf("deleting them took %v", time.Since(began))
 }
 
 // previousVersion checks out what was installed before the last change of it.
@@ -127,7 +129,20 @@ func remove(t testing.TB, env *harness.Env) {
 
 func deleteObjects(t *testing.T, env *harness.Env, ns string) {
 	t.Helper()
-	env.Kubectl(t, "delete", "asvc", "--all", "--namespace", ns, "--timeout=60s")
+	samples := env.Samples.SamplesV1().AddressableServices(ns)
+	if err := samples.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		t.Fatalf("deleting the objects: %v", err)
+	}
+	harness.EventuallyWithin(t, time.Minute, "no object is left", func(ctx context.Context) error {
+		list, err := samples.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("listing them: %w", err)
+		}
+		if len(list.Items) > 0 {
+			return fmt.Errorf("%d are", len(list.Items))
+		}
+		return nil
+	})
 }
 
 // awaitReady waits until all objects of an age that there are at one moment are Ready. kubectl wait looks at one after the other,
