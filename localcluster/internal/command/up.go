@@ -47,7 +47,7 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 			if opts.Port < 0 || opts.Port > 65535 {
 				return fmt.Errorf("--port %d is not a port: choose one from 1 to 65535, or 0 for any free one", opts.Port)
 			}
-			if err := checkRegistry(cmd, &opts); err != nil {
+			if err := checkRegistry(runtime.GOOS, &opts, cmd.Flags().Changed(registryPort)); err != nil {
 				return err
 			}
 			if !strings.HasPrefix(version.Get().GitVersion, "v1.") {
@@ -72,7 +72,7 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 	f.IntVar(&opts.Port, "port", 0, "port of the API server on 127.0.0.1 (default: any free one)")
 	f.BoolVar(&opts.Registry, "registry", false, "serve a registry of images, and run Pods whose images are all from it as "+
 		"processes of this machine, with the controllers of Deployments and other workloads (Linux only)")
-	f.IntVar(&opts.RegistryPort, "registry-port", 0, "port of the registry on 127.0.0.1 (default: the one it had in --dir "+
+	f.IntVar(&opts.RegistryPort, registryPort, 0, "port of the registry on 127.0.0.1 (default: the one it had in --dir "+
 		"before, or any free one)")
 	f.BoolVar(&opts.Fsync, "fsync", false, "let etcd sync its files to disk, as a real cluster's does; slower")
 	f.BoolVar(&untilEOF, "until-eof", false, "stop when standard input ends, so that the cluster never outlives the "+
@@ -80,12 +80,15 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 	return cmd
 }
 
-// checkRegistry checks the flags of the registry.
-func checkRegistry(cmd *cobra.Command, opts *cluster.Options) error {
+// registryPort is the name of a flag.
+const registryPort = "registry-port"
+
+// checkRegistry checks the flags of the registry on an operating system.
+func checkRegistry(system string, opts *cluster.Options, portGiven bool) error {
 	switch {
-	case opts.Registry && !processnode.Supported():
-		return fmt.Errorf("--registry: images are for Linux, and this is %s: run it on Linux, or leave the flag out", runtime.GOOS)
-	case !opts.Registry && cmd.Flags().Changed("registry-port"):
+	case opts.Registry && !processnode.Supported(system):
+		return fmt.Errorf("--registry: images are for Linux, and this is %s: run it on Linux, or leave the flag out", system)
+	case !opts.Registry && portGiven:
 		return errors.New("--registry-port without --registry: add --registry, or leave the port out")
 	case opts.RegistryPort < 0 || opts.RegistryPort > 65535:
 		return fmt.Errorf("--registry-port %d is not a port: choose one from 1 to 65535, or 0 for any free one", opts.RegistryPort)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
@@ -79,8 +78,8 @@ type Node struct {
 	workers map[types.UID]*podworker.Worker
 }
 
-// Supported says whether there can be a process node on this system.
-func Supported() bool { return runtime.GOOS == "linux" }
+// Supported says whether there can be a process node on an operating system, which goes by the name that Go gives it.
+func Supported(system string) bool { return system == "linux" }
 
 // New prepares the Node, and removes what Pods that are gone have left in its folder.
 func New(ctx context.Context, opts Options) (*Node, error) {

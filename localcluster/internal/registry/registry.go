@@ -61,7 +61,7 @@ func Start(ctx context.Context, dir string, port int) (*Registry, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	r.server = &http.Server{
-		Handler:           bounded(keepManifests(handler, manifestsDir(dir))),
+		Handler:           bounded(maxUpload, keepManifests(handler, manifestsDir(dir))),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ErrorLog:          logger,
 	}
@@ -99,14 +99,14 @@ func Serves(host, image string) bool { return strings.HasPrefix(image, host+"/")
 func blobsDir(dir string) string     { return filepath.Join(dir, "blobs") }
 func manifestsDir(dir string) string { return filepath.Join(dir, "manifests") }
 
-// bounded refuses requests whose body is larger than an image's layer may be.
-func bounded(next http.Handler) http.Handler {
+// bounded refuses requests whose body has more bytes than an image's layer may have.
+func bounded(limit int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if req.ContentLength > maxUpload {
-			http.Error(w, fmt.Sprintf("an upload is limited to %d MiB", maxUpload>>20), http.StatusRequestEntityTooLarge)
+		if req.ContentLength > limit {
+			http.Error(w, fmt.Sprintf("an upload is limited to %d MiB", limit>>20), http.StatusRequestEntityTooLarge)
 			return
 		}
-		req.Body = http.MaxBytesReader(w, req.Body, maxUpload)
+		req.Body = http.MaxBytesReader(w, req.Body, limit)
 		next.ServeHTTP(w, req)
 	})
 }
