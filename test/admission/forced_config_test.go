@@ -19,6 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/webhook"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 const public = `
@@ -30,19 +31,11 @@ spec:
   visibility: Public
 `
 
-const target = `
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec:
-  ports: [{name: http, port: 80}]
-`
-
 func TestABadConfigMapThatGotInLeavesTheLastGoodOneInForce(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, target)
+	env.Apply(t, ns, words.Target)
 	old := env.Apply(t, ns, strings.ReplaceAll(public, "NAME", "old"))[0]
 	env.SetConfig(t, config.AddressableName, map[string]string{"domain": "good.example.com"})
 	env.Await(t, old, harness.Ready, hasURL("https://old."+ns+".good.example.com"))

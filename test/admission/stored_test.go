@@ -19,6 +19,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 // What is in the cluster already may break a rule that came later. It must still be possible to change something else of
@@ -78,7 +79,7 @@ func TestAnObjectThatBreaksANewBoundOfTheSchemaCanStillLiveAndDie(t *testing.T) 
 	t.Parallel()
 	env := harness.Own(t)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, target)
+	env.Apply(t, ns, words.Target)
 	create(t, env, object(ns, named("subject"), set("spec.ref", map[string]any{"apiVersion": "v1", "kind": "Service", "name": "target"}),
 		set("spec.path", "/long-path"), set("spec.publish.alias", "long-alias")))
 	subject := harness.Ref{Resource: resource, Namespace: ns, Name: "subject"}

@@ -24,6 +24,7 @@ import (
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 const secretName = "webhook-certs"
@@ -175,7 +176,7 @@ func TestASecretThatIsOfNoUseHeals(t *testing.T) {
 				return err
 			})
 			harness.Eventually(t, "objects are admitted", func(context.Context) error {
-				_, err := env.TryApply(t, ns, target+"---"+subject)
+				_, err := env.TryApply(t, ns, words.Target+"---"+subject)
 				return err
 			})
 		})
@@ -204,5 +205,5 @@ func TestAWebhookConfigurationThatIsDeletedDoesNotTakeTheOthersAway(t *testing.T
 	})
 	l.awaitMore(t, 100)
 	l.end(t)
-	env.Apply(t, ns, target+"---"+subject)
+	env.Apply(t, ns, words.Target+"---"+subject)
 }

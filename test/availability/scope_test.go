@@ -17,6 +17,7 @@ import (
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 // clusterWide are what an installation for one namespace reads of what is in none; kustomize/overlays/single-namespace grants it.
@@ -39,9 +40,9 @@ func TestAnInstallationForOneNamespaceLeavesOthersAlone(t *testing.T) {
 	env.SetConfig(t, "config-addressable", map[string]string{"allow-cross-namespace-references": "true"})
 
 	elsewhere := env.Namespace(t)
-	outside := env.Apply(t, elsewhere, target+"---"+subject)[1]
+	outside := env.Apply(t, elsewhere, words.Target+"---"+subject)[1]
 	env.Throughout(t, outside, untouched, func() {
-		inside := env.Apply(t, watched, target+"---"+subject)[1]
+		inside := env.Apply(t, watched, words.Target+"---"+subject)[1]
 		env.Await(t, inside, harness.Ready)
 		// Another namespace's objects are out of reach by reference, too.
 		across := env.Apply(t, watched, strings.NewReplacer("name: subject", "name: across", "name: target", "name: target, namespace: "+elsewhere).Replace(subject))[0]

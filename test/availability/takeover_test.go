@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 func TestAStandbyWritesSoonAfterTheLeaderEnded(t *testing.T) {
@@ -29,8 +30,9 @@ func TestAStandbyWritesSoonAfterTheLeaderEnded(t *testing.T) {
 			env := twoControllers(t)
 			leader, standby := roles(t, env)
 			mark := env.Mark(t)
-			s := startStream(t, env)
-			s.awaitMore(t, perSecond)
+			ns := env.Namespace(t)
+			stream := words.StartStream(t, env, ns, time.Second/perSecond)
+			stream.AwaitMore(t, perSecond)
 			ended := time.Now()
 			tc.end(env.Process(t, leader), t)
 			var first harness.AuditEntry
@@ -42,9 +44,10 @@ func TestAStandbyWritesSoonAfterTheLeaderEnded(t *testing.T) {
 				first = writes[0]
 				return nil
 			})
-			s.awaitMore(t, perSecond)
-			s.end(t)
-			t.Logf("%s: the standby wrote %v after that, at %d objects", name, first.Time.Sub(ended), s.made)
+			stream.AwaitMore(t, perSecond)
+			made := len(stream.Stop(t))
+			awaitPublished(t, env, ns, made)
+			t.Logf("%s: the standby wrote %v after that, at %d objects", name, first.Time.Sub(ended), made)
 			if took := first.Time.Sub(ended); took > tc.within {
 				t.Errorf("the standby wrote after %v, want %v at most", took, tc.within)
 			}
@@ -91,7 +94,7 @@ func TestTheLeaseIsHeldUntilTheLastWriteOfALeaderThatStops(t *testing.T) {
 	ns := env.Namespace(t)
 	mark := env.Mark(t)
 	held := env.Proxy(t, leader).Hold(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns)))
-	as := env.Apply(t, ns, target+"---"+subject)[1]
+	as := env.Apply(t, ns, words.Target+"---"+subject)[1]
 	held.Wait(t)
 
 	stopped := make(chan struct{})
@@ -138,7 +141,7 @@ func TestALeaderThatIsCutOffEndsBeforeAnotherWrites(t *testing.T) {
 	leader, standby := roles(t, env)
 	ns := env.Namespace(t)
 	mark := env.Mark(t)
-	warmUp := env.Apply(t, ns, target+"---"+subject)
+	warmUp := env.Apply(t, ns, words.Target+"---"+subject)
 	env.Await(t, warmUp[1], harness.Ready)
 	proxy := env.Proxy(t, leader)
 	held := proxy.Hold(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns)))
@@ -170,7 +173,7 @@ func TestALeaderThatIsCutOffWithoutAnyWorkStandsBy(t *testing.T) {
 	env := twoControllers(t)
 	leader, standby := roles(t, env)
 	ns := env.Namespace(t)
-	as := env.Apply(t, ns, target+"---"+subject)[1]
+	as := env.Apply(t, ns, words.Target+"---"+subject)[1]
 	env.Await(t, as, harness.Ready)
 	pid := env.Process(t, leader).PID()
 	env.Proxy(t, leader).Cut()
@@ -199,7 +202,7 @@ func TestAContainerThatIsStartedAgainTakesItsOwnLease(t *testing.T) {
 	process.Start(t)
 	started := time.Now()
 	ns := env.Namespace(t)
-	as := env.Apply(t, ns, target+"---"+subject)[1]
+	as := env.Apply(t, ns, words.Target+"---"+subject)[1]
 	env.Await(t, as, harness.Ready)
 	took := time.Since(started)
 	t.Logf("the object was Ready %v after the restart", took)

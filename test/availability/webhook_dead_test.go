@@ -15,6 +15,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/webhook"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 const others = `
@@ -42,12 +43,12 @@ func TestWhileNoWebhookRuns(t *testing.T) {
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
 	ns := env.Namespace(t)
 	published := strings.Replace(subject, "name: subject", "name: published", 1) + "  publish: {alias: published}\n"
-	refs := env.Apply(t, ns, target+"---"+subject+"---"+published)
+	refs := env.Apply(t, ns, words.Target+"---"+subject+"---"+published)
 	service, as, withAlias := refs[0], refs[1], refs[2]
 	env.Await(t, as, harness.Ready)
 	env.Await(t, withAlias, harness.Ready)
 	doomed := env.Namespace(t)
-	env.Await(t, env.Apply(t, doomed, target+"---"+strings.ReplaceAll(published, "published", "doomed"))[1], harness.Ready)
+	env.Await(t, env.Apply(t, doomed, words.Target+"---"+strings.ReplaceAll(published, "published", "doomed"))[1], harness.Ready)
 	for _, name := range []string{"webhook", "webhook-1"} {
 		env.Process(t, name).Kill(t)
 	}
@@ -88,7 +89,7 @@ func TestWhileNoWebhookRuns(t *testing.T) {
 	})
 	t.Run("AllIsAsBeforeOnceItIsBack", func(t *testing.T) {
 		env.Process(t, "webhook").Start(t)
-		refs := env.Apply(t, ns, target+"---"+strings.Replace(subject, "subject", "more", 1))
+		refs := env.Apply(t, ns, words.Target+"---"+strings.Replace(subject, "subject", "more", 1))
 		env.Await(t, refs[1], harness.Ready)
 		env.Await(t, as, harness.Ready)
 		if _, err := env.TryApply(t, ns, strings.Replace(subject, "name: target", "name: Target", 1)); err == nil || !strings.Contains(err.Error(), "spec.ref.name") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 func TestAReplicaOfTheWebhookStopsWithoutAFailedRequest(t *testing.T) {
@@ -35,7 +36,7 @@ func TestAReplicaOfTheWebhookThatIsKilledLeavesItsWorkToTheOther(t *testing.T) {
 	ns := env.Namespace(t)
 	env.Process(t, "webhook").Kill(t)
 	harness.Eventually(t, "objects are admitted", func(context.Context) error {
-		_, err := env.TryApply(t, ns, target+"---"+subject)
+		_, err := env.TryApply(t, ns, words.Target+"---"+subject)
 		return err
 	})
 	l := startLoad(t, env)

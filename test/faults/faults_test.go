@@ -18,6 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 const directory = "knative-samples-directory"
@@ -27,13 +28,7 @@ const directory = "knative-samples-directory"
 // with room for a busy machine.
 const takeover = 60 * time.Second
 
-const manifests = `
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec:
-  ports: [{name: http, port: 80}]
----
+const manifests = words.Target + "---" + `
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata: {name: it}

@@ -18,18 +18,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
 // sample is a Service and an AddressableService that refers to it.
-const sample = `
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec:
-  ports: [{name: http, port: 80}]
----
+const sample = words.Target + "---" + `
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata: {name: subject}

@@ -8,14 +8,17 @@ package harness
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 )
 
 // Load is something that is done again and again until the test stops it.
 type Load struct {
-	cancel   context.CancelFunc
-	done     chan struct{}
+	cancel context.CancelFunc
+	ended  chan struct{}
+
+	mu       sync.Mutex
 	did      []int
 	failures []error
 }
@@ -25,19 +28,15 @@ type Load struct {
 func Every(t testing.TB, period time.Duration, do func(ctx context.Context, n int) error) *Load {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &Load{cancel: cancel, done: make(chan struct{})}
+	l := &Load{cancel: cancel, ended: make(chan struct{})}
 	// What has begun is to come to its end, or nobody could tell whether it has been done.
 	undisturbed := context.WithoutCancel(ctx)
 	go func() {
-		defer close(l.done)
+		defer close(l.ended)
 		ticks := time.NewTicker(period)
 		defer ticks.Stop()
 		for n := 0; ; n++ {
-			if err := do(undisturbed, n); err != nil {
-				l.failures = append(l.failures, fmt.Errorf("number %d, %s: %w", n, time.Now().Format(time.StampMilli), err))
-			} else {
-				l.did = append(l.did, n)
-			}
+			l.note(n, do(undisturbed, n))
 			select {
 			case <-ticks.C:
 			case <-ctx.Done():
@@ -49,9 +48,28 @@ func Every(t testing.TB, period time.Duration, do func(ctx context.Context, n in
 	return l
 }
 
+func (l *Load) note(n int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.failures = append(l.failures, fmt.Errorf("number %d, %s: %w", n, time.Now().Format(time.StampMilli), err))
+		return
+	}
+	l.did = append(l.did, n)
+}
+
+// Done returns how often it has been done so far.
+func (l *Load) Done() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.did)
+}
+
 // Stop ends the load and returns the numbers of what was done, and what failed.
 func (l *Load) Stop() (did []int, failures []error) {
 	l.cancel()
-	<-l.done
+	<-l.ended
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return l.did, l.failures
 }

@@ -12,12 +12,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/client-go/tools/clientcmd"
+
 	"github.com/mallard-dev/mallard/internal/devcluster"
+	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // root is the repository's folder, relative to this one.
@@ -93,21 +95,16 @@ func (c *cluster) try(stdin string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// passing come and go by themselves, or, the last two, are not asked for without a warning that they are deprecated.
-var passing = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io", "componentstatuses", "endpoints"}
-
-// everything lists every object there is, except for those that are passing.
+// everything lists every object there is, except for those that come and go by themselves.
 func (c *cluster) everything() []string {
 	c.t.Helper()
-	var resources []string
-	for resource := range strings.Lines(c.kubectl("api-resources", "--verbs=list", "--output=name")) {
-		resource = strings.TrimSpace(resource)
-		if !slices.Contains(passing, resource) {
-			resources = append(resources, resource)
-		}
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)
+	if err != nil {
+		c.t.Fatal(err)
 	}
-	template := `{range .items[*]}{.apiVersion} {.kind} {.metadata.namespace}/{.metadata.name}{"\n"}{end}`
-	objects := strings.Split(c.kubectl("get", strings.Join(resources, ","), "--all-namespaces", "--output=jsonpath="+template), "\n")
-	slices.Sort(objects)
-	return objects
+	all, err := harness.Everything(c.t.Context(), config)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return all
 }

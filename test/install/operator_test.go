@@ -15,15 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
-const sample = `
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec:
-  ports: [{name: http, port: 80}]
----
+const sample = words.Target + "---" + `
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata: {name: published}

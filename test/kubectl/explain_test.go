@@ -28,7 +28,7 @@ func TestExplainDescribesEveryField(t *testing.T) {
 	for _, name := range []string{"apiVersion", "kind", "metadata"} {
 		delete(schema.Properties, name)
 	}
-	recursive := words(env.Kubectl(t, "explain", "asvc", "--recursive"))
+	recursive := flat(env.Kubectl(t, "explain", "asvc", "--recursive"))
 	explain(t, env, "asvc", schema, recursive)
 }
 
@@ -37,8 +37,8 @@ func explain(t *testing.T, env *harness.Env, path string, schema *apiextensionsv
 	t.Helper()
 	t.Run(path, func(t *testing.T) {
 		t.Parallel()
-		out := words(env.Kubectl(t, "explain", path))
-		if !strings.Contains(out, words(schema.Description)) || schema.Description == "" {
+		out := flat(env.Kubectl(t, "explain", path))
+		if !strings.Contains(out, flat(schema.Description)) || schema.Description == "" {
 			t.Errorf("kubectl explain %s does not say %q", path, schema.Description)
 		}
 		for name, field := range schema.Properties {
@@ -54,7 +54,7 @@ func explain(t *testing.T, env *harness.Env, path string, schema *apiextensionsv
 				heading += " enum: "
 			}
 			_, rest, found := strings.Cut(out, " "+heading)
-			description := words(field.Description)
+			description := flat(field.Description)
 			if at := strings.Index(rest, description); !found || description == "" || at < 0 || strings.Contains(rest[:at], "<") {
 				t.Errorf("kubectl explain %s does not say %q and then %q, but:\n%s", path, heading, description, out)
 			}
@@ -70,8 +70,8 @@ func explain(t *testing.T, env *harness.Env, path string, schema *apiextensionsv
 	})
 }
 
-// words is a text with single spaces: kubectl breaks lines anew.
-func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+// flat is a text with single spaces: kubectl breaks lines anew.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // typeOf is what kubectl calls the type of a field.
 func typeOf(field apiextensionsv1.JSONSchemaProps) string {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 // table reads what kubectl get prints: the rows by the headings of their columns.
@@ -153,7 +154,7 @@ func TestWaitForReadyReturnsOnceItIs(t *testing.T) {
 		_, err := u.input(t, "", "wait", "--for=condition=Ready", "asvc/subject", "--timeout=30s")
 		waited <- err
 	}()
-	u.env.Apply(t, u.namespace, strings.Replace(target, "name: target", "name: later", 1))
+	u.env.Apply(t, u.namespace, strings.Replace(words.Target, "name: target", "name: later", 1))
 	if err := <-waited; err != nil {
 		t.Error(err)
 	}

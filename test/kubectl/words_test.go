@@ -17,6 +17,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 var (
@@ -35,14 +36,6 @@ func TestMain(m *testing.M) {
 	}
 	harness.Main(m)
 }
-
-const target = `
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec:
-  ports: [{name: http, port: 80}]
-`
 
 // subject is a manifest as users write it: neither class nor finalizer.
 const subject = `
@@ -68,7 +61,7 @@ func newUser(t *testing.T) user {
 	t.Helper()
 	env := harness.Shared(t)
 	u := user{env, env.Namespace(t)}
-	env.Apply(t, u.namespace, target)
+	env.Apply(t, u.namespace, words.Target)
 	return u
 }
 

@@ -7,20 +7,12 @@ package operations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/metadata"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -38,7 +30,10 @@ func TestMain(m *testing.M) { harness.Main(m, harness.Bare(), harness.WithImages
 
 func TestKoApplyThenSamplesThenKoDelete(t *testing.T) {
 	env := harness.Shared(t)
-	before := everything(t, env)
+	before, err := harness.Everything(t.Context(), env.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// Builds the images, so that what is timed is what a user waits for the second time.
 	env.Ko(t, root, "resolve", platform, "--recursive", "--filename", "config/")
 
@@ -55,49 +50,14 @@ func TestKoApplyThenSamplesThenKoDelete(t *testing.T) {
 
 	env.Kubectl(t, "delete", "--filename", "../../samples/", "--timeout=60s")
 	env.Ko(t, root, "delete", "--recursive", "--filename", "config/", "--timeout=60s")
-	harness.Eventually(t, "the cluster is as it was", func(context.Context) error {
-		if diff := cmp.Diff(before, everything(t, env)); diff != "" {
-			return fmt.Errorf("before (-) and after (+) differ:\n%s", diff) //nolint:err113 // a text for people
+	harness.Eventually(t, "the cluster is as it was", func(ctx context.Context) error {
+		after, err := harness.Everything(ctx, env.Config)
+		if err != nil {
+			return err
+		}
+		if diff := cmp.Diff(before, after); diff != "" {
+			return fmt.Errorf("before (-) and after (+) differ:\n%s", diff)
 		}
 		return nil
 	})
-}
-
-// everything lists the names of all objects of all resources that can be listed. Events are left out: they tell what
-// was, and expire by themselves.
-func everything(t *testing.T, env *harness.Env) []string {
-	t.Helper()
-	client, err := metadata.NewForConfig(env.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lists, err := env.Kube.Discovery().ServerPreferredResources()
-	if err != nil {
-		t.Fatalf("asking which resources there are: %v", err)
-	}
-	var names []string
-	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list"}}, lists) {
-		version, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, resource := range list.APIResources {
-			if resource.Name == "events" || resource.Name == "componentstatuses" {
-				continue
-			}
-			objects, err := client.Resource(version.WithResource(resource.Name)).List(t.Context(), metav1.ListOptions{})
-			if err != nil {
-				t.Fatalf("listing %s: %v", resource.Name, err)
-			}
-			names = append(names, "resource "+resource.Name+"."+version.String())
-			for i := range objects.Items {
-				names = append(names, strings.Join([]string{resource.Name, objects.Items[i].Namespace, objects.Items[i].Name}, " "))
-			}
-		}
-	}
-	if len(names) == 0 {
-		t.Fatal(errors.New("the API server lists no resource"))
-	}
-	slices.Sort(names)
-	return names
 }

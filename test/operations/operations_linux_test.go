@@ -20,8 +20,8 @@ import (
 
 	"knative.dev/pkg/apis"
 
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 const (
@@ -33,24 +33,6 @@ const (
 	settling = 5 * time.Second
 )
 
-const target = `
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec:
-  ports: [{name: http, port: 80}]
-`
-
-func object(ns, name string) *v1.AddressableService {
-	return &v1.AddressableService{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
-		Spec: v1.AddressableServiceSpec{
-			Ref:     v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "target"},
-			Publish: &v1.Publication{Alias: name + "-" + ns[len(ns)-5:]},
-		},
-	}
-}
-
 // TestUpgradeAndRollback goes from the version before the last change of what is installed to the present one and back,
 // with objects in place and more of them created all the while.
 func TestUpgradeAndRollback(t *testing.T) {
@@ -59,26 +41,19 @@ func TestUpgradeAndRollback(t *testing.T) {
 	install(t, env, previous)
 	defer remove(t, env)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, target)
+	env.Apply(t, ns, words.Target)
 	samples := env.Samples.SamplesV1().AddressableServices(ns)
-	old, err := samples.Create(t.Context(), object(ns, "old"), metav1.CreateOptions{})
+	old, err := samples.Create(t.Context(), words.Published(ns, "old"), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	awaitReady(t, env, ns, 0)
-	load := harness.Every(t, period, func(ctx context.Context, n int) error {
-		_, err := samples.Create(ctx, object(ns, fmt.Sprintf("o%04d", n)), metav1.CreateOptions{})
-		return err
-	})
+	stream := words.StartStream(t, env, ns, period)
 	for _, version := range []string{root, previous} {
 		install(t, env, version)
 		awaitReady(t, env, ns, settling)
 	}
-	made, failures := load.Stop()
-	t.Logf("%d objects were created meanwhile", len(made))
-	for _, err := range failures {
-		t.Errorf("creating an object: %v", err)
-	}
+	t.Logf("%d objects were created meanwhile", len(stream.Stop(t)))
 	awaitReady(t, env, ns, 0)
 	now, err := samples.Get(t.Context(), "old", metav1.GetOptions{})
 	if err != nil || now.UID != old.UID || now.Generation != old.Generation {
@@ -172,9 +147,9 @@ func TestStuckObjects(t *testing.T) {
 	install(t, env, root)
 	defer remove(t, env)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, target)
+	env.Apply(t, ns, words.Target)
 	samples := env.Samples.SamplesV1().AddressableServices(ns)
-	stuck, err := samples.Create(t.Context(), object(ns, "stuck"), metav1.CreateOptions{})
+	stuck, err := samples.Create(t.Context(), words.Published(ns, "stuck"), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

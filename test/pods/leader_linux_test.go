@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 const (
@@ -58,9 +57,8 @@ func TestLeaderGoes(t *testing.T) {
 			env := harness.Shared(t)
 			awaitRunning(t, env, "controller", 2)
 			ns := env.Namespace(t)
-			env.Apply(t, ns, target)
 			mark := env.Mark(t)
-			stop := stream(t, env, ns)
+			stream := words.StartStream(t, env, ns, period)
 			harness.Eventually(t, "the leader is at work", func(context.Context) error {
 				if n := len(statusWrites(t, mark, ns)); n < settled {
 					return fmt.Errorf("%d objects have a status, want %d", n, settled)
@@ -70,7 +68,11 @@ func TestLeaderGoes(t *testing.T) {
 			old := leader(t, env)
 			removed := time.Now()
 			way.remove(t, env, old)
-			within := way.within(leaseDuration(t, env))
+			lease, err := words.LeaseDuration(t.Context(), env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			within := way.within(lease)
 			var first harness.AuditEntry
 			harness.EventuallyWithin(t, within+harness.Deadline, "work goes on", func(context.Context) error {
 				for _, entry := range statusWrites(t, mark, ns) {
@@ -81,13 +83,13 @@ func TestLeaderGoes(t *testing.T) {
 				}
 				return fmt.Errorf("no status has been written since Pod %s went", old)
 			})
-			names := stop()
+			names := stream.Stop(t)
 			took := first.Time.Sub(removed)
 			t.Logf("%s wrote %v after %s was told to go, want at most %v; %d objects", first.Pod, took, old, within, len(names))
 			if took > within {
 				t.Errorf("%s wrote %v after %s was told to go, want at most %v", first.Pod, took, old, within)
 			}
-			awaitReady(t, env, ns, names)
+			words.AwaitReady(t, env, ns, len(names))
 			noneTwice(t, env, mark, ns, names)
 			awaitRunning(t, env, "controller", 2)
 		})
@@ -119,18 +121,9 @@ func noneTwice(t *testing.T, env *harness.Env, mark harness.Mark, ns string, nam
 		if len(writers[name]) != 1 {
 			t.Errorf("the status of %s was written by %q, want one Pod", name, writers[name])
 		}
-		alias := object(ns, name).Spec.Publish.Alias
+		alias := words.Published(ns, name).Spec.Publish.Alias
 		if made[alias] != 1 {
 			t.Errorf("the alias of %s was made %d times, want once", name, made[alias])
 		}
 	}
-}
-
-func leaseDuration(t *testing.T, env *harness.Env) time.Duration {
-	t.Helper()
-	lease, err := env.Kube.CoordinationV1().Leases(env.SystemNamespace).Get(t.Context(), leaderLease, metav1.GetOptions{})
-	if err != nil || lease.Spec.LeaseDurationSeconds == nil {
-		t.Fatalf("reading the lease: %v (%+v)", err, lease)
-	}
-	return time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
 }

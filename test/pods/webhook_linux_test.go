@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 // TestWebhookGone takes all Pods of the webhook away: nobody else notices, ours can be read, and are written again once
@@ -23,12 +24,12 @@ func TestWebhookGone(t *testing.T) {
 	env := harness.Shared(t)
 	awaitRunning(t, env, "webhook", 2)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, target)
+	env.Apply(t, ns, words.Target)
 	samples := env.Samples.SamplesV1().AddressableServices(ns)
-	if _, err := samples.Create(t.Context(), object(ns, "before"), metav1.CreateOptions{}); err != nil {
+	if _, err := samples.Create(t.Context(), words.Published(ns, "before"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	awaitReady(t, env, ns, []string{"before"})
+	words.AwaitReady(t, env, ns, 1)
 	for _, pod := range running(t, env, "webhook") {
 		t.Logf("Pod %s serves", pod.Name)
 	}
@@ -57,7 +58,7 @@ func TestWebhookGone(t *testing.T) {
 	if _, err := samples.Get(t.Context(), "before", metav1.GetOptions{}); err != nil {
 		t.Errorf("reading ours: %v", err)
 	}
-	_, err := samples.Create(t.Context(), object(ns, "meanwhile"), metav1.CreateOptions{})
+	_, err := samples.Create(t.Context(), words.Published(ns, "meanwhile"), metav1.CreateOptions{})
 	if err == nil || !strings.Contains(err.Error(), `failed calling webhook "defaulting.webhook.samples.knative.dev"`) {
 		t.Errorf("writing ours: %v, want an error that names the webhook", err)
 	}
@@ -65,10 +66,10 @@ func TestWebhookGone(t *testing.T) {
 	back()
 	restored = true
 	harness.Eventually(t, "ours can be written again", func(ctx context.Context) error {
-		_, err := samples.Create(ctx, object(ns, "after"), metav1.CreateOptions{})
+		_, err := samples.Create(ctx, words.Published(ns, "after"), metav1.CreateOptions{})
 		return err
 	})
-	awaitReady(t, env, ns, []string{"before", "after"})
+	words.AwaitReady(t, env, ns, 2)
 }
 
 func awaitNoPods(t *testing.T, env *harness.Env, component string) {
@@ -92,10 +93,9 @@ func TestRolloutLosesNothing(t *testing.T) {
 			env := harness.Shared(t)
 			awaitRunning(t, env, component, 2)
 			ns := env.Namespace(t)
-			env.Apply(t, ns, target)
 			mark := env.Mark(t)
 			before := running(t, env, component)
-			stop := stream(t, env, ns)
+			stream := words.StartStream(t, env, ns, period)
 			env.Kubectl(t, "rollout", "restart", "deployment/"+component, "--namespace", env.SystemNamespace)
 			env.Kubectl(t, "rollout", "status", "deployment/"+component, "--namespace", env.SystemNamespace, "--timeout=60s")
 			harness.Eventually(t, "the Pods of before are gone", func(ctx context.Context) error {
@@ -106,8 +106,8 @@ func TestRolloutLosesNothing(t *testing.T) {
 				}
 				return nil
 			})
-			names := stop()
-			awaitReady(t, env, ns, names)
+			names := stream.Stop(t)
+			words.AwaitReady(t, env, ns, len(names))
 			noneTwice(t, env, mark, ns, names)
 		})
 	}
@@ -123,9 +123,9 @@ func TestScale(t *testing.T) {
 		}
 	}
 	ns := env.Namespace(t)
-	env.Apply(t, ns, target)
-	if _, err := env.Samples.SamplesV1().AddressableServices(ns).Create(t.Context(), object(ns, "it"), metav1.CreateOptions{}); err != nil {
+	env.Apply(t, ns, words.Target)
+	if _, err := env.Samples.SamplesV1().AddressableServices(ns).Create(t.Context(), words.Published(ns, "it"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	awaitReady(t, env, ns, []string{"it"})
+	words.AwaitReady(t, env, ns, 1)
 }

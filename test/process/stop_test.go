@@ -18,18 +18,13 @@ import (
 
 	"github.com/mallard-dev/mallard/internal/devprocess"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 // grace is terminationGracePeriodSeconds of the Deployments.
 const grace = 30 * time.Second
 
-const sample = `
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec:
-  ports: [{name: http, port: 80}]
----
+const sample = words.Target + "---" + `
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata: {name: subject}

@@ -12,9 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -49,21 +47,13 @@ func archive(manifests []manifest, folder string, date time.Time) ([]byte, error
 // checksums lists the SHA-256 of every file below a folder, as sha256sum --check reads it.
 func checksums(dir string) ([]byte, error) {
 	var out bytes.Buffer
-	err := filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(dir, file)
-		sum := sha256.Sum256(content)
-		fmt.Fprintf(&out, "%s  %s\n", hex.EncodeToString(sum[:]), filepath.ToSlash(relative))
-		return err
-	})
+	files, err := readTree(os.DirFS(dir), ".")
 	if err != nil {
 		return nil, fmt.Errorf("computing the checksums of %s: %w", dir, err)
+	}
+	for _, file := range files {
+		sum := sha256.Sum256(file.content)
+		fmt.Fprintf(&out, "%s  %s\n", hex.EncodeToString(sum[:]), file.path)
 	}
 	return out.Bytes(), nil
 }

@@ -106,7 +106,7 @@ func release(ctx context.Context, o options) (err error) {
 }
 
 func write(path string, content []byte) error {
-	if err := os.WriteFile(path, content, 0o644); err != nil { //nolint:gosec // it is for everybody
+	if err := os.WriteFile(path, content, 0o644); err != nil {
 		return fmt.Errorf("writing the release: %w", err)
 	}
 	return nil

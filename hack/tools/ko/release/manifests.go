@@ -37,8 +37,11 @@ func readTree(source fs.FS, folders ...string) ([]manifest, error) {
 				return err
 			}
 			content, err := fs.ReadFile(source, name)
+			if err != nil {
+				return fmt.Errorf("reading file %s: %w", name, err)
+			}
 			found = append(found, manifest{name, content})
-			return err
+			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", folder, err)
