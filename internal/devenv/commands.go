@@ -75,7 +75,6 @@ func (e *Env) kubectlPath() (string, error) {
 		return "", fmt.Errorf("making a folder for kubectl: %w", err)
 	}
 	script := "#!/bin/sh\nexec '" + strings.ReplaceAll(e.Localcluster, "'", `'\''`) + "' kubectl \"$@\"\n"
-	//nolint:gosec // A program has to be executable.
 	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700); err != nil {
 		return "", fmt.Errorf("writing a kubectl for ko: %w", err)
 	}

@@ -54,8 +54,9 @@ type entry struct {
 	err     error
 }
 
-// New makes a Factory. Every informer runs until ctx ends or Stop names it, holds
-// objects as copies of duckType (or as *Malformed), and calls handler for each change. It watches the namespace that ctx is scoped to, as injection.WithNamespaceScope does it, or all.
+// New makes a Factory. Every informer runs until ctx ends or Stop names it, holds objects as copies of duckType (or as
+// *Malformed), and calls handler for each change. It watches the namespace that ctx is scoped to, as
+// injection.WithNamespaceScope does it, or all.
 func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, handler cache.ResourceEventHandler) *Factory {
 	return &Factory{
 		ctx:       ctx,

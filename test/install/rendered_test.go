@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package install
 
 import (
+	"maps"
 	"path/filepath"
 	"testing"
 
@@ -68,9 +69,7 @@ func newInstallation(t *testing.T, objects []*unstructured.Unstructured) *instal
 		case "Namespace":
 			// The API server adds this one.
 			i.namespaces[object.GetName()] = map[string]string{corev1.LabelMetadataName: object.GetName()}
-			for key, value := range object.GetLabels() {
-				i.namespaces[object.GetName()][key] = value
-			}
+			maps.Copy(i.namespaces[object.GetName()], object.GetLabels())
 		case "Deployment":
 			i.deployments[object.GetName()] = typed[appsv1.Deployment](t, object)
 		case "Service":

@@ -133,25 +133,31 @@ func TestPortsAreToldAndServed(t *testing.T) {
 				t.Errorf("its %s probe does not ask the port probes: %v", what, probe)
 			}
 		}
-		var services []string
-		for _, s := range i.services {
-			if !labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(d.Spec.Template.Labels)) {
-				continue
-			}
-			services = append(services, s.Name)
-			for _, p := range s.Spec.Ports {
-				if names[p.TargetPort.StrVal] == 0 {
-					t.Errorf("Service %s leads to its port %q, which it does not have", s.Name, p.TargetPort.String())
-				}
-				if s.Spec.ClusterIP == corev1.ClusterIPNone && p.Port != names[p.TargetPort.StrVal] {
-					t.Errorf("Service %s has no address of its own, so its port %d must be the Pods' own", s.Name, p.Port)
-				}
-			}
-		}
-		if !slices.Contains(services, d.Name+"-metrics") {
-			t.Errorf("the Services that lead to it are %v, want one for its metrics", services)
-		}
+		checkServices(t, i, d, names)
 	})
+}
+
+// checkServices checks the Services that lead to a Deployment's Pods, which have these ports.
+func checkServices(t *testing.T, i *installation, d *appsv1.Deployment, ports map[string]int32) {
+	t.Helper()
+	var services []string
+	for _, s := range i.services {
+		if !labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(d.Spec.Template.Labels)) {
+			continue
+		}
+		services = append(services, s.Name)
+		for _, p := range s.Spec.Ports {
+			if ports[p.TargetPort.StrVal] == 0 {
+				t.Errorf("Service %s leads to its port %q, which it does not have", s.Name, p.TargetPort.String())
+			}
+			if s.Spec.ClusterIP == corev1.ClusterIPNone && p.Port != ports[p.TargetPort.StrVal] {
+				t.Errorf("Service %s has no address of its own, so its port %d must be the Pods' own", s.Name, p.Port)
+			}
+		}
+	}
+	if !slices.Contains(services, d.Name+"-metrics") {
+		t.Errorf("the Services that lead to it are %v, want one for its metrics", services)
+	}
 }
 
 func TestPodsAskForWhatTheyNeedAndNoMore(t *testing.T) {
