@@ -102,6 +102,7 @@ func (c *cluster) everything() []string {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	config.QPS = -1 // no limit
 	all, err := harness.Everything(c.t.Context(), config)
 	if err != nil {
 		c.t.Fatal(err)
