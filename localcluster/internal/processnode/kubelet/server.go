@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -17,13 +16,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/virtual-kubelet/virtual-kubelet/node/api"
 	corev1 "k8s.io/api/core/v1"
 	k8scorev1 "k8s.io/kubernetes/pkg/apis/core/v1"
-	utilexec "k8s.io/utils/exec"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/logs"
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/ports"
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode/streams"
 )
 
 const (
@@ -82,7 +80,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Server{Port: int32(address.Port), cancel: cancel} //nolint:gosec // a port
 	s.server = &http.Server{
-		Handler:           only(opts.Client, handler(ctx, opts.Pod)),
+		Handler:           only(opts.Client, handler(opts.Pod)),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ErrorLog:          log.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{
@@ -91,7 +89,8 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		},
 		// Streams take over their connection, which HTTP/2 has no way for.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
-		BaseContext:  func(net.Listener) context.Context { return ctx },
+		// Streams end with the server.
+		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	go func() {
 		// It ends by Stop; what else ends it shows as connections that are refused.
@@ -117,29 +116,33 @@ func only(client string, next http.Handler) http.Handler {
 	})
 }
 
-func handler(ctx context.Context, find func(namespace, name string) (Pod, bool)) http.Handler {
-	h := &handlers{ctx: ctx, find: find}
-	streams := api.PodHandler(api.PodHandlerConfig{
-		RunInContainer: h.exec, PortForward: h.forward,
-		StreamIdleTimeout: idleTimeout, StreamCreationTimeout: creationTimeout,
-	}, false)
+func handler(find func(namespace, name string) (Pod, bool)) http.Handler {
+	h := &handlers{find: find, limits: streams.Limits{Creation: creationTimeout, Idle: idleTimeout}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", h.logs)
-	mux.Handle("/exec/", streams)
-	mux.Handle("/portForward/", streams)
+	// The API server passes on the method of its client, or has POST of its own.
+	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", h.exec)
+	mux.HandleFunc("/portForward/{namespace}/{pod}", h.forward)
 	return mux
 }
 
 type handlers struct {
-	// ctx ends the streams when the server stops: they are not bound to their request.
-	ctx  context.Context
-	find func(namespace, name string) (Pod, bool)
+	find   func(namespace, name string) (Pod, bool)
+	limits streams.Limits
 }
 
-func (h *handlers) logs(w http.ResponseWriter, req *http.Request) {
+// pod finds the Pod that a request is about, or answers the request.
+func (h *handlers) pod(w http.ResponseWriter, req *http.Request) (Pod, bool) {
 	pod, ok := h.find(req.PathValue("namespace"), req.PathValue("pod"))
 	if !ok {
 		http.Error(w, fmt.Sprintf("pod %q does not exist", req.PathValue("pod")), http.StatusNotFound)
+	}
+	return pod, ok
+}
+
+func (h *handlers) logs(w http.ResponseWriter, req *http.Request) {
+	pod, ok := h.pod(w, req)
+	if !ok {
 		return
 	}
 	options := &corev1.PodLogOptions{}
@@ -183,62 +186,40 @@ func (f *flushing) Write(data []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it is the same writer
 }
 
-func (h *handlers) exec(ctx context.Context, namespace, name, container string, command []string, attach api.AttachIO) error {
-	pod, ok := h.find(namespace, name)
+func (h *handlers) exec(w http.ResponseWriter, req *http.Request) {
+	pod, ok := h.pod(w, req)
 	if !ok {
-		return fmt.Errorf("pod %q does not exist", name)
+		return
 	}
+	command := req.URL.Query()[corev1.ExecCommandParam]
 	if len(command) == 0 {
-		return errors.New("no command")
+		http.Error(w, fmt.Sprintf("parameter %s must be given", corev1.ExecCommandParam), http.StatusBadRequest)
+		return
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(h.ctx, cancel)()
-	stdout, stderr := attach.Stdout(), attach.Stderr()
-	if attach.TTY() {
-		stderr = stdout
-	}
-	code, err := pod.Exec(ctx, container, command, attach.Stdin(), writer(stdout), writer(stderr))
-	if err != nil {
-		return fmt.Errorf("running %q in container %s: %w", command[0], container, err)
-	}
-	if code != 0 {
-		return utilexec.CodeExitError{Err: fmt.Errorf("command terminated with exit code %d", code), Code: code}
-	}
-	return nil
-}
-
-// writer keeps a stream that the client did not ask for from being one that is nil inside.
-func writer(stream io.WriteCloser) io.Writer {
-	if stream == nil {
-		return nil
-	}
-	return stream
-}
-
-func (h *handlers) forward(ctx context.Context, namespace, name string, port int32, stream io.ReadWriteCloser) error {
-	pod, ok := h.find(namespace, name)
-	if !ok {
-		return fmt.Errorf("pod %q does not exist", name)
-	}
-	address, err := pod.Address(port)
-	if err != nil {
-		return err //nolint:wrapcheck // it names the Pod and the port
-	}
-	connection, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return fmt.Errorf("connecting to port %d of pod %s: %w", port, name, err)
-	}
-	defer func() { _ = connection.Close() }()
-	defer context.AfterFunc(h.ctx, func() { _ = connection.Close() })()
-	go func() {
-		_, _ = io.Copy(connection, stream)
-		// The client has said all; the answer may still be on its way.
-		if half, ok := connection.(*net.TCPConn); ok {
-			_ = half.CloseWrite()
+	container := req.PathValue("container")
+	streams.ServeExec(w, req, h.limits, func(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+		code, err := pod.Exec(ctx, container, command, stdin, stdout, stderr)
+		if err != nil {
+			return 0, fmt.Errorf("running %q in container %s: %w", command[0], container, err)
 		}
-	}()
-	// An end of either side is the end of the connection.
-	_, _ = io.Copy(stream, connection)
-	return nil
+		return code, nil
+	})
+}
+
+func (h *handlers) forward(w http.ResponseWriter, req *http.Request) {
+	pod, ok := h.pod(w, req)
+	if !ok {
+		return
+	}
+	streams.ServePortForward(w, req, h.limits, func(ctx context.Context, port int32) (net.Conn, error) {
+		address, err := pod.Address(port)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // it names the Pod and the port
+		}
+		connection, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return nil, fmt.Errorf("connecting to port %d of pod %s: %w", port, req.PathValue("pod"), err)
+		}
+		return connection, nil
+	})
 }
