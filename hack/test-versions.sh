@@ -32,7 +32,8 @@ for version in "${versions[@]}"; do
   mapfile -t suites < <(go list ./test/... | grep -v '/test/repository$')
   go test "${flags[@]}" "${suites[@]}" || failed+=("${version}: the operator")
   (module_environment localcluster &&
-    go -C localcluster test -modfile="versions/v${version}.mod" "${flags[@]}" ./...) || failed+=("${version}: the local control plane")
+    go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" ./...) ||
+    failed+=("${version}: the local control plane")
 done
 
 if [[ ${#failed[@]} -gt 0 ]]; then

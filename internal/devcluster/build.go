@@ -131,7 +131,7 @@ func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
 // flags are those that say what a package is compiled to. A commit alone must not make another program, so that the state
 // of the repository stays out of it.
 func (b *build) flags() []string {
-	return []string{"-trimpath", "-buildvcs=false", "-modfile", b.source.modfile, "-ldflags", b.source.ldflags}
+	return []string{"-trimpath", "-buildvcs=false", "-modfile", b.source.modfile, "-tags", b.source.tags, "-ldflags", b.source.ldflags}
 }
 
 // goCommand runs the go command in the module, and calls line for each line of its error output.

@@ -202,7 +202,9 @@ func TestBuildOfAnotherKubernetes(t *testing.T) {
 		t.Fatal(err)
 	}
 	versions := filepath.Join(module, "versions")
-	if err := errors.Join(os.Mkdir(versions, 0o755),
+	// Where Kubernetes has changed, the control plane has code for one version.
+	const only = "//go:build kubernetes1.34\n\npackage main\n\nfunc init() { greeting += \" to 1.34\" }\n"
+	if err := errors.Join(os.Mkdir(versions, 0o755), os.WriteFile(filepath.Join(module, "only.go"), []byte(only), 0o600),
 		os.WriteFile(filepath.Join(versions, "v1.34.mod"), []byte(strings.ReplaceAll(smallMod, "v1.35.4", "v1.34.4")), 0o600),
 		os.WriteFile(filepath.Join(versions, "v1.34.sum"), sums, 0o600)); err != nil {
 		t.Fatal(err)
@@ -220,6 +222,11 @@ func TestBuildOfAnotherKubernetes(t *testing.T) {
 	source, err := findSource(t.Context())
 	if err != nil || !strings.Contains(source.ldflags, "component-base/version.gitVersion=v1.34.4") {
 		t.Errorf("for 1.34 the linker is told %+v, %v", source, err)
+	}
+	for program, want := range map[string]string{usual: "hello\n", other: "hello to 1.34\n"} {
+		if out, err := exec.Command(program).CombinedOutput(); err != nil || string(out) != want {
+			t.Errorf("%s says %q, %v, want %q", program, out, err, want)
+		}
 	}
 	t.Setenv("LOCALCLUSTER_KUBERNETES", "1.33")
 	want := `environment variable LOCALCLUSTER_KUBERNETES="1.33": must be one of 1.34, or not set`

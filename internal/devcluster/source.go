@@ -36,6 +36,8 @@ type source struct {
 	dir string
 	// modfile is the go.mod to build with.
 	modfile string
+	// tags choose the code for the version of Kubernetes: kubernetes1.34 and the like, none for the module's own go.mod.
+	tags string
 	// ldflags are the linker's flags: they set the versions that the program reports.
 	ldflags string
 	// hash identifies everything that goes into the program.
@@ -51,6 +53,9 @@ func findSource(ctx context.Context) (*source, error) {
 	s := &source{dir: dir}
 	if s.modfile, err = findModfile(dir); err != nil {
 		return nil, err
+	}
+	if version := os.Getenv(versionVariable); version != "" {
+		s.tags = "kubernetes" + version
 	}
 	gomod, err := os.ReadFile(s.modfile)
 	if err != nil {

@@ -185,8 +185,7 @@ func (m *Manager) addRootCAPublisher(_ context.Context, client kubernetes.Interf
 
 func (m *Manager) addServiceAccounts(ctx context.Context, client kubernetes.Interface, _ *rest.Config) error {
 	core := m.Informers.Core().V1()
-	c, err := serviceaccount.NewServiceAccountsController(klog.FromContext(ctx), core.ServiceAccounts(), core.Namespaces(),
-		client, serviceaccount.DefaultServiceAccountsControllerOptions())
+	c, err := newServiceAccountsController(ctx, core.ServiceAccounts(), core.Namespaces(), client)
 	if err != nil {
 		return fmt.Errorf("setting it up: %w", err)
 	}

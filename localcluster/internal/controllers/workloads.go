@@ -21,7 +21,6 @@ import (
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/deployment"
 	"k8s.io/kubernetes/pkg/controller/disruption"
-	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
 	"k8s.io/kubernetes/pkg/controller/statefulset"
 )
@@ -79,7 +78,7 @@ func (m *Manager) addDaemonSets(ctx context.Context, client kubernetes.Interface
 }
 
 func (m *Manager) addJobs(ctx context.Context, client kubernetes.Interface, _ *rest.Config) error {
-	c, err := job.NewController(ctx, m.Informers.Core().V1().Pods(), m.Informers.Batch().V1().Jobs(), client)
+	c, err := newJobController(ctx, m.Informers.Core().V1().Pods(), m.Informers.Batch().V1().Jobs(), client)
 	if err != nil {
 		return fmt.Errorf("setting it up: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/profile"
 )
 
 const (
@@ -36,7 +37,7 @@ type Allowed func(pod *corev1.Pod, node string) (reason string, ok bool)
 type Scheduler struct {
 	scheduler *scheduler.Scheduler
 	informers informers.SharedInformerFactory
-	events    events.EventBroadcasterAdapter
+	events    events.EventBroadcaster
 }
 
 // New makes a scheduler that keeps to the rule. The context must not end before that of Run.
@@ -55,14 +56,14 @@ func New(ctx context.Context, config *rest.Config, allowed Allowed) (*Scheduler,
 	}
 	s := &Scheduler{
 		informers: scheduler.NewInformerFactory(client, 0),
-		events:    events.NewEventBroadcasterAdapterWithContext(ctx, client),
+		events:    events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()}),
 	}
 	registry := frameworkruntime.Registry{
-		pluginName: func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
+		pluginName: func(context.Context, runtime.Object, frameworkHandle) (frameworkPlugin, error) {
 			return plugin{allowed: allowed}, nil
 		},
 	}
-	s.scheduler, err = scheduler.New(ctx, client, s.informers, nil, s.recorder,
+	s.scheduler, err = scheduler.New(ctx, client, s.informers, nil, profile.NewRecorderFactory(s.events),
 		scheduler.WithProfiles(settings.Profiles...), scheduler.WithFrameworkOutOfTreeRegistry(registry),
 		scheduler.WithKubeConfig(config))
 	if err != nil {
@@ -70,8 +71,6 @@ func New(ctx context.Context, config *rest.Config, allowed Allowed) (*Scheduler,
 	}
 	return s, nil
 }
-
-func (s *Scheduler) recorder(name string) events.EventRecorder { return s.events.NewRecorder(name) }
 
 // Run schedules until the context ends.
 func (s *Scheduler) Run(ctx context.Context) {

@@ -9,18 +9,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	internalapi "k8s.io/cri-api/pkg/apis"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
-	crilogs "k8s.io/cri-client/pkg/logs"
-	"k8s.io/klog/v2"
 )
 
 // Read writes a log to a stream, and with options.Follow goes on until the container has ended or the context does.
 func Read(ctx context.Context, path string, options *corev1.PodLogOptions, running func() bool, to io.Writer) error {
-	logger := klog.FromContext(ctx)
 	stdout, stderr := to, to
 	if options.Stream != nil {
 		switch *options.Stream {
@@ -30,12 +26,14 @@ func Read(ctx context.Context, path string, options *corev1.PodLogOptions, runni
 			stdout = io.Discard
 		}
 	}
-	err := crilogs.ReadLogs(ctx, &logger, path, "container", crilogs.NewLogOptions(options, time.Now()), state{running: running}, stdout, stderr)
-	if err != nil {
+	if err := read(ctx, path, options, state{running: running}, stdout, stderr); err != nil {
 		return fmt.Errorf("reading the log: %w", err)
 	}
 	return nil
 }
+
+// container is the name that the reader has for the container in its messages.
+const container = "container"
 
 // state answers the one question that the reader has to a container runtime.
 type state struct {
