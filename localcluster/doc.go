@@ -12,6 +12,10 @@ SPDX-License-Identifier: Apache-2.0
 // It is a module of its own so that the operator's module stays free of k8s.io/kubernetes and its replaced
 // dependencies. Programs of the operator's module run it as a subprocess.
 //
+// The environment variable LOCALCLUSTER_KUBERNETES has it built with another version of Kubernetes, by a go.mod from versions/.
+// Where the versions differ in code, a file for one of them has its build tag, such as kubernetes1.34, and a file beside it
+// is for the others.
+//
 // What it does not do: run an image of any other registry, route Service traffic, separate processes from each other as
 // containers are, survive the loss of the machine (etcd does not sync its files unless --fsync is given), or serve
 // anything but the loopback interface.

@@ -32,8 +32,8 @@ func TestKubectl(t *testing.T) {
 		args string
 		want string
 	}{
-		{"version", "Server Version: v1.35.4"},
-		{"version", "Client Version: v1.35.4"},
+		{"version", "Server Version: " + release},
+		{"version", "Client Version: " + release},
 		{"apply -f " + file, "configmap/from-kubectl created"},
 		{"apply -f " + file, "configmap/from-kubectl unchanged"},
 		{"apply --server-side --force-conflicts -f " + file, "configmap/from-kubectl serverside-applied"},
@@ -72,7 +72,7 @@ func TestVersionCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != 2 || lines[0] != "Kubernetes v1.35.4" || !strings.HasPrefix(lines[1], "etcd v3.") {
+	if len(lines) != 2 || lines[0] != "Kubernetes "+release || !strings.HasPrefix(lines[1], "etcd v3.") {
 		t.Errorf("it prints %q", lines)
 	}
 }
