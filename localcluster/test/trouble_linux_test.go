@@ -190,25 +190,67 @@ func TestWithoutRoot(t *testing.T) {
 	}
 }
 
-// TestFullDiskOfPods checks what a Pod says when there is no space for its files, and that it runs when there is.
+// TestFullDiskOfPods checks what a Pod says when there is no space for its image, its files or its volumes, and that it runs when
+// there is.
 func TestFullDiskOfPods(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cluster")
-	pods := filepath.Join(dir, "process", "pods")
-	if err := os.MkdirAll(pods, 0o700); err != nil {
+	folder := filepath.Join(dir, "process")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p, disk := runOnSmallDisk(t, pods, "16m", "up", "--registry", "--dir", dir)
+	p, disk := runOnSmallDisk(t, folder, "80m", "up", "--registry", "--dir", dir)
 	if err := p.waitReady(); err != nil {
 		t.Fatal(err)
 	}
 	n := newNode(t, p)
 	namespace := newNamespace(t, n.kube)
-	fill(t, disk, 1<<20)
-	n.create(t, namespace, n.duckPod("big", "env"))
-	n.until(t, namespace, "big", "without space", func(p *corev1.Pod) bool {
-		return waitsFor("CreateContainerError")(p) && strings.Contains(p.Status.ContainerStatuses[0].State.Waiting.Message, "no space left on device")
-	})
-	n.event(t, namespace, "big", "Failed", "no space left on device")
+	if _, err := n.kube.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "lake"}, Data: map[string]string{"water": strings.Repeat("w", 512<<10)},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const noSpace = "no space left on device"
+	waits := func(reason string) func(*corev1.Pod) bool {
+		return func(p *corev1.Pod) bool {
+			return waitsFor(reason)(p) && strings.Contains(p.Status.ContainerStatuses[0].State.Waiting.Message, noSpace)
+		}
+	}
+	for _, step := range []struct {
+		name string
+		rest uint64
+		see  func(name string)
+	}{
+		{"image", 1 << 20, func(name string) {
+			n.until(t, namespace, name, "without its image", waits("ErrImagePull"))
+			eventually(t, "nothing left of the image", func(context.Context) error {
+				left, err := filepath.Glob(filepath.Join(disk, "images", ".unpacking-*"))
+				if err == nil && len(left) != 0 {
+					err = fmt.Errorf("there is %q", left)
+				}
+				return err
+			})
+		}},
+		{"files", 1 << 20, func(name string) { n.until(t, namespace, name, "without its files", waits("CreateContainerError")) }},
+		{"volume", 64 << 10, func(name string) { n.event(t, namespace, name, "FailedMount", `"lake"`, noSpace) }},
+	} {
+		ballast := filepath.Join(disk, "ballast")
+		fill(t, disk, step.rest)
+		p := n.duckPod(step.name, "env")
+		if step.name == "volume" {
+			p.Spec.Volumes = []corev1.Volume{{Name: "lake", VolumeSource: corev1.VolumeSource{
+				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "lake"}},
+			}}}
+		}
+		n.create(t, namespace, p)
+		step.see(step.name)
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		n.until(t, namespace, step.name, "over", over)
+		if err := n.kube.CoreV1().Pods(namespace).Delete(t.Context(), step.name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // registered says which Nodes there are.

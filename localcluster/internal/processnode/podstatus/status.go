@@ -136,6 +136,12 @@ func (f *Facts) phase(initialized bool) corev1.PodPhase {
 		return corev1.PodPending
 	}
 	var waiting, running, succeeded, failed int
+	for _, c := range f.Pod.Spec.InitContainers {
+		if Sidecar(&c) && f.Containers[c.Name].State.Running != nil {
+			// They end after the others, and the Pod is not over before.
+			running++
+		}
+	}
 	for _, c := range f.Pod.Spec.Containers {
 		status, ok := f.Containers[c.Name]
 		switch {
@@ -147,6 +153,9 @@ func (f *Facts) phase(initialized bool) corev1.PodPhase {
 			succeeded++
 		case status.State.Terminated != nil:
 			failed++
+		case status.LastTerminationState.Terminated != nil && f.Pod.Spec.RestartPolicy == corev1.RestartPolicyNever && !f.Over:
+			// It was ended to be started with another image.
+			running++
 		case status.LastTerminationState.Terminated != nil:
 			// Waiting for its next start.
 			failed++

@@ -40,6 +40,7 @@ func TestPhase(t *testing.T) {
 		{"init container failed for good", corev1.RestartPolicyNever, &failed, waiting, waiting, false, corev1.PodFailed, false},
 		{"one waits for its next start", corev1.RestartPolicyAlways, &succeeded, backOff, runs, false, corev1.PodRunning, false},
 		{"both wait for their next start", corev1.RestartPolicyOnFailure, &succeeded, backOff, backOff, false, corev1.PodRunning, false},
+		{"one is started with another image", corev1.RestartPolicyNever, &succeeded, backOff, succeeded, false, corev1.PodRunning, false},
 		{"both succeeded", corev1.RestartPolicyNever, &succeeded, succeeded, succeeded, false, corev1.PodSucceeded, false},
 		{"both succeeded and are started again", corev1.RestartPolicyAlways, &succeeded, succeeded, succeeded, false, corev1.PodRunning, false},
 		{"one failed for good", corev1.RestartPolicyNever, &succeeded, succeeded, failed, false, corev1.PodFailed, false},
@@ -101,6 +102,26 @@ func TestRestarts(t *testing.T) {
 	} {
 		if got := Restarts(&corev1.Pod{Spec: corev1.PodSpec{RestartPolicy: c.policy}}, c.c, c.isInit, c.code); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+}
+
+// TestPodIsNotOverBeforeItsSidecars checks that a Pod whose containers have all succeeded runs as long as a sidecar does.
+func TestPodIsNotOverBeforeItsSidecars(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	for want, sidecar := range map[corev1.PodPhase]corev1.ContainerStatus{corev1.PodRunning: runs, corev1.PodSucceeded: succeeded} {
+		started := true
+		sidecar.Started = &started
+		facts := Facts{
+			Pod: &corev1.Pod{Spec: corev1.PodSpec{
+				RestartPolicy:  corev1.RestartPolicyNever,
+				InitContainers: []corev1.Container{{Name: "sidecar", RestartPolicy: &always}},
+				Containers:     []corev1.Container{{Name: "main"}},
+			}},
+			Containers: map[string]corev1.ContainerStatus{"sidecar": sidecar, "main": succeeded}, Now: metav1.Now(),
+		}
+		if got := facts.Status().Phase; got != want {
+			t.Errorf("the phase is %s instead of %s", got, want)
 		}
 	}
 }

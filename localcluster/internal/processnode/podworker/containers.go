@@ -41,8 +41,15 @@ func (w *Worker) container(ctx context.Context, name string, isInit bool) int32 
 		} else {
 			code = w.attend(ctx, name, started)
 		}
-		c := w.spec(name)
-		if ctx.Err() != nil || !podstatus.Restarts(w.Pod(), c, isInit, code) {
+		if ctx.Err() != nil {
+			return code
+		}
+		if started != nil && started.isOutdated() {
+			// It did not fail, and whatever the restart policy is, the Pod has not had what it wants.
+			w.backOff.Reset(name)
+			continue
+		}
+		if !podstatus.Restarts(w.Pod(), w.spec(name), isInit, code) {
 			return code
 		}
 	}
@@ -116,13 +123,21 @@ func (w *Worker) attend(ctx context.Context, name string, e *execution) int32 {
 		w.end(e, w.kill.Done())
 	case why := <-unhealthy:
 		endProbes()
-		w.containerEvent(name, corev1.EventTypeNormal, reasonKilling, fmt.Sprintf("Container %s %s, will be restarted", name, why.text))
-		limit, cancel := context.WithTimeout(w.kill, why.grace)
-		w.end(e, limit.Done())
-		cancel()
+		w.replace(name, e, why)
+	case <-e.outdated:
+		endProbes()
+		w.replace(name, e, verdict{text: "definition changed", grace: w.grace()})
 	}
 	endProbes()
 	return w.ended(name, e)
+}
+
+// replace ends a container that is to be started again.
+func (w *Worker) replace(name string, e *execution, why verdict) {
+	w.containerEvent(name, corev1.EventTypeNormal, reasonKilling, fmt.Sprintf("Container %s %s, will be restarted", name, why.text))
+	limit, cancel := context.WithTimeout(w.kill, why.grace)
+	defer cancel()
+	w.end(e, limit.Done())
 }
 
 // end asks a process to end, and ends it when it has had its time.

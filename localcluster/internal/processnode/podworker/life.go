@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,12 +57,9 @@ func (w *Worker) live() {
 	go w.refreshVolumes(refresh)
 	defer w.deadline()()
 
-	var sidecars sync.WaitGroup
-	// Sidecars end after the others, and not by themselves.
-	sidecarsCtx, endSidecars := context.WithCancel(context.WithoutCancel(w.stop))
-	defer sidecars.Wait()
-	defer endSidecars()
-	if !w.initialize(sidecarsCtx, &sidecars) {
+	var beside []sidecar
+	defer func() { w.endSidecars(beside) }()
+	if !w.initialize(&beside) {
 		return
 	}
 	var running sync.WaitGroup
@@ -71,11 +69,40 @@ func (w *Worker) live() {
 	running.Wait()
 }
 
-// initialize runs the init containers one after the other, and says whether the others may start.
-func (w *Worker) initialize(sidecarsCtx context.Context, sidecars *sync.WaitGroup) bool {
+// sidecar is an init container that runs beside the others, and is ended after them.
+type sidecar struct {
+	end  context.CancelFunc
+	done chan struct{}
+}
+
+func (w *Worker) startSidecar(name string) sidecar {
+	ctx, end := context.WithCancel(context.WithoutCancel(w.stop))
+	s := sidecar{end: end, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		w.container(ctx, name, true)
+	}()
+	return s
+}
+
+// endSidecars ends them one after the other, the last one first, within the Pod's grace period.
+func (w *Worker) endSidecars(all []sidecar) {
+	if len(all) == 0 {
+		return
+	}
+	defer time.AfterFunc(w.grace(), w.killNow).Stop()
+	for _, s := range slices.Backward(all) {
+		s.end()
+		<-s.done
+	}
+}
+
+// initialize runs the init containers one after the other, and says whether the others may start. It adds the sidecars that it
+// starts.
+func (w *Worker) initialize(beside *[]sidecar) bool {
 	for _, c := range w.Pod().Spec.InitContainers {
 		if podstatus.Sidecar(&c) {
-			sidecars.Go(func() { w.container(sidecarsCtx, c.Name, true) })
+			*beside = append(*beside, w.startSidecar(c.Name))
 			if !w.waitStarted(c.Name) {
 				return false
 			}

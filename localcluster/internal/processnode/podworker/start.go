@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,6 +35,10 @@ type execution struct {
 	stopSignal  syscall.Signal
 	// messages is the file in which the program may say why it ended.
 	messages string
+	// declared is the image by the name that the Pod gives it. outdated is closed by outdate when the Pod gives another one.
+	declared string
+	outdated chan struct{}
+	outdate  func()
 }
 
 // try makes one attempt to start a container. Its errors are problems.
@@ -51,8 +56,11 @@ func (w *Worker) try(ctx context.Context, name string) (*execution, error) {
 	if err != nil {
 		return nil, &problem{reason: reasonConfigError, message: err.Error(), event: true}
 	}
-	e := &execution{imageID: img.ID, stopSignal: stopSignal(img.Config.StopSignal)}
-	if err := w.build(name, c, img, e); err != nil {
+	e := &execution{
+		imageID: img.ID, stopSignal: stopSignal(img.Config.StopSignal), declared: c.Image, outdated: make(chan struct{}),
+	}
+	e.outdate = sync.OnceFunc(func() { close(e.outdated) })
+	if err := w.build(name, c, img, variables, e); err != nil {
 		return nil, &problem{reason: reasonCreateError, message: "failed to create container: " + err.Error(), event: true}
 	}
 	w.containerEvent(name, corev1.EventTypeNormal, reasonCreated, "Container created")
@@ -69,7 +77,9 @@ func (w *Worker) try(ctx context.Context, name string) (*execution, error) {
 }
 
 // build makes the container's folder: a new root folder for each execution, and a log file.
-func (w *Worker) build(name string, c *corev1.Container, img *image.Image, e *execution) (err error) {
+func (w *Worker) build(
+	name string, c *corev1.Container, img *image.Image, variables map[string]string, e *execution,
+) (err error) {
 	w.mu.Lock()
 	attempt := 0
 	if s, ok := w.states[name]; ok {
@@ -92,7 +102,7 @@ func (w *Worker) build(name string, c *corev1.Container, img *image.Image, e *ex
 	if err := w.node.Images.CopyRoot(img, e.spec.Root); err != nil {
 		return err
 	}
-	if e.mounts, err = w.mounts(c, e); err != nil {
+	if e.mounts, err = w.mounts(c, variables, e); err != nil {
 		return err
 	}
 	readOnly := c.SecurityContext != nil && isTrue(c.SecurityContext.ReadOnlyRootFilesystem)
@@ -176,4 +186,13 @@ func (e *execution) terminationMessage() string {
 		data = data[:maxMessage]
 	}
 	return string(data)
+}
+
+func (e *execution) isOutdated() bool {
+	select {
+	case <-e.outdated:
+		return true
+	default:
+		return false
+	}
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/container"
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode/podstatus"
 )
 
 func (w *Worker) lastCode(name string) int32 {
@@ -104,9 +105,14 @@ func (w *Worker) ended(name string, e *execution) int32 {
 	ended.Message = e.terminationMessage()
 	w.change(name, func(s *state) {
 		ended.ContainerID = s.status.ContainerID
-		s.process = nil
+		s.process, s.execution = nil, nil
 		s.status.Ready, s.status.Started = false, new(bool)
 		s.status.State = corev1.ContainerState{Terminated: ended}
+		if e.isOutdated() {
+			// The API server lets no container begin again that has ended for good by the restart policy.
+			s.status.LastTerminationState = s.status.State
+			s.status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: podstatus.ReasonContainerCreating}}
+		}
 	})
 	return ended.ExitCode
 }
@@ -118,14 +124,22 @@ func (w *Worker) running(name string, e *execution) {
 		if s.status.State.Terminated != nil {
 			s.status.LastTerminationState = s.status.State
 		}
-		s.status.Image, s.status.ImageID = c.Image, e.imageID
+		s.status.Image, s.status.ImageID = e.declared, e.imageID
 		s.status.ContainerID = e.id
 		s.status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(e.process.Started)}}
-		s.process, s.spec = e.process, e.spec
+		s.process, s.spec, s.execution = e.process, e.spec, e
+		s.compare(w.imageOf(name))
 		s.startupDone = c.StartupProbe == nil
 		s.probeReady = c.ReadinessProbe == nil
 		s.settle()
 	})
+}
+
+// compare has an execution ended whose image is not the declared one any more.
+func (s *state) compare(declared string) {
+	if s.execution != nil && s.execution.declared != declared {
+		s.execution.outdate()
+	}
 }
 
 // settle makes started and ready what the probes say.

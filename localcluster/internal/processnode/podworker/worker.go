@@ -82,6 +82,7 @@ type state struct {
 	log, previousLog string
 	process          *container.Process
 	spec             container.Spec
+	execution        *execution
 	startupDone      bool
 	probeReady       bool
 }
@@ -135,6 +136,9 @@ func (w *Worker) take(pod *corev1.Pod) bool {
 		return false
 	}
 	w.pod = pod
+	for name, s := range w.states {
+		s.compare(w.imageOf(name))
+	}
 	return true
 }
 

@@ -79,7 +79,7 @@ func (v *Volumes) fill(ctx context.Context, volume *corev1.Volume) error {
 	}
 	if volume.EmptyDir != nil {
 		// Whoever the containers run as may write to it.
-		return v.own(dir, 0o777)
+		return v.open(dir)
 	}
 	payload, err := v.payload(ctx, volume)
 	if err != nil {
@@ -89,30 +89,10 @@ func (v *Volumes) fill(ctx context.Context, volume *corev1.Volume) error {
 	if err != nil {
 		return fmt.Errorf("preparing its folder: %w", err)
 	}
-	if err := writer.Write(payload, func(string) error { return nil }); err != nil {
-		return fmt.Errorf("writing its files: %w", err)
+	if err := writer.Write(payload, func(sub string) error { return v.own(filepath.Join(dir, sub)) }); err != nil {
+		return errors.Join(fmt.Errorf("writing its files: %w", err), discard(dir))
 	}
 	return nil
-}
-
-func (v *Volumes) own(dir string, mode os.FileMode) error {
-	group := v.group()
-	if v.Owners && group != nil {
-		if err := os.Chown(dir, -1, int(*group)); err != nil {
-			return fmt.Errorf("giving it to the group %d: %w", *group, err)
-		}
-	}
-	if err := os.Chmod(dir, mode); err != nil {
-		return fmt.Errorf("opening it to the containers: %w", err)
-	}
-	return nil
-}
-
-func (v *Volumes) group() *int64 {
-	if v.Pod.Spec.SecurityContext == nil {
-		return nil
-	}
-	return v.Pod.Spec.SecurityContext.FSGroup
 }
 
 type files = map[string]volumeutil.FileProjection

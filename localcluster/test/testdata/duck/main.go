@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,6 +22,9 @@ import (
 	"syscall"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -32,7 +36,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: env | serve | guard | fail CODE | get PATH | fork | sleep | read FILE | write FILE BYTES | exists FILE")
+var errUsage = errors.New("usage: env | serve | guard | fail CODE | get PATH | fork | sleep | read FILE | write FILE BYTES | exists FILE | say LINES | health")
 
 func run(args []string) error {
 	if len(args) == 0 {
@@ -80,14 +84,52 @@ func run(args []string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(arg(1), make([]byte, size), 0o600)
+		return write(arg(1), size)
 	case "exists":
 		_, err := os.Stat(arg(1))
 		return err
+	case "say":
+		lines, err := strconv.Atoi(arg(1))
+		if err != nil {
+			return err
+		}
+		for i := range lines {
+			fmt.Println("line", i+1)
+		}
+	case "health":
+		return serveHealth()
 	default:
 		return errUsage
 	}
 	return nil
+}
+
+// write makes a file, and says whose it is.
+func write(file string, size int) error {
+	if err := os.WriteFile(file, make([]byte, size), 0o600); err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+		fmt.Println("group", owner.Gid)
+	}
+	return nil
+}
+
+// serveHealth says on PORT, by gRPC, that all is well, except with the service "sick".
+func serveHealth() error {
+	listener, err := net.Listen("tcp", ":"+os.Getenv("PORT"))
+	if err != nil {
+		return err
+	}
+	states := health.NewServer()
+	states.SetServingStatus("sick", healthv1.HealthCheckResponse_NOT_SERVING)
+	server := grpc.NewServer()
+	healthv1.RegisterHealthServer(server, states)
+	return server.Serve(listener)
 }
 
 // serve answers on PORT until it is told to end. It is sick, and not ready, once it is asked to be.
