@@ -43,7 +43,7 @@ func TestLogIsBounded(t *testing.T) {
 		}
 	}
 	one := int64(1)
-	if got := read(t, path, &corev1.PodLogOptions{TailLines: &one}); got != "the last\n" {
+	if got := readLog(t, path, &corev1.PodLogOptions{TailLines: &one}); got != "the last\n" {
 		t.Errorf("the last line is %q", got)
 	}
 }
@@ -67,15 +67,15 @@ func TestLongLinesAreWhole(t *testing.T) {
 	}
 	w.Close()
 	stdout, stderr := corev1.LogStreamStdout, corev1.LogStreamStderr
-	if got := read(t, path, &corev1.PodLogOptions{Stream: &stdout}); got != long {
+	if got := readLog(t, path, &corev1.PodLogOptions{Stream: &stdout}); got != long {
 		t.Errorf("the long line has %d bytes instead of %d", len(got), len(long))
 	}
-	if got := read(t, path, &corev1.PodLogOptions{Stream: &stderr}); strings.TrimSpace(got) != "without an end" {
+	if got := readLog(t, path, &corev1.PodLogOptions{Stream: &stderr}); strings.TrimSpace(got) != "without an end" {
 		t.Errorf("the other stream has %q", got)
 	}
 }
 
-func read(t *testing.T, path string, options *corev1.PodLogOptions) string {
+func readLog(t *testing.T, path string, options *corev1.PodLogOptions) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := Read(t.Context(), path, options, func() bool { return false }, &out); err != nil {
