@@ -26,7 +26,7 @@ func Read(ctx context.Context, path string, options *corev1.PodLogOptions, runni
 			stdout = io.Discard
 		}
 	}
-	if err := read(ctx, path, options, state{running: running}, stdout, stderr); err != nil {
+	if err := readFile(ctx, path, options, state{running: running}, stdout, stderr); err != nil {
 		return fmt.Errorf("reading the log: %w", err)
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-func read(ctx context.Context, path string, options *corev1.PodLogOptions, state state, stdout, stderr io.Writer) error {
+func readFile(ctx context.Context, path string, options *corev1.PodLogOptions, state state, stdout, stderr io.Writer) error {
 	logger := klog.FromContext(ctx)
 	return crilogs.ReadLogs(ctx, &logger, path, container, crilogs.NewLogOptions(options, time.Now()), state, stdout, stderr) //nolint:wrapcheck // by the caller
 }

@@ -16,7 +16,7 @@ import (
 	crilogs "k8s.io/cri-client/pkg/logs"
 )
 
-func read(ctx context.Context, path string, options *corev1.PodLogOptions, state state, stdout, stderr io.Writer) error {
+func readFile(ctx context.Context, path string, options *corev1.PodLogOptions, state state, stdout, stderr io.Writer) error {
 	o := &crilogs.LogOptions{
 		TailLines: options.TailLines, LimitBytes: options.LimitBytes, Follow: options.Follow, Timestamp: options.Timestamps,
 	}
