@@ -30,6 +30,11 @@ type Limits struct {
 func upgrade(
 	w http.ResponseWriter, req *http.Request, protocol string, idle time.Duration, end context.CancelFunc, accept httpstream.NewStreamHandler,
 ) (httpstream.Connection, bool) {
+	if req.Header.Get(httpstream.HeaderProtocolVersion) == "" {
+		// Kubernetes 1.34 leaves a request without the header unanswered.
+		http.Error(w, fmt.Sprintf("header %s must name the protocol, such as %s", httpstream.HeaderProtocolVersion, protocol), http.StatusBadRequest)
+		return nil, false
+	}
 	if _, err := httpstream.Handshake(req, w, []string{protocol}); err != nil {
 		return nil, false
 	}
