@@ -214,7 +214,7 @@ func (h *handlers) forward(w http.ResponseWriter, req *http.Request) {
 	streams.ServePortForward(w, req, h.limits, func(ctx context.Context, port int32) (net.Conn, error) {
 		address, err := pod.Address(port)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // it names the Pod and the port
+			return nil, err
 		}
 		connection, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		if err != nil {

@@ -19,5 +19,6 @@ import (
 
 func readFile(ctx context.Context, path string, options *corev1.PodLogOptions, state state, stdout, stderr io.Writer) error {
 	logger := klog.FromContext(ctx)
-	return crilogs.ReadLogs(ctx, &logger, path, container, crilogs.NewLogOptions(options, time.Now()), state, stdout, stderr) //nolint:wrapcheck // by the caller
+	o := crilogs.NewLogOptions(options, time.Now())
+	return crilogs.ReadLogs(ctx, &logger, path, container, o, state, stdout, stderr) //nolint:wrapcheck // by the caller
 }

@@ -58,7 +58,7 @@ func ServeExec(w http.ResponseWriter, req *http.Request, limits Limits, run Run)
 	}
 	if stream, ok := streams[corev1.StreamTypeError]; ok {
 		// A client that cannot be told has gone.
-		_ = json.NewEncoder(stream).Encode(status(code, err))
+		_ = json.NewEncoder(stream).Encode(status(code, err)) //nolint:errchkjson // the type can always be encoded
 		finish(stream)
 	}
 	// Closing a connection on which the client still sends would take away from it what it has not yet read.

@@ -26,7 +26,7 @@ import (
 )
 
 // execWith runs a command with client-go's executor, which asks for the streams that the options have.
-func execWith(t *testing.T, ctx context.Context, options remotecommand.StreamOptions, run Run) error {
+func execWith(ctx context.Context, t *testing.T, options remotecommand.StreamOptions, run Run) error {
 	t.Helper()
 	address := serve(t, func(w http.ResponseWriter, req *http.Request) { ServeExec(w, req, usual, run) })
 	query := address.Query()
@@ -50,7 +50,7 @@ func TestExecCarriesAllStreams(t *testing.T) {
 	// More than fits into any buffer on the way.
 	input := bytes.Repeat([]byte("quack "), 1<<20)
 	var stdout, stderr bytes.Buffer
-	err := execWith(t, t.Context(), remotecommand.StreamOptions{Stdin: bytes.NewReader(input), Stdout: &stdout, Stderr: &stderr},
+	err := execWith(t.Context(), t, remotecommand.StreamOptions{Stdin: bytes.NewReader(input), Stdout: &stdout, Stderr: &stderr},
 		func(_ context.Context, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 			fmt.Fprint(stderr, "begins")
 			// It ends because the client says that its input does, while it goes on to listen.
@@ -70,7 +70,7 @@ func TestExecCarriesAllStreams(t *testing.T) {
 }
 
 func TestExecReportsTheExitCode(t *testing.T) {
-	err := execWith(t, t.Context(), remotecommand.StreamOptions{Stdout: io.Discard},
+	err := execWith(t.Context(), t, remotecommand.StreamOptions{Stdout: io.Discard},
 		func(context.Context, io.Reader, io.Writer, io.Writer) (int, error) { return 7, nil })
 	var exit utilexec.ExitError
 	if !errors.As(err, &exit) || exit.ExitStatus() != 7 {
@@ -79,7 +79,7 @@ func TestExecReportsTheExitCode(t *testing.T) {
 }
 
 func TestExecReportsWhyThereIsNoExitCode(t *testing.T) {
-	err := execWith(t, t.Context(), remotecommand.StreamOptions{Stdout: io.Discard},
+	err := execWith(t.Context(), t, remotecommand.StreamOptions{Stdout: io.Discard},
 		func(context.Context, io.Reader, io.Writer, io.Writer) (int, error) {
 			return 0, errors.New("no such duck")
 		})
@@ -92,7 +92,7 @@ func TestExecReportsWhyThereIsNoExitCode(t *testing.T) {
 // TestExecEndsWhenInputIsNotRead lets a command end while the client has much left to send.
 func TestExecEndsWhenInputIsNotRead(t *testing.T) {
 	var stdout bytes.Buffer
-	err := execWith(t, t.Context(), remotecommand.StreamOptions{Stdin: endless{}, Stdout: &stdout},
+	err := execWith(t.Context(), t, remotecommand.StreamOptions{Stdin: endless{}, Stdout: &stdout},
 		func(_ context.Context, stdin io.Reader, stdout, _ io.Writer) (int, error) {
 			_, err := io.CopyN(stdout, stdin, 1<<20)
 			return 3, err
@@ -120,7 +120,7 @@ func TestExecGivesOnlyTheStreamsAskedFor(t *testing.T) {
 		"errors only": {remotecommand.StreamOptions{Stderr: io.Discard}, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := execWith(t, t.Context(), c.options, func(_ context.Context, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+			err := execWith(t.Context(), t, c.options, func(_ context.Context, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 				if (stdin != nil) != c.stdin || (stdout != nil) != c.stdout || (stderr != nil) != c.stderr {
 					return 0, fmt.Errorf("stdin %v, stdout %v, stderr %v", stdin, stdout, stderr)
 				}
@@ -136,7 +136,7 @@ func TestExecGivesOnlyTheStreamsAskedFor(t *testing.T) {
 // TestExecWithTerminalHasOneOutput asks for a terminal, as kubectl exec -t does, and changes its size.
 func TestExecWithTerminalHasOneOutput(t *testing.T) {
 	var output bytes.Buffer
-	err := execWith(t, t.Context(), remotecommand.StreamOptions{
+	err := execWith(t.Context(), t, remotecommand.StreamOptions{
 		Stdin: strings.NewReader("a"), Stdout: &output, Stderr: io.Discard, Tty: true, TerminalSizeQueue: &sizes{left: 100},
 	}, func(_ context.Context, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 		if _, err := io.Copy(stdout, stdin); err != nil {
@@ -166,7 +166,7 @@ func (s *sizes) Next() *remotecommand.TerminalSize {
 func TestExecEndsWhenTheClientGoes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	err := execWith(t, ctx, remotecommand.StreamOptions{Stdout: io.Discard},
+	err := execWith(ctx, t, remotecommand.StreamOptions{Stdout: io.Discard},
 		func(ctx context.Context, _ io.Reader, _, _ io.Writer) (int, error) {
 			defer close(ended)
 			cancel()
@@ -220,7 +220,11 @@ func TestExecRefusesBadRequests(t *testing.T) {
 	if _, _, err := dialer(t, address).Dial("v0.duck"); err == nil || !strings.Contains(err.Error(), "v4.channel.k8s.io") {
 		t.Errorf("with an unknown protocol: %v", err)
 	}
-	response, err := http.Get(address.String())
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address.String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +27,7 @@ import (
 // program serves connections with a function, and returns how to connect to it.
 func program(t *testing.T, answer func(net.Conn)) Dial {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestPortForwardCarriesConnectionsSideBySide(t *testing.T) {
 			running.Go(func() {
 				// More than fits into any buffer on the way.
 				data := bytes.Repeat([]byte{byte('a' + i)}, 1<<20)
-				connection, err := net.Dial("tcp", address)
+				connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 				if err != nil {
 					t.Error(err)
 					return
@@ -124,7 +125,7 @@ func TestPortForwardCarriesConnectionsSideBySide(t *testing.T) {
 // TestPortForwardEndsWithTheProgram has the program end the connection while the client still could send.
 func TestPortForwardEndsWithTheProgram(t *testing.T) {
 	address := forward(t, program(t, func(connection net.Conn) { fmt.Fprint(connection, "bye") }))
-	connection, err := net.Dial("tcp", address)
+	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,8 +143,8 @@ func TestPortForwardSaysWhatIsWrongWithAPort(t *testing.T) {
 		port            int
 		failure, answer string
 	}{{9, "port 9 is not served", ""}, {8080, "", "quack"}} {
-		failure := open(t, connection, headers(fmt.Sprint(c.port), c.port, corev1.StreamTypeError))
-		data := open(t, connection, headers(fmt.Sprint(c.port), c.port, corev1.StreamTypeData))
+		failure := open(t, connection, headers(strconv.Itoa(c.port), c.port, corev1.StreamTypeError))
+		data := open(t, connection, headers(strconv.Itoa(c.port), c.port, corev1.StreamTypeData))
 		if got, err := io.ReadAll(failure); err != nil || string(got) != c.failure {
 			t.Errorf("port %d: the stream for errors says %q, %v", c.port, got, err)
 		}
