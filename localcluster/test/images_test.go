@@ -183,7 +183,7 @@ func TestForeignImagesAreNeverExecuted(t *testing.T) {
 	n.until(t, namespace, "changed", "started again", func(p *corev1.Pod) bool {
 		return len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].RestartCount > 0
 	})
-	eventually(t, "the change of the image", func(ctx context.Context) error {
+	eventually(t, "the change of the image", func(context.Context) error {
 		_, err := kubectl(n.process, "set", "image", "--namespace", namespace, "pod/changed", "main=example.com/none")
 		return err
 	})

@@ -7,6 +7,7 @@ package test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,7 +106,7 @@ func TestSidecars(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	beside := func(name string, env ...corev1.EnvVar) corev1.Container {
 		c := n.serving(name).Spec.Containers[0]
-		c.Name, c.RestartPolicy, c.Env = name, &always, append(env, corev1.EnvVar{Name: "PORT", Value: "0"})
+		c.Name, c.RestartPolicy, c.Env = name, &always, slices.Concat(env, []corev1.EnvVar{{Name: "PORT", Value: "0"}})
 		c.Ports, c.LivenessProbe, c.ReadinessProbe = nil, nil, nil
 		return c
 	}

@@ -147,6 +147,7 @@ func TestClusterLeavesNoProcess(t *testing.T) {
 
 // TestWithoutRoot runs a cluster as an ordinary user, whose processes find their account through a kubeconfig.
 func TestWithoutRoot(t *testing.T) {
+	//nolint:usetesting // the folder that t.TempDir makes lies in one that nobody else may enter
 	dir, err := os.MkdirTemp("", "ordinary-")
 	if err != nil {
 		t.Fatal(err)

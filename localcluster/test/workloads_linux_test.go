@@ -209,7 +209,11 @@ func (n *node) get(t *testing.T, namespace, pod, port, path string) string {
 		if len(fields) < 3 {
 			t.Fatalf("kubectl port-forward says %q", line)
 		}
-		response, err := http.Get("http://" + fields[2] + path)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+fields[2]+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			// A program that ends instead of answering is asked to on purpose.
 			return err.Error()

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -60,8 +61,8 @@ func (r *Runtime) Release(rootDir string, mounts []Mount) {
 		return
 	}
 	_ = r.on(func() error {
-		for i := len(mounts) - 1; i >= 0; i-- {
-			_ = unix.Unmount(inside(rootDir, mounts[i].Target), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+		for _, mount := range slices.Backward(mounts) {
+			_ = unix.Unmount(inside(rootDir, mount.Target), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
 		}
 		// Not mounted unless it is read-only.
 		_ = unix.Unmount(rootDir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
@@ -151,14 +152,14 @@ func hostFiles(root *os.Root, hostname, ip string) error {
 // devices makes those that programs take for granted. Where the file system allows none, a program that needs one says so.
 func devices(rootDir string) error {
 	folder := filepath.Join(rootDir, "dev")
-	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // the container's own user reads it
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("making /dev: %w", err)
 	}
 	for name, minor := range map[string]uint32{"null": 3, "zero": 5, "full": 7, "random": 8, "urandom": 9} {
 		file := filepath.Join(folder, name)
 		err := unix.Mknod(file, unix.S_IFCHR|0o666, int(unix.Mkdev(1, minor))) //nolint:gosec // a small number
 		if err == nil {
-			err = os.Chmod(file, 0o666) //nolint:gosec // these are for all
+			err = os.Chmod(file, 0o666)
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("making /dev/%s: %w", name, err)

@@ -132,14 +132,14 @@ func (r *Runtime) Start(spec Spec) (*Process, error) {
 			if err = cmd.Start(); !errors.Is(err, syscall.ETXTBSY) {
 				break
 			}
-			time.Sleep(busyPause)
+			<-time.After(busyPause)
 			again := *cmd
 			cmd = &exec.Cmd{
 				Path: again.Path, Args: again.Args, Env: again.Env, Dir: again.Dir,
 				Stdin: again.Stdin, Stdout: again.Stdout, Stderr: again.Stderr, SysProcAttr: again.SysProcAttr,
 			}
 		}
-		return err
+		return err //nolint:wrapcheck // wrapped below
 	})
 	if err != nil {
 		return nil, fmt.Errorf("unable to start container process: exec: %q: %w", spec.Path, reason(err))

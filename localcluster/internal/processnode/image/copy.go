@@ -65,17 +65,17 @@ func (s *Store) copyOne(from, to string, info fs.FileInfo) error {
 }
 
 func copyFile(from, to string) (err error) {
-	source, err := os.Open(from) //nolint:gosec // a file of an unpacked image
+	source, err := os.Open(from)
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by CopyRoot
+		return err
 	}
 	defer func() { _ = source.Close() }()
-	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // within the container's folder
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err //nolint:wrapcheck // wrapped by CopyRoot
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	// The kernel copies, or shares the blocks where the file system can.
 	_, err = io.Copy(target, source)
-	return err
+	return err //nolint:wrapcheck // wrapped by CopyRoot
 }

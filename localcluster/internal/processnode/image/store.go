@@ -177,7 +177,7 @@ func (s *Store) unpack(image v1.Image, dir string) (err error) {
 		kept.Size += size
 	}
 	root := filepath.Join(temp, rootName)
-	if err := os.Mkdir(root, 0o755); err != nil { //nolint:gosec // the container's own user reads it
+	if err := os.Mkdir(root, 0o755); err != nil {
 		return fmt.Errorf("making its root: %w", err)
 	}
 	files := mutate.Extract(image)

@@ -79,8 +79,8 @@ func write(root *os.Root, name string, content io.Reader) (err error) {
 		return err //nolint:wrapcheck // wrapped by untar
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	_, err = io.Copy(file, content) //nolint:gosec // untar bounds the sum of sizes
-	return err
+	_, err = io.Copy(file, content)
+	return err //nolint:wrapcheck // wrapped by untar
 }
 
 // attributes gives a file its owner and then its mode, for a change of the owner takes bits off the mode.

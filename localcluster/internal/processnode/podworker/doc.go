@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 // Package podworker brings one Pod through its life on the process node: volumes, init containers, containers with their
 // images, probes and restarts, and its end.
 //
-//	          volumes        init containers       containers
+//	          volumes        init containers
 //	bound  ------------> filled ------------> initialized ------------> running --- all ended, none restarts ---> over
 //	   |                    |                      |                       |
 //	   | deleted: SIGTERM, the grace period, SIGKILL, last status, removed from the API server
@@ -16,8 +16,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	            image there      variables known     root folder made     started
 //	waiting --------------> . ----------------> . ----------------> . ----------------> running
-//	   ^   ErrImagePull       CreateContainer-      CreateContainer-    RunContainer-      |
-//	   |   ImagePullBackOff   ConfigError           Error               Error              | ended, or killed by its
+//	   ^   ErrImagePull       CreateContainer-      RunContainer-
+//	   |   ImagePullBackOff   ConfigError           Error               | ended, or killed by its
 //	   |                                                                                   | liveness or startup probe
 //	   +---- CrashLoopBackOff, longer each time, as long as the restart policy says -------+
 //

@@ -50,7 +50,7 @@ func (w *Worker) exec(
 ) (code int, err error) {
 	path, err := container.Look(spec.Root, command[0], spec.Env)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // it is shown as it is
+		return 0, err
 	}
 	if !w.node.Runtime.Isolated() {
 		path = filepath.Join(spec.Root, path)
@@ -72,7 +72,7 @@ func (w *Worker) exec(
 	process, err := w.node.Runtime.Start(spec)
 	copies.started()
 	if err != nil {
-		return 0, err //nolint:wrapcheck // it is shown as it is
+		return 0, err
 	}
 	select {
 	case <-process.Done():

@@ -48,7 +48,7 @@ func (w *Worker) variables(ctx context.Context, c *corev1.Container) (map[string
 		Client: w.node.Client, Pod: w.Pod(), PodIP: w.ip, NodeIP: w.node.IP, Allocatable: w.node.Allocatable,
 		Ports: w.local, Base: base,
 	}
-	return resolver.Variables(ctx, c) //nolint:wrapcheck // it is shown as it is
+	return resolver.Variables(ctx, c)
 }
 
 // kubeconfig lets a process that has no root of its own find its account.
@@ -155,7 +155,7 @@ func number(root, file, name string) (uint32, bool) {
 	if name == "root" {
 		return 0, true
 	}
-	data, err := os.ReadFile(filepath.Join(root, "etc", file)) //nolint:gosec // a file of the image
+	data, err := os.ReadFile(filepath.Join(root, "etc", file))
 	if err != nil {
 		return 0, false
 	}

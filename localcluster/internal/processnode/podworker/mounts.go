@@ -36,10 +36,10 @@ func (w *Worker) mounts(c *corev1.Container, variables map[string]string, e *exe
 		all = append(all, container.Mount{Source: source, Target: m.MountPath, ReadOnly: m.ReadOnly})
 	}
 	if w.node.Runtime.Isolated() {
-		if err := os.WriteFile(e.messages, nil, 0o666); err != nil { //nolint:gosec // the program writes it, as whom ever it runs
+		if err := os.WriteFile(e.messages, nil, 0o666); err != nil {
 			return nil, fmt.Errorf("making the file of the termination message: %w", err)
 		}
-		if err := os.Chmod(e.messages, 0o666); err != nil { //nolint:gosec // see above
+		if err := os.Chmod(e.messages, 0o666); err != nil {
 			return nil, fmt.Errorf("opening the file of the termination message: %w", err)
 		}
 		all = append(all, container.Mount{Source: e.messages, Target: cmp.Or(c.TerminationMessagePath, corev1.TerminationMessagePathDefault)})

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -137,9 +138,7 @@ func (w *Worker) launch(c *corev1.Container, img *image.Image, variables map[str
 			withImage[name] = value
 		}
 	}
-	for name, value := range variables {
-		withImage[name] = value
-	}
+	maps.Copy(withImage, variables)
 	e.spec.Env = environment.List(withImage)
 	command, args := environment.Expand(c.Command, variables), environment.Expand(c.Args, variables)
 	if len(command) == 0 {

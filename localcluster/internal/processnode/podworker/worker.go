@@ -61,7 +61,7 @@ type Worker struct {
 	pulls   *flowcontrol.Backoff
 
 	// stop ends the Pod gently, kill at once; abandon lets it end without telling the API server.
-	stop, kill       context.Context
+	stop, kill       context.Context //nolint:containedctx // the life of the Pod, which no call bounds
 	stopNow, killNow context.CancelFunc
 	changed          chan struct{}
 	done             chan struct{}

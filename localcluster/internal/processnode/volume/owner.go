@@ -47,6 +47,7 @@ func (v *Volumes) own(dir string) error {
 		return fmt.Errorf("opening its files: %w", err)
 	}
 	defer func() { _ = root.Close() }()
+	//nolint:wrapcheck // what fails in it says what it was
 	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
