@@ -53,7 +53,9 @@ func TestCycleOfTwoSettlesAndSaysSo(t *testing.T) {
 	other := env.Apply(t, ns, object("other", toService("target")))[0]
 	env.Await(t, other, harness.Ready)
 	// The event of the last change is sent after the change, and may be on its way still.
-	inCycle := func(e harness.AuditEntry) bool { return e.Namespace == ns && e.Name != "other" && e.Resource != "events" }
+	inCycle := func(e harness.AuditEntry) bool {
+		return e.Namespace == ns && e.Name != "other" && e.Resource != "events"
+	}
 	if writes := mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller")), inCycle); len(writes) > 0 {
 		t.Errorf("the cycle is still written to: %v", writes)
 	}
