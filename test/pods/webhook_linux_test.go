@@ -108,7 +108,7 @@ func TestRolloutLosesNothing(t *testing.T) {
 			})
 			names := stream.Stop(t)
 			words.AwaitReady(t, env, ns, len(names))
-			noneTwice(t, env, mark, ns, names)
+			noneTwice(t, env, mark, ns, names, false)
 		})
 	}
 }
