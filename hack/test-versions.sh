@@ -29,7 +29,10 @@ for version in "${versions[@]}"; do
   printf '\n== test: Kubernetes %s\n' "${version}"
   go run ./hack/localcluster build
   # What the suites of the repository look at is the same at every version.
-  mapfile -t suites < <(go list ./test/... | grep -v '/test/repository$')
+  suites=()
+  while IFS= read -r suite; do
+    suites+=("${suite}")
+  done < <(go list ./test/... | grep -v '/test/repository$')
   go test "${flags[@]}" "${suites[@]}" || failed+=("${version}: the operator")
   (module_environment localcluster &&
     go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" ./...) ||

@@ -51,11 +51,8 @@ func findSource(ctx context.Context) (*source, error) {
 		return nil, err
 	}
 	s := &source{dir: dir}
-	if s.modfile, err = findModfile(dir); err != nil {
+	if s.modfile, s.tags, err = findModfile(dir); err != nil {
 		return nil, err
-	}
-	if version := os.Getenv(versionVariable); version != "" {
-		s.tags = "kubernetes" + version
 	}
 	gomod, err := os.ReadFile(s.modfile)
 	if err != nil {
@@ -96,25 +93,25 @@ func findModule() (string, error) {
 	}
 }
 
-// findModfile returns the path of the go.mod for the version of Kubernetes that the environment asks for.
-func findModfile(dir string) (string, error) {
+// findModfile returns the path of the go.mod, and the build tags, for the version of Kubernetes that the environment asks for.
+func findModfile(dir string) (path, tags string, err error) {
 	version := os.Getenv(versionVariable)
 	if version == "" {
-		return filepath.Join(dir, "go.mod"), nil
+		return filepath.Join(dir, "go.mod"), "", nil
 	}
 	files, err := filepath.Glob(filepath.Join(dir, versionsDir, "v*.mod"))
 	if err != nil {
-		return "", fmt.Errorf("listing the versions of Kubernetes: %w", err)
+		return "", "", fmt.Errorf("listing the versions of Kubernetes: %w", err)
 	}
 	known := make([]string, 0, len(files))
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "v"), ".mod")
 		if name == version {
-			return file, nil
+			return file, "kubernetes" + version, nil
 		}
 		known = append(known, name)
 	}
-	return "", fmt.Errorf("environment variable %s=%q: must be one of %s, or not set for the version that %s requires",
+	return "", "", fmt.Errorf("environment variable %s=%q: must be one of %s, or not set for the version that %s requires",
 		versionVariable, version, strings.Join(known, ", "), filepath.Join(moduleDir, "go.mod"))
 }
 
