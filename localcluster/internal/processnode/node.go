@@ -39,7 +39,7 @@ const (
 
 	// stopGrace is how long processes have to end when the Node ends.
 	stopGrace = 3 * time.Second
-	// removeLimit bounds the request that removes a Pod, or rejects one.
+	// requestLimit bounds the request that removes a Pod, or rejects one.
 	requestLimit = 10 * time.Second
 )
 

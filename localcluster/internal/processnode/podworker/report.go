@@ -38,10 +38,9 @@ func (w *Worker) recall() {
 		switch {
 		case status.State.Running != nil:
 			again.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{
-				ExitCode: lostCode, Reason: "Unknown", StartedAt: status.State.Running.StartedAt, FinishedAt: w.started,
+				ExitCode: lostCode, Reason: "Unknown", StartedAt: status.State.Running.StartedAt, FinishedAt: metav1.Now(),
 				ContainerID: status.ContainerID,
 			}
-			again.LastTerminationState.Terminated.FinishedAt = metav1.Now()
 			again.RestartCount++
 		case status.State.Terminated != nil:
 			again.LastTerminationState.Terminated = status.State.Terminated

@@ -60,16 +60,17 @@ type Worker struct {
 	backOff *flowcontrol.Backoff
 	pulls   *flowcontrol.Backoff
 
-	// stop ends the Pod gently, kill at once; abandon lets it end without telling the API server.
+	// stop ends the Pod gently, kill at once.
 	stop, kill       context.Context //nolint:containedctx // the life of the Pod, which no call bounds
 	stopNow, killNow context.CancelFunc
 	changed          chan struct{}
 	done             chan struct{}
 
-	mu        sync.Mutex
-	pod       *corev1.Pod
-	states    map[string]*state
-	over      bool
+	mu     sync.Mutex
+	pod    *corev1.Pod
+	states map[string]*state
+	over   bool
+	// abandoned lets the Pod end without telling the API server.
 	abandoned bool
 	reason    string
 	message   string
