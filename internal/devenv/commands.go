@@ -32,7 +32,7 @@ func (e *Env) Ko(ctx context.Context, dir string, args ...string) (string, error
 	if err != nil {
 		return "", err
 	}
-	path, err := e.kubectlPath()
+	path, err := e.KubectlPath()
 	if err != nil {
 		return "", err
 	}
@@ -68,15 +68,16 @@ func (e *Env) output(ctx context.Context, cmd *exec.Cmd, name string, args []str
 	return stdout.String(), nil
 }
 
-// kubectlPath returns a folder with a kubectl in it, since ko calls it by its name and the user need not have one.
-func (e *Env) kubectlPath() (string, error) {
+// KubectlPath returns a folder with the control plane's kubectl in it, to be put into PATH for what calls kubectl by its
+// name, as ko does: the user need not have one.
+func (e *Env) KubectlPath() (string, error) {
 	dir := filepath.Join(e.options.Dir, "path")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("making a folder for kubectl: %w", err)
 	}
 	script := "#!/bin/sh\nexec '" + strings.ReplaceAll(e.Localcluster, "'", `'\''`) + "' kubectl \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o700); err != nil {
-		return "", fmt.Errorf("writing a kubectl for ko: %w", err)
+		return "", fmt.Errorf("writing a kubectl for PATH: %w", err)
 	}
 	return dir, nil
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -94,8 +95,11 @@ func watchReadiness(ctx context.Context, of *process.Readiness) error {
 func (r *readiness) update(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	until, certificateErr := r.checkCertificate()
-	registrationErr := r.checkRegistration()
+	secret, until, certificateErr := r.checkCertificate()
+	var registrationErr error
+	if secret != nil {
+		registrationErr = r.checkRegistration(secret)
+	}
 	ready := certificateErr == nil && (registrationErr == nil || r.wasReady)
 	r.wasReady = r.wasReady || ready
 	r.process.Set(reachable, ready)
@@ -137,25 +141,21 @@ func (r *readiness) complain(ctx context.Context, err error) {
 	}
 }
 
-// checkCertificate returns until when the serving certificate is good.
-func (r *readiness) checkCertificate() (time.Time, error) {
+// checkCertificate returns the secret of the serving certificate, where there is one, and until when the certificate is good.
+func (r *readiness) checkCertificate() (*corev1.Secret, time.Time, error) {
 	secret, err := r.secrets.Get(r.secretName)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("reading the secret of the certificate: %w", err)
+		return nil, time.Time{}, fmt.Errorf("reading the secret of the certificate: %w", err)
 	}
 	leaf, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], secret.Data[certresources.CACert], r.host, r.clock.Now())
 	if err != nil {
-		return time.Time{}, fmt.Errorf("secret %s: %w", secret.Name, err)
+		return secret, time.Time{}, fmt.Errorf("secret %s: %w", secret.Name, err)
 	}
-	return leaf.NotAfter, nil
+	return secret, leaf.NotAfter, nil
 }
 
-// checkRegistration checks that every webhook sends requests, and trusts the certificate.
-func (r *readiness) checkRegistration() error {
-	secret, err := r.secrets.Get(r.secretName)
-	if err != nil {
-		return nil //nolint:nilerr // checkCertificate says so
-	}
+// checkRegistration checks that every webhook sends requests, and trusts the certificate in the secret.
+func (r *readiness) checkRegistration(secret *corev1.Secret) error {
 	found, missing := r.configurations.all()
 	problems := []error{missing}
 	for _, w := range found {

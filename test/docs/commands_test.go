@@ -7,11 +7,8 @@ package docs
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -19,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/internal/devcluster"
 	"github.com/mallard-dev/mallard/test/harness"
 )
 
@@ -38,7 +34,6 @@ var inPods = []string{"docs/operations.md"}
 // TestCommands runs the commands of each document in order, on a control plane of
 // the document's own with the samples applied.
 func TestCommands(t *testing.T) {
-	bin := kubectlOnPath(t)
 	for _, file := range documents(t) {
 		var commands []block
 		for _, b := range blocks(t, file) {
@@ -61,7 +56,7 @@ func TestCommands(t *testing.T) {
 			}
 			env := harness.Own(t, options...)
 			shell := shell{dir: root, env: append(os.Environ(),
-				"KUBECONFIG="+env.Kubeconfig, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))}
+				"KUBECONFIG="+env.Kubeconfig, "PATH="+env.KubectlPath(t)+string(os.PathListSeparator)+os.Getenv("PATH"))}
 			if len(options) > 0 {
 				shell.env = append(shell.env, env.KoEnvironment(t)...)
 			}
@@ -75,21 +70,6 @@ func TestCommands(t *testing.T) {
 			}
 		})
 	}
-}
-
-// kubectlOnPath makes a folder with a kubectl, the one of the control plane.
-func kubectlOnPath(t *testing.T) string {
-	t.Helper()
-	binary, err := devcluster.Build(t.Context(), io.Discard)
-	if err != nil {
-		t.Fatalf("building the control plane: %v", err)
-	}
-	bin := t.TempDir()
-	script := fmt.Sprintf("#!/bin/sh\nexec '%s' kubectl \"$@\"\n", binary)
-	if err := os.WriteFile(filepath.Join(bin, "kubectl"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return bin
 }
 
 // shell runs commands as a reader of the documents would.

@@ -46,3 +46,13 @@ func (e *Env) KoEnvironment(t testing.TB) []string {
 	}
 	return variables
 }
+
+// KubectlPath returns a folder with the control plane's kubectl in it, for PATH.
+func (e *Env) KubectlPath(t testing.TB) string {
+	t.Helper()
+	path, err := e.environment.KubectlPath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

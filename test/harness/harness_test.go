@@ -184,18 +184,17 @@ func TestAudit(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	ns := env.Namespace(t)
 	before := env.Requests(t)
-	// No other test touches limit ranges.
-	template := "apiVersion: v1\nkind: LimitRange\nmetadata: {name: subject}\nspec: {limits: []}\n"
-	ref := env.Apply(t, ns, template)[0]
-	env.Apply(t, ns, template)
+	// No other test touches runtime classes, nor does the end of another test's namespace.
+	const manifest = "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: subject}\nhandler: subject\n"
+	ref := env.Apply(t, "", manifest)[0]
+	env.Apply(t, "", manifest)
 	env.Delete(t, ref)
 	since := env.Requests(t).Since(before)
-	if got := since.Of(harness.Matching("delete", "limitranges")).Total(); got != 1 {
+	if got := since.Of(harness.Matching("delete", "runtimeclasses")).Total(); got != 1 {
 		t.Errorf("got %d deletions, want 1 in\n%s", got, since)
 	}
-	if got := since.Of(harness.Matching("apply", "limitranges")).Total(); got != 2 {
+	if got := since.Of(harness.Matching("apply", "runtimeclasses")).Total(); got != 2 {
 		t.Errorf("got %d applies, want 2 in\n%s", got, since)
 	}
 }
