@@ -28,6 +28,13 @@ var layers = []struct {
 	forbidden: []string{"pkg/reconciler", "pkg/duckinformer", "knative.dev/pkg/webhook"},
 	because:   "it is generated from the types alone",
 }, {
+	packages: "pkg/conversion",
+	forbidden: []string{
+		"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/duckinformer", "pkg/webhook", "k8s.io/client-go", "k8s.io/apiextensions-apiserver",
+		"knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook",
+	},
+	because: "packages of types call it, those of a fork too, and must stay as light as they are",
+}, {
 	packages:  "cmd",
 	forbidden: []string{"internal/devcluster", "internal/devenv", "internal/devprocess", "internal/manifest", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",

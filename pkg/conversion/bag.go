@@ -1,0 +1,127 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversion
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+)
+
+// PropertyBag holds the properties of one struct that the version at hand has no field for. Each storage type has one.
+// Keys are "<version>/<jsonName>", where the version is the one that has the field; generated code has constants for them.
+// Entries with other keys are carried along untouched: a later release wrote them and will want them back.
+//
+// While converting, the bag is always that of the destination: dst.PropertyBag in AssignPropertiesTo, the receiver's in
+// AssignPropertiesFrom. The source is never changed.
+//
+// A nil bag is an empty one.
+type PropertyBag map[string]Entry
+
+// Entry is one property. It cannot be changed, so that bags may share it. Its zero value is no entry.
+type Entry struct {
+	// data is valid JSON, and not null.
+	data string
+	// basis is the fingerprint of what the property was derived from, if it was.
+	basis string
+}
+
+// Match says what became of the basis of a derived property.
+type Match int
+
+const (
+	// None: there is no such property.
+	None Match = iota
+	// Exact: the basis is what it was, so the property still holds.
+	Exact
+	// Stale: the basis has changed since. A hook may still make use of parts of the property.
+	Stale
+)
+
+// Clone is a bag of the same entries.
+func (b PropertyBag) Clone() PropertyBag { return maps.Clone(b) }
+
+// OrNil is the bag, or nil if it is empty.
+func (b PropertyBag) OrNil() PropertyBag {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// Put stashes a property. One that is nil, or null as JSON, is removed instead. It fails only for what encoding/json cannot
+// marshal, and then the bag is unchanged.
+func (b *PropertyBag) Put(key string, value any) error {
+	return b.put(key, value, "")
+}
+
+// PutDerived stashes the part of a property that the basis does not show, such as the nanoseconds of a duration that is
+// shown in seconds. TakeDerived tells whether the basis is still the same.
+func (b *PropertyBag) PutDerived(key string, value, basis any) error {
+	return b.put(key, value, Fingerprint(basis))
+}
+
+func (b *PropertyBag) put(key string, value any, basis string) error {
+	data, err := Canonical(value)
+	if err != nil {
+		return fmt.Errorf("stashing %s: %w", key, err)
+	}
+	if string(data) == "null" {
+		b.Remove(key)
+		return nil
+	}
+	if *b == nil {
+		*b = PropertyBag{}
+	}
+	(*b)[key] = Entry{data: string(data), basis: basis}
+	return nil
+}
+
+// Take moves a property out of the bag into what out points to, and says whether there was one. One that does not fit
+// into out is dropped and counted, and out is left as it is.
+func (b *PropertyBag) Take(key string, out any) (found bool) {
+	entry, ok := (*b)[key]
+	b.Remove(key)
+	if !ok || entry.data == "" {
+		return false
+	}
+	into := reflect.ValueOf(out)
+	value := reflect.New(into.Type().Elem())
+	if err := json.Unmarshal([]byte(entry.data), value.Interface()); err != nil {
+		countDropped(whatEntry)
+		return false
+	}
+	into.Elem().Set(value.Elem())
+	return true
+}
+
+// TakeDerived is Take for what PutDerived stashed. When the property is Stale, out is set all the same.
+func (b *PropertyBag) TakeDerived(key string, basis, out any) Match {
+	stashed := (*b)[key].basis
+	switch {
+	case !b.Take(key, out):
+		return None
+	case stashed != "" && stashed == Fingerprint(basis):
+		return Exact
+	default:
+		return Stale
+	}
+}
+
+// Remove takes a property out of the bag.
+func (b *PropertyBag) Remove(key string) { delete(*b, key) }
+
+// isRetired is whether a key belongs to one of these versions.
+func isRetired(key string, versions []string) bool {
+	for _, version := range versions {
+		if rest, ok := strings.CutPrefix(key, version); ok && strings.HasPrefix(rest, "/") {
+			return true
+		}
+	}
+	return false
+}

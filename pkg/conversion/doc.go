@@ -1,0 +1,36 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package conversion keeps what an API version has no field for while an object is shown at that version, so that
+// nothing is lost whichever way it is read and written. Generated code calls it; hand-written augmentations use
+// PropertyBag.
+//
+// An object goes from one API version to another through storage types, which exist in memory only:
+//
+//	v1alpha1 ─ v1alpha1/storage ─ v1beta1/storage ─ v1/storage ─ v1
+//
+// Next to each other stand an API type and its storage type, of the same shape, and the storage types of consecutive
+// versions, where properties come and go. What goes is stashed in the PropertyBag of the storage struct, what comes is
+// taken from it, and what is left in the bags at the end becomes an annotation of the API object. It has to be there: a
+// conversion webhook has no memory, so whatever the hub has to get back must be in what the client was shown.
+//
+// At the API edge, Annotation.Load and Annotation.Store convert the metadata, and a Reader or a Writer goes down
+// the object beside the code that copies it:
+//
+//	from := properties.Load(&dst.ObjectMeta, &in.ObjectMeta)
+//	in.Spec.toStorage(&dst.Spec, from.Field("spec"))
+//
+// The annotation is a tree of the object's form, in which a node has its children by field, map key or element of a list
+// ("c"), the bag of the struct ("e"), fields that were absent or zero where the API type cannot tell ("n", "z"), and the
+// length of a list whose elements have no keys ("l"). The root names the format ("f") and tells if the tree was left out
+// because it was too large ("t").
+//
+// A conversion always succeeds: an object that cannot be converted cannot be listed either, nor can any other of its
+// kind, nor be deleted. So what is malformed is dropped and counted, what is too large is left out and counted, and what a
+// later release has written is carried along untouched. Validation is where clients are told.
+//
+// How fields correspond is not its job, generated code knows that; neither is registering with the webhook, and neither
+// are rules about what properties may hold: whoever validates a version validates the converted hub too.
+package conversion

@@ -1,0 +1,160 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversion
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// encode is the annotation, or nothing if nothing is stashed. If it would be beyond a limit, it holds
+// no more than how many bytes it would have needed.
+func (d *draft) encode() string {
+	filled := d.filled()
+	if !filled[0] {
+		return ""
+	}
+	if foreign, ok := d.foreign(filled); ok {
+		return foreign
+	}
+	e := encoder{draft: d, children: d.family(filled)}
+	text := e.appendNode([]byte(nil), 0)
+	if e.beyond || e.entries > MaxEntries || len(text) > HardLimit {
+		count(truncated)
+		return truncation(len(text))
+	}
+	if len(text) > SoftLimit {
+		count(large)
+	}
+	return string(text)
+}
+
+// truncation is the annotation that stands for one of this many bytes.
+func truncation(need int) string {
+	text := append([]byte(`{"f":`), strconv.Itoa(format)...)
+	text = strconv.AppendInt(append(text, `,"t":`...), int64(need), 10)
+	return string(append(text, '}'))
+}
+
+// filled says of each node whether there is anything in or below it.
+func (d *draft) filled() []bool {
+	filled := make([]bool, len(d.nodes))
+	for i := len(d.nodes) - 1; i >= 0; i-- {
+		n := &d.nodes[i]
+		filled[i] = filled[i] || len(n.bag) > 0 || len(n.zero) > 0 || len(n.absent) > 0
+		if i > 0 && filled[i] {
+			filled[n.parent] = true
+		}
+	}
+	return filled
+}
+
+// foreign is an annotation in a later format that was carried here, if there is nothing else to write.
+func (d *draft) foreign(filled []bool) (annotation string, ok bool) {
+	root := &d.nodes[0]
+	entry, ok := root.bag[foreignKey]
+	alone := len(root.bag) == 1 && len(root.zero) == 0 && len(root.absent) == 0 && !slices.Contains(filled[1:], true)
+	if !ok || !alone {
+		return "", false
+	}
+	ok = json.Unmarshal([]byte(entry.data), &annotation) == nil
+	return annotation, ok
+}
+
+// family is the nodes that are not empty, those of one parent next to each other and in the order of their names.
+func (d *draft) family(filled []bool) []int {
+	d.nameElements(filled)
+	var all []int
+	for i := 1; i < len(d.nodes); i++ {
+		if filled[i] {
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b int) int {
+		return cmp.Or(cmp.Compare(d.nodes[a].parent, d.nodes[b].parent), strings.Compare(d.nodes[a].name, d.nodes[b].name))
+	})
+	return all
+}
+
+// nameElements gives nodes of list elements their names.
+func (d *draft) nameElements(filled []bool) {
+	names := make([][]string, len(d.lists))
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		if n.list == noList || !filled[i] {
+			continue
+		}
+		list := d.lists[n.list]
+		if names[n.list] == nil {
+			names[n.list] = list.names()
+			d.nodes[n.parent].length = list.positions()
+		}
+		n.name = names[n.list][n.index]
+	}
+}
+
+type encoder struct {
+	*draft
+
+	children []int
+	entries  int
+	// beyond is whether something is nested too deep to be read again.
+	beyond bool
+}
+
+func (e *encoder) appendNode(to []byte, at int) []byte {
+	n := &e.nodes[at]
+	e.check(n)
+	to = append(to, '{')
+	first, _ := slices.BinarySearchFunc(e.children, at, func(child, parent int) int {
+		return cmp.Compare(e.nodes[child].parent, parent)
+	})
+	if rest := e.children[first:]; len(rest) > 0 && e.nodes[rest[0]].parent == at {
+		to = append(to, `"c":{`...)
+		for _, child := range rest {
+			if e.nodes[child].parent != at {
+				break
+			}
+			to = append(appendQuoted(to, e.nodes[child].name), ':')
+			to = append(e.appendNode(to, child), ',')
+		}
+		to = append(closed(to, '}'), ',')
+	}
+	if len(n.bag) > 0 {
+		to = append(appendBag(append(to, `"e":`...), n.bag), ',')
+	}
+	if at == 0 {
+		to = append(strconv.AppendInt(append(to, `"f":`...), format, 10), ',')
+	}
+	if n.length > 0 {
+		to = append(strconv.AppendInt(append(to, `"l":`...), int64(n.length), 10), ',')
+	}
+	to = appendMarks(to, `"n":[`, n.absent)
+	to = appendMarks(to, `"z":[`, n.zero)
+	return closed(to, '}')
+}
+
+func (e *encoder) check(n *draftNode) {
+	e.entries += len(n.bag)
+	e.beyond = e.beyond || n.depth > MaxNesting
+	for _, entry := range n.bag {
+		e.beyond = e.beyond || nesting(entry.data) > MaxNesting
+	}
+}
+
+func appendMarks(to []byte, member string, names []string) []byte {
+	if len(names) == 0 {
+		return to
+	}
+	to = append(to, member...)
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		to = append(appendQuoted(to, name), ',')
+	}
+	return append(closed(to, ']'), ',')
+}

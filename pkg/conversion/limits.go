@@ -1,0 +1,26 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversion
+
+// Limits of an annotation. What exceeds one is never written, and is dropped when it is read. All annotations of an
+// object together may have 256 KiB; past that even reading the object fails.
+const (
+	// SoftLimit is the size in bytes from which on Annotation.Validate warns.
+	SoftLimit = 16 << 10
+	// HardLimit is the size in bytes that an annotation may have.
+	HardLimit = 64 << 10
+	// MaxNesting is how deep structs, lists and maps may be nested in an object, and apart from that how deep the data of
+	// one entry may be.
+	MaxNesting = 32
+	// MaxEntries is how many entries all bags of an object may have together.
+	MaxEntries = 1024
+)
+
+// format is that of the annotations that this release writes. A later one is carried as it is.
+const format = 1
+
+// foreignKey is the key, in the bag of the root, of an annotation in a later format. Keys of properties begin with a version.
+const foreignKey = "/format"

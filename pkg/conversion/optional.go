@@ -1,0 +1,59 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversion
+
+// A storage type has a pointer for every field whose API type is a plain value, so that absent and zero differ. These
+// functions go from the one to the other. Optional fields are those with omitempty or omitzero, which leave the zero
+// value out; required fields are always written.
+
+// OptionalPointer is an optional field of an API object, for its storage type: nil if it is zero, unless zero was meant.
+func OptionalPointer[T comparable](from Reader, jsonName string, value T) *T {
+	var zero T
+	if value == zero && !from.WasZero(jsonName) {
+		return nil
+	}
+	return &value
+}
+
+// OptionalValue is OptionalPointer's counterpart.
+func OptionalValue[T comparable](to Writer, jsonName string, pointer *T) T {
+	var zero T
+	if pointer == nil {
+		return zero
+	}
+	if *pointer == zero {
+		to.MarkZero(jsonName)
+	}
+	return *pointer
+}
+
+// RequiredPointer is a required field of an API object, for its storage type: never nil, unless it is zero and was absent.
+func RequiredPointer[T comparable](from Reader, jsonName string, value T) *T {
+	var zero T
+	if value == zero && from.WasAbsent(jsonName) {
+		return nil
+	}
+	return &value
+}
+
+// RequiredValue is RequiredPointer's counterpart.
+func RequiredValue[T comparable](to Writer, jsonName string, pointer *T) T {
+	if pointer == nil {
+		var zero T
+		to.MarkAbsent(jsonName)
+		return zero
+	}
+	return *pointer
+}
+
+// Pointer is a copy of a pointer to a plain value, which shares nothing with it.
+func Pointer[T any](pointer *T) *T {
+	if pointer == nil {
+		return nil
+	}
+	value := *pointer
+	return &value
+}
