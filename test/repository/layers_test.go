@@ -39,6 +39,14 @@ var layers = []struct {
 	forbidden: []string{"internal/devcluster", "internal/devenv", "internal/devprocess", "internal/manifest", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",
 }, {
+	packages:  "cmd",
+	forbidden: []string{"codegen"},
+	because:   "generators write code that stands on its own",
+}, {
+	packages:  "pkg",
+	forbidden: []string{"codegen"},
+	because:   "generators write code that stands on its own",
+}, {
 	packages:  ".",
 	forbidden: []string{"localcluster", "k8s.io/kubernetes"},
 	because:   "the control plane is a process of its own, and linking it takes minutes",

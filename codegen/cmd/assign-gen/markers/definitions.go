@@ -1,0 +1,74 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package markers
+
+// place is where a marker may stand.
+type place string
+
+const (
+	onPackage place = "the package clause in doc.go"
+	onType    place = "a type"
+	onField   place = "a field"
+)
+
+// values says whether a marker takes a value.
+type values int
+
+const (
+	none values = iota
+	optional
+	required
+)
+
+// definition describes a marker of this generator.
+type definition struct {
+	name   string
+	place  place
+	values values
+	// example is a right use of the marker, for messages.
+	example string
+}
+
+// definitions are all markers there are. Another one that begins with one of the prefixes is an error.
+var definitions = []definition{
+	{"conversion-gen:hub", onPackage, none, "+conversion-gen:hub"},
+	{"conversion-gen:next", onPackage, required, "+conversion-gen:next=IMPORT/PATH"},
+	{"conversion-gen:annotation", onPackage, required, "+conversion-gen:annotation=conversion.GROUP/properties"},
+	{"conversion-gen:retired", onPackage, required, "+conversion-gen:retired=VERSION,VERSION"},
+	{"conversion:name", onType, required, "+conversion:name=NewName"},
+	{"conversion:augment", onType, none, "+conversion:augment"},
+	{"conversion:skip", onType, optional, "+conversion:skip or +conversion:skip=VERSION,VERSION"},
+	{"conversion:rename", onField, required, "+conversion:rename=NewField or +conversion:rename=Struct.Field"},
+	{"conversion:strategy", onField, required, "+conversion:strategy=augment, =stash or =drop,reason=TEXT"},
+	{"conversion:older", onField, required, "+conversion:older=augment, =stash or =drop,reason=TEXT"},
+	{"conversion:enum", onField, required, "+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD"},
+	{"conversion:basis", onField, required, "+conversion:basis=OlderField,OlderField"},
+	{"conversion:sensitive", onField, none, "+conversion:sensitive"},
+	{"conversion:positional", onField, none, "+conversion:positional"},
+}
+
+// prefixes are what the names of our markers begin with.
+var prefixes = []string{"conversion", "conversion-gen"}
+
+func define(name string) (definition, bool) {
+	for _, each := range definitions {
+		if each.name == name {
+			return each, true
+		}
+	}
+	return definition{}, false
+}
+
+// examples lists the right uses of all markers that may stand in a place.
+func examples(where place) []string {
+	var all []string
+	for _, each := range definitions {
+		if each.place == where {
+			all = append(all, each.example)
+		}
+	}
+	return all
+}

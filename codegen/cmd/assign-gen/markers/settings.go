@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package markers
+
+// Package is what the markers in a package's doc.go ask for.
+type Package struct {
+	// Hub says that this version is the one that is stored and that all conversions go through.
+	Hub bool
+	// Next is the import path of the next newer version; the hub has none.
+	Next string
+	// Annotation is the key of the annotation that carries what a version cannot show. It stands at the hub.
+	Annotation string
+	// Retired are versions that no longer exist. What they left in the annotation is pruned.
+	Retired []string
+}
+
+// Type is what the markers of a type ask for.
+type Type struct {
+	// Name is what the type is called in the next version, if not the same.
+	Name string
+	// Augment makes the hook mandatory.
+	Augment bool
+	// Skip leaves the type out of conversion altogether.
+	Skip bool
+	// SkipIn are versions that do not have this kind, on purpose.
+	SkipIn []string
+}
+
+// Strategy is what is to become of a field instead of what the generator would do.
+type Strategy string
+
+// The strategies. Without one, the generator converts what it can and stashes what only one side has.
+const (
+	// Augment leaves the field to the hook, which becomes mandatory.
+	Augment Strategy = "augment"
+	// Stash keeps the field in the bag even where the other version has a field of that name.
+	Stash Strategy = "stash"
+	// Drop loses the field. It needs a reason, which is listed in the report.
+	Drop Strategy = "drop"
+)
+
+// Treatment is a strategy and why it was chosen.
+type Treatment struct {
+	Strategy Strategy
+	Reason   string
+}
+
+// EnumValue is a value of the older version and what it is called in the newer one.
+type EnumValue struct {
+	Older, Newer string
+}
+
+// Enum maps the values of an enum.
+type Enum struct {
+	Values []EnumValue
+	// Fallback is the older value that stands for newer ones which the older version does not know.
+	Fallback string
+}
+
+// Field is what the markers of a field ask for.
+type Field struct {
+	// Rename is what the field is called in the next version, as a path of field names.
+	Rename []string
+	// ToNext is how the field gets to the next version.
+	ToNext Treatment
+	// ToOlder is how the field gets to the older version, which has no such field.
+	ToOlder Treatment
+	// Enum maps values to those of the next version.
+	Enum *Enum
+	// Basis are the fields of the older version that a stash of this field holds good for: when one of them was changed
+	// there, the stash is out of date.
+	Basis []string
+	// Sensitive says that the field must never end up in the annotation.
+	Sensitive bool
+	// Positional accepts that elements of this list are recognised by position and content.
+	Positional bool
+	// ListMapKeys are the JSON names of the fields that tell the list's elements apart.
+	ListMapKeys []string
+}

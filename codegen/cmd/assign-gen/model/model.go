@@ -1,0 +1,211 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package model
+
+import (
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Package is one version of an API.
+type Package struct {
+	// Path is the import path, Name the name in the package clause, Dir the folder.
+	Path, Name, Dir string
+	// Markers are the lines of doc.go that begin with a plus sign.
+	Markers []Marker
+	// Types are the types that the package declares, sorted by name, each with Kind Named.
+	Types []*Type
+	// Stray are markers of ours in comments that belong to no package clause, exported type or field. Nobody reads them.
+	Stray []Marker
+}
+
+// Type returns the type that the package declares under a name, or nil.
+func (p *Package) Type(name string) *Type {
+	for _, declared := range p.Types {
+		if declared.Name == name {
+			return declared
+		}
+	}
+	return nil
+}
+
+// Marker is a comment line that begins with a plus sign.
+type Marker struct {
+	// Name is what stands before the first equals sign, without the plus sign.
+	Name string
+	// Value is what stands after it.
+	Value string
+	// Where says which file and line a stray marker stands in.
+	Where string
+}
+
+// Kind says which of a Type's fields mean something.
+type Kind int
+
+// The kinds of types.
+const (
+	// Unsupported is everything that JSON or a deep copy cannot carry; Name says what it is.
+	Unsupported Kind = iota
+	// Basic is a builtin type of Go, named by Name.
+	Basic
+	// Named is a declared type: Package, Name, Underlying.
+	Named
+	// Pointer, Slice, Array and Map have an Elem; a Map has a Key and an Array a Len.
+	Pointer
+	Slice
+	Array
+	Map
+	// Struct has Fields. It is what is under a Named type; a struct without a name is Unsupported.
+	Struct
+)
+
+// Type is a Go type. The types of a package refer to each other, and may do so in circles.
+type Type struct {
+	Kind Kind
+	Name string
+
+	// Package is the import path and PackageName the name of the package that declares a Named type.
+	Package, PackageName string
+	// Underlying is what a Named type is declared as, never itself Named.
+	Underlying *Type
+	// Markers are those of the type's comment.
+	Markers []Marker
+	// Methods are the names of the methods of a Named type and of the pointer to it.
+	Methods []string
+	// Constants are the values of the package's string constants of this type, sorted.
+	Constants []Constant
+
+	Elem, Key *Type
+	Len       int64
+	Fields    []*Field
+}
+
+// Constant is a declared constant of a string type.
+type Constant struct {
+	Name, Value string
+}
+
+// Omit says when JSON leaves a field out.
+type Omit int
+
+// The rules of leaving out.
+const (
+	// Always emits the field, whatever it holds.
+	Always Omit = iota
+	// OmitEmpty is the rule of omitempty: false, 0, nil and what has no elements, but never a struct.
+	OmitEmpty
+	// OmitZero is the rule of omitzero: the zero value, or what the method IsZero says.
+	OmitZero
+)
+
+// Field is a field of a struct.
+type Field struct {
+	Name string
+	// JSON is the name in JSON; empty for an inlined field, "-" for one that JSON does not have.
+	JSON     string
+	Type     *Type
+	Embedded bool
+	Omit     Omit
+	Markers  []Marker
+}
+
+// Inline says whether JSON shows the fields of this field as if they were fields of the parent.
+func (f *Field) Inline() bool {
+	return f.JSON == ""
+}
+
+// Exported says whether the field can be used from other packages.
+func (f *Field) Exported() bool {
+	return token.IsExported(f.Name)
+}
+
+// Field returns the struct's field of a name, or nil.
+func (t *Type) Field(name string) *Field {
+	for _, field := range t.Fields {
+		if field.Name == name {
+			return field
+		}
+	}
+	return nil
+}
+
+// FieldNames returns the names of the struct's fields in their order.
+func (t *Type) FieldNames() []string {
+	names := make([]string, len(t.Fields))
+	for i, field := range t.Fields {
+		names[i] = field.Name
+	}
+	return names
+}
+
+// Has says whether a Named type, or the pointer to it, has a method.
+func (t *Type) Has(method string) bool {
+	return slices.Contains(t.Methods, method)
+}
+
+// Base returns what a type is without its name: the underlying type of a Named one, and any other type itself.
+func (t *Type) Base() *Type {
+	if t.Kind == Named {
+		return t.Underlying
+	}
+	return t
+}
+
+// String returns the type as Go spells it outside of its package, for messages.
+func (t *Type) String() string {
+	switch t.Kind {
+	case Named:
+		return t.PackageName + "." + t.Name
+	case Pointer:
+		return "*" + t.Elem.String()
+	case Slice:
+		return "[]" + t.Elem.String()
+	case Array:
+		return "[" + strconv.FormatInt(t.Len, 10) + "]" + t.Elem.String()
+	case Map:
+		return "map[" + t.Key.String() + "]" + t.Elem.String()
+	case Basic, Unsupported, Struct:
+		return t.Name
+	default:
+		return t.Name
+	}
+}
+
+// Same says whether two types are one type, wherever they were read.
+func (t *Type) Same(other *Type) bool {
+	if t.Kind != other.Kind {
+		return false
+	}
+	switch t.Kind {
+	case Named:
+		return t.Package == other.Package && t.Name == other.Name
+	case Basic:
+		return t.Name == other.Name
+	case Pointer, Slice:
+		return t.Elem.Same(other.Elem)
+	case Array:
+		return t.Len == other.Len && t.Elem.Same(other.Elem)
+	case Map:
+		return t.Key.Same(other.Key) && t.Elem.Same(other.Elem)
+	case Unsupported, Struct:
+		return t == other
+	default:
+		return t == other
+	}
+}
+
+// MarkersNamed returns those markers whose name begins with a prefix.
+func MarkersNamed(markers []Marker, prefix string) []Marker {
+	var found []Marker
+	for _, marker := range markers {
+		if strings.HasPrefix(marker.Name, prefix) {
+			found = append(found, marker)
+		}
+	}
+	return found
+}

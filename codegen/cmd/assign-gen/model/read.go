@@ -1,0 +1,199 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"go/constant"
+	gotypes "go/types"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/gengo/v2/types"
+)
+
+// Read describes packages that gengo has loaded, in the order of the paths. An error means that a package could not be
+// read at all; what is wrong inside of one is left for others to find.
+func Read(universe types.Universe, paths []string) ([]*Package, error) {
+	r := &reader{universe: universe, named: make(map[string]*Type)}
+	packages := make([]*Package, 0, len(paths))
+	for _, path := range paths {
+		read, err := r.read(path)
+		if err != nil {
+			return nil, fmt.Errorf("reading package %s: %w", path, err)
+		}
+		packages = append(packages, read)
+	}
+	return packages, nil
+}
+
+type reader struct {
+	universe types.Universe
+	// named holds each declared type once, so that types which refer to each other end.
+	named map[string]*Type
+}
+
+func (r *reader) read(path string) (*Package, error) {
+	loaded := r.universe[path]
+	if loaded == nil || loaded.Name == "" {
+		return nil, fmt.Errorf("%s is not among the packages that were loaded", path)
+	}
+	result := &Package{Path: path, Name: loaded.Name, Dir: loaded.Dir, Markers: markersIn(loaded.Comments)}
+	for _, name := range sortedKeys(loaded.Types) {
+		if named, ok := loaded.Types[name].GoType.(*gotypes.Named); ok && named.Obj().Pkg().Path() == path {
+			result.Types = append(result.Types, r.namedType(named))
+		}
+	}
+	stray, err := strayMarkers(loaded.Dir)
+	if err != nil {
+		return nil, err
+	}
+	result.Stray = stray
+	return result, nil
+}
+
+func (r *reader) typeOf(in gotypes.Type) *Type {
+	switch t := gotypes.Unalias(in).(type) {
+	case *gotypes.Basic:
+		if t.Info()&(gotypes.IsBoolean|gotypes.IsInteger|gotypes.IsFloat|gotypes.IsString) == 0 || t.Kind() == gotypes.Uintptr {
+			return &Type{Kind: Unsupported, Name: t.Name()}
+		}
+		return &Type{Kind: Basic, Name: gotypes.Typ[t.Kind()].Name()} // byte and rune are other names
+	case *gotypes.Pointer:
+		return &Type{Kind: Pointer, Elem: r.typeOf(t.Elem())}
+	case *gotypes.Slice:
+		return &Type{Kind: Slice, Elem: r.typeOf(t.Elem())}
+	case *gotypes.Array:
+		return &Type{Kind: Array, Elem: r.typeOf(t.Elem()), Len: t.Len()}
+	case *gotypes.Map:
+		return &Type{Kind: Map, Key: r.typeOf(t.Key()), Elem: r.typeOf(t.Elem())}
+	case *gotypes.Named:
+		if t.Obj().Pkg() == nil || t.TypeParams().Len() > 0 || t.TypeArgs().Len() > 0 {
+			return &Type{Kind: Unsupported, Name: gotypes.TypeString(t, byName)}
+		}
+		return r.namedType(t)
+	default:
+		return &Type{Kind: Unsupported, Name: gotypes.TypeString(in, byName)}
+	}
+}
+
+func byName(p *gotypes.Package) string { return p.Name() }
+
+func (r *reader) namedType(t *gotypes.Named) *Type {
+	path, name := t.Obj().Pkg().Path(), t.Obj().Name()
+	if known := r.named[path+"."+name]; known != nil {
+		return known
+	}
+	result := &Type{Kind: Named, Name: name, Package: path, PackageName: t.Obj().Pkg().Name()}
+	r.named[path+"."+name] = result
+
+	var comments *types.Type
+	if declaring := r.universe[path]; declaring != nil {
+		comments = declaring.Types[name]
+	}
+	if comments != nil {
+		result.Markers = markersIn(comments.CommentLines)
+	}
+	methods := gotypes.NewMethodSet(gotypes.NewPointer(t))
+	for method := range methods.Methods() {
+		result.Methods = append(result.Methods, method.Obj().Name())
+	}
+	switch underlying := t.Underlying().(type) {
+	case *gotypes.Struct:
+		result.Underlying = &Type{Kind: Struct, Name: "struct", Fields: r.fields(underlying, comments)}
+	default:
+		result.Underlying = r.typeOf(underlying)
+	}
+	result.Constants = r.constants(t)
+	return result
+}
+
+func (r *reader) fields(t *gotypes.Struct, comments *types.Type) []*Field {
+	var fields []*Field
+	for i := range t.NumFields() {
+		variable := t.Field(i)
+		field := &Field{Name: variable.Name(), Type: r.typeOf(variable.Type()), Embedded: variable.Embedded()}
+		field.JSON, field.Omit = jsonName(field, reflect.StructTag(t.Tag(i)))
+		if comments != nil && i < len(comments.Members) && comments.Members[i].Name == field.Name {
+			field.Markers = markersIn(comments.Members[i].CommentLines)
+		}
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+// jsonName follows encoding/json. The option "inline" means nothing to it, and stands by custom where a field is embedded.
+func jsonName(field *Field, tag reflect.StructTag) (string, Omit) {
+	name, options, _ := strings.Cut(tag.Get("json"), ",")
+	omit := Always
+	for option := range strings.SplitSeq(options, ",") {
+		switch option {
+		case "omitempty":
+			omit = max(omit, OmitEmpty)
+		case "omitzero":
+			omit = OmitZero
+		}
+	}
+	switch {
+	case name == "-" && options == "":
+		return "-", omit
+	case name != "":
+		return name, omit
+	case field.Embedded && isStruct(field.Type):
+		return "", omit
+	default:
+		return field.Name, omit
+	}
+}
+
+func isStruct(t *Type) bool {
+	if t.Kind == Pointer {
+		t = t.Elem
+	}
+	// A type that is still being read is one that refers to itself, which only structs do here.
+	return t.Kind == Named && (t.Underlying == nil || t.Underlying.Kind == Struct)
+}
+
+func (r *reader) constants(t *gotypes.Named) []Constant {
+	basic, ok := t.Underlying().(*gotypes.Basic)
+	if !ok || basic.Info()&gotypes.IsString == 0 {
+		return nil
+	}
+	var found []Constant
+	scope := t.Obj().Pkg().Scope()
+	for _, name := range scope.Names() {
+		if c, ok := scope.Lookup(name).(*gotypes.Const); ok && gotypes.Identical(c.Type(), t) {
+			found = append(found, Constant{Name: name, Value: constant.StringVal(c.Val())})
+		}
+	}
+	slices.SortFunc(found, func(a, b Constant) int { return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name)) })
+	return found
+}
+
+// markersIn returns the comment lines that begin with a plus sign and a letter, in their order.
+func markersIn(lines []string) []Marker {
+	var markers []Marker
+	for _, line := range lines {
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "+")
+		if !ok || text == "" || text[0] < 'A' {
+			continue
+		}
+		name, value, _ := strings.Cut(text, "=")
+		markers = append(markers, Marker{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+	}
+	return markers
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

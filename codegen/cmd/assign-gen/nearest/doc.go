@@ -1,0 +1,9 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package nearest finds the word that somebody meant who misspelt it.
+//
+// It knows nothing of markers or fields; its callers hand it what would have been right.
+package nearest

@@ -1,0 +1,25 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package nearest
+
+import "testing"
+
+func TestWordFindsWhatWasMeant(t *testing.T) {
+	candidates := []string{"rename", "strategy", "enum", "basis"}
+	for _, test := range []struct{ word, want string }{
+		{"renam", "rename"},
+		{"rneame", "rename"},
+		{"Enum", "enum"},
+		{"stratgy", "strategy"},
+		{"basis", "basis"},
+		{"positional", ""},
+		{"", ""},
+	} {
+		if got, found := Word(test.word, candidates); got != test.want || found != (test.want != "") {
+			t.Errorf("Word(%q) = %q, %v, want %q", test.word, got, found, test.want)
+		}
+	}
+}

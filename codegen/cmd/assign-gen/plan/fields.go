@@ -1,0 +1,301 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/nearest"
+	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/problem"
+)
+
+// matching pairs up the fields of two structs.
+type matching struct {
+	*planner
+	pair *Pair
+	// claimed says which older field a newer path belongs to.
+	claimed map[string]*Field
+	// opened are newer fields that an older field leads into, so that what is in them counts field by field.
+	opened map[string]bool
+}
+
+// fields plans what becomes of each field of a pair.
+func (p *planner) fields(pair *Pair) {
+	m := &matching{planner: p, pair: pair, claimed: make(map[string]*Field), opened: make(map[string]bool)}
+	for _, older := range pair.Older.Fields {
+		if len(older.Settings.Rename) > 1 {
+			m.opened[older.Settings.Rename[0]] = true
+		}
+	}
+	for _, older := range pair.Older.Fields {
+		m.older(older)
+	}
+	for _, newer := range pair.Newer.Fields {
+		step := Step{Name: newer.Name(), Type: newer.Storage, Field: newer}
+		if m.opened[newer.Name()] {
+			m.inside(Path{step}, newer.Key())
+			continue
+		}
+		if m.claimed[newer.Name()] == nil {
+			m.newerOnly(Path{step}, newer.Key())
+		}
+	}
+}
+
+// older plans a field of the older struct.
+func (m *matching) older(older *Field) {
+	switch older.Settings.ToNext.Strategy {
+	case markers.Augment:
+		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: AugmentedOlder, Older: older})
+		m.leftToHook(older)
+		return
+	case markers.Drop:
+		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: DroppedOlder, Older: older, Reason: older.Settings.ToNext.Reason})
+		return
+	case markers.Stash:
+		m.olderOnly(older)
+		return
+	}
+	path, ok := m.target(older)
+	switch {
+	case !ok:
+		return
+	case path == nil:
+		m.olderOnly(older)
+		return
+	}
+	if other := m.claimed[path.String()]; other != nil || (len(path) == 1 && m.opened[path[0].Name]) {
+		sources := m.sourcesOf(path[0].Name)
+		m.problem(problem.TwoSources, m.newerLabel(path), "more than one older field leads here: "+strings.Join(sources, ", "),
+			"rename one of them, or give it another +conversion:rename, or +conversion:strategy=augment or =stash")
+		return
+	}
+	m.claimed[path.String()] = older
+	m.convert(older, path)
+}
+
+// leftToHook has a newer field of the same name be the hook's too.
+func (m *matching) leftToHook(older *Field) {
+	newer := m.pair.Newer.Field(older.Name())
+	if newer == nil || older.Settings.Rename != nil {
+		return
+	}
+	m.claimed[newer.Name()] = older
+	m.pair.Fields = append(m.pair.Fields, &FieldPlan{
+		Fate: AugmentedNewer, Newer: Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}},
+	})
+}
+
+// sourcesOf are the older fields that lead to a newer field or into it.
+func (m *matching) sourcesOf(newer string) []string {
+	var sources []string
+	for _, older := range m.pair.Older.Fields {
+		target := older.Name()
+		if older.Settings.Rename != nil {
+			target = older.Settings.Rename[0]
+		}
+		if target == newer && older.Settings.ToNext.Strategy == "" {
+			sources = append(sources, older.label())
+		}
+	}
+	return sources
+}
+
+// target follows the marker rename, or the name. No path means that the newer version has no such field.
+func (m *matching) target(older *Field) (path Path, ok bool) {
+	steps := older.Settings.Rename
+	if steps == nil {
+		if newer := m.pair.Newer.Field(older.Name()); newer != nil {
+			return Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}}, true
+		}
+		return nil, true
+	}
+	missing := func(name, in string, candidates []string) {
+		m.problem(problem.NoRenameTarget, older.label(),
+			fmt.Sprintf("the field is called %s in the next version, and %s has no field %s%s", strings.Join(steps, "."), in, name,
+				nearest.Suggestion(name, candidates)),
+			"correct +conversion:rename, or add the field")
+	}
+	newer := m.pair.Newer.Field(steps[0])
+	if newer == nil {
+		missing(steps[0], where(m.pair.Newer.Version.Package)+"."+m.pair.Newer.Name, fieldNames(m.pair.Newer.Fields))
+		return nil, false
+	}
+	path = Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}}
+	declared := newer.API.Type
+	for _, name := range steps[1:] {
+		if declared.Kind != model.Named || declared.Underlying.Kind != model.Struct {
+			m.problem(problem.NoConversion, older.label()+" → "+m.newerLabel(path),
+				fmt.Sprintf("the path %s leads through %s, which is no struct by value and may not be there", strings.Join(steps, "."), declared),
+				"lead through structs by value only, or use +conversion:strategy=augment")
+			return nil, false
+		}
+		field := declared.Underlying.Field(name)
+		if field == nil || !field.Exported() || field.JSON == "-" {
+			missing(name, declared.String(), declared.Underlying.FieldNames())
+			return nil, false
+		}
+		path = append(path, m.step(declared, field))
+		declared = field.Type
+	}
+	return path, true
+}
+
+// step enters a struct of the newer version or of another module.
+func (m *matching) step(in *model.Type, field *model.Field) Step {
+	version := m.pair.Newer.Version
+	if !isOwn(in, version.Package.Path) {
+		return Step{Name: field.Name, Type: field.Type}
+	}
+	own := version.Struct(in.Name).Field(field.Name)
+	return Step{Name: field.Name, Type: own.Storage, Field: own}
+}
+
+// inside plans the fields of a newer struct that older fields lead into.
+func (m *matching) inside(path Path, key string) {
+	declared := path.Last().Type.Elem
+	if inline := path.Last().Field; inline != nil && inline.API.Inline() && len(path) == 1 {
+		key = ""
+	}
+	for _, field := range declared.Underlying.Fields {
+		if !field.Exported() || field.JSON == "-" {
+			continue
+		}
+		inner := append(slices.Clone(path), m.step(declared, field))
+		name := field.JSON
+		if field.Inline() {
+			name = field.Name
+		}
+		if key != "" {
+			name = key + "." + name
+		}
+		if m.claimed[inner.String()] == nil {
+			m.newerOnly(inner, name)
+		}
+	}
+}
+
+// olderOnly stashes a field that the newer version does not have.
+func (m *matching) olderOnly(older *Field) {
+	m.stashable(older.label(), older.API.Type, older)
+	m.pair.Fields = append(m.pair.Fields, &FieldPlan{
+		Fate: StashedOlder, Older: older, OlderKey: m.pair.Older.Version.Name + "/" + older.Key(),
+	})
+}
+
+// newerOnly stashes a field that the older version does not have, unless its marker says otherwise.
+func (m *matching) newerOnly(path Path, key string) {
+	result := &FieldPlan{Fate: StashedNewer, Newer: path}
+	if field := path.Last().Field; field != nil {
+		field.used = true
+		switch treatment := field.Settings.ToOlder; treatment.Strategy {
+		case markers.Augment:
+			result.Fate = AugmentedNewer
+			m.pair.Augmented = true
+		case markers.Drop:
+			result.Fate, result.Reason = DroppedNewer, treatment.Reason
+		case markers.Stash:
+		}
+		if result.Fate == StashedNewer {
+			m.stashable(field.label(), field.API.Type, field)
+			result.Basis = m.basis(field)
+		}
+	}
+	if result.Fate == StashedNewer {
+		result.NewerKey = m.pair.Newer.Version.Name + "/" + key
+	}
+	m.pair.Fields = append(m.pair.Fields, result)
+}
+
+// basis finds the older fields that a stash holds good for.
+func (m *matching) basis(field *Field) []*Field {
+	var basis []*Field
+	for _, name := range field.Settings.Basis {
+		older := m.pair.Older.Field(name)
+		if older == nil {
+			m.problem(problem.NoRenameTarget, field.label(),
+				fmt.Sprintf("its basis is %s, and %s.%s has no such field%s", name, where(m.pair.Older.Version.Package), m.pair.Older.Name,
+					nearest.Suggestion(name, fieldNames(m.pair.Older.Fields))),
+				"correct +conversion:basis; it names fields of the older version")
+			continue
+		}
+		if older.Settings.Sensitive {
+			m.problem(problem.SensitiveStash, older.label(), "the field is sensitive, and a fingerprint of it would be kept as the basis of "+field.label(),
+				"choose another +conversion:basis")
+		}
+		basis = append(basis, older)
+	}
+	return basis
+}
+
+// convert plans a field that both versions have.
+func (m *matching) convert(older *Field, path Path) {
+	last := path.Last()
+	label := older.label() + " (" + older.API.Type.String() + ") → " + m.newerLabel(path)
+	newerType := last.Type.String()
+	if last.Field != nil {
+		newerType = last.Field.API.Type.String()
+	}
+	label += " (" + newerType + ")"
+	if optional(last.Type) != last.Type {
+		m.problem(problem.NoConversion, label, "the path leads to a value inside of a struct of another module, which cannot be absent",
+			"use +conversion:strategy=augment")
+		return
+	}
+	c := &converter{planner: m.planner, pair: m.pair}
+	if older.Settings.Enum != nil {
+		c.enum = m.enum(older, last.Field, label)
+		if c.enum == nil {
+			return
+		}
+	}
+	conversion, reason := c.convert(older.Storage, last.Type)
+	if conversion == nil {
+		m.problem(problem.NoConversion, label, reason,
+			"rename one of the fields and add +conversion:rename=NewField, or add +conversion:strategy=augment (the hook becomes mandatory), or =stash")
+		return
+	}
+	if c.enum != nil && !c.enumUsed {
+		m.problem(problem.BadMarker, label, "+conversion:enum stands at a field that holds no strings", "remove it")
+		return
+	}
+	result := &FieldPlan{Fate: Converted, Older: older, Newer: path, Conversion: conversion}
+	if conversion.Inexact() {
+		result.OlderKey = m.pair.Older.Version.Name + "/" + older.Key()
+		result.NewerKey = m.pair.Newer.Version.Name + "/" + m.pathKey(path)
+		if older.Settings.Sensitive || (last.Field != nil && last.Field.Settings.Sensitive) {
+			m.problem(problem.SensitiveStash, label, "the field is sensitive, and values that the other version cannot show would be kept in the annotation",
+				"use types that show every value, or +conversion:strategy=augment, or =drop,reason=TEXT")
+		}
+	}
+	m.plans[older] = result
+	m.pair.Fields = append(m.pair.Fields, result)
+}
+
+// pathKey names the end of a path for the bag.
+func (m *matching) pathKey(path Path) string {
+	if len(path) == 1 {
+		return path[0].Field.Key()
+	}
+	return path.String()
+}
+
+// newerLabel is how messages name a newer field.
+func (m *matching) newerLabel(path Path) string {
+	return where(m.pair.Newer.Version.Package) + "." + m.pair.Newer.Name + "." + path.String()
+}
+
+func fieldNames(fields []*Field) []string {
+	all := make([]string, len(fields))
+	for i, each := range fields {
+		all[i] = each.Name()
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package problem
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Code tells kinds of problems apart. Codes are never given to another kind of problem, so that they can be searched for.
+type Code string
+
+// The kinds of problems, in the words of what is wrong.
+const (
+	// NoConversion is for two fields that belong together and whose types no rule converts.
+	NoConversion Code = "E01"
+	// NoRenameTarget is for a rename to a field that does not exist, or that cannot be reached.
+	NoRenameTarget Code = "E02"
+	// TwoSources is for a field of the newer version that two fields of the older one claim.
+	TwoSources Code = "E03"
+	// BrokenChain is for versions whose way to the hub is broken, circular or does not end at the hub.
+	BrokenChain Code = "E04"
+	// HubCount is for anything but exactly one hub.
+	HubCount Code = "E05"
+	// SensitiveStash is for a sensitive field that would end up in the annotation.
+	SensitiveStash Code = "E06"
+	// UnsupportedType is for a type that cannot be carried through a conversion at all.
+	UnsupportedType Code = "E07"
+	// BadMarker is for a marker that does not exist, stands in the wrong place or has a wrong value.
+	BadMarker Code = "E08"
+	// NoTypeTarget is for a type renamed to one that does not exist.
+	NoTypeTarget Code = "E09"
+	// EnumNotInvertible is for an enum map whose way back is not unique and that names no fallback.
+	EnumNotInvertible Code = "E10"
+	// LockChanged is for a released bag key that changed its type or vanished.
+	LockChanged Code = "E11"
+	// NameCollision is for a type with a method or field that generated code needs the name of.
+	NameCollision Code = "E12"
+	// KindMissing is for a kind that a version does not have, without anybody saying that this is meant.
+	KindMissing Code = "E13"
+	// NoIdentity is for a list whose elements have something to keep in the bag and cannot be recognised again.
+	NoIdentity Code = "E14"
+)
+
+// Problem is one thing that is wrong with the input.
+type Problem struct {
+	Code Code
+	// Where names the package, type or field, and both fields where two are at odds.
+	Where string
+	// Text says what is wrong.
+	Text string
+	// Fix says what would be right, as alternatives where there are several.
+	Fix string
+}
+
+// String returns the problem as it is printed: code and place first, the way out on a line of its own.
+func (p Problem) String() string {
+	return string(p.Code) + " " + p.Where + ": " + p.Text + "\n    fix: " + p.Fix
+}
+
+// List collects problems. The zero value is ready for use, and is an error only through Err.
+type List struct {
+	problems []Problem
+}
+
+// Add takes a problem into the list. The same problem found on two ways is kept once.
+func (l *List) Add(problem Problem) {
+	if !slices.Contains(l.problems, problem) {
+		l.problems = append(l.problems, problem)
+	}
+}
+
+// Merge takes all problems of another list.
+func (l *List) Merge(other *List) {
+	for _, problem := range other.problems {
+		l.Add(problem)
+	}
+}
+
+// All returns the problems sorted by place, then by code.
+func (l *List) All() []Problem {
+	sorted := slices.Clone(l.problems)
+	slices.SortFunc(sorted, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Text, b.Text))
+	})
+	return sorted
+}
+
+// Err returns nil when there is no problem, and otherwise one error whose text holds all of them, sorted.
+func (l *List) Err() error {
+	if len(l.problems) == 0 {
+		return nil
+	}
+	return errorList(l.All())
+}
+
+type errorList []Problem
+
+func (e errorList) Error() string {
+	lines := make([]string, len(e))
+	for i, problem := range e {
+		lines[i] = problem.String()
+	}
+	return strings.Join(lines, "\n")
+}
