@@ -39,10 +39,10 @@ func f() {
 		t.Fatal(err)
 	}
 	want := []Marker{
-		{Name: "conversion:positional", Where: "types.go:10"},
-		{Name: "conversion:name", Value: "Apart", Where: "types.go:14"},
-		{Name: "conversion:skip", Where: "types.go:18"},
-		{Name: "conversion:rename", Value: "Inside", Where: "types.go:20"},
+		{Name: "conversion:positional", Where: "types.go:9"},
+		{Name: "conversion:name", Value: "Apart", Where: "types.go:13"},
+		{Name: "conversion:skip", Where: "types.go:17"},
+		{Name: "conversion:rename", Value: "Inside", Where: "types.go:19"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("(-want +got):", diff)
