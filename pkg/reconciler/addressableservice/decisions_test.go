@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -190,11 +191,40 @@ func TestProblemSaysWhatIsNext(t *testing.T) {
 	if err := problemf("R", "%d", 1).event(); err != nil {
 		t.Errorf("a problem that is watched ends with %v, want a complete pass", err)
 	}
-	if requeue, after := controller.IsRequeueKey((&problem{recheck: true}).event()); !requeue || after != recheckAfter {
+	if requeue, after := controller.IsRequeueKey((&problem{recheck: time.Minute}).event()); !requeue || after != time.Minute {
 		t.Errorf("a problem that nothing watches is looked at again: %t, after %s", requeue, after)
 	}
 	if err := failed("R", errInduced).event(); !errors.Is(err, errInduced) {
 		t.Errorf("a failure ends with %v, want its error", err)
+	}
+}
+
+func TestAProblemThatLastsIsLookedAtLessOften(t *testing.T) {
+	now := time.Now()
+	since := func(ago time.Duration, reason string) *v1.AddressableService {
+		as := object("a", toDuck)
+		as.Status.MarkTargetNotResolved(reason, "why")
+		for i := range as.Status.Conditions {
+			as.Status.Conditions[i].LastTransitionTime.Inner.Time = now.Add(-ago)
+		}
+		return as
+	}
+	for name, test := range map[string]struct {
+		as       *v1.AddressableService
+		min, max time.Duration
+	}{
+		"new":                    {object("a", toDuck), firstRecheck, firstRecheck},
+		"another problem before": {since(time.Hour, v1.ReasonTargetKindNotFound), firstRecheck, firstRecheck},
+		"a moment":               {since(time.Millisecond, v1.ReasonTargetForbidden), firstRecheck, firstRecheck},
+		// The clock goes on while the test runs.
+		"five seconds": {since(5*time.Second, v1.ReasonTargetForbidden), 5 * time.Second, 15 * time.Second},
+		"an hour":      {since(time.Hour, v1.ReasonTargetForbidden), lastRecheck, lastRecheck},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := recheckAfter(unresolvedFor(test.as, v1.ReasonTargetForbidden)); got < test.min || got > test.max {
+				t.Errorf("looked at again after %s, want %s to %s", got, test.min, test.max)
+			}
+		})
 	}
 }
 

@@ -13,20 +13,30 @@ import (
 	"knative.dev/pkg/reconciler"
 )
 
-// recheckAfter is when a pass is repeated that met something which no watch
-// reports, such as a permission that is missing.
-const recheckAfter = 30 * time.Second
+// A pass that met something which no watch reports, such as a permission that is
+// missing, is repeated within these bounds.
+const (
+	firstRecheck = time.Second
+	lastRecheck  = 30 * time.Second
+)
+
+// recheckAfter is when to look again at a problem that has lasted for a while: after
+// as long once more. A permission that came together with the kind is in force in
+// a moment, and one that nobody grants is not to be asked for all the time.
+func recheckAfter(lasted time.Duration) time.Duration {
+	return min(max(lasted, firstRecheck), lastRecheck)
+}
 
 // problem is why a step did not reach what the spec asks for. It is what a
 // condition will say, and what is to happen next:
 //
 //	neither err nor recheck   something that is watched has to change first
-//	recheck                   no watch will tell; look again after recheckAfter
+//	recheck                   no watch will tell; look again after that time
 //	err                       unexpected; the queue retries with back-off
 type problem struct {
 	reason  string
 	message string
-	recheck bool
+	recheck time.Duration
 	err     error
 }
 
@@ -47,8 +57,8 @@ func (p *problem) event() reconciler.Event {
 		return nil
 	case p.err != nil:
 		return p.err
-	case p.recheck:
-		return controller.NewRequeueAfter(recheckAfter)
+	case p.recheck > 0:
+		return controller.NewRequeueAfter(p.recheck)
 	default:
 		return nil
 	}

@@ -94,7 +94,7 @@ func TestReadingTheTargetFails(t *testing.T) {
 	notAllowed := fails("not allowed: looked at again later, for no watch tells", v1.ReasonTargetForbidden, forbidden, toDuck,
 		duckCRD(), duck(ns, "d", addressStatus("http://d.example.com")))
 	notAllowed.WithReactors = []clientgotesting.ReactionFunc{failing("list", "ducks", apierrors.NewForbidden(ducks, "", nil))}
-	notAllowed.WantErr, notAllowed.PostConditions = true, withRecheck()
+	notAllowed.WantErr, notAllowed.PostConditions = true, withRecheck(firstRecheck)
 
 	gone := fails("CRD went away meanwhile", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1", toDuck, duckCRD())
 	gone.WithReactors = []clientgotesting.ReactionFunc{

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgotesting "k8s.io/client-go/testing"
@@ -112,11 +113,11 @@ func withError(parts ...string) []func(*testing.T, *reconcilertesting.TableRow) 
 	})
 }
 
-// withRecheck: the pass is repeated after recheckAfter.
-func withRecheck() []func(*testing.T, *reconcilertesting.TableRow) {
+// withRecheck: the pass is repeated after this time.
+func withRecheck(want time.Duration) []func(*testing.T, *reconcilertesting.TableRow) {
 	return ends(func(err error) string {
-		if requeue, after := controller.IsRequeueKey(err); !requeue || after != recheckAfter {
-			return "another look after " + recheckAfter.String()
+		if requeue, after := controller.IsRequeueKey(err); !requeue || after != want {
+			return "another look after " + want.String()
 		}
 		return ""
 	})

@@ -8,6 +8,7 @@ package addressableservice
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -115,7 +116,7 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 		p := problemf(v1.ReasonTargetForbidden,
 			"the operator may not list %s; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
 			kind.resource.GroupResource())
-		p.recheck = true
+		p.recheck = recheckAfter(unresolvedFor(as, v1.ReasonTargetForbidden))
 		return target{}, p
 	case apierrors.IsNotFound(err):
 		// The CRD went away after it was looked up; its deletion wakes us.
@@ -141,6 +142,16 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 	default:
 		return target{}, failed(v1.ReasonTargetUnavailable, fmt.Errorf("%s is cached as an unexpected %T", ref, obj))
 	}
+}
+
+// unresolvedFor is how long the target has not been resolved for a reason, by the
+// condition that the last pass left.
+func unresolvedFor(as *v1.AddressableService, reason string) time.Duration {
+	last := as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved)
+	if !last.IsFalse() || last.Reason != reason {
+		return 0
+	}
+	return time.Since(last.LastTransitionTime.Inner.Time)
 }
 
 // track makes a change of the target wake this object, also when the target
