@@ -66,7 +66,7 @@ lint: ## Lints every module (ARGS=--fix repairs what can be repaired)
 	hack/lint.sh $(ARGS)
 
 .PHONY: verify
-verify: ## Runs every check that needs no cluster (ARGS='lint vet' runs only these)
+verify: ## Runs every check that needs no cluster (ARGS='lint modules' runs only these)
 	hack/verify.sh $(ARGS)
 
 .PHONY: test

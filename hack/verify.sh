@@ -47,16 +47,30 @@ verify_format() {
   fi
 }
 
-# The linters vet everything for this system. What a person builds on the other one is checked here. The control plane is
-# left out: all of Kubernetes would be compiled a second time. CI builds it on macOS.
-verify_vet() {
-  local system other=darwin
-  system="$(go env GOOS)"
-  if [[ "${system}" == "${other}" ]]; then
-    other=linux
-  fi
-  echo "go vet for ${other}"
-  GOOS="${other}" go vet ./...
+# The linters see what is compiled for this system and for the Kubernetes that go.mod names. What a person builds on the
+# other system, and what is built for other versions of Kubernetes, is checked here.
+verify_typecheck() {
+  local module system version failed=0
+  for module in "${code_modules[@]}"; do
+    for system in linux darwin; do
+      if [[ "${system}" != "$(go env GOOS)" ]]; then
+        typecheck "${module}" --os "${system}" || failed=1
+      fi
+    done
+  done
+  for version in localcluster/versions/*.mod; do
+    version="$(basename -- "${version}" .mod)"
+    echo "typecheck: Kubernetes ${version}"
+    typecheck localcluster --modfile "versions/${version}.mod" --tags "kubernetes${version#v}" || failed=1
+  done
+  return "${failed}"
+}
+
+# typecheck MODULE FLAG... checks all packages of a module.
+typecheck() {
+  local -r module="$1"
+  shift
+  go -C hack/tools run ./typecheck --module "../../${module}" "$@" ./...
 }
 
 verify_lint() { hack/lint.sh; }
@@ -72,7 +86,7 @@ verify_shell() {
 # Licence headers, layering, marks of generated files, pinned actions and the like are Go tests.
 verify_repository() { go test -count=1 ./test/repository/...; }
 
-readonly known=(format shell modules codegen licenses vet lint repository)
+readonly known=(format shell modules codegen licenses typecheck lint repository)
 checks=("$@")
 if [[ ${#checks[@]} -eq 0 ]]; then
   checks=("${known[@]}")
