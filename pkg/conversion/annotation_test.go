@@ -153,7 +153,7 @@ func TestAVisibleEditWinsOverMarks(t *testing.T) {
 
 func TestEntriesOfOthersAreCarriedThroughBothVersions(t *testing.T) {
 	const text = `{"c":{"spec":{"c":{"headers":{"c":{"h":{"e":{"v2/b":{"d":[1]}}}}},"ports":{"c":{"http":{"e":{"v2/c":{"d":{}}}}}},` +
-		`"retries":{"e":{"v2/d":{"d":"\u003c"}}},"rewrites":{"c":{"0:8RGNPYfvUjs":{"e":{"v2/e":{"d":1.0}}}},"l":1}},` +
+		`"retries":{"e":{"v2/d":{"d":"\u003c"}}},"rewrites":{"c":{"0:8RGNPYfvUjs":{"e":{"v2/e":{"d":1.0}}}}}},` +
 		`"e":{"v2/a":{"b":"basis","d":{"z":1,"a":2}}}}},"e":{"/":{"d":0},"v2":{"d":1}},"f":1}`
 	old := annotated(text)
 	hub := stored(t, old)
@@ -207,7 +207,7 @@ func TestABadAnnotationIsDroppedAndCountedOnce(t *testing.T) {
 func TestMalformedPartsAreDroppedAndTheRestIsKept(t *testing.T) {
 	nested := strings.Repeat("[", conversion.MaxNesting) + strings.Repeat("]", conversion.MaxNesting)
 	for text, dropped := range map[string]int64{
-		`{"f":1,"x":1`: 1, `{"f":1,"c":[]`: 1, `{"f":1,"c":{"spec":[]}`: 1, `{"f":1,"c":{"spec":{"c":1,"e":2,"l":"3","n":4,"z":[5]}}`: 5,
+		`{"f":1,"x":1`: 1, `{"f":1,"c":[]`: 1, `{"f":1,"c":{"spec":[]}`: 1, `{"f":1,"c":{"spec":{"c":1,"e":2,"n":4,"z":[5]}}`: 4,
 		`{"f":1,"c":{"spec":{"f":1,"t":2}}`: 2, `{"f":1,"n":{}`: 1, `{"f":1,"c":{"spec":{"e":{"v1/probe":{"d":[]}}}}`: 1,
 		`{"f":1,"c":{"spec":{"e":{"v2/a":{"d":[` + nested + `]}}}}`: 1,
 	} {

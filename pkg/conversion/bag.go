@@ -6,10 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package conversion
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"strings"
 )
 
@@ -90,13 +88,10 @@ func (b *PropertyBag) Take(key string, out any) (found bool) {
 	if !ok || entry.data == "" {
 		return false
 	}
-	into := reflect.ValueOf(out)
-	value := reflect.New(into.Type().Elem())
-	if err := json.Unmarshal([]byte(entry.data), value.Interface()); err != nil {
+	if !decode(entry.data, out) {
 		countDropped(whatEntry)
 		return false
 	}
-	into.Elem().Set(value.Elem())
 	return true
 }
 

@@ -68,16 +68,25 @@ func parseEntry(text string) (entry Entry, ok bool) {
 
 func appendBag(to []byte, bag PropertyBag) []byte {
 	to = append(to, '{')
-	for _, key := range slices.Sorted(maps.Keys(bag)) {
-		entry := bag[key]
-		if entry.data == "" {
-			continue
+	if len(bag) == 1 { // as most are
+		for key, entry := range bag {
+			to = appendEntry(to, key, entry)
 		}
-		to = append(appendQuoted(to, key), ':', '{')
-		if entry.basis != "" {
-			to = append(appendQuoted(append(to, `"b":`...), entry.basis), ',')
+	} else {
+		for _, key := range slices.Sorted(maps.Keys(bag)) {
+			to = appendEntry(to, key, bag[key])
 		}
-		to = append(append(append(to, `"d":`...), entry.data...), "},"...)
 	}
 	return closed(to, '}')
+}
+
+func appendEntry(to []byte, key string, entry Entry) []byte {
+	if entry.data == "" {
+		return to
+	}
+	to = append(appendQuoted(to, key), ':', '{')
+	if entry.basis != "" {
+		to = append(appendQuoted(append(to, `"b":`...), entry.basis), ',')
+	}
+	return append(append(append(to, `"d":`...), entry.data...), "},"...)
 }

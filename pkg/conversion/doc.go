@@ -23,9 +23,8 @@ SPDX-License-Identifier: Apache-2.0
 //	in.Spec.toStorage(&dst.Spec, from.Field("spec"))
 //
 // The annotation is a tree of the object's form, in which a node has its children by field, map key or element of a list
-// ("c"), the bag of the struct ("e"), fields that were absent or zero where the API type cannot tell ("n", "z"), and the
-// length of a list whose elements have no keys ("l"). The root names the format ("f") and tells if the tree was left out
-// because it was too large ("t").
+// ("c"), the bag of the struct ("e"), and fields that were absent or zero where the API type cannot tell ("n", "z"). The
+// root names the format ("f"), and tells if the tree was left out because it was too large ("t").
 //
 // A conversion always succeeds: an object that cannot be converted cannot be listed either, nor can any other of its
 // kind, nor be deleted. So what is malformed is dropped and counted, what is too large is left out and counted, and what a

@@ -8,6 +8,7 @@ package conversion
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,8 +64,11 @@ func (d *draft) foreign(filled []bool) (annotation string, ok bool) {
 	if !ok || !alone {
 		return "", false
 	}
-	ok = json.Unmarshal([]byte(entry.data), &annotation) == nil
-	return annotation, ok
+	if json.Unmarshal([]byte(entry.data), &annotation) != nil {
+		return "", false
+	}
+	_, _, err := parse(annotation)
+	return annotation, errors.Is(err, errLaterFormat)
 }
 
 // family is the nodes that are not empty, those of one parent next to each other and in the order of their names.
@@ -82,20 +86,21 @@ func (d *draft) family(filled []bool) []int {
 	return all
 }
 
-// nameElements gives nodes of list elements their names.
+// nameElements gives nodes of list elements their names. Where a name tells the place, it takes all of them to tell
+// later what has become of one, so that none is left out if there is something in any.
 func (d *draft) nameElements(filled []bool) {
 	names := make([][]string, len(d.lists))
 	for i := range d.nodes {
 		n := &d.nodes[i]
-		if n.list == noList || !filled[i] {
+		if n.list == noList || !filled[n.parent] {
 			continue
 		}
 		list := d.lists[n.list]
 		if names[n.list] == nil {
 			names[n.list] = list.names()
-			d.nodes[n.parent].length = list.positions()
 		}
 		n.name = names[n.list][n.index]
+		filled[i] = filled[i] || list.needsAll()
 	}
 }
 
@@ -132,9 +137,6 @@ func (e *encoder) appendNode(to []byte, at int) []byte {
 	if at == 0 {
 		to = append(strconv.AppendInt(append(to, `"f":`...), format, 10), ',')
 	}
-	if n.length > 0 {
-		to = append(strconv.AppendInt(append(to, `"l":`...), int64(n.length), 10), ',')
-	}
 	to = appendMarks(to, `"n":[`, n.absent)
 	to = appendMarks(to, `"z":[`, n.zero)
 	return closed(to, '}')
@@ -153,7 +155,8 @@ func appendMarks(to []byte, member string, names []string) []byte {
 		return to
 	}
 	to = append(to, member...)
-	for _, name := range slices.Sorted(slices.Values(names)) {
+	slices.Sort(names)
+	for _, name := range names {
 		to = append(appendQuoted(to, name), ',')
 	}
 	return append(closed(to, ']'), ',')

@@ -94,7 +94,7 @@ func Example() {
 	fmt.Println(len(back.Annotations))
 	// Output:
 	// web [{/old /new}]
-	// {"c":{"spec":{"c":{"rewrites":{"c":{"0:wuG6b5b9OHY":{"e":{"v1/code":{"d":301}}}},"l":1}},"e":{"v1/probe":{"d":{"path":"/healthz"}}}}},"f":1}
+	// {"c":{"spec":{"c":{"rewrites":{"c":{"0:wuG6b5b9OHY":{"e":{"v1/code":{"d":301}}}}}},"e":{"v1/probe":{"d":{"path":"/healthz"}}}}},"f":1}
 	// {"ref":{"kind":"Service","name":"shop"},"rewrites":[{"from":"/","to":"/home"},{"from":"/old","to":"/new","code":301}],"probe":{"path":"/healthz"}}
 	// 0
 }

@@ -26,8 +26,8 @@ func parseIdentity(name string) (identity, bool) {
 	return identity{index: i, fingerprint: fingerprint}, ok && err == nil && i >= 0
 }
 
-// match finds the child of each element, or -1. The length is that of the list when the children were stashed.
-func match(children []node, elements []string, length int) []int {
+// match finds the child of each element, or -1. The children are of all elements that there were.
+func match(children []node, elements []string) []int {
 	m := matching{elements: elements, child: slices.Repeat([]int{-1}, len(elements))}
 	for i, n := range children {
 		if id, ok := parseIdentity(n.name); ok {
@@ -38,7 +38,7 @@ func match(children []node, elements []string, length int) []int {
 	slices.SortStableFunc(m.stashed, func(a, b identity) int { return a.index - b.index })
 	m.unmoved()
 	// Places mean something only as long as nothing was inserted, deleted or moved.
-	if moved := m.moved(); !moved && length == len(elements) {
+	if moved := m.moved(); !moved && len(m.stashed) == len(elements) {
 		m.edited()
 	}
 	return m.child

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Canonical is a value as JSON that looks the same for the same content, whatever the order in which a struct declares
@@ -20,21 +21,24 @@ import (
 // need not be (besides U+2028 and U+2029, as encoding/json does it). Numbers stay as they are written. It fails for what
 // encoding/json cannot marshal.
 func Canonical(value any) ([]byte, error) {
-	text, err := marshalled(value)
+	data, err := json.Marshal(value)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("marshalling %T: %w", value, err)
 	}
-	return appendCanonical(make([]byte, 0, len(text)), text), nil
+	if isCanonical(data) {
+		return data, nil
+	}
+	return appendCanonical(make([]byte, 0, len(data)), string(data)), nil
 }
 
-func marshalled(value any) (string, error) {
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return "", fmt.Errorf("marshalling %T: %w", value, err)
+// isCanonical knows of what json.Marshal has made that it needs no rewriting: most values are small and simple.
+func isCanonical(data []byte) bool {
+	for _, c := range data {
+		if c == '{' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
 	}
-	return strings.TrimSuffix(buffer.String(), "\n"), nil
+	return true
 }
 
 func appendCanonical(to []byte, text string) []byte {
@@ -56,7 +60,8 @@ func appendCanonical(to []byte, text string) []byte {
 
 func appendCanonicalObject(to []byte, text string) []byte {
 	type member struct{ name, value string }
-	var all []member
+	const usual = 8
+	all := make([]member, 0, usual)
 	for name, value := range members(text) {
 		all = append(all, member{name: unquoted(name), value: value})
 	}

@@ -6,8 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package conversion_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/mallard-dev/mallard/pkg/conversion"
@@ -84,4 +86,33 @@ func TestKeysOfSeveralFieldsAreTheirs(t *testing.T) {
 			t.Errorf("key %s, want %s", got, want)
 		}
 	}
+}
+
+func expectCanonical(t *testing.T, text []byte) {
+	t.Helper()
+	if !json.Valid(text) {
+		return
+	}
+	once, err := conversion.Canonical(json.RawMessage(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := conversion.Canonical(json.RawMessage(once))
+	if err != nil || string(once) != string(twice) {
+		t.Errorf("%s becomes %s and then %s, error %v", text, once, twice, err)
+	}
+	if got, want := meaning(t, once), meaning(t, text); !reflect.DeepEqual(got, want) {
+		t.Errorf("%s means %v, want %v", once, got, want)
+	}
+}
+
+func meaning(t *testing.T, text []byte) any {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
 }

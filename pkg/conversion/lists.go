@@ -52,10 +52,10 @@ func ReadList[E any](from Reader, list []E, key func(*E) string) Readers {
 		}
 		return Readers{all}
 	}
-	node := from.tree.nodes[from.at]
-	for i, child := range match(from.children(), fingerprints(list), node.length) {
+	first := from.tree.nodes[from.at].children.from
+	for i, child := range match(from.children(), fingerprints(list)) {
 		if child >= 0 {
-			all[i] = Reader{tree: from.tree, at: node.children.from + child}
+			all[i] = Reader{tree: from.tree, at: first + child}
 		}
 	}
 	return Readers{all}
@@ -89,8 +89,8 @@ func WriteList[E any](to Writer, list []E, key func(*E) string) Writers {
 // identifier names the elements of a list.
 type identifier interface {
 	names() []string
-	// positions is the length of the list, or 0 if positions mean nothing.
-	positions() int
+	// needsAll is whether names have to be noted of elements too for which nothing is stashed.
+	needsAll() bool
 }
 
 type keyed[E any] struct {
@@ -98,7 +98,7 @@ type keyed[E any] struct {
 	key  func(*E) string
 }
 
-func (keyed[E]) positions() int { return 0 }
+func (keyed[E]) needsAll() bool { return false }
 
 // names are the keys. A second element with the same key, which an API server does not let through, is "key~2". A ~ in a
 // key is written as ~0, as in a JSON pointer.
@@ -118,7 +118,7 @@ func (k keyed[E]) names() []string {
 
 type positional[E any] []E
 
-func (p positional[E]) positions() int { return len(p) }
+func (positional[E]) needsAll() bool { return true }
 
 func (p positional[E]) names() []string {
 	names := fingerprints(p)

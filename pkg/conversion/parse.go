@@ -30,8 +30,8 @@ type node struct {
 	children, entries span
 	// zero and absent are JSON arrays of names of fields, or empty.
 	zero, absent string
-	// length is how many elements a list without keys had.
-	length int
+	// text is the node as JSON, until it is read.
+	text string
 }
 
 // property is an entry of a bag.
@@ -48,7 +48,6 @@ const (
 	memberChildren  = "c"
 	memberEntries   = "e"
 	memberFormat    = "f"
-	memberLength    = "l"
 	memberAbsent    = "n"
 	memberTruncated = "t"
 	memberZero      = "z"
@@ -82,15 +81,17 @@ func parse(annotation string) (*tree, head, error) {
 	if err != nil {
 		return nil, head{}, err
 	}
-	parser := parser{tree: &tree{nodes: []node{{}}}, texts: []string{text}}
+	const usual = 16
+	t := &tree{nodes: make([]node, 1, usual)}
+	t.nodes[0].text = text
 	// Reading a node adds its children.
-	for at := 0; at < len(parser.nodes); at++ {
-		parser.read(at)
-		if len(parser.entries) > MaxEntries {
+	for at := 0; at < len(t.nodes); at++ {
+		t.read(at)
+		if len(t.entries) > MaxEntries {
 			return nil, head{}, errTooMany
 		}
 	}
-	return parser.tree, top, nil
+	return t, top, nil
 }
 
 func parseHead(text string) (head, error) {
@@ -118,36 +119,29 @@ func parseHead(text string) (head, error) {
 	}
 }
 
-type parser struct {
-	*tree
-
-	// texts are the nodes as JSON.
-	texts []string
-}
-
-func (p *parser) read(at int) {
-	if p.texts[at][0] != '{' || p.nodes[at].depth > MaxNesting {
+func (t *tree) read(at int) {
+	text := t.nodes[at].text
+	t.nodes[at].text = ""
+	if text[0] != '{' || t.nodes[at].depth > MaxNesting {
 		countDropped(whatEntry)
 		return
 	}
-	for name, value := range members(p.texts[at]) {
-		n, ok := &p.nodes[at], true
+	for name, value := range members(text) {
+		n, ok := &t.nodes[at], true
 		switch unquoted(name) {
 		case memberChildren:
 			if ok = value[0] == '{'; ok {
-				children := p.addChildren(value, n.depth+1)
-				p.nodes[at].children = children // n is not where it was
+				children := t.addChildren(value, n.depth+1)
+				t.nodes[at].children = children // n is not where it was
 			}
 		case memberEntries:
 			if ok = value[0] == '{'; ok {
-				n.entries = p.addEntries(value)
+				n.entries = t.addEntries(value)
 			}
 		case memberZero:
 			n.zero, ok = marks(value)
 		case memberAbsent:
 			n.absent, ok = marks(value)
-		case memberLength:
-			ok = json.Unmarshal([]byte(value), &n.length) == nil
 		case memberFormat, memberTruncated:
 			ok = at == 0
 		default:
@@ -159,32 +153,26 @@ func (p *parser) read(at int) {
 	}
 }
 
-func (p *parser) addChildren(object string, depth int) span {
-	type child struct{ name, text string }
-	var all []child
-	for name, value := range members(object) {
-		all = append(all, child{name: unquoted(name), text: value})
+func (t *tree) addChildren(object string, depth int) span {
+	from := len(t.nodes)
+	for name, text := range members(object) {
+		t.nodes = append(t.nodes, node{name: unquoted(name), depth: depth, text: text})
 	}
-	slices.SortStableFunc(all, func(a, b child) int { return strings.Compare(a.name, b.name) })
-	from := len(p.nodes)
-	for _, c := range all {
-		p.nodes = append(p.nodes, node{name: c.name, depth: depth})
-		p.texts = append(p.texts, c.text)
-	}
-	return span{from: from, to: len(p.nodes)}
+	slices.SortStableFunc(t.nodes[from:], func(a, b node) int { return strings.Compare(a.name, b.name) })
+	return span{from: from, to: len(t.nodes)}
 }
 
-func (p *parser) addEntries(object string) span {
-	from := len(p.entries)
+func (t *tree) addEntries(object string) span {
+	from := len(t.entries)
 	for name, value := range members(object) {
 		entry, ok := parseEntry(value)
 		if !ok {
 			countDropped(whatEntry)
 			continue
 		}
-		p.entries = append(p.entries, property{key: unquoted(name), entry: entry})
+		t.entries = append(t.entries, property{key: unquoted(name), entry: entry})
 	}
-	return span{from: from, to: len(p.entries)}
+	return span{from: from, to: len(t.entries)}
 }
 
 // marks checks that a text is an array of strings.

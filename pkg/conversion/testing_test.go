@@ -85,6 +85,15 @@ func jsonOf(t testing.TB, value any) string {
 	return string(text)
 }
 
+func decoded[T any](t testing.TB, text string) *T {
+	t.Helper()
+	object := new(T)
+	if err := json.Unmarshal([]byte(text), object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
 func expectJSON(t testing.TB, got, want any) {
 	t.Helper()
 	if g, w := jsonOf(t, got), jsonOf(t, want); g != w {

@@ -26,7 +26,6 @@ type draftNode struct {
 	list, index  int
 	bag          PropertyBag
 	zero, absent []string
-	length       int
 }
 
 // noList is the list of a node that is no element of one.
