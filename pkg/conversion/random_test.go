@@ -107,22 +107,19 @@ func TestSourceAndDestinationShareNothing(t *testing.T) {
 }
 
 func TestConversionsAreDeterministic(t *testing.T) {
-	const times = 100
-	rounds := 0
-	source := testrand.Source(t)
-	for fill := filler(source); rounds < times; rounds++ {
+	const objects, times = 10, 100
+	fill := filler(testrand.Source(t))
+	for range objects {
 		var hub widget
 		fill.Fill(&hub)
-		first := jsonOf(t, shown(t, &hub))
+		old := shown(t, &hub)
+		view, back := jsonOf(t, old), jsonOf(t, stored(t, old))
 		for range times {
-			if again := jsonOf(t, shown(t, &hub)); again != first {
-				t.Fatalf("first  %s\nlater  %s", first, again)
+			if again := jsonOf(t, shown(t, &hub)); again != view {
+				t.Fatalf("at v1alpha1 first %s\nand later %s", view, again)
 			}
-		}
-		back := jsonOf(t, stored(t, shown(t, &hub)))
-		for range times {
-			if again := jsonOf(t, stored(t, shown(t, &hub))); again != back {
-				t.Fatalf("first  %s\nlater  %s", back, again)
+			if again := jsonOf(t, stored(t, old)); again != back {
+				t.Fatalf("at v1 first %s\nand later %s", back, again)
 			}
 		}
 	}
