@@ -87,6 +87,18 @@ func TestTheAnnotationIsNeverInTheStorageType(t *testing.T) {
 	}
 }
 
+func TestAnAnnotationThatAHookPutIntoTheStorageTypeGoesNowhere(t *testing.T) {
+	var storage oldWidgetStorage
+	storage.ObjectMeta.Annotations = map[string]string{annotation: `{"e":{"v1/a":{"d":1}},"f":1}`}
+	var old oldWidget
+	if err := old.AssignProperties_From_Widget(&storage); err != nil {
+		t.Fatal(err)
+	}
+	if got := old.Annotations[annotation]; got != "" {
+		t.Errorf("the annotation is %s", got)
+	}
+}
+
 func TestAnnotationsAreNilIfTheyWereNil(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{"nil": nil, "empty": {}, "one": {"a": "b"}} {
 		hub := full()
@@ -176,6 +188,13 @@ func TestALaterFormatIsCarriedAsItIs(t *testing.T) {
 		hub.Spec.Probe = &probe{Path: "/healthz"}
 		view := shown(t, hub)
 		expectJSON(t, stored(t, view), hub)
+
+		// So it is with an entry right beside it.
+		beside := strings.Replace(view.Annotations[annotation], `"/format":`, `"v2/a":{"d":1},"/format":`, 1)
+		hub = stored(t, annotated(beside))
+		if got := hub.Annotations[annotation]; !strings.Contains(got, `"v2/a":{"d":1}`) || !strings.Contains(got, "/format") {
+			t.Errorf("%s becomes %s", beside, got)
+		}
 	}
 }
 

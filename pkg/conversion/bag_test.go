@@ -95,6 +95,29 @@ func TestATypeThatDoesNotFitIsDroppedAndCounted(t *testing.T) {
 	}
 }
 
+func TestScalarsFitOnlyIntoWhatHoldsThem(t *testing.T) {
+	var narrow *int32
+	var wide *int64
+	var text *string
+	var flag *bool
+	for _, c := range []struct {
+		value, out any
+		want       bool
+	}{
+		{math.MaxInt32, &narrow, true}, {math.MaxInt32 + 1, &narrow, false}, {math.MinInt32, &narrow, true}, {1.5, &narrow, false}, {"1", &narrow, false},
+		{math.MaxInt64, &wide, true}, {uint64(math.MaxUint64), &wide, false}, {1e3, &wide, true}, {1e-3, &wide, false},
+		{"", &text, true}, {"é\"", &text, true}, {1, &text, false}, {true, &flag, true}, {false, &flag, true}, {"true", &flag, false}, {0, &flag, false},
+	} {
+		bag := put(t, c.value)
+		if found := bag.Take(key, c.out); found != c.want {
+			t.Errorf("%v goes into %T: %v", c.value, c.out, found)
+		}
+		if got, want := jsonOf(t, c.out), jsonOf(t, c.value); c.want && got != want {
+			t.Errorf("%v becomes %s in %T", want, got, c.out)
+		}
+	}
+}
+
 func TestADerivedPropertyKnowsItsBasis(t *testing.T) {
 	for name, c := range map[string]struct {
 		basis any
@@ -195,6 +218,9 @@ func TestACloneIsAnotherBag(t *testing.T) {
 	}
 	if got := jsonOf(t, bag); got != `{"v1/probe":{"d":1}}` {
 		t.Errorf("the bag is %s", got)
+	}
+	if got := jsonOf(t, conversion.PropertyBag{key: {}, other: clone[other]}); got != `{"v9/unheardOf":{"d":2}}` {
+		t.Errorf("with an entry that is none the bag is %s", got)
 	}
 	var empty conversion.PropertyBag
 	if empty.Clone() != nil || empty.OrNil() != nil || (conversion.PropertyBag{}).OrNil() != nil {

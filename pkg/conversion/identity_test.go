@@ -29,6 +29,7 @@ func TestElementsWithoutKeysAreFoundAgain(t *testing.T) {
 		"copies in place":                             {"aab", "aab", "a0 a1 b2"},
 		"copies moved together":                       {"aab", "baa", "b2 a1 a0"},
 		"copies moved beyond their places":            {"aabc", "bcaa", "b2 c3 a0 a1"},
+		"copies beyond ten moved together":            {"bcdefghijaka", "aabcdefghijk", "a9 a11 b0 c1 d2 e3 f4 g5 h6 i7 j8 k10"},
 		"a copy added elsewhere is ambiguous":         {"ab", "xaa", "- - -"},
 		"a copy added behind is new":                  {"a", "aa", "a0 -"},
 		"edited in place while others swapped":        {"abc", "bax", "b1 a0 -"},
@@ -81,6 +82,9 @@ func TestNamesThatAreNoIdentitiesFindNothing(t *testing.T) {
 		t.Errorf("found %v", got)
 	}
 	// A fingerprint that could not be made is like no other.
+	if got := match([]node{{name: "0:"}, {name: "1:"}}, []string{""}); !slices.Equal(got, []int{-1}) {
+		t.Errorf("found %v", got)
+	}
 	if got := match([]node{{name: "0:"}}, []string{"a", ""}); !slices.Equal(got, []int{-1, -1}) {
 		t.Errorf("found %v", got)
 	}

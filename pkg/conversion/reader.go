@@ -18,8 +18,8 @@ type Reader struct {
 	at   int
 }
 
-// Field goes to a field of a struct, by its JSON name. What is stashed for fields that are never asked for is dropped, for
-// example because the struct has become nil: it goes with them.
+// Field goes to a field of a struct, by its JSON name, or its Go name if it is inlined. What is stashed for fields that
+// are never asked for is dropped, for example because the struct has become nil: it goes with them.
 func (r Reader) Field(jsonName string) Reader { return r.child(jsonName) }
 
 // Key goes to the value of a map.

@@ -29,7 +29,7 @@ func Recover(err *error, object any) {
 	*err = fmt.Errorf("converting %T: panic in %s: %v", object, origin(), reason)
 }
 
-// origin is the function that panicked, which during a panic is still on the stack: the first one before the runtime's own.
+// origin is the function that panicked, which during a panic is still on the stack: the one that called the runtime.
 func origin() string {
 	const deepest = 64
 	var counters [deepest]uintptr
@@ -37,8 +37,8 @@ func origin() string {
 	panicking := false
 	for {
 		frame, more := frames.Next()
-		if inRuntime := strings.HasPrefix(frame.Function, "runtime."); inRuntime {
-			panicking = panicking || frame.Function == "runtime.gopanic"
+		if strings.HasPrefix(frame.Function, "runtime.") {
+			panicking = true
 		} else if panicking {
 			return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
 		}

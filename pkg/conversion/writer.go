@@ -39,7 +39,7 @@ func NewWriter() Writer {
 	return Writer{tree: &draft{nodes: nodes}}
 }
 
-// Field goes to a field of a struct, by its JSON name. It is to be called once for each field.
+// Field goes to a field of a struct, by its JSON name, or its Go name if it is inlined. It is to be called once for each.
 func (w Writer) Field(jsonName string) Writer { return w.add(draftNode{name: jsonName, list: noList}) }
 
 // Key goes to the value of a map. It is to be called once for each key.
