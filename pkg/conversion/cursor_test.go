@@ -98,6 +98,15 @@ func TestReadersGiveEachTheirOwnBag(t *testing.T) {
 	}
 }
 
+func TestTheOrderInAnAnnotationDoesNotMatter(t *testing.T) {
+	from := read(`{"f":1,"c":{"c":{},"b":{"e":{"v2/b":{"d":1}}},"a":{"e":{"v2/a":{"d":1}}}}}`)
+	for _, name := range []string{"a", "b"} {
+		if got := from.Field(name).Bag(); len(got) != 1 || jsonOf(t, got) != `{"v2/`+name+`":{"d":1}}` {
+			t.Errorf("%s has %s", name, jsonOf(t, got))
+		}
+	}
+}
+
 func TestWhatIsNestedTooDeepIsLeftOut(t *testing.T) {
 	data := func(depth int) any {
 		var value any = 1
