@@ -85,14 +85,11 @@ func (a Annotation) ValidateView(version string, view metav1.Object) *apis.Field
 
 // cutOff is how many bytes an annotation would have needed, if these were too many.
 func cutOff(annotation string) int {
-	if annotation == "" {
-		return 0
-	}
-	_, top, err := parse(annotation)
+	_, need, err := parseRoot(annotation)
 	if err != nil {
 		return 0
 	}
-	return top.truncated
+	return need
 }
 
 func (a Annotation) fieldError(message, details string) *apis.FieldError {

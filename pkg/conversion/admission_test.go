@@ -95,6 +95,15 @@ func TestWritingThroughAViewThatLacksSomethingIsRefused(t *testing.T) {
 	}
 }
 
+func TestValidationCountsNothing(t *testing.T) {
+	old := annotated(`{"f":1,"c":{"spec":{"e":{"v1/a":{}}}}}`)
+	expectCounted(t, "conversion.bag.dropped", "", 0, func() {
+		if got := oldProperties.Validate(t.Context(), old).Also(properties.ValidateView("v1alpha1", old)); got != nil {
+			t.Error(got)
+		}
+	})
+}
+
 func TestALargeViewIsWarnedAbout(t *testing.T) {
 	hub := &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.SoftLimit)}}}
 	got := properties.ValidateView("v1alpha1", shown(t, hub))

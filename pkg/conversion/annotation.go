@@ -35,7 +35,7 @@ func (a Annotation) Load(dst, src *metav1.ObjectMeta) Reader {
 	if text == "" {
 		return Reader{}
 	}
-	tree, _, err := parse(text)
+	tree, err := parse(text)
 	switch {
 	case errors.Is(err, errLaterFormat):
 		tree = carried(text)

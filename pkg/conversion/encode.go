@@ -67,7 +67,7 @@ func (d *draft) foreign(filled []bool) (annotation string, ok bool) {
 	if json.Unmarshal([]byte(entry.data), &annotation) != nil {
 		return "", false
 	}
-	_, _, err := parse(annotation)
+	_, _, err := parseRoot(annotation)
 	return annotation, errors.Is(err, errLaterFormat)
 }
 

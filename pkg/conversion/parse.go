@@ -62,60 +62,55 @@ var (
 	errLaterFormat = errors.New("it has a later format")
 )
 
-// head is what the root says of the whole annotation.
-type head struct {
-	// truncated is how many bytes the annotation would have needed, if these were too many.
-	truncated int
-}
-
 // parse reads an annotation. What is malformed within it is dropped and counted; the error is about the whole of it.
-func parse(annotation string) (*tree, head, error) {
-	if len(annotation) > HardLimit {
-		return nil, head{}, errTooLong
-	}
-	text := strings.TrimSpace(annotation)
-	if !json.Valid([]byte(annotation)) || text[0] != '{' {
-		return nil, head{}, errNotJSON
-	}
-	top, err := parseHead(text)
+func parse(annotation string) (*tree, error) {
+	root, _, err := parseRoot(annotation)
 	if err != nil {
-		return nil, head{}, err
+		return nil, err
 	}
 	const usual = 16
 	t := &tree{nodes: make([]node, 1, usual)}
-	t.nodes[0].text = text
+	t.nodes[0].text = root
 	// Reading a node adds its children.
 	for at := 0; at < len(t.nodes); at++ {
 		t.read(at)
 		if len(t.entries) > MaxEntries {
-			return nil, head{}, errTooMany
+			return nil, errTooMany
 		}
 	}
-	return t, top, nil
+	return t, nil
 }
 
-func parseHead(text string) (head, error) {
-	var top head
+// parseRoot returns the root of an annotation as JSON that can be relied on, and how many bytes the annotation would have
+// needed, if these were too many. It counts nothing.
+func parseRoot(annotation string) (root string, need int, err error) {
+	if len(annotation) > HardLimit {
+		return "", 0, errTooLong
+	}
+	root = strings.TrimSpace(annotation)
+	if !json.Valid([]byte(annotation)) || root[0] != '{' {
+		return "", 0, errNotJSON
+	}
 	found := 0
-	for name, value := range members(text) {
+	for name, value := range members(root) {
 		switch unquoted(name) {
 		case memberFormat:
 			if json.Unmarshal([]byte(value), &found) != nil || found < format {
-				return head{}, errNoFormat
+				return "", 0, errNoFormat
 			}
 		case memberTruncated:
-			if json.Unmarshal([]byte(value), &top.truncated) != nil || top.truncated <= 0 {
-				top.truncated = HardLimit + 1
+			if json.Unmarshal([]byte(value), &need) != nil || need <= 0 {
+				need = HardLimit + 1
 			}
 		}
 	}
 	switch {
 	case found == 0:
-		return head{}, errNoFormat
+		return "", 0, errNoFormat
 	case found > format:
-		return head{}, errLaterFormat
+		return "", 0, errLaterFormat
 	default:
-		return top, nil
+		return root, need, nil
 	}
 }
 
