@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -242,7 +243,7 @@ func TestMalformedPartsAreDroppedAndTheRestIsKept(t *testing.T) {
 func TestWhatIsTooLargeIsLeftOutAndCounted(t *testing.T) {
 	many := make(map[string]header, conversion.MaxEntries+1)
 	for i := range conversion.MaxEntries + 1 {
-		many[fmt.Sprint(i)] = header{Overwrite: to(true)}
+		many[strconv.Itoa(i)] = header{Overwrite: to(true)}
 	}
 	for name, spec := range map[string]widgetSpec{
 		"bytes":   {Probe: &probe{Path: strings.Repeat("x", conversion.HardLimit)}},

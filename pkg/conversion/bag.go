@@ -19,6 +19,8 @@ import (
 // AssignPropertiesFrom. The source is never changed.
 //
 // A nil bag is an empty one.
+//
+//nolint:recvcheck // a map can be copied and looked at by value; what may have to make the map needs its address
 type PropertyBag map[string]Entry
 
 // Entry is one property. It cannot be changed, so that bags may share it. Its zero value is no entry.

@@ -89,12 +89,12 @@ func Example() {
 	if err := back.ConvertFrom(context.Background(), &old); err != nil {
 		fmt.Println(err)
 	}
-	spec, _ := json.Marshal(back.Spec)
-	fmt.Println(string(spec))
+	spec, err := json.Marshal(back.Spec)
+	fmt.Println(string(spec), err)
 	fmt.Println(len(back.Annotations))
 	// Output:
 	// web [{/old /new}]
 	// {"c":{"spec":{"c":{"rewrites":{"c":{"0:wuG6b5b9OHY":{"e":{"v1/code":{"d":301}}}}}},"e":{"v1/probe":{"d":{"path":"/healthz"}}}}},"f":1}
-	// {"ref":{"kind":"Service","name":"shop"},"rewrites":[{"from":"/","to":"/home"},{"from":"/old","to":"/new","code":301}],"probe":{"path":"/healthz"}}
+	// {"ref":{"kind":"Service","name":"shop"},"rewrites":[{"from":"/","to":"/home"},{"from":"/old","to":"/new","code":301}],"probe":{"path":"/healthz"}} <nil>
 	// 0
 }

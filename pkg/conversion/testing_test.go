@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversion_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"testing"
@@ -27,7 +26,7 @@ func TestMain(m *testing.M) {
 func counted(t testing.TB, name, what string) int64 {
 	t.Helper()
 	var all metricdata.ResourceMetrics
-	if err := meters.Collect(context.Background(), &all); err != nil {
+	if err := meters.Collect(t.Context(), &all); err != nil {
 		t.Fatal(err)
 	}
 	sum := int64(0)
