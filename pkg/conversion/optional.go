@@ -5,6 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 
 package conversion
 
+import "reflect"
+
 // A storage type has a pointer for every field whose API type is a plain value, so that absent and zero differ. These
 // functions go from the one to the other. Optional fields are those with omitempty or omitzero, which leave the zero
 // value out; required fields are always written.
@@ -57,3 +59,6 @@ func Pointer[T any](pointer *T) *T {
 	value := *pointer
 	return &value
 }
+
+// IsZero is whether a struct has nothing in it. As a value in an API type it stands for an absent one then.
+func IsZero[T any](value *T) bool { return reflect.ValueOf(value).Elem().IsZero() }

@@ -44,6 +44,9 @@ func (r Reader) Bag() PropertyBag {
 	return bag
 }
 
+// IsEmpty is whether nothing is stashed here, nor for anything below.
+func (r Reader) IsEmpty() bool { return r.tree == nil }
+
 // WasZero is whether the zero value of a field was there, although the API type leaves zero values out. A client that
 // sees no such field and sends none means what it was.
 func (r Reader) WasZero(jsonName string) bool {

@@ -1,0 +1,33 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversion_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/pkg/conversion"
+)
+
+// A struct by value with nothing in it stands for none, unless something is kept for it.
+func TestStructsByValue(t *testing.T) {
+	if !conversion.IsZero(&reference{}) || conversion.IsZero(&reference{Name: "a"}) {
+		t.Error("IsZero does not tell a struct with nothing in it from another")
+	}
+	annotation := conversion.Annotation{Name: "example.com/properties"}
+	stash := conversion.NewWriter()
+	stash.Field("spec").Field("limits").MarkZero("least")
+	var object metav1.ObjectMeta
+	annotation.Store(&object, &metav1.ObjectMeta{}, stash)
+	from := annotation.Load(&metav1.ObjectMeta{}, &object)
+	if from.Field("spec").IsEmpty() || from.Field("spec").Field("limits").IsEmpty() {
+		t.Errorf("nothing is kept for the fields, in %v", object.Annotations)
+	}
+	if !from.Field("status").IsEmpty() || !from.Field("spec").Field("ports").IsEmpty() {
+		t.Errorf("something is kept for other fields, in %v", object.Annotations)
+	}
+}
