@@ -2,8 +2,8 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Generates everything in this repository that is derived from the Go types: deep copies, pkg/client and the CRDs of
-# config/. It runs from any working directory and needs no GOPATH. What an earlier run left is deleted, so that nothing
+# Generates everything in this repository that is derived from the Go types: deep copies, conversions, pkg/client and the
+# CRDs of config/. It runs from any working directory and needs no GOPATH. What an earlier run left is deleted, so that nothing
 # stays behind of a type that was removed or renamed.
 
 set -o errexit -o nounset -o pipefail
@@ -58,9 +58,20 @@ step "deep copies"
 copied=()
 while IFS= read -r folder; do
   copied+=("${module}/${folder}")
-done < <(folders_marked k8s:deepcopy-gen internal pkg)
-find internal pkg -name 'zz_generated.deepcopy.go' -delete
+done < <(folders_marked k8s:deepcopy-gen codegen/fixtures internal pkg)
+find codegen/fixtures internal pkg -name 'zz_generated.deepcopy.go' -delete
 generator deepcopy-gen --output-file zz_generated.deepcopy.go "${copied[@]}"
+
+# After the deep copies, which conversions call.
+step "conversions"
+folders_marked conversion-gen: codegen/fixtures internal pkg | while IFS= read -r folder; do dirname -- "${folder}"; done | sort -u |
+  while IFS= read -r api; do
+    versions=()
+    while IFS= read -r folder; do
+      versions+=("./${folder}")
+    done < <(folders_marked conversion-gen: "${api}")
+    go run ./codegen/cmd/assign-gen --go-header-file hack/boilerplate/boilerplate.go.txt --input-dirs "$(IFS=,; echo "${versions[*]}")"
+  done
 
 step "apply configurations"
 # The duck types are embedded in the kinds' status. Left out here, they would be embedded as they are, and the setters

@@ -20,7 +20,7 @@ import (
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
 func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
 	checkout := t.TempDir()
-	for _, path := range []string{"go.mod", "go.sum", "hack", "internal", "pkg", "config"} {
+	for _, path := range []string{"go.mod", "go.sum", "codegen", "hack", "internal", "pkg", "config"} {
 		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
 	}
 
@@ -28,12 +28,17 @@ func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
 		types    = "pkg/apis/samples/v1/addressableservice_types.go"
 		deepcopy = "pkg/apis/samples/v1/zz_generated.deepcopy.go"
 		crd      = "config/300-addressableservice.yaml"
+		fixture  = "codegen/fixtures/widget/v1/widget_types.go"
+		fates    = "codegen/fixtures/widget/zz_generated.conversion-report.md"
+		keys     = "codegen/fixtures/widget/conversion.lock"
 		edited   = "pkg/client/listers/samples/v1/addressableservice.go"
 		leftover = "pkg/client/listers/samples/v1/dodo.go"
 		spec     = "type AddressableServiceSpec struct {\n"
 	)
 	// A new field makes the deep copies and the CRD stale.
 	change(t, filepath.Join(checkout, types), spec, spec+"\t// Shown by a test.\n\t// +optional\n\tStale *string `json:\"stale,omitempty\"`\n\n")
+	// So does one for the conversions, which are listed in a report, and what they keep for other versions in a lock.
+	change(t, filepath.Join(checkout, fixture), "\t// Ports is new.\n", "\tLate string `json:\"late,omitempty\"`\n\t// Ports is new.\n")
 	change(t, filepath.Join(checkout, edited), "// Code generated", "// Edited by hand.\n\n// Code generated")
 	if err := os.WriteFile(filepath.Join(checkout, leftover), []byte("package v1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -50,6 +55,8 @@ func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
 	for _, want := range []string{
 		"+++ ", "/" + deepcopy, "in.Stale",
 		"/" + crd, "Shown by a test.",
+		"/" + fates, "+|  | `late` string | stashed at v1beta1 |",
+		"/" + keys, "+v1beta1 WidgetStatus v1/late string",
 		"/" + edited, "-// Edited by hand.",
 		"--- " + leftover, "-package v1",
 		"make generate",

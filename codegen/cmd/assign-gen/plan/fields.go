@@ -164,6 +164,7 @@ func (m *matching) inside(path Path, key string) {
 	if inline := path.Last().Field; inline != nil && inline.API.Inline() && len(path) == 1 {
 		key = ""
 	}
+	m.presence(path)
 	for _, field := range declared.Underlying.Fields {
 		if !field.Exported() || field.JSON == "-" {
 			continue
@@ -176,10 +177,30 @@ func (m *matching) inside(path Path, key string) {
 		if key != "" {
 			name = key + "." + name
 		}
-		if m.claimed[inner.String()] == nil {
+		switch {
+		case m.claimed[inner.String()] != nil:
+		case m.leadsInto(inner):
+			m.inside(inner, name)
+		default:
 			m.newerOnly(inner, name)
 		}
 	}
+}
+
+// leadsInto says whether an older field becomes a part of what is at the end of a path.
+func (m *matching) leadsInto(path Path) bool {
+	for target := range m.claimed {
+		if strings.HasPrefix(target, path.String()+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// presence stashes what belongs to a newer struct as a whole, whose fields are planned one by one.
+func (m *matching) presence(path Path) {
+	key := m.pair.Newer.Version.Name + "/" + path.String()
+	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: key, Presence: true})
 }
 
 // olderOnly stashes a field that the newer version does not have.

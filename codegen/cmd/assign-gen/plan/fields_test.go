@@ -72,6 +72,7 @@ func TestFates(t *testing.T) {
 		{Fate: "converted", Older: "Old", Newer: "New"},
 		{Fate: "augmented (newer)", Newer: "Ours"},
 		{Fate: "converted", Older: "Same", Newer: "Same"},
+		{Fate: "stashed (newer)", Newer: "Status", NewerKey: "v1/Status"},
 		{Fate: "converted", Older: "Address", Newer: "Status.Address"},
 		{Fate: "stashed (newer)", Newer: "Status.Other", NewerKey: "v1/other"},
 		{Fate: "dropped (newer)", Newer: "Unwanted", Reason: "older clients never see it"},

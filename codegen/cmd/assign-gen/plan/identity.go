@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package plan
 
 import (
+	"slices"
+
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/problem"
 )
@@ -48,7 +50,7 @@ func hasKeylessList(field *Field) bool {
 	if !isOwn(innermost(field.API.Type, pkg), pkg) {
 		return false
 	}
-	t := storageType(field.API.Type, pkg)
+	t := StorageType(field.API.Type, pkg)
 	if t.Kind == model.Slice && len(field.Settings.ListMapKeys) > 0 {
 		t = t.Elem // keys identify the outermost elements
 	}
@@ -134,7 +136,7 @@ const (
 )
 
 func (f *Field) absence() absence {
-	t := storageType(f.API.Type, f.Struct.Version.Package.Path).Base()
+	t := StorageType(f.API.Type, f.Struct.Version.Package.Path).Base()
 	switch t.Kind {
 	case model.Pointer:
 		return byNil
@@ -144,6 +146,9 @@ func (f *Field) absence() absence {
 		}
 		return byNil // omitzero leaves out nil and shows what is empty
 	case model.Struct, model.Array:
+		if f.ShowsZero() {
+			return alwaysThere
+		}
 		return byZero
 	case model.Basic, model.Named, model.Unsupported:
 	}
@@ -164,4 +169,17 @@ func marked(each *FieldPlan, up bool) bool {
 		from, to = to, from
 	}
 	return to != byNil && from != to
+}
+
+// nullWhenZero are types that write null instead.
+var nullWhenZero = []string{metaPackage + ".Time", metaPackage + ".MicroTime", "knative.dev/pkg/apis.VolatileTime"}
+
+// ShowsZero says whether JSON shows a value that is not there as something else than nothing, such as the quantity "0". It
+// is so for types of other modules that write their JSON themselves and tell when they are zero.
+func (f *Field) ShowsZero() bool {
+	t := f.API.Type
+	if slices.Contains(nullWhenZero, t.Package+"."+t.Name) {
+		return false
+	}
+	return f.API.Omit != model.OmitZero && t.Kind == model.Named && t.Base().Kind == model.Struct && t.Has("MarshalJSON") && t.Has("IsZero")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/problem"
 )
 
@@ -30,6 +31,7 @@ func (p *planner) unused(result *Plan) {
 }
 
 func (p *planner) unusedAt(field *Field, pair *Pair) {
+	p.listKeys(field)
 	settings := field.Settings
 	aboutNext := settings.Rename != nil || settings.ToNext.Strategy != "" || settings.Enum != nil
 	if pair == nil && aboutNext {
@@ -97,5 +99,24 @@ func (p *planner) ambiguousJSON(each *Struct, here string) {
 	}
 }
 
-// PlainEquality says whether values of an API type can be compared to the zero value without looking inside.
-func PlainEquality(t *model.Type) bool { return plain(t) }
+// listKeys reports keys of a list that its elements do not have.
+func (p *planner) listKeys(field *Field) {
+	list := StorageType(field.API.Type, field.Struct.Version.Package.Path)
+	if len(field.Settings.ListMapKeys) == 0 || list.Kind != model.Slice {
+		return
+	}
+	element := list.Elem
+	if element.Kind == model.Pointer {
+		element = element.Elem
+	}
+	var known []string
+	for _, each := range element.Base().Fields {
+		known = append(known, each.JSON)
+	}
+	for _, key := range field.Settings.ListMapKeys {
+		if !slices.Contains(known, key) {
+			p.problem(problem.BadMarker, field.label(), "the list's elements have no field "+key+" in JSON"+nearest.Suggestion(key, known),
+				"correct +listMapKey")
+		}
+	}
+}

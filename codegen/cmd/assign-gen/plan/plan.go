@@ -136,6 +136,9 @@ type FieldPlan struct {
 	Conversion *Conversion
 	// OlderKey and NewerKey are the keys in the bag of the older and the newer field.
 	OlderKey, NewerKey string
+	// Presence says that a stash of a newer struct is not of its fields, which are planned one by one, but of its bag, or of
+	// the struct being there with nothing in it.
+	Presence bool
 	// Basis are older fields that a stash of the newer field holds good for.
 	Basis []*Field
 	// Reason says why a field is dropped.

@@ -57,7 +57,7 @@ func (p *planner) declared(version *Version) {
 	for _, each := range version.Structs {
 		for _, field := range each.Fields {
 			p.supported(field)
-			field.Storage = optional(storageType(field.API.Type, version.Package.Path))
+			field.Storage = optional(StorageType(field.API.Type, version.Package.Path))
 		}
 	}
 }
@@ -109,20 +109,20 @@ func innermost(t *model.Type, pkg string) *model.Type {
 	}
 }
 
-// storageType is a type as the storage type has it: storage packages cannot import the API package, which imports them.
+// StorageType is a type as the storage type has it: storage packages cannot import the API package, which imports them.
 // So names of other than structs are taken away. Own structs keep their names and stand for the storage types of them.
-func storageType(t *model.Type, pkg string) *model.Type {
+func StorageType(t *model.Type, pkg string) *model.Type {
 	switch t.Kind {
 	case model.Named:
 		if isOwn(t, pkg) && t.Underlying.Kind != model.Struct {
-			return storageType(t.Underlying, pkg)
+			return StorageType(t.Underlying, pkg)
 		}
 		return t
 	case model.Pointer, model.Slice, model.Array, model.Map:
 		result := *t
-		result.Elem = storageType(t.Elem, pkg)
+		result.Elem = StorageType(t.Elem, pkg)
 		if t.Key != nil {
-			result.Key = storageType(t.Key, pkg)
+			result.Key = StorageType(t.Key, pkg)
 		}
 		return &result
 	case model.Basic, model.Struct, model.Unsupported:

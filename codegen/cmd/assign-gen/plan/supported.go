@@ -32,7 +32,7 @@ func (p *planner) supported(f *Field) {
 	case f.API.JSON == "-":
 		unsupported("the field is not in JSON, so it is lost before any conversion", "give it a name in JSON, or move it out of the API type")
 		return
-	case f.API.Inline() && storageType(f.API.Type, pkg).Kind == model.Pointer:
+	case f.API.Inline() && StorageType(f.API.Type, pkg).Kind == model.Pointer:
 		unsupported("the fields of a pointer are inlined, so that nothing and an empty struct look the same", "embed the struct itself, or name it in JSON")
 		return
 	}

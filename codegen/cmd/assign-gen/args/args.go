@@ -1,0 +1,68 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package args
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Args are what the command is asked to do.
+type Args struct {
+	// InputDirs are the API packages, one for each version.
+	InputDirs []string
+	// HeaderFile holds the comment that every generated Go file begins with.
+	HeaderFile string
+	// ReportFile and LockFile are relative to the folder that holds the hub's package.
+	ReportFile, LockFile string
+	// RoundTripDir is the folder of the tests through all versions, relative to the same; none are written if it is empty.
+	RoundTripDir string
+}
+
+// New returns the arguments that hold unless flags say otherwise.
+func New() *Args {
+	return &Args{ReportFile: "zz_generated.conversion-report.md", LockFile: "conversion.lock", RoundTripDir: "roundtrip"}
+}
+
+// AddFlags defines the flags.
+func (a *Args) AddFlags(flags *pflag.FlagSet) {
+	flags.StringSliceVarP(&a.InputDirs, "input-dirs", "i", a.InputDirs, "comma-separated API packages, one for each version, as import paths or folders")
+	flags.StringVarP(&a.HeaderFile, "go-header-file", "h", a.HeaderFile, "file with the comment that generated Go files begin with")
+	flags.StringVar(&a.ReportFile, "report-file", a.ReportFile, "report of every field's fate, relative to the folder above the hub's package")
+	flags.StringVar(&a.LockFile, "lock-file", a.LockFile, "list of released bag keys, relative to the folder above the hub's package")
+	flags.StringVar(&a.RoundTripDir, "round-trip-dir", a.RoundTripDir,
+		"folder of the tests that take objects through all versions, relative to the folder above the hub's package; empty for none")
+}
+
+// Validate says what is missing.
+func (a *Args) Validate() error {
+	if len(a.InputDirs) == 0 {
+		return errors.New("--input-dirs is empty: name the API package of every version")
+	}
+	if a.ReportFile == "" {
+		return errors.New("--report-file is empty: name the file for the report")
+	}
+	if a.LockFile == "" {
+		return errors.New("--lock-file is empty: name the file that lists the released bag keys")
+	}
+	return nil
+}
+
+// Header reads the header file.
+func (a *Args) Header() (string, error) {
+	if a.HeaderFile == "" {
+		return "", nil
+	}
+	content, err := os.ReadFile(a.HeaderFile)
+	if err != nil {
+		return "", fmt.Errorf("reading --go-header-file: %w", err)
+	}
+	return strings.TrimSpace(string(content)) + "\n", nil
+}

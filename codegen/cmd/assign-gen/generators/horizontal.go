@@ -1,0 +1,348 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/plan"
+)
+
+// flow is one direction across a link.
+type flow struct {
+	link *plan.Link
+	pair *plan.Pair
+	up   bool
+}
+
+// source and target are the names of the variables; in a method of the older type the receiver is either.
+func (f flow) source() string { return choose(f.up, "in", "src") }
+func (f flow) target() string { return choose(f.up, "dst", "in") }
+
+// versions names both versions in the direction of the flow.
+func (f flow) versions() (from, to string) {
+	if f.up {
+		return f.link.Older.Name, f.link.Newer.Name
+	}
+	return f.link.Newer.Name, f.link.Older.Name
+}
+
+func choose(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// horizontal prints the conversions between the storage types of a version and those of the next.
+func horizontal(p *printer, link *plan.Link) {
+	p.bagKeys(link)
+	for _, pair := range link.Pairs {
+		p.assignable(link, pair)
+		p.assignment(flow{link: link, pair: pair, up: true})
+		p.assignment(flow{link: link, pair: pair})
+	}
+	for _, pair := range link.Pairs {
+		p.enums(pair)
+	}
+}
+
+// assignable prints the interface of a struct's hook.
+func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
+	newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
+	p.line("// assignable%s is implemented by %s if its conversion is augmented.", pair.Older.Name, pair.Older.Name)
+	p.line("type assignable%s interface {", pair.Older.Name)
+	p.line("AssignPropertiesTo(dst *%s) error", newer)
+	p.line("AssignPropertiesFrom(src *%s) error", newer)
+	p.line("}")
+	p.line("")
+	if pair.Augmented {
+		p.line("var _ assignable%s = (*%s)(nil)", pair.Older.Name, pair.Older.Name)
+		p.line("")
+	}
+}
+
+// assignment prints the function of one direction, in an order that hooks can rely on: what both have, what is stashed,
+// the destination's bag, the hook, and then what depends on what the destination shows.
+func (p *printer) assignment(f flow) {
+	from, to := f.versions()
+	newer := p.name(f.link.Newer.StoragePath(), f.pair.Newer.Name)
+	if f.up {
+		p.line("// AssignProperties_To_%s copies the %s to %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, to)
+		p.line("func (in *%s) AssignProperties_To_%s(dst *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
+		p.line("*dst = %s{}", newer)
+	} else {
+		p.line("// AssignProperties_From_%s fills the %s from %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, from)
+		p.line("func (in *%s) AssignProperties_From_%s(src *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
+		p.line("*in = %s{}", f.pair.Older.Name)
+	}
+	p.line("bag := %s.PropertyBag.Clone()", f.source())
+	if f.pair.Older.Root {
+		p.line("%s.ObjectMeta.DeepCopyInto(&%s.ObjectMeta)", f.source(), f.target())
+	}
+	for _, each := range f.pair.Fields {
+		p.field(f, each)
+	}
+	p.line("%s.PropertyBag = bag.OrNil()", f.target())
+	p.line("")
+	p.hook(f)
+	for _, each := range f.pair.Fields {
+		p.derived(f, each)
+	}
+	p.line("return nil")
+	p.line("}")
+	p.line("")
+}
+
+// field prints what is done for a field before the hook.
+func (p *printer) field(f flow, each *plan.FieldPlan) {
+	switch each.Fate {
+	case plan.Converted:
+		p.converted(f, each)
+	case plan.StashedOlder:
+		if f.up {
+			p.put(f, each.OlderKey, "in."+each.Older.Name())
+		} else {
+			p.line("bag.Take(%s, &in.%s)", keyName(each.OlderKey), each.Older.Name())
+		}
+	case plan.StashedNewer:
+		p.stashedNewer(f, each)
+	case plan.AugmentedOlder, plan.AugmentedNewer, plan.DroppedOlder, plan.DroppedNewer:
+	}
+}
+
+func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
+	key, basis := keyName(each.NewerKey), basisOf(each)
+	switch {
+	case each.Presence:
+		p.stashedPresence(f, each)
+	case len(each.Newer) > 1:
+		p.stashedInside(f, each)
+	case !f.up && basis == "":
+		p.put(f, each.NewerKey, "src."+each.Newer.String())
+	case !f.up: // after the hook, when the basis is known
+		p.line("bag.Remove(%s)", key)
+	case basis == "":
+		p.line("bag.Take(%s, &dst.%s)", key, each.Newer)
+	default:
+		p.line("if bag.TakeDerived(%s, %s, &dst.%s) != %s {", key, basis, each.Newer, p.runtime("Exact"))
+		p.line("dst.%s = nil", each.Newer)
+		p.line("}")
+	}
+}
+
+// stashedInside stashes a part of a struct of which other parts have a field of their own in the older version.
+func (p *printer) stashedInside(f flow, each *plan.FieldPlan) {
+	key := keyName(each.NewerKey)
+	if f.up {
+		variable := "stashed" + exported(each.Newer.String())
+		p.line("var %s %s", variable, p.storage(each.Newer.Last().Type))
+		p.line("if bag.Take(%s, &%s) {", key, variable)
+		p.entered("dst", each.Newer)
+		p.line("dst.%s = %s", each.Newer, variable)
+		p.line("}")
+		return
+	}
+	p.line("if %s {", present("src", each.Newer, nilable(each.Newer.Last().Type)))
+	p.put(f, each.NewerKey, "src."+each.Newer.String())
+	p.line("} else {")
+	p.line("bag.Remove(%s)", key)
+	p.line("}")
+}
+
+// stashedPresence stashes the bag of a struct whose fields the older version has elsewhere, and one with nothing in it, which
+// these fields would not tell from none.
+func (p *printer) stashedPresence(f flow, each *plan.FieldPlan) {
+	key, own := keyName(each.NewerKey), p.isOwn(each.Newer.Last().Type)
+	if f.up {
+		variable := "stashed" + exported(each.Newer.String())
+		p.line("var %s %s", variable, p.runtime("PropertyBag"))
+		p.line("if bag.Take(%s, &%s) {", key, variable)
+		p.entered("dst", append(slices.Clone(each.Newer), plan.Step{}))
+		if own {
+			p.line("dst.%s.PropertyBag = %s.OrNil()", each.Newer, variable)
+		}
+		p.line("}")
+		return
+	}
+	there := present("src", each.Newer, true)
+	empty := p.runtime("IsZero") + "(src." + each.Newer.String() + ")"
+	bag := p.runtime("PropertyBag") + "{}"
+	if own {
+		bag = "src." + each.Newer.String() + ".PropertyBag"
+		empty = "(len(" + bag + ") > 0 || " + empty + ")"
+	}
+	p.line("if %s && %s {", there, empty)
+	p.put(f, each.NewerKey, bag)
+	p.line("} else {")
+	p.line("bag.Remove(%s)", key)
+	p.line("}")
+}
+
+// isOwn says whether a struct, or a pointer to one, is declared by a version of the API.
+func (p *printer) isOwn(t *model.Type) bool {
+	if t.Kind == model.Pointer {
+		t = t.Elem
+	}
+	return p.versions[t.Package] != nil
+}
+
+// entered makes the structs on a path.
+func (p *printer) entered(root string, path plan.Path) {
+	expression := root
+	for _, step := range path[:len(path)-1] {
+		expression += "." + step.Name
+		if step.Type.Kind == model.Pointer {
+			p.line("if %s == nil {", expression)
+			p.line("%s = new(%s)", expression, p.storage(step.Type.Elem))
+			p.line("}")
+		}
+	}
+}
+
+// present is a condition that holds if the structs on a path are there, and its end too if that can be nil.
+func present(root string, path plan.Path, end bool) string {
+	var conditions []string
+	expression := root
+	for i, step := range path {
+		expression += "." + step.Name
+		if (i < len(path)-1 && step.Type.Kind == model.Pointer) || (i == len(path)-1 && end) {
+			conditions = append(conditions, expression+" != nil")
+		}
+	}
+	return strings.Join(conditions, " && ")
+}
+
+func (p *printer) put(f flow, key, value string) {
+	from, to := f.versions()
+	p.line("if err := bag.Put(%s, %s); err != nil {", keyName(key), value)
+	p.line("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
+	p.line("}")
+}
+
+// converted prints the conversion of a field that both versions have.
+func (p *printer) converted(f flow, each *plan.FieldPlan) {
+	older, newer := choose(f.up, "in", "in")+"."+each.Older.Name(), choose(f.up, "dst", "src")+"."+each.Newer.String()
+	dst, src := choose(f.up, newer, older), choose(f.up, older, newer)
+	exact := exactName(each)
+	o := p.operation(f, each.Conversion, exact)
+	switch {
+	case len(each.Newer) > 1 && f.up:
+		p.line("if %s != nil {", src)
+		p.entered("dst", each.Newer)
+		p.copied(o, dst, src, "", 0)
+		p.line("}")
+	case len(each.Newer) > 1:
+		p.line("if %s {", present("src", each.Newer, false))
+		p.copied(o, dst, src, "", 0)
+		p.line("}")
+	case each.Conversion.Inexact():
+		// What this version showed instead of a value that it does not know stands for that value until somebody changes it.
+		p.line("%s := true", exact)
+		p.line("if bag.TakeDerived(%s, %s, &%s) != %s {", keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
+		p.line("%s = nil", dst)
+		p.copied(o, dst, src, "", 0)
+		p.line("}")
+	default:
+		p.copied(o, dst, src, "", 0)
+	}
+}
+
+// hook prints the call of the hook, which is found on the receiver in both directions.
+func (p *printer) hook(f flow) {
+	from, to := f.versions()
+	p.line("var self any = in")
+	p.line("if augmented, ok := self.(assignable%s); ok {", f.pair.Older.Name)
+	p.line("if err := augmented.%s(%s); err != nil {", choose(f.up, "AssignPropertiesTo", "AssignPropertiesFrom"), choose(f.up, "dst", "src"))
+	p.line("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("augmenting %s→%s %s: %%w", from, to, f.pair.Older.Name)))
+	p.line("}")
+	p.line("}")
+}
+
+// derived prints what is stashed after the hook: values that hold good only for what the destination shows now.
+func (p *printer) derived(f flow, each *plan.FieldPlan) {
+	from, to := f.versions()
+	stash := func(key, value, basis string) {
+		p.line("if err := %s.PropertyBag.PutDerived(%s, %s, %s); err != nil {", f.target(), keyName(key), value, basis)
+		p.line("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
+		p.line("}")
+	}
+	switch {
+	case each.Fate == plan.StashedNewer && basisOf(each) != "" && !f.up:
+		stash(each.NewerKey, "src."+each.Newer.String(), basisOf(each))
+	case each.Fate == plan.Converted && each.Conversion.Inexact():
+		p.line("if !%s {", exactName(each))
+		if f.up {
+			stash(each.OlderKey, "in."+each.Older.Name(), "dst."+each.Newer.String())
+		} else {
+			stash(each.NewerKey, "src."+each.Newer.String(), "in."+each.Older.Name())
+		}
+		p.line("}")
+	}
+}
+
+// basisOf is the expression of what a stash holds good for, in either direction: the older struct is the receiver.
+func basisOf(each *plan.FieldPlan) string {
+	var fields []string
+	for _, field := range each.Basis {
+		fields = append(fields, "in."+field.Name())
+	}
+	switch len(fields) {
+	case 0:
+		return ""
+	case 1:
+		return fields[0]
+	default:
+		return "[]any{" + strings.Join(fields, ", ") + "}"
+	}
+}
+
+// exactName is the variable that says whether a field was converted without loss.
+func exactName(each *plan.FieldPlan) string { return "exact" + each.Older.Name() }
+
+// keyName is the constant of a bag key.
+func keyName(key string) string { return "bag" + exported(key) }
+
+// bagKeys prints the constants of all keys, also of those fields that are left to hooks.
+func (p *printer) bagKeys(link *plan.Link) {
+	var lines []string
+	for _, pair := range link.Pairs {
+		for _, each := range pair.Fields {
+			for _, key := range Keys(link, each) {
+				lines = append(lines, fmt.Sprintf("%s = %s", keyName(key), quoted(key)))
+			}
+		}
+	}
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	if lines == nil {
+		return
+	}
+	p.line("// Keys of what is stashed in bags. They stay what they are for as long as objects carry them.")
+	p.line("const (\n%s\n)", strings.Join(lines, "\n"))
+	p.line("")
+}
+
+// Keys are the bag keys that a field has or that its hook may use.
+func Keys(link *plan.Link, each *plan.FieldPlan) []string {
+	var keys []string
+	for _, key := range []string{each.OlderKey, each.NewerKey} {
+		if key != "" {
+			keys = append(keys, key)
+		}
+	}
+	switch each.Fate {
+	case plan.AugmentedOlder:
+		keys = append(keys, link.Older.Name+"/"+each.Older.Key())
+	case plan.AugmentedNewer:
+		keys = append(keys, link.Newer.Name+"/"+each.Newer.Last().Field.Key())
+	case plan.Converted, plan.StashedOlder, plan.StashedNewer, plan.DroppedOlder, plan.DroppedNewer:
+	}
+	return keys
+}
