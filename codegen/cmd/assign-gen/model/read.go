@@ -44,9 +44,15 @@ func (r *reader) read(path string) (*Package, error) {
 		return nil, fmt.Errorf("%s is not among the packages that were loaded", path)
 	}
 	result := &Package{Path: path, Name: loaded.Name, Dir: loaded.Dir, Markers: markersIn(loaded.Comments)}
-	for _, name := range sortedKeys(loaded.Types) {
-		if named, ok := loaded.Types[name].GoType.(*gotypes.Named); ok && named.Obj().Pkg().Path() == path {
-			result.Types = append(result.Types, r.namedType(named))
+	if checked := checkedPackage(loaded); checked != nil {
+		for _, name := range checked.Scope().Names() { // sorted
+			declared, ok := checked.Scope().Lookup(name).(*gotypes.TypeName)
+			if !ok || declared.IsAlias() {
+				continue
+			}
+			if named, ok := declared.Type().(*gotypes.Named); ok && named.TypeParams().Len() == 0 {
+				result.Types = append(result.Types, r.namedType(named))
+			}
 		}
 	}
 	stray, err := strayMarkers(loaded.Dir)
@@ -55,6 +61,26 @@ func (r *reader) read(path string) (*Package, error) {
 	}
 	result.Stray = stray
 	return result, nil
+}
+
+// checkedPackage finds what go/types knows of a package. gengo keeps it to itself, and knows of most structs only what is
+// under their names; but their fields know where they come from.
+func checkedPackage(loaded *types.Package) *gotypes.Package {
+	for _, name := range sortedKeys(loaded.Types) {
+		switch t := loaded.Types[name].GoType.(type) {
+		case *gotypes.Named:
+			if pkg := t.Obj().Pkg(); pkg != nil && pkg.Path() == loaded.Path {
+				return pkg
+			}
+		case *gotypes.Struct:
+			for field := range t.Fields() {
+				if pkg := field.Pkg(); pkg != nil && pkg.Path() == loaded.Path {
+					return pkg
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (r *reader) typeOf(in gotypes.Type) *Type {

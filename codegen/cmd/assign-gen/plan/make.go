@@ -17,7 +17,7 @@ import (
 func Make(packages []*model.Package) (*Plan, error) {
 	p := &planner{pairs: make(map[*Struct]*Pair), plans: make(map[*Field]*FieldPlan)}
 	result := p.versions(packages)
-	if err := p.problems.Err(); err != nil {
+	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
 		// Without an order of versions nothing can be said about fields, except that markers are misspelt.
 		for _, each := range packages {
 			p.declared(&Version{Package: each, Name: each.Name})

@@ -42,7 +42,7 @@ func (p *planner) versions(packages []*model.Package) *Plan {
 	}
 	p.hub(result, settings)
 	p.circles(result)
-	if result.Hub == nil || p.problems.Err() != nil {
+	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
 		return result
 	}
 	p.annotation(result, settings)

@@ -74,11 +74,9 @@ func (l *List) Add(problem Problem) {
 	}
 }
 
-// Merge takes all problems of another list.
-func (l *List) Merge(other *List) {
-	for _, problem := range other.problems {
-		l.Add(problem)
-	}
+// Has says whether there is a problem of one of these kinds.
+func (l *List) Has(codes ...Code) bool {
+	return slices.ContainsFunc(l.problems, func(p Problem) bool { return slices.Contains(codes, p.Code) })
 }
 
 // All returns the problems sorted by place, then by code.

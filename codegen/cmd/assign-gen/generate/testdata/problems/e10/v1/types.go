@@ -1,0 +1,32 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Widget is a kind.
+type Widget struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec WidgetSpec `json:"spec"`
+}
+
+// WidgetSpec holds what is wrong.
+type WidgetSpec struct {
+	Mode Mode `json:"mode,omitempty"`
+}
+
+// Mode is an enum.
+type Mode string
+
+// Modes.
+const (
+	Local Mode = "local"
+	Mesh  Mode = "mesh"
+)

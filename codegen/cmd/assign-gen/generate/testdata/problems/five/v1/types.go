@@ -1,0 +1,27 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Widget is a kind.
+type Widget struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec WidgetSpec `json:"spec"`
+}
+
+// WidgetSpec holds what is wrong.
+type WidgetSpec struct {
+	A int64           `json:"a,omitempty"`
+	B int32           `json:"b,omitempty"`
+	C [3]string       `json:"c"`
+	D string          `json:"d,omitempty"`
+	E metav1.Duration `json:"e,omitempty"`
+}
