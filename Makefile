@@ -84,7 +84,7 @@ test-versions: ## Runs the suites at the other versions of Kubernetes (ARGS='1.3
 
 .PHONY: test-unit
 test-unit: ## Runs only the operator's unit tests, which need no control plane
-	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./pkg/... $(ARGS)
+	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./codegen/... ./pkg/... $(ARGS)
 
 .PHONY: cover
 cover: ## Runs the unit tests and writes their coverage, without generated code, to coverage.txt
