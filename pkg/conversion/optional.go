@@ -62,3 +62,11 @@ func Pointer[T any](pointer *T) *T {
 
 // IsZero is whether a struct has nothing in it. As a value in an API type it stands for an absent one then.
 func IsZero[T any](value *T) bool { return reflect.ValueOf(value).Elem().IsZero() }
+
+// LooksZero is whether JSON shows a struct as one with nothing in it, which some types write in a way that does not read as
+// nothing again.
+func LooksZero[T any](value *T) bool {
+	var zero T
+	same, err := Equal(value, &zero)
+	return same && err == nil
+}

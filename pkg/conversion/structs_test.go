@@ -8,6 +8,7 @@ package conversion_test
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/pkg/conversion"
@@ -17,6 +18,15 @@ import (
 func TestStructsByValue(t *testing.T) {
 	if !conversion.IsZero(&reference{}) || conversion.IsZero(&reference{Name: "a"}) {
 		t.Error("IsZero does not tell a struct with nothing in it from another")
+	}
+	shown := struct{ Quantity resource.Quantity }{Quantity: resource.MustParse("0")}
+	_ = shown.Quantity.String() // which the quantity keeps, as it does when it is read
+	if conversion.IsZero(&shown) || !conversion.LooksZero(&shown) {
+		t.Error("a quantity that was read as 0 is not what it looks like")
+	}
+	shown.Quantity = resource.MustParse("1")
+	if conversion.LooksZero(&shown) {
+		t.Error("a quantity of 1 looks like nothing")
 	}
 	annotation := conversion.Annotation{Name: "example.com/properties"}
 	stash := conversion.NewWriter()

@@ -52,7 +52,16 @@ func newFiller(source rand.Source, functions []any) *filler {
 // fill fills what a pointer points to.
 func (f *filler) fill(object any) {
 	f.filler.Fill(object)
-	f.vary(reflect.ValueOf(object).Elem())
+	f.varyFields(reflect.ValueOf(object).Elem())
+}
+
+// varyFields leaves the struct itself.
+func (f *filler) varyFields(value reflect.Value) {
+	for i := range value.NumField() {
+		if value.Type().Field(i).IsExported() {
+			f.vary(value.Field(i))
+		}
+	}
 }
 
 // vary makes some of what was filled absent, zero or empty. Types that bring their own JSON are left as they are.
@@ -91,11 +100,10 @@ func (f *filler) vary(value reflect.Value) {
 			f.vary(value.Index(i))
 		}
 	case reflect.Struct:
-		for i := range value.NumField() {
-			if value.Type().Field(i).IsExported() {
-				f.vary(value.Field(i))
-			}
+		if chosen {
+			value.SetZero()
 		}
+		f.varyFields(value)
 	default:
 		if chosen {
 			value.SetZero()

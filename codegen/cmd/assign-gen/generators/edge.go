@@ -203,14 +203,19 @@ func (p *printer) loadStruct(f *plan.Field, o *operation, at string) {
 	dst, src, key := "dst."+f.Name(), "in."+f.Name(), quoted(f.Key())
 	condition := fmt.Sprintf("!%s || from.WasZero(%s)", p.zero(f, src), key)
 	if f.ShowsZero() {
-		condition = fmt.Sprintf("!%s && (!%s.IsZero() || !from.WasAbsent(%s))", p.zero(f, src), src, key)
+		condition = fmt.Sprintf("!%s", p.zero(f, src))
 	}
 	if at != "" {
-		p.line("if at := %s; %s || !at.IsEmpty() {", at, condition)
-		at = "at"
-	} else {
-		p.line("if %s {", condition)
+		condition += " || !at.IsEmpty()"
 	}
+	if f.ShowsZero() {
+		condition = fmt.Sprintf("(%s) && (!from.WasAbsent(%s) || !%s(&%s))", condition, key, p.runtime("LooksZero"), src)
+	}
+	if at != "" {
+		condition = "at := " + at + "; " + condition
+		at = "at"
+	}
+	p.line("if %s {", condition)
 	p.line("%s = new(%s)", dst, o.target())
 	p.copied(o, "*"+dst, src, at, 0)
 	p.line("}")
@@ -253,18 +258,7 @@ func (p *printer) storeField(f *plan.Field) {
 			p.line("if %s != nil && len(%s) == 0 {\nto.MarkZero(%s)\n}", src, src, key)
 		}
 	case model.Struct, model.Array:
-		p.line("if %s != nil {", src)
-		p.copied(o, dst, "*"+src, at, 0)
-		condition := p.zero(f, dst)
-		if o.kind == call {
-			condition += " && len(" + src + ".PropertyBag) == 0"
-		}
-		if f.ShowsZero() {
-			p.line("} else {\nto.MarkAbsent(%s)", key)
-		} else {
-			p.line("if %s {\nto.MarkZero(%s)\n}", condition, key)
-		}
-		p.line("}")
+		p.storeStruct(f, o, at)
 	case model.Basic, model.Named, model.Unsupported:
 		value := fmt.Sprintf("%s(to, %s, %s)", p.runtime(choose(f.API.Omit == model.Always, "RequiredValue", "OptionalValue")), key, src)
 		if o.kind == cast {
@@ -272,6 +266,27 @@ func (p *printer) storeField(f *plan.Field) {
 		}
 		p.line("%s = %s", dst, value)
 	}
+}
+
+// storeStruct marks a struct that is there with nothing in it, or one that is not there and looks otherwise.
+func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
+	dst, src, key := "in."+f.Name(), "src."+f.Name(), quoted(f.Key())
+	p.line("if %s != nil {", src)
+	p.copied(o, dst, "*"+src, at, 0)
+	switch {
+	case f.ShowsZero():
+		p.line("} else {")
+		if o.kind == call {
+			// What its fields show is not there either.
+			p.line("%s.assignFromStorage(&%s{}, %s)", dst, p.name(f.Struct.Version.StoragePath(), f.API.Type.Name), at)
+		}
+		p.line("to.MarkAbsent(%s)", key)
+	case o.kind == call:
+		p.line("if %s && len(%s.PropertyBag) == 0 {\nto.MarkZero(%s)\n}", p.zero(f, dst), src, key)
+	default:
+		p.line("if %s {\nto.MarkZero(%s)\n}", p.zero(f, dst), key)
+	}
+	p.line("}")
 }
 
 // keyFunction is the function that names the elements of a list, or nothing if they have no keys.

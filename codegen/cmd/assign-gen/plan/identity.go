@@ -174,12 +174,24 @@ func marked(each *FieldPlan, up bool) bool {
 // nullWhenZero are types that write null instead.
 var nullWhenZero = []string{metaPackage + ".Time", metaPackage + ".MicroTime", "knative.dev/pkg/apis.VolatileTime"}
 
-// ShowsZero says whether JSON shows a value that is not there as something else than nothing, such as the quantity "0". It
-// is so for types of other modules that write their JSON themselves and tell when they are zero.
+// ShowsZero says whether JSON shows a struct that is not there in a way that does not read as nothing again. It is so for
+// types of other modules that write their JSON themselves and tell when they are zero, such as the quantity "0", and for
+// structs that hold one.
 func (f *Field) ShowsZero() bool {
-	t := f.API.Type
-	if slices.Contains(nullWhenZero, t.Package+"."+t.Name) {
+	return f.API.Omit != model.OmitZero && zeroIsShown(f.API.Type)
+}
+
+func zeroIsShown(t *model.Type) bool {
+	base := t.Base()
+	switch {
+	case base.Kind == model.Array:
+		return zeroIsShown(base.Elem)
+	case base.Kind != model.Struct || slices.Contains(nullWhenZero, t.Package+"."+t.Name):
 		return false
+	case t.Has("MarshalJSON"):
+		return t.Has("IsZero")
 	}
-	return f.API.Omit != model.OmitZero && t.Kind == model.Named && t.Base().Kind == model.Struct && t.Has("MarshalJSON") && t.Has("IsZero")
+	return slices.ContainsFunc(base.Fields, func(field *model.Field) bool {
+		return field.Omit != model.OmitZero && field.Exported() && field.JSON != "-" && zeroIsShown(field.Type)
+	})
 }

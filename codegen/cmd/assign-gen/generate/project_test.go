@@ -1,0 +1,139 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generate
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/args"
+)
+
+const (
+	root        = "../../../.."
+	fixture     = "codegen/fixtures/widget"
+	fixturePath = "github.com/mallard-dev/mallard/" + fixture
+	// projectPath is the API of somebody else's project.
+	projectPath = "example.com/project/widget"
+)
+
+var projectVersions = []string{"./widget/v1alpha1", "./widget/v1beta1", "./widget/v1"}
+
+// project is a module of its own that uses this one, with the API for tests as somebody wrote it, before anything was
+// generated. The working directory is its folder.
+func project(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	module, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modfile := read(t, filepath.Join(module, "go.mod"))
+	modfile = strings.Replace(modfile, "module github.com/mallard-dev/mallard\n", "module example.com/project\n", 1) +
+		"\nrequire github.com/mallard-dev/mallard v0.0.0\n\nreplace github.com/mallard-dev/mallard => " + module + "\n"
+	write(t, filepath.Join(dir, "go.mod"), modfile)
+	write(t, filepath.Join(dir, "go.sum"), read(t, filepath.Join(module, "go.sum")))
+	source := filepath.Join(module, filepath.FromSlash(fixture))
+	err = filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
+		generated := strings.HasPrefix(entry.Name(), "zz_generated.") && entry.Name() != "zz_generated.deepcopy.go"
+		if err != nil || entry.IsDir() || generated || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		relative, err := filepath.Rel(source, path)
+		write(t, filepath.Join(dir, "widget", relative), strings.ReplaceAll(read(t, path), fixturePath, projectPath))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	// The versions in go.mod are those that this module was built with; only what is not needed is missing.
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOWORK", "off")
+}
+
+// run generates, as the command does.
+func run(versions ...string) error {
+	a := args.New()
+	a.InputDirs = versions
+	return Run(a)
+}
+
+func mustRun(t *testing.T, versions ...string) {
+	t.Helper()
+	if err := run(versions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goCommand runs the go command and returns what it says, and whether it succeeded.
+func goCommand(t *testing.T, arguments ...string) (output string, ok bool) {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), "go", arguments...).CombinedOutput()
+	return string(text), err == nil
+}
+
+func mustGo(t *testing.T, arguments ...string) {
+	t.Helper()
+	if output, ok := goCommand(t, arguments...); !ok {
+		t.Fatalf("go %s: %s", strings.Join(arguments, " "), output)
+	}
+}
+
+// snapshot is what all files below a folder hold, and when they were written.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && !entry.IsDir() {
+			files[path] = info.ModTime().String() + "\n" + read(t, path)
+		} else if err == nil {
+			files[path] = "a folder"
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// change replaces a text that has to be there.
+func change(t *testing.T, path, from, to string) {
+	t.Helper()
+	content := read(t, path)
+	if !strings.Contains(content, from) {
+		t.Fatalf("%s does not hold %q", path, from)
+	}
+	write(t, path, strings.ReplaceAll(content, from, to))
+}
