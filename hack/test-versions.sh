@@ -32,7 +32,7 @@ for version in "${versions[@]}"; do
   suites=()
   while IFS= read -r suite; do
     suites+=("${suite}")
-  done < <(go list ./test/... | grep -v '/test/repository$')
+  done < <(go list ./test/... | grep -vE '/test/(generated|repository)$')
   go test "${flags[@]}" "${suites[@]}" || failed+=("${version}: the operator")
   (module_environment localcluster &&
     go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" ./...) ||

@@ -6,61 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package repository
 
 import (
-	"errors"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-// One run in a copy of the checkout shows each kind of fault, because a run takes a while.
-func TestVerifyLicensesFindsWhatIsStale(t *testing.T) {
-	checkout := t.TempDir()
-	for _, path := range []string{"go.mod", "go.sum", "cmd", "hack", "internal", "pkg", "third_party"} {
-		copyLinked(t, filepath.Join(root, path), filepath.Join(checkout, path))
-	}
-	const (
-		missing  = "third_party/knative.dev/pkg/LICENSE"
-		edited   = "third_party/licenses.csv"
-		leftover = "third_party/example.com/gone/LICENSE"
-	)
-	if err := os.Remove(filepath.Join(checkout, missing)); err != nil {
-		t.Fatal(err)
-	}
-	change(t, filepath.Join(checkout, edited), "k8s.io/client-go,v", "k8s.io/client-go,v9")
-	if err := os.MkdirAll(filepath.Join(checkout, filepath.Dir(leftover)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(checkout, leftover), []byte("of a module that went\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	before := snapshot(t, filepath.Join(checkout, "third_party"))
-	verify := exec.CommandContext(t.Context(), filepath.Join(checkout, "hack", "verify-licenses.sh"))
-	verify.Dir = os.TempDir() // the script finds its way from anywhere
-	report, err := verify.CombinedOutput()
-	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("verify-licenses.sh ended with %v, want exit status 1\n%.2000s", err, report)
-	}
-	for _, want := range []string{"/" + missing, "-k8s.io/client-go,v9", "-of a module that went", "make generate"} {
-		if !strings.Contains(string(report), want) {
-			t.Errorf("the report lacks %q", want)
-		}
-	}
-	if diff := cmp.Diff(before, snapshot(t, filepath.Join(checkout, "third_party"))); diff != "" {
-		t.Error("verify-licenses.sh changed the checkout (-before +after):", diff)
-	}
-}
-
-// copyLinked copies as cp -R does: symbolic links, as those of the images' data, stay what they are.
-func copyLinked(t *testing.T, from, to string) {
-	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), "cp", "-R", from, to).CombinedOutput(); err != nil {
-		t.Fatalf("copying %s: %v\n%s", from, err, out)
-	}
-}
 
 // The images carry the licences as their data, which ko takes from a folder beside the program.
 func TestEveryImageCarriesTheLicences(t *testing.T) {

@@ -3,11 +3,10 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package repository
+package generated
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,55 +70,4 @@ func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
 	if diff := cmp.Diff(before, snapshot(t, checkout)); diff != "" {
 		t.Error("verify-codegen.sh changed the checkout (-before +after):", diff)
 	}
-}
-
-func change(t *testing.T, path, from, to string) {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(content), from) {
-		t.Fatalf("%s does not hold %q", path, from)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(content), from, to, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func copyAll(t *testing.T, from, to string) {
-	t.Helper()
-	info, err := os.Stat(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.IsDir() {
-		err = os.CopyFS(to, os.DirFS(from))
-	} else {
-		var content []byte
-		if content, err = os.ReadFile(from); err == nil {
-			err = os.WriteFile(to, content, 0o600)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// snapshot returns the content of every file in a folder by its path.
-func snapshot(t *testing.T, folder string) map[string]string {
-	t.Helper()
-	contents := make(map[string]string)
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		contents[path] = string(content)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return contents
 }
