@@ -24,8 +24,8 @@ func canonical(t *testing.T, object any) string {
 	return string(text)
 }
 
-// expectSame fails the test if two canonical texts differ. The message says what the second should have been.
-func expectSame(t *testing.T, want, got, format string, args ...any) {
+// expectSamef fails the test if two canonical texts differ. The message says what the second should have been.
+func expectSamef(t *testing.T, want, got, format string, args ...any) {
 	t.Helper()
 	if want == got {
 		return

@@ -49,7 +49,8 @@ func (h Hook) problems() []string {
 		case !known:
 			problems = append(problems, fmt.Sprintf("the method %s%s is never called; hooks are %s", method.Name, got, h.want()))
 		case got != signature(want.Type, 0):
-			problems = append(problems, fmt.Sprintf("the method %s%s is never called; it would have to be %s%s", method.Name, got, method.Name, signature(want.Type, 0)))
+			problems = append(problems,
+				fmt.Sprintf("the method %s%s is never called; it would have to be %s%s", method.Name, got, method.Name, signature(want.Type, 0)))
 		default:
 			problems = append(problems, fmt.Sprintf("the method %s is never called, for it takes both; hooks are %s", method.Name, h.want()))
 		}
@@ -80,8 +81,8 @@ func signature(method reflect.Type, skip int) string {
 	for i := skip; i < method.NumIn(); i++ {
 		in = append(in, spelled(method.In(i)))
 	}
-	for i := range method.NumOut() {
-		out = append(out, spelled(method.Out(i)))
+	for result := range method.Outs() {
+		out = append(out, spelled(result))
 	}
 	text := "(" + strings.Join(in, ", ") + ")"
 	switch len(out) {

@@ -28,7 +28,7 @@ func (*hooked) AssignPropertiesFrom(*next) error { return nil }
 
 type unhooked struct{}
 
-func (*unhooked) AssignProperties_To_Next(*next) error { return nil } //nolint:revive,staticcheck // the generated name
+func (*unhooked) AssignProperties_To_Next(*next) error { return nil }
 func (*unhooked) AssignToHub(*next) error              { return nil }
 
 type half struct{}

@@ -48,13 +48,13 @@ func there[From, To any](t *testing.T, source rand.Source, functions []any, fort
 		if err := forth(&first, &middle); err != nil {
 			t.Fatalf("from %s: %v", before, err)
 		}
-		expectSame(t, before, canonical(t, &first), "the conversion changed its source")
+		expectSamef(t, before, canonical(t, &first), "the conversion changed its source")
 		shown := canonical(t, &middle)
 		if err := back(&again, &middle); err != nil {
 			t.Fatalf("back from %s: %v", shown, err)
 		}
-		expectSame(t, shown, canonical(t, &middle), "the conversion back changed its source")
-		expectSame(t, before, canonical(t, &again), "by way of %s", shown)
+		expectSamef(t, shown, canonical(t, &middle), "the conversion back changed its source")
+		expectSamef(t, before, canonical(t, &again), "by way of %s", shown)
 
 		expectApart(t, &middle, &again)
 		expectApart(t, &first, &middle)

@@ -67,7 +67,7 @@ func (f *filler) varyFields(value reflect.Value) {
 // vary makes some of what was filled absent, zero or empty. Types that bring their own JSON are left as they are.
 func (f *filler) vary(value reflect.Value) {
 	const oneIn = 6
-	if _, special := value.Addr().Interface().(json.Marshaler); special || value.Type() == reflect.TypeFor[metav1.ObjectMeta]() {
+	if _, special := reflect.TypeAssert[json.Marshaler](value.Addr()); special || value.Type() == reflect.TypeFor[metav1.ObjectMeta]() {
 		return
 	}
 	chosen := f.random.Intn(oneIn) == 0

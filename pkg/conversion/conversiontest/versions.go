@@ -60,9 +60,9 @@ func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 
 		other := b.New()
 		convert(t, object, other)
-		expectSame(t, before, canonical(t, object), "the conversion changed its source")
+		expectSamef(t, before, canonical(t, object), "the conversion changed its source")
 		shown := canonical(t, other)
-		expectSame(t, before, canonical(t, converted(t, shown, b, a)), "by way of %s", shown)
+		expectSamef(t, before, canonical(t, converted(t, shown, b, a)), "by way of %s", shown)
 		expectApart(t, object, other)
 
 		// What only the hub is asked for, every version can do.
@@ -70,7 +70,7 @@ func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 		if err := reversed.ConvertFrom(t.Context(), parsed(t, before, a)); err != nil {
 			t.Fatalf("ConvertFrom: %v", err)
 		}
-		expectSame(t, shown, canonical(t, reversed), "ConvertFrom and ConvertTo differ")
+		expectSamef(t, shown, canonical(t, reversed), "ConvertFrom and ConvertTo differ")
 	}
 }
 
@@ -83,8 +83,8 @@ func (k Kind) around(t *testing.T, source rand.Source, a, b, c Version) {
 
 		middle := canonical(t, converted(t, start, a, b))
 		end := canonical(t, converted(t, middle, b, c))
-		expectSame(t, canonical(t, converted(t, start, a, c)), end, "the way by %s, where it is %s, leads elsewhere than the direct one", b.Name, middle)
-		expectSame(t, start, canonical(t, converted(t, end, c, a)), "by way of %s and %s", middle, end)
+		expectSamef(t, canonical(t, converted(t, start, a, c)), end, "the way by %s, where it is %s, leads elsewhere than the direct one", b.Name, middle)
+		expectSamef(t, start, canonical(t, converted(t, end, c, a)), "by way of %s and %s", middle, end)
 	}
 }
 

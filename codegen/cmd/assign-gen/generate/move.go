@@ -38,10 +38,10 @@ func (m *move) scratchFor(dir string) string {
 // add writes a file that gengo does not write.
 func (m *move) add(file, content string) error {
 	folder := m.scratchFor(filepath.Dir(file))
-	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // sources are for everybody to read
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("making a scratch folder: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, filepath.Base(file)), []byte(content), 0o644); err != nil { //nolint:gosec // the same
+	if err := os.WriteFile(filepath.Join(folder, filepath.Base(file)), []byte(content), 0o644); err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Base(file), err)
 	}
 	return nil
@@ -56,7 +56,7 @@ func (m *move) do(folders []string) error {
 		if err != nil {
 			return fmt.Errorf("listing what was generated: %w", err)
 		}
-		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // sources are for everybody to read
+		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return fmt.Errorf("making a package's folder: %w", err)
 		}
 		for _, entry := range entries {

@@ -60,12 +60,12 @@ func (p *printer) widened(f flow, o *operation) {
 func (p *printer) pairCall(f flow, pair *plan.Pair) func(dst, src, at string) {
 	return func(dst, src, _ string) {
 		if f.up {
-			p.line("if err := %s.AssignProperties_To_%s(%s); err != nil {", receiver(src), pair.Newer.Name, dst)
+			p.linef("if err := %s.AssignProperties_To_%s(%s); err != nil {", receiver(src), pair.Newer.Name, dst)
 		} else {
-			p.line("if err := %s.AssignProperties_From_%s(%s); err != nil {", receiver(dst), pair.Newer.Name, src)
+			p.linef("if err := %s.AssignProperties_From_%s(%s); err != nil {", receiver(dst), pair.Newer.Name, src)
 		}
-		p.line("return err")
-		p.line("}")
+		p.linef("return err")
+		p.linef("}")
 	}
 }
 
@@ -98,30 +98,30 @@ func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
 		cases, fallback = e.Down, e.Fallback
 	}
 	name := enumName(e, up)
-	p.line("// %s maps the values of %s, and says whether the way back leads to the same one.", name, choose(up, each.Older.Name(), each.Newer.String()))
-	p.line("func %s(value string) (converted string, exact bool) {", name)
-	p.line("switch value {")
+	p.linef("// %s maps the values of %s, and says whether the way back leads to the same one.", name, choose(up, each.Older.Name(), each.Newer.String()))
+	p.linef("func %s(value string) (converted string, exact bool) {", name)
+	p.linef("switch value {")
 	for _, each := range cases {
-		p.line("case %s:", quoted(each.From))
-		p.line("return %s, %t", quoted(each.To), each.Exact)
+		p.linef("case %s:", quoted(each.From))
+		p.linef("return %s, %t", quoted(each.To), each.Exact)
 	}
 	var kept []string
 	for _, value := range e.Kept {
 		kept = append(kept, quoted(value))
 	}
 	if kept != nil && e.Fallback != "" {
-		p.line("case %s:", strings.Join(kept, ", "))
-		p.line("return value, true")
+		p.linef("case %s:", strings.Join(kept, ", "))
+		p.linef("return value, true")
 	}
-	p.line("default:")
+	p.linef("default:")
 	if fallback != "" {
-		p.line("return %s, false", quoted(fallback))
+		p.linef("return %s, false", quoted(fallback))
 	} else {
-		p.line("return value, %t", e.Fallback == "")
+		p.linef("return value, %t", e.Fallback == "")
 	}
-	p.line("}")
-	p.line("}")
-	p.line("")
+	p.linef("}")
+	p.linef("}")
+	p.linef("")
 }
 
 // edge turns a type of the API into what is done between it and its storage type.
@@ -161,10 +161,10 @@ func (p *printer) edgeNamed(o *operation, t *model.Type, own, load bool) {
 	switch {
 	case own && load:
 		o.kind = call
-		o.call = func(dst, src, at string) { p.line("%s.assignToStorage(%s, %s)", receiver(src), dst, at) }
+		o.call = func(dst, src, at string) { p.linef("%s.assignToStorage(%s, %s)", receiver(src), dst, at) }
 	case own:
 		o.kind = call
-		o.call = func(dst, src, at string) { p.line("%s.assignFromStorage(%s, %s)", receiver(dst), src, at) }
+		o.call = func(dst, src, at string) { p.linef("%s.assignFromStorage(%s, %s)", receiver(dst), src, at) }
 	case t.Has("DeepCopyInto"):
 		o.kind, o.nilable = deepCopy, nilable(t)
 	default:

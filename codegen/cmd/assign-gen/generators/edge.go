@@ -37,42 +37,43 @@ func edge(p *printer, all *plan.Plan, version *plan.Version) {
 
 // annotation prints the variable that hand-written code of the package uses too, in SetDefaults and Validate.
 func (p *printer) annotation(all *plan.Plan, version *plan.Version) {
-	p.line("// %s is the annotation that holds what %s cannot show. SetDefaults calls its Preserve, and Validate its Validate.", annotationVariable, version.Name)
-	p.line("var %s = %s{", annotationVariable, p.runtime("Annotation"))
-	p.line("Name: %s,", quoted(all.Annotation))
+	p.linef("// %s is the annotation that holds what %s cannot show.", annotationVariable, version.Name)
+	p.linef("// SetDefaults calls its Preserve, and Validate its Validate.")
+	p.linef("var %s = %s{", annotationVariable, p.runtime("Annotation"))
+	p.linef("Name: %s,", quoted(all.Annotation))
 	if version == all.Hub {
-		p.line("Hub: true,")
+		p.linef("Hub: true,")
 	}
 	if all.Retired != nil {
 		var retired []string
 		for _, each := range all.Retired {
 			retired = append(retired, quoted(each))
 		}
-		p.line("Retired: []string{%s},", strings.Join(retired, ", "))
+		p.linef("Retired: []string{%s},", strings.Join(retired, ", "))
 	}
-	p.line("}")
-	p.line("")
+	p.linef("}")
+	p.linef("")
 }
 
 // rootEdge prints the conversion of a kind, whose metadata carries the bags.
 func (p *printer) rootEdge(each *plan.Struct) {
 	storage := p.name(each.Version.StoragePath(), each.Name)
-	p.line("// AssignProperties_To_%s copies the object to its storage type. The two share no memory.", each.Name)
-	p.line("func (in *%s) AssignProperties_To_%s(dst *%s) error {", each.Name, each.Name, storage)
-	p.line("*dst = %s{}", storage)
-	p.line("in.assignToStorage(dst, %s.Load(&dst.ObjectMeta, &in.ObjectMeta))", annotationVariable)
-	p.line("return nil")
-	p.line("}")
-	p.line("")
-	p.line("// AssignProperties_From_%s fills the object from its storage type, but for apiVersion and kind. The two share no memory.", each.Name)
-	p.line("func (in *%s) AssignProperties_From_%s(src *%s) error {", each.Name, each.Name, storage)
-	p.line("*in = %s{TypeMeta: in.TypeMeta}", each.Name)
-	p.line("to := %s()", p.runtime("NewWriter"))
-	p.line("in.assignFromStorage(src, to)")
-	p.line("%s.Store(&in.ObjectMeta, &src.ObjectMeta, to)", annotationVariable)
-	p.line("return nil")
-	p.line("}")
-	p.line("")
+	p.linef("// AssignProperties_To_%s copies the object to its storage type. The two share no memory.", each.Name)
+	p.linef("func (in *%s) AssignProperties_To_%s(dst *%s) error {", each.Name, each.Name, storage)
+	p.linef("*dst = %s{}", storage)
+	p.linef("in.assignToStorage(dst, %s.Load(&dst.ObjectMeta, &in.ObjectMeta))", annotationVariable)
+	p.linef("return nil")
+	p.linef("}")
+	p.linef("")
+	p.linef("// AssignProperties_From_%s fills the object from its storage type, but for apiVersion and kind. The two share no memory.", each.Name)
+	p.linef("func (in *%s) AssignProperties_From_%s(src *%s) error {", each.Name, each.Name, storage)
+	p.linef("*in = %s{TypeMeta: in.TypeMeta}", each.Name)
+	p.linef("to := %s()", p.runtime("NewWriter"))
+	p.linef("in.assignFromStorage(src, to)")
+	p.linef("%s.Store(&in.ObjectMeta, &src.ObjectMeta, to)", annotationVariable)
+	p.linef("return nil")
+	p.linef("}")
+	p.linef("")
 }
 
 // toHub prints the way of a kind to the hub and back.
@@ -80,28 +81,28 @@ func (p *printer) toHub(all *plan.Plan, each *plan.Struct) {
 	name := each.Name
 	hubName := hubKind(all, each)
 	hub := p.name(all.Hub.StoragePath(), hubName)
-	p.line("// AssignToHub copies the object to the storage type of the hub, %s.", all.Hub.Name)
-	p.line("func (in *%s) AssignToHub(hub *%s) error {", name, hub)
+	p.linef("// AssignToHub copies the object to the storage type of the hub, %s.", all.Hub.Name)
+	p.linef("func (in *%s) AssignToHub(hub *%s) error {", name, hub)
 	if each.Version == all.Hub {
-		p.line("return in.AssignProperties_To_%s(hub)", name)
+		p.linef("return in.AssignProperties_To_%s(hub)", name)
 	} else {
-		p.line("var own %s", p.name(each.Version.StoragePath(), name))
-		p.line("if err := in.AssignProperties_To_%s(&own); err != nil {\nreturn err\n}", name)
-		p.line("return own.AssignToHub(hub)")
+		p.linef("var own %s", p.name(each.Version.StoragePath(), name))
+		p.linef("if err := in.AssignProperties_To_%s(&own); err != nil {\nreturn err\n}", name)
+		p.linef("return own.AssignToHub(hub)")
 	}
-	p.line("}")
-	p.line("")
-	p.line("// AssignFromHub fills the object from the storage type of the hub, %s.", all.Hub.Name)
-	p.line("func (in *%s) AssignFromHub(hub *%s) error {", name, hub)
+	p.linef("}")
+	p.linef("")
+	p.linef("// AssignFromHub fills the object from the storage type of the hub, %s.", all.Hub.Name)
+	p.linef("func (in *%s) AssignFromHub(hub *%s) error {", name, hub)
 	if each.Version == all.Hub {
-		p.line("return in.AssignProperties_From_%s(hub)", name)
+		p.linef("return in.AssignProperties_From_%s(hub)", name)
 	} else {
-		p.line("var own %s", p.name(each.Version.StoragePath(), name))
-		p.line("if err := own.AssignFromHub(hub); err != nil {\nreturn err\n}")
-		p.line("return in.AssignProperties_From_%s(&own)", name)
+		p.linef("var own %s", p.name(each.Version.StoragePath(), name))
+		p.linef("if err := own.AssignFromHub(hub); err != nil {\nreturn err\n}")
+		p.linef("return in.AssignProperties_From_%s(&own)", name)
 	}
-	p.line("}")
-	p.line("")
+	p.linef("}")
+	p.linef("")
 }
 
 // convertible prints what the conversion webhook calls. It asks the other version for its way to the hub, so that no API
@@ -111,28 +112,28 @@ func (p *printer) convertible(all *plan.Plan, each *plan.Struct) {
 	hub := p.name(all.Hub.StoragePath(), hubName)
 	hubConvertible := p.name(all.Hub.StoragePath(), hubName+"HubConvertible")
 	label := each.Version.Name + "." + name
-	p.line("var _ %s = (*%s)(nil)", p.name(apisPackage, "Convertible"), name)
-	p.line("")
-	p.line("// ConvertTo implements apis.Convertible.")
-	p.line("func (in *%s) ConvertTo(_ %s, to %s) (err error) {", name, p.name("context", "Context"), p.name(apisPackage, "Convertible"))
-	p.line("defer %s(&err, in)", p.runtime("Recover"))
-	p.line("dst, ok := to.(%s)", hubConvertible)
-	p.line("if !ok {\nreturn %s(%s, to)\n}", p.name("fmt", "Errorf"), quoted(label+" cannot convert to %T"))
-	p.line("var hub %s", hub)
-	p.line("if err := in.AssignToHub(&hub); err != nil {\nreturn err\n}")
-	p.line("return dst.AssignFromHub(&hub)")
-	p.line("}")
-	p.line("")
-	p.line("// ConvertFrom implements apis.Convertible.")
-	p.line("func (in *%s) ConvertFrom(_ %s, from %s) (err error) {", name, p.name("context", "Context"), p.name(apisPackage, "Convertible"))
-	p.line("defer %s(&err, in)", p.runtime("Recover"))
-	p.line("src, ok := from.(%s)", hubConvertible)
-	p.line("if !ok {\nreturn %s(%s, from)\n}", p.name("fmt", "Errorf"), quoted(label+" cannot convert from %T"))
-	p.line("var hub %s", hub)
-	p.line("if err := src.AssignToHub(&hub); err != nil {\nreturn err\n}")
-	p.line("return in.AssignFromHub(&hub)")
-	p.line("}")
-	p.line("")
+	p.linef("var _ %s = (*%s)(nil)", p.name(apisPackage, "Convertible"), name)
+	p.linef("")
+	p.linef("// ConvertTo implements apis.Convertible.")
+	p.linef("func (in *%s) ConvertTo(_ %s, to %s) (err error) {", name, p.name("context", "Context"), p.name(apisPackage, "Convertible"))
+	p.linef("defer %s(&err, in)", p.runtime("Recover"))
+	p.linef("dst, ok := to.(%s)", hubConvertible)
+	p.linef("if !ok {\nreturn %s(%s, to)\n}", p.name("fmt", "Errorf"), quoted(label+" cannot convert to %T"))
+	p.linef("var hub %s", hub)
+	p.linef("if err := in.AssignToHub(&hub); err != nil {\nreturn err\n}")
+	p.linef("return dst.AssignFromHub(&hub)")
+	p.linef("}")
+	p.linef("")
+	p.linef("// ConvertFrom implements apis.Convertible.")
+	p.linef("func (in *%s) ConvertFrom(_ %s, from %s) (err error) {", name, p.name("context", "Context"), p.name(apisPackage, "Convertible"))
+	p.linef("defer %s(&err, in)", p.runtime("Recover"))
+	p.linef("src, ok := from.(%s)", hubConvertible)
+	p.linef("if !ok {\nreturn %s(%s, from)\n}", p.name("fmt", "Errorf"), quoted(label+" cannot convert from %T"))
+	p.linef("var hub %s", hub)
+	p.linef("if err := src.AssignToHub(&hub); err != nil {\nreturn err\n}")
+	p.linef("return in.AssignFromHub(&hub)")
+	p.linef("}")
+	p.linef("")
 }
 
 // hubKind is what a kind is called in the hub.
@@ -156,13 +157,13 @@ func counterpart(all *plan.Plan, each *plan.Struct) *plan.Struct {
 
 // load prints the conversion of a struct to its storage type. It cannot fail: the shapes are the same.
 func (p *printer) load(each *plan.Struct) {
-	p.line("func (in *%s) assignToStorage(dst *%s, from %s) {", each.Name, p.name(each.Version.StoragePath(), each.Name), p.runtime("Reader"))
-	p.line("dst.PropertyBag = from.Bag()")
+	p.linef("func (in *%s) assignToStorage(dst *%s, from %s) {", each.Name, p.name(each.Version.StoragePath(), each.Name), p.runtime("Reader"))
+	p.linef("dst.PropertyBag = from.Bag()")
 	for _, field := range each.Fields {
 		p.loadField(field)
 	}
-	p.line("}")
-	p.line("")
+	p.linef("}")
+	p.linef("")
 }
 
 func (p *printer) loadField(f *plan.Field) {
@@ -182,11 +183,11 @@ func (p *printer) loadField(f *plan.Field) {
 			p.copied(o, dst, src, at, 0)
 			return
 		}
-		p.line("if len(%s) > 0 {", src)
+		p.linef("if len(%s) > 0 {", src)
 		p.elements(o, dst, src, at, 0)
-		p.line("} else if from.WasZero(%s) {", key)
-		p.line("%s = %s{}", dst, o.target())
-		p.line("}")
+		p.linef("} else if from.WasZero(%s) {", key)
+		p.linef("%s = %s{}", dst, o.target())
+		p.linef("}")
 	case model.Struct, model.Array:
 		p.loadStruct(f, o, at)
 	case model.Basic, model.Named, model.Unsupported:
@@ -194,7 +195,7 @@ func (p *printer) loadField(f *plan.Field) {
 		if o.kind == cast {
 			value = o.target() + "(" + src + ")"
 		}
-		p.line("%s = %s(from, %s, %s)", dst, p.runtime(choose(f.API.Omit == model.Always, "RequiredPointer", "OptionalPointer")), key, value)
+		p.linef("%s = %s(from, %s, %s)", dst, p.runtime(choose(f.API.Omit == model.Always, "RequiredPointer", "OptionalPointer")), key, value)
 	}
 }
 
@@ -203,7 +204,7 @@ func (p *printer) loadStruct(f *plan.Field, o *operation, at string) {
 	dst, src, key := "dst."+f.Name(), "in."+f.Name(), quoted(f.Key())
 	condition := fmt.Sprintf("!%s || from.WasZero(%s)", p.zero(f, src), key)
 	if f.ShowsZero() {
-		condition = fmt.Sprintf("!%s", p.zero(f, src))
+		condition = "!" + p.zero(f, src)
 	}
 	if at != "" {
 		condition += " || !at.IsEmpty()"
@@ -215,10 +216,10 @@ func (p *printer) loadStruct(f *plan.Field, o *operation, at string) {
 		condition = "at := " + at + "; " + condition
 		at = "at"
 	}
-	p.line("if %s {", condition)
-	p.line("%s = new(%s)", dst, o.target())
+	p.linef("if %s {", condition)
+	p.linef("%s = new(%s)", dst, o.target())
 	p.copied(o, "*"+dst, src, at, 0)
-	p.line("}")
+	p.linef("}")
 }
 
 // zero is an expression that says whether JSON would leave a struct out, or show it with nothing in it.
@@ -231,13 +232,13 @@ func (p *printer) zero(f *plan.Field, value string) string {
 
 // store prints the conversion of a struct from its storage type.
 func (p *printer) store(each *plan.Struct) {
-	p.line("func (in *%s) assignFromStorage(src *%s, to %s) {", each.Name, p.name(each.Version.StoragePath(), each.Name), p.runtime("Writer"))
-	p.line("to.SetBag(src.PropertyBag)")
+	p.linef("func (in *%s) assignFromStorage(src *%s, to %s) {", each.Name, p.name(each.Version.StoragePath(), each.Name), p.runtime("Writer"))
+	p.linef("to.SetBag(src.PropertyBag)")
 	for _, field := range each.Fields {
 		p.storeField(field)
 	}
-	p.line("}")
-	p.line("")
+	p.linef("}")
+	p.linef("")
 }
 
 func (p *printer) storeField(f *plan.Field) {
@@ -255,7 +256,7 @@ func (p *printer) storeField(f *plan.Field) {
 	case model.Slice, model.Map:
 		p.copied(o, dst, src, at, 0)
 		if f.API.Omit == model.OmitEmpty && o.kind != deepCopy {
-			p.line("if %s != nil && len(%s) == 0 {\nto.MarkZero(%s)\n}", src, src, key)
+			p.linef("if %s != nil && len(%s) == 0 {\nto.MarkZero(%s)\n}", src, src, key)
 		}
 	case model.Struct, model.Array:
 		p.storeStruct(f, o, at)
@@ -264,29 +265,29 @@ func (p *printer) storeField(f *plan.Field) {
 		if o.kind == cast {
 			value = o.target() + "(" + value + ")"
 		}
-		p.line("%s = %s", dst, value)
+		p.linef("%s = %s", dst, value)
 	}
 }
 
 // storeStruct marks a struct that is there with nothing in it, or one that is not there and looks otherwise.
 func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
 	dst, src, key := "in."+f.Name(), "src."+f.Name(), quoted(f.Key())
-	p.line("if %s != nil {", src)
+	p.linef("if %s != nil {", src)
 	p.copied(o, dst, "*"+src, at, 0)
 	switch {
 	case f.ShowsZero():
-		p.line("} else {")
+		p.linef("} else {")
 		if o.kind == call {
 			// What its fields show is not there either.
-			p.line("%s.assignFromStorage(&%s{}, %s)", dst, p.name(f.Struct.Version.StoragePath(), f.API.Type.Name), at)
+			p.linef("%s.assignFromStorage(&%s{}, %s)", dst, p.name(f.Struct.Version.StoragePath(), f.API.Type.Name), at)
 		}
-		p.line("to.MarkAbsent(%s)", key)
+		p.linef("to.MarkAbsent(%s)", key)
 	case o.kind == call:
-		p.line("if %s && len(%s.PropertyBag) == 0 {\nto.MarkZero(%s)\n}", p.zero(f, dst), src, key)
+		p.linef("if %s && len(%s.PropertyBag) == 0 {\nto.MarkZero(%s)\n}", p.zero(f, dst), src, key)
 	default:
-		p.line("if %s {\nto.MarkZero(%s)\n}", p.zero(f, dst), key)
+		p.linef("if %s {\nto.MarkZero(%s)\n}", p.zero(f, dst), key)
 	}
-	p.line("}")
+	p.linef("}")
 }
 
 // keyFunction is the function that names the elements of a list, or nothing if they have no keys.
@@ -307,18 +308,18 @@ func (p *printer) keyFunctions(each *plan.Struct) {
 			continue
 		}
 		element := f.API.Type.Base().Elem
-		p.line("func %s(element *%s) string {", name, p.api(element))
+		p.linef("func %s(element *%s) string {", name, p.api(element))
 		if element.Kind == model.Pointer {
-			p.line("if *element == nil {\nreturn \"\"\n}")
+			p.linef("if *element == nil {\nreturn \"\"\n}")
 			element = element.Elem
 		}
 		var parts []string
 		for _, key := range f.Settings.ListMapKeys {
 			parts = append(parts, keyPart(choose(f.API.Type.Base().Elem.Kind == model.Pointer, "(*element)", "element"), element, key))
 		}
-		p.line("return %s(%s)", p.runtime("Key"), strings.Join(parts, ", "))
-		p.line("}")
-		p.line("")
+		p.linef("return %s(%s)", p.runtime("Key"), strings.Join(parts, ", "))
+		p.linef("}")
+		p.linef("")
 	}
 }
 

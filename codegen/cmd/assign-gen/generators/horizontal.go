@@ -56,15 +56,15 @@ func horizontal(p *printer, link *plan.Link) {
 // assignable prints the interface of a struct's hook.
 func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
 	newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
-	p.line("// assignable%s is implemented by %s if its conversion is augmented.", pair.Older.Name, pair.Older.Name)
-	p.line("type assignable%s interface {", pair.Older.Name)
-	p.line("AssignPropertiesTo(dst *%s) error", newer)
-	p.line("AssignPropertiesFrom(src *%s) error", newer)
-	p.line("}")
-	p.line("")
+	p.linef("// assignable%s is implemented by %s if its conversion is augmented.", pair.Older.Name, pair.Older.Name)
+	p.linef("type assignable%s interface {", pair.Older.Name)
+	p.linef("AssignPropertiesTo(dst *%s) error", newer)
+	p.linef("AssignPropertiesFrom(src *%s) error", newer)
+	p.linef("}")
+	p.linef("")
 	if pair.Augmented {
-		p.line("var _ assignable%s = (*%s)(nil)", pair.Older.Name, pair.Older.Name)
-		p.line("")
+		p.linef("var _ assignable%s = (*%s)(nil)", pair.Older.Name, pair.Older.Name)
+		p.linef("")
 	}
 }
 
@@ -74,30 +74,30 @@ func (p *printer) assignment(f flow) {
 	from, to := f.versions()
 	newer := p.name(f.link.Newer.StoragePath(), f.pair.Newer.Name)
 	if f.up {
-		p.line("// AssignProperties_To_%s copies the %s to %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, to)
-		p.line("func (in *%s) AssignProperties_To_%s(dst *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
-		p.line("*dst = %s{}", newer)
+		p.linef("// AssignProperties_To_%s copies the %s to %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, to)
+		p.linef("func (in *%s) AssignProperties_To_%s(dst *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
+		p.linef("*dst = %s{}", newer)
 	} else {
-		p.line("// AssignProperties_From_%s fills the %s from %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, from)
-		p.line("func (in *%s) AssignProperties_From_%s(src *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
-		p.line("*in = %s{}", f.pair.Older.Name)
+		p.linef("// AssignProperties_From_%s fills the %s from %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, from)
+		p.linef("func (in *%s) AssignProperties_From_%s(src *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
+		p.linef("*in = %s{}", f.pair.Older.Name)
 	}
-	p.line("bag := %s.PropertyBag.Clone()", f.source())
+	p.linef("bag := %s.PropertyBag.Clone()", f.source())
 	if f.pair.Older.Root {
-		p.line("%s.ObjectMeta.DeepCopyInto(&%s.ObjectMeta)", f.source(), f.target())
+		p.linef("%s.ObjectMeta.DeepCopyInto(&%s.ObjectMeta)", f.source(), f.target())
 	}
 	for _, each := range f.pair.Fields {
 		p.field(f, each)
 	}
-	p.line("%s.PropertyBag = bag.OrNil()", f.target())
-	p.line("")
+	p.linef("%s.PropertyBag = bag.OrNil()", f.target())
+	p.linef("")
 	p.hook(f)
 	for _, each := range f.pair.Fields {
 		p.derived(f, each)
 	}
-	p.line("return nil")
-	p.line("}")
-	p.line("")
+	p.linef("return nil")
+	p.linef("}")
+	p.linef("")
 }
 
 // field prints what is done for a field before the hook.
@@ -109,7 +109,7 @@ func (p *printer) field(f flow, each *plan.FieldPlan) {
 		if f.up {
 			p.put(f, each.OlderKey, "in."+each.Older.Name())
 		} else {
-			p.line("bag.Take(%s, &in.%s)", keyName(each.OlderKey), each.Older.Name())
+			p.linef("bag.Take(%s, &in.%s)", keyName(each.OlderKey), each.Older.Name())
 		}
 	case plan.StashedNewer:
 		p.stashedNewer(f, each)
@@ -127,13 +127,13 @@ func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
 	case !f.up && basis == "":
 		p.put(f, each.NewerKey, "src."+each.Newer.String())
 	case !f.up: // after the hook, when the basis is known
-		p.line("bag.Remove(%s)", key)
+		p.linef("bag.Remove(%s)", key)
 	case basis == "":
-		p.line("bag.Take(%s, &dst.%s)", key, each.Newer)
+		p.linef("bag.Take(%s, &dst.%s)", key, each.Newer)
 	default:
-		p.line("if bag.TakeDerived(%s, %s, &dst.%s) != %s {", key, basis, each.Newer, p.runtime("Exact"))
-		p.line("dst.%s = nil", each.Newer)
-		p.line("}")
+		p.linef("if bag.TakeDerived(%s, %s, &dst.%s) != %s {", key, basis, each.Newer, p.runtime("Exact"))
+		p.linef("dst.%s = nil", each.Newer)
+		p.linef("}")
 	}
 }
 
@@ -142,18 +142,18 @@ func (p *printer) stashedInside(f flow, each *plan.FieldPlan) {
 	key := keyName(each.NewerKey)
 	if f.up {
 		variable := "stashed" + exported(each.Newer.String())
-		p.line("var %s %s", variable, p.storage(each.Newer.Last().Type))
-		p.line("if bag.Take(%s, &%s) {", key, variable)
+		p.linef("var %s %s", variable, p.storage(each.Newer.Last().Type))
+		p.linef("if bag.Take(%s, &%s) {", key, variable)
 		p.entered("dst", each.Newer)
-		p.line("dst.%s = %s", each.Newer, variable)
-		p.line("}")
+		p.linef("dst.%s = %s", each.Newer, variable)
+		p.linef("}")
 		return
 	}
-	p.line("if %s {", present("src", each.Newer, nilable(each.Newer.Last().Type)))
+	p.linef("if %s {", present("src", each.Newer, nilable(each.Newer.Last().Type)))
 	p.put(f, each.NewerKey, "src."+each.Newer.String())
-	p.line("} else {")
-	p.line("bag.Remove(%s)", key)
-	p.line("}")
+	p.linef("} else {")
+	p.linef("bag.Remove(%s)", key)
+	p.linef("}")
 }
 
 // stashedPresence stashes the bag of a struct whose fields the older version has elsewhere, and one with nothing in it, which
@@ -162,13 +162,13 @@ func (p *printer) stashedPresence(f flow, each *plan.FieldPlan) {
 	key, own := keyName(each.NewerKey), p.isOwn(each.Newer.Last().Type)
 	if f.up {
 		variable := "stashed" + exported(each.Newer.String())
-		p.line("var %s %s", variable, p.runtime("PropertyBag"))
-		p.line("if bag.Take(%s, &%s) {", key, variable)
+		p.linef("var %s %s", variable, p.runtime("PropertyBag"))
+		p.linef("if bag.Take(%s, &%s) {", key, variable)
 		p.entered("dst", append(slices.Clone(each.Newer), plan.Step{}))
 		if own {
-			p.line("dst.%s.PropertyBag = %s.OrNil()", each.Newer, variable)
+			p.linef("dst.%s.PropertyBag = %s.OrNil()", each.Newer, variable)
 		}
-		p.line("}")
+		p.linef("}")
 		return
 	}
 	there := present("src", each.Newer, true)
@@ -178,11 +178,11 @@ func (p *printer) stashedPresence(f flow, each *plan.FieldPlan) {
 		bag = "src." + each.Newer.String() + ".PropertyBag"
 		empty = "(len(" + bag + ") > 0 || " + empty + ")"
 	}
-	p.line("if %s && %s {", there, empty)
+	p.linef("if %s && %s {", there, empty)
 	p.put(f, each.NewerKey, bag)
-	p.line("} else {")
-	p.line("bag.Remove(%s)", key)
-	p.line("}")
+	p.linef("} else {")
+	p.linef("bag.Remove(%s)", key)
+	p.linef("}")
 }
 
 // isOwn says whether a struct, or a pointer to one, is declared by a version of the API.
@@ -195,13 +195,12 @@ func (p *printer) isOwn(t *model.Type) bool {
 
 // entered makes the structs on a path.
 func (p *printer) entered(root string, path plan.Path) {
-	expression := root
-	for _, step := range path[:len(path)-1] {
-		expression += "." + step.Name
+	for i, step := range path[:len(path)-1] {
+		expression := root + "." + path[:i+1].String()
 		if step.Type.Kind == model.Pointer {
-			p.line("if %s == nil {", expression)
-			p.line("%s = new(%s)", expression, p.storage(step.Type.Elem))
-			p.line("}")
+			p.linef("if %s == nil {", expression)
+			p.linef("%s = new(%s)", expression, p.storage(step.Type.Elem))
+			p.linef("}")
 		}
 	}
 }
@@ -209,9 +208,8 @@ func (p *printer) entered(root string, path plan.Path) {
 // present is a condition that holds if the structs on a path are there, and its end too if that can be nil.
 func present(root string, path plan.Path, end bool) string {
 	var conditions []string
-	expression := root
 	for i, step := range path {
-		expression += "." + step.Name
+		expression := root + "." + path[:i+1].String()
 		if (i < len(path)-1 && step.Type.Kind == model.Pointer) || (i == len(path)-1 && end) {
 			conditions = append(conditions, expression+" != nil")
 		}
@@ -221,9 +219,9 @@ func present(root string, path plan.Path, end bool) string {
 
 func (p *printer) put(f flow, key, value string) {
 	from, to := f.versions()
-	p.line("if err := bag.Put(%s, %s); err != nil {", keyName(key), value)
-	p.line("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
-	p.line("}")
+	p.linef("if err := bag.Put(%s, %s); err != nil {", keyName(key), value)
+	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
+	p.linef("}")
 }
 
 // converted prints the conversion of a field that both versions have.
@@ -234,21 +232,21 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 	o := p.operation(f, each.Conversion, exact)
 	switch {
 	case len(each.Newer) > 1 && f.up:
-		p.line("if %s != nil {", src)
+		p.linef("if %s != nil {", src)
 		p.entered("dst", each.Newer)
 		p.copied(o, dst, src, "", 0)
-		p.line("}")
+		p.linef("}")
 	case len(each.Newer) > 1:
-		p.line("if %s {", present("src", each.Newer, false))
+		p.linef("if %s {", present("src", each.Newer, false))
 		p.copied(o, dst, src, "", 0)
-		p.line("}")
+		p.linef("}")
 	case each.Conversion.Inexact():
 		// What this version showed instead of a value that it does not know stands for that value until somebody changes it.
-		p.line("%s := true", exact)
-		p.line("if bag.TakeDerived(%s, %s, &%s) != %s {", keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
-		p.line("%s = nil", dst)
+		p.linef("%s := true", exact)
+		p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
+		p.linef("%s = nil", dst)
 		p.copied(o, dst, src, "", 0)
-		p.line("}")
+		p.linef("}")
 	default:
 		p.copied(o, dst, src, "", 0)
 	}
@@ -257,33 +255,33 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 // hook prints the call of the hook, which is found on the receiver in both directions.
 func (p *printer) hook(f flow) {
 	from, to := f.versions()
-	p.line("var self any = in")
-	p.line("if augmented, ok := self.(assignable%s); ok {", f.pair.Older.Name)
-	p.line("if err := augmented.%s(%s); err != nil {", choose(f.up, "AssignPropertiesTo", "AssignPropertiesFrom"), choose(f.up, "dst", "src"))
-	p.line("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("augmenting %s→%s %s: %%w", from, to, f.pair.Older.Name)))
-	p.line("}")
-	p.line("}")
+	p.linef("var self any = in")
+	p.linef("if augmented, ok := self.(assignable%s); ok {", f.pair.Older.Name)
+	p.linef("if err := augmented.%s(%s); err != nil {", choose(f.up, "AssignPropertiesTo", "AssignPropertiesFrom"), choose(f.up, "dst", "src"))
+	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("augmenting %s→%s %s: %%w", from, to, f.pair.Older.Name)))
+	p.linef("}")
+	p.linef("}")
 }
 
 // derived prints what is stashed after the hook: values that hold good only for what the destination shows now.
 func (p *printer) derived(f flow, each *plan.FieldPlan) {
 	from, to := f.versions()
 	stash := func(key, value, basis string) {
-		p.line("if err := %s.PropertyBag.PutDerived(%s, %s, %s); err != nil {", f.target(), keyName(key), value, basis)
-		p.line("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
-		p.line("}")
+		p.linef("if err := %s.PropertyBag.PutDerived(%s, %s, %s); err != nil {", f.target(), keyName(key), value, basis)
+		p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
+		p.linef("}")
 	}
 	switch {
 	case each.Fate == plan.StashedNewer && basisOf(each) != "" && !f.up:
 		stash(each.NewerKey, "src."+each.Newer.String(), basisOf(each))
 	case each.Fate == plan.Converted && each.Conversion.Inexact():
-		p.line("if !%s {", exactName(each))
+		p.linef("if !%s {", exactName(each))
 		if f.up {
 			stash(each.OlderKey, "in."+each.Older.Name(), "dst."+each.Newer.String())
 		} else {
 			stash(each.NewerKey, "src."+each.Newer.String(), "in."+each.Older.Name())
 		}
-		p.line("}")
+		p.linef("}")
 	}
 }
 
@@ -324,9 +322,9 @@ func (p *printer) bagKeys(link *plan.Link) {
 	if lines == nil {
 		return
 	}
-	p.line("// Keys of what is stashed in bags. They stay what they are for as long as objects carry them.")
-	p.line("const (\n%s\n)", strings.Join(lines, "\n"))
-	p.line("")
+	p.linef("// Keys of what is stashed in bags. They stay what they are for as long as objects carry them.")
+	p.linef("const (\n%s\n)", strings.Join(lines, "\n"))
+	p.linef("")
 }
 
 // Keys are the bag keys that a field has or that its hook may use.

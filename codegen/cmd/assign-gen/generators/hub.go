@@ -22,38 +22,38 @@ func hub(p *printer, all *plan.Plan, version *plan.Version) {
 }
 
 func (p *printer) hubConvertible(version *plan.Version, each *plan.Struct) {
-	p.line("// %sHubConvertible is implemented by the API types of all versions. Through it %s converts without importing them.", each.Name, version.Name)
-	p.line("type %sHubConvertible interface {", each.Name)
-	p.line("AssignToHub(hub *%s) error", each.Name)
-	p.line("AssignFromHub(hub *%s) error", each.Name)
-	p.line("}")
-	p.line("")
+	p.linef("// %sHubConvertible is implemented by the API types of all versions. Through it %s converts without importing them.", each.Name, version.Name)
+	p.linef("type %sHubConvertible interface {", each.Name)
+	p.linef("AssignToHub(hub *%s) error", each.Name)
+	p.linef("AssignFromHub(hub *%s) error", each.Name)
+	p.linef("}")
+	p.linef("")
 }
 
 func (p *printer) way(all *plan.Plan, each *plan.Struct) {
 	newer := counterpart(all, each)
 	last := newer.Version == all.Hub
 	hubType := p.name(all.Hub.StoragePath(), hubKind(all, each))
-	p.line("// AssignToHub copies the object to %s.", all.Hub.Name)
-	p.line("func (in *%s) AssignToHub(hub *%s) error {", each.Name, hubType)
+	p.linef("// AssignToHub copies the object to %s.", all.Hub.Name)
+	p.linef("func (in *%s) AssignToHub(hub *%s) error {", each.Name, hubType)
 	if last {
-		p.line("return in.AssignProperties_To_%s(hub)", newer.Name)
+		p.linef("return in.AssignProperties_To_%s(hub)", newer.Name)
 	} else {
-		p.line("var next %s", p.name(newer.Version.StoragePath(), newer.Name))
-		p.line("if err := in.AssignProperties_To_%s(&next); err != nil {\nreturn err\n}", newer.Name)
-		p.line("return next.AssignToHub(hub)")
+		p.linef("var next %s", p.name(newer.Version.StoragePath(), newer.Name))
+		p.linef("if err := in.AssignProperties_To_%s(&next); err != nil {\nreturn err\n}", newer.Name)
+		p.linef("return next.AssignToHub(hub)")
 	}
-	p.line("}")
-	p.line("")
-	p.line("// AssignFromHub fills the object from %s.", all.Hub.Name)
-	p.line("func (in *%s) AssignFromHub(hub *%s) error {", each.Name, hubType)
+	p.linef("}")
+	p.linef("")
+	p.linef("// AssignFromHub fills the object from %s.", all.Hub.Name)
+	p.linef("func (in *%s) AssignFromHub(hub *%s) error {", each.Name, hubType)
 	if last {
-		p.line("return in.AssignProperties_From_%s(hub)", newer.Name)
+		p.linef("return in.AssignProperties_From_%s(hub)", newer.Name)
 	} else {
-		p.line("var next %s", p.name(newer.Version.StoragePath(), newer.Name))
-		p.line("if err := next.AssignFromHub(hub); err != nil {\nreturn err\n}")
-		p.line("return in.AssignProperties_From_%s(&next)", newer.Name)
+		p.linef("var next %s", p.name(newer.Version.StoragePath(), newer.Name))
+		p.linef("if err := next.AssignFromHub(hub); err != nil {\nreturn err\n}")
+		p.linef("return in.AssignProperties_From_%s(&next)", newer.Name)
 	}
-	p.line("}")
-	p.line("")
+	p.linef("}")
+	p.linef("")
 }

@@ -56,25 +56,25 @@ func (o *operation) calls() bool {
 func (p *printer) copied(o *operation, dst, src, at string, depth int) {
 	switch o.kind {
 	case set:
-		p.line("%s = %s", dst, src)
+		p.linef("%s = %s", dst, src)
 	case cast:
-		p.line("%s = %s(%s)", dst, o.target(), src)
+		p.linef("%s = %s(%s)", dst, o.target(), src)
 	case deepCopy:
 		p.deepCopied(o, dst, src)
 	case call:
 		o.call(address(dst), address(src), at)
 	case apply:
-		p.line("converted, same := %s(%s)", o.function, src)
-		p.line("%s, %s = converted, %s && same", dst, o.exact, o.exact)
+		p.linef("converted, same := %s(%s)", o.function, src)
+		p.linef("%s, %s = converted, %s && same", dst, o.exact, o.exact)
 	case ofPointer:
 		p.pointer(o, dst, src, at, depth)
 	case ofSlice, ofMap:
 		if p.wholesale(o, dst, src) {
 			return
 		}
-		p.line("if %s != nil {", src)
+		p.linef("if %s != nil {", src)
 		p.elements(o, dst, src, at, depth)
-		p.line("}")
+		p.linef("}")
 	case ofArray:
 		p.loop(o, dst, src, at, depth)
 	}
@@ -82,23 +82,23 @@ func (p *printer) copied(o *operation, dst, src, at string, depth int) {
 
 func (p *printer) deepCopied(o *operation, dst, src string) {
 	if !o.nilable {
-		p.line("%s.DeepCopyInto(%s)", object(src), address(dst))
+		p.linef("%s.DeepCopyInto(%s)", object(src), address(dst))
 		return
 	}
-	p.line("if %s != nil {", src)
-	p.line("%s.DeepCopyInto(%s)", object(src), address(dst))
-	p.line("}")
+	p.linef("if %s != nil {", src)
+	p.linef("%s.DeepCopyInto(%s)", object(src), address(dst))
+	p.linef("}")
 }
 
 func (p *printer) pointer(o *operation, dst, src, at string, depth int) {
 	if o.elem.kind == set {
-		p.line("%s = %s(%s)", dst, p.runtime("Pointer"), src)
+		p.linef("%s = %s(%s)", dst, p.runtime("Pointer"), src)
 		return
 	}
-	p.line("if %s != nil {", src)
-	p.line("%s = new(%s)", dst, strings.TrimPrefix(o.target(), "*"))
+	p.linef("if %s != nil {", src)
+	p.linef("%s = new(%s)", dst, strings.TrimPrefix(o.target(), "*"))
 	p.copied(o.elem, "*"+dst, "*"+src, at, depth)
-	p.line("}")
+	p.linef("}")
 }
 
 // wholesale writes the copy of a list or map whose elements need no care.
@@ -110,24 +110,24 @@ func (p *printer) wholesale(o *operation, dst, src string) bool {
 		if o.key != nil {
 			return false
 		}
-		p.line("%s = %s(%s)", dst, p.name("maps", "Clone"), src)
+		p.linef("%s = %s(%s)", dst, p.name("maps", "Clone"), src)
 		return true
 	}
-	p.line("if %s != nil {", src)
-	p.line("%s = make(%s, len(%s))", dst, o.target(), src)
-	p.line("copy(%s, %s)", dst, src)
-	p.line("}")
+	p.linef("if %s != nil {", src)
+	p.linef("%s = make(%s, len(%s))", dst, o.target(), src)
+	p.linef("copy(%s, %s)", dst, src)
+	p.linef("}")
 	return true
 }
 
 // elements writes the copy of a list or map that is not nil.
 func (p *printer) elements(o *operation, dst, src, at string, depth int) {
 	if o.elem.kind == set && o.kind == ofSlice {
-		p.line("%s = make(%s, len(%s))", dst, o.target(), src)
-		p.line("copy(%s, %s)", dst, src)
+		p.linef("%s = make(%s, len(%s))", dst, o.target(), src)
+		p.linef("copy(%s, %s)", dst, src)
 		return
 	}
-	p.line("%s = make(%s, len(%s))", dst, o.target(), src)
+	p.linef("%s = make(%s, len(%s))", dst, o.target(), src)
 	if o.kind == ofMap {
 		p.values(o, dst, src, at, depth)
 		return
@@ -140,16 +140,16 @@ func (p *printer) loop(o *operation, dst, src, at string, depth int) {
 	index, place := numbered("i", depth), ""
 	if at != "" && o.calls() {
 		all := numbered("all", depth)
-		whole := func(expression string) string { return indexed(expression) }
+		whole := indexed
 		if o.kind == ofArray {
 			whole = func(expression string) string { return indexed(expression) + "[:]" }
 		}
-		p.line("%s := %s", all, o.list(at, whole(dst), whole(src)))
+		p.linef("%s := %s", all, o.list(at, whole(dst), whole(src)))
 		place = fmt.Sprintf("%s.At(%s)", all, index)
 	}
-	p.line("for %s := range %s {", index, indexed(src))
+	p.linef("for %s := range %s {", index, indexed(src))
 	p.copied(o.elem, fmt.Sprintf("%s[%s]", indexed(dst), index), fmt.Sprintf("%s[%s]", indexed(src), index), place, depth+1)
-	p.line("}")
+	p.linef("}")
 }
 
 // values writes the copy of a map's values.
@@ -157,21 +157,21 @@ func (p *printer) values(o *operation, dst, src, at string, depth int) {
 	key, value, converted, place := numbered("key", depth), numbered("value", depth), numbered("element", depth), ""
 	if at != "" && o.calls() {
 		here := numbered("at", depth)
-		p.line("%s := %s", here, at)
+		p.linef("%s := %s", here, at)
 		name := key
 		if o.name != nil {
 			name = o.name(key)
 		}
 		place = fmt.Sprintf("%s.Key(%s)", here, name)
 	}
-	p.line("for %s, %s := range %s {", key, value, indexed(src))
-	p.line("var %s %s", converted, o.elem.target())
+	p.linef("for %s, %s := range %s {", key, value, indexed(src))
+	p.linef("var %s %s", converted, o.elem.target())
 	p.copied(o.elem, converted, value, place, depth+1)
 	if o.key != nil {
 		key = o.key(key)
 	}
-	p.line("%s[%s] = %s", indexed(dst), key, converted)
-	p.line("}")
+	p.linef("%s[%s] = %s", indexed(dst), key, converted)
+	p.linef("}")
 }
 
 // numbered keeps variables of nested loops apart.

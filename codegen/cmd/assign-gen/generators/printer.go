@@ -47,8 +47,8 @@ func newPrinter(pkg string, all []*plan.Version) *printer {
 	return p
 }
 
-// line writes a line. gofmt indents it.
-func (p *printer) line(format string, args ...any) {
+// linef writes a line. gofmt indents it.
+func (p *printer) linef(format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 }
 

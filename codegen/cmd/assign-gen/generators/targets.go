@@ -44,11 +44,12 @@ type Layout struct {
 // Targets are all packages that a plan makes files for. In maps each package's folder to the one to write to.
 func Targets(all *plan.Plan, layout Layout, in func(dir string) string) []generator.Target {
 	var targets []generator.Target
-	add := func(tag bool, path, pkg, dir, name string, print func(p *printer)) {
+	add := func(tag bool, path, pkg, dir, name string, body func(p *printer)) {
 		targets = append(targets, &generator.SimpleTarget{
 			PkgName: pkg, PkgPath: path, PkgDir: in(dir), HeaderComment: header(layout.Header, tag),
 			GeneratorsFunc: func(*generator.Context) []generator.Generator {
-				return []generator.Generator{&file{GoGenerator: generator.GoGenerator{OutputFilename: name}, printer: newPrinter(path, all.Versions), print: print}}
+				base := generator.GoGenerator{OutputFilename: name}
+				return []generator.Generator{&file{GoGenerator: base, printer: newPrinter(path, all.Versions), body: body}}
 			},
 		})
 	}
@@ -84,12 +85,12 @@ type file struct {
 	generator.GoGenerator
 
 	printer *printer
-	print   func(p *printer)
+	body    func(p *printer)
 }
 
 // Init writes the whole file: the plan has its own order of types.
 func (f *file) Init(_ *generator.Context, w io.Writer) error {
-	f.print(f.printer)
+	f.body(f.printer)
 	if _, err := f.printer.WriteTo(w); err != nil {
 		return fmt.Errorf("writing %s: %w", f.OutputFilename, err)
 	}

@@ -20,36 +20,36 @@ const randfillPackage = "sigs.k8s.io/randfill"
 // storageTests prints, for the storage types of a version, the round trips to the next version and the search for hooks
 // that are never called.
 func storageTests(p *printer, link *plan.Link) {
-	p.line("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
-	p.line("// them when they are initialised.")
-	p.line("var conversionFunctions []any")
-	p.line("")
+	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
+	p.linef("// them when they are initialised.")
+	p.linef("var conversionFunctions []any")
+	p.linef("")
 	p.functions(link)
 	for _, pair := range link.Pairs {
 		newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
-		p.line("func TestAssignPropertiesOf%s(t *%s) {", pair.Older.Name, p.name("testing", "T"))
-		p.line("%s[%s, %s]{", p.name(testPackage, "Link"), pair.Older.Name, newer)
-		p.line("Up: (*%s).AssignProperties_To_%s,", pair.Older.Name, pair.Newer.Name)
-		p.line("Down: (*%s).AssignProperties_From_%s,", pair.Older.Name, pair.Newer.Name)
-		p.line("Functions: append(knownFunctions(), conversionFunctions...),")
-		p.line("}.Test(t)")
-		p.line("}")
-		p.line("")
+		p.linef("func TestAssignPropertiesOf%s(t *%s) {", pair.Older.Name, p.name("testing", "T"))
+		p.linef("%s[%s, %s]{", p.name(testPackage, "Link"), pair.Older.Name, newer)
+		p.linef("Up: (*%s).AssignProperties_To_%s,", pair.Older.Name, pair.Newer.Name)
+		p.linef("Down: (*%s).AssignProperties_From_%s,", pair.Older.Name, pair.Newer.Name)
+		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
+		p.linef("}.Test(t)")
+		p.linef("}")
+		p.linef("")
 	}
-	p.line("func TestAugmentationsAreReachable(t *%s) {", p.name("testing", "T"))
-	p.line("%s(t,", p.name(testPackage, "Reachable"))
+	p.linef("func TestAugmentationsAreReachable(t *%s) {", p.name("testing", "T"))
+	p.linef("%s(t,", p.name(testPackage, "Reachable"))
 	for _, pair := range link.Pairs {
-		p.line("%s[%s, assignable%s](),", p.name(testPackage, "HookOf"), pair.Older.Name, pair.Older.Name)
+		p.linef("%s[%s, assignable%s](),", p.name(testPackage, "HookOf"), pair.Older.Name, pair.Older.Name)
 	}
-	p.line(")")
-	p.line("}")
+	p.linef(")")
+	p.linef("}")
 }
 
 // functions prints what randfill has to know of the storage types: which values enums have, and which fields are dropped.
 func (p *printer) functions(link *plan.Link) {
-	p.line("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
-	p.line("func knownFunctions() []any {")
-	p.line("return []any{")
+	p.linef("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
+	p.linef("func knownFunctions() []any {")
+	p.linef("return []any{")
 	for _, pair := range link.Pairs {
 		var older, newer []string
 		for _, each := range pair.Fields {
@@ -67,9 +67,9 @@ func (p *printer) functions(link *plan.Link) {
 		p.function(pair.Older.Name, older)
 		p.function(p.name(link.Newer.StoragePath(), pair.Newer.Name), newer)
 	}
-	p.line("}")
-	p.line("}")
-	p.line("")
+	p.linef("}")
+	p.linef("}")
+	p.linef("")
 }
 
 func (p *printer) function(name string, lines []string) {
@@ -77,10 +77,10 @@ func (p *printer) function(name string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	p.line("func(object *%s, c %s) {", name, p.name(randfillPackage, "Continue"))
-	p.line("c.FillNoCustom(object)")
-	p.line("%s", strings.Join(lines, "\n"))
-	p.line("},")
+	p.linef("func(object *%s, c %s) {", name, p.name(randfillPackage, "Continue"))
+	p.linef("c.FillNoCustom(object)")
+	p.linef("%s", strings.Join(lines, "\n"))
+	p.linef("},")
 }
 
 // chosen sets a field that is an enum, or a list of enums, to values of both versions: those of the other one are wrong here.
@@ -111,39 +111,40 @@ func enumOf(c *plan.Conversion) *plan.Enum {
 
 // roundTrips prints the test that takes each kind through all versions.
 func roundTrips(p *printer, all *plan.Plan) {
-	p.line("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
-	p.line("// them when they are initialised.")
-	p.line("var conversionFunctions []any")
-	p.line("")
-	p.line("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
-	p.line("func knownFunctions() []any {")
-	p.line("return []any{")
+	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
+	p.linef("// them when they are initialised.")
+	p.linef("var conversionFunctions []any")
+	p.linef("")
+	p.linef("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
+	p.linef("func knownFunctions() []any {")
+	p.linef("return []any{")
 	for _, version := range all.Versions {
 		p.enumFunctions(version)
 	}
 	p.droppedFunctions(all)
-	p.line("}")
-	p.line("}")
-	p.line("")
+	p.linef("}")
+	p.linef("}")
+	p.linef("")
 	for _, root := range all.Hub.Structs {
 		if !root.Root {
 			continue
 		}
-		p.line("func TestConversionOf%s(t *%s) {", root.Name, p.name("testing", "T"))
-		p.line("%s{", p.name(testPackage, "Kind"))
-		p.line("Versions: []%s{", p.name(testPackage, "Version"))
+		p.linef("func TestConversionOf%s(t *%s) {", root.Name, p.name("testing", "T"))
+		p.linef("%s{", p.name(testPackage, "Kind"))
+		p.linef("Versions: []%s{", p.name(testPackage, "Version"))
 		for _, version := range all.Versions {
 			for _, each := range version.Structs {
 				if each.Root && hubKindIs(all, each, root) {
-					p.line("{Name: %s, New: func() %s { return &%s{} }},", quoted(version.Name), p.name(apisPackage, "Convertible"), p.name(version.Package.Path, each.Name))
+					convertible, kind := p.name(apisPackage, "Convertible"), p.name(version.Package.Path, each.Name)
+					p.linef("{Name: %s, New: func() %s { return &%s{} }},", quoted(version.Name), convertible, kind)
 				}
 			}
 		}
-		p.line("},")
-		p.line("Functions: append(knownFunctions(), conversionFunctions...),")
-		p.line("}.Test(t)")
-		p.line("}")
-		p.line("")
+		p.linef("},")
+		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
+		p.linef("}.Test(t)")
+		p.linef("}")
+		p.linef("")
 	}
 }
 
@@ -158,7 +159,7 @@ func (p *printer) enumFunctions(version *plan.Version) {
 			values = append(values, quoted(constant.Value))
 		}
 		if values != nil && exportedName(declared.Name) {
-			p.line("%s[%s](%s),", p.name(testPackage, "OneOf"), p.name(version.Package.Path, declared.Name), strings.Join(slices.Compact(values), ", "))
+			p.linef("%s[%s](%s),", p.name(testPackage, "OneOf"), p.name(version.Package.Path, declared.Name), strings.Join(slices.Compact(values), ", "))
 		}
 	}
 }

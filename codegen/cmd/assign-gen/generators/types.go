@@ -22,19 +22,19 @@ func storageTypes(p *printer, version *plan.Version) {
 }
 
 func (p *printer) storageType(each *plan.Struct) {
-	p.line("// %s is %s of %s in memory. What is absent is nil.", each.Name, each.Name, each.Version.Name)
-	p.line("type %s struct {", each.Name)
+	p.linef("// %s is %s of %s in memory. What is absent is nil.", each.Name, each.Name, each.Version.Name)
+	p.linef("type %s struct {", each.Name)
 	if each.Root {
-		p.line("ObjectMeta %s `json:\"metadata\"`", p.name(metaPackage, "ObjectMeta"))
+		p.linef("ObjectMeta %s `json:\"metadata\"`", p.name(metaPackage, "ObjectMeta"))
 	}
 	for _, field := range each.Fields {
-		p.line("%s %s `json:\"%s,omitzero\"`", field.Name(), p.storage(field.Storage), field.Key())
+		p.linef("%s %s `json:\"%s,omitzero\"`", field.Name(), p.storage(field.Storage), field.Key())
 	}
-	p.line("")
-	p.line("// PropertyBag holds what this version has no field for.")
-	p.line("PropertyBag %s `json:\"$propertyBag,omitempty\"`", p.runtime("PropertyBag"))
-	p.line("}")
-	p.line("")
+	p.linef("")
+	p.linef("// PropertyBag holds what this version has no field for.")
+	p.linef("PropertyBag %s `json:\"$propertyBag,omitempty\"`", p.runtime("PropertyBag"))
+	p.linef("}")
+	p.linef("")
 }
 
 // enumValues repeats the constants of the API package, for hooks: storage types have strings where it has names for them,
@@ -51,8 +51,8 @@ func (p *printer) enumValues(version *plan.Version) {
 	if lines == nil {
 		return
 	}
-	p.line("// Values of %s.", version.Name)
-	p.line("const (\n%s\n)", strings.Join(lines, "\n"))
+	p.linef("// Values of %s.", version.Name)
+	p.linef("const (\n%s\n)", strings.Join(lines, "\n"))
 }
 
 // nilable says whether a type can be nil by itself.

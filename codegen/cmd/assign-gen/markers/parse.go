@@ -144,8 +144,8 @@ func ours(name string) bool {
 	if !ok {
 		return slices.Contains(prefixes, name)
 	}
-	_, close := nearest.Word(prefix, prefixes)
-	return close
+	_, found := nearest.Word(prefix, prefixes)
+	return found
 }
 
 func treatment(marker model.Marker, where string, problems *problem.List) Treatment {
@@ -153,7 +153,7 @@ func treatment(marker model.Marker, where string, problems *problem.List) Treatm
 	strategy, rest, _ := strings.Cut(marker.Value, ",")
 	reason, hasReason := strings.CutPrefix(rest, "reason=")
 	result := Treatment{Strategy: Strategy(strategy), Reason: strings.TrimSpace(reason)}
-	text := ""
+	var text string
 	all := []string{string(Augment), string(Stash), string(Drop)}
 	switch {
 	case !slices.Contains(all, strategy):

@@ -17,8 +17,10 @@ import (
 func TestMarkersBecomeSettings(t *testing.T) {
 	var problems problem.List
 	gotPackage := ParsePackage([]model.Marker{
-		{Name: "conversion-gen:next", Value: "example.com/v1"}, {Name: "conversion-gen:retired", Value: "v1alpha0, v1alpha1"},
-		{Name: "k8s:deepcopy-gen", Value: "package"}, {Name: "conversion-gen:annotation", Value: "a.example.com/b"},
+		{Name: "conversion-gen:next", Value: "example.com/v1"},
+		{Name: "conversion-gen:retired", Value: "v1alpha0, v1alpha1"},
+		{Name: "k8s:deepcopy-gen", Value: "package"},
+		{Name: "conversion-gen:annotation", Value: "a.example.com/b"},
 	}, "p", &problems)
 	wantPackage := Package{Next: "example.com/v1", Annotation: "a.example.com/b", Retired: []string{"v1alpha0", "v1alpha1"}}
 	if diff := cmp.Diff(wantPackage, gotPackage); diff != "" {
@@ -36,11 +38,17 @@ func TestMarkersBecomeSettings(t *testing.T) {
 	}
 
 	gotField := ParseField([]model.Marker{
-		{Name: "conversion:rename", Value: "Status.Address"}, {Name: "conversion:strategy", Value: "drop,reason=it was never read, and never will be"},
-		{Name: "conversion:older", Value: "augment"}, {Name: "conversion:basis", Value: "A,B"},
+		{Name: "conversion:rename", Value: "Status.Address"},
+		{Name: "conversion:strategy", Value: "drop,reason=it was never read, and never will be"},
+		{Name: "conversion:older", Value: "augment"},
+		{Name: "conversion:basis", Value: "A,B"},
 		{Name: "conversion:enum", Value: "Internal:local,External:public,fallback=Internal"},
-		{Name: "conversion:sensitive"}, {Name: "conversion:positional"},
-		{Name: "listType", Value: "map"}, {Name: "listMapKey", Value: "name"}, {Name: "listMapKey", Value: "port"}, {Name: "optional"},
+		{Name: "conversion:sensitive"},
+		{Name: "conversion:positional"},
+		{Name: "listType", Value: "map"},
+		{Name: "listMapKey", Value: "name"},
+		{Name: "listMapKey", Value: "port"},
+		{Name: "optional"},
 	}, "p.T.F", &problems)
 	wantField := Field{
 		Rename:    []string{"Status", "Address"},
@@ -76,8 +84,8 @@ func TestWrongMarkersAreProblems(t *testing.T) {
 			`there is no marker +conversion:whatever`, fieldMarkers,
 		},
 		"misspelt prefix": {
-			[]model.Marker{{Name: "conversoin:rename", Value: "X"}},
-			`there is no marker +conversoin:rename; did you mean "conversion:rename"?`, fieldMarkers,
+			[]model.Marker{{Name: "konversion:rename", Value: "X"}},
+			`there is no marker +konversion:rename; did you mean "conversion:rename"?`, fieldMarkers,
 		},
 		"only the prefix": {
 			[]model.Marker{{Name: "conversion"}},

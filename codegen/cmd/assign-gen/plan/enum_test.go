@@ -26,8 +26,10 @@ func TestEnumWithFallback(t *testing.T) {
 	want := &Enum{
 		Name: "WidgetSpecF",
 		Up: []EnumCase{
-			{From: "External", To: "public", Exact: true}, {From: "Internal", To: "local", Exact: true},
-			{From: "local", To: "local"}, {From: "public", To: "public"}, // come back as Internal and External
+			{From: "External", To: "public", Exact: true},
+			{From: "Internal", To: "local", Exact: true},
+			{From: "local", To: "local"},
+			{From: "public", To: "public"}, // come back as Internal and External
 		},
 		Down:     []EnumCase{{From: "local", To: "Internal", Exact: true}, {From: "public", To: "External", Exact: true}},
 		Fallback: "Internal", Kept: []string{""},

@@ -287,6 +287,11 @@ func (m *matching) convert(older *Field, path Path) {
 		m.problem(problem.BadMarker, label, "+conversion:enum stands at a field that holds no strings", "remove it")
 		return
 	}
+	if len(path) > 1 && conversion.Inexact() {
+		m.problem(problem.NoConversion, label, "the field becomes a part of a struct, and not every value of it can be shown by both versions",
+			"keep values the same in both versions, or use +conversion:strategy=augment")
+		return
+	}
 	result := &FieldPlan{Fate: Converted, Older: older, Newer: path, Conversion: conversion}
 	if conversion.Inexact() {
 		result.OlderKey = m.pair.Older.Version.Name + "/" + older.Key()

@@ -7,6 +7,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -110,5 +111,45 @@ E06 samples/v1beta1.WidgetSpec.Secret: the field is sensitive, only one version 
     fix: add it to the other version, or take it to the hook (+conversion:strategy=augment at an older field, +conversion:older=augment at a newer one), or drop it with a reason`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Error("(-want +got):", diff)
+	}
+}
+
+// What cannot be shown by both versions is kept beside a field, and parts of structs have no place for that.
+func TestPathsIntoStructsThatAreNotConverted(t *testing.T) {
+	text := basic("string")
+	duck := foreign("Duck", structOf(field("Value", text), field("Pointer", pointer(text)), &model.Field{Name: "hidden", JSON: "hidden", Type: text}))
+	inner := newer.own("Inner", field("Count", basic("int64")))
+	for name, test := range map[string]struct {
+		older *model.Field
+		want  string
+	}{
+		"a wider number": {
+			field("F", basic("int32"), "+conversion:rename=Inner.Count"),
+			"E01 samples/v1beta1.WidgetSpec.F (int32) → samples/v1.WidgetSpec.Inner.Count (int64): the field becomes a part of a struct, and not every value of it can be shown by both versions",
+		},
+		"a value of another module": {
+			field("F", text, "+conversion:rename=Duck.Value"),
+			"E01 samples/v1beta1.WidgetSpec.F (string) → samples/v1.WidgetSpec.Duck.Value (string): the path leads to a value inside of a struct of another module, which cannot be absent",
+		},
+		"a field that is not exported": {
+			field("F", text, "+conversion:rename=Duck.hidden"),
+			"E02 samples/v1beta1.WidgetSpec.F: the field is called Duck.hidden in the next version, and duck.Duck has no field hidden",
+		},
+		"a misspelt end": {
+			field("F", text, "+conversion:rename=Inner.Conut"),
+			`E02 samples/v1beta1.WidgetSpec.F: the field is called Inner.Conut in the next version, and v1.Inner has no field Conut; did you mean "Count"?`,
+		},
+		"through a pointer": {
+			field("F", text, "+conversion:rename=Pointed.Count"),
+			"E01 samples/v1beta1.WidgetSpec.F → samples/v1.WidgetSpec.Pointed: the path Pointed.Count leads through *v1.Inner, which is no struct by value and may not be there",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := refused(t, older.with([]*model.Field{test.older}),
+				newer.with([]*model.Field{field("Inner", inner), field("Duck", duck), field("Pointed", pointer(inner))}, inner))
+			if !strings.HasPrefix(got, test.want) {
+				t.Errorf("the problems are\n%s\nwant %q", got, test.want)
+			}
+		})
 	}
 }

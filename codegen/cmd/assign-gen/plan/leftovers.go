@@ -21,7 +21,8 @@ func (p *planner) unused(result *Plan) {
 			here := where(version.Package) + "." + each.Name
 			pair := p.pairs[each]
 			if pair == nil && (each.Settings.Augment || (each.Settings.Name != "" && version.Next == nil)) {
-				p.problem(problem.BadMarker, here, "the type has a marker about the next version, and has no counterpart there", "remove +conversion:name and +conversion:augment")
+				p.problem(problem.BadMarker, here, "the type has a marker about the next version, and has no counterpart there",
+					"remove +conversion:name and +conversion:augment")
 			}
 			for _, field := range each.Fields {
 				p.unusedAt(field, pair)
@@ -43,7 +44,8 @@ func (p *planner) unusedAt(field *Field, pair *Pair) {
 			"remove either +conversion:strategy or +conversion:rename and :enum")
 	}
 	if pair != nil && settings.Enum != nil && settings.ToNext.Strategy == "" && settings.Rename == nil && pair.Newer.Field(field.Name()) == nil {
-		p.problem(problem.BadMarker, field.label(), "the field has an enum map, and the next version has no such field", "remove +conversion:enum, or add +conversion:rename")
+		p.problem(problem.BadMarker, field.label(), "the field has an enum map, and the next version has no such field",
+			"remove +conversion:enum, or add +conversion:rename")
 	}
 	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !field.used {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the older version, and no older version lacks the field",
@@ -77,11 +79,13 @@ func (p *planner) collisions(result *Plan) {
 			}
 			for _, name := range storageNames {
 				if each.Field(name) != nil {
-					p.problem(problem.NameCollision, here, "the type has a field "+name+", which is the name of something in its storage type", "rename the field in Go; JSON may keep its name")
+					p.problem(problem.NameCollision, here, "the type has a field "+name+", which is the name of something in its storage type",
+						"rename the field in Go; JSON may keep its name")
 				}
 			}
 			if each.Root && version.Struct(each.Name+"HubConvertible") != nil {
-				p.problem(problem.NameCollision, here, "there is a type "+each.Name+"HubConvertible, which is the name of something in the storage package", "rename that type")
+				p.problem(problem.NameCollision, here,
+					"there is a type "+each.Name+"HubConvertible, which is the name of something in the storage package", "rename that type")
 			}
 			p.ambiguousJSON(each, here)
 		}

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package plan
 
 import (
+	"strings"
+
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/model"
 )
@@ -159,14 +161,11 @@ type Step struct {
 
 // String is the path in Go.
 func (p Path) String() string {
-	text := ""
+	names := make([]string, len(p))
 	for i, step := range p {
-		if i > 0 {
-			text += "."
-		}
-		text += step.Name
+		names[i] = step.Name
 	}
-	return text
+	return strings.Join(names, ".")
 }
 
 // Last is the field that the path leads to.

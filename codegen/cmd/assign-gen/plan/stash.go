@@ -22,7 +22,8 @@ func (p *planner) stashable(label string, t *model.Type, field *Field) {
 				"or drop it with a reason")
 	}
 	if part := notInJSON(t, field.Struct.Version.Package.Path, make(map[*model.Type]bool)); part != "" {
-		p.problem(problem.UnsupportedType, label+" ("+t.String()+")", "only one version has the field, so it is kept as JSON, and "+part+" does not survive that",
+		p.problem(problem.UnsupportedType, label+" ("+t.String()+")",
+			"only one version has the field, so it is kept as JSON, and "+part+" does not survive that",
 			"use another type, or take it to the hook (+conversion:strategy=augment at an older field, +conversion:older=augment at a newer one)")
 	}
 }

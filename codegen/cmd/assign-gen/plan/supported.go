@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package plan
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/model"
@@ -84,7 +83,7 @@ func unsupportedKind(t *model.Type) string {
 	case strings.HasPrefix(t.Name, "struct"):
 		return "a struct has no name, so it has no storage type"
 	case strings.Contains(t.Name, "["):
-		return fmt.Sprintf("%s is an instance of a generic type", t.Name)
+		return t.Name + " is an instance of a generic type"
 	default:
 		return t.Name + " cannot be written as JSON"
 	}

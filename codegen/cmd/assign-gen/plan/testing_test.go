@@ -72,6 +72,7 @@ func slice(elem *model.Type) *model.Type   { return &model.Type{Kind: model.Slic
 func mapOf(key, elem *model.Type) *model.Type {
 	return &model.Type{Kind: model.Map, Key: key, Elem: elem}
 }
+
 func array(n int64, elem *model.Type) *model.Type {
 	return &model.Type{Kind: model.Array, Len: n, Elem: elem}
 }

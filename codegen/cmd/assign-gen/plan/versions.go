@@ -132,12 +132,14 @@ func (p *planner) annotation(result *Plan, settings map[*Version]markers.Package
 	for _, version := range result.Versions {
 		own := settings[version]
 		if own.Annotation != "" && version != result.Hub {
-			p.problem(problem.BadMarker, where(version.Package), "the marker +conversion-gen:annotation holds for all versions, and stands at one that is not the hub",
+			p.problem(problem.BadMarker, where(version.Package),
+				"the marker +conversion-gen:annotation holds for all versions, and stands at one that is not the hub",
 				"move it to "+where(result.Hub.Package))
 		}
 		for _, retired := range own.Retired {
 			if version != result.Hub {
-				p.problem(problem.BadMarker, where(version.Package), "the marker +conversion-gen:retired holds for all versions, and stands at one that is not the hub",
+				p.problem(problem.BadMarker, where(version.Package),
+					"the marker +conversion-gen:retired holds for all versions, and stands at one that is not the hub",
 					"move it to "+where(result.Hub.Package))
 				break
 			}

@@ -93,12 +93,12 @@ func (l *List) Err() error {
 	if len(l.problems) == 0 {
 		return nil
 	}
-	return errorList(l.All())
+	return listError(l.All())
 }
 
-type errorList []Problem
+type listError []Problem
 
-func (e errorList) Error() string {
+func (e listError) Error() string {
 	lines := make([]string, len(e))
 	for i, problem := range e {
 		lines[i] = problem.String()

@@ -124,14 +124,16 @@ func CheckLock(all *plan.Plan, file, earlier string) error {
 		}
 		entry, value, ok := cutEntry(line)
 		if !ok {
-			problems.Add(problem.Problem{Code: problem.LockChanged, Where: file, Text: fmt.Sprintf("the line %q is none of a lock", line), Fix: "restore the file"})
+			problems.Add(problem.Problem{
+				Code: problem.LockChanged, Where: file, Text: fmt.Sprintf("the line %q is none of a lock", line), Fix: "restore the file",
+			})
 			continue
 		}
 		if !isRetired(entry, all.Retired) {
 			problems.Add(changed(file, entry, value, now))
 		}
 	}
-	return problems.Err() //nolint:wrapcheck // it says all there is
+	return problems.Err()
 }
 
 func changed(file, entry, value string, now []string) problem.Problem {
