@@ -57,7 +57,7 @@ release: ## Builds images for all platforms, pushes them and writes what users i
 	go -C hack/tools/ko run ./release --source $(CURDIR) $(ARGS)
 
 .PHONY: generate
-generate: ## Generates deep copies, clients and CRDs from the types, and the licences of what is linked in
+generate: ## Generates deep copies, conversions, clients and CRDs from the types, and the licences of what is linked in
 	hack/update-codegen.sh
 	hack/update-licenses.sh
 

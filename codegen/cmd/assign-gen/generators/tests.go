@@ -136,7 +136,11 @@ func roundTrips(p *printer, all *plan.Plan) {
 			for _, each := range version.Structs {
 				if each.Root && hubKindIs(all, each, root) {
 					convertible, kind := p.name(apisPackage, "Convertible"), p.name(version.Package.Path, each.Name)
-					p.linef("{Name: %s, New: func() %s { return &%s{} }},", quoted(version.Name), convertible, kind)
+					dropped := ""
+					if names := droppedIn(all, version); names != nil {
+						dropped = ", Dropped: []string{" + strings.Join(names, ", ") + "}"
+					}
+					p.linef("{Name: %s, New: func() %s { return &%s{} }%s},", quoted(version.Name), convertible, kind, dropped)
 				}
 			}
 		}
@@ -146,6 +150,20 @@ func roundTrips(p *printer, all *plan.Plan) {
 		p.linef("}")
 		p.linef("")
 	}
+}
+
+// droppedIn are the fields of a version that the functions above leave out, as tests name them.
+func droppedIn(all *plan.Plan, version *plan.Version) []string {
+	dropped := all.Dropped()
+	var names []string
+	for _, each := range version.Structs {
+		for _, field := range each.Fields {
+			if dropped[field] {
+				names = append(names, quoted(each.Name+"."+field.Name()))
+			}
+		}
+	}
+	return names
 }
 
 func hubKindIs(all *plan.Plan, each, root *plan.Struct) bool {
