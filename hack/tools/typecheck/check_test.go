@@ -79,7 +79,7 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 		want string
 	}{
 		"no packages":       {nil, exitUsage, "the packages are missing, such as ./..."},
-		"bad flag":          {[]string{"--sytem=darwin", "./..."}, exitUsage, "flag provided but not defined: -sytem"},
+		"bad flag":          {[]string{"--goos=darwin", "./..."}, exitUsage, "flag provided but not defined: -goos"},
 		"no system":         {[]string{"--os=amiga", "./..."}, 1, "amiga"},
 		"no module":         {[]string{"--module=missing", "./..."}, 1, "missing"},
 		"nothing there":     {[]string{"--module=" + empty, "./..."}, 1, "./... matches no package"},
