@@ -19,8 +19,6 @@ import (
 	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
-func to[T any](value T) *T { return &value }
-
 // annotated is an object of v1alpha1 with everything that it can show and this annotation.
 func annotated(text string) *oldWidget {
 	return &oldWidget{
@@ -40,12 +38,13 @@ func full() *widget {
 		ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"other": "stays"}},
 		Spec: widgetSpec{
 			Ref:      &reference{Kind: "Broker", Name: "b"},
-			Path:     to(""),
-			Headers:  map[string]header{"x~1": {Value: "v", Overwrite: to(false)}, "é\"<": {Overwrite: to(true)}, "plain": {}},
-			Rewrites: []rewrite{{From: "/a", To: "/b", Code: to(int32(301))}, {From: "/a", To: "/b"}, {From: "/c", Code: to(int32(302))}},
+			Path:     new(""),
+			Headers:  map[string]header{"x~1": {Value: "v", Overwrite: new(false)}, "é\"<": {Overwrite: new(true)}, "plain": {}},
+			Rewrites: []rewrite{{From: "/a", To: "/b", Code: new(int32(301))}, {From: "/a", To: "/b"}, {From: "/c", Code: new(int32(302))}},
 			Ports: []port{
-				{Name: "http", Port: to(int32(80)), AppProtocol: to("http")}, {Name: "admin", Port: to(int32(0))},
-				{Name: "a~2", AppProtocol: to("x")},
+				{Name: "http", Port: new(int32(80)), AppProtocol: new("http")},
+				{Name: "admin", Port: new(int32(0))},
+				{Name: "a~2", AppProtocol: new("x")},
 			},
 			Retries: &retries{Backoff: &metav1.Duration{Duration: 5}},
 			Probe:   &probe{Path: "/healthz"},
@@ -61,12 +60,12 @@ func TestWhatAnOldVersionCannotShowComesBack(t *testing.T) {
 func TestWhatTheHubCannotShowComesBack(t *testing.T) {
 	old := annotated("")
 	delete(old.Annotations, annotation)
-	old.Spec.Template = to("{{.Name}}")
+	old.Spec.Template = new("{{.Name}}")
 	expectJSON(t, shown(t, stored(t, old)), old)
 }
 
 func TestAnObjectThatEveryVersionShowsHasNoAnnotation(t *testing.T) {
-	hub := &widget{Spec: widgetSpec{Ref: &reference{Kind: "Service", Name: "web"}, Path: to("/p")}}
+	hub := &widget{Spec: widgetSpec{Ref: &reference{Kind: "Service", Name: "web"}, Path: new("/p")}}
 	old := shown(t, hub)
 	if old.Annotations != nil {
 		t.Errorf("annotations %v", old.Annotations)
@@ -131,7 +130,7 @@ func TestOnlyWhatBelongsToSomethingIsKept(t *testing.T) {
 	hub.Spec.Ports = hub.Spec.Ports[1:]
 	hub.Spec.Rewrites = hub.Spec.Rewrites[1:]
 	// Of two equal ones the first is gone, but which one is not to be seen: the place decides.
-	hub.Spec.Rewrites[0].Code = to(int32(301))
+	hub.Spec.Rewrites[0].Code = new(int32(301))
 	expectJSON(t, stored(t, old), hub)
 }
 
@@ -141,15 +140,17 @@ func TestListElementsWithKeysKeepWhatIsTheirs(t *testing.T) {
 	old.Spec.Ports = slices.Insert(old.Spec.Ports, 1, oldPort{Name: "new"})
 	old.Spec.Ports[3].Port = 81
 	want := []port{
-		{Name: "a~2", AppProtocol: to("x")}, {Name: "new"}, {Name: "admin", Port: to(int32(0))},
-		{Name: "http", Port: to(int32(81)), AppProtocol: to("http")},
+		{Name: "a~2", AppProtocol: new("x")},
+		{Name: "new"},
+		{Name: "admin", Port: new(int32(0))},
+		{Name: "http", Port: new(int32(81)), AppProtocol: new("http")},
 	}
 	expectJSON(t, stored(t, old).Spec.Ports, want)
 }
 
 func TestKeysThatAreNotUniqueLoseNothing(t *testing.T) {
 	hub := &widget{Spec: widgetSpec{Ports: []port{
-		{Name: "a", AppProtocol: to("1")}, {Name: "a", AppProtocol: to("2")}, {Name: "a~2", AppProtocol: to("3")}, {Name: "a~02", AppProtocol: to("4")}, {}, {AppProtocol: to("5")},
+		{Name: "a", AppProtocol: new("1")}, {Name: "a", AppProtocol: new("2")}, {Name: "a~2", AppProtocol: new("3")}, {Name: "a~02", AppProtocol: new("4")}, {}, {AppProtocol: new("5")},
 	}}}
 	expectJSON(t, stored(t, shown(t, hub)), hub)
 }
@@ -243,14 +244,14 @@ func TestMalformedPartsAreDroppedAndTheRestIsKept(t *testing.T) {
 func TestWhatIsTooLargeIsLeftOutAndCounted(t *testing.T) {
 	many := make(map[string]header, conversion.MaxEntries+1)
 	for i := range conversion.MaxEntries + 1 {
-		many[strconv.Itoa(i)] = header{Overwrite: to(true)}
+		many[strconv.Itoa(i)] = header{Overwrite: new(true)}
 	}
 	for name, spec := range map[string]widgetSpec{
 		"bytes":   {Probe: &probe{Path: strings.Repeat("x", conversion.HardLimit)}},
 		"entries": {Headers: many},
 	} {
 		hub := &widget{Spec: spec}
-		hub.Spec.Path = to("/p")
+		hub.Spec.Path = new("/p")
 		expectCounted(t, "conversion.bag.truncated", "", 1, func() {
 			old := shown(t, hub)
 			if got := old.Annotations[annotation]; !strings.HasPrefix(got, `{"f":1,"t":`) || len(got) > 30 {

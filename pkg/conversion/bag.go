@@ -35,11 +35,11 @@ type Entry struct {
 type Match int
 
 const (
-	// None: there is no such property.
+	// None says that there is no such property.
 	None Match = iota
-	// Exact: the basis is what it was, so the property still holds.
+	// Exact says that the basis is what it was, so the property still holds.
 	Exact
-	// Stale: the basis has changed since. A hook may still make use of parts of the property.
+	// Stale says that the basis has changed since. A hook may still make use of parts of the property.
 	Stale
 )
 

@@ -104,9 +104,22 @@ func TestScalarsFitOnlyIntoWhatHoldsThem(t *testing.T) {
 		value, out any
 		want       bool
 	}{
-		{math.MaxInt32, &narrow, true}, {math.MaxInt32 + 1, &narrow, false}, {math.MinInt32, &narrow, true}, {1.5, &narrow, false}, {"1", &narrow, false},
-		{math.MaxInt64, &wide, true}, {uint64(math.MaxUint64), &wide, false}, {1e3, &wide, true}, {1e-3, &wide, false},
-		{"", &text, true}, {"é\"", &text, true}, {1, &text, false}, {true, &flag, true}, {false, &flag, true}, {"true", &flag, false}, {0, &flag, false},
+		{math.MaxInt32, &narrow, true},
+		{math.MaxInt32 + 1, &narrow, false},
+		{math.MinInt32, &narrow, true},
+		{1.5, &narrow, false},
+		{"1", &narrow, false},
+		{math.MaxInt64, &wide, true},
+		{uint64(math.MaxUint64), &wide, false},
+		{1e3, &wide, true},
+		{1e-3, &wide, false},
+		{"", &text, true},
+		{"é\"", &text, true},
+		{1, &text, false},
+		{true, &flag, true},
+		{false, &flag, true},
+		{"true", &flag, false},
+		{0, &flag, false},
 	} {
 		bag := put(t, c.value)
 		if found := bag.Take(key, c.out); found != c.want {

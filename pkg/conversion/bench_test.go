@@ -24,7 +24,7 @@ const (
 func plain() *widget {
 	hub := full()
 	hub.Spec.Ref.Kind = "Service"
-	hub.Spec.Path = to("/p")
+	hub.Spec.Path = new("/p")
 	for key := range hub.Spec.Headers {
 		hub.Spec.Headers[key] = header{Value: "v"}
 	}
@@ -32,7 +32,7 @@ func plain() *widget {
 		hub.Spec.Rewrites[i].Code = nil
 	}
 	for i := range hub.Spec.Ports {
-		hub.Spec.Ports[i].AppProtocol, hub.Spec.Ports[i].Port = nil, to(int32(80))
+		hub.Spec.Ports[i].AppProtocol, hub.Spec.Ports[i].Port = nil, new(int32(80))
 	}
 	hub.Spec.Retries.Backoff = nil
 	hub.Spec.Probe = nil

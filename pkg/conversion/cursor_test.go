@@ -149,7 +149,7 @@ func TestWhatIsNestedTooDeepIsNotRead(t *testing.T) {
 
 func TestFieldsWithoutPointersTellZeroFromAbsent(t *testing.T) {
 	var absent *string
-	for name, pointer := range map[string]*string{"absent": absent, "zero": to(""), "set": to("x")} {
+	for name, pointer := range map[string]*string{"absent": absent, "zero": new(""), "set": new("x")} {
 		optional := written(t, func(to conversion.Writer) { conversion.OptionalValue(to, "f", pointer) })
 		required := written(t, func(to conversion.Writer) { conversion.RequiredValue(to, "f", pointer) })
 		if (optional != "") != (name == "zero") || (required != "") != (name == "absent") {

@@ -22,7 +22,7 @@ func TestRandomEditsOfAListLeaveEachElementItsOwn(t *testing.T) {
 		for i := range random.Intn(7) {
 			r := rewrite{From: strconv.Itoa(i)}
 			if random.Intn(4) > 0 {
-				r.Code = to(int32(i))
+				r.Code = new(int32(i))
 			}
 			hub.Spec.Rewrites = append(hub.Spec.Rewrites, r)
 		}
@@ -68,7 +68,7 @@ func TestRandomEditsOfAListWithKeysLeaveEachElementItsOwn(t *testing.T) {
 	rounds(t, func(random *rand.Rand, _ *randfill.Filler) {
 		hub := &widget{}
 		for i := range random.Intn(7) {
-			hub.Spec.Ports = append(hub.Spec.Ports, port{Name: strconv.Itoa(i), Port: to(int32(i)), AppProtocol: to(strconv.Itoa(i))})
+			hub.Spec.Ports = append(hub.Spec.Ports, port{Name: strconv.Itoa(i), Port: new(int32(i)), AppProtocol: new(strconv.Itoa(i))})
 		}
 		old := shown(t, hub)
 		old.Spec.Ports = edited(random, old.Spec.Ports, func(i int) oldPort { return oldPort{Name: "new" + strconv.Itoa(i), Port: 1} })
@@ -78,9 +78,9 @@ func TestRandomEditsOfAListWithKeysLeaveEachElementItsOwn(t *testing.T) {
 			}
 		}
 		for i, got := range stored(t, old).Spec.Ports {
-			want := port{Name: old.Spec.Ports[i].Name, Port: to(old.Spec.Ports[i].Port)}
+			want := port{Name: old.Spec.Ports[i].Name, Port: new(old.Spec.Ports[i].Port)}
 			if slices.ContainsFunc(hub.Spec.Ports, func(p port) bool { return p.Name == want.Name }) {
-				want.AppProtocol = to(want.Name)
+				want.AppProtocol = new(want.Name)
 			}
 			if old.Spec.Ports[i].Port == 0 {
 				want.Port = got.Port // an optional zero that was not there before: not what this test is about

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package conversion_test
 
 import (
+	"bytes"
 	"math/rand"
 	"strings"
 	"testing"
@@ -58,8 +59,9 @@ func convertHostile(t *testing.T, text string) {
 	}
 	expectWithinLimits(t, view.Annotations)
 	expectVisible(t, stored(t, view))
-	oldProperties.Validate(t.Context(), old)
-	properties.ValidateView("v1alpha1", old)
+	// What they say depends on the damage; they are not to panic.
+	_ = oldProperties.Validate(t.Context(), old)
+	_ = properties.ValidateView("v1alpha1", old)
 }
 
 // expectVisible checks that everything is there that annotated shows.
@@ -106,39 +108,39 @@ func TestRandomDamageToAnAnnotationNeitherFailsNorHurts(t *testing.T) {
 
 // damaged changes, cuts, repeats and swaps parts of a text.
 func damaged(random *rand.Rand, text string) string {
-	bytes := []byte(text)
+	data := []byte(text)
 	part := func() (from, to int) {
-		from = random.Intn(len(bytes))
-		return from, from + random.Intn(min(len(bytes)-from, 40)+1)
+		from = random.Intn(len(data))
+		return from, from + random.Intn(min(len(data)-from, 40)+1)
 	}
 	values := []string{"null", "{}", "[]", "0", `""`, "-1e9", `{"d":[]}`, "\"\\u0000\"", "\xff", strings.Repeat("[", 50), "true"}
 	for range random.Intn(4) + 1 {
 		from, end := part()
 		switch random.Intn(6) {
 		case 0:
-			bytes[from] = byte(random.Intn(256))
+			data[from] = byte(random.Intn(256))
 		case 1:
-			bytes = append(bytes[:from:from], bytes[end:]...)
+			data = append(data[:from:from], data[end:]...)
 		case 2:
-			bytes = append(bytes[:end:end], bytes[from:]...)
+			data = append(data[:end:end], data[from:]...)
 		case 3:
-			bytes = append(append(bytes[:from:from], values[random.Intn(len(values))]...), bytes[end:]...)
+			data = append(append(data[:from:from], values[random.Intn(len(values))]...), data[end:]...)
 		case 4:
 			// A value in the place of another is valid JSON of the wrong type.
-			at := strings.IndexByte(string(bytes[from:]), ':')
-			if stop := strings.IndexAny(string(bytes[from+max(at, 0):]), ",}"); at >= 0 && stop >= 0 {
+			at := bytes.IndexByte(data[from:], ':')
+			if stop := bytes.IndexAny(data[from+max(at, 0):], ",}"); at >= 0 && stop >= 0 {
 				at += from + 1
 				stop += at - 1
-				bytes = append(append(bytes[:at:at], values[random.Intn(len(values))]...), bytes[stop:]...)
+				data = append(append(data[:at:at], values[random.Intn(len(values))]...), data[stop:]...)
 			}
 		default:
-			bytes = bytes[:from+1]
+			data = data[:from+1]
 		}
-		if len(bytes) == 0 {
+		if len(data) == 0 {
 			return ""
 		}
 	}
-	return string(bytes)
+	return string(data)
 }
 
 func FuzzAnnotation(f *testing.F) {

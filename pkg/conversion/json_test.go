@@ -46,7 +46,7 @@ func TestEqualIsStrict(t *testing.T) {
 	}{
 		"same content":             {map[string]any{"a": []int{1}}, lists{A: []int{1}}, true},
 		"nil and empty":            {lists{}, lists{A: []int{}}, false},
-		"absent and explicit zero": {lists{}, lists{B: to(0)}, false},
+		"absent and explicit zero": {lists{}, lists{B: new(0)}, false},
 	} {
 		if got, err := conversion.Equal(c.a, c.b); got != c.want || err != nil {
 			t.Errorf("%s: %v, error %v", name, got, err)

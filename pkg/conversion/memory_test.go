@@ -73,8 +73,8 @@ func scramble(v reflect.Value) {
 			v.SetMapIndex(reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			scramble(v.Field(i))
+		for _, field := range v.Fields() {
+			scramble(field)
 		}
 	case reflect.String:
 		if v.CanSet() {

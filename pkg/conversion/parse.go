@@ -72,7 +72,7 @@ func parse(annotation string) (*tree, error) {
 	t := &tree{nodes: make([]node, 1, usual)}
 	t.nodes[0].text = root
 	// Reading a node adds its children.
-	for at := 0; at < len(t.nodes); at++ {
+	for at := 0; at < len(t.nodes); at++ { //nolint:intrange // their number grows
 		t.read(at)
 		if len(t.entries) > MaxEntries {
 			return nil, errTooMany
@@ -122,7 +122,8 @@ func (t *tree) read(at int) {
 		return
 	}
 	for name, value := range members(text) {
-		n, ok := &t.nodes[at], true
+		n := &t.nodes[at]
+		var ok bool
 		switch unquoted(name) {
 		case memberChildren:
 			if ok = value[0] == '{'; ok {

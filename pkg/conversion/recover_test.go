@@ -30,7 +30,7 @@ func TestAPanicBecomesAnErrorThatNamesTheTypeAndThePlace(t *testing.T) {
 		"an error":    {func() error { panic(errHook) }, "the hook's"},
 		"a nil":       {func() error { return errors.New(missing.Name) }, "invalid memory address or nil pointer dereference"},
 		"an index":    {func() error { _ = make([]int, 1)[len(reasonOf(t))]; return nil }, "index out of range"},
-		"a nil panic": {func() error { panic(nil) }, "panic called with nil argument"}, //nolint:govet // that is what is tested
+		"a nil panic": {func() error { panic(nil) }, "panic called with nil argument"},
 	} {
 		expectCounted(t, "conversion.panics", "", 1, func() {
 			err := convert(c.hook)
