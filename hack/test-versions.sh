@@ -13,6 +13,8 @@ export GOWORK=off CGO_ENABLED=0
 
 # shellcheck source=hack/modules.sh
 source hack/modules.sh
+# shellcheck source=hack/suites.sh
+source hack/suites.sh
 
 versions=("$@")
 if [[ ${#versions[@]} -eq 0 ]]; then
@@ -22,20 +24,18 @@ if [[ ${#versions[@]} -eq 0 ]]; then
   done
 fi
 
-readonly flags=(-timeout "${TEST_TIMEOUT:-20m}" -p 1 -count 1)
+# The linters vet what is tested.
+readonly flags=(-timeout "${TEST_TIMEOUT:-20m}" -vet=off)
 failed=()
 for version in "${versions[@]}"; do
   export LOCALCLUSTER_KUBERNETES="${version}"
   printf '\n== test: Kubernetes %s\n' "${version}"
   go run ./hack/localcluster build
-  # What the suites of the repository look at is the same at every version.
-  suites=()
-  while IFS= read -r suite; do
-    suites+=("${suite}")
-  done < <(go list ./test/... | grep -vE '/test/(generated|repository)$')
-  go test "${flags[@]}" "${suites[@]}" || failed+=("${version}: the operator")
+  # What these two look at is the same at every version.
+  run_suites go test "${flags[@]}" < <(go list ./test/... | grep -vE '/test/(generated|repository)$') ||
+    failed+=("${version}: the operator")
   (module_environment localcluster &&
-    go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" ./...) ||
+    go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" -p 1 -count 1 ./...) ||
     failed+=("${version}: the local control plane")
 done
 

@@ -12,6 +12,8 @@ export GOWORK=off
 
 # shellcheck source=hack/modules.sh
 source hack/modules.sh
+# shellcheck source=hack/suites.sh
+source hack/suites.sh
 
 # The linters vet what is tested. To do it once more the go command looks at all of Kubernetes first, which takes minutes.
 readonly flags=(-timeout "${TEST_TIMEOUT:-20m}" -vet=off "$@")
@@ -32,23 +34,8 @@ run() {
 
 run "the operator and its generators, without a cluster" . ./cmd/... ./codegen/... ./pkg/...
 
-# Most suites start a control plane and then wait, for it or for what is to happen there, so that two beside each other take
-# hardly longer than one. These look at the time that something takes, and run alone.
-readonly timed='/test/(availability|costs|operations|pods|process)$'
-suites=()
-alone=()
-while IFS= read -r suite; do
-  if [[ "${suite}" =~ ${timed} ]]; then
-    alone+=("${suite}")
-  else
-    suites+=("${suite}")
-  fi
-done < <(go list ./hack/... ./internal/... ./test/...)
-
-# What suites start is not among their inputs as the go command sees them, so that an earlier result proves nothing.
 go build ./...
-run "the operator and its tools on the local control plane" . -p 2 -count 1 "${suites[@]}"
-run "how long things take on the local control plane" . -p 1 -count 1 "${alone[@]}"
+run_suites run "the operator and its tools on the local control plane" . < <(go list ./hack/... ./internal/... ./test/...)
 
 run "the local control plane itself" localcluster -p 1 -count 1 ./...
 run "the tools of this repository" hack/tools ./...
