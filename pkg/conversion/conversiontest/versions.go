@@ -53,6 +53,13 @@ func (k Kind) Test(t *testing.T) {
 	}
 }
 
+// Random returns a function that makes random objects of a version as Test does, for tests that know what the fields mean.
+func (k Kind) Random(t *testing.T) func(version Version) apis.Convertible {
+	t.Helper()
+	random := newFiller(testrand.Source(t), k.Functions)
+	return func(version Version) apis.Convertible { return random.object(t, version) }
+}
+
 // there goes from a to b and back.
 func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 	t.Helper()
