@@ -9,25 +9,26 @@ import (
 	"context"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"knative.dev/pkg/apis"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on
-// create and update; knative.dev/pkg also calls it before each reconcile and
-// after each conversion, where only the spec may be completed: class and
-// finalizer are decided by admission alone.
+// create and update; knative.dev/pkg also calls it before each reconcile, where
+// only the spec may be completed, and after each conversion, which must add
+// nothing.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
-	as.Spec.SetDefaults(ctx)
-
-	admission := apis.IsInCreate(ctx) || apis.IsInUpdate(ctx)
-	if !admission || apis.GetUpdatedSubresource(ctx) != "" || as.DeletionTimestamp != nil {
+	if conversion.IsConverting(ctx) {
 		return
 	}
-	as.setDefaultClass(ctx)
-	as.setFinalizer()
+	conversionProperties.Preserve(ctx, as)
+	as.Spec.SetDefaults(ctx)
+	SetMetadataDefaults(ctx, as)
 }
 
 // SetDefaults completes the spec.
@@ -37,34 +38,47 @@ func (s *AddressableServiceSpec) SetDefaults(context.Context) {
 	}
 }
 
+// SetMetadataDefaults gives an AddressableService of any version its class and our
+// finalizer, which admission alone decides about. SetDefaults of every version calls it.
+func SetMetadataDefaults(ctx context.Context, as metav1.Object) {
+	admission := apis.IsInCreate(ctx) || apis.IsInUpdate(ctx)
+	if !admission || apis.GetUpdatedSubresource(ctx) != "" || as.GetDeletionTimestamp() != nil {
+		return
+	}
+	setDefaultClass(ctx, as)
+	setFinalizer(as)
+}
+
 // setDefaultClass gives a new object the default class. An update that leaves the
 // annotation out, as replacing the object with its first manifest does, keeps
 // the class that it had.
-func (as *AddressableService) setDefaultClass(ctx context.Context) {
-	if _, ok := as.Annotations[samples.ClassAnnotationKey]; ok {
+func setDefaultClass(ctx context.Context, as metav1.Object) {
+	annotations := as.GetAnnotations()
+	if _, ok := annotations[samples.ClassAnnotationKey]; ok {
 		return
 	}
 	class := config.FromContextOrDefaults(ctx).DefaultClass
-	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok {
-		if class, ok = old.Annotations[samples.ClassAnnotationKey]; !ok {
+	if old, ok := apis.GetBaseline(ctx).(metav1.Object); ok {
+		if class, ok = old.GetAnnotations()[samples.ClassAnnotationKey]; !ok {
 			return
 		}
 	}
-	if as.Annotations == nil {
-		as.Annotations = make(map[string]string, 1)
+	if annotations == nil {
+		annotations = make(map[string]string, 1)
 	}
-	as.Annotations[samples.ClassAnnotationKey] = class
+	annotations[samples.ClassAnnotationKey] = class
+	as.SetAnnotations(annotations)
 }
 
 // setFinalizer adds our finalizer during admission, as Kubernetes does for
 // volume claims. When the generated reconciler has to add it, that is a patch
 // and an event more for each object, and a conflict, because it then writes the
 // status with the resourceVersion from before the patch.
-func (as *AddressableService) setFinalizer() {
-	if as.Annotations[samples.ClassAnnotationKey] != samples.ClassMallard {
+func setFinalizer(as metav1.Object) {
+	if as.GetAnnotations()[samples.ClassAnnotationKey] != samples.ClassMallard {
 		return
 	}
-	if !slices.Contains(as.Finalizers, samples.FinalizerName) {
-		as.Finalizers = append(as.Finalizers, samples.FinalizerName)
+	if finalizers := as.GetFinalizers(); !slices.Contains(finalizers, samples.FinalizerName) {
+		as.SetFinalizers(append(finalizers, samples.FinalizerName))
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 func TestSetDefaults(t *testing.T) {
@@ -110,10 +111,28 @@ func TestSetDefaults(t *testing.T) {
 			want: newObject(withVisibility(VisibilityClusterLocal)),
 		},
 		"outside of admission only the spec is completed": {
-			reason: "knative.dev/pkg calls SetDefaults before each reconcile and after each conversion",
+			reason: "knative.dev/pkg calls SetDefaults before each reconcile",
 			ctx:    asIs,
 			in:     newObject(),
 			want:   newObject(withVisibility(VisibilityClusterLocal)),
+		},
+		"a conversion completes nothing": {
+			reason: "knative.dev/pkg calls SetDefaults after each conversion, and what is absent before it is absent after it",
+			ctx:    func(ctx context.Context) context.Context { return conversion.WithConverting(apis.WithinCreate(ctx)) },
+			in:     newObject(),
+			want:   newObject(),
+		},
+		"update keeps what is stashed": {
+			reason: "a client that sends its first manifest must not lose what it cannot see",
+			ctx:    updateOf(newObject(withStash("{}"))),
+			in:     newObject(),
+			want:   newObject(withStash("{}"), withVisibility(VisibilityClusterLocal)),
+		},
+		"update that empties the stash": {
+			reason: "at the hub everything can be seen, so that its clients can forget the rest",
+			ctx:    updateOf(newObject(withStash("{}"), withClass("other"))),
+			in:     newObject(withStash("")),
+			want:   newObject(withClass("other"), withVisibility(VisibilityClusterLocal)),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -79,6 +79,7 @@ type AddressableServiceSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.port) || self.exists_one(q, has(q.port) && q.port == p.port))",message="ports must not name one port number twice"
+	// +conversion:older=augment
 	Ports []AddressPort `json:"ports,omitempty"`
 
 	// A path that is appended to every URL. It starts with a slash.
@@ -172,6 +173,7 @@ type Publication struct {
 type AddressableServiceStatus struct {
 	duckv1.Status `json:",inline"`
 
+	// +conversion:older=augment
 	duckv1.AddressStatus `json:",inline"`
 }
 

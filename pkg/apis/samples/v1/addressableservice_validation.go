@@ -18,21 +18,39 @@ import (
 )
 
 // Validate implements apis.Validatable. The validating webhook calls it on
-// create and update. It holds only what the schema and its CEL rules cannot
-// say, because they see neither annotations, nor the namespace.
+// create and update. It holds what the schema and its CEL rules cannot say,
+// because they see neither annotations, nor the namespace, and once more what they
+// do say, for objects that were written at an older version.
 func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
 	// A status update cannot break these rules, and an object that is being
 	// deleted must be able to lose its finalizers whatever it holds.
 	if apis.GetUpdatedSubresource(ctx) != "" || as.DeletionTimestamp != nil {
 		return nil
 	}
-	errs := as.validateClass(ctx)
+	errs := as.validateClass(ctx).Also(conversionProperties.Validate(ctx, as), as.validateViews(ctx))
 
 	// What was accepted once must not block a later update of something else.
 	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && equality.Semantic.DeepEqual(old.Spec, as.Spec) {
 		return errs
 	}
-	return errs.Also(as.validateTarget().ViaField("spec.ref"))
+	return errs.Also(as.Spec.validateRules().ViaField("spec"), as.validateTarget().ViaField("spec.ref"))
+}
+
+// ValidateConverted is for the Validate of older versions. It checks what an object is at this version, and after an update
+// also what it was: an older version must not be a way round the rules of this one.
+func ValidateConverted(ctx context.Context, older apis.Convertible) *apis.FieldError {
+	as := &AddressableService{}
+	if err := older.ConvertTo(ctx, as); err != nil {
+		return apis.ErrGeneric("converting to v1: "+err.Error(), apis.CurrentField)
+	}
+	if baseline, ok := apis.GetBaseline(ctx).(apis.Convertible); ok && apis.IsInUpdate(ctx) {
+		old := &AddressableService{}
+		if err := baseline.ConvertTo(ctx, old); err != nil {
+			return apis.ErrGeneric("converting the live object to v1: "+err.Error(), apis.CurrentField)
+		}
+		ctx = apis.WithinUpdate(ctx, old)
+	}
+	return as.Validate(ctx)
 }
 
 func (as *AddressableService) validateClass(ctx context.Context) *apis.FieldError {

@@ -12,4 +12,6 @@ SPDX-License-Identifier: Apache-2.0
 //
 // +k8s:deepcopy-gen=package
 // +groupName=samples.knative.dev
+// +conversion-gen:hub
+// +conversion-gen:annotation=conversion.samples.knative.dev/properties
 package v1

@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package roundtrip
+
+import (
+	"fmt"
+	"maps"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/mallard-dev/mallard/internal/testrand"
+)
+
+// The API server converts objects that nobody wrote: to find out who owns which field, it takes the fields of one manager, or
+// leaves them out. So parts are missing anywhere, also beside an annotation that speaks of them.
+func TestObjectsWithHoles(t *testing.T) {
+	random := randomly(t)
+	r := rand.New(testrand.Source(t))
+	for _, version := range all {
+		t.Run(version, func(t *testing.T) {
+			for range testrand.Inputs {
+				origin := all[r.Intn(len(all))]
+				whole := encode(t, random(origin))
+				if origin != version {
+					whole = converted(t, whole, origin, version)
+				}
+				var object map[string]any
+				decode(t, whole, &object)
+				for range 1 + r.Intn(4) {
+					makeHole(object, r)
+				}
+				holed := encode(t, object)
+				for _, to := range all {
+					if to != version {
+						expectOnlyFrom(t, holed, converted(t, holed, version, to))
+					}
+				}
+			}
+		})
+	}
+}
+
+// makeHole takes something out of an object, at whatever depth, or makes it null.
+func makeHole(object map[string]any, r *rand.Rand) {
+	for inside := ""; ; {
+		names := slices.Sorted(maps.Keys(object))
+		if len(names) == 0 {
+			return
+		}
+		name := names[r.Intn(len(names))]
+		if inner, ok := object[name].(map[string]any); ok && len(inner) > 0 && r.Intn(4) != 0 {
+			object, inside = inner, name
+			continue
+		}
+		// The API server lets neither metadata through that is null, nor an element of a map.
+		if r.Intn(3) == 0 && name != "metadata" && inside != "annotations" && inside != "labels" {
+			object[name] = nil
+		} else {
+			delete(object, name)
+		}
+		return
+	}
+}
+
+// expectOnlyFrom fails the test for everything in an object that is nowhere in the one that it was made of.
+func expectOnlyFrom(t *testing.T, source, made string) {
+	t.Helper()
+	var given, got map[string]any
+	decode(t, unfolded(t, source), &given)
+	decode(t, unfolded(t, made), &got)
+	if _, ok := got["metadata"].(map[string]any); !ok {
+		t.Fatalf("%s has no metadata, made of %s", made, source)
+	}
+	known := map[string]bool{}
+	walk(given, "", func(name string, value any) {
+		known[fmt.Sprint(value)] = true
+		for _, each := range meaning(name, value) {
+			known[each] = true
+		}
+	})
+	walk(got, "", func(name string, value any) {
+		switch {
+		case known[fmt.Sprint(value)]:
+		case slices.Contains(alwaysWritten, name) && value == "":
+		case slices.Contains(ofTheAnnotation, name):
+		default:
+			t.Fatalf("%s: %v comes from nowhere\nmade of %s\ngot     %s", name, value, source, made)
+		}
+	})
+}
+
+var (
+	// alwaysWritten are the fields that have no omitempty.
+	alwaysWritten = []string{"serviceName", "apiVersion", "kind", "name", "alias", "type", "status"}
+	// ofTheAnnotation are what an annotation says about itself: its format, what its entries were derived from, and fields
+	// that were absent or zero.
+	ofTheAnnotation = []string{"f", "b", "n", "z"}
+)
+
+// meaning is what other versions say instead of a value.
+func meaning(name string, value any) []string {
+	switch name {
+	case "serviceName":
+		if value != "" {
+			return []string{"v1", "Service"}
+		}
+	case "z":
+		return []string{""}
+	case "port", "v1beta1/port":
+		return []string{"port"}
+	}
+	switch value {
+	case "Internal":
+		return []string{"ClusterLocal"}
+	case "External":
+		return []string{"Public"}
+	case "ClusterLocal":
+		return []string{"Internal"}
+	case "Public":
+		return []string{"External"}
+	}
+	return nil
+}
+
+// walk visits everything that is neither an object nor a list, with the name of the field that it is in. The data of an entry
+// in the annotation is in the field that the entry is for.
+func walk(value any, name string, visit func(name string, value any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, each := range value {
+			if key == "d" {
+				key = name
+			}
+			walk(each, key, visit)
+		}
+	case []any:
+		for _, each := range value {
+			walk(each, name, visit)
+		}
+	default:
+		visit(name, value)
+	}
+}

@@ -1,0 +1,182 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package roundtrip
+
+import (
+	"math/rand"
+	"reflect"
+	"testing"
+
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+
+	"github.com/mallard-dev/mallard/internal/testrand"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
+)
+
+// Each field of an older version is set to what it is in another random object. What becomes of v1 is worked out on the object
+// of v1 itself, by a rule for each field that knows nothing of conversions.
+
+func TestRandomEditsAtV1alpha1(t *testing.T) {
+	edits := map[string]edit[v1alpha1.AddressableService]{
+		"serviceName": {
+			edit: func(shown, other *v1alpha1.AddressableService) { shown.Spec.ServiceName = other.Spec.ServiceName },
+			rule: func(was *v1.AddressableService, shown, edited *v1alpha1.AddressableService) {
+				switch name := edited.Spec.ServiceName; name {
+				case shown.Spec.ServiceName:
+				case "":
+					was.Spec.Ref = v1.TargetReference{}
+				default:
+					was.Spec.Ref = v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: name}
+				}
+			},
+		},
+		"status.address": {
+			edit: func(shown, other *v1alpha1.AddressableService) { shown.Status.Address = other.Status.Address },
+			rule: func(was *v1.AddressableService, _, edited *v1alpha1.AddressableService) {
+				setAddress(was, edited.Status.Address)
+			},
+		},
+		"status": {
+			edit: func(shown, other *v1alpha1.AddressableService) { shown.Status.Status = other.Status.Status },
+			rule: func(was *v1.AddressableService, _, edited *v1alpha1.AddressableService) {
+				was.Status.Status = edited.Status.Status
+			},
+		},
+		"metadata.labels": {
+			edit: func(shown, other *v1alpha1.AddressableService) { shown.Labels = other.Labels },
+			rule: func(was *v1.AddressableService, _, edited *v1alpha1.AddressableService) { was.Labels = edited.Labels },
+		},
+	}
+	testRandomEdits(t, "v1alpha1", edits)
+}
+
+func TestRandomEditsAtV1beta1(t *testing.T) {
+	edits := map[string]edit[v1beta1.AddressableService]{
+		"ref": {
+			edit: func(shown, other *v1beta1.AddressableService) { shown.Spec.Ref = other.Spec.Ref },
+			rule: func(was *v1.AddressableService, _, edited *v1beta1.AddressableService) {
+				was.Spec.Ref = v1.TargetReference(edited.Spec.Ref)
+			},
+		},
+		"port": {
+			edit: func(shown, other *v1beta1.AddressableService) { shown.Spec.Port = other.Spec.Port },
+			rule: func(was *v1.AddressableService, _, edited *v1beta1.AddressableService) {
+				setPort(was, edited.Spec.Port)
+			},
+		},
+		"path": {
+			edit: func(shown, other *v1beta1.AddressableService) { shown.Spec.Path = other.Spec.Path },
+			rule: func(was *v1.AddressableService, shown, edited *v1beta1.AddressableService) {
+				switch path := edited.Spec.Path; path {
+				case shown.Spec.Path:
+				case "":
+					was.Spec.Path = nil
+				default:
+					was.Spec.Path = &path
+				}
+			},
+		},
+		"exposure": {
+			edit: func(shown, other *v1beta1.AddressableService) { shown.Spec.Exposure = other.Spec.Exposure },
+			rule: func(was *v1.AddressableService, shown, edited *v1beta1.AddressableService) {
+				switch exposure := edited.Spec.Exposure; exposure {
+				case shown.Spec.Exposure:
+				case v1beta1.ExposureInternal:
+					was.Spec.Visibility = v1.VisibilityClusterLocal
+				case v1beta1.ExposureExternal:
+					was.Spec.Visibility = v1.VisibilityPublic
+				default:
+					was.Spec.Visibility = v1.Visibility(exposure)
+				}
+			},
+		},
+		"status.address": {
+			edit: func(shown, other *v1beta1.AddressableService) { shown.Status.Address = other.Status.Address },
+			rule: func(was *v1.AddressableService, _, edited *v1beta1.AddressableService) {
+				setAddress(was, edited.Status.Address)
+			},
+		},
+		"status": {
+			edit: func(shown, other *v1beta1.AddressableService) { shown.Status.Status = other.Status.Status },
+			rule: func(was *v1.AddressableService, _, edited *v1beta1.AddressableService) {
+				was.Status.Status = edited.Status.Status
+			},
+		},
+		"metadata.labels": {
+			edit: func(shown, other *v1beta1.AddressableService) { shown.Labels = other.Labels },
+			rule: func(was *v1.AddressableService, _, edited *v1beta1.AddressableService) { was.Labels = edited.Labels },
+		},
+	}
+	testRandomEdits(t, "v1beta1", edits)
+}
+
+// edit is what a client does with one field.
+type edit[T any] struct {
+	// edit gives the object that is shown the field of another one.
+	edit func(shown, other *T)
+	// rule gives v1 what the client meant.
+	rule func(was *v1.AddressableService, shown, edited *T)
+}
+
+func testRandomEdits[T any](t *testing.T, version string, edits map[string]edit[T]) {
+	t.Helper()
+	random := randomly(t)
+	r := rand.New(testrand.Source(t))
+	for field, edit := range edits {
+		t.Run(field, func(t *testing.T) {
+			for range testrand.Inputs {
+				was := random("v1").(*v1.AddressableService)
+				makeUsual(was, r)
+				before := encode(t, was)
+				var shown, edited, other T
+				text := converted(t, before, "v1", version)
+				decode(t, text, &shown)
+				decode(t, text, &edited)
+				decode(t, encode(t, random(version)), &other)
+
+				edit.edit(&edited, &other)
+				edit.rule(was, &shown, &edited)
+				after := converted(t, encode(t, &edited), version, "v1")
+				expectSamef(t, encode(t, was), visible(t, after), "%s, which %s shows as %s, edited to %s", before, version, text, encode(t, &edited))
+
+				again := converted(t, after, "v1", version)
+				expectSamef(t, visible(t, encode(t, &edited)), visible(t, again), "who edited %s does not see what was written", text)
+			}
+		})
+	}
+}
+
+// makeUsual makes an object often one that there are many of.
+func makeUsual(as *v1.AddressableService, r *rand.Rand) {
+	if r.Intn(2) == 0 {
+		as.Spec.Ref = v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "web"}
+	}
+	if r.Intn(4) == 0 {
+		as.Spec.Ports = []v1.AddressPort{{Name: "port", Port: 80}}
+	}
+}
+
+func setAddress(as *v1.AddressableService, address *duckv1.Addressable) {
+	if !reflect.DeepEqual(as.Status.Address, address) {
+		as.Status.Address, as.Status.Addresses = address, nil
+	}
+}
+
+func setPort(as *v1.AddressableService, port int32) {
+	ports := as.Spec.Ports
+	switch {
+	case len(ports) == 0 && port == 0:
+	case len(ports) == 0 || (len(ports) == 1 && ports[0] == v1.AddressPort{Name: "port", Port: ports[0].Port} && ports[0].Port != 0):
+		as.Spec.Ports = nil
+		if port != 0 {
+			as.Spec.Ports = []v1.AddressPort{{Name: "port", Port: port}}
+		}
+	default:
+		ports[0].Port = port
+	}
+}

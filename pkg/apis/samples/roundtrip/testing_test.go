@@ -1,0 +1,129 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package roundtrip
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"knative.dev/pkg/apis"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
+	"github.com/mallard-dev/mallard/pkg/conversion"
+	"github.com/mallard-dev/mallard/pkg/conversion/conversiontest"
+)
+
+const annotation = "conversion.samples.knative.dev/properties"
+
+// all are the versions.
+var all = []string{"v1alpha1", "v1beta1", "v1"}
+
+func newObject(t *testing.T, version string) apis.Convertible {
+	t.Helper()
+	switch version {
+	case "v1alpha1":
+		return &v1alpha1.AddressableService{}
+	case "v1beta1":
+		return &v1beta1.AddressableService{}
+	case "v1":
+		return &v1.AddressableService{}
+	}
+	t.Fatalf("there is no version %q", version)
+	return nil
+}
+
+// kind is the kind as the generated test has it.
+func kind(t *testing.T) conversiontest.Kind {
+	t.Helper()
+	k := conversiontest.Kind{Functions: append(knownFunctions(), conversionFunctions...)}
+	for _, version := range all {
+		k.Versions = append(k.Versions, conversiontest.Version{Name: version, New: func() apis.Convertible { return newObject(t, version) }})
+	}
+	return k
+}
+
+// randomly returns a function that makes random objects of a version.
+func randomly(t *testing.T) func(version string) apis.Convertible {
+	t.Helper()
+	random := kind(t).Random(t)
+	return func(version string) apis.Convertible {
+		return random(conversiontest.Version{Name: version, New: func() apis.Convertible { return newObject(t, version) }})
+	}
+}
+
+// converted is an object at another version, both as JSON, as a webhook has them.
+func converted(t *testing.T, object, from, to string) string {
+	t.Helper()
+	source, target := newObject(t, from), newObject(t, to)
+	decode(t, object, source)
+	if err := source.ConvertTo(t.Context(), target); err != nil {
+		t.Fatalf("%s of %s to %s: %v", object, from, to, err)
+	}
+	return encode(t, target)
+}
+
+func encode(t *testing.T, value any) string {
+	t.Helper()
+	text, err := conversion.Canonical(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func decode(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+// expectSamef compares two texts by what they say as JSON.
+func expectSamef(t *testing.T, want, got, format string, args ...any) {
+	t.Helper()
+	if want == got {
+		return
+	}
+	var wanted, gotten any
+	decode(t, want, &wanted)
+	decode(t, got, &gotten)
+	if diff := cmp.Diff(wanted, gotten); diff != "" {
+		t.Errorf(format, args...)
+		t.Fatalf("(-want +got): %s\ngot %s", diff, got)
+	}
+}
+
+// edited shows an object of v1 at an older version, has it edited there, and returns what it is at v1 then.
+func edited[T any, P interface {
+	*T
+	apis.Convertible
+}](t *testing.T, object, version string, edit func(P)) string {
+	t.Helper()
+	shown := P(new(T))
+	decode(t, converted(t, object, "v1", version), shown)
+	edit(shown)
+	return converted(t, encode(t, shown), version, "v1")
+}
+
+// visible is an object without the annotation.
+func visible(t *testing.T, object string) string {
+	t.Helper()
+	var whole map[string]any
+	decode(t, object, &whole)
+	if metadata, ok := whole["metadata"].(map[string]any); ok {
+		if annotations, ok := metadata["annotations"].(map[string]any); ok {
+			delete(annotations, annotation)
+			if len(annotations) == 0 {
+				delete(metadata, "annotations")
+			}
+		}
+	}
+	return encode(t, whole)
+}

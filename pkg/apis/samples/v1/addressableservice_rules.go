@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"knative.dev/pkg/apis"
+)
+
+// The rules of the schema once more. The API server checks what a client writes against the schema of the version that it
+// is written at, and what conversion makes of it against nothing. So an old version would be a way round these rules:
+// through the annotation that holds what it cannot show, or by a port that another of v1's ports has already.
+//
+// A test holds them against the CRD.
+
+// text is what the schema says of a string, which also must not be empty.
+type text struct {
+	max     int
+	pattern *regexp.Regexp
+}
+
+var (
+	apiVersionText = text{317, regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)}
+	kindText       = text{63, regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)}
+	namespaceText  = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)}
+	nameText       = text{253, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)}
+	portNameText   = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)}
+	pathText       = text{1024, regexp.MustCompile(`^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$`)}
+	aliasText      = text{63, regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)}
+
+	visibilities = []string{string(VisibilityClusterLocal), string(VisibilityPublic)}
+	appProtocols = []string{"http", "https", "grpc", "kubernetes.io/h2c", "kubernetes.io/ws", "kubernetes.io/wss"}
+)
+
+const (
+	maxPorts = 16
+	minPort  = 1
+	maxPort  = 65535
+)
+
+func (s *AddressableServiceSpec) validateRules() *apis.FieldError {
+	errs := s.Ref.validateRules().ViaField("ref")
+	errs = errs.Also(validatePorts(s.Ports).ViaField("ports"))
+	if s.Path != nil {
+		errs = errs.Also(validatePath(*s.Path).ViaField("path"))
+	}
+	errs = errs.Also(oneOf(visibilities, string(s.Visibility)).ViaField("visibility"))
+	if s.Publish != nil {
+		errs = errs.Also(aliasText.validate(s.Publish.Alias).ViaField("alias").ViaField("publish"))
+	}
+	return errs
+}
+
+func (r TargetReference) validateRules() *apis.FieldError {
+	errs := apiVersionText.validate(r.APIVersion).ViaField("apiVersion").Also(
+		kindText.validate(r.Kind).ViaField("kind"),
+		nameText.validate(r.Name).ViaField("name"))
+	if r.Namespace != "" {
+		errs = errs.Also(namespaceText.validate(r.Namespace).ViaField("namespace"))
+	}
+	if r.APIVersion == "v1" && r.Kind != "" && r.Kind != "Service" {
+		errs = errs.Also(apis.ErrInvalidValue(r.Kind, "kind", "must be Service when apiVersion is v1: no other core kind has an address"))
+	}
+	return errs
+}
+
+func validatePorts(ports []AddressPort) *apis.FieldError {
+	if len(ports) > maxPorts {
+		return apis.ErrOutOfBoundsValue(len(ports), 0, maxPorts, apis.CurrentField)
+	}
+	var errs *apis.FieldError
+	for i, port := range ports {
+		errs = errs.Also(port.validateRules().ViaIndex(i))
+		for j, other := range ports[:i] {
+			if port.Name == other.Name {
+				errs = errs.Also(taken("name", port.Name, j).ViaIndex(i))
+			}
+			if port.Port != 0 && port.Port == other.Port {
+				errs = errs.Also(taken("port", port.Port, j).ViaIndex(i))
+			}
+		}
+	}
+	return errs
+}
+
+func taken(field string, value any, by int) *apis.FieldError {
+	return apis.ErrInvalidValue(value, field, fmt.Sprintf("ports[%d] has the same; each needs another", by))
+}
+
+func (p *AddressPort) validateRules() *apis.FieldError {
+	errs := portNameText.validate(p.Name).ViaField("name").Also(oneOf(appProtocols, p.AppProtocol).ViaField("appProtocol"))
+	if p.Port != 0 && (p.Port < minPort || p.Port > maxPort) {
+		errs = errs.Also(apis.ErrOutOfBoundsValue(p.Port, minPort, maxPort, "port"))
+	}
+	return errs
+}
+
+func validatePath(path string) *apis.FieldError {
+	errs := pathText.validate(path)
+	if segments := strings.Split(path, "/"); slices.Contains(segments, ".") || slices.Contains(segments, "..") {
+		errs = errs.Also(apis.ErrInvalidValue(path, apis.CurrentField, "path must not hold the segments . or .."))
+	}
+	return errs
+}
+
+// validate checks a text that has to be there.
+func (t text) validate(value string) *apis.FieldError {
+	switch length := len([]rune(value)); {
+	case length == 0:
+		return apis.ErrMissingField(apis.CurrentField)
+	case length > t.max:
+		return &apis.FieldError{
+			Message: fmt.Sprintf("invalid length: %d characters", length),
+			Paths:   []string{apis.CurrentField},
+			Details: fmt.Sprintf("at most %d are possible", t.max),
+		}
+	case !t.pattern.MatchString(value):
+		return apis.ErrInvalidValue(value, apis.CurrentField, "must match "+t.pattern.String())
+	}
+	return nil
+}
+
+// oneOf checks a text that may be left out.
+func oneOf(values []string, value string) *apis.FieldError {
+	if value == "" || slices.Contains(values, value) {
+		return nil
+	}
+	return apis.ErrInvalidValue(value, apis.CurrentField, "must be one of "+strings.Join(values, ", "))
+}

@@ -1,0 +1,196 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
+	"github.com/mallard-dev/mallard/pkg/conversion"
+)
+
+func served(ctx context.Context) context.Context {
+	return v1.WithViews(ctx, v1.Views{
+		"v1alpha1": func() v1.View { return &v1alpha1.AddressableService{} },
+		"v1beta1":  func() v1.View { return &v1beta1.AddressableService{} },
+	})
+}
+
+// sized is an object that an older version has to stash about so many bytes of.
+func sized(bytes int) *v1.AddressableService {
+	caCerts := strings.Repeat("x", bytes)
+	return &v1.AddressableService{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"},
+		Spec:       v1.AddressableServiceSpec{Ref: v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "web"}},
+		Status:     v1.AddressableServiceStatus{AddressStatus: duckv1.AddressStatus{Addresses: []duckv1.Addressable{{CACerts: &caCerts}}}},
+	}
+}
+
+func TestWhatAnOlderVersionCannotShowIsRefused(t *testing.T) {
+	updateOf := func(old *v1.AddressableService) func(context.Context) context.Context {
+		return func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, old) }
+	}
+	changed := sized(conversion.HardLimit)
+	changed.Spec.Ref.Name = "other"
+	for name, test := range map[string]struct {
+		reason string
+		ctx    func(context.Context) context.Context
+		in     *v1.AddressableService
+		// wantErrors and wantWarnings are parts of the messages.
+		wantErrors, wantWarnings []string
+	}{
+		"small": {ctx: apis.WithinCreate, in: sized(100)},
+		"large": {
+			reason: "it can be shown, and much more cannot be added",
+			ctx:    apis.WithinCreate, in: sized(conversion.SoftLimit),
+			wantWarnings: []string{"the v1alpha1 view needs 16", "the v1beta1 view needs 16", "(limit 65536)"},
+		},
+		"too large": {
+			reason: "who writes the object is told, rather than who reads it",
+			ctx:    apis.WithinCreate, in: sized(conversion.HardLimit),
+			wantErrors: []string{"the v1alpha1 view would need 65", "the v1beta1 view would need 65", "(limit 65536)", "metadata.annotations"},
+		},
+		"too large by an update": {
+			ctx: updateOf(sized(100)), in: sized(conversion.HardLimit),
+			wantErrors: []string{"v1alpha1", "v1beta1"},
+		},
+		"too large before the update": {
+			reason: "what was accepted once must not block a later update",
+			ctx:    updateOf(sized(conversion.HardLimit)), in: changed,
+		},
+		"status update": {
+			reason: "a status has to be told whatever its size",
+			ctx: func(ctx context.Context) context.Context {
+				return apis.WithinSubResourceUpdate(ctx, sized(100), "status")
+			}, in: sized(conversion.HardLimit),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := test.in.Validate(served(test.ctx(t.Context())))
+			expectParts(t, test.reason, got.Filter(apis.ErrorLevel), test.wantErrors)
+			expectParts(t, test.reason, got.Filter(apis.WarningLevel), test.wantWarnings)
+			if err := test.in.Validate(test.ctx(t.Context())); err != nil {
+				t.Errorf("no older version is served, and yet: %v", err)
+			}
+		})
+	}
+}
+
+func expectParts(t *testing.T, reason string, got *apis.FieldError, parts []string) {
+	t.Helper()
+	if len(parts) == 0 {
+		if got != nil {
+			t.Errorf("%s\ngot %v", reason, got)
+		}
+		return
+	}
+	for _, part := range parts {
+		if got == nil || !strings.Contains(got.Error(), part) {
+			t.Errorf("%s\n%v lacks %q", reason, got, part)
+		}
+	}
+}
+
+// A version is a way to write v1, and no way round its rules: what a view holds is judged as it would be stored.
+func TestOlderVersionsAreNoWayRoundTheRules(t *testing.T) {
+	target := &v1.AddressableService{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}
+	target.Spec.Ref = v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "web"}
+	for name, test := range map[string]struct {
+		edit func(*v1.AddressableService)
+		want string
+	}{
+		"nothing wrong": {func(*v1.AddressableService) {}, ""},
+		"a port that is too big": {func(as *v1.AddressableService) {
+			as.Spec.Ports = []v1.AddressPort{{Name: "a"}, {Name: "b", Port: 99999}}
+		}, "spec.ports[1].port"},
+		"an alias that is no name": {func(as *v1.AddressableService) { as.Spec.Publish = &v1.Publication{Alias: "?"} }, "spec.publish.alias"},
+		"a path that leads up":     {func(as *v1.AddressableService) { as.Spec.Path = new("/../b") }, "spec.path"},
+		"itself as its target": {func(as *v1.AddressableService) {
+			as.Spec.Ref = v1.TargetReference{APIVersion: "samples.knative.dev/v1", Kind: "AddressableService", Name: "a"}
+		}, "cannot refer to itself: spec.ref.name"},
+		"a class that is no name": {func(as *v1.AddressableService) {
+			as.Annotations = map[string]string{"samples.knative.dev/addressableservice.class": "?"}
+		}, "invalid class"},
+	} {
+		bad := target.DeepCopy()
+		test.edit(bad)
+		for version, of := range map[string]struct {
+			good, bad interface {
+				v1.View
+				apis.Validatable
+			}
+		}{
+			"v1alpha1": {&v1alpha1.AddressableService{}, &v1alpha1.AddressableService{}},
+			"v1beta1":  {&v1beta1.AddressableService{}, &v1beta1.AddressableService{}},
+		} {
+			t.Run(version+" "+name, func(t *testing.T) {
+				convert(t, target, of.good)
+				convert(t, bad, of.bad)
+				for event, ctx := range map[string]context.Context{
+					"create": apis.WithinCreate(t.Context()),
+					"update": apis.WithinUpdate(t.Context(), of.good),
+				} {
+					got := of.bad.Validate(served(ctx)).Filter(apis.ErrorLevel)
+					if (test.want == "") != (got == nil) || (got != nil && !strings.Contains(got.Error(), test.want)) {
+						t.Errorf("%s: got %v, want %q", event, got, test.want)
+					}
+				}
+				if got := of.bad.Validate(served(apis.WithinSubResourceUpdate(t.Context(), of.good, "status"))); got != nil {
+					t.Errorf("status update: %v", got)
+				}
+				of.bad.SetDeletionTimestamp(&metav1.Time{})
+				if got := of.bad.Validate(served(apis.WithinUpdate(t.Context(), of.good))); got != nil {
+					t.Errorf("being deleted: %v", got)
+				}
+			})
+		}
+	}
+}
+
+func convert(t *testing.T, from, to apis.Convertible) {
+	t.Helper()
+	if err := from.ConvertTo(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is no AddressableService cannot be judged, which is an error and no panic.
+func TestValidatingWhatCannotBeConverted(t *testing.T) {
+	got := v1.ValidateConverted(t.Context(), unconvertible{})
+	if got == nil || !strings.Contains(got.Error(), "converting to v1: no") {
+		t.Errorf("got %v", got)
+	}
+	ctx := apis.WithinUpdate(t.Context(), unconvertible{})
+	got = v1.ValidateConverted(ctx, sized(1))
+	if got == nil || !strings.Contains(got.Error(), "converting the live object to v1: no") {
+		t.Errorf("got %v", got)
+	}
+	got = sized(1).Validate(v1.WithViews(t.Context(), v1.Views{"v0": func() v1.View { return &foreign{} }}))
+	if got == nil || !strings.Contains(got.Error(), "showing the object at v0: v1.AddressableService cannot convert to *v1_test.foreign") {
+		t.Errorf("got %v", got)
+	}
+}
+
+type unconvertible struct{}
+
+func (unconvertible) ConvertTo(context.Context, apis.Convertible) error { return errors.New("no") }
+
+func (unconvertible) ConvertFrom(context.Context, apis.Convertible) error { return errors.New("no") }
+
+type foreign struct {
+	metav1.ObjectMeta
+	unconvertible
+}

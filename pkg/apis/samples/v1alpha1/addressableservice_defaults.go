@@ -1,0 +1,23 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1alpha1
+
+import (
+	"context"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/conversion"
+)
+
+// SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update. The spec has
+// nothing that could be left out; what v1 would complete, it completes where the object is used.
+func (as *AddressableService) SetDefaults(ctx context.Context) {
+	if conversion.IsConverting(ctx) {
+		return
+	}
+	conversionProperties.Preserve(ctx, as)
+	v1.SetMetadataDefaults(ctx, as)
+}

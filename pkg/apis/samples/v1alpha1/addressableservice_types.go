@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/kmeta"
+)
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:resource:shortName=asvc,categories={all,knative}
+// +kubebuilder:subresource:status
+// +kubebuilder:deprecatedversion:warning="samples.knative.dev/v1alpha1 AddressableService is deprecated; use samples.knative.dev/v1"
+// +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name=URL,type=string,JSONPath=`.status.address.url`
+// +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
+
+// AddressableService gives a Service an address of its own.
+type AddressableService struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// Standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Which Service gets an address.
+	// +optional
+	Spec AddressableServiceSpec `json:"spec,omitempty"`
+
+	// What the address is, as the operator last saw it.
+	// +optional
+	Status AddressableServiceStatus `json:"status,omitempty"`
+}
+
+var (
+	_ apis.Validatable   = (*AddressableService)(nil)
+	_ apis.Defaultable   = (*AddressableService)(nil)
+	_ kmeta.OwnerRefable = (*AddressableService)(nil)
+	_ runtime.Object     = (*AddressableService)(nil)
+	_ duckv1.KRShaped    = (*AddressableService)(nil)
+)
+
+// AddressableServiceSpec is which Service gets an address.
+type AddressableServiceSpec struct {
+	// Name of a Service in the same namespace. It is empty where another version names a target that is no such
+	// Service; as long as it stays so, that target is kept.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
+	// +conversion:strategy=augment
+	ServiceName string `json:"serviceName"`
+}
+
+// AddressableServiceStatus is what the address is, as the operator last saw it.
+type AddressableServiceStatus struct {
+	duckv1.Status `json:",inline"`
+
+	// Where the Service can be reached.
+	// +optional
+	Address *duckv1.Addressable `json:"address,omitempty"`
+}
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// AddressableServiceList is a list of AddressableServices.
+type AddressableServiceList struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// Standard list metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// The AddressableServices.
+	Items []AddressableService `json:"items"`
+}

@@ -1,0 +1,43 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1alpha1
+
+import (
+	"context"
+
+	"knative.dev/pkg/apis"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// Validate implements apis.Validatable. The validating webhook calls it on create and update. It judges what the object
+// is at v1: the empty name of a Service, for one, is right where v1 has a target that no name stands for.
+func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
+	if apis.GetUpdatedSubresource(ctx) != "" || as.DeletionTimestamp != nil {
+		return nil
+	}
+	errs := conversionProperties.Validate(ctx, as)
+	if missing := as.validateServiceName(ctx); missing != nil {
+		return errs.Also(missing)
+	}
+	return errs.Also(v1.ValidateConverted(ctx, as))
+}
+
+// validateServiceName finds an object without a target before v1 does, whose fields have other names.
+func (as *AddressableService) validateServiceName(ctx context.Context) *apis.FieldError {
+	if as.Spec.ServiceName != "" {
+		return nil
+	}
+	// What was accepted once must not block a later update of something else.
+	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && old.Spec == as.Spec {
+		return nil
+	}
+	var converted v1.AddressableService
+	if err := as.ConvertTo(ctx, &converted); err != nil || converted.Spec.Ref != (v1.TargetReference{}) {
+		return nil //nolint:nilerr // ValidateConverted reports it
+	}
+	return apis.ErrMissingField("spec.serviceName")
+}

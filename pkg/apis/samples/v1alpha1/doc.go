@@ -1,0 +1,15 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package v1alpha1 is the first version of samples.knative.dev: the type of Knative's sample-controller, field for field,
+// so that manifests written for that one apply unchanged. Nothing is added to it; who needs more uses a newer version.
+//
+// Objects are shown at this version and written at it, never stored, and no reconciler and no generated client
+// knows it. What it has no field for stays in an annotation, see pkg/conversion.
+//
+// +k8s:deepcopy-gen=package
+// +groupName=samples.knative.dev
+// +conversion-gen:next=github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1
+package v1alpha1
