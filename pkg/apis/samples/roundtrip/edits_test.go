@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package roundtrip
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
@@ -131,5 +132,15 @@ func TestEditsAtAnOlderVersion(t *testing.T) {
 			want := `{"metadata":{"name":"a"},"spec":{` + test.want + `},"status":{` + test.wantStatus + `}}`
 			expectSamef(t, want, visible(t, test.edit(t, object)), "%s", test.reason)
 		})
+	}
+}
+
+// An annotation that somebody made says nothing about a name that it was not made for.
+func TestTargetThatWasStashedForAnotherName(t *testing.T) {
+	for _, entry := range []string{`{"d":REF}`, `{"b":"AAAAAAAAAAA","d":REF}`} {
+		entry = strings.Replace(entry, "REF", `{"apiVersion":"example.com/v1","kind":"Duck","name":"d"}`, 1)
+		stash := encode(t, `{"f":1,"c":{"spec":{"e":{"v1beta1/ref":`+entry+`}}}}`)
+		got := converted(t, `{"metadata":{"annotations":{"`+annotation+`":`+stash+`}},"spec":{"serviceName":""}}`, "v1alpha1", "v1")
+		expectSamef(t, `{"metadata":{},"spec":{"ref":{"apiVersion":"","kind":"","name":""}},"status":{}}`, visible(t, got), "%s", entry)
 	}
 }
