@@ -7,6 +7,7 @@ package test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -71,6 +72,41 @@ func TestCrashes(t *testing.T) {
 	})
 	if last := killed.Status.ContainerStatuses[0].LastTerminationState.Terminated; last == nil || last.ExitCode != 137 {
 		t.Errorf("it ended with %+v", last)
+	}
+}
+
+// TestTerminationMessage checks what a Pod's status tells of a program that has ended: what it has left in its file, or
+// else, if it has failed and the Pod asks for that, the end of its log.
+func TestTerminationMessage(t *testing.T) {
+	n := sharedNode(t)
+	namespace := newNamespace(t, n.kube)
+	long := strings.Repeat("It was not me. ", 500)
+	var lines strings.Builder
+	for i := 22; i <= 100; i++ {
+		fmt.Fprintf(&lines, "line %d\n", i)
+	}
+	for name, c := range map[string]struct {
+		command []string
+		policy  corev1.TerminationMessagePolicy
+		want    string
+	}{
+		"file":          {[]string{"confess", "It was me."}, corev1.TerminationMessageReadFile, "It was me."},
+		"long-file":     {[]string{"confess", long}, corev1.TerminationMessageReadFile, long[len(long)-4096:]},
+		"file-and-log":  {[]string{"confess", "It was me."}, corev1.TerminationMessageFallbackToLogsOnError, "It was me."},
+		"log":           {[]string{"fail", "3"}, corev1.TerminationMessageFallbackToLogsOnError, "failing with 3\n"},
+		"long-log":      {[]string{"fail", "3", "100"}, corev1.TerminationMessageFallbackToLogsOnError, lines.String() + "failing with 3\n"},
+		"no-file":       {[]string{"fail", "3"}, corev1.TerminationMessageReadFile, ""},
+		"log-of-a-good": {[]string{"say", "5"}, corev1.TerminationMessageFallbackToLogsOnError, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := n.duckPod(name, c.command...)
+			p.Spec.Containers[0].TerminationMessagePolicy = c.policy
+			n.create(t, namespace, p)
+			found := n.until(t, namespace, name, "over", over)
+			if got := found.Status.ContainerStatuses[0].State.Terminated; got == nil || got.Message != c.want {
+				t.Errorf("it ended with %+v, want the message %q", got, c.want)
+			}
+		})
 	}
 }
 

@@ -52,6 +52,9 @@ func NewWriter(path string) (*Writer, error) {
 	return w, nil
 }
 
+// Path is the file, for Read.
+func (w *Writer) Path() string { return w.path }
+
 // Stream returns the end of a pipe for a process to write to, which is recorded as the named stream.
 func (w *Writer) Stream(name string) (*os.File, error) {
 	read, write, err := os.Pipe()

@@ -173,20 +173,6 @@ func (w *Worker) launch(c *corev1.Container, img *image.Image, variables map[str
 
 var errNoCommand = errors.New("no command specified")
 
-// maxMessage is how much of a termination message is reported, in bytes.
-const maxMessage = 4096
-
-func (e *execution) terminationMessage() string {
-	data, err := os.ReadFile(e.messages)
-	if err != nil {
-		return ""
-	}
-	if len(data) > maxMessage {
-		data = data[:maxMessage]
-	}
-	return string(data)
-}
-
 func (e *execution) isOutdated() bool {
 	select {
 	case <-e.outdated:

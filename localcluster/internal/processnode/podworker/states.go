@@ -102,7 +102,7 @@ func (w *Worker) ended(name string, e *execution) int32 {
 	if code != 0 {
 		ended.Reason = "Error"
 	}
-	ended.Message = e.terminationMessage()
+	ended.Message = e.terminationMessage(w.spec(name).TerminationMessagePolicy, code != 0)
 	w.change(name, func(s *state) {
 		ended.ContainerID = s.status.ContainerID
 		s.process, s.execution = nil, nil

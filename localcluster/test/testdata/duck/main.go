@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: env | serve | guard | fail CODE | get PATH | fork | sleep | read FILE | write FILE BYTES | exists FILE | say LINES | health")
+var errUsage = errors.New("usage: env | serve | guard | fail CODE [LINES] | confess TEXT | get PATH | fork | sleep | read FILE | write FILE BYTES | exists FILE | say LINES | health")
 
 func run(args []string) error {
 	if len(args) == 0 {
@@ -61,8 +61,17 @@ func run(args []string) error {
 		if err != nil {
 			return err
 		}
+		lines, _ := strconv.Atoi(arg(2))
+		for i := range lines {
+			fmt.Println("line", i+1)
+		}
 		fmt.Println("failing with", code)
 		os.Exit(code)
+	case "confess":
+		if err := os.WriteFile("/dev/termination-log", []byte(arg(1)), 0o600); err != nil {
+			return err
+		}
+		os.Exit(1)
 	case "get":
 		return get(arg(1))
 	case "fork":

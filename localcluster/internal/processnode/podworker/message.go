@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package podworker
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mallard-dev/mallard/localcluster/internal/processnode/logs"
+)
+
+// How much of what an ended container has left to say is reported, as kubelets do (pkg/kubelet/container,
+// MaxContainerTerminationMessage…).
+const (
+	// maxMessage is for the file in which it says so, and maxLogMessage for its log, both in bytes.
+	maxMessage    = 4096
+	maxLogMessage = 2048
+	// maxLogLines is for its log too.
+	maxLogLines = 80
+)
+
+// terminationMessage is the end of the file in which a program says why it ended. When that is empty, the program has
+// failed and its Pod asks for it, it is the end of its log.
+func (e *execution) terminationMessage(policy corev1.TerminationMessagePolicy, failed bool) string {
+	// A file that cannot be read says nothing.
+	data, _ := os.ReadFile(e.messages)
+	if len(data) > 0 {
+		return tail(data, maxMessage)
+	}
+	if policy != corev1.TerminationMessageFallbackToLogsOnError || !failed {
+		return ""
+	}
+	lines := int64(maxLogLines)
+	ended := func() bool { return false }
+	var said bytes.Buffer
+	// The process has ended, so that there is nothing to wait for.
+	err := logs.Read(context.Background(), e.log.Path(), &corev1.PodLogOptions{TailLines: &lines}, ended, &said)
+	if err != nil {
+		return "Error on reading termination message from logs: " + err.Error()
+	}
+	return tail(said.Bytes(), maxLogMessage)
+}
+
+// tail is the end of a text, in bytes, as text that the API can carry.
+func tail(data []byte, limit int) string {
+	return strings.ToValidUTF8(string(data[max(len(data)-limit, 0):]), "")
+}
