@@ -193,3 +193,14 @@ func TestPodsAskForWhatTheyNeedAndNoMore(t *testing.T) {
 		}
 	})
 }
+
+// Whoever looks at a Pod that fails is told why without having to find the log of a container that is gone.
+func TestPodsSayWhyTheyEnded(t *testing.T) {
+	eachDeployment(t, func(t *testing.T, _ *installation, d *appsv1.Deployment) {
+		for _, c := range d.Spec.Template.Spec.Containers {
+			if c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
+				t.Errorf("container %s has the termination message policy %q", c.Name, c.TerminationMessagePolicy)
+			}
+		}
+	})
+}

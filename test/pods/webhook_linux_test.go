@@ -33,9 +33,9 @@ func TestWebhookGone(t *testing.T) {
 	for _, pod := range running(t, env, "webhook") {
 		t.Logf("Pod %s serves", pod.Name)
 	}
-	env.Kubectl(t, "scale", "deployment/webhook", "--namespace", env.SystemNamespace, "--replicas=0")
+	scale(t, env, "webhook", 0)
 	back := func() {
-		env.Kubectl(t, "scale", "deployment/webhook", "--namespace", env.SystemNamespace, "--replicas=2")
+		scale(t, env, "webhook", 2)
 		awaitRunning(t, env, "webhook", 2)
 	}
 	restored := false
@@ -118,7 +118,7 @@ func TestScale(t *testing.T) {
 	for _, component := range []string{"controller", "webhook"} {
 		awaitRunning(t, env, component, 2)
 		for _, n := range []int{3, 2} {
-			env.Kubectl(t, "scale", "deployment/"+component, "--namespace", env.SystemNamespace, fmt.Sprintf("--replicas=%d", n))
+			scale(t, env, component, n)
 			awaitRunning(t, env, component, n)
 		}
 	}

@@ -1,0 +1,87 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package pods
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// TestASyntaxErrorInAConfigMapIsToldByThePods starts the webhook with a config map that cannot be read: the status of its
+// Pods names the map, the key and the error, their events say that they are started again and again, and once the map is
+// mended they come up by themselves.
+func TestASyntaxErrorInAConfigMapIsToldByThePods(t *testing.T) {
+	env := harness.Shared(t)
+	awaitRunning(t, env, "webhook", 2)
+	// The map is as it was when this one ends.
+	t.Run("bad", func(t *testing.T) {
+		scale(t, env, "webhook", 0)
+		awaitNoPods(t, env, "webhook")
+		defer scale(t, env, "webhook", 2)
+		// Nobody checks it, for the webhook is down.
+		env.SetConfig(t, config.AddressableName, map[string]string{"domain-template": "{{.Name"})
+		scale(t, env, "webhook", 2)
+
+		const told = "webhook: config map config-addressable: domain-template: "
+		harness.Eventually(t, "two Pods tell what is wrong with the config map", func(ctx context.Context) error {
+			list, err := env.Kube.CoreV1().Pods(env.SystemNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=webhook"})
+			if err != nil {
+				return fmt.Errorf("listing them: %w", err)
+			}
+			if len(list.Items) != 2 {
+				return fmt.Errorf("there are %d", len(list.Items))
+			}
+			for i := range list.Items {
+				if err := tells(&list.Items[i], told, "unclosed action"); err != nil {
+					return fmt.Errorf("%s: %w", list.Items[i].Name, err)
+				}
+			}
+			return nil
+		})
+		described := env.Kubectl(t, "describe", "pods", "--namespace", env.SystemNamespace, "--selector", "app.kubernetes.io/component=webhook")
+		for _, want := range []string{told, "Back-off restarting failed container webhook"} {
+			if strings.Count(described, want) < 2 {
+				t.Errorf("kubectl describe does not show of each Pod %q:\n%s", want, described)
+			}
+		}
+		if n := len(running(t, env, "controller")); n != 2 {
+			t.Errorf("%d Pods of the controller are ready, want 2, with the last good config map", n)
+		}
+	})
+	awaitRunning(t, env, "webhook", 2)
+}
+
+// tells says how a Pod falls short of being restarted with a back-off after an end that it explains with all of this.
+func tells(pod *corev1.Pod, parts ...string) error {
+	if len(pod.Status.ContainerStatuses) != 1 {
+		return errors.New("it has no status of its container yet")
+	}
+	s := pod.Status.ContainerStatuses[0]
+	if s.State.Waiting == nil || s.State.Waiting.Reason != "CrashLoopBackOff" || s.LastTerminationState.Terminated == nil {
+		return fmt.Errorf("its container's state is %+v", s.State)
+	}
+	ended := s.LastTerminationState.Terminated
+	for _, part := range parts {
+		if ended.ExitCode != 1 || !strings.Contains(ended.Message, part) {
+			return fmt.Errorf("it ended with %d and %q, want 1 and %q", ended.ExitCode, ended.Message, part)
+		}
+	}
+	return nil
+}
+
+func scale(t *testing.T, env *harness.Env, component string, replicas int) {
+	t.Helper()
+	env.Kubectl(t, "scale", "deployment/"+component, "--namespace", env.SystemNamespace, fmt.Sprintf("--replicas=%d", replicas))
+}
