@@ -85,34 +85,59 @@ verify_shell() {
 # Licence headers, layering, marks of generated files, pinned actions and the like are Go tests.
 verify_repository() { go test -count=1 ./test/repository/...; }
 
-readonly known=(format shell modules codegen licenses typecheck lint repository)
+readonly known=(modules format shell codegen licenses typecheck lint repository)
 checks=("$@")
 if [[ ${#checks[@]} -eq 0 ]]; then
   checks=("${known[@]}")
 fi
-for check in "${checks[@]}"; do
-  if [[ " ${known[*]} " != *" ${check} "* ]]; then
-    echo "verify: there is no check ${check}; there are: ${known[*]}" >&2
+for name in "${checks[@]}"; do
+  if [[ " ${known[*]} " != *" ${name} "* ]]; then
+    echo "verify: there is no check ${name}; there are: ${known[*]}" >&2
     exit 2
   fi
 done
 
 state() { git status --porcelain=v1 && git diff; }
+
+# check NAME runs one and says how it went. It is called without errexit, and not in a condition, for then that would be off
+# inside the check too.
+check() {
+  local -r started=${SECONDS}
+  local status
+  printf '\n== verify: %s\n' "$1"
+  (set -o errexit; "verify_$1")
+  status=$?
+  echo "-- $1: exit ${status} after $((SECONDS - started)) s"
+  return "${status}"
+}
+
 before="$(state)"
 failed=()
-for check in "${checks[@]}"; do
-  printf '\n== verify: %s\n' "${check}"
-  started=${SECONDS}
-  # Not in a condition of its own: errexit would be off inside the function.
-  set +o errexit
-  (set -o errexit; "verify_${check}")
-  status=$?
-  set -o errexit
-  echo "-- ${check}: exit ${status} after $((SECONDS - started)) s"
-  if ((status != 0)); then
-    failed+=("${check}")
+meanwhile=''
+output="$(mktemp "${TMPDIR:-/tmp}/verify.XXXXXX")"
+readonly output
+trap 'rm -f -- "${output}"' EXIT
+set +o errexit
+for name in "${checks[@]}"; do
+  if [[ "${name}" == modules ]]; then
+    # It waits for the network while the others use the processors.
+    check modules >"${output}" 2>&1 &
+    meanwhile=$!
+    continue
+  fi
+  check "${name}"
+  if (($? != 0)); then
+    failed+=("${name}")
   fi
 done
+if [[ -n "${meanwhile}" ]]; then
+  wait "${meanwhile}"
+  if (($? != 0)); then
+    failed+=(modules)
+  fi
+  cat -- "${output}"
+fi
+set -o errexit
 
 if [[ "$(state)" != "${before}" ]]; then
   failed+=("checkout")
