@@ -6,12 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package generated
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const root = "../.."
@@ -31,12 +34,39 @@ func change(t *testing.T, path, from, to string) {
 	}
 }
 
-// snapshot returns the content of every file in a folder by its path.
+// expectStale expects a script of hack/ to fail in a copy of the checkout, to report all of this, and to change nothing there.
+func expectStale(t *testing.T, checkout, script string, reported ...string) {
+	t.Helper()
+	before := snapshot(t, checkout)
+	verify := exec.CommandContext(t.Context(), filepath.Join(checkout, "hack", script))
+	verify.Dir = os.TempDir() // the script finds its way from anywhere
+	report, err := verify.CombinedOutput()
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("%s ended with %v, want exit status 1", script, err)
+	}
+	for _, want := range reported {
+		if !strings.Contains(string(report), want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Logf("the report:\n%s", report)
+	}
+	if diff := cmp.Diff(before, snapshot(t, checkout)); diff != "" {
+		t.Errorf("%s changed the checkout (-before +after): %s", script, diff)
+	}
+}
+
+// snapshot returns the content of every file in a folder by its path, and of a symbolic link where it leads.
 func snapshot(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	contents := make(map[string]string)
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
+			return err
+		}
+		if entry.Type()&fs.ModeSymlink != 0 {
+			contents[path], err = os.Readlink(path)
 			return err
 		}
 		content, err := os.ReadFile(path)

@@ -6,14 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package generated
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
@@ -43,31 +38,13 @@ func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	before := snapshot(t, checkout)
-	verify := exec.CommandContext(t.Context(), filepath.Join(checkout, "hack", "verify-codegen.sh"))
-	verify.Dir = os.TempDir() // the script finds its way from anywhere
-	report, err := verify.CombinedOutput()
-
-	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("verify-codegen.sh ended with %v, want exit status 1", err)
-	}
-	for _, want := range []string{
-		"+++ ", "/" + deepcopy, "in.Stale",
-		"/" + crd, "Shown by a test.",
-		"/" + fates, "+|  | `late` string | stashed at v1beta1 |",
-		"/" + keys, "+v1beta1 WidgetStatus v1/late string",
-		"/" + edited, "-// Edited by hand.",
-		"--- " + leftover, "-package v1",
+	expectStale(t, checkout, "verify-codegen.sh",
+		"+++ ", "/"+deepcopy, "in.Stale",
+		"/"+crd, "Shown by a test.",
+		"/"+fates, "+|  | `late` string | stashed at v1beta1 |",
+		"/"+keys, "+v1beta1 WidgetStatus v1/late string",
+		"/"+edited, "-// Edited by hand.",
+		"--- "+leftover, "-package v1",
 		"make generate",
-	} {
-		if !strings.Contains(string(report), want) {
-			t.Errorf("the report lacks %q", want)
-		}
-	}
-	if t.Failed() {
-		t.Logf("the report:\n%s", report)
-	}
-	if diff := cmp.Diff(before, snapshot(t, checkout)); diff != "" {
-		t.Error("verify-codegen.sh changed the checkout (-before +after):", diff)
-	}
+	)
 }

@@ -6,14 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package generated
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
@@ -37,19 +32,6 @@ func TestVerifyLicensesFindsWhatIsStale(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(checkout, leftover), []byte("of a module that went\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	before := snapshot(t, filepath.Join(checkout, "third_party"))
-	verify := exec.CommandContext(t.Context(), filepath.Join(checkout, "hack", "verify-licenses.sh"))
-	verify.Dir = os.TempDir() // the script finds its way from anywhere
-	report, err := verify.CombinedOutput()
-	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("verify-licenses.sh ended with %v, want exit status 1\n%.2000s", err, report)
-	}
-	for _, want := range []string{"/" + missing, "-k8s.io/client-go,v9", "-of a module that went", "make generate"} {
-		if !strings.Contains(string(report), want) {
-			t.Errorf("the report lacks %q", want)
-		}
-	}
-	if diff := cmp.Diff(before, snapshot(t, filepath.Join(checkout, "third_party"))); diff != "" {
-		t.Error("verify-licenses.sh changed the checkout (-before +after):", diff)
-	}
+	expectStale(t, checkout, "verify-licenses.sh",
+		"/"+missing, "-k8s.io/client-go,v9", "-of a module that went", "make generate")
 }

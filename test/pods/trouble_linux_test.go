@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/test/harness"
@@ -36,21 +35,21 @@ func TestASyntaxErrorInAConfigMapIsToldByThePods(t *testing.T) {
 
 		const told = "webhook: config map config-addressable: domain-template: "
 		harness.Eventually(t, "two Pods tell what is wrong with the config map", func(ctx context.Context) error {
-			list, err := env.Kube.CoreV1().Pods(env.SystemNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=webhook"})
+			pods, err := podsOf(ctx, env, "webhook")
 			if err != nil {
-				return fmt.Errorf("listing them: %w", err)
+				return err
 			}
-			if len(list.Items) != 2 {
-				return fmt.Errorf("there are %d", len(list.Items))
+			if len(pods) != 2 {
+				return fmt.Errorf("there are %d", len(pods))
 			}
-			for i := range list.Items {
-				if err := tells(&list.Items[i], told, "unclosed action"); err != nil {
-					return fmt.Errorf("%s: %w", list.Items[i].Name, err)
+			for i := range pods {
+				if err := tells(&pods[i], told, "unclosed action"); err != nil {
+					return fmt.Errorf("%s: %w", pods[i].Name, err)
 				}
 			}
 			return nil
 		})
-		described := env.Kubectl(t, "describe", "pods", "--namespace", env.SystemNamespace, "--selector", "app.kubernetes.io/component=webhook")
+		described := env.Kubectl(t, "describe", "pods", "--namespace", env.SystemNamespace, "--selector", labelOf("webhook"))
 		for _, want := range []string{told, "Back-off restarting failed container webhook"} {
 			if strings.Count(described, want) < 2 {
 				t.Errorf("kubectl describe does not show of each Pod %q:\n%s", want, described)
@@ -79,9 +78,4 @@ func tells(pod *corev1.Pod, parts ...string) error {
 		}
 	}
 	return nil
-}
-
-func scale(t *testing.T, env *harness.Env, component string, replicas int) {
-	t.Helper()
-	env.Kubectl(t, "scale", "deployment/"+component, "--namespace", env.SystemNamespace, fmt.Sprintf("--replicas=%d", replicas))
 }

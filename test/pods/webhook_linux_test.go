@@ -75,14 +75,11 @@ func TestWebhookGone(t *testing.T) {
 func awaitNoPods(t *testing.T, env *harness.Env, component string) {
 	t.Helper()
 	harness.Eventually(t, "no Pod of the "+component+" is left", func(ctx context.Context) error {
-		list, err := env.Kube.CoreV1().Pods(env.SystemNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/component=" + component})
-		if err != nil {
-			return fmt.Errorf("listing them: %w", err)
+		pods, err := podsOf(ctx, env, component)
+		if err == nil && len(pods) > 0 {
+			err = fmt.Errorf("%d are", len(pods))
 		}
-		if len(list.Items) > 0 {
-			return fmt.Errorf("%d are", len(list.Items))
-		}
-		return nil
+		return err
 	})
 }
 

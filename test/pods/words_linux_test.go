@@ -52,17 +52,27 @@ func leader(t *testing.T, env *harness.Env) string {
 	return name
 }
 
+// podsOf are all Pods of a component.
+func podsOf(ctx context.Context, env *harness.Env, component string) ([]corev1.Pod, error) {
+	list, err := env.Kube.CoreV1().Pods(env.SystemNamespace).List(ctx, metav1.ListOptions{LabelSelector: labelOf(component)})
+	if err != nil {
+		return nil, fmt.Errorf("listing the Pods of the %s: %w", component, err)
+	}
+	return list.Items, nil
+}
+
+// labelOf selects the Pods of a component.
+func labelOf(component string) string { return "app.kubernetes.io/component=" + component }
+
 // running are the Pods of a component that are ready and not about to go.
 func running(t *testing.T, env *harness.Env, component string) []corev1.Pod {
 	t.Helper()
-	list, err := env.Kube.CoreV1().Pods(env.SystemNamespace).List(t.Context(), metav1.ListOptions{
-		LabelSelector: "app.kubernetes.io/component=" + component,
-	})
+	pods, err := podsOf(t.Context(), env, component)
 	if err != nil {
-		t.Fatalf("listing the Pods of the %s: %v", component, err)
+		t.Fatal(err)
 	}
 	var ready []corev1.Pod
-	for _, pod := range list.Items {
+	for _, pod := range pods {
 		for _, c := range pod.Status.Conditions {
 			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil {
 				ready = append(ready, pod)
@@ -81,6 +91,11 @@ func awaitRunning(t *testing.T, env *harness.Env, component string, n int) {
 		}
 		return nil
 	})
+}
+
+func scale(t *testing.T, env *harness.Env, component string, replicas int) {
+	t.Helper()
+	env.Kubectl(t, "scale", "deployment/"+component, "--namespace", env.SystemNamespace, fmt.Sprintf("--replicas=%d", replicas))
 }
 
 // kill sends SIGKILL to every process of a Pod.

@@ -23,7 +23,8 @@ type target struct {
 
 // result is what a check has found.
 type result struct {
-	// own is the number of packages that were asked for, tests apart, and all that of these with what they import.
+	// own is the number of packages that were asked for, of which one with tests counts again for these, and all that of
+	// those with what they import.
 	own, all int
 	// problems are the compiler's errors, sorted, each once.
 	problems []string

@@ -16,17 +16,18 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 )
 
-const (
-	// busyAttempts and busyPause are for a program whose file was just written: while another process is being started, its
-	// copy of the descriptor keeps the file busy for a moment.
-	busyAttempts = 50
-	busyPause    = 10 * time.Millisecond
+// signalled is added to a signal's number to make an exit code, as shells do.
+const signalled = 128
 
-	// signalled is added to a signal's number to make an exit code, as shells do.
-	signalled = 128
-)
+// whileBusy is for a program whose file was just written: while another process is being started, its copy of the
+// descriptor keeps the file busy for a moment.
+var whileBusy = wait.Backoff{Steps: 50, Duration: 10 * time.Millisecond, Factor: 1}
+
+func isBusy(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
 
 // Runtime starts processes. All of them are started by one thread that lives as long as the program: the kernel sends a
 // child the signal that it asked for when the thread ends that started it, not the program. The thread also has a mount
@@ -112,8 +113,7 @@ func (r *Runtime) on(do func() error) error {
 	return <-result
 }
 
-// Start starts a process. Errors name the program as a cluster's runtime does.
-func (r *Runtime) Start(spec Spec) (*Process, error) {
+func (r *Runtime) command(spec Spec) *exec.Cmd {
 	cmd := &exec.Cmd{
 		Path: spec.Path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir, Stdout: spec.Stdout, Stderr: spec.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true},
@@ -126,20 +126,17 @@ func (r *Runtime) Start(spec Spec) (*Process, error) {
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: spec.UID, Gid: spec.GID, Groups: spec.Groups}
 	}
+	return cmd
+}
+
+// Start starts a process. Errors name the program as a cluster's runtime does.
+func (r *Runtime) Start(spec Spec) (*Process, error) {
+	var cmd *exec.Cmd
 	err := r.on(func() error {
-		var err error
-		for range busyAttempts {
-			if err = cmd.Start(); !errors.Is(err, syscall.ETXTBSY) {
-				break
-			}
-			<-time.After(busyPause)
-			again := *cmd
-			cmd = &exec.Cmd{
-				Path: again.Path, Args: again.Args, Env: again.Env, Dir: again.Dir,
-				Stdin: again.Stdin, Stdout: again.Stdout, Stderr: again.Stderr, SysProcAttr: again.SysProcAttr,
-			}
-		}
-		return err //nolint:wrapcheck // wrapped below
+		return retry.OnError(whileBusy, isBusy, func() error {
+			cmd = r.command(spec)
+			return cmd.Start()
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("unable to start container process: exec: %q: %w", spec.Path, reason(err))

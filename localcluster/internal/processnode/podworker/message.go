@@ -8,10 +8,12 @@ package podworker
 import (
 	"bytes"
 	"context"
-	"os"
+	"errors"
+	"io/fs"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/util/tail"
 
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/logs"
 )
@@ -29,10 +31,13 @@ const (
 // terminationMessage is the end of the file in which a program says why it ended. When that is empty, the program has
 // failed and its Pod asks for it, it is the end of its log.
 func (e *execution) terminationMessage(policy corev1.TerminationMessagePolicy, failed bool) string {
-	// A file that cannot be read says nothing.
-	data, _ := os.ReadFile(e.messages)
-	if len(data) > 0 {
-		return tail(data, maxMessage)
+	data, _, err := tail.ReadAtMost(e.messages, maxMessage)
+	switch {
+	case len(data) > 0:
+		return text(data)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		// Kubelets tell it in the place of what was to be told.
+		return "Error on reading termination log " + e.messages + ": " + err.Error()
 	}
 	if policy != corev1.TerminationMessageFallbackToLogsOnError || !failed {
 		return ""
@@ -41,14 +46,12 @@ func (e *execution) terminationMessage(policy corev1.TerminationMessagePolicy, f
 	ended := func() bool { return false }
 	var said bytes.Buffer
 	// The process has ended, so that there is nothing to wait for.
-	err := logs.Read(context.Background(), e.log.Path(), &corev1.PodLogOptions{TailLines: &lines}, ended, &said)
+	err = logs.Read(context.Background(), e.log.Path(), &corev1.PodLogOptions{TailLines: &lines}, ended, &said)
 	if err != nil {
 		return "Error on reading termination message from logs: " + err.Error()
 	}
-	return tail(said.Bytes(), maxLogMessage)
+	return text(said.Bytes()[max(said.Len()-maxLogMessage, 0):])
 }
 
-// tail is the end of a text, in bytes, as text that the API can carry.
-func tail(data []byte, limit int) string {
-	return strings.ToValidUTF8(string(data[max(len(data)-limit, 0):]), "")
-}
+// text is the end of a text, which may begin within a character, as the API can carry it.
+func text(end []byte) string { return strings.ToValidUTF8(string(end), "") }

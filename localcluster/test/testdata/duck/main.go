@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,9 +62,8 @@ func run(args []string) error {
 		if err != nil {
 			return err
 		}
-		lines, _ := strconv.Atoi(arg(2))
-		for i := range lines {
-			fmt.Println("line", i+1)
+		if err := say(cmp.Or(arg(2), "0")); err != nil {
+			return err
 		}
 		fmt.Println("failing with", code)
 		os.Exit(code)
@@ -98,17 +98,23 @@ func run(args []string) error {
 		_, err := os.Stat(arg(1))
 		return err
 	case "say":
-		lines, err := strconv.Atoi(arg(1))
-		if err != nil {
-			return err
-		}
-		for i := range lines {
-			fmt.Println("line", i+1)
-		}
+		return say(arg(1))
 	case "health":
 		return serveHealth()
 	default:
 		return errUsage
+	}
+	return nil
+}
+
+// say prints so many lines.
+func say(number string) error {
+	lines, err := strconv.Atoi(number)
+	if err != nil {
+		return err
+	}
+	for i := range lines {
+		fmt.Println("line", i+1)
 	}
 	return nil
 }
