@@ -23,6 +23,8 @@ ARGS ?=
 VERSION ?=
 # How long one test package may take. A suite starts a control plane, and on a busy machine that is slow.
 TEST_TIMEOUT ?= 20m
+# How many random inputs each test of `make fuzz` tries.
+INPUTS ?= 10000
 # How long `make bench` runs each benchmark.
 BENCH_TIME ?= 1s
 
@@ -85,6 +87,10 @@ test-versions: ## Runs the suites at the other versions of Kubernetes (ARGS='1.3
 .PHONY: test-unit
 test-unit: ## Runs only the operator's unit tests, which need no control plane
 	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./codegen/... ./pkg/... $(ARGS)
+
+.PHONY: fuzz
+fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=100000 a hundred times as many)
+	MALLARD_TEST_INPUTS=$(INPUTS) go test -count 1 -timeout $(TEST_TIMEOUT) ./pkg/conversion/... ./pkg/apis/samples/... ./codegen/fixtures/... $(ARGS)
 
 .PHONY: cover
 cover: ## Runs the unit tests and writes their coverage, without generated code, to coverage.txt

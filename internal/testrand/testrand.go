@@ -13,15 +13,17 @@ import (
 	"time"
 )
 
-// SeedVariable is the environment variable that sets the seed.
-const SeedVariable = "MALLARD_TEST_SEED"
+const (
+	// SeedVariable is the environment variable that sets the seed.
+	SeedVariable = "MALLARD_TEST_SEED"
+	// InputsVariable is the environment variable that sets how many random inputs a test tries.
+	InputsVariable = "MALLARD_TEST_INPUTS"
 
-// Inputs is how many random inputs a test tries.
-const Inputs = 1000
+	usualInputs = 1000
+)
 
-// Source returns a source of random numbers whose seed is logged: it is that of
-// SeedVariable, or another one each time. A variable that holds no number fails
-// the test.
+// Source returns a source of random numbers whose seed is logged, along with how many inputs are tried: it is that of
+// SeedVariable, or another one each time. A variable that holds no number fails the test.
 func Source(t testing.TB) rand.Source {
 	t.Helper()
 	seed := time.Now().UnixNano()
@@ -31,6 +33,21 @@ func Source(t testing.TB) rand.Source {
 			t.Fatalf("environment variable %s=%q: must be a whole number", SeedVariable, value)
 		}
 	}
-	t.Logf("to repeat this: %s=%d", SeedVariable, seed)
+	t.Logf("to repeat this: %s=%d %s=%d", SeedVariable, seed, InputsVariable, Inputs(t))
 	return rand.NewSource(seed)
+}
+
+// Inputs is how many random inputs a test tries: what InputsVariable says, or 1000. A variable that holds no number above
+// zero fails the test.
+func Inputs(t testing.TB) int {
+	t.Helper()
+	value, ok := os.LookupEnv(InputsVariable)
+	if !ok {
+		return usualInputs
+	}
+	inputs, err := strconv.Atoi(value)
+	if err != nil || inputs < 1 {
+		t.Fatalf("environment variable %s=%q: must be a whole number above zero", InputsVariable, value)
+	}
+	return inputs
 }

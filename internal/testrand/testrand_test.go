@@ -6,7 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package testrand
 
 import (
+	"fmt"
 	"math/rand"
+	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -16,4 +19,67 @@ func TestSeedOfTheVariableRepeatsTheNumbers(t *testing.T) {
 	if want := rand.NewSource(42).Int63(); first != want || second != want {
 		t.Errorf("with seed 42 the first numbers are %d and %d, want %d both times", first, second, want)
 	}
+}
+
+func TestVariableSetsTheNumberOfInputs(t *testing.T) {
+	t.Setenv(InputsVariable, "17")
+	if got := Inputs(t); got != 17 {
+		t.Errorf("%d inputs, want 17", got)
+	}
+}
+
+func TestWhatIsNeededToRepeatATestIsLogged(t *testing.T) {
+	t.Setenv(SeedVariable, "42")
+	t.Setenv(InputsVariable, "17")
+	told := tell(t, func(told testing.TB) { Source(told) })
+	if want := "to repeat this: MALLARD_TEST_SEED=42 MALLARD_TEST_INPUTS=17"; !slices.Equal(told.logged, []string{want}) || told.fatal != "" {
+		t.Errorf("logged %q and failed with %q, want the log to be %q", told.logged, told.fatal, want)
+	}
+}
+
+func TestVariableThatIsWrongFailsTheTest(t *testing.T) {
+	for _, test := range []struct{ variable, value, want string }{
+		{SeedVariable, "many", `environment variable MALLARD_TEST_SEED="many": must be a whole number`},
+		{InputsVariable, "many", `environment variable MALLARD_TEST_INPUTS="many": must be a whole number above zero`},
+		{InputsVariable, "0", `environment variable MALLARD_TEST_INPUTS="0": must be a whole number above zero`},
+		{InputsVariable, "", `environment variable MALLARD_TEST_INPUTS="": must be a whole number above zero`},
+	} {
+		t.Run(test.variable+"="+test.value, func(t *testing.T) {
+			t.Setenv(test.variable, test.value)
+			if told := tell(t, func(told testing.TB) { Source(told) }); told.fatal != test.want {
+				t.Errorf("the test failed with %q, want %q", told.fatal, test.want)
+			}
+		})
+	}
+}
+
+// teller is a test that keeps what it is told.
+type teller struct {
+	testing.TB
+
+	logged []string
+	fatal  string
+}
+
+func (*teller) Helper() {}
+
+func (t *teller) Logf(format string, args ...any) {
+	t.logged = append(t.logged, fmt.Sprintf(format, args...))
+}
+
+func (t *teller) Fatalf(format string, args ...any) {
+	t.fatal = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// tell runs a function that may end its test.
+func tell(t *testing.T, run func(testing.TB)) *teller {
+	t.Helper()
+	told, done := &teller{TB: t}, make(chan struct{})
+	go func() {
+		defer close(done)
+		run(told)
+	}()
+	<-done
+	return told
 }

@@ -51,7 +51,7 @@ func rounds(t *testing.T, round func(random *rand.Rand, fill *randfill.Filler)) 
 	t.Helper()
 	source := testrand.Source(t)
 	random, fill := rand.New(source), filler(source)
-	for i := range testrand.Inputs {
+	for i := range testrand.Inputs(t) {
 		round(random, fill)
 		if t.Failed() {
 			t.Fatalf("in round %d", i)

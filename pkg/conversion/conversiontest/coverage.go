@@ -97,7 +97,7 @@ func (k Kind) covered(t *testing.T, version Version) {
 	t.Helper()
 	random := newFiller(testrand.Source(t), k.Functions)
 	seen := newCoverage(version.New())
-	for range testrand.Inputs {
+	for range testrand.Inputs(t) {
 		seen.note(reflect.ValueOf(random.object(t, version)))
 	}
 	for _, name := range seen.never() {

@@ -39,7 +39,7 @@ func (l Link[Older, Newer]) Test(t *testing.T) {
 func there[From, To any](t *testing.T, source rand.Source, functions []any, forth, back func(*From, *To) error) {
 	t.Helper()
 	random := newFiller(source, functions)
-	for range testrand.Inputs {
+	for range testrand.Inputs(t) {
 		var first, again From
 		var middle To
 		random.fill(&first)

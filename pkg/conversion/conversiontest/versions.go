@@ -64,7 +64,7 @@ func (k Kind) Random(t *testing.T) func(version Version) apis.Convertible {
 func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 	t.Helper()
 	random := newFiller(source, k.Functions)
-	for range testrand.Inputs {
+	for range testrand.Inputs(t) {
 		object := random.object(t, a)
 		before := canonical(t, object)
 
@@ -88,7 +88,7 @@ func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 func (k Kind) around(t *testing.T, source rand.Source, a, b, c Version) {
 	t.Helper()
 	random := newFiller(source, k.Functions)
-	for range testrand.Inputs {
+	for range testrand.Inputs(t) {
 		start := canonical(t, random.object(t, a))
 
 		middle := canonical(t, converted(t, start, a, b))

@@ -24,7 +24,7 @@ import (
 
 func TestRandomObjectsThroughReconcile(t *testing.T) {
 	r := newRandom(t)
-	for i := range testrand.Inputs {
+	for i := range testrand.Inputs(t) {
 		as, objs, cfg := r.anObject(), r.surroundings(), r.aConfig()
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()

@@ -22,7 +22,7 @@ func TestObjectsWithHoles(t *testing.T) {
 	r := rand.New(testrand.Source(t))
 	for _, version := range all {
 		t.Run(version, func(t *testing.T) {
-			for range testrand.Inputs {
+			for range testrand.Inputs(t) {
 				origin := all[r.Intn(len(all))]
 				whole := encode(t, random(origin))
 				if origin != version {

@@ -129,7 +129,7 @@ func testRandomEdits[T any](t *testing.T, version string, edits map[string]edit[
 	r := rand.New(testrand.Source(t))
 	for field, edit := range edits {
 		t.Run(field, func(t *testing.T) {
-			for range testrand.Inputs {
+			for range testrand.Inputs(t) {
 				was := random("v1").(*v1.AddressableService)
 				makeUsual(was, r)
 				before := encode(t, was)

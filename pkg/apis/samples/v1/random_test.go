@@ -70,7 +70,7 @@ func TestRandomObjectsThroughAdmission(t *testing.T) {
 	source := testrand.Source(t)
 	r := rand.New(source)
 	filler := randomFiller(t, source)
-	for range testrand.Inputs {
+	for range testrand.Inputs(t) {
 		old, as := &AddressableService{}, &AddressableService{}
 		filler.Fill(old)
 		filler.Fill(as)
