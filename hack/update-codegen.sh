@@ -110,6 +110,4 @@ rm -rf pkg/client
 mv "${scratch}" pkg/client
 
 step "CRDs"
-# The older versions are left out as long as no webhook converts them: the API server would serve the objects of one
-# version as those of another, only with another apiVersion. Without --packages crd-gen takes all versions.
-go -C hack/tools run ./crd-gen --root ../.. --packages ./pkg/apis/samples/v1 --output ../../config
+go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output ../../config

@@ -5,9 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 // Localcluster is a Kubernetes control plane in one process, for development and tests: etcd, the API server, the
 // controllers that an operator's objects depend on, and a loop that pretends to run Pods. "localcluster up" starts one
-// and prints the path of its kubeconfig; "localcluster kubectl" is the kubectl of the same version. With --registry (Linux
-// only) it also serves a registry of images, runs Pods with images from there as processes of this machine, places Pods
-// with Kubernetes' own scheduler, and has the controllers of Deployments and the other workloads.
+// and prints the path of its kubeconfig; "localcluster kubectl" is the kubectl of the same version, and "localcluster
+// stored" shows what is in etcd. With --registry (Linux only) it also serves a registry of images, runs Pods with images
+// from there as processes of this machine, places Pods with Kubernetes' own scheduler, and has the controllers of
+// Deployments and the other workloads.
 //
 // It is a module of its own so that the operator's module stays free of k8s.io/kubernetes and its replaced
 // dependencies. Programs of the operator's module run it as a subprocess.

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The webhook completes and checks objects before they are stored. What it may do
+// The webhook completes and checks objects before they are stored, and converts them between versions. What it may do
 // is in config/200-webhook-roles.yaml, how it is deployed in config/webhook.yaml.
 package main
 
@@ -21,14 +21,14 @@ type settings struct {
 	process.Settings
 
 	Name        process.Label    `envconfig:"WEBHOOK_NAME" default:"webhook" desc:"name of the Service through which the API server reaches the webhook"`
-	Port        process.Port     `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission requests"`
+	Port        process.Port     `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission and conversion requests"`
 	SecretName  process.Name     `envconfig:"WEBHOOK_SECRET_NAME" default:"webhook-certs" desc:"name of the Secret that holds the serving certificate"`
-	GracePeriod process.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long admission requests are still served after the process was told to stop"`
+	GracePeriod process.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long requests are still served after the process was told to stop"`
 }
 
 func main() {
 	var s settings
-	process.MustLoad("webhook", "completes and checks objects of samples.knative.dev and the operator's config maps", &s)
+	process.MustLoad("webhook", "completes, checks and converts objects of samples.knative.dev, and checks the operator's config maps", &s)
 	ctx := signals.NewContext()
 	process.MustBeFree(ctx, "webhook", "WEBHOOK_PORT", s.Port)
 
@@ -44,5 +44,6 @@ func main() {
 		webhook.NewDefaultingController,
 		webhook.NewValidationController,
 		webhook.NewConfigValidationController,
+		webhook.NewConversionController,
 	)...)
 }

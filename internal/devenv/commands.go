@@ -7,6 +7,8 @@ package devenv
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +25,34 @@ func (e *Env) Kubectl(ctx context.Context, stdin io.Reader, args ...string) (str
 	cmd := exec.Command(e.Localcluster, append([]string{"kubectl"}, args...)...)
 	cmd.Stdin = stdin
 	return e.output(ctx, cmd, "kubectl", args)
+}
+
+// Stored returns what etcd holds for the keys that begin with a prefix, sorted by key.
+func (e *Env) Stored(ctx context.Context, prefix string) ([]Stored, error) {
+	args := []string{"stored", "--dir", e.cluster.Dir(), prefix}
+	out, err := e.output(ctx, exec.Command(e.Localcluster, args...), "localcluster", args)
+	if err != nil {
+		return nil, err
+	}
+	var entries []Stored
+	for decoder := json.NewDecoder(strings.NewReader(out)); ; {
+		var entry Stored
+		switch err := decoder.Decode(&entry); {
+		case errors.Is(err, io.EOF):
+			return entries, nil
+		case err != nil:
+			return nil, fmt.Errorf("reading what localcluster printed: %w", err)
+		}
+		entries = append(entries, entry)
+	}
+}
+
+// Stored is a key of etcd and what the API server wrote for it.
+type Stored struct {
+	Key string `json:"key"`
+	// Revision is that of the last write, also of one that changed nothing.
+	Revision int64  `json:"revision"`
+	Value    []byte `json:"value"`
 }
 
 // Ko runs ko as the administrator, in the folder of a checkout, with the control plane's registry for its images, and

@@ -40,7 +40,7 @@ func TestErrors(t *testing.T) {
 		}
 		closed = "/proc/1/task"
 	}
-	held := sharedCluster(t)
+	held, empty := sharedCluster(t), t.TempDir()
 
 	for name, c := range map[string]struct {
 		args  []string
@@ -57,6 +57,9 @@ func TestErrors(t *testing.T) {
 		"unknown command":     {[]string{"down"}, []string{`"down"`, "localcluster --help"}},
 		"argument":            {[]string{"up", "x"}, []string{`"x"`, "localcluster up --help"}},
 		"argument of version": {[]string{"version", "x"}, []string{`"x"`, "localcluster version --help"}},
+		"stored of nowhere":   {[]string{"stored", "/registry"}, []string{"--dir is missing", "localcluster stored --help"}},
+		"stored of no folder": {[]string{"stored", "--dir", file, "/registry"}, []string{"--dir", file}},
+		"stored of no run":    {[]string{"stored", "--dir", empty, "/registry"}, []string{"--dir " + empty, "no cluster runs there"}},
 		"no temporary folder": {[]string{"up"}, []string{"temporary folder", "--dir", "TMPDIR"}},
 	} {
 		t.Run(name, func(t *testing.T) {

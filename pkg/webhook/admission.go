@@ -8,19 +8,18 @@ package webhook
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/webhook/configmaps"
-	"knative.dev/pkg/webhook/resourcesemantics"
+	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 	"knative.dev/pkg/webhook/resourcesemantics/defaulting"
 	"knative.dev/pkg/webhook/resourcesemantics/validation"
 
 	"github.com/mallard-dev/mallard/internal/operatorconfig"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // Names of the webhook configurations in config/500-webhook-configuration.yaml.
@@ -34,26 +33,24 @@ const (
 // when the client asks for strict validation, as kubectl does.
 const disallowUnknownFields = true
 
-// kinds are the kinds that are completed and checked. Every kind is listed once,
-// for both webhooks.
-func kinds() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
-	return map[schema.GroupVersionKind]resourcesemantics.GenericCRD{
-		v1.SchemeGroupVersion.WithKind("AddressableService"): &v1.AddressableService{},
-	}
-}
-
 // NewDefaultingController serves the defaults of the samples. They depend on the
 // config map config-addressable, whose last good state each request sees.
 func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 	store := config.NewStore(logging.FromContext(ctx).Named("config-store"))
 	store.WatchConfigs(cmw)
-	return defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", kinds(), store.ToContext, disallowUnknownFields)
+	return defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", handlers(), store.ToContext, disallowUnknownFields)
 }
 
-// NewValidationController serves the validation of the samples.
+// NewValidationController serves the validation of the samples. It refuses what an older version could not show.
 func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	asIs := func(ctx context.Context) context.Context { return ctx }
-	return validation.NewAdmissionController(ctx, ValidationName, "/validation", kinds(), asIs, disallowUnknownFields)
+	withViews := func(ctx context.Context) context.Context { return v1.WithViews(ctx, views()) }
+	return validation.NewAdmissionController(ctx, ValidationName, "/validation", handlers(), withViews, disallowUnknownFields)
+}
+
+// NewConversionController serves the conversion between the versions of the samples. Objects are converted as they are:
+// nothing is completed meanwhile.
+func NewConversionController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	return knativeconversion.NewConversionController(ctx, "/conversion", conversions(), conversion.WithConverting)
 }
 
 // NewConfigValidationController serves the validation of every config map that a

@@ -15,12 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
-	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
-	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
@@ -50,12 +47,13 @@ type certificates struct {
 // of the webhook name, and which has to exist. A certificate near its end is replaced
 // without a request that fails; one that is of no use, at once.
 func NewCertificateController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	secrets, mutating, validating := secretinformer.Get(ctx), mutatinginformer.Get(ctx), validatinginformer.Get(ctx)
+	secrets := secretinformer.Get(ctx)
+	configurations, informers := newConfigurations(ctx)
 	options := webhook.GetOptions(ctx)
 	r := &certificates{
 		client:         kubeclient.Get(ctx),
 		secrets:        secrets.Lister().Secrets(system.Namespace()),
-		configurations: configurations{mutating.Lister(), validating.Lister()},
+		configurations: configurations,
 		key:            types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
 		clock:          clock.RealClock{},
 		rotation: rotation{host: host(options), create: func(notAfter time.Time) (key, cert, ca []byte, err error) {
@@ -75,7 +73,7 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 
 	// Whatever has changed, it is the secret that is looked at.
 	handler := controller.HandleAll(func(any) { impl.EnqueueKey(r.key) })
-	for _, informer := range []cache.SharedIndexInformer{secrets.Informer(), mutating.Informer(), validating.Informer()} {
+	for _, informer := range append(informers, secrets.Informer()) {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			logging.FromContext(ctx).Fatalw("Watching what the certificate depends on failed", "error", err)
 		}

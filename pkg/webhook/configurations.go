@@ -6,28 +6,44 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
+	"k8s.io/client-go/tools/cache"
+
+	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
+	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
+	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
 )
 
-// configurations are the webhook configurations in which our CA has to be.
+// configurations are where our CA has to be: the webhook configurations, and the definitions of the kinds that we convert.
 type configurations struct {
-	mutating   admissionlisters.MutatingWebhookConfigurationLister
-	validating admissionlisters.ValidatingWebhookConfigurationLister
+	mutating    admissionlisters.MutatingWebhookConfigurationLister
+	validating  admissionlisters.ValidatingWebhookConfigurationLister
+	definitions apiextensionslisters.CustomResourceDefinitionLister
 }
 
-// entry is one webhook of a configuration.
+// newConfigurations also returns what tells of changes.
+func newConfigurations(ctx context.Context) (configurations, []cache.SharedIndexInformer) {
+	mutating, validating, definitions := mutatinginformer.Get(ctx), validatinginformer.Get(ctx), crdinformer.Get(ctx)
+	return configurations{mutating.Lister(), validating.Lister(), definitions.Lister()},
+		[]cache.SharedIndexInformer{mutating.Informer(), validating.Informer(), definitions.Informer()}
+}
+
+// entry is one webhook of a configuration, or the one of a definition.
 type entry struct {
-	name  string
-	ca    []byte
-	rules []admissionregistrationv1.RuleWithOperations
+	name string
+	ca   []byte
+	// complete is whether the leader has filled in what is asked of the webhook: the rules, or the path.
+	complete bool
 }
 
-// all returns the webhooks of every configuration that exists, and an error for each
+// all returns the webhooks of everything that exists, and an error for each
 // that does not, or that holds none and so has nobody asked.
 func (c configurations) all() (found []entry, missing error) {
 	var problems []error
@@ -37,7 +53,7 @@ func (c configurations) all() (found []entry, missing error) {
 	} else {
 		problems = append(problems, holdsAny(defaulting.Name, len(defaulting.Webhooks)))
 		for _, w := range defaulting.Webhooks {
-			found = append(found, entry{w.Name, w.ClientConfig.CABundle, w.Rules})
+			found = append(found, entry{w.Name, w.ClientConfig.CABundle, len(w.Rules) > 0})
 		}
 	}
 	for _, name := range []string{ValidationName, ConfigValidationName} {
@@ -48,10 +64,33 @@ func (c configurations) all() (found []entry, missing error) {
 		}
 		problems = append(problems, holdsAny(name, len(validating.Webhooks)))
 		for _, w := range validating.Webhooks {
-			found = append(found, entry{w.Name, w.ClientConfig.CABundle, w.Rules})
+			found = append(found, entry{w.Name, w.ClientConfig.CABundle, len(w.Rules) > 0})
 		}
 	}
+	for groupKind, kind := range served {
+		definition, err := c.definitions.Get(kind.definition(groupKind))
+		if err != nil {
+			problems = append(problems, fmt.Errorf("reading the definition of a kind: %w", err))
+			continue
+		}
+		converter, err := converterOf(definition)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		found = append(found, converter)
+	}
 	return found, errors.Join(problems...)
+}
+
+// converterOf is the webhook that converts a kind.
+func converterOf(definition *apiextensionsv1.CustomResourceDefinition) (entry, error) {
+	conversion := definition.Spec.Conversion
+	if conversion == nil || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil || conversion.Webhook.ClientConfig.Service == nil {
+		return entry{}, fmt.Errorf("definition %s has no webhook convert between its versions", definition.Name)
+	}
+	client := conversion.Webhook.ClientConfig
+	return entry{"of definition " + definition.Name, client.CABundle, client.Service.Path != nil}, nil
 }
 
 // holdsAny checks that a webhook configuration makes the API server ask at all.

@@ -14,7 +14,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/apis"
 	_ "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition/fake"
@@ -39,19 +38,17 @@ var versions = []conversiontest.Version{
 	{Name: "v1", New: func() apis.Convertible { return &v1.AddressableService{} }},
 }
 
-// convertThrough has knative.dev/pkg's own handler convert objects, with every version as hub: only the hub's methods
-// are called.
+// convertThrough has the handler of our webhook convert objects, which is knative.dev/pkg's own, with any version as hub:
+// only the hub's methods are called.
 func convertThrough(t *testing.T, hub, to string, objects ...string) []string {
 	t.Helper()
-	zygotes := make(map[string]knativeconversion.ConvertibleObject, len(versions))
-	for _, version := range versions {
-		zygotes[version.Name] = version.New().(knativeconversion.ConvertibleObject)
-	}
+	kinds := conversions()
+	kind := kinds[v1.Kind("AddressableService")]
+	kind.HubVersion = hub
+	kinds[v1.Kind("AddressableService")] = kind
 	ctx, _ := rtesting.SetupFakeContext(t)
 	ctx = knativewebhook.WithOptions(ctx, knativewebhook.Options{SecretName: "webhook-certs"})
-	impl := knativeconversion.NewConversionController(ctx, "/conversion", map[schema.GroupKind]knativeconversion.GroupKindConversion{
-		v1.Kind("AddressableService"): {DefinitionName: "addressableservices.samples.knative.dev", HubVersion: hub, Zygotes: zygotes},
-	}, conversion.WithConverting)
+	impl := knativeconversion.NewConversionController(ctx, "/conversion", kinds, conversion.WithConverting)
 
 	request := &apiextensionsv1.ConversionRequest{UID: "uid", DesiredAPIVersion: group + to}
 	for _, object := range objects {

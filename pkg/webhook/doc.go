@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package webhook wires the admission webhooks: defaulting and validation of the
+// Package webhook wires the webhooks: defaulting, validation and conversion of the
 // samples, validation of the operator's config maps, the server and the certificate
 // that they are served with, and a readiness that means that the API server can reach
 // them.
@@ -13,5 +13,6 @@ SPDX-License-Identifier: Apache-2.0
 // when a certificate comes to its end.
 //
 // What is filled in and what is refused is not decided here; each type says it in
-// its _defaults and _validation file, each config map in its parser.
+// its _defaults and _validation file, each config map in its parser. How versions are
+// converted is in the packages of the types, too, most of it generated.
 package webhook

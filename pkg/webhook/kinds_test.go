@@ -6,38 +6,96 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	"maps"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"knative.dev/pkg/kmeta"
 
 	clientscheme "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/scheme"
 )
 
-// A kind that is missing in kinds() would be stored as it comes. The generated
-// clientset knows every kind there is.
+// A kind that is missing here would be stored as it comes. The generated
+// clientset knows every kind there is, at the hub version.
 func TestEveryKindIsCompletedAndChecked(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := clientscheme.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	served, found := kinds(), 0
+	found := 0
 	for gvk, goType := range scheme.AllKnownTypes() {
 		if !strings.Contains(goType.PkgPath(), "/pkg/apis/samples/") || strings.HasSuffix(gvk.Kind, "List") {
 			continue
 		}
 		found++
-		handler, ok := served[gvk]
+		kind, ok := served[gvk.GroupKind()]
 		if !ok {
-			t.Errorf("kinds() lacks %s", gvk)
+			t.Errorf("%s is not served", gvk)
 			continue
 		}
-		if got := reflect.TypeOf(handler).Elem(); got != goType {
-			t.Errorf("kinds() reads %s as %s, want %s", gvk, got, goType)
+		if got := reflect.TypeOf(kind.versions[kind.hub]).Elem(); got != goType || kind.hub != gvk.Version {
+			t.Errorf("%s is read as %s %s, want %s", gvk, kind.hub, got, goType)
 		}
 	}
 	if found != len(served) {
-		t.Errorf("the clientset has %d kinds, kinds() has %d", found, len(served))
+		t.Errorf("the clientset has %d kinds, %d are served", found, len(served))
 	}
+}
+
+// A version that is missing here would be stored as it comes, and every object of the kind would be lost to whoever asks
+// for it at that version.
+func TestEveryVersionOfADefinitionIsServed(t *testing.T) {
+	for groupKind, kind := range served {
+		definition := definitionOf(t, groupKind)
+		if got, want := kind.definition(groupKind), definition.Name; got != want {
+			t.Errorf("the definition is %q, want %q", got, want)
+		}
+		var versions []string
+		for _, version := range definition.Spec.Versions {
+			versions = append(versions, version.Name)
+			if version.Storage && version.Name != kind.hub {
+				t.Errorf("%s is stored at %s, and %s is the hub", groupKind, version.Name, kind.hub)
+			}
+			if gvk := kind.gvk(t, version.Name); gvk != groupKind.WithVersion(version.Name) {
+				t.Errorf("what is served as %s of version %s is %s", groupKind, version.Name, gvk)
+			}
+		}
+		slices.Sort(versions)
+		if diff := cmp.Diff(versions, slices.Sorted(maps.Keys(kind.versions))); diff != "" {
+			t.Errorf("versions of %s (-definition +served):\n%s", groupKind, diff)
+		}
+	}
+}
+
+// gvk is what an object says of itself.
+func (k kind) gvk(t *testing.T, version string) schema.GroupVersionKind {
+	t.Helper()
+	object, ok := k.versions[version].(kmeta.OwnerRefable)
+	if !ok {
+		t.Fatalf("version %s is not served", version)
+	}
+	return object.GetGroupVersionKind()
+}
+
+// definitionOf reads what is applied to a cluster.
+func definitionOf(t *testing.T, kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	content, err := os.ReadFile("../../config/300-" + strings.ToLower(kind.Kind) + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(content, definition); err != nil {
+		t.Fatal(err)
+	}
+	return definition
 }

@@ -14,11 +14,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
-	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
-	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
@@ -35,7 +32,7 @@ import (
 const reachable = "the API server cannot reach the webhook yet"
 
 // readiness keeps the process unready until the serving certificate is good and its
-// CA is in every webhook configuration: before, the API server would fail each request
+// CA is in every webhook configuration and definition: before, the API server would fail each request
 // that it sends here.
 //
 // From then on only the certificate counts, for that is what a replica serves
@@ -69,20 +66,21 @@ func WithReadiness(ctor injection.ControllerConstructor) injection.ControllerCon
 }
 
 func watchReadiness(ctx context.Context, of *process.Readiness) error {
-	secrets, mutating, validating := secretinformer.Get(ctx), mutatinginformer.Get(ctx), validatinginformer.Get(ctx)
+	secrets := secretinformer.Get(ctx)
+	configurations, informers := newConfigurations(ctx)
 	options := webhook.GetOptions(ctx)
 	r := &readiness{
 		process:        of,
 		secrets:        secrets.Lister().Secrets(system.Namespace()),
 		secretName:     options.SecretName,
 		host:           host(options),
-		configurations: configurations{mutating.Lister(), validating.Lister()},
+		configurations: configurations,
 		clock:          clock.RealClock{},
 	}
 	r.process.Set(reachable, false)
 
 	handler := controller.HandleAll(func(any) { r.update(ctx) })
-	for _, informer := range []cache.SharedIndexInformer{secrets.Informer(), mutating.Informer(), validating.Informer()} {
+	for _, informer := range append(informers, secrets.Informer()) {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return fmt.Errorf("adding an event handler: %w", err)
 		}
@@ -133,7 +131,7 @@ func (r *readiness) complain(ctx context.Context, err error) {
 	logger := logging.FromContext(ctx)
 	switch {
 	case err == nil:
-		logger.Info("The certificate is good and every webhook configuration has its CA")
+		logger.Info("The certificate is good and every webhook has its CA")
 	case r.wasReady:
 		logger.Errorw("The API server cannot reach every webhook any more", "error", err)
 	default:
@@ -160,8 +158,8 @@ func (r *readiness) checkRegistration(secret *corev1.Secret) error {
 	problems := []error{missing}
 	for _, w := range found {
 		_, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], w.ca, r.host, r.clock.Now())
-		if len(w.rules) == 0 || err != nil {
-			problems = append(problems, fmt.Errorf("webhook %s does not have our CA or has no rules yet", w.name))
+		if !w.complete || err != nil {
+			problems = append(problems, fmt.Errorf("webhook %s does not have our CA, or no rules or path yet", w.name))
 		}
 	}
 	return errors.Join(problems...)

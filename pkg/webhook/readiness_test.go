@@ -13,6 +13,8 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
@@ -20,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	apiextensionsclient "knative.dev/pkg/client/injection/apiextensions/client"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -31,11 +34,14 @@ import (
 	"github.com/mallard-dev/mallard/internal/process"
 )
 
+const definitionName = "addressableservices.samples.knative.dev"
+
 // registered is everything that readiness looks at, in its good state.
 type registered struct {
 	secret                     *corev1.Secret
 	defaulting                 *admissionregistrationv1.MutatingWebhookConfiguration
 	validation, configurations *admissionregistrationv1.ValidatingWebhookConfiguration
+	definition                 *apiextensionsv1.CustomResourceDefinition
 }
 
 func newRegistered(t *testing.T) *registered {
@@ -65,6 +71,15 @@ func newRegistered(t *testing.T) *registered {
 		},
 		validation:     validating(ValidationName),
 		configurations: validating(ConfigValidationName),
+		definition: &apiextensionsv1.CustomResourceDefinition{
+			ObjectMeta: metav1.ObjectMeta{Name: definitionName},
+			Spec: apiextensionsv1.CustomResourceDefinitionSpec{Conversion: &apiextensionsv1.CustomResourceConversion{
+				Strategy: apiextensionsv1.WebhookConverter,
+				Webhook: &apiextensionsv1.WebhookConversion{ClientConfig: &apiextensionsv1.WebhookClientConfig{
+					CABundle: ca, Service: &apiextensionsv1.ServiceReference{Namespace: "ns", Name: "webhook", Path: new("/conversion")},
+				}},
+			}},
+		},
 	}
 }
 
@@ -74,7 +89,7 @@ func (r *registered) readiness(t *testing.T) *readiness {
 	indexer := func() cache.Indexer {
 		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	}
-	secrets, mutating, validating := indexer(), indexer(), indexer()
+	secrets, mutating, validating, definitions := indexer(), indexer(), indexer(), indexer()
 	add := func(indexer cache.Indexer, obj any) {
 		if err := indexer.Add(obj); err != nil {
 			t.Fatal(err)
@@ -92,6 +107,9 @@ func (r *registered) readiness(t *testing.T) *readiness {
 	if r.configurations != nil {
 		add(validating, r.configurations)
 	}
+	if r.definition != nil {
+		add(definitions, r.definition)
+	}
 	return &readiness{
 		process:    &process.Readiness{},
 		secrets:    corev1listers.NewSecretLister(secrets).Secrets("ns"),
@@ -100,6 +118,7 @@ func (r *registered) readiness(t *testing.T) *readiness {
 		configurations: configurations{
 			admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
 			admissionlisters.NewValidatingWebhookConfigurationLister(validating),
+			apiextensionslisters.NewCustomResourceDefinitionLister(definitions),
 		},
 		clock: clocktesting.NewFakeClock(time.Now()),
 	}
@@ -126,9 +145,17 @@ func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
 		"defaulting without CA":         {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil }, DefaultingName + " does not have our CA"},
 		"defaulting with another CA":    {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = []byte("x") }, DefaultingName + " does not have our CA"},
 		"validation with another CA":    {func(r *registered) { r.validation.Webhooks[0].ClientConfig.CABundle = []byte("x") }, ValidationName + " does not have our CA"},
-		"defaulting without rules":      {func(r *registered) { r.defaulting.Webhooks[0].Rules = nil }, "no rules yet"},
-		"config maps without rules":     {func(r *registered) { r.configurations.Webhooks[0].Rules = nil }, ConfigValidationName + " does not have our CA or has no rules yet"},
+		"defaulting without rules":      {func(r *registered) { r.defaulting.Webhooks[0].Rules = nil }, "no rules or path yet"},
+		"config maps without rules":     {func(r *registered) { r.configurations.Webhooks[0].Rules = nil }, ConfigValidationName + " does not have our CA, or no rules or path yet"},
 		"second webhook with wrong CA":  {addUntrusted, "webhook second does not have our CA"},
+		"no definition":                 {func(r *registered) { r.definition = nil }, definitionName},
+		"definition without conversion": {func(r *registered) { r.definition.Spec.Conversion = nil }, definitionName + " has no webhook"},
+		"definition converted by itself": {func(r *registered) {
+			r.definition.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+		}, definitionName + " has no webhook"},
+		"definition with a URL":         {func(r *registered) { r.definition.Spec.Conversion.Webhook.ClientConfig.Service = nil }, definitionName + " has no webhook"},
+		"definition without CA":         {func(r *registered) { r.definition.Spec.Conversion.Webhook.ClientConfig.CABundle = nil }, definitionName + " does not have our CA"},
+		"definition without path":       {func(r *registered) { r.definition.Spec.Conversion.Webhook.ClientConfig.Service.Path = nil }, definitionName + " does not have our CA, or no rules or path yet"},
 		"two configurations are behind": {func(r *registered) { r.defaulting.Webhooks[0].Rules, r.validation.Webhooks[0].Rules = nil, nil }, ValidationName},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,12 +268,14 @@ func TestReadinessFollowsTheInformers(t *testing.T) {
 	state.defaulting.Webhooks[0].ClientConfig.CABundle = ca
 	state.validation.Webhooks[0].ClientConfig.CABundle = ca
 	state.configurations.Webhooks[0].ClientConfig.CABundle = ca
-	create := metav1.CreateOptions{}
+	state.definition.Spec.Conversion.Webhook.ClientConfig.CABundle = ca
+	create, definitions := metav1.CreateOptions{}, apiextensionsclient.Get(ctx).ApiextensionsV1().CustomResourceDefinitions()
 	for _, err := range []error{
 		createErr(client.CoreV1().Secrets(system.Namespace()).Create(ctx, state.secret, create)),
 		createErr(client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, state.defaulting, create)),
 		createErr(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, state.validation, create)),
 		createErr(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, state.configurations, create)),
+		createErr(definitions.Create(ctx, state.definition, create)),
 	} {
 		if err != nil {
 			t.Fatal(err)

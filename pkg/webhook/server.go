@@ -38,28 +38,30 @@ const (
 	lastRequests = 10 * time.Second
 )
 
-// Server serves admission in place of sharedmain, whose server does not end while the API
+// Server serves admission and conversion in place of sharedmain, whose server does not end while the API
 // server keeps its connections busy: it waits for a pause that never comes, and is killed
 // with the requests that it is answering. This one closes each connection with the
 // answer to its next request once it was told to stop. The zero value may be used.
 type Server struct {
-	admission []any
-	ended     sync.WaitGroup
+	handlers []any
+	ended    sync.WaitGroup
 }
 
-// Serve wraps constructors, of which those of admission are served from when the last has been called until their context ends.
+// Serve wraps constructors, of which those of admission and conversion are served from when the last has been called until
+// their context ends.
 func (s *Server) Serve(ctors ...injection.ControllerConstructor) []injection.ControllerConstructor {
 	wrapped := make([]injection.ControllerConstructor, 0, len(ctors))
 	for i, ctor := range ctors {
 		wrapped = append(wrapped, func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 			impl := ctor(ctx, cmw)
-			if admission, ok := impl.Reconciler.(webhook.AdmissionController); ok {
-				s.admission = append(s.admission, admission)
+			switch impl.Reconciler.(type) {
+			case webhook.AdmissionController, webhook.ConversionController:
+				s.handlers = append(s.handlers, impl.Reconciler)
 				impl.Reconciler = hide(ctx, impl.Reconciler)
 			}
 			if i == len(ctors)-1 {
 				if err := s.start(ctx); err != nil {
-					logging.FromContext(ctx).Fatalw("Serving admission failed", "error", err)
+					logging.FromContext(ctx).Fatalw("Serving webhooks failed", "error", err)
 				}
 			}
 			return impl
@@ -85,7 +87,7 @@ func hide(ctx context.Context, r controller.Reconciler) controller.Reconciler {
 
 func (s *Server) start(ctx context.Context) error {
 	options := webhook.GetOptions(ctx)
-	wh, err := webhook.New(ctx, s.admission)
+	wh, err := webhook.New(ctx, s.handlers)
 	if err != nil {
 		return fmt.Errorf("making the webhook: %w", err)
 	}
@@ -108,7 +110,7 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	s.ended.Go(func() {
 		if err := server.ListenAndServeTLS("", ""); !errors.Is(err, http.ErrServerClosed) {
-			logging.FromContext(ctx).Fatalw("Serving admission failed", "error", err)
+			logging.FromContext(ctx).Fatalw("Serving webhooks failed", "error", err)
 		}
 	})
 	s.ended.Go(func() {

@@ -18,6 +18,7 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/webhook"
@@ -71,15 +72,24 @@ func TestTheLastGoodCertificateIsServedWhileTheSecretIsSpoilt(t *testing.T) {
 	}
 }
 
-func TestAdmissionIsHiddenFromSharedmain(t *testing.T) {
-	ctx, _ := reconcilertesting.SetupFakeContext(t)
-	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
-	impl := NewValidationController(ctx, nil)
-	hidden := hide(ctx, impl.Reconciler)
-	if _, ok := hidden.(webhook.AdmissionController); ok {
-		t.Error("it would be served twice")
-	}
-	if _, ok := hidden.(reconciler.LeaderAware); !ok {
-		t.Error("it cannot be told that it leads")
+func TestWebhooksAreHiddenFromSharedmain(t *testing.T) {
+	for name, ctor := range map[string]injection.ControllerConstructor{"admission": NewValidationController, "conversion": NewConversionController} {
+		t.Run(name, func(t *testing.T) {
+			ctx, _ := reconcilertesting.SetupFakeContext(t)
+			ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
+			var server Server
+			// The last constructor would start to serve.
+			impl := server.Serve(ctor, nil)[0](ctx, nil)
+			if len(server.handlers) != 1 {
+				t.Errorf("%d handlers are served, want 1", len(server.handlers))
+			}
+			switch impl.Reconciler.(type) {
+			case webhook.AdmissionController, webhook.ConversionController:
+				t.Error("it would be served twice")
+			}
+			if _, ok := impl.Reconciler.(reconciler.LeaderAware); !ok {
+				t.Error("it cannot be told that it leads")
+			}
+		})
 	}
 }

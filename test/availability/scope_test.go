@@ -23,7 +23,7 @@ import (
 // clusterWide are what an installation for one namespace reads of what is in none; kustomize/overlays/single-namespace grants it.
 var clusterWide = map[string][]string{
 	"controller": {"customresourcedefinitions", "namespaces"},
-	"webhook":    {"mutatingwebhookconfigurations", "namespaces", "validatingwebhookconfigurations"},
+	"webhook":    {"customresourcedefinitions", "mutatingwebhookconfigurations", "namespaces", "validatingwebhookconfigurations"},
 }
 
 func TestAnInstallationForOneNamespaceLeavesOthersAlone(t *testing.T) {

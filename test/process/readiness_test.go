@@ -33,6 +33,8 @@ func TestTheControllerIsReadyOnceEachCacheIsFilled(t *testing.T) {
 	}
 }
 
+const definition = "addressableservices.samples.knative.dev"
+
 func TestTheWebhookIsReadyOnceTheAPIServerTrustsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("webhook"), harness.WithProxy("webhook"))
@@ -60,6 +62,10 @@ func TestTheWebhookIsReadyOnceTheAPIServerTrustsIt(t *testing.T) {
 		}},
 		{resource: "validatingwebhookconfigurations", name: webhook.ValidationName, written: validation(webhook.ValidationName)},
 		{resource: "validatingwebhookconfigurations", name: webhook.ConfigValidationName, written: validation(webhook.ConfigValidationName)},
+		{resource: "customresourcedefinitions", name: definition, written: func(ctx context.Context) (bool, error) {
+			crd, err := env.Definitions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, definition, metav1.GetOptions{})
+			return err == nil && len(crd.Spec.Conversion.Webhook.ClientConfig.CABundle) > 0, err
+		}},
 	}
 	for i, w := range writes {
 		writes[i].undo = env.Proxy(t, "webhook").Fail(update(w.resource, w.name), http.StatusServiceUnavailable)

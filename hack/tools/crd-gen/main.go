@@ -23,6 +23,8 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("crd-gen", flag.ContinueOnError)
 	root := flags.String("root", ".", "folder of the module whose types are read")
 	packages := flags.String("packages", "./pkg/apis/...", "packages that hold the API types, relative to root")
+	var converter webhookService
+	flags.Var(&converter, "conversion-webhook", "NAMESPACE/NAME of the Service that converts kinds of several versions")
 	output := flags.String("output", "config", "folder that the CRDs are written to, relative to the working directory")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the command line: %w", err)
@@ -35,6 +37,9 @@ func run(args []string) error {
 	files := make(map[string][]byte, len(crds))
 	for _, crd := range crds {
 		if err := check(crd); err != nil {
+			return err
+		}
+		if err := converter.convert(crd); err != nil {
 			return err
 		}
 		content, err := render(crd)

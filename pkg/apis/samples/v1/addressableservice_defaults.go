@@ -27,7 +27,11 @@ func (as *AddressableService) SetDefaults(ctx context.Context) {
 		return
 	}
 	conversionProperties.Preserve(ctx, as)
-	as.Spec.SetDefaults(ctx)
+	// Objects that were created at a version without the field have no visibility. Filling it in would change the spec
+	// along with, say, a label.
+	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); !isUpdate || old.Spec.Visibility != "" {
+		as.Spec.SetDefaults(ctx)
+	}
 	SetMetadataDefaults(ctx, as)
 }
 

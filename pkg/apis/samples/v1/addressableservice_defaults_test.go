@@ -20,7 +20,9 @@ import (
 
 func TestSetDefaults(t *testing.T) {
 	create := apis.WithinCreate
+	// An object that was created at v1 is complete.
 	updateOf := func(old *AddressableService) func(context.Context) context.Context {
+		withVisibility(VisibilityClusterLocal)(old)
 		return func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, old) }
 	}
 	asIs := func(ctx context.Context) context.Context { return ctx }
@@ -105,10 +107,16 @@ func TestSetDefaults(t *testing.T) {
 		"status update touches no metadata": {
 			reason: "whoever writes a status decides nothing about class and finalizer",
 			ctx: func(ctx context.Context) context.Context {
-				return apis.WithinSubResourceUpdate(ctx, newObject(withClass(samples.ClassMallard)), "status")
+				return apis.WithinSubResourceUpdate(ctx, newObject(withClass(samples.ClassMallard), withVisibility(VisibilityClusterLocal)), "status")
 			},
 			in:   newObject(),
 			want: newObject(withVisibility(VisibilityClusterLocal)),
+		},
+		"update of an object without visibility gives it none": {
+			reason: "it was created at a version without the field; a label must not change its spec",
+			ctx:    func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, newObject()) },
+			in:     newObject(withLabel("a", "b")),
+			want:   newObject(withLabel("a", "b")),
 		},
 		"outside of admission only the spec is completed": {
 			reason: "knative.dev/pkg calls SetDefaults before each reconcile",

@@ -93,7 +93,6 @@ type AddressableServiceSpec struct {
 	// From where the address can be reached. ClusterLocal keeps the target's own
 	// host name; Public takes a host name from the operator's domain template.
 	// +optional
-	// +kubebuilder:default=ClusterLocal
 	Visibility Visibility `json:"visibility,omitempty"`
 
 	// Publishes the address under an alias in the directory namespace.

@@ -8,6 +8,8 @@ package v1beta1
 import (
 	"context"
 
+	"knative.dev/pkg/apis"
+
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/conversion"
 )
@@ -19,7 +21,10 @@ func (as *AddressableService) SetDefaults(ctx context.Context) {
 		return
 	}
 	conversionProperties.Preserve(ctx, as)
-	as.Spec.SetDefaults(ctx)
+	// As at v1, what an object was created without is not filled in later.
+	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); !isUpdate || old.Spec.Exposure != "" {
+		as.Spec.SetDefaults(ctx)
+	}
 	v1.SetMetadataDefaults(ctx, as)
 }
 

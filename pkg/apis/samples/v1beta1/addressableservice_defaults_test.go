@@ -48,15 +48,21 @@ func TestSetDefaults(t *testing.T) {
 		},
 		"update with the first manifest": {
 			reason: "it has neither the class nor what is stashed, and means neither to change",
-			ctx:    updateOf(object(given, annotations{samples.ClassAnnotationKey: "other", stashKey: "{}"})),
+			ctx:    updateOf(object(complete, annotations{samples.ClassAnnotationKey: "other", stashKey: "{}"})),
 			in:     object(given, nil),
 			want:   object(complete, annotations{samples.ClassAnnotationKey: "other", stashKey: "{}"}),
 		},
 		"update with an old copy": {
 			reason: "what has changed since at another version must not come back",
-			ctx:    updateOf(object(given, ours, samples.FinalizerName)),
+			ctx:    updateOf(object(complete, ours, samples.FinalizerName)),
 			in:     object(given, annotations{stashKey: "{}"}),
 			want:   object(complete, ours, samples.FinalizerName),
+		},
+		"update of an object without exposure": {
+			reason: "it was created at a version without the field; what else changes must not change that",
+			ctx:    updateOf(object(given, ours, samples.FinalizerName)),
+			in:     object(given, ours, samples.FinalizerName),
+			want:   object(given, ours, samples.FinalizerName),
 		},
 		"conversion": {
 			reason: "what is absent before a conversion is absent after it",

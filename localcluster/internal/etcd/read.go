@@ -1,0 +1,51 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+// Entry is a key and what the store holds for it.
+type Entry struct {
+	Key string `json:"key"`
+	// Revision is that of the last write, also of one that changed nothing.
+	Revision int64  `json:"revision"`
+	Value    []byte `json:"value"`
+}
+
+// Runs tells whether a store listens in the working directory.
+func Runs() error {
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return fmt.Errorf("no cluster runs there: %w", err)
+	}
+	return conn.Close()
+}
+
+// Read returns the entries whose keys begin with a prefix, sorted. Its store has to be running, with the working directory
+// as its cluster's folder.
+func Read(ctx context.Context, prefix string) ([]Entry, error) {
+	client, err := clientv3.New(clientv3.Config{Context: ctx, Endpoints: []string{Endpoint}, Logger: zap.NewNop()})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to etcd: %w", err)
+	}
+	defer client.Close()
+	response, err := client.Get(ctx, prefix, clientv3.WithPrefix())
+	if err != nil {
+		return nil, fmt.Errorf("reading from etcd: %w", err)
+	}
+	entries := make([]Entry, 0, len(response.Kvs))
+	for _, kv := range response.Kvs {
+		entries = append(entries, Entry{Key: string(kv.Key), Revision: kv.ModRevision, Value: kv.Value})
+	}
+	return entries, nil
+}

@@ -1,0 +1,90 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"knative.dev/pkg/webhook/resourcesemantics"
+	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
+)
+
+// object is what every version of a kind has to be for all three webhooks.
+type object interface {
+	resourcesemantics.GenericCRD
+	knativeconversion.ConvertibleObject
+}
+
+// kind is a kind in all versions that are served.
+type kind struct {
+	// resource is the plural.
+	resource string
+	// hub is the version that is stored, and that all others are converted from and to.
+	hub string
+	// versions are empty objects.
+	versions map[string]object
+}
+
+// served are the kinds that are completed, checked and converted. Each is listed once for all webhooks. A version stays
+// as long as it may be stored or stand in managedFields, from which the API server converts on every write.
+var served = map[schema.GroupKind]kind{
+	v1.Kind("AddressableService"): {
+		resource: "addressableservices",
+		hub:      v1.SchemeGroupVersion.Version,
+		versions: map[string]object{
+			v1alpha1.SchemeGroupVersion.Version: &v1alpha1.AddressableService{},
+			v1beta1.SchemeGroupVersion.Version:  &v1beta1.AddressableService{},
+			v1.SchemeGroupVersion.Version:       &v1.AddressableService{},
+		},
+	},
+}
+
+// handlers are the kinds as the webhooks of admission want them.
+func handlers() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
+	all := make(map[schema.GroupVersionKind]resourcesemantics.GenericCRD)
+	for groupKind, kind := range served {
+		for version, object := range kind.versions {
+			all[groupKind.WithVersion(version)] = object
+		}
+	}
+	return all
+}
+
+// conversions are the kinds as the webhook of conversion wants them.
+func conversions() map[schema.GroupKind]knativeconversion.GroupKindConversion {
+	all := make(map[schema.GroupKind]knativeconversion.GroupKindConversion, len(served))
+	for groupKind, kind := range served {
+		zygotes := make(map[string]knativeconversion.ConvertibleObject, len(kind.versions))
+		for version, object := range kind.versions {
+			zygotes[version] = object
+		}
+		all[groupKind] = knativeconversion.GroupKindConversion{
+			DefinitionName: kind.definition(groupKind), HubVersion: kind.hub, Zygotes: zygotes,
+		}
+	}
+	return all
+}
+
+// definition is the name of the kind's CustomResourceDefinition.
+func (k kind) definition(of schema.GroupKind) string {
+	return schema.GroupResource{Group: of.Group, Resource: k.resource}.String()
+}
+
+// views are the older versions of a v1.AddressableService.
+func views() v1.Views {
+	kind := served[v1.Kind("AddressableService")]
+	older := make(v1.Views, len(kind.versions)-1)
+	for version, object := range kind.versions {
+		if version != kind.hub {
+			older[version] = func() v1.View { return object.DeepCopyObject().(v1.View) }
+		}
+	}
+	return older
+}

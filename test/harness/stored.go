@@ -1,0 +1,55 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mallard-dev/mallard/internal/devenv"
+)
+
+// registry is the folder of all keys in etcd.
+const registry = "/registry/"
+
+// Stored is an object of a custom resource as etcd holds it, byte for byte.
+func (e *Env) Stored(t testing.TB, ref Ref) string {
+	t.Helper()
+	parts := []string{ref.Resource.Group, ref.Resource.Resource, ref.Namespace, ref.Name}
+	if ref.Namespace == "" {
+		parts = []string{ref.Resource.Group, ref.Resource.Resource, ref.Name}
+	}
+	key := registry + strings.Join(parts, "/")
+	for _, entry := range e.stored(t, key) {
+		if entry.Key == key {
+			return string(entry.Value)
+		}
+	}
+	t.Fatalf("etcd has nothing at %s", key)
+	return ""
+}
+
+// StoredOf returns all objects of a custom resource as etcd holds them, by namespace/name.
+func (e *Env) StoredOf(t testing.TB, resource schema.GroupResource) map[string]string {
+	t.Helper()
+	prefix := registry + resource.Group + "/" + resource.Resource + "/"
+	objects := make(map[string]string)
+	for _, entry := range e.stored(t, prefix) {
+		objects[strings.TrimPrefix(entry.Key, prefix)] = string(entry.Value)
+	}
+	return objects
+}
+
+func (e *Env) stored(t testing.TB, prefix string) []devenv.Stored {
+	t.Helper()
+	entries, err := e.environment.Stored(t.Context(), prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
