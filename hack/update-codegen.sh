@@ -73,6 +73,16 @@ folders_marked conversion-gen: codegen/fixtures internal pkg | while IFS= read -
     go run ./codegen/cmd/assign-gen --go-header-file hack/boilerplate/boilerplate.go.txt --input-dirs "$(IFS=,; echo "${versions[*]}")"
   done
 
+# As any other project does it.
+step "deep copies and conversions of the example"
+find codegen/example -name 'zz_generated.deepcopy.go' -delete
+(
+  cd codegen/example
+  readonly header=../../hack/boilerplate/boilerplate.go.txt
+  go tool deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go ./apis/v1beta1 ./apis/v1
+  go tool assign-gen --go-header-file "${header}" --input-dirs ./apis/v1beta1,./apis/v1
+)
+
 step "apply configurations"
 # The duck types are embedded in the kinds' status. Left out here, they would be embedded as they are, and the setters
 # that are made for an apply configuration's pointers would not compile.

@@ -105,14 +105,17 @@ func TestDependabotKnowsEveryModule(t *testing.T) {
 
 // What is generated has to fit what it is compiled with.
 func TestModulesAgreeOnVersions(t *testing.T) {
-	operator, tools := versions(t, "."), versions(t, "hack/tools")
-	for _, path := range []string{"k8s.io/apimachinery", "knative.dev/pkg"} {
-		if operator[path] != tools[path] {
-			t.Errorf("%s is %s in go.mod and %s in hack/tools/go.mod", path, operator[path], tools[path])
+	operator := versions(t, ".")
+	for _, folder := range []string{"hack/tools", "codegen/example"} {
+		other := versions(t, folder)
+		for _, path := range []string{"k8s.io/apimachinery", "knative.dev/pkg"} {
+			if operator[path] != other[path] {
+				t.Errorf("%s is %s in go.mod and %s in %s/go.mod", path, operator[path], other[path], folder)
+			}
 		}
-	}
-	if operator["k8s.io/client-go"] != tools["k8s.io/code-generator"] {
-		t.Errorf("client-go is %s and its generators are %s", operator["k8s.io/client-go"], tools["k8s.io/code-generator"])
+		if operator["k8s.io/client-go"] != other["k8s.io/code-generator"] {
+			t.Errorf("client-go is %s and its generators in %s are %s", operator["k8s.io/client-go"], folder, other["k8s.io/code-generator"])
+		}
 	}
 	for _, folder := range modules(t) {
 		if got, want := versions(t, folder)["go"], operator["go"]; got != want {
