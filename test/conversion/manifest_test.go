@@ -35,7 +35,6 @@ func TestKnativesOwnManifestAppliesUnchangedAndReadsBackAtEveryVersion(t *testin
 	if want := "addressableservice.samples.knative.dev/hello created\n"; said != want {
 		t.Errorf("kubectl said %q, want %q", said, want)
 	}
-	t.Cleanup(func() { env.Delete(t, at(hub, ns, "hello")) })
 	env.Await(t, at(hub, ns, "hello"), harness.Ready)
 	for version, want := range map[string]map[string]any{
 		"v1alpha1": {"serviceName": "webhook"},
@@ -56,4 +55,5 @@ func TestKnativesOwnManifestAppliesUnchangedAndReadsBackAtEveryVersion(t *testin
 			t.Errorf("at %s there is a stash: %s", version, stash)
 		}
 	}
+	env.Delete(t, at(hub, ns, "hello"))
 }

@@ -1,0 +1,113 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversion
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// kubectl's ways to write back what it has read, unchanged.
+var waysBack = map[string]func(t *testing.T, env *harness.Env, ref harness.Ref, shown, file string){
+	"apply": func(t *testing.T, env *harness.Env, _ harness.Ref, _, file string) {
+		t.Helper()
+		env.Kubectl(t, "apply", "--filename", file)
+	},
+	"apply --server-side": func(t *testing.T, env *harness.Env, _ harness.Ref, _, file string) {
+		t.Helper()
+		env.Kubectl(t, "apply", "--server-side", "--filename", file)
+	},
+	"replace": func(t *testing.T, env *harness.Env, _ harness.Ref, _, file string) {
+		t.Helper()
+		env.Kubectl(t, "replace", "--filename", file)
+	},
+	"patch": func(t *testing.T, env *harness.Env, ref harness.Ref, shown, _ string) {
+		t.Helper()
+		var whole struct{ Spec, Status, Metadata json.RawMessage }
+		if err := json.Unmarshal([]byte(shown), &whole); err != nil {
+			t.Fatal(err)
+		}
+		patch, err := json.Marshal(map[string]any{"spec": whole.Spec, "metadata": whole.Metadata})
+		if err != nil {
+			t.Fatal(err)
+		}
+		env.Kubectl(t, "patch", kubectlName(ref), ref.Name, "--namespace", ref.Namespace, "--type", "merge", "--patch", string(patch))
+	},
+	"edit": func(t *testing.T, env *harness.Env, ref harness.Ref, _, _ string) {
+		t.Helper()
+		// The editor leaves a comment, which is all that changes.
+		editor := filepath.Join(t.TempDir(), "editor")
+		if err := os.WriteFile(editor, []byte("#!/bin/sh\necho '# seen' >>\"$1\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("KUBE_EDITOR", editor)
+		env.Kubectl(t, "edit", kubectlName(ref), ref.Name, "--namespace", ref.Namespace)
+	},
+}
+
+// kubectlName is the resource with its version, as kubectl takes it.
+func kubectlName(ref harness.Ref) string {
+	return ref.Resource.Resource + "." + ref.Resource.Version + "." + ref.Resource.Group
+}
+
+// What kubectl notes of its own apart, nothing changes the first time. From the second time on not even that does.
+func TestWhatIsReadAndWrittenBackUnchangedByKubectlIsByteIdenticalInEtcd(t *testing.T) {
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, target)
+	for way, write := range waysBack {
+		for _, version := range old {
+			t.Run(way+" at "+version, func(t *testing.T) {
+				name := "subject-" + version
+				everything := strings.Replace(full(ns, name), "kind: Service,", "kind: Service, namespace: "+ns+",", 1)
+				env.Apply(t, ns, everything)
+				ref := at(version, ns, name)
+				settled := env.Await(t, at(hub, ns, name), harness.Ready, harness.HasCondition("Published", "True", ""))
+				before := env.Stored(t, ref)
+
+				back := func() {
+					shown := env.Kubectl(t, "get", kubectlName(ref), name, "--namespace", ns, "--output", "json")
+					if strings.HasPrefix(way, "apply") {
+						// It would stand in the manifest that kubectl notes, and be another each time.
+						shown = regexp.MustCompile(`"resourceVersion": "\d+",`).ReplaceAllString(shown, "")
+					}
+					file := filepath.Join(t.TempDir(), "subject.json")
+					if err := os.WriteFile(file, []byte(shown), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					write(t, env, ref, shown, file)
+				}
+				back()
+				first := env.Stored(t, ref)
+				if diff := cmp.Diff(withoutTraces(t, before), withoutTraces(t, first)); diff != "" {
+					t.Errorf("(-before +after):\n%s", diff)
+				}
+				if got := stored(t, first).GetGeneration(); got != settled.GetGeneration() {
+					t.Errorf("the generation was %d and is %d", settled.GetGeneration(), got)
+				}
+				if !strings.HasPrefix(way, "apply") {
+					if diff := cmp.Diff(before, first); diff != "" {
+						t.Errorf("not byte-identical (-before +after):\n%s", diff)
+					}
+				}
+				back()
+				if diff := cmp.Diff(first, env.Stored(t, ref)); diff != "" {
+					t.Errorf("not byte-identical the second time (-before +after):\n%s", diff)
+				}
+				env.Delete(t, ref)
+				env.Await(t, ref, harness.Gone)
+			})
+		}
+	}
+}
