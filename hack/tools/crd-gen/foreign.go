@@ -22,6 +22,7 @@ const (
 // needed, and are there so that no object can be filled up to etcd's limit and so that CEL can estimate its costs.
 const (
 	maxURL         int64 = 8192
+	maxTime        int64 = 20
 	maxMessage     int64 = 32768
 	maxReason      int64 = 1024
 	maxCACerts     int64 = 262144
@@ -51,7 +52,7 @@ var foreignSchemas = map[string]map[string]schema{
 	},
 	apisPath: {
 		"URL":          urlSchema,
-		"VolatileTime": {Type: "string", Format: "date-time"},
+		"VolatileTime": timeSchema,
 		"Condition":    conditionSchema,
 	},
 	duckv1Path: {
@@ -66,8 +67,17 @@ var foreignSchemas = map[string]map[string]schema{
 	},
 }
 
-// URLs have no format: the API server accepts a relative reference as "uri" and refuses nothing that a consumer would.
-var urlSchema = schema{Type: "string", MaxLength: new(maxURL)}
+// What a schema accepts, the Go types have to be able to read, and to write again as it was: an object of which they cannot
+// would keep everybody from listing its kind at another version. So a URL is one that net/url can parse, which is what the
+// format stands for.
+var urlSchema = schema{Type: "string", Format: "uri", MaxLength: new(maxURL)}
+
+// Times are as metav1.Time writes them, which is narrower than the format: whole seconds, UTC, none of the letters in lower
+// case. The year one is the zero time, which is written as null.
+var timeSchema = schema{
+	Type: "string", Format: "date-time", MaxLength: new(maxTime),
+	Pattern: `^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`,
+}
 
 var conditionSchema = schema{
 	Type:        "object",
@@ -95,10 +105,7 @@ var conditionSchema = schema{
 			Type: "string", MaxLength: new(maxMessage),
 			Description: "A sentence for people that says the same as the reason, with the particulars.",
 		},
-		"lastTransitionTime": {
-			Type: "string", Format: "date-time",
-			Description: "When the condition last changed in anything but this time.",
-		},
+		"lastTransitionTime": withDescription(timeSchema, "When the condition last changed in anything but this time."),
 	},
 }
 
@@ -132,10 +139,7 @@ var addressableSchema = schema{
 			Type: "string", MaxLength: new(maxName),
 			Description: "Tells this address from the others of the same object.",
 		},
-		"url": {
-			Type: "string", MaxLength: new(maxURL),
-			Description: "Where requests are sent to.",
-		},
+		"url": withDescription(urlSchema, "Where requests are sent to."),
 		"CACerts": {
 			Type: "string", MaxLength: new(maxCACerts),
 			Description: "Certificates in PEM form by which a client can verify the server, where the system's own do not.",

@@ -56,8 +56,8 @@ func TestGenerate(t *testing.T) {
 		path string
 		want schema
 	}{
-		{"spec.source", schema{Type: "string", MaxLength: new(maxURL), Description: "Where it comes from."}},
-		{"spec.arrival", schema{Type: "string", Format: "date-time", Description: "When it came."}},
+		{"spec.source", withDescription(urlSchema, "Where it comes from.")},
+		{"spec.arrival", withDescription(timeSchema, "When it came.")},
 		{"spec.leader", withDescription(kReferenceSchema, "Whom it follows.")},
 		{"spec.followers.[]", kReferenceSchema},
 		{"status.conditions", statusSchema.Properties["conditions"]},
