@@ -35,6 +35,10 @@ var layers = []struct {
 	},
 	because: "packages of types call it, those of a fork too, and must stay as light as they are",
 }, {
+	packages:  "pkg/migration",
+	forbidden: []string{"pkg/apis", "pkg/client", "pkg/conversion", "pkg/reconciler", "pkg/duckinformer", "pkg/webhook", "internal"},
+	because:   "it moves objects of any kind, which it knows by their definition alone",
+}, {
 	packages:  "cmd",
 	forbidden: []string{"internal/devcluster", "internal/devenv", "internal/devprocess", "internal/manifest", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",

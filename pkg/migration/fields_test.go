@@ -1,0 +1,122 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// entriesOf makes entries of MANAGER/OPERATION[/SUBRESOURCE]@API-VERSION.
+func entriesOf(words ...string) []metav1.ManagedFieldsEntry {
+	var entries []metav1.ManagedFieldsEntry
+	for _, word := range words {
+		who, version, _ := strings.Cut(word, "@")
+		parts := append(strings.Split(who, "/"), "")
+		entries = append(entries, metav1.ManagedFieldsEntry{
+			Manager: parts[0], Operation: metav1.ManagedFieldsOperationType(parts[1]), Subresource: parts[2], APIVersion: version,
+			FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)},
+		})
+	}
+	return entries
+}
+
+func wordsOf(entries []metav1.ManagedFieldsEntry) []string {
+	var words []string
+	for i := range entries {
+		e := &entries[i]
+		word := e.Manager + "/" + string(e.Operation)
+		if e.Subresource != "" {
+			word += "/" + e.Subresource
+		}
+		words = append(words, fmt.Sprintf("%s@%s %s", word, e.APIVersion, e.FieldsV1))
+	}
+	return words
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	p, err := newPlan(definitionOf("-v1alpha1", "v1beta1", "v1*"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const owned, seed = ` {"f:spec":{}}`, ` {"f:metadata":{"f:name":{}}}`
+	for name, test := range map[string]struct {
+		entries []string
+		// want is nil for no change.
+		want []string
+	}{
+		"no entries": {},
+		"all stay":   {entries: []string{"a/Apply@example.com/v1", "b/Update/status@example.com/v1beta1"}},
+		"one goes": {
+			entries: []string{"a/Apply@example.com/v1alpha1", "a/Apply@example.com/v1", "b/Update/status@example.com/v1alpha1"},
+			want:    []string{"a/Apply@example.com/v1" + owned},
+		},
+		"one of a version that there is not goes": {
+			entries: []string{"a/Apply@example.com/v1alpha0", "b/Update@example.com/v1beta1"},
+			want:    []string{"b/Update@example.com/v1beta1" + owned},
+		},
+		"one of another group goes": {
+			entries: []string{"a/Apply@example.org/v1", "b/Update@example.com/v1"},
+			want:    []string{"b/Update@example.com/v1" + owned},
+		},
+		"all go, the one who applied is left": {
+			entries: []string{"b/Update/status@example.com/v1alpha1", "a/Apply@example.com/v1alpha1", "c/Apply@example.com/v1alpha1"},
+			want:    []string{"a/Apply@example.com/v1" + seed},
+		},
+		"all go, and nobody applied": {
+			entries: []string{"b/Update/status@example.com/v1alpha1", "c/Update@example.com/v1alpha1"},
+			want:    []string{"b/Update/status@example.com/v1" + seed},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			entries := entriesOf(test.entries...)
+			kept, changed := p.clean(entries)
+			if changed != (test.want != nil) {
+				t.Errorf("it says that something changed: %v", changed)
+			}
+			if diff := cmp.Diff(entriesOf(test.entries...), entries); diff != "" {
+				t.Errorf("the entries that it was given have changed (-before +after):\n%s", diff)
+			}
+			if !changed {
+				return
+			}
+			if diff := cmp.Diff(test.want, wordsOf(kept)); diff != "" {
+				t.Errorf("what is kept differs (-want +got):\n%s", diff)
+			}
+			if _, again := p.clean(kept); again {
+				t.Error("what is clean is cleaned again")
+			}
+		})
+	}
+}
+
+func TestCleaningIsTiedToWhatWasRead(t *testing.T) {
+	t.Parallel()
+	p, err := newPlan(definitionOf("-v1alpha1", "v1*"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "7", ManagedFields: entriesOf("a/Apply@example.com/v1alpha1", "b/Update@example.com/v1")}}
+	patch, err := p.cleaning(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"op":"replace","path":"/metadata/managedFields","value":[{"manager":"b","operation":"Update","apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]},` +
+		`{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`
+	if string(patch) != want {
+		t.Errorf("the patch is %s, want %s", patch, want)
+	}
+	object.ManagedFields = object.ManagedFields[1:]
+	if patch, err := p.cleaning(object); patch != nil || err != nil {
+		t.Errorf("for a clean object the patch is %s (%v), want none", patch, err)
+	}
+}

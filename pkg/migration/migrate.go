@@ -1,0 +1,156 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"knative.dev/pkg/apiextensions/storageversion"
+)
+
+const (
+	// requestTimeout bounds one request, as the API server itself does; one that hangs is tried again.
+	requestTimeout = time.Minute
+	// defaultEvery is after how many objects a run says how far it is.
+	defaultEvery = 500
+	// unlimited leaves it to the API server's priority and fairness how many requests a second there may be.
+	unlimited = -1
+)
+
+// Migrator moves objects. NewForConfig makes one.
+type Migrator struct {
+	// Objects, Metadata and Definitions are clients of the same API server.
+	Objects     dynamic.Interface
+	Metadata    metadata.Interface
+	Definitions clientset.Interface
+	// Log gets progress, what is tried again, and each object that failed.
+	Log *zap.SugaredLogger
+	// Backoff is how often a request is tried and how long it is waited in between. A Cap would end the tries.
+	Backoff wait.Backoff
+	// Every is after how many objects progress is logged.
+	Every int
+}
+
+// NewForConfig makes a Migrator that tries each request for about a minute, and logs progress every 500 objects.
+func NewForConfig(config *rest.Config, log *zap.SugaredLogger) (*Migrator, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = requestTimeout
+	if config.QPS == 0 {
+		config.QPS = unlimited
+	}
+	m := &Migrator{Log: log, Backoff: defaultBackoff, Every: defaultEvery}
+	var err error
+	if m.Objects, err = dynamic.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("making a client for objects: %w", err)
+	}
+	if m.Metadata, err = metadata.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("making a client for metadata: %w", err)
+	}
+	if m.Definitions, err = clientset.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("making a client for definitions: %w", err)
+	}
+	return m, nil
+}
+
+// Summary is what a run has done.
+type Summary struct {
+	// Resource is the name of the definition, and Version its storage version.
+	Resource, Version string
+	// Cleaned is how many objects had entries of managedFields removed, and Moved how many were written so that they are stored
+	// at Version; one that was stored so already counts, too. Gone is how many were deleted before it was their turn.
+	Cleaned, Moved, Gone int
+	// StoredBefore and Stored are status.storedVersions at the beginning and at the end.
+	StoredBefore, Stored []string
+}
+
+// String is a line for people.
+func (s Summary) String() string {
+	if s.Cleaned+s.Moved+s.Gone == 0 && strings.Join(s.StoredBefore, ",") == strings.Join(s.Stored, ",") {
+		return fmt.Sprintf("%s: there was nothing to do: all objects are stored at %s", s.Resource, s.Version)
+	}
+	return fmt.Sprintf("%s: stored at %s: %d moved, %d cleaned, %d deleted meanwhile; status.storedVersions was %v and is %v",
+		s.Resource, s.Version, s.Moved, s.Cleaned, s.Gone, s.StoredBefore, s.Stored)
+}
+
+// run is one migration of one resource.
+type run struct {
+	migrator *Migrator
+	log      *zap.SugaredLogger
+	tally    *tally
+	crd      *apiextensionsv1.CustomResourceDefinition
+	plan     plan
+}
+
+// Migrate cleans and moves the objects of a resource. Entries of managedFields go when they name a version that is not
+// served, that there is not, or that drop names; dropping a version that is still served makes sense only when nobody
+// writes at it any more.
+//
+// An error that wraps an ObjectsError says that these objects failed and the rest is done; any other, that the run ended
+// before it was done. Either way Migrate may be called again. The Summary tells what has been done in any case.
+func (m *Migrator) Migrate(ctx context.Context, resource schema.GroupResource, drop []string) (Summary, error) {
+	r := &run{migrator: m, log: m.Log.With("resource", resource.String()), tally: newTally(m.Log.With("resource", resource.String()), m.Every)}
+	summary := Summary{Resource: resource.String()}
+	if err := r.read(ctx, resource, drop); err != nil {
+		return summary, fmt.Errorf("migrating %s: %w", resource, err)
+	}
+	summary.Version, summary.StoredBefore, summary.Stored = r.plan.storage.Version, r.crd.Status.StoredVersions, r.crd.Status.StoredVersions
+	r.log.Infow("Migrating", "storageVersion", summary.Version, "storedVersions", summary.StoredBefore, "kept", r.plan.keep.UnsortedList())
+
+	err := r.clean(ctx)
+	if err == nil {
+		err = r.move(ctx, resource)
+	}
+	failures := r.tally.sorted()
+	for _, failure := range failures {
+		r.log.Errorw("Failed", "object", failure.Object.String(), "error", failure.Err.Error())
+	}
+	summary.Cleaned, summary.Moved, summary.Gone = r.tally.cleaned, r.tally.moved, r.tally.gone
+	if len(failures) > 0 {
+		err = errors.Join(err, failures)
+	}
+	if err != nil {
+		return summary, fmt.Errorf("migrating %s: %w", resource, err)
+	}
+	summary.Stored = []string{summary.Version}
+	return summary, nil
+}
+
+// read reads the definition and makes the plan.
+func (r *run) read(ctx context.Context, resource schema.GroupResource, drop []string) error {
+	err := r.try(ctx, "reading the definition", func(ctx context.Context) (err error) {
+		r.crd, err = r.migrator.Definitions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, resource.String(), metav1.GetOptions{})
+		return err //nolint:wrapcheck // try does
+	})
+	if err != nil {
+		return err
+	}
+	r.plan, err = newPlan(r.crd, drop)
+	return err
+}
+
+// move has upstream's Migrator write each object. That objects are left is said by the failures themselves.
+func (r *run) move(ctx context.Context, resource schema.GroupResource) error {
+	r.tally.begin("Moving objects")
+	err := storageversion.NewMigrator(objects{run: r}, definitions{run: r}).Migrate(ctx, resource)
+	if errors.Is(err, errObjectsLeft) {
+		return nil
+	}
+	return err //nolint:wrapcheck // it says what was being done
+}

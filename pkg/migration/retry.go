@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// defaultBackoff tries a request nine times within about a minute, which is longer than a webhook or an API server
+// takes to be replaced.
+var defaultBackoff = wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 9}
+
+// exhaustedError says that a request might have succeeded later, but not within the tries that it had.
+type exhaustedError struct {
+	tries int
+	last  error
+}
+
+func (e *exhaustedError) Error() string { return fmt.Sprintf("tried %d times: %v", e.tries, e.last) }
+func (e *exhaustedError) Unwrap() error { return e.last }
+
+// interruptedError says that a request was given up because the process is to end.
+type interruptedError struct{ cause error }
+
+func (e *interruptedError) Error() string { return fmt.Sprintf("interrupted: %v", e.cause) }
+func (e *interruptedError) Unwrap() error { return e.cause }
+
+// permanentError is an error of ours that no other try mends.
+type permanentError struct{ error }
+
+func (e *permanentError) Unwrap() error { return e.error }
+
+// transient says whether the same request may succeed later: the object has changed meanwhile, the server is busy or in
+// trouble, or a webhook that it asks is (which it reports as its own, 500), or it cannot be reached.
+func transient(err error) bool {
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		code := status.Status().Code
+		return code == http.StatusConflict || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
+	}
+	_, permanent := errors.AsType[*permanentError](err)
+	return !permanent
+}
+
+// try makes a request until it succeeds, fails for good, or has been tried often enough; then its error is an
+// exhaustedError. When ctx ends first, it is an interruptedError.
+func (r *run) try(ctx context.Context, what string, request func(context.Context) error) error {
+	var last error
+	tries := 0
+	err := wait.ExponentialBackoffWithContext(ctx, r.migrator.Backoff, func(ctx context.Context) (bool, error) {
+		tries++
+		if last = request(ctx); last == nil {
+			return true, nil
+		}
+		if ctx.Err() != nil || !transient(last) {
+			return false, last
+		}
+		r.log.Infow("Trying again", "request", what, "tries", tries, "error", last.Error())
+		return false, nil
+	})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", what, &interruptedError{context.Cause(ctx)})
+	case wait.Interrupted(err):
+		return fmt.Errorf("%s: %w", what, &exhaustedError{tries, last})
+	default:
+		return fmt.Errorf("%s: %w", what, err)
+	}
+}

@@ -1,0 +1,220 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// entries are an object's managedFields as manager/operation@version, with an asterisk for the main resource.
+func (k *kind) entries(t *testing.T, name string) string {
+	t.Helper()
+	var entries []string
+	for _, e := range k.get(t, name).GetManagedFields() {
+		_, version, _ := strings.Cut(e.APIVersion, "/")
+		entries = append(entries, fmt.Sprintf("%s/%s@%s", e.Manager, e.Operation, version))
+	}
+	return strings.Join(entries, " ")
+}
+
+// remove drops v1alpha1 from the definition, and returns when the API server has noticed.
+func (k *kind) remove(t *testing.T) {
+	t.Helper()
+	k.change(t, without("v1alpha1"))
+	client := k.env.Dynamic.Resource(k.resource.WithVersion("v1alpha1")).Namespace(k.namespace)
+	harness.Eventually(t, "v1alpha1 is gone", func(ctx context.Context) error {
+		if _, err := client.List(ctx, metav1.ListOptions{}); err == nil {
+			return errors.New("it is served")
+		}
+		return nil
+	})
+}
+
+// prepare makes objects that have been applied at v1alpha1, and are moved but not cleaned: that version is still served.
+func (k *kind) prepare(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if err := k.apply(t, "v1alpha1", "maker", name, `{"a": "old", "b": "stays"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.storeAt(t, "v1")
+	k.migrate(t)
+}
+
+func (k *kind) migrate(t *testing.T, drop ...string) {
+	t.Helper()
+	m, _ := k.migrator(t, nil)
+	if _, err := m.Migrate(t.Context(), k.resource, drop); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWithoutCleaningServerSideApplyFails shows what managedFields are cleaned for: kubernetes/kubernetes#111937. When
+// this fails, Kubernetes has mended it.
+func TestWithoutCleaningServerSideApplyFails(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.prepare(t, "it")
+	k.remove(t)
+	if err := k.apply(t, "v1", "maker", "it", `{"a": "new"}`); err == nil || !strings.Contains(err.Error(), "v1alpha1") {
+		t.Errorf("applying at v1 while managedFields names v1alpha1, which is gone: got error %v, want one that names it", err)
+	}
+	// It is not too late to clean them, and nobody loses more than what has to go.
+	k.migrate(t)
+	if err := k.apply(t, "v1", "maker", "it", `{"a": "new"}`); err != nil {
+		t.Errorf("applying after cleaning: %v", err)
+	}
+}
+
+func TestAfterCleaningAVersionCanGoAndServerSideApplyWorks(t *testing.T) {
+	t.Parallel()
+	for name, unserve := range map[string]bool{"not served": true, "named": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKind(t, harness.Shared(t))
+			k.prepare(t, "it")
+			was := k.get(t, "it")
+			if unserve {
+				k.change(t, notServing("v1alpha1"))
+				k.migrate(t)
+			} else {
+				k.migrate(t, "v1alpha1")
+			}
+			now := k.get(t, "it")
+			if now.GetGeneration() != was.GetGeneration() || fmt.Sprint(now.Object["spec"]) != fmt.Sprint(was.Object["spec"]) {
+				t.Errorf("cleaning has changed the object from %v to %v", was, now)
+			}
+			if got := k.entries(t, "it"); got != "maker/Apply@v1" {
+				t.Errorf("managedFields are %q, want one entry in the name of who applied", got)
+			}
+			k.remove(t)
+			if err := k.apply(t, "v1", "maker", "it", `{"a": "new", "b": "stays"}`); err != nil {
+				t.Fatalf("applying at v1: %v", err)
+			}
+			if got := k.entries(t, "it"); got != "maker/Apply@v1" {
+				t.Errorf("after applying managedFields are %q, want the manager's entry and no other", got)
+			}
+			// What the manager has applied again is its own, so that it can take it away: nobody else has become an owner.
+			if err := k.apply(t, "v1", "maker", "it", `{"a": "new"}`); err != nil {
+				t.Fatalf("applying less: %v", err)
+			}
+			if got := fmt.Sprint(k.get(t, "it").Object["spec"]); got != "map[a:new]" {
+				t.Errorf("spec is %s, want what was no longer applied to be gone", got)
+			}
+		})
+	}
+}
+
+func TestEntriesOfVersionsThatStayAreKept(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.prepare(t, "it")
+	if err := k.apply(t, "v1", "other", "it", `{"b": "stays"}`); err != nil {
+		t.Fatal(err)
+	}
+	k.change(t, notServing("v1alpha1"))
+	k.migrate(t)
+	if got := k.entries(t, "it"); got != "other/Apply@v1" {
+		t.Errorf("managedFields are %q, want those of the other manager alone", got)
+	}
+	if err := k.apply(t, "v1", "other", "it", `{"a": "taken"}`); err != nil {
+		t.Fatalf("applying at v1: %v", err)
+	}
+	if got := fmt.Sprint(k.get(t, "it").Object["spec"]); got != "map[a:taken]" {
+		t.Errorf("spec is %s, want what the manager owned and no longer applies to be gone", got)
+	}
+}
+
+// Moving writes an object, and a write empties managedFields that name a version that is gone. So cleaning comes first.
+func TestCleaningComesBeforeMoving(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.store(t, 2)
+	k.storeAt(t, "v1")
+	k.change(t, notServing("v1alpha1"))
+	var written []string
+	m, _ := k.migrator(t, func(r *http.Request) error {
+		if r.Method == http.MethodPatch {
+			written = append(written, r.Header.Get("Content-Type"))
+		}
+		return nil
+	})
+	if _, err := m.Migrate(t.Context(), k.resource, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{string(types.JSONPatchType), string(types.JSONPatchType), string(types.MergePatchType), string(types.MergePatchType), string(types.StrategicMergePatchType)}
+	if fmt.Sprint(written) != fmt.Sprint(want) {
+		t.Errorf("writes are %q, want %q", written, want)
+	}
+}
+
+func TestAnObjectThatChangesWhileItIsCleanedIsReadAgain(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.prepare(t, "changed", "cleaned", "deleted")
+	k.change(t, notServing("v1alpha1"))
+	m, _ := k.migrator(t, nil)
+	patched := map[string]int{}
+	disturbed, _ := k.migrator(t, func(r *http.Request) error {
+		name := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+		if r.Method != http.MethodPatch {
+			return nil
+		}
+		if patched[name]++; patched[name] > 1 {
+			return nil
+		}
+		switch name {
+		case "changed":
+			k.env.Patch(t, k.ref(name), `{"spec": {"a": "changed"}}`)
+		case "deleted":
+			k.env.Delete(t, k.ref(name))
+		case "cleaned":
+			// Another migration has been faster, with all but one of them.
+			_, err := m.Migrate(t.Context(), k.resource, nil)
+			return err
+		}
+		return nil
+	})
+	summary, err := disturbed.Migrate(t.Context(), k.resource, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.Cleaned != 1 || summary.Gone != 1 {
+		t.Errorf("the summary is %+v, want one object cleaned and one gone", summary)
+	}
+	if patched["changed"] != 2 || patched["cleaned"] != 1 {
+		t.Errorf("patches by name are %v, want the changed object to be tried again, and the cleaned one not", patched)
+	}
+	if got := fmt.Sprint(k.get(t, "changed").Object["spec"]); got != "map[a:changed b:stays]" {
+		t.Errorf("spec is %s, want what was written meanwhile", got)
+	}
+	k.expectMigrated(t, 2)
+}
+
+func TestAVersionToBeDroppedThatThereIsNotIsNamed(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	m, _ := k.migrator(t, nil)
+	for version, want := range map[string]string{
+		"v1beta1":  `there is no version "v1beta1" to be dropped; there are: v1alpha1, v1`,
+		"v1alpha1": "version v1alpha1 cannot be dropped, objects are stored at it; there are: v1alpha1, v1",
+	} {
+		if _, err := m.Migrate(t.Context(), k.resource, []string{version}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("dropping %s: got error %v, want one that says %q", version, err, want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestEveryObjectIsMovedToTheStorageVersionAndNothingElseOfItChanges(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	const n = 50
+	was := k.store(t, n)
+	k.storeAt(t, "v1")
+	if got := k.storedAt(t); got["v1alpha1"] != n {
+		t.Fatalf("before, objects are stored at %v, want all %d at v1alpha1", got, n)
+	}
+
+	m, logs := k.migrator(t, nil)
+	summary, err := m.Migrate(t.Context(), k.resource, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.Moved != n || summary.Cleaned != 0 || summary.Gone != 0 {
+		t.Errorf("the summary is %+v, want %d moved", summary, n)
+	}
+	if got := k.storedAt(t); got["v1"] != n || len(got) != 1 {
+		t.Errorf("objects are stored at %v, want all %d at v1", got, n)
+	}
+	if got := k.definition(t).Status.StoredVersions; len(got) != 1 || got[0] != "v1" {
+		t.Errorf("status.storedVersions is %v, want [v1]", got)
+	}
+	for i, now := range k.list(t) {
+		if now.GetResourceVersion() == was[i].GetResourceVersion() {
+			t.Errorf("%s was not written", now.GetName())
+		}
+		now.SetResourceVersion(was[i].GetResourceVersion())
+		if diff := cmp.Diff(was[i].Object, now.Object); diff != "" {
+			t.Errorf("%s has changed (-before +after):\n%s", now.GetName(), diff)
+		}
+	}
+	var progress []string
+	for _, entry := range logs.FilterMessage("Moving objects").All() {
+		progress = append(progress, fmt.Sprintf("%v of %v", entry.ContextMap()["done"], entry.ContextMap()["of"]))
+	}
+	if diff := cmp.Diff([]string{"20 of 50", "40 of 50"}, progress); diff != "" {
+		t.Errorf("progress differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheSecondMigrationReadsTwiceAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.store(t, 5)
+	k.storeAt(t, "v1")
+	k.change(t, notServing("v1alpha1"))
+	m, _ := k.migrator(t, nil)
+	if _, err := m.Migrate(t.Context(), k.resource, nil); err != nil {
+		t.Fatal(err)
+	}
+	was := k.env.StoredOf(t, k.resource)
+	mark := k.env.Mark(t)
+	summary, err := m.Migrate(t.Context(), k.resource, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"get customresourcedefinitions", "list gauges"}, k.requests(t, mark)); diff != "" {
+		t.Errorf("requests of the second migration differ (-want +got):\n%s", diff)
+	}
+	if want := k.resource.String() + ": there was nothing to do: all objects are stored at v1"; summary.String() != want {
+		t.Errorf("the summary is %q, want %q", summary, want)
+	}
+	if diff := cmp.Diff(was, k.env.StoredOf(t, k.resource)); diff != "" {
+		t.Errorf("etcd differs (-first +second):\n%s", diff)
+	}
+}
+
+func TestTwoMigrationsAtOnceDoNotDisturbEachOther(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	const n = 40
+	k.store(t, n)
+	k.storeAt(t, "v1")
+	k.change(t, notServing("v1alpha1"))
+	ends := make(chan error)
+	for range 2 {
+		m, _ := k.migrator(t, nil)
+		go func() {
+			_, err := m.Migrate(t.Context(), k.resource, nil)
+			ends <- err
+		}()
+	}
+	for range 2 {
+		if err := <-ends; err != nil {
+			t.Error(err)
+		}
+	}
+	k.expectMigrated(t, n)
+}
+
+// expectMigrated expects everything of a migration that went well.
+func (k *kind) expectMigrated(t *testing.T, n int) {
+	t.Helper()
+	if got := k.storedAt(t); got["v1"] != n || len(got) != 1 {
+		t.Errorf("objects are stored at %v, want all %d at v1", got, n)
+	}
+	if got := k.definition(t).Status.StoredVersions; len(got) != 1 || got[0] != "v1" {
+		t.Errorf("status.storedVersions is %v, want [v1]", got)
+	}
+	for _, object := range k.list(t) {
+		for _, entry := range object.GetManagedFields() {
+			if entry.APIVersion != k.resource.Group+"/v1" {
+				t.Errorf("%s names %s in managedFields", object.GetName(), entry.APIVersion)
+			}
+		}
+	}
+}

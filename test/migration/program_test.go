@@ -1,0 +1,163 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// program is the path of the program, which is built once, into a folder that the go command's cache makes cheap.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := filepath.Abs("../../.cache/migration")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "migrate")
+	out, err := exec.Command("go", "build", "-o", path, "../../cmd/migrate").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building the program: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+// running is the program while it runs.
+type running struct {
+	command *exec.Cmd
+	stderr  bytes.Buffer
+}
+
+// start starts the program with a kubeconfig and settings.
+func start(t *testing.T, kubeconfig string, settings ...string) *running {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*harness.Deadline)
+	t.Cleanup(cancel)
+	r := &running{command: exec.CommandContext(ctx, path)}
+	r.command.Env, r.command.Stderr = append([]string{"KUBECONFIG=" + kubeconfig, "HOME=" + t.TempDir()}, settings...), &r.stderr
+	if err := r.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// end waits until the program has ended, and returns its exit status and what it wrote to standard error.
+func (r *running) end(t *testing.T) (int, string) {
+	t.Helper()
+	err := r.command.Wait()
+	if r.command.ProcessState.ExitCode() < 0 {
+		t.Fatalf("the program was killed: %v\n%s", err, r.stderr.String())
+	}
+	return r.command.ProcessState.ExitCode(), r.stderr.String()
+}
+
+func TestTheProgramEndsWellWhenAllIsMoved(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.store(t, 3)
+	k.storeAt(t, "v1")
+	settings := []string{"RESOURCES=" + k.resource.String(), "DROP_VERSIONS=" + k.resource.String() + "/v1alpha1"}
+	for range 2 {
+		if code, stderr := start(t, k.env.Kubeconfig, settings...).end(t); code != 0 {
+			t.Errorf("it exits with %d:\n%s", code, stderr)
+		}
+	}
+	k.expectMigrated(t, 3)
+}
+
+func TestTheProgramFailsAndNamesTheObjectThatIsRefused(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	if err := k.apply(t, "v1alpha1", "maker", "bad", `{"a": "bad"}`); err != nil {
+		t.Fatal(err)
+	}
+	k.store(t, 3)
+	k.storeAt(t, "v1")
+	k.refuse(t)
+	code, stderr := start(t, k.env.Kubeconfig, "RESOURCES="+k.resource.String()).end(t)
+	last := stderr[strings.LastIndex(strings.TrimSpace(stderr), "\n")+1:]
+	if code != 1 || !strings.HasPrefix(last, "migrate: ") || !strings.Contains(last, k.namespace+"/bad") {
+		t.Errorf("it exits with %d and says %q, want 1 and a line that names the object", code, last)
+	}
+	if got := k.storedAt(t); got["v1"] != 3 {
+		t.Errorf("objects are stored at %v, want the others at v1", got)
+	}
+}
+
+func TestTheProgramEndsAtOnceWhenItIsTold(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	const n = 5
+	k.store(t, n)
+	k.storeAt(t, "v1")
+	reached, proceed := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(proceed) })
+	defer release()
+	once := sync.OnceFunc(func() { close(reached) })
+	k.serveWebhook(t, func(name string) bool {
+		if name == "o-2" {
+			once()
+			<-proceed
+		}
+		return true
+	})
+	r := start(t, k.env.Kubeconfig, "RESOURCES="+k.resource.String())
+	select {
+	case <-reached:
+	case <-t.Context().Done():
+	}
+	if err := r.command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	// The webhook still has not answered.
+	code, stderr := r.end(t)
+	if code != 1 || !strings.Contains(stderr, "interrupted") {
+		t.Errorf("it exits with %d, want 1, and says that it was interrupted:\n%s", code, stderr)
+	}
+	release()
+	if code, stderr := start(t, k.env.Kubeconfig, "RESOURCES="+k.resource.String()).end(t); code != 0 {
+		t.Errorf("the next one exits with %d:\n%s", code, stderr)
+	}
+	k.expectStored(t, n)
+}
+
+func TestTheProgramNamesWhatItCannotMigrate(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.store(t, 1)
+	k.storeAt(t, "v1")
+	name := k.resource.String()
+	for _, bad := range []struct{ resources, drop, says string }{
+		{"gauges", "", `environment variable RESOURCES="gauges": must be names of CustomResourceDefinitions`},
+		{name + "," + name, "", "has " + name + " twice"},
+		{name, "v1alpha1", `environment variable DROP_VERSIONS="v1alpha1": must be versions of resources`},
+		{name, "others.example.com/v1alpha1", "versions of others.example.com are to be dropped, which is not among the resources to be migrated"},
+		{name, name + "/v2", name + `: there is no version "v2" to be dropped; there are: v1alpha1, v1`},
+		{"others.example.com", "", `migrating others.example.com: reading the definition: customresourcedefinitions.apiextensions.k8s.io "others.example.com" not found`},
+	} {
+		code, stderr := start(t, k.env.Kubeconfig, "RESOURCES="+bad.resources, "DROP_VERSIONS="+bad.drop).end(t)
+		if code != 1 || !strings.Contains(stderr, bad.says) {
+			t.Errorf("RESOURCES=%s DROP_VERSIONS=%s: it exits with %d, want 1 and that it says %q:\n%s", bad.resources, bad.drop, code, bad.says, stderr)
+		}
+	}
+	// One that cannot be migrated does not keep others from their turn.
+	if code, _ := start(t, k.env.Kubeconfig, "RESOURCES=others.example.com,"+name).end(t); code != 1 {
+		t.Errorf("it exits with %d, want 1 as one of two is not there", code)
+	}
+	k.expectStored(t, 1)
+}

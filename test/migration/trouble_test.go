@@ -1,0 +1,212 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/pkg/migration"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestObjectsThatAreDeletedMeanwhileAreNoFailure(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.store(t, 5)
+	k.storeAt(t, "v1")
+	m, _ := k.migrator(t, before(http.MethodPatch, "/o-3", func() { k.env.Delete(t, k.ref("o-3")) }))
+	summary, err := m.Migrate(t.Context(), k.resource, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.Moved != 4 || summary.Gone != 1 {
+		t.Errorf("the summary is %+v, want 4 objects moved and one gone", summary)
+	}
+	if got := k.storedAt(t); got["v1"] != 4 || len(got) != 1 {
+		t.Errorf("objects are stored at %v, want 4 at v1", got)
+	}
+}
+
+// refusing has the API server refuse every change of the objects with a label.
+func (k *kind) refuse(t *testing.T) {
+	t.Helper()
+	k.env.Apply(t, "", fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: %[1]s}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: [%[2]s], apiVersions: ["*"], operations: [UPDATE], resources: [gauges]}]
+  validations: [{expression: "object.spec.a != 'bad'", message: "nothing is bad any more"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: %[1]s}
+spec: {policyName: %[1]s, validationActions: [Deny]}
+`, k.namespace, k.resource.Group))
+	t.Cleanup(func() {
+		policies := k.env.Kube.AdmissionregistrationV1()
+		err := errors.Join(
+			policies.ValidatingAdmissionPolicyBindings().Delete(context.Background(), k.namespace, metav1.DeleteOptions{}),
+			policies.ValidatingAdmissionPolicies().Delete(context.Background(), k.namespace, metav1.DeleteOptions{}))
+		if err != nil {
+			t.Errorf("deleting the policy of the test: %v", err)
+		}
+	})
+	harness.Eventually(t, "the policy is in force", func(ctx context.Context) error {
+		object := k.get(t, "bad")
+		_, err := k.env.Dynamic.Resource(k.resource.WithVersion("v1")).Namespace(k.namespace).Update(ctx, object, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+		if !apierrors.IsInvalid(err) {
+			return fmt.Errorf("got error %w", err)
+		}
+		return nil
+	})
+}
+
+func TestAnObjectThatIsRefusedIsNamedAndTheRestIsMoved(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	if err := k.apply(t, "v1alpha1", "maker", "bad", `{"a": "bad"}`); err != nil {
+		t.Fatal(err)
+	}
+	const n = 7
+	k.store(t, n)
+	k.storeAt(t, "v1")
+	k.refuse(t)
+	m, logs := k.migrator(t, nil)
+	summary, err := m.Migrate(t.Context(), k.resource, nil)
+	var failed migration.ObjectsError
+	if !errors.As(err, &failed) || len(failed) != 1 || failed[0].Object.Name != "bad" || failed[0].Object.Namespace != k.namespace {
+		t.Fatalf("got error %v, want one for the object %s/bad alone", err, k.namespace)
+	}
+	for _, part := range []string{k.resource.String(), k.namespace + "/bad: ", "nothing is bad any more", "status.storedVersions is left as it is"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error does not say %q: %v", part, err)
+		}
+	}
+	if got := logs.FilterMessage("Failed").All(); len(got) != 1 || got[0].ContextMap()["object"] != k.namespace+"/bad" {
+		t.Errorf("the log names %v as failed", got)
+	}
+	if summary.Moved != n {
+		t.Errorf("the summary is %+v, want %d moved", summary, n)
+	}
+	if got := k.storedAt(t); got["v1"] != n || got["v1alpha1"] != 1 {
+		t.Errorf("objects are stored at %v, want all but one at v1", got)
+	}
+	if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
+		t.Errorf("status.storedVersions is %s, want it untouched", got)
+	}
+
+	// Once it is mended, another run does what is left.
+	k.env.Delete(t, k.ref("bad"))
+	k.migrate(t)
+	k.expectStored(t, n)
+}
+
+func (k *kind) expectStored(t *testing.T, n int) {
+	t.Helper()
+	if got := k.storedAt(t); got["v1"] != n || len(got) != 1 {
+		t.Errorf("objects are stored at %v, want all %d at v1", got, n)
+	}
+	if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1]" {
+		t.Errorf("status.storedVersions is %s, want [v1]", got)
+	}
+}
+
+// An object that cannot be cleaned is refused for the same reason when it is moved, and is not tried a second time.
+func TestAnObjectThatCannotBeCleanedIsTriedOnce(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	if err := k.apply(t, "v1alpha1", "maker", "bad", `{"a": "bad"}`); err != nil {
+		t.Fatal(err)
+	}
+	k.store(t, 2)
+	k.storeAt(t, "v1")
+	k.refuse(t)
+	k.change(t, notServing("v1alpha1"))
+	tries := 0
+	m, _ := k.migrator(t, func(r *http.Request) error {
+		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/bad") {
+			tries++
+		}
+		return nil
+	})
+	summary, err := m.Migrate(t.Context(), k.resource, nil)
+	var failed migration.ObjectsError
+	if !errors.As(err, &failed) || len(failed) != 1 || tries != 1 {
+		t.Errorf("got error %v after %d tries of the object, want it named once after one", err, tries)
+	}
+	if summary.Cleaned != 2 || summary.Moved != 2 {
+		t.Errorf("the summary is %+v, want the two others cleaned and moved", summary)
+	}
+}
+
+func TestADefinitionThatChangesMeanwhileKeepsItsStoredVersions(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*testing.T, *kind){
+		"stored elsewhere": func(t *testing.T, k *kind) { t.Helper(); k.storeAt(t, "v1alpha1") },
+		// What was written in between is stored at the other version, although the two looks at the definition find the same one.
+		"stored elsewhere and back": func(t *testing.T, k *kind) { t.Helper(); k.storeAt(t, "v1alpha1"); k.storeAt(t, "v1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKind(t, harness.Shared(t))
+			k.store(t, 3)
+			k.storeAt(t, "v1")
+			m, _ := k.migrator(t, before(http.MethodPatch, "/o-2", func() { change(t, k) }))
+			_, err := m.Migrate(t.Context(), k.resource, nil)
+			if err == nil || !strings.Contains(err.Error(), "the definition has changed meanwhile") || !strings.Contains(err.Error(), "migrate again") {
+				t.Errorf("got error %v, want one that says that the definition has changed, and to migrate again", err)
+			}
+			if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
+				t.Errorf("status.storedVersions is %s, want both", got)
+			}
+			k.storeAt(t, "v1")
+			k.migrate(t)
+			k.expectStored(t, 3)
+		})
+	}
+}
+
+// The definition may change between the last look at it and the write: the API server is told what was looked at.
+func TestADefinitionThatChangesAtTheLastMomentKeepsItsStoredVersions(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.store(t, 3)
+	k.storeAt(t, "v1")
+	m, _ := k.migrator(t, before(http.MethodPatch, "/status", func() { k.storeAt(t, "v1alpha1") }))
+	if _, err := m.Migrate(t.Context(), k.resource, nil); err == nil || !strings.Contains(err.Error(), "the definition has changed meanwhile") {
+		t.Errorf("got error %v, want one that says that the definition has changed", err)
+	}
+	if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
+		t.Errorf("status.storedVersions is %s, want both", got)
+	}
+}
+
+// Somebody writes the definition's status, which is no reason to give up.
+func TestAConflictInTheDefinitionIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.store(t, 3)
+	k.storeAt(t, "v1")
+	m, _ := k.migrator(t, before(http.MethodPatch, "/status", func() {
+		definition := harness.Ref{Resource: apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"), Name: k.resource.String()}
+		k.env.Patch(t, definition, `{"metadata": {"annotations": {"example.com/touched": "yes"}}}`)
+	}))
+	if _, err := m.Migrate(t.Context(), k.resource, nil); err != nil {
+		t.Fatal(err)
+	}
+	k.expectStored(t, 3)
+}

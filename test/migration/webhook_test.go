@@ -1,0 +1,200 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/mallard-dev/mallard/pkg/migration"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// serveWebhook has the API server ask about every change of the kind's objects, and allows it once answer, which gets the
+// object's name, has returned true. With false the connection breaks, as when the webhook's process dies. It returns when
+// the API server asks, for which there has to be an object.
+func (k *kind) serveWebhook(t *testing.T, answer func(name string) bool) {
+	t.Helper()
+	const probe = "asked"
+	asked := make(chan struct{}, 1)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review admissionv1.AdmissionReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			t.Errorf("reading a review: %v", err)
+		}
+		if review.Request.DryRun != nil && *review.Request.DryRun {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+		} else if !answer(review.Request.Name) {
+			panic(http.ErrAbortHandler)
+		}
+		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
+		_ = json.NewEncoder(w).Encode(review)
+	}))
+	t.Cleanup(server.Close)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	k.env.Apply(t, "", fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: %[1]s}
+webhooks:
+- name: webhook.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Fail
+  matchPolicy: Equivalent
+  clientConfig: {url: %[2]q, caBundle: %[3]s}
+  rules: [{apiGroups: [%[4]s], apiVersions: ["*"], operations: [UPDATE], resources: [gauges]}]
+`, k.namespace, server.URL, base64.StdEncoding.EncodeToString(ca), k.resource.Group))
+	t.Cleanup(func() {
+		err := k.env.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(context.Background(), k.namespace, metav1.DeleteOptions{})
+		if err != nil {
+			t.Errorf("deleting the webhook of the test: %v", err)
+		}
+	})
+	harness.Eventually(t, "the webhook is "+probe, func(ctx context.Context) error {
+		object := &k.list(t)[0]
+		client := k.env.Dynamic.Resource(k.resource.WithVersion("v1")).Namespace(k.namespace)
+		if _, err := client.Update(ctx, object, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+			return err
+		}
+		select {
+		case <-asked:
+			return nil
+		default:
+			return errors.New("it was not")
+		}
+	})
+}
+
+func TestAWebhookThatIsDownForAWhileCostsNoObject(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	const n = 5
+	k.store(t, n)
+	k.storeAt(t, "v1")
+	calls := make(chan string, 100)
+	k.serveWebhook(t, func(name string) bool {
+		calls <- name
+		return len(calls) > 6
+	})
+	m, logs := k.migrator(t, nil)
+	if _, err := m.Migrate(t.Context(), k.resource, nil); err != nil {
+		t.Fatal(err)
+	}
+	k.expectStored(t, n)
+	if again := logs.FilterMessage("Trying again").Len(); again != 6 {
+		t.Errorf("it is logged %d times that a request is tried again, want 6", again)
+	}
+}
+
+func TestAnObjectForWhichTheWebhookBreaksIsNamedAndTheRestIsMoved(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.store(t, 8)
+	k.storeAt(t, "v1")
+	k.serveWebhook(t, func(name string) bool { return name != "o-2" })
+	m, _ := k.migrator(t, nil)
+	m.Backoff.Steps = 3
+	summary, err := m.Migrate(t.Context(), k.resource, nil)
+	var failed migration.ObjectsError
+	if !errors.As(err, &failed) || len(failed) != 1 || failed[0].Object.Name != "o-2" || !strings.Contains(err.Error(), "tried 3 times") {
+		t.Errorf("got error %v, want one for o-2 alone, which was tried three times", err)
+	}
+	if summary.Moved != 7 {
+		t.Errorf("the summary is %+v, want 7 objects moved", summary)
+	}
+}
+
+func TestAWebhookThatStaysDownEndsTheMigrationSoon(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	const n = 20
+	k.store(t, n)
+	k.storeAt(t, "v1")
+	k.serveWebhook(t, func(string) bool { return false })
+	mark := k.env.Mark(t)
+	m, _ := k.migrator(t, nil)
+	m.Backoff = wait.Backoff{Duration: time.Millisecond, Steps: 2}
+	_, err := m.Migrate(t.Context(), k.resource, nil)
+	if err == nil || !strings.Contains(err.Error(), "gave up after 3 objects in a row, and tried no others") || !strings.Contains(err.Error(), "failed calling webhook") {
+		t.Errorf("got error %v, want one that it gave up, and why", err)
+	}
+	patches := 0
+	for _, request := range k.requests(t, mark) {
+		if request == "patch gauges" {
+			patches++
+		}
+	}
+	if patches != 6 {
+		t.Errorf("%d patches were tried, want two for each of three objects", patches)
+	}
+	if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
+		t.Errorf("status.storedVersions is %s, want both", got)
+	}
+}
+
+func TestBrokenConnectionsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	k.store(t, 3)
+	k.storeAt(t, "v1")
+	k.change(t, notServing("v1alpha1"))
+	broken := map[string]bool{}
+	m, _ := k.migrator(t, func(r *http.Request) error {
+		// Each fails once: reading and writing the definition, listing, and for each object cleaning, reading and moving it.
+		sort := r.Method + r.URL.Path + r.Header.Get("Content-Type")
+		if broken[sort] {
+			return nil
+		}
+		broken[sort] = true
+		return errors.New("the connection is broken")
+	})
+	if _, err := m.Migrate(t.Context(), k.resource, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(broken) != 12 {
+		t.Errorf("%d sorts of requests were broken, want 12: %v", len(broken), broken)
+	}
+	k.expectMigrated(t, 3)
+}
+
+func TestAnInterruptedMigrationIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	k := newKind(t, harness.Shared(t))
+	const n = 6
+	k.store(t, n)
+	k.storeAt(t, "v1")
+	ctx, cancel := context.WithCancel(t.Context())
+	m, _ := k.migrator(t, before(http.MethodPatch, "/o-3", cancel))
+	summary, err := m.Migrate(ctx, k.resource, nil)
+	if err == nil || !strings.Contains(err.Error(), "interrupted") || summary.Moved != 3 {
+		t.Errorf("got error %v and %+v, want it interrupted after three objects", err, summary)
+	}
+	if failed, ok := errors.AsType[migration.ObjectsError](err); ok {
+		t.Errorf("objects count as failed: %v", failed)
+	}
+	if got := k.storedAt(t); got["v1"] != 3 || got["v1alpha1"] != 3 {
+		t.Errorf("objects are stored at %v, want half of them at v1", got)
+	}
+	k.migrate(t)
+	k.expectStored(t, n)
+}
