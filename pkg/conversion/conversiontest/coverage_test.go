@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
-	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,25 +13,37 @@ import (
 )
 
 type covered struct {
-	metav1.TypeMeta
+	metav1.TypeMeta `json:",inline"`
+	Inlined         `json:",inline"`
 
-	Name   string
-	Inside map[string][]*inside
-	Self   *covered
-	When   *metav1.Time
+	Name   string               `json:"name"`
+	Inside map[string][]*inside `json:"inside"`
+	Self   *covered             `json:"self"`
+	When   *metav1.Time         `json:"when"`
+	Gone   string               `json:"gone"`
+}
+
+type Inlined struct {
+	Inline string `json:"inline"`
 }
 
 type inside struct {
 	Deep, Deeper string
 }
 
-func TestCoverageFindsFieldsThatNeverHoldAnything(t *testing.T) {
-	c := newCoverage(&covered{})
-	c.note(reflect.ValueOf(&covered{Inside: map[string][]*inside{"a": {nil, {Deep: "x"}}}}))
-	if diff := cmp.Diff([]string{"covered.Name", "covered.Self", "covered.When", "inside.Deeper"}, c.never()); diff != "" {
+func TestCoverageFindsLeavesThatNeverHoldAnything(t *testing.T) {
+	c := newCoverage(&covered{}, []string{"covered.Gone"})
+	first := &covered{Inside: map[string][]*inside{"a": {nil, {Deep: "x"}}}}
+	c.trip(first, first)
+	if diff := cmp.Diff([]string{"inline", "inside[][].Deeper", "name", "self", "when"}, c.never()); diff != "" {
 		t.Error("(-want +got):", diff)
 	}
-	c.note(reflect.ValueOf(&covered{When: &metav1.Time{}, Self: &covered{Name: "a", Inside: map[string][]*inside{"b": {{Deeper: "y"}}}}}))
+	second := &covered{Inlined: Inlined{Inline: "i"}, Name: "a", When: &metav1.Time{}, Self: &covered{}, Inside: map[string][]*inside{"b": {{Deeper: "y"}}}}
+	c.trip(second, &covered{Inlined: second.Inlined, Name: "a", Self: &covered{}})
+	if diff := cmp.Diff([]string{"inside[][].Deeper", "when"}, c.never()); diff != "" {
+		t.Error("what was lost on the way is not shown to survive (-want +got):", diff)
+	}
+	c.trip(second, second)
 	if diff := cmp.Diff([]string(nil), c.never()); diff != "" {
 		t.Error("(-want +got):", diff)
 	}

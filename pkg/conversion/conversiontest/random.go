@@ -30,6 +30,8 @@ import (
 type filler struct {
 	random *rand.Rand
 	filler *randfill.Filler
+	// whole leaves nothing out.
+	whole bool
 }
 
 const (
@@ -49,9 +51,19 @@ func newFiller(source rand.Source, functions []any) *filler {
 	}
 }
 
+// withEverything leaves nothing absent, zero or empty, but for what the functions leave out.
+func (f *filler) withEverything() *filler {
+	f.whole = true
+	f.filler.NilChance(0).NumElements(1, mostElements)
+	return f
+}
+
 // fill fills what a pointer points to.
 func (f *filler) fill(object any) {
 	f.filler.Fill(object)
+	if f.whole {
+		return
+	}
 	f.varyFields(reflect.ValueOf(object).Elem())
 }
 
@@ -149,13 +161,11 @@ func ChooseEach(c randfill.Continue, list, values []string) []string {
 // common are functions for types whose random bytes would be no JSON, or would not come back as they were.
 var common = []any{
 	func(meta *metav1.ObjectMeta, c randfill.Continue) {
-		*meta = metav1.ObjectMeta{Name: word(c), Namespace: word(c), UID: types.UID(word(c)), Generation: c.Int63(), ResourceVersion: word(c)}
-		c.Fill(&meta.Labels)
-		c.Fill(&meta.Annotations)
-		c.Fill(&meta.Finalizers)
-		c.Fill(&meta.OwnerReferences)
-		c.Fill(&meta.CreationTimestamp)
-		c.Fill(&meta.DeletionTimestamp)
+		c.FillNoCustom(meta)
+		meta.Name, meta.Namespace, meta.UID, meta.ResourceVersion = word(c), word(c), types.UID(word(c)), word(c)
+	},
+	func(fields *metav1.FieldsV1, c randfill.Continue) {
+		*fields = metav1.FieldsV1{Raw: fmt.Appendf(nil, `{"f:%s":{}}`, word(c))}
 	},
 	func(meta *metav1.TypeMeta, _ randfill.Continue) { *meta = metav1.TypeMeta{} },
 	func(bag *conversion.PropertyBag, c randfill.Continue) {

@@ -1,0 +1,150 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// whole is an object as JSON.
+type whole = map[string]any
+
+// change changes something about an object below one of its fields, as clients and the API server do: a part is taken out,
+// is null, or is what it is in another object of the same version. The annotation is left alone.
+func (f *filler) change(object, other whole, field, annotation string) {
+	at, ok := object[field]
+	if !ok || f.random.Intn(8) == 0 {
+		f.replace(object, other, field)
+		return
+	}
+	for {
+		theirs := other[field]
+		inside, isMap := at.(whole)
+		if list, isList := at.([]any); isList && len(list) > 0 {
+			object[field] = f.changeList(list, theirs)
+			return
+		}
+		fields := slices.DeleteFunc(slices.Sorted(maps.Keys(inside)), func(name string) bool { return name == annotation })
+		if !isMap || len(fields) == 0 || f.random.Intn(4) == 0 {
+			f.replace(object, other, field)
+			return
+		}
+		object, field = inside, fields[f.random.Intn(len(fields))]
+		other, _ = theirs.(whole)
+		at = object[field]
+	}
+}
+
+// replace takes a field out, makes it null, or what it is elsewhere.
+func (f *filler) replace(object, other whole, field string) {
+	theirs, ok := other[field]
+	_, isObject := object[field].(whole)
+	_, isList := object[field].([]any)
+	switch choice := f.random.Intn(3); {
+	case field == "metadata" || field == "annotations":
+		// Without it the annotation would be gone, or what is in its place would be another one.
+	case choice == 0 && ok:
+		object[field] = theirs
+	case choice == 1 && (isObject || isList):
+		object[field] = nil // other types may not be able to read it
+	default:
+		delete(object, field)
+	}
+}
+
+// changeList deletes, swaps or takes over an element.
+func (f *filler) changeList(list []any, theirs any) []any {
+	at := f.random.Intn(len(list))
+	others, _ := theirs.([]any)
+	switch f.random.Intn(3) {
+	case 0:
+		return slices.Delete(list, at, at+1)
+	case 1:
+		list[0], list[at] = list[at], list[0]
+	default:
+		if len(others) > 0 {
+			list[at] = others[f.random.Intn(len(others))]
+		}
+	}
+	return list
+}
+
+// leafless is an object in which everything is absent or empty that is neither an object nor a list, and the annotation too.
+func leafless(value any) any {
+	switch value := value.(type) {
+	case whole:
+		structure := make(whole, len(value))
+		for name, each := range value {
+			if inner := leafless(each); inner != nil && name != "annotations" {
+				structure[name] = inner
+			}
+		}
+		return structure
+	case []any:
+		structure := []any{}
+		for _, each := range value {
+			if inner := leafless(each); inner != nil {
+				structure = append(structure, inner)
+			}
+		}
+		return structure
+	default:
+		return nil
+	}
+}
+
+// visible is an object without the annotation.
+func visible(t *testing.T, object, annotation string) string {
+	t.Helper()
+	all := read(t, object)
+	if metadata, ok := all["metadata"].(whole); ok {
+		if annotations, ok := metadata["annotations"].(whole); ok {
+			delete(annotations, annotation)
+			if len(annotations) == 0 {
+				delete(metadata, "annotations")
+			}
+		}
+	}
+	return canonical(t, all)
+}
+
+// stashed is the annotation of an object.
+func stashed(object whole, annotation string) (text string, ok bool) {
+	metadata, _ := object["metadata"].(whole)
+	annotations, _ := metadata["annotations"].(whole)
+	text, ok = annotations[annotation].(string)
+	return text, ok
+}
+
+// stash sets the annotation of an object.
+func stash(object whole, annotation, text string) {
+	metadata, ok := object["metadata"].(whole)
+	if !ok {
+		metadata = whole{}
+		object["metadata"] = metadata
+	}
+	annotations, ok := metadata["annotations"].(whole)
+	if !ok {
+		annotations = whole{}
+		metadata["annotations"] = annotations
+	}
+	annotations[annotation] = text
+}
+
+func read(t *testing.T, text string) whole {
+	t.Helper()
+	var object whole
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber() // as a float64, a large one would be another one
+	if err := decoder.Decode(&object); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return object
+}
