@@ -23,7 +23,8 @@ import (
 	"github.com/mallard-dev/mallard/test/harness"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+// One webhook answers everything, so that its metrics are about everything.
+func TestMain(m *testing.M) { harness.Main(m, harness.WithReplicas("webhook", 1)) }
 
 const (
 	// annotation is where an older version keeps what it cannot show.

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package harness
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -16,8 +15,6 @@ import (
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
 
 // Requests are how many requests the API server has answered, from its own metric apiserver_request_total, by what they
@@ -43,8 +40,7 @@ func (e *Env) Requests(t testing.TB) Requests {
 }
 
 func parseRequests(text []byte) (Requests, error) {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	families, err := parseMetrics(text)
 	if err != nil {
 		return nil, err
 	}

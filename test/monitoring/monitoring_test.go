@@ -6,12 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package monitoring
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,8 +18,6 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -61,42 +56,13 @@ func work(t *testing.T, env *harness.Env) {
 	env.Await(t, refs[2], harness.HasCondition("Ready", "False", ""))
 }
 
-// scrape asks a process for its metrics, as Prometheus does.
-func scrape(t *testing.T, env *harness.Env, process string) []byte {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, env.Process(t, process).URL(t, "metrics", "/metrics"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatalf("scraping %s: %v", process, err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("scraping %s: %s, %v", process, response.Status, err)
-	}
-	return content
-}
-
-func families(t *testing.T, content []byte) map[string]*dto.MetricFamily {
-	t.Helper()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	parsed, err := parser.TextToMetricFamilies(bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
-}
-
 // everything is what all processes export together, once it has all been measured.
 func everything(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 	t.Helper()
 	all := map[string]*dto.MetricFamily{}
 	for _, names := range processes {
 		for _, name := range names {
-			for family, content := range families(t, scrape(t, env, name)) {
+			for family, content := range env.Process(t, name).Metrics(t) {
 				if known, ok := all[family]; ok {
 					content.Metric = append(content.Metric, known.GetMetric()...)
 				}
@@ -133,7 +99,7 @@ func TestQueriesFindSomethingAndNoAlertFires(t *testing.T) {
 		for job, names := range processes {
 			for _, name := range names {
 				file := fmt.Sprintf("%s_%s_%d.prom", job, name, time.Now().UnixMilli())
-				if err := os.WriteFile(filepath.Join(dir, file), scrape(t, env, name), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, file), env.Process(t, name).Scrape(t), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -163,7 +129,7 @@ func TestNoMetricNamesAnObject(t *testing.T) {
 	env.Await(t, refs[1], harness.Ready)
 	for _, names := range processes {
 		for _, name := range names {
-			content := string(scrape(t, env, name))
+			content := string(env.Process(t, name).Scrape(t))
 			for _, word := range []string{ns, "peculiar-name"} {
 				if i := strings.Index(content, word); i >= 0 {
 					t.Errorf("the metrics of %s contain %s: %s", name, word, content[max(0, i-200):min(len(content), i+100)])

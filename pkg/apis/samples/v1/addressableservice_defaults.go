@@ -19,9 +19,8 @@ import (
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on
-// create and update; knative.dev/pkg also calls it before each reconcile, where
-// only the spec may be completed, and after each conversion, which must add
-// nothing.
+// create and update. knative.dev/pkg also calls it for the live object of an update,
+// before each reconcile and after each conversion; there nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
 	if conversion.IsConverting(ctx) {
 		return
@@ -29,13 +28,13 @@ func (as *AddressableService) SetDefaults(ctx context.Context) {
 	conversionProperties.Preserve(ctx, as)
 	// Objects that were created at a version without the field have no visibility. Filling it in would change the spec
 	// along with, say, a label.
-	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); !isUpdate || old.Spec.Visibility != "" {
+	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); apis.IsInCreate(ctx) || isUpdate && old.Spec.Visibility != "" {
 		as.Spec.SetDefaults(ctx)
 	}
 	SetMetadataDefaults(ctx, as)
 }
 
-// SetDefaults completes the spec.
+// SetDefaults completes the spec. Whoever reads it takes what is left out for the default all the same.
 func (s *AddressableServiceSpec) SetDefaults(context.Context) {
 	if s.Visibility == "" {
 		s.Visibility = VisibilityClusterLocal

@@ -118,11 +118,11 @@ func TestSetDefaults(t *testing.T) {
 			in:     newObject(withLabel("a", "b")),
 			want:   newObject(withLabel("a", "b")),
 		},
-		"outside of admission only the spec is completed": {
-			reason: "knative.dev/pkg calls SetDefaults before each reconcile",
+		"outside of admission nothing is completed": {
+			reason: "knative.dev/pkg calls SetDefaults for the live object of an update, which would then look complete",
 			ctx:    asIs,
 			in:     newObject(),
-			want:   newObject(withVisibility(VisibilityClusterLocal)),
+			want:   newObject(),
 		},
 		"a conversion completes nothing": {
 			reason: "knative.dev/pkg calls SetDefaults after each conversion, and what is absent before it is absent after it",

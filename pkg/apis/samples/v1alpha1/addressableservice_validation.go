@@ -16,10 +16,13 @@ import (
 // Validate implements apis.Validatable. The validating webhook calls it on create and update. It judges what the object
 // is at v1: the empty name of a Service, for one, is right where v1 has a target that no name stands for.
 func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
-	if apis.GetUpdatedSubresource(ctx) != "" || as.DeletionTimestamp != nil {
+	if as.DeletionTimestamp != nil {
 		return nil
 	}
 	errs := conversionProperties.Validate(ctx, as)
+	if apis.GetUpdatedSubresource(ctx) != "" {
+		return errs
+	}
 	if missing := as.validateServiceName(ctx); missing != nil {
 		return errs.Also(missing)
 	}

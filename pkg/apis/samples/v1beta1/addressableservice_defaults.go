@@ -15,20 +15,20 @@ import (
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update; knative.dev/pkg also
-// calls it after each conversion, which must add nothing.
+// calls it for the live object of an update and after each conversion, where nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
 	if conversion.IsConverting(ctx) {
 		return
 	}
 	conversionProperties.Preserve(ctx, as)
 	// As at v1, what an object was created without is not filled in later.
-	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); !isUpdate || old.Spec.Exposure != "" {
+	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); apis.IsInCreate(ctx) || isUpdate && old.Spec.Exposure != "" {
 		as.Spec.SetDefaults(ctx)
 	}
 	v1.SetMetadataDefaults(ctx, as)
 }
 
-// SetDefaults completes the spec.
+// SetDefaults completes the spec. What is left out means the same.
 func (s *AddressableServiceSpec) SetDefaults(context.Context) {
 	if s.Exposure == "" {
 		s.Exposure = ExposureInternal

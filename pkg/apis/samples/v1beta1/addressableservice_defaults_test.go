@@ -74,7 +74,7 @@ func TestSetDefaults(t *testing.T) {
 			reason: "class and finalizer are decided by admission alone",
 			ctx:    func(ctx context.Context) context.Context { return ctx },
 			in:     object(given, nil),
-			want:   object(complete, nil),
+			want:   object(given, nil),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,8 +16,12 @@ import (
 // Validate implements apis.Validatable. The validating webhook calls it on create and update. The schema has seen to
 // the fields of this version; what they are together with those that it cannot show is for v1 to judge.
 func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
-	if apis.GetUpdatedSubresource(ctx) != "" || as.DeletionTimestamp != nil {
+	if as.DeletionTimestamp != nil {
 		return nil
 	}
-	return conversionProperties.Validate(ctx, as).Also(v1.ValidateConverted(ctx, as))
+	errs := conversionProperties.Validate(ctx, as)
+	if apis.GetUpdatedSubresource(ctx) != "" {
+		return errs
+	}
+	return errs.Also(v1.ValidateConverted(ctx, as))
 }

@@ -1,0 +1,207 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversion
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/pkg/conversion"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// foreign is an object of v1 that nobody but the test writes to, for it is of another class.
+func foreign(name string, annotations map[string]string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"ref": map[string]any{"apiVersion": "v1", "kind": "Service", "name": "target"},
+	}}}
+	object.SetAPIVersion("samples.knative.dev/v1")
+	object.SetKind("AddressableService")
+	object.SetName(name)
+	all := map[string]string{"samples.knative.dev/addressableservice.class": "other"}
+	for key, value := range annotations {
+		all[key] = value
+	}
+	object.SetAnnotations(all)
+	return object
+}
+
+func create(t *testing.T, env *harness.Env, namespace string, object *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	made, err := client(env, at(object.GroupVersionKind().Version, namespace, "")).Create(t.Context(), object, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("creating %s: %v", object.GetName(), err)
+	}
+	return made
+}
+
+// dropped is how many stashes the webhook could not make sense of so far.
+func dropped(t *testing.T, env *harness.Env) float64 {
+	t.Helper()
+	sum := 0.
+	for _, metric := range env.Process(t, "webhook").Metrics(t)["conversion_bag_dropped_total"].GetMetric() {
+		sum += metric.GetCounter().GetValue()
+	}
+	return sum
+}
+
+// Not in parallel, for others would drop something, too.
+func TestListOf500WithOneMalformedAnnotationIsListedAtEveryVersion(t *testing.T) {
+	const (
+		objects   = 500
+		atOnce    = 8
+		malformed = `{"f":1,"c":`
+	)
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(atOnce)
+	for i := range objects - 1 {
+		group.Go(func() error {
+			_, err := client(env, at(hub, ns, "")).Create(ctx, foreign(fmt.Sprintf("subject-%03d", i), nil), metav1.CreateOptions{})
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	before := dropped(t, env)
+	if before != 0 {
+		t.Fatalf("%v stashes were dropped already", before)
+	}
+	create(t, env, ns, foreign("malformed", map[string]string{annotation: malformed}))
+	for _, version := range versions {
+		list, err := client(env, at(version, ns, "")).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatalf("listing at %s: %v", version, err)
+		}
+		if got := len(list.Items); got != objects {
+			t.Errorf("at %s there are %d objects, want %d", version, got, objects)
+		}
+		// Lists come from the API server's cache of that version; this comes from etcd, and is converted now.
+		if version == hub {
+			continue
+		}
+		before := dropped(t, env)
+		if stash := get(t, env, at(version, ns, "malformed")).GetAnnotations()[annotation]; stash == malformed {
+			t.Errorf("at %s the malformed annotation is shown", version)
+		}
+		if got := dropped(t, env) - before; got != 1 {
+			t.Errorf("reading the malformed one at %s dropped %v stashes, want 1", version, got)
+		}
+	}
+}
+
+func TestWhatALaterReleaseStashedIsCarriedThroughEveryVersion(t *testing.T) {
+	t.Parallel()
+	for name, stash := range map[string]string{
+		"an unknown version":         `{"e":{"v99/probe":{"d":{"path":"/healthy"}}},"f":1}`,
+		"an unknown field, deep":     `{"c":{"spec":{"e":{"v1beta1/later":{"b":"AAAAAAAAAAA","d":[1]}}}},"f":1}`,
+		"a later format":             `{"f":2,"x":[{"anything":"goes"}]}`,
+		"an unknown version's child": `{"c":{"spec":{"c":{"ref":{"e":{"v99/uid":{"d":"u"}}}}}},"f":1}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := harness.Shared(t)
+			ns := env.Namespace(t)
+			create(t, env, ns, foreign("subject", map[string]string{annotation: stash}))
+			for _, version := range versions {
+				ref := at(version, ns, "subject")
+				get(t, env, ref)
+				update(t, env, ref, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"touched-at": version}) })
+				if got := get(t, env, at(hub, ns, "subject")).GetAnnotations()[annotation]; got != stash {
+					t.Errorf("after a write at %s the stash is %s, want %s", version, got, stash)
+				}
+			}
+		})
+	}
+}
+
+// The annotation is the server's: what clients send of it counts in no update, but that the hub can forget it.
+func TestTheAnnotationOfTheLiveObjectWins(t *testing.T) {
+	t.Parallel()
+	const stash = `{"e":{"v99/probe":{"d":1}},"f":1}`
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	create(t, env, ns, foreign("subject", map[string]string{annotation: stash}))
+	sends := []struct {
+		what  string
+		value *string
+	}{{"another", new(`{"e":{"v99/probe":{"d":2}},"f":1}`)}, {"none", nil}, {"an empty one", new("")}}
+	for _, version := range slices.Concat(old, []string{hub}) {
+		for _, send := range sends {
+			update(t, env, at(version, ns, "subject"), func(o *unstructured.Unstructured) {
+				annotations := o.GetAnnotations()
+				delete(annotations, annotation)
+				if send.value != nil {
+					annotations[annotation] = *send.value
+				}
+				o.SetAnnotations(annotations)
+			})
+			want := stash
+			if version == hub && send.value != nil && *send.value == "" {
+				want = ""
+			}
+			got, ok := get(t, env, at(hub, ns, "subject")).GetAnnotations()[annotation]
+			if got != want || ok != (want != "") {
+				t.Errorf("after %s was sent at %s there is %q (%t), want %q", send.what, version, got, ok, want)
+			}
+		}
+	}
+}
+
+// A status is not looked at by any webhook, so it can hold more than an older version is able to show.
+func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	create(t, env, ns, foreign("subject", nil))
+	certificates := strings.Repeat("x", conversion.HardLimit)
+	writeStatus := func(version, status string) error {
+		_, err := client(env, at(version, ns, "subject")).Patch(t.Context(), "subject", types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status")
+		return err
+	}
+	if err := writeStatus(hub, `{"status": {"addresses": [{"url": "http://a", "CACerts": "`+certificates+`"}]}}`); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range old {
+		ref := at(version, ns, "subject")
+		shown := get(t, env, ref)
+		var stash struct{ T int }
+		if err := json.Unmarshal([]byte(shown.GetAnnotations()[annotation]), &stash); err != nil || stash.T <= conversion.HardLimit {
+			t.Errorf("at %s the annotation is %q, which does not say how much would have been needed", version, shown.GetAnnotations()[annotation])
+		}
+		if _, err := client(env, at(version, ns, "")).List(t.Context(), metav1.ListOptions{}); err != nil {
+			t.Errorf("listing at %s: %v", version, err)
+		}
+		for what, err := range map[string]error{
+			"a label":  tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"a": "b"}) }),
+			"a status": writeStatus(version, `{"status": {"observedGeneration": 1}}`),
+		} {
+			const want = "this version cannot show the object without losing properties of others"
+			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), fmt.Sprint(conversion.HardLimit)) {
+				t.Errorf("writing %s at %s: %v, want a refusal that says %q and the limit", what, version, err, want)
+			}
+		}
+	}
+	update(t, env, at(hub, ns, "subject"), func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"a": "b"}) })
+	addresses, _, err := unstructured.NestedSlice(get(t, env, at(hub, ns, "subject")).Object, "status", "addresses")
+	if err != nil || len(addresses) != 1 || addresses[0].(map[string]any)["CACerts"] != certificates {
+		t.Errorf("the addresses at v1 are other than they were: %v", err)
+	}
+	// Whoever cannot be shown can be deleted at any version.
+	env.Delete(t, at("v1alpha1", ns, "subject"))
+	env.Await(t, at(hub, ns, "subject"), harness.Gone)
+}
