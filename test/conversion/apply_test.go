@@ -99,13 +99,13 @@ func TestOneOfTwoThingsThatOnlyTheHubHasIsNotRemovedByApplyWhileAManagerIsAtAnOl
 	ns := env.Namespace(t)
 	early, late := at("v1alpha1", ns, "subject"), at(hub, ns, "subject")
 	mustApply(t, env, early, "m1", false, `{"serviceName": "target"}`)
-	mustApply(t, env, late, "m2", false, `{"path": "/a", "visibility": "Public"}`)
+	mustApply(t, env, late, "m2", false, `{"path": "/a", "publish": {"alias": "a"}}`)
 	before := spec(t, env, late)
-	mustApply(t, env, late, "m2", false, `{"visibility": "Public"}`)
+	mustApply(t, env, late, "m2", false, `{"publish": {"alias": "a"}}`)
 	expectEqual(t, "spec at v1 after the path was dropped", before, spec(t, env, late))
 
 	env.Patch(t, late, `{"spec": {"path": null}}`)
-	expectSpec(t, env, late, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}, "visibility": "Public"}`)
+	expectSpec(t, env, late, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}, "publish": {"alias": "a"}}`)
 	// The last of them goes, and the annotation with it.
 	mustApply(t, env, late, "m2", false, `{}`)
 	expectSpec(t, env, late, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}}`)

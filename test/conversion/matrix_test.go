@@ -1,0 +1,201 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversion
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// targets are how each version says that the target is the Service web.
+var targets = map[string]string{
+	"v1alpha1": `{"serviceName": %q}`,
+	"v1beta1":  `{"ref": {"apiVersion": "v1", "kind": "Service", "name": %q}}`,
+	"v1":       `{"ref": {"apiVersion": "v1", "kind": "Service", "name": %q}}`,
+}
+
+// writes are the ways to write to an object, each of which sets its target, or its status.
+var writes = map[string]func(t *testing.T, env *harness.Env, ref harness.Ref, spec, status string) error{
+	"PUT": func(t *testing.T, env *harness.Env, ref harness.Ref, spec, _ string) error {
+		t.Helper()
+		return tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { merge(t, o, "spec", spec) })
+	},
+	"merge patch": func(t *testing.T, env *harness.Env, ref harness.Ref, spec, _ string) error {
+		t.Helper()
+		_, err := client(env, ref).Patch(t.Context(), ref.Name, types.MergePatchType, []byte(`{"spec": `+spec+`}`), metav1.PatchOptions{})
+		return err
+	},
+	"JSON patch": func(t *testing.T, env *harness.Env, ref harness.Ref, spec, _ string) error {
+		t.Helper()
+		var operations []map[string]any
+		for field, value := range parse(t, spec) {
+			operations = append(operations, map[string]any{"op": "add", "path": "/spec/" + field, "value": value})
+		}
+		patch, err := json.Marshal(operations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client(env, ref).Patch(t.Context(), ref.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+		return err
+	},
+	"apply": func(t *testing.T, env *harness.Env, ref harness.Ref, spec, _ string) error {
+		t.Helper()
+		return apply(t, env, ref, "m1", true, spec)
+	},
+	"PUT of the status": func(t *testing.T, env *harness.Env, ref harness.Ref, _, status string) error {
+		t.Helper()
+		return tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { merge(t, o, "status", status) }, "status")
+	},
+	"apply of the status": func(t *testing.T, env *harness.Env, ref harness.Ref, _, status string) error {
+		t.Helper()
+		manifest := fmt.Sprintf(`{"apiVersion": "samples.knative.dev/%s", "kind": "AddressableService", "metadata": {"name": %q}, "status": %s}`,
+			ref.Resource.Version, ref.Name, status)
+		_, err := client(env, ref).Patch(t.Context(), ref.Name, types.ApplyPatchType, []byte(manifest),
+			metav1.PatchOptions{FieldManager: "m2", Force: new(true)}, "status")
+		return err
+	},
+}
+
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// merge sets fields of the spec or the status.
+func merge(t *testing.T, object *unstructured.Unstructured, part, text string) {
+	t.Helper()
+	for field, value := range parse(t, text) {
+		set(t, object, value, part, field)
+	}
+}
+
+// Whatever is stored, each way to write at each version leaves what that version cannot show, and is seen at each other one.
+func TestEveryWayToWriteAtEveryVersionWhicheverIsStored(t *testing.T) {
+	t.Parallel()
+	// Nobody but the test writes.
+	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.Without("controller"))
+	ns := env.Namespace(t)
+	n := 0
+	for _, storage := range []string{"v1alpha1", hub} {
+		store(t, env, storage)
+		for _, version := range versions {
+			n++
+			posted := fmt.Sprintf("posted-%d", n)
+			object := foreign(posted, nil)
+			object.SetAPIVersion("samples.knative.dev/" + version)
+			set(t, object, parse(t, fmt.Sprintf(targets[version], "web")), "spec")
+			create(t, env, ns, object)
+			expectEverywhere(t, env, ns, posted, "web", `{}`, "0")
+
+			for way, write := range writes {
+				n++
+				name := fmt.Sprintf("subject-%d", n)
+				object := foreign(name, nil)
+				set(t, object, parse(t, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "old"},
+					"ports": [{"name": "a", "port": 1, "appProtocol": "grpc"}, {"name": "b"}], "path": "/p", "visibility": "Public", "publish": {"alias": "a"}}`), "spec")
+				create(t, env, ns, object)
+				if err := write(t, env, at(version, ns, name), fmt.Sprintf(targets[version], "web"), `{"observedGeneration": 7}`); err != nil {
+					t.Errorf("%s at %s, stored at %s: %v", way, version, storage, err)
+					continue
+				}
+				target, generation := "web", "0"
+				if way == "PUT of the status" || way == "apply of the status" {
+					target, generation = "old", "7"
+				}
+				expectEverywhere(t, env, ns, name, target,
+					`{"ports": [{"name": "a", "port": 1, "appProtocol": "grpc"}, {"name": "b"}], "path": "/p", "visibility": "Public", "publish": {"alias": "a"}}`, generation)
+			}
+		}
+	}
+	// Some of these are stored at one version, some at the other.
+	for _, version := range versions {
+		list, err := client(env, at(version, ns, "")).List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(list.Items) != n {
+			t.Errorf("listing %d objects at %s: %d, %v", n, version, len(list.Items), err)
+		}
+	}
+	stored := map[string]int{}
+	for _, text := range env.StoredOf(t, at(hub, ns, "").Resource.GroupResource()) {
+		stored[parse(t, text)["apiVersion"].(string)]++
+	}
+	if stored["samples.knative.dev/v1"] != n/2 || stored["samples.knative.dev/v1alpha1"] != n/2 {
+		t.Errorf("of %d objects there are stored %v, want a half at each version", n, stored)
+	}
+}
+
+// expectEverywhere expects an object to have a target at every version, and at v1 the rest of a spec.
+func expectEverywhere(t *testing.T, env *harness.Env, namespace, name, target, rest, generation string) {
+	t.Helper()
+	for _, version := range versions {
+		object := get(t, env, at(version, namespace, name))
+		want := parse(t, fmt.Sprintf(targets[version], target))
+		spec, _, err := unstructured.NestedMap(object.Object, "spec")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if version == hub {
+			for field, value := range parse(t, rest) {
+				want[field] = value
+			}
+			if rest == "{}" {
+				delete(spec, "visibility") // that is filled in at v1
+			}
+			expectEqual(t, "spec of "+name, want, spec)
+		}
+		for field, value := range want {
+			expectEqual(t, fmt.Sprintf("%s of %s at %s", field, name, version), map[string]any{field: value}, map[string]any{field: spec[field]})
+		}
+		observed, _, err := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
+		if err != nil || fmt.Sprint(observed) != generation {
+			t.Errorf("observedGeneration of %s at %s is %d, want %s (%v)", name, version, observed, generation, err)
+		}
+	}
+}
+
+// store has the API server store what is written from now on at a version. It learns of that by a watch.
+func store(t *testing.T, env *harness.Env, version string) {
+	t.Helper()
+	ref := at(hub, "default", "probe")
+	definitions := env.Definitions.ApiextensionsV1().CustomResourceDefinitions()
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		definition, err := definitions.Get(t.Context(), ref.Resource.GroupResource().String(), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range definition.Spec.Versions {
+			definition.Spec.Versions[i].Storage = definition.Spec.Versions[i].Name == version
+		}
+		_, err = definitions.Update(t.Context(), definition, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		t.Fatalf("storing at %s: %v", version, err)
+	}
+	harness.Eventually(t, "objects are stored at "+version, func(ctx context.Context) error {
+		if _, err := client(env, ref).Create(ctx, foreign(ref.Name, nil), metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("creating one: %w", err)
+		}
+		stored := parse(t, env.Stored(t, ref))["apiVersion"]
+		env.Delete(t, ref)
+		if stored != "samples.knative.dev/"+version {
+			return fmt.Errorf("one is stored as %v", stored)
+		}
+		return nil
+	})
+}
