@@ -68,9 +68,12 @@ var foreignSchemas = map[string]map[string]schema{
 }
 
 // What a schema accepts, the Go types have to be able to read, and to write again as it was: an object of which they cannot
-// would keep everybody from listing its kind at another version. So a URL is one that net/url can parse, which is what the
-// format stands for.
-var urlSchema = schema{Type: "string", Format: "uri", MaxLength: new(maxURL)}
+// would keep everybody from listing its kind at another version. So a URL is one that net/url can parse, which the format stands
+// for in the parts that requests have. The pattern is for the others: an authority without a scheme, and the fragment.
+var urlSchema = schema{
+	Type: "string", Format: "uri", MaxLength: new(maxURL),
+	Pattern: `^/?([^/#][^#]*)?(#([^%]|%[0-9A-Fa-f]{2})*)?$`,
+}
 
 // Times are as metav1.Time writes them, which is narrower than the format: whole seconds, UTC, none of the letters in lower
 // case. The year one is the zero time, which is written as null.
