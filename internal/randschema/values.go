@@ -1,0 +1,162 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package randschema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand"
+	"slices"
+	"strconv"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+const (
+	// usualElements is how many elements or keys there are at most where the schema would allow more.
+	usualElements = 3
+	// attempts is how often a value is tried that may turn out to be invalid, or not to be unique.
+	attempts = 1000
+)
+
+// Generator makes random values.
+type Generator struct{ random *rand.Rand }
+
+// New returns a generator whose values depend on nothing but the source and the schemas.
+func New(source rand.Source) *Generator {
+	return &Generator{random: rand.New(source)} //nolint:gosec // for tests that can be repeated
+}
+
+// Value makes a value for a schema: as encoding/json decodes it, but for integers, which are int64. Fields that need not be
+// there are sometimes left out. An error names the place in the schema that this package does not know how to satisfy.
+func (g *Generator) Value(schema *apiextensionsv1.JSONSchemaProps) (any, error) {
+	return g.value(schema, "schema")
+}
+
+func (g *Generator) value(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
+	if schema.OneOf != nil || schema.AnyOf != nil || schema.AllOf != nil || schema.Not != nil || schema.XIntOrString || schema.Ref != nil {
+		return nil, fmt.Errorf("%s: oneOf, anyOf, allOf, not, $ref and x-kubernetes-int-or-string are not supported", path)
+	}
+	if len(schema.Enum) > 0 {
+		var value any
+		if err := json.Unmarshal(schema.Enum[g.random.Intn(len(schema.Enum))].Raw, &value); err != nil {
+			return nil, fmt.Errorf("%s: reading a value of the enum: %w", path, err)
+		}
+		return value, nil
+	}
+	switch schema.Type {
+	case "object":
+		return g.object(schema, path)
+	case "array":
+		return g.array(schema, path)
+	case "string":
+		return g.text(schema, path)
+	case "integer":
+		return g.integer(schema, path)
+	case "boolean":
+		return g.random.Intn(2) == 0, nil
+	default:
+		return nil, fmt.Errorf("%s: type %q is not supported; known are object, array, string, integer and boolean", path, schema.Type)
+	}
+}
+
+func (g *Generator) object(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
+	object := make(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		if !slices.Contains(schema.Required, name) && g.random.Intn(3) == 0 {
+			continue
+		}
+		property := schema.Properties[name]
+		value, err := g.value(&property, path+"."+name)
+		if err != nil {
+			return nil, err
+		}
+		object[name] = value
+	}
+	if schema.AdditionalProperties == nil || schema.AdditionalProperties.Schema == nil {
+		return object, nil
+	}
+	for range g.number(schema.MinProperties, schema.MaxProperties) {
+		value, err := g.value(schema.AdditionalProperties.Schema, path+"[]")
+		if err != nil {
+			return nil, err
+		}
+		object[g.anyText(usualElements)] = value
+	}
+	return object, nil
+}
+
+func (g *Generator) array(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
+	if schema.Items == nil || schema.Items.Schema == nil {
+		return nil, fmt.Errorf("%s: an array without items is not supported", path)
+	}
+	list, seen := []any{}, make(map[string]bool)
+	want := g.number(schema.MinItems, schema.MaxItems)
+	for range attempts {
+		if len(list) == want {
+			return list, nil
+		}
+		value, err := g.value(schema.Items.Schema, path+"[]")
+		if err != nil {
+			return nil, err
+		}
+		if key := keyOf(schema, value, len(list)); !seen[key] {
+			seen[key] = true
+			list = append(list, value)
+		}
+	}
+	return list, nil
+}
+
+// keyOf is what no two elements of a list have in common.
+func keyOf(schema *apiextensionsv1.JSONSchemaProps, value any, index int) string {
+	switch object, isObject := value.(map[string]any); {
+	case schema.XListType != nil && *schema.XListType == "map" && isObject:
+		parts := make([]any, len(schema.XListMapKeys))
+		for i, name := range schema.XListMapKeys {
+			parts[i] = object[name]
+		}
+		return fmt.Sprint(parts...)
+	case schema.XListType != nil && *schema.XListType == "set":
+		return fmt.Sprint(value)
+	default:
+		return strconv.Itoa(index)
+	}
+}
+
+// number is how many elements there are.
+func (g *Generator) number(least, most *int64) int {
+	low, high := 0, usualElements
+	if least != nil {
+		low = int(*least)
+		high = max(high, low)
+	}
+	if most != nil {
+		high = min(high, int(*most))
+	}
+	return low + g.random.Intn(high-low+1)
+}
+
+func (g *Generator) integer(schema *apiextensionsv1.JSONSchemaProps, path string) (any, error) {
+	if schema.MultipleOf != nil || schema.ExclusiveMinimum || schema.ExclusiveMaximum {
+		return nil, fmt.Errorf("%s: multipleOf, exclusiveMinimum and exclusiveMaximum are not supported", path)
+	}
+	bits := 64
+	if schema.Format == "int32" {
+		bits = 32
+	}
+	low, high := -1<<(bits-1), 1<<(bits-1)-1
+	if schema.Minimum != nil {
+		low = int(*schema.Minimum)
+	}
+	if schema.Maximum != nil {
+		high = int(*schema.Maximum)
+	}
+	// Mistakes are made at the ends, and with what is small.
+	usual := []int{low, high, min(max(low, g.random.Intn(100)), high), g.random.Int() >> (64 - bits)}
+	return int64(min(max(low, usual[g.random.Intn(len(usual))]), high)), nil
+}

@@ -1,0 +1,116 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package roundtrip
+
+import (
+	"os"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/internal/randschema"
+	"github.com/mallard-dev/mallard/internal/testrand"
+)
+
+// randomlyValid returns a function that makes random objects of a version that its schema lets through.
+func randomlyValid(t *testing.T) func(version string) map[string]any {
+	t.Helper()
+	content, err := os.ReadFile("../../../../config/300-addressableservice.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(content, &crd); err != nil {
+		t.Fatal(err)
+	}
+	schemas := make(map[string]*apiextensionsv1.JSONSchemaProps)
+	for _, version := range crd.Spec.Versions {
+		schemas[version.Name] = version.Schema.OpenAPIV3Schema
+	}
+	random := randschema.New(testrand.Source(t))
+	return func(version string) map[string]any {
+		value, err := random.Value(schemas[version])
+		if err != nil {
+			t.Fatalf("%s: %v", version, err)
+		}
+		object := value.(map[string]any)
+		delete(object, "apiVersion")
+		delete(object, "kind")
+		object["metadata"] = map[string]any{"name": "a", "namespace": "ns"}
+		return object
+	}
+}
+
+// Whatever the API server lets through at a version can be read and converted, and written back at any other it is what it was.
+func TestWhatASchemaLetsThroughConverts(t *testing.T) {
+	random := randomlyValid(t)
+	for _, version := range all {
+		t.Run(version, func(t *testing.T) {
+			for range testrand.Inputs(t) {
+				// What is read and written is a little less: an empty list that may be left out is left out.
+				object := encodeAs(t, encodeAs(t, encode(t, random(version)), version), version)
+				for _, to := range all {
+					if to != version {
+						shown := converted(t, object, version, to)
+						expectSamef(t, object, converted(t, shown, to, version), "at %s it is %s", to, shown)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The schema of the version that somebody writes at says nothing about what the annotation makes of the object at another one. So
+// an object is either refused, or right at v1.
+func TestAnnotationsDoNotCircumventTheRulesOfV1(t *testing.T) {
+	random, anything := randomlyValid(t), randomly(t)
+	for _, version := range []string{"v1alpha1", "v1beta1"} {
+		t.Run(version, func(t *testing.T) {
+			accepted, refused := 0, 0
+			for i := range testrand.Inputs(t) {
+				// The annotation is that of another object, which may have been right at v1 or not.
+				other := encode(t, anything("v1"))
+				if i%2 == 0 {
+					other = encode(t, random("v1"))
+				}
+				var donor struct {
+					Metadata struct{ Annotations map[string]string }
+				}
+				decode(t, converted(t, other, "v1", version), &donor)
+				object := random(version)
+				object["metadata"].(map[string]any)["annotations"] = map[string]any{annotation: donor.Metadata.Annotations[annotation]}
+
+				text := encode(t, object)
+				if isRefused(t, text, version) {
+					refused++
+					continue
+				}
+				accepted++
+				if hub := converted(t, text, version, "v1"); isRefused(t, hub, "v1") {
+					t.Fatalf("%s of %s is accepted, and at v1 it is %s", text, version, hub)
+				}
+			}
+			if accepted == 0 || refused == 0 {
+				t.Errorf("%d objects were accepted and %d refused: there have to be some of both", accepted, refused)
+			}
+		})
+	}
+}
+
+// isRefused is whether an object cannot be created.
+func isRefused(t *testing.T, text, version string) bool {
+	t.Helper()
+	object := newObject(t, version)
+	decode(t, text, object)
+	validatable, ok := object.(apis.Validatable)
+	if !ok {
+		t.Fatalf("%T is not validated", object)
+	}
+	return validatable.Validate(apis.WithinCreate(t.Context())).Filter(apis.ErrorLevel) != nil
+}
