@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -23,8 +24,22 @@ const (
 	// Ports are taken below the range from which Linux (32768 on) and macOS (49152 on) serve requests for any free port, since
 	// a process opens its port a second or two after it was found free.
 	firstPort, lastPort = 15000, 32000
-	portAttempts        = 200
+	blockSize           = 100
+	blockAttempts       = 200
 )
+
+// allocated gives out the ports of this program.
+var allocated allocator
+
+// allocator gives out each port once, from blocks of ports that are this program's own: it listens on the first one of each
+// as long as it runs. Another program that starts processes at the same moment would otherwise be told that the same ports
+// are free.
+type allocator struct {
+	mu sync.Mutex
+	// next is the next port to be given out, and end the first one beyond the present block.
+	next, end int
+	guards    []net.Listener
+}
 
 // freePorts finds a free local port for each port of a container.
 func freePorts(ctx context.Context, ports []corev1.ContainerPort) (map[int32]int, error) {
@@ -36,7 +51,7 @@ func freePorts(ctx context.Context, ports []corev1.ContainerPort) (map[int32]int
 		}
 	}()
 	for _, port := range ports {
-		listener, local, err := listen(ctx)
+		listener, local, err := allocated.listen(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("finding a local port for container port %d: %w", port.ContainerPort, err)
 		}
@@ -47,17 +62,41 @@ func freePorts(ctx context.Context, ports []corev1.ContainerPort) (map[int32]int
 	return found, nil
 }
 
-func listen(ctx context.Context) (net.Listener, int, error) {
-	var failure error
-	var config net.ListenConfig
-	for range portAttempts {
-		port := firstPort + rand.IntN(lastPort-firstPort) //nolint:gosec // no secret: it only spreads concurrent runs
-		// The operator listens on every address, so the port must be free on all of them.
-		listener, err := config.Listen(ctx, "tcp", ":"+strconv.Itoa(port))
-		if err == nil {
+// listen opens the next free port. The operator listens on every address, so the port must be free on all of them.
+func (a *allocator) listen(ctx context.Context) (net.Listener, int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for {
+		for a.next == a.end {
+			if err := a.claim(ctx); err != nil {
+				return nil, 0, err
+			}
+		}
+		port := a.next
+		a.next++
+		if listener, err := open(ctx, port); err == nil {
 			return listener, port, nil
+		}
+	}
+}
+
+// claim makes another block this program's own.
+func (a *allocator) claim(ctx context.Context) error {
+	var failure error
+	for range blockAttempts {
+		first := firstPort + blockSize*rand.IntN((lastPort-firstPort)/blockSize) //nolint:gosec // no secret: it only spreads concurrent runs
+		guard, err := open(ctx, first)
+		if err == nil {
+			a.guards = append(a.guards, guard)
+			a.next, a.end = first+1, first+blockSize
+			return nil
 		}
 		failure = err
 	}
-	return nil, 0, fmt.Errorf("none of %d tried ports is free: %w", portAttempts, failure)
+	return fmt.Errorf("none of %d tried ports is free: %w", blockAttempts, failure)
+}
+
+func open(ctx context.Context, port int) (net.Listener, error) {
+	var config net.ListenConfig
+	return config.Listen(ctx, "tcp", ":"+strconv.Itoa(port)) //nolint:wrapcheck // the caller says what for
 }
