@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -94,6 +95,9 @@ func blocks(t *testing.T, file string) []block {
 	return found
 }
 
+// quoted are the kinds of blocks that stand in a file.
+var quoted = []string{"yaml", "go", "markdown", "text"}
+
 func TestEveryBlockIsShown(t *testing.T) {
 	for _, file := range documents(t) {
 		for _, b := range blocks(t, file) {
@@ -103,7 +107,7 @@ func TestEveryBlockIsShown(t *testing.T) {
 				testExists(t, b, test)
 			case b.kind == "sh", b.kind == "console":
 				// Run by TestCommands.
-			case b.kind == "yaml" && b.attributes["file"] != "":
+			case slices.Contains(quoted, b.kind) && b.attributes["file"] != "":
 				if !strings.Contains(read(t, b.attributes["file"]), b.text) {
 					t.Errorf("%s: the block does not stand in %s", b, b.attributes["file"])
 				}

@@ -9,8 +9,10 @@ SPDX-License-Identifier: Apache-2.0
 //	sh        is run, from the root of the repository with kubectl on the PATH
 //	console   its lines after "$ " are run, and print the lines that follow; an
 //	          ellipsis stands for anything in one line
-//	yaml      carries file=PATH and stands in that file word for word
-//	text      shows what something prints
+//	yaml, go, markdown
+//	          carries file=PATH and stands in that file word for word
+//	text      stands in a file in the same way, if it is one that a test compares with what is printed, or shows what
+//	          something prints
 //
 // A block whose info string has shown-by=FOLDER:TEST is run by that test, which has to
 // exist. Anything else fails: what cannot be shown is not claimed.
