@@ -30,9 +30,12 @@ func classOf(o *unstructured.Unstructured) string {
 func TestAnObjectWithoutAClassGetsTheDefaultOne(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	stored := create(t, env, object(env.Namespace(t)))
-	if got := classOf(stored); got != samples.ClassMallard {
-		t.Errorf("got class %q, want %q", got, samples.ClassMallard)
+	ns := env.Namespace(t)
+	for _, version := range versions {
+		stored := create(t, env, objectAt(version, ns))
+		if got := classOf(stored); got != samples.ClassMallard {
+			t.Errorf("at %s: got class %q, want %q", version, got, samples.ClassMallard)
+		}
 	}
 }
 
@@ -148,25 +151,6 @@ func hasFinalizers(want ...string) harness.Condition {
 			return fmt.Errorf("its finalizers are %q", got)
 		}
 		return nil
-	}
-}
-
-func TestVisibilityIsClusterLocalUnlessAskedFor(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	for name, c := range map[string]struct {
-		change change
-		want   string
-	}{
-		"left out": {unset("spec.visibility"), "ClusterLocal"},
-		"null":     {set("spec.visibility", nil), "ClusterLocal"},
-		"Public":   {set("spec.visibility", "Public"), "Public"},
-	} {
-		stored := create(t, env, object(ns, c.change))
-		if got, _, _ := unstructured.NestedString(stored.Object, "spec", "visibility"); got != c.want {
-			t.Errorf("%s: got %q, want %q", name, got, c.want)
-		}
 	}
 }
 

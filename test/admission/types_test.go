@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/mallard-dev/mallard/test/harness"
 )
 
@@ -21,33 +23,40 @@ func TestEveryFieldRefusesValuesOfOtherTypes(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
-	fields := map[string]string{}
-	for _, schema := range schemas(t) {
+	for version, schema := range schemas(t) {
+		fields := map[string]string{}
 		collectTypes(t, schema, "", fields)
+		for path, typ := range fields {
+			t.Run(version+" "+path, func(t *testing.T) {
+				t.Parallel()
+				for other, value := range others {
+					if other != typ {
+						checkRefusedFor(t, env, objectAt(version, ns, set(path, value)), path)
+					}
+				}
+			})
+		}
 	}
-	for path, typ := range fields {
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
-			for other, value := range others {
-				if other == typ {
-					continue
-				}
-				_, err := tryCreate(t, env, object(ns, set(path, value)))
-				if err == nil {
-					t.Errorf("the %s %v is accepted as %s", other, value, typ)
-					continue
-				}
-				// The webhook, which comes first, does not say which item of a list it means.
-				if name := strings.ReplaceAll(path, ".0", ""); !strings.Contains(err.Error(), name) {
-					t.Errorf("the refusal of the %s %v as %s does not name %s: %v", other, value, typ, name, err)
-				}
-			}
-		})
+}
+
+// The greatest number that fits is no good port either.
+func TestNumbersThatDoNotFitAreRefused(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	for version, path := range map[string]string{hub: "spec.ports.0.port", "v1beta1": "spec.port"} {
+		checkRefusedFor(t, env, objectAt(version, ns, set(path, int64(1)<<31)), path)
 	}
-	// The greatest number that fits is no good port either.
-	_, err := tryCreate(t, env, object(ns, set("spec.ports.0.port", int64(1)<<31)))
-	if err == nil || !strings.Contains(err.Error(), "spec.ports.port") {
-		t.Errorf("a number that does not fit: got error %v, want one that names spec.ports.port", err)
+}
+
+// checkRefusedFor checks that an object is refused for the value at a path.
+func checkRefusedFor(t *testing.T, env *harness.Env, bad *unstructured.Unstructured, path string) {
+	t.Helper()
+	parent, last := parentOf(bad.Object, path)
+	_, err := tryCreate(t, env, bad)
+	// The webhook, which comes first, does not say which item of a list it means.
+	if name := strings.ReplaceAll(path, ".0", ""); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("%s: %v as %s: got error %v, want one that names %s", versionOf(bad), parent[last], path, err, name)
 	}
 }
 

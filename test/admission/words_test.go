@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -25,21 +26,53 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-var resource = v1.SchemeGroupVersion.WithResource("addressableservices")
+// hub is the version that is stored. Tests that say nothing of versions are about it.
+const hub = "v1"
+
+var (
+	resource = at(hub)
+	// old are the versions beside the hub, and versions all of them.
+	old      = []string{"v1alpha1", "v1beta1"}
+	versions = []string{"v1alpha1", "v1beta1", hub}
+	// referring are the versions that have spec.ref.
+	referring = []string{"v1beta1", hub}
+)
+
+// at is the resource at a version.
+func at(version string) schema.GroupVersionResource {
+	return v1.SchemeGroupVersion.WithResource("addressableservices").GroupResource().WithVersion(version)
+}
 
 // change changes an object.
 type change func(o *unstructured.Unstructured)
 
-// object makes an AddressableService that sets every field of the spec, all well, and changes it. The API server names it.
-func object(namespace string, changes ...change) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+// specs set every field of the spec of each version, all well.
+var specs = map[string]map[string]any{
+	"v1alpha1": {"serviceName": "target"},
+	"v1beta1": {
+		"ref":      map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "namespace": "elsewhere", "name": "target"},
+		"port":     int64(80),
+		"path":     "/path",
+		"exposure": "External",
+	},
+	hub: {
 		"ref":        map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "namespace": "elsewhere", "name": "target"},
 		"ports":      []any{map[string]any{"name": "http", "port": int64(80), "appProtocol": "http"}},
 		"path":       "/path",
 		"visibility": "Public",
 		"publish":    map[string]any{"alias": "alias"},
-	}}}
-	o.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("AddressableService"))
+	},
+}
+
+// object makes an AddressableService that sets every field of the spec, all well, and changes it. The API server names it.
+func object(namespace string, changes ...change) *unstructured.Unstructured {
+	return objectAt(hub, namespace, changes...)
+}
+
+// objectAt is object for any version.
+func objectAt(version, namespace string, changes ...change) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": runtime.DeepCopyJSON(specs[version])}}
+	o.SetGroupVersionKind(v1.Kind("AddressableService").WithVersion(version))
 	o.SetNamespace(namespace)
 	o.SetGenerateName("subject-")
 	for _, c := range changes {
@@ -117,13 +150,30 @@ func inOwnNamespace(o *unstructured.Unstructured) {
 }
 
 func services(env *harness.Env, namespace string) dynamic.ResourceInterface {
-	return env.Dynamic.Resource(resource).Namespace(namespace)
+	return servicesAt(hub, env, namespace)
 }
 
-// tryCreate creates an object as kubectl does: unknown fields are errors.
+func servicesAt(version string, env *harness.Env, namespace string) dynamic.ResourceInterface {
+	return env.Dynamic.Resource(at(version)).Namespace(namespace)
+}
+
+// versionOf is the version that an object is written in.
+func versionOf(o *unstructured.Unstructured) string { return o.GroupVersionKind().Version }
+
+// tryCreate creates an object at its version, as kubectl does: unknown fields are errors.
 func tryCreate(t testing.TB, env *harness.Env, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	t.Helper()
-	return services(env, o.GetNamespace()).Create(t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	return servicesAt(versionOf(o), env, o.GetNamespace()).Create(t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+}
+
+// get reads an object at a version.
+func get(t testing.TB, version string, env *harness.Env, namespace, name string) *unstructured.Unstructured {
+	t.Helper()
+	o, err := servicesAt(version, env, namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("reading %s at %s: %v", name, version, err)
+	}
+	return o
 }
 
 func create(t testing.TB, env *harness.Env, o *unstructured.Unstructured) *unstructured.Unstructured {

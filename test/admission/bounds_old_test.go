@@ -1,0 +1,45 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package admission
+
+// boundsOfV1alpha1 are all of v1alpha1. That the name may be empty, and when, is for the webhook to judge.
+var boundsOfV1alpha1 = []bound{
+	required("spec.serviceName", refusal{denied: "missing field(s): spec.serviceName"}),
+	{
+		path: "spec.serviceName", keyword: "maxLength", says: "may not be more than 253 bytes",
+		refused: values("spec.serviceName", long(254)), accepted: values("spec.serviceName", long(253)),
+	},
+	{
+		path: "spec.serviceName", keyword: "pattern", says: "should match",
+		refused:  values("spec.serviceName", "A", "-a", "a-", ".a", "a.", "a..b", "a.-b", "a_b", "a b", "a/b", "a\n", " "),
+		accepted: values("spec.serviceName", "0", "a-b", "a.b"),
+	},
+}
+
+// boundsOfV1beta1 are those of v1beta1 beside what it has in common with v1.
+var boundsOfV1beta1 = []bound{
+	// What is missing as a whole stays so, other than at v1; but the webhook fills in the exposure.
+	required("spec", refusal{path: "spec.ref", says: "Required value"}),
+	required("spec.ref", refusal{path: "spec.ref", says: "Required value"}),
+	{
+		path: "spec.port", keyword: "minimum", says: "should be greater than or equal to 1",
+		refused: values("spec.port", int64(-1)), zero: map[string]any{"spec.port": int64(0)},
+		accepted: append(values("spec.port", int64(1)), unset("spec.port")),
+	},
+	{
+		path: "spec.port", keyword: "maximum", says: "should be less than or equal to 65535",
+		refused: values("spec.port", int64(65536)), accepted: values("spec.port", int64(65535)),
+	},
+	{
+		path: "spec.path", keyword: "minLength", says: tooShort,
+		zero: map[string]any{"spec.path": ""}, accepted: append(values("spec.path", "/"), unset("spec.path")),
+	},
+	{
+		path: "spec.exposure", keyword: "enum", says: "Unsupported value",
+		refused: values("spec.exposure", "internal", "Public", "ClusterLocal"), zero: map[string]any{"spec.exposure": ""},
+		accepted: values("spec.exposure", "Internal", "External"),
+	},
+}

@@ -1,0 +1,35 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package admission
+
+// boundsOfV1 are those of v1 beside its ports, and what it has in common with v1beta1.
+var boundsOfV1 = []bound{
+	required("spec", refusal{path: "spec", below: true, says: tooShort}),
+	required("spec.ref", refusal{path: "spec.ref", below: true, says: tooShort}),
+	{
+		path: "spec.path", keyword: "minLength", says: tooShort,
+		refused: values("spec.path", ""), accepted: append(values("spec.path", "/"), unset("spec.path")),
+	},
+	{
+		path: "spec.visibility", keyword: "enum", says: "Unsupported value",
+		refused: values("spec.visibility", "public", "Private"), zero: map[string]any{"spec.visibility": ""},
+		accepted: values("spec.visibility", "ClusterLocal", "Public"),
+	},
+
+	required("spec.publish.alias", refusal{path: "spec.publish.alias", says: tooShort}, unset("spec.publish")),
+	{
+		path: "spec.publish.alias", keyword: "minLength", says: tooShort,
+		refused: values("spec.publish.alias", ""), accepted: values("spec.publish.alias", "a"),
+	},
+	{
+		path: "spec.publish.alias", keyword: "maxLength", says: "may not be more than 63 bytes",
+		refused: values("spec.publish.alias", long(64)), accepted: values("spec.publish.alias", long(63)),
+	},
+	{
+		path: "spec.publish.alias", keyword: "pattern", says: "should match",
+		refused: values("spec.publish.alias", "A", "1", "-a", "a-", "a.b", "a_b", "a b"), accepted: values("spec.publish.alias", "a1", "a-b"),
+	},
+}

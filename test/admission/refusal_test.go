@@ -1,0 +1,75 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package admission
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/pkg/webhook"
+)
+
+// refusal is what the API server is to say of a bad object.
+type refusal struct {
+	// path is the field, with [] for the items of a list; below, whether it may be fields in it.
+	path  string
+	below bool
+	says  string
+	// denied is all that the validating webhook says, if it is the webhook that refuses the object.
+	denied string
+}
+
+func (b bound) refusal() refusal { return refusal{path: cmp.Or(b.field, b.path), says: b.says} }
+
+func (b bound) refusalBehindWebhook() refusal {
+	if b.behind != nil {
+		return *b.behind
+	}
+	return b.refusal()
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// check checks that an error refuses an object for the field and no other.
+func (r refusal) check(t *testing.T, bad *unstructured.Unstructured, err error) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("the spec %v is accepted", bad.Object["spec"])
+		return
+	}
+	if r.denied != "" {
+		checkDenied(t, err, r.denied)
+		return
+	}
+	said := false
+	for _, cause := range causesOf(t, err) {
+		field := index.ReplaceAllString(cause.Field, "[]")
+		switch {
+		case field == r.path, r.below && strings.HasPrefix(field, r.path+"."):
+			said = said || strings.Contains(cause.Message, r.says)
+		case field == "<nil>" && strings.Contains(cause.Message, "some validation rules were not checked"):
+			// The API server says so whenever it has not come to the CEL rules.
+		default:
+			t.Errorf("the refusal of the spec %v names the field %q, want %q only: %v", bad.Object["spec"], cause.Field, r.path, err)
+		}
+	}
+	if !said {
+		t.Errorf("the refusal of the spec %v does not say %q of %s: %v", bad.Object["spec"], r.says, r.path, err)
+	}
+}
+
+// checkDenied checks that the validating webhook has refused something, and that these are all its words.
+func checkDenied(t *testing.T, err error, words string) {
+	t.Helper()
+	want := `admission webhook "` + webhook.ValidationName + `" denied the request: validation failed: ` + words
+	if err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
