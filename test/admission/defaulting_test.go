@@ -7,6 +7,7 @@ package admission
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,20 +49,22 @@ func TestTheDefaultClassIsThatOfTheConfigMap(t *testing.T) {
 		env.SetConfig(t, config.AddressableName, map[string]string{"default-class": "another.example.com"})
 		awaitDefaultClass(t, env, ns, "another.example.com")
 
-		stored := create(t, env, object(ns))
-		if got := classOf(stored); got != "another.example.com" {
-			t.Errorf("got class %q, want the new default", got)
-		}
-		if got := stored.GetFinalizers(); len(got) != 0 {
-			t.Errorf("an object of another class has got the finalizers %q", got)
-		}
-		if got := classOf(create(t, env, object(ns, classed(samples.ClassMallard)))); got != samples.ClassMallard {
-			t.Errorf("got class %q instead of the one that was asked for", got)
-		}
-		// An object that had a class keeps it, whatever the default is by now.
-		replaced := replace(t, env, before.GetName(), object(ns))
-		if got := classOf(replaced); got != samples.ClassMallard {
-			t.Errorf("after an update without the annotation: got class %q, want the old %q", got, samples.ClassMallard)
+		for _, version := range versions {
+			stored := create(t, env, objectAt(version, ns))
+			if got := classOf(stored); got != "another.example.com" {
+				t.Errorf("at %s: got class %q, want the new default", version, got)
+			}
+			if got := stored.GetFinalizers(); len(got) != 0 {
+				t.Errorf("at %s: an object of another class has got the finalizers %q", version, got)
+			}
+			if got := classOf(create(t, env, objectAt(version, ns, classed(samples.ClassMallard)))); got != samples.ClassMallard {
+				t.Errorf("at %s: got class %q instead of the one that was asked for", version, got)
+			}
+			// An object that had a class keeps it, whatever the default is by now.
+			replaced := replace(t, env, before.GetName(), objectAt(version, ns))
+			if got := classOf(replaced); got != samples.ClassMallard {
+				t.Errorf("at %s: after an update without the annotation: got class %q, want the old %q", version, got, samples.ClassMallard)
+			}
 		}
 	})
 	// Others rely on the default, and the webhook learns of a config map when its watch tells it.
@@ -83,19 +86,20 @@ func awaitDefaultClass(t *testing.T, env *harness.Env, ns, want string) {
 	})
 }
 
-// replace updates an object with a whole manifest, as kubectl replace does.
+// replace updates an object with a whole manifest of some version, as kubectl replace does.
 func replace(t *testing.T, env *harness.Env, name string, o *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	var replaced *unstructured.Unstructured
 	// The operator may write the status meanwhile.
 	harness.Eventually(t, "the object is replaced", func(ctx context.Context) error {
-		current, err := services(env, o.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
+		services := servicesAt(versionOf(o), env, o.GetNamespace())
+		current, err := services.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		named(name)(o)
 		o.SetResourceVersion(current.GetResourceVersion())
-		replaced, err = services(env, o.GetNamespace()).Update(ctx, o, metav1.UpdateOptions{FieldValidation: metav1.FieldValidationStrict})
+		replaced, err = services.Update(ctx, o, metav1.UpdateOptions{FieldValidation: metav1.FieldValidationStrict})
 		return err
 	})
 	return replaced
@@ -104,42 +108,53 @@ func replace(t *testing.T, env *harness.Env, name string, o *unstructured.Unstru
 func TestReplaceWithTheFirstManifestKeepsClassAndFinalizer(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	stored := create(t, env, object(ns))
-	if got, want := stored.GetFinalizers(), []string{samples.FinalizerName}; !slices.Equal(got, want) {
-		t.Fatalf("a new object of our class: got finalizers %q, want %q", got, want)
-	}
-	replaced := replace(t, env, stored.GetName(), object(ns, set("spec.path", "/new")))
-	if got := classOf(replaced); got != samples.ClassMallard {
-		t.Errorf("got class %q, want %q", got, samples.ClassMallard)
-	}
-	if got, want := replaced.GetFinalizers(), []string{samples.FinalizerName}; !slices.Equal(got, want) {
-		t.Errorf("got finalizers %q, want %q", got, want)
-	}
-	if got, _, _ := unstructured.NestedString(replaced.Object, "spec", "path"); got != "/new" {
-		t.Errorf("got path %q, want the new one", got)
+	for version, field := range map[string]string{"v1alpha1": "serviceName", "v1beta1": "path", hub: "path"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			ns := env.Namespace(t)
+			stored := create(t, env, objectAt(version, ns))
+			if got, want := stored.GetFinalizers(), []string{samples.FinalizerName}; !slices.Equal(got, want) {
+				t.Fatalf("a new object of our class: got finalizers %q, want %q", got, want)
+			}
+			want := map[string]string{"serviceName": "new", "path": "/new"}[field]
+			replaced := replace(t, env, stored.GetName(), objectAt(version, ns, set("spec."+field, want)))
+			if got := classOf(replaced); got != samples.ClassMallard {
+				t.Errorf("got class %q, want %q", got, samples.ClassMallard)
+			}
+			if got, want := replaced.GetFinalizers(), []string{samples.FinalizerName}; !slices.Equal(got, want) {
+				t.Errorf("got finalizers %q, want %q", got, want)
+			}
+			if got, _, _ := unstructured.NestedString(replaced.Object, "spec", field); got != want {
+				t.Errorf("got %s %q, want the new one", field, got)
+			}
+		})
 	}
 }
 
 func TestFinalizersOfOthersStay(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	ns := env.Namespace(t)
 	const other = "example.com/other"
-	stored := create(t, env, object(ns, set("metadata.finalizers", []any{other})))
-	if got, want := stored.GetFinalizers(), []string{other, samples.FinalizerName}; !slices.Equal(got, want) {
-		t.Errorf("got finalizers %q, want %q", got, want)
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			ns := env.Namespace(t)
+			stored := create(t, env, objectAt(version, ns, set("metadata.finalizers", []any{other})))
+			if got, want := stored.GetFinalizers(), []string{other, samples.FinalizerName}; !slices.Equal(got, want) {
+				t.Errorf("got finalizers %q, want %q", got, want)
+			}
+			ref := harness.Ref{Resource: at(version), Namespace: ns, Name: stored.GetName()}
+			env.Delete(t, ref)
+			env.Await(t, ref, hasFinalizers(other))
+			// The operator is done with it, so an update must not bring its finalizer back.
+			env.Patch(t, ref, `{"metadata": {"labels": {"touched": "true"}}}`)
+			if got := env.Await(t, ref, harness.Exists).GetFinalizers(); !slices.Equal(got, []string{other}) {
+				t.Errorf("after an update of an object that is being deleted: got finalizers %q, want %q only", got, other)
+			}
+			env.Patch(t, ref, `{"metadata": {"finalizers": null}}`)
+			env.Await(t, ref, harness.Gone)
+		})
 	}
-	ref := harness.Ref{Resource: resource, Namespace: ns, Name: stored.GetName()}
-	env.Delete(t, ref)
-	env.Await(t, ref, hasFinalizers(other))
-	// The operator is done with it, so an update must not bring its finalizer back.
-	env.Patch(t, ref, `{"metadata": {"labels": {"touched": "true"}}}`)
-	if got := env.Await(t, ref, harness.Exists).GetFinalizers(); !slices.Equal(got, []string{other}) {
-		t.Errorf("after an update of an object that is being deleted: got finalizers %q, want %q only", got, other)
-	}
-	env.Patch(t, ref, `{"metadata": {"finalizers": null}}`)
-	env.Await(t, ref, harness.Gone)
 }
 
 func hasFinalizers(want ...string) harness.Condition {
@@ -158,21 +173,33 @@ func TestAnObjectOfAnotherClassIsStoredAsItIs(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
-	sent := object(ns, classed("another.example.com"), named("subject"))
-	stored := create(t, env, sent)
 	filled := cmpopts.IgnoreMapEntries(func(key string, _ any) bool {
 		return slices.Contains([]string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "uid"}, key)
 	})
-	if diff := cmp.Diff(sent.Object, stored.Object, filled); diff != "" {
-		t.Errorf("it was changed on its way (-sent, +stored):\n%s", diff)
-	}
-	// Nor does an update change more than it says.
-	patched, err := services(env, ns).Patch(t.Context(), "subject", types.MergePatchType, []byte(`{"spec": {"path": "/new"}}`), metav1.PatchOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set("spec.path", "/new")(sent)
-	if diff := cmp.Diff(sent.Object, patched.Object, filled); diff != "" {
-		t.Errorf("an update changed more than it says (-wanted, +stored):\n%s", diff)
+	for version, edited := range map[string]change{
+		"v1alpha1": set("spec.serviceName", "new"), "v1beta1": set("spec.path", "/new"), hub: set("spec.path", "/new"),
+	} {
+		sent := objectAt(version, ns, classed("another.example.com"), named(version))
+		stored := create(t, env, sent)
+		if version == "v1alpha1" {
+			// Upstream's type always shows a status, be it an empty one.
+			set("status", map[string]any{})(sent)
+		}
+		if diff := cmp.Diff(sent.Object, stored.Object, filled); diff != "" {
+			t.Errorf("at %s: it was changed on its way (-sent, +stored):\n%s", version, diff)
+		}
+		// Nor does an update change more than it says.
+		edited(sent)
+		patch, err := json.Marshal(map[string]any{"spec": sent.Object["spec"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		patched, err := servicesAt(version, env, ns).Patch(t.Context(), version, types.MergePatchType, patch, metav1.PatchOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(sent.Object, patched.Object, filled); diff != "" {
+			t.Errorf("at %s: an update changed more than it says (-wanted, +stored):\n%s", version, diff)
+		}
 	}
 }

@@ -7,57 +7,88 @@ package admission
 
 import (
 	"fmt"
-	"net/http"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/test/harness"
 )
 
-// levels are the objects that a manifest consists of, and how the API server names a field of each.
-var levels = map[string]string{
-	"":              "",
-	"metadata.":     "metadata.",
-	"spec.":         "spec.",
-	"spec.ref.":     "spec.ref.",
-	"spec.ports.0.": "spec.ports[0].",
-	"spec.publish.": "spec.publish.",
+// levels are the objects that a manifest consists of at a version, and how the API server names a field of each.
+var levels = map[string]map[string]string{
+	"v1alpha1": {"": "", "metadata.": "metadata.", "spec.": "spec."},
+	"v1beta1":  {"": "", "metadata.": "metadata.", "spec.": "spec.", "spec.ref.": "spec.ref."},
+	hub: {
+		"": "", "metadata.": "metadata.", "spec.": "spec.", "spec.ref.": "spec.ref.",
+		"spec.ports.0.": "spec.ports[0].", "spec.publish.": "spec.publish.",
+	},
 }
 
 func TestUnknownFieldsAreRefusedAtEveryLevel(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
-	for level, named := range levels {
-		t.Run(level+"unknown", func(t *testing.T) {
-			t.Parallel()
-			want := fmt.Sprintf("unknown field %q", named+"unknown")
-			_, err := tryCreate(t, env, object(ns, set(level+"unknown", "value")))
-			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
-				t.Errorf("create: got error %v, want a bad request that says %s", err, want)
+	for version, levels := range levels {
+		for level, named := range levels {
+			t.Run(version+" "+level+"unknown", func(t *testing.T) {
+				t.Parallel()
+				want := fmt.Sprintf("unknown field %q", named+"unknown")
+				_, err := tryCreate(t, env, objectAt(version, ns, set(level+"unknown", "value")))
+				if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
+					t.Errorf("create: got error %v, want a bad request that says %s", err, want)
+				}
+			})
+		}
+	}
+}
+
+// What another version has is unknown too.
+func TestFieldsOfOtherVersionsAreRefused(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	for _, version := range versions {
+		for _, other := range versions {
+			for field, value := range specs[other] {
+				if _, ok := specs[version][field]; ok {
+					continue
+				}
+				_, err := tryCreate(t, env, objectAt(version, ns, set("spec."+field, value)))
+				if want := fmt.Sprintf("unknown field %q", "spec."+field); !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s of %s at %s: got error %v, want a bad request that says %s", field, other, version, err, want)
+				}
 			}
-		})
+		}
 	}
 }
 
 func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	manifest := `{"apiVersion": "samples.knative.dev/v1", "kind": "AddressableService", "metadata": {"name": "subject"},
-		"spec": {"ref": {"apiVersion": "v1", "kind": "Service", "name": "one", "name": "two"}}}`
-	err := env.Samples.SamplesV1().RESTClient().Post().Namespace(env.Namespace(t)).Resource(resource.Resource).
-		Param("fieldValidation", metav1.FieldValidationStrict).Body([]byte(manifest)).
-		SetHeader("Content-Type", "application/json").Do(t.Context()).Error()
-	if want := `duplicate field "spec.ref.name"`; !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
-		t.Errorf("got error %v, want a bad request that says %s", err, want)
+	ns := env.Namespace(t)
+	for version, spec := range map[string]string{
+		"v1alpha1": `{"serviceName": "one", "serviceName": "two"}`,
+		"v1beta1":  `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "one", "name": "two"}}`,
+		hub:        `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "one", "name": "two"}}`,
+	} {
+		manifest := `{"apiVersion": "samples.knative.dev/` + version + `", "kind": "AddressableService", "metadata": {"name": "subject"}, "spec": ` + spec + `}`
+		err := env.Samples.SamplesV1().RESTClient().Post().
+			AbsPath("apis", samples.GroupName, version, "namespaces", ns, resource.Resource).
+			Param("fieldValidation", metav1.FieldValidationStrict).Body([]byte(manifest)).
+			SetHeader("Content-Type", "application/json").Do(t.Context()).Error()
+		want := `duplicate field "spec.ref.name"`
+		if version == "v1alpha1" {
+			want = `duplicate field "spec.serviceName"`
+		}
+		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want a bad request that says %s", version, err, want)
+		}
 	}
 }
 
@@ -67,31 +98,33 @@ func TestALenientClientIsWarnedOfUnknownFieldsAndTheyAreDropped(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	client, warnings := warned(t, env)
-	for level, name := range levels {
-		sent := object(ns, set(level+"unknown", "value"))
-		stored, err := client.Resource(resource).Namespace(ns).Create(t.Context(), sent, metav1.CreateOptions{})
-		if err != nil {
-			t.Errorf("%sunknown: %v", level, err)
-			continue
+	for version, levels := range levels {
+		services := client.Resource(at(version)).Namespace(ns)
+		for level, name := range levels {
+			stored, err := services.Create(t.Context(), objectAt(version, ns, set(level+"unknown", "value")), metav1.CreateOptions{})
+			if err != nil {
+				t.Errorf("%s: %sunknown: %v", version, level, err)
+				continue
+			}
+			want := append(slices.Clone(deprecations[version]), fmt.Sprintf("unknown field %q", name+"unknown"))
+			if got := warnings.take(); !slices.Equal(got, want) {
+				t.Errorf("%s: %sunknown: got warnings %q, want %q", version, level, got, want)
+			}
+			if diff := gocmp.Diff(objectAt(version, ns).Object["spec"], stored.Object["spec"]); diff != "" {
+				t.Errorf("%s: %sunknown: the spec is stored with a difference (-without it, +stored):\n%s", version, level, diff)
+			}
+			parent, last := parentOf(stored.Object, level+"unknown")
+			if parent[last] != nil {
+				t.Errorf("%s: %sunknown is stored", version, level)
+			}
 		}
-		want := fmt.Sprintf("unknown field %q", name+"unknown")
-		if got := warnings.take(); len(got) != 1 || got[0] != want {
-			t.Errorf("%sunknown: got warnings %q, want only %q", level, got, want)
+		// Nor is there a warning where there is nothing to warn of.
+		if _, err := services.Create(t.Context(), objectAt(version, ns), metav1.CreateOptions{}); err != nil {
+			t.Error(err)
 		}
-		if diff := gocmp.Diff(object(ns).Object["spec"], stored.Object["spec"]); diff != "" {
-			t.Errorf("%sunknown: the spec is stored with a difference (-without it, +stored):\n%s", level, diff)
+		if got, want := warnings.take(), deprecations[version]; !slices.Equal(got, want) {
+			t.Errorf("%s: without an unknown field: got warnings %q, want %q", version, got, want)
 		}
-		parent, last := parentOf(stored.Object, level+"unknown")
-		if parent[last] != nil {
-			t.Errorf("%sunknown is stored", level)
-		}
-	}
-	// Nor is there a warning where there is nothing to warn of.
-	if _, err := client.Resource(resource).Namespace(ns).Create(t.Context(), object(ns), metav1.CreateOptions{}); err != nil {
-		t.Error(err)
-	}
-	if got := warnings.take(); len(got) != 0 {
-		t.Errorf("without an unknown field: got warnings %q, want none", got)
 	}
 }
 
@@ -100,54 +133,13 @@ func TestUnknownFieldsOfTheStatusAreRefused(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	subject := create(t, env, object(ns, classed("elsewhere")))
-	_, err := services(env, ns).Patch(t.Context(), subject.GetName(), types.MergePatchType, []byte(`{"status": {"unknown": true}}`),
-		metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict}, "status")
-	if want := `unknown field "status.unknown"`; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got error %v, want one that says %s", err, want)
+	for version, unknown := range map[string][]string{"v1alpha1": {"unknown", "addresses"}, "v1beta1": {"unknown", "addresses"}, hub: {"unknown"}} {
+		for _, field := range unknown {
+			_, err := servicesAt(version, env, ns).Patch(t.Context(), subject.GetName(), types.MergePatchType, []byte(`{"status": {"`+field+`": []}}`),
+				metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict}, "status")
+			if want := `unknown field "status.` + field + `"`; err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got error %v, want one that says %s", version, err, want)
+			}
+		}
 	}
-}
-
-// recordedWarnings are what the API server has warned of.
-type recordedWarnings struct {
-	mu    sync.Mutex
-	texts []string
-}
-
-// HandleWarningHeader implements rest.WarningHandler.
-func (w *recordedWarnings) HandleWarningHeader(_ int, _, text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.texts = append(w.texts, text)
-}
-
-// take returns the warnings since it was last called.
-func (w *recordedWarnings) take() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	texts := w.texts
-	w.texts = nil
-	return texts
-}
-
-// warned returns a client whose warnings are recorded.
-func warned(t testing.TB, env *harness.Env) (dynamic.Interface, *recordedWarnings) {
-	t.Helper()
-	warnings := &recordedWarnings{}
-	config := rest.CopyConfig(env.Config)
-	config.WarningHandler = warnings
-	client, err := dynamic.NewForConfigAndClient(config, httpClient(t, config))
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
-	return client, warnings
-}
-
-func httpClient(t testing.TB, config *rest.Config) *http.Client {
-	t.Helper()
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatalf("making a client: %v", err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
-	return client
 }

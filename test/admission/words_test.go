@@ -34,8 +34,9 @@ var (
 	// old are the versions beside the hub, and versions all of them.
 	old      = []string{"v1alpha1", "v1beta1"}
 	versions = []string{"v1alpha1", "v1beta1", hub}
-	// referring are the versions that have spec.ref.
+	// referring are the versions that have spec.ref; the other has spec.serviceName.
 	referring = []string{"v1beta1", hub}
+	v1alpha1  = []string{"v1alpha1"}
 )
 
 // at is the resource at a version.
