@@ -48,12 +48,17 @@ func TestEveryBoundRefusesWhatIsBeyondItAndAcceptsTheNearest(t *testing.T) {
 // who converts may not be asked about admission, as in a namespace that is exempt.
 func TestEveryBoundHoldsWithoutTheWebhook(t *testing.T) {
 	t.Parallel()
-	env := harness.Own(t, harness.Without("controller"))
+	env := harness.Own(t, harness.Without("controller"), harness.WithReplicas("webhook", 1))
 	stopAdmission(t, env)
 	for _, version := range old {
 		t.Run(version, func(t *testing.T) { checkSchema(t, env, version) })
 	}
 	env.Process(t, "webhook").Stop(t)
+	for _, version := range old {
+		if _, err := tryCreate(t, env, objectAt(version, env.Namespace(t))); err == nil {
+			t.Errorf("somebody still converts objects of %s", version)
+		}
+	}
 	t.Run(hub, func(t *testing.T) { checkSchema(t, env, hub) })
 }
 
