@@ -49,16 +49,17 @@ var brought = map[string]struct {
 	field string
 	want  any
 }{
-	"a port of v1beta1 beyond the last":         {"v1alpha1", `"v1beta1/port":{"d":99999}`, "expected 1 <= 99999 <= 65535: spec.ports[0].port", "", nil},
-	"the last port of v1beta1":                  {"v1alpha1", `"v1beta1/port":{"d":65535}`, "", "ports", []any{port("port", 65535)}},
-	"a port of v1 beyond the last":              {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":99999}]}`, "expected 1 <= 99999 <= 65535: spec.ports[1].port", "", nil},
-	"a port of v1 beyond the last, at v1alpha1": {"v1alpha1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":99999}]}`, "expected 1 <= 99999 <= 65535: spec.ports[1].port", "", nil},
-	"the last port of v1":                       {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":65535}]}`, "", "ports", []any{port("a", 80), port("b", 65535)}},
-	"a port of v1 that is taken":                {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":80}]}`, "invalid value: 80: spec.ports[1].port\nports[0] has the same; each needs another", "", nil},
-	"a path that leads elsewhere":               {"v1alpha1", `"v1beta1/path":{"d":"/a/../b"}`, "invalid value: /a/../b: spec.path\npath must not hold the segments . or ..", "", nil},
-	"a path":                                    {"v1alpha1", `"v1beta1/path":{"d":"/a/b"}`, "", "path", "/a/b"},
-	"an alias in capitals":                      {"v1beta1", `"v1/publish":{"d":{"alias":"A"}}`, "invalid value: A: spec.publish.alias\nmust match ^[a-z]([-a-z0-9]*[a-z0-9])?$", "", nil},
-	"an alias":                                  {"v1beta1", `"v1/publish":{"d":{"alias":"a"}}`, "", "publish", map[string]any{"alias": "a"}},
+	"a port of v1beta1 beyond the last":          {"v1alpha1", `"v1beta1/port":{"d":99999}`, "expected 1 <= 99999 <= 65535: spec.ports[0].port", "", nil},
+	"the last port of v1beta1":                   {"v1alpha1", `"v1beta1/port":{"d":65535}`, "", "ports", []any{port("port", 65535)}},
+	"a port of v1 beyond the last":               {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":99999}]}`, "expected 1 <= 99999 <= 65535: spec.ports[1].port", "", nil},
+	"a port of v1 beyond the last, at v1alpha1":  {"v1alpha1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":99999}]}`, "expected 1 <= 99999 <= 65535: spec.ports[1].port", "", nil},
+	"the last port of v1":                        {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":65535}]}`, "", "ports", []any{port("a", 80), port("b", 65535)}},
+	"a port of v1 that is taken":                 {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":80}]}`, "invalid value: 80: spec.ports[1].port\nports[0] has the same; each needs another", "", nil},
+	"a path that leads elsewhere":                {"v1alpha1", `"v1beta1/path":{"d":"/a/../b"}`, "invalid value: /a/../b: spec.path\npath must not hold the segments . or ..", "", nil},
+	"a path":                                     {"v1alpha1", `"v1beta1/path":{"d":"/a/b"}`, "", "path", "/a/b"},
+	"an exposure of v1beta1 that is out of date": {hub, `"v1beta1/exposure":{"b":"of another visibility","d":"Internal"}`, "", "visibility", "Public"},
+	"an alias in capitals":                       {"v1beta1", `"v1/publish":{"d":{"alias":"A"}}`, "invalid value: A: spec.publish.alias\nmust match ^[a-z]([-a-z0-9]*[a-z0-9])?$", "", nil},
+	"an alias":                                   {"v1beta1", `"v1/publish":{"d":{"alias":"a"}}`, "", "publish", map[string]any{"alias": "a"}},
 }
 
 // The schema looks at no annotation, and at nothing that conversion makes of it.
