@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/webhook/resourcesemantics"
@@ -20,6 +21,7 @@ import (
 type object interface {
 	resourcesemantics.GenericCRD
 	knativeconversion.ConvertibleObject
+	metav1.Object
 }
 
 // kind is a kind in all versions that are served.
@@ -28,8 +30,8 @@ type kind struct {
 	resource string
 	// hub is the version that is stored, and that all others are converted from and to.
 	hub string
-	// versions are empty objects.
-	versions map[string]object
+	// versions make empty objects.
+	versions map[string]func() object
 }
 
 // served are the kinds that are completed, checked and converted. Each is listed once for all webhooks. A version stays
@@ -38,10 +40,10 @@ var served = map[schema.GroupKind]kind{
 	v1.Kind("AddressableService"): {
 		resource: "addressableservices",
 		hub:      v1.SchemeGroupVersion.Version,
-		versions: map[string]object{
-			v1alpha1.SchemeGroupVersion.Version: &v1alpha1.AddressableService{},
-			v1beta1.SchemeGroupVersion.Version:  &v1beta1.AddressableService{},
-			v1.SchemeGroupVersion.Version:       &v1.AddressableService{},
+		versions: map[string]func() object{
+			v1alpha1.SchemeGroupVersion.Version: func() object { return &v1alpha1.AddressableService{} },
+			v1beta1.SchemeGroupVersion.Version:  func() object { return &v1beta1.AddressableService{} },
+			v1.SchemeGroupVersion.Version:       func() object { return &v1.AddressableService{} },
 		},
 	},
 }
@@ -50,8 +52,8 @@ var served = map[schema.GroupKind]kind{
 func handlers() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
 	all := make(map[schema.GroupVersionKind]resourcesemantics.GenericCRD)
 	for groupKind, kind := range served {
-		for version, object := range kind.versions {
-			all[groupKind.WithVersion(version)] = object
+		for version, newObject := range kind.versions {
+			all[groupKind.WithVersion(version)] = newObject()
 		}
 	}
 	return all
@@ -62,8 +64,8 @@ func conversions() map[schema.GroupKind]knativeconversion.GroupKindConversion {
 	all := make(map[schema.GroupKind]knativeconversion.GroupKindConversion, len(served))
 	for groupKind, kind := range served {
 		zygotes := make(map[string]knativeconversion.ConvertibleObject, len(kind.versions))
-		for version, object := range kind.versions {
-			zygotes[version] = object
+		for version, newObject := range kind.versions {
+			zygotes[version] = newObject()
 		}
 		all[groupKind] = knativeconversion.GroupKindConversion{
 			DefinitionName: kind.definition(groupKind), HubVersion: kind.hub, Zygotes: zygotes,
@@ -81,9 +83,9 @@ func (k kind) definition(of schema.GroupKind) string {
 func views() v1.Views {
 	kind := served[v1.Kind("AddressableService")]
 	older := make(v1.Views, len(kind.versions)-1)
-	for version, object := range kind.versions {
+	for version, newObject := range kind.versions {
 		if version != kind.hub {
-			older[version] = func() v1.View { return object.DeepCopyObject().(v1.View) }
+			older[version] = func() v1.View { return newObject() }
 		}
 	}
 	return older

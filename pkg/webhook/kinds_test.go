@@ -42,7 +42,7 @@ func TestEveryKindIsCompletedAndChecked(t *testing.T) {
 			t.Errorf("%s is not served", gvk)
 			continue
 		}
-		if got := reflect.TypeOf(kind.versions[kind.hub]).Elem(); got != goType || kind.hub != gvk.Version {
+		if got := reflect.TypeOf(kind.versions[kind.hub]()).Elem(); got != goType || kind.hub != gvk.Version {
 			t.Errorf("%s is read as %s %s, want %s", gvk, kind.hub, got, goType)
 		}
 	}
@@ -79,9 +79,13 @@ func TestEveryVersionOfADefinitionIsServed(t *testing.T) {
 // gvk is what an object says of itself.
 func (k kind) gvk(t *testing.T, version string) schema.GroupVersionKind {
 	t.Helper()
-	object, ok := k.versions[version].(kmeta.OwnerRefable)
+	newObject, ok := k.versions[version]
 	if !ok {
 		t.Fatalf("version %s is not served", version)
+	}
+	object, ok := newObject().(kmeta.OwnerRefable)
+	if !ok {
+		t.Fatalf("an object of version %s does not know its kind", version)
 	}
 	return object.GetGroupVersionKind()
 }

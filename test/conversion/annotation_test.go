@@ -8,7 +8,9 @@ package conversion
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,9 +33,7 @@ func foreign(name string, annotations map[string]string) *unstructured.Unstructu
 	object.SetKind("AddressableService")
 	object.SetName(name)
 	all := map[string]string{"samples.knative.dev/addressableservice.class": "other"}
-	for key, value := range annotations {
-		all[key] = value
-	}
+	maps.Copy(all, annotations)
 	object.SetAnnotations(all)
 	return object
 }
@@ -179,7 +179,9 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 	for _, version := range old {
 		ref := at(version, ns, "subject")
 		shown := get(t, env, ref)
-		var stash struct{ T int }
+		var stash struct {
+			T int `json:"t"`
+		}
 		if err := json.Unmarshal([]byte(shown.GetAnnotations()[annotation]), &stash); err != nil || stash.T <= conversion.HardLimit {
 			t.Errorf("at %s the annotation is %q, which does not say how much would have been needed", version, shown.GetAnnotations()[annotation])
 		}
@@ -191,7 +193,7 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 			"a status": writeStatus(version, `{"status": {"observedGeneration": 1}}`),
 		} {
 			const want = "this version cannot show the object without losing properties of others"
-			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), fmt.Sprint(conversion.HardLimit)) {
+			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), strconv.Itoa(conversion.HardLimit)) {
 				t.Errorf("writing %s at %s: %v, want a refusal that says %q and the limit", what, version, err, want)
 			}
 		}

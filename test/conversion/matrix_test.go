@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,7 +102,7 @@ func TestEveryWayToWriteAtEveryVersionWhicheverIsStored(t *testing.T) {
 			object.SetAPIVersion("samples.knative.dev/" + version)
 			set(t, object, parse(t, fmt.Sprintf(targets[version], "web")), "spec")
 			create(t, env, ns, object)
-			expectEverywhere(t, env, ns, posted, "web", `{}`, "0")
+			expectEverywhere(t, env, ns, posted, "web", `{}`, 0)
 
 			for way, write := range writes {
 				n++
@@ -114,9 +115,9 @@ func TestEveryWayToWriteAtEveryVersionWhicheverIsStored(t *testing.T) {
 					t.Errorf("%s at %s, stored at %s: %v", way, version, storage, err)
 					continue
 				}
-				target, generation := "web", "0"
+				target, generation := "web", int64(0)
 				if way == "PUT of the status" || way == "apply of the status" {
-					target, generation = "old", "7"
+					target, generation = "old", 7
 				}
 				expectEverywhere(t, env, ns, name, target,
 					`{"ports": [{"name": "a", "port": 1, "appProtocol": "grpc"}, {"name": "b"}], "path": "/p", "visibility": "Public", "publish": {"alias": "a"}}`, generation)
@@ -140,7 +141,7 @@ func TestEveryWayToWriteAtEveryVersionWhicheverIsStored(t *testing.T) {
 }
 
 // expectEverywhere expects an object to have a target at every version, and at v1 the rest of a spec.
-func expectEverywhere(t *testing.T, env *harness.Env, namespace, name, target, rest, generation string) {
+func expectEverywhere(t *testing.T, env *harness.Env, namespace, name, target, rest string, generation int64) {
 	t.Helper()
 	for _, version := range versions {
 		object := get(t, env, at(version, namespace, name))
@@ -150,9 +151,7 @@ func expectEverywhere(t *testing.T, env *harness.Env, namespace, name, target, r
 			t.Fatal(err)
 		}
 		if version == hub {
-			for field, value := range parse(t, rest) {
-				want[field] = value
-			}
+			maps.Copy(want, parse(t, rest))
 			if rest == "{}" {
 				delete(spec, "visibility") // that is filled in at v1
 			}
@@ -162,8 +161,8 @@ func expectEverywhere(t *testing.T, env *harness.Env, namespace, name, target, r
 			expectEqual(t, fmt.Sprintf("%s of %s at %s", field, name, version), map[string]any{field: value}, map[string]any{field: spec[field]})
 		}
 		observed, _, err := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
-		if err != nil || fmt.Sprint(observed) != generation {
-			t.Errorf("observedGeneration of %s at %s is %d, want %s (%v)", name, version, observed, generation, err)
+		if err != nil || observed != generation {
+			t.Errorf("observedGeneration of %s at %s is %d, want %d (%v)", name, version, observed, generation, err)
 		}
 	}
 }

@@ -34,11 +34,8 @@ var waysBack = map[string]func(t *testing.T, env *harness.Env, ref harness.Ref, 
 	},
 	"patch": func(t *testing.T, env *harness.Env, ref harness.Ref, shown, _ string) {
 		t.Helper()
-		var whole struct{ Spec, Status, Metadata json.RawMessage }
-		if err := json.Unmarshal([]byte(shown), &whole); err != nil {
-			t.Fatal(err)
-		}
-		patch, err := json.Marshal(map[string]any{"spec": whole.Spec, "metadata": whole.Metadata})
+		whole := parse(t, shown)
+		patch, err := json.Marshal(map[string]any{"spec": whole["spec"], "metadata": whole["metadata"]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,39 +66,26 @@ func TestWhatIsReadAndWrittenBackUnchangedByKubectlIsByteIdenticalInEtcd(t *test
 	for way, write := range waysBack {
 		for _, version := range old {
 			t.Run(way+" at "+version, func(t *testing.T) {
-				name := "subject-" + version
-				everything := strings.Replace(full(ns, name), "kind: Service,", "kind: Service, namespace: "+ns+",", 1)
-				env.Apply(t, ns, everything)
-				ref := at(version, ns, name)
-				settled := env.Await(t, at(hub, ns, name), harness.Ready, harness.HasCondition("Published", "True", ""))
+				ref := at(version, ns, "subject-"+version)
+				env.Apply(t, ns, strings.Replace(full(ns, ref.Name), "kind: Service,", "kind: Service, namespace: "+ns+",", 1))
+				settled := env.Await(t, at(hub, ns, ref.Name), harness.Ready, harness.HasCondition("Published", "True", ""))
 				before := env.Stored(t, ref)
 
-				back := func() {
-					shown := env.Kubectl(t, "get", kubectlName(ref), name, "--namespace", ns, "--output", "json")
-					if strings.HasPrefix(way, "apply") {
-						// It would stand in the manifest that kubectl notes, and be another each time.
-						shown = regexp.MustCompile(`"resourceVersion": "\d+",`).ReplaceAllString(shown, "")
-					}
-					file := filepath.Join(t.TempDir(), "subject.json")
-					if err := os.WriteFile(file, []byte(shown), 0o600); err != nil {
-						t.Fatal(err)
-					}
-					write(t, env, ref, shown, file)
-				}
-				back()
+				noted := strings.HasPrefix(way, "apply")
+				shown, file := read(t, env, ref, noted)
+				write(t, env, ref, shown, file)
 				first := env.Stored(t, ref)
-				if diff := cmp.Diff(withoutTraces(t, before), withoutTraces(t, first)); diff != "" {
-					t.Errorf("(-before +after):\n%s", diff)
+				if noted {
+					expectEqual(t, "after the first time", withoutTraces(t, before), withoutTraces(t, first))
+				} else if diff := cmp.Diff(before, first); diff != "" {
+					t.Errorf("not byte-identical (-before +after):\n%s", diff)
 				}
 				if got := stored(t, first).GetGeneration(); got != settled.GetGeneration() {
 					t.Errorf("the generation was %d and is %d", settled.GetGeneration(), got)
 				}
-				if !strings.HasPrefix(way, "apply") {
-					if diff := cmp.Diff(before, first); diff != "" {
-						t.Errorf("not byte-identical (-before +after):\n%s", diff)
-					}
-				}
-				back()
+
+				shown, file = read(t, env, ref, noted)
+				write(t, env, ref, shown, file)
 				if diff := cmp.Diff(first, env.Stored(t, ref)); diff != "" {
 					t.Errorf("not byte-identical the second time (-before +after):\n%s", diff)
 				}
@@ -110,4 +94,19 @@ func TestWhatIsReadAndWrittenBackUnchangedByKubectlIsByteIdenticalInEtcd(t *test
 			})
 		}
 	}
+}
+
+// read has kubectl show an object, and writes that into a file.
+func read(t *testing.T, env *harness.Env, ref harness.Ref, noted bool) (shown, file string) {
+	t.Helper()
+	shown = env.Kubectl(t, "get", kubectlName(ref), ref.Name, "--namespace", ref.Namespace, "--output", "json")
+	if noted {
+		// It would stand in the manifest that kubectl notes, and be another each time.
+		shown = regexp.MustCompile(`"resourceVersion": "\d+",`).ReplaceAllString(shown, "")
+	}
+	file = filepath.Join(t.TempDir(), "subject.json")
+	if err := os.WriteFile(file, []byte(shown), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return shown, file
 }

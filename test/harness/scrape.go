@@ -47,5 +47,5 @@ func (p *Process) Metrics(t testing.TB) map[string]*dto.MetricFamily {
 
 func parseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	return parser.TextToMetricFamilies(bytes.NewReader(text)) //nolint:wrapcheck // the callers say what they read
+	return parser.TextToMetricFamilies(bytes.NewReader(text))
 }

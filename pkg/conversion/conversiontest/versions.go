@@ -26,6 +26,7 @@ type Version struct {
 
 // Kind is a kind in all its versions.
 type Kind struct {
+	// Versions, each of which is converted to the next one.
 	Versions []Version
 	// Functions are for randfill, in addition to those that this package brings.
 	Functions []any

@@ -109,7 +109,7 @@ func enumOf(c *plan.Conversion) *plan.Enum {
 	return nil
 }
 
-// roundTrips prints the test that takes each kind through all versions.
+// roundTrips prints the test that takes each kind through all versions, and a benchmark of what that costs.
 func roundTrips(p *printer, all *plan.Plan) {
 	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
 	p.linef("// them when they are initialised.")
@@ -129,8 +129,9 @@ func roundTrips(p *printer, all *plan.Plan) {
 		if !root.Root {
 			continue
 		}
-		p.linef("func TestConversionOf%s(t *%s) {", root.Name, p.name("testing", "T"))
-		p.linef("%s{", p.name(testPackage, "Kind"))
+		p.linef("// conversionOf%s is the kind in all its versions, the oldest first.", root.Name)
+		p.linef("func conversionOf%s() %s {", root.Name, p.name(testPackage, "Kind"))
+		p.linef("return %s{", p.name(testPackage, "Kind"))
 		p.linef("Versions: []%s{", p.name(testPackage, "Version"))
 		for _, version := range all.Versions {
 			for _, each := range version.Structs {
@@ -146,8 +147,12 @@ func roundTrips(p *printer, all *plan.Plan) {
 		}
 		p.linef("},")
 		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
-		p.linef("}.Test(t)")
 		p.linef("}")
+		p.linef("}")
+		p.linef("")
+		p.linef("func TestConversionOf%s(t *%s) { conversionOf%s().Test(t) }", root.Name, p.name("testing", "T"), root.Name)
+		p.linef("")
+		p.linef("func BenchmarkConversionOf%s(b *%s) { conversionOf%s().Benchmark(b) }", root.Name, p.name("testing", "B"), root.Name)
 		p.linef("")
 	}
 }

@@ -28,12 +28,17 @@ func knownFunctions() []any {
 	}
 }
 
-func TestConversionOfBackup(t *testing.T) {
-	conversiontest.Kind{
+// conversionOfBackup is the kind in all its versions, the oldest first.
+func conversionOfBackup() conversiontest.Kind {
+	return conversiontest.Kind{
 		Versions: []conversiontest.Version{
 			{Name: "v1beta1", New: func() apis.Convertible { return &apisv1beta1.Backup{} }},
 			{Name: "v1", New: func() apis.Convertible { return &apisv1.Backup{} }},
 		},
 		Functions: append(knownFunctions(), conversionFunctions...),
-	}.Test(t)
+	}
 }
+
+func TestConversionOfBackup(t *testing.T) { conversionOfBackup().Test(t) }
+
+func BenchmarkConversionOfBackup(b *testing.B) { conversionOfBackup().Benchmark(b) }

@@ -29,13 +29,20 @@ func knownFunctions() []any {
 	}
 }
 
-func TestConversionOfAddressableService(t *testing.T) {
-	conversiontest.Kind{
+// conversionOfAddressableService is the kind in all its versions, the oldest first.
+func conversionOfAddressableService() conversiontest.Kind {
+	return conversiontest.Kind{
 		Versions: []conversiontest.Version{
 			{Name: "v1alpha1", New: func() apis.Convertible { return &samplesv1alpha1.AddressableService{} }},
 			{Name: "v1beta1", New: func() apis.Convertible { return &samplesv1beta1.AddressableService{} }},
 			{Name: "v1", New: func() apis.Convertible { return &samplesv1.AddressableService{} }},
 		},
 		Functions: append(knownFunctions(), conversionFunctions...),
-	}.Test(t)
+	}
+}
+
+func TestConversionOfAddressableService(t *testing.T) { conversionOfAddressableService().Test(t) }
+
+func BenchmarkConversionOfAddressableService(b *testing.B) {
+	conversionOfAddressableService().Benchmark(b)
 }

@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand"
+	"testing"
+	"time"
+
+	"knative.dev/pkg/apis"
+)
+
+// What a conversion may cost for each version that it goes on: so many allocations, and in time so many times what it costs
+// to marshal and unmarshal the object, which the webhook does besides.
+const (
+	maxAllocations = 200
+	maxTimes       = 2
+	// measured is how many objects of a version are converted, and sameObjects the seed that they are made from: what two
+	// runs cost can be compared.
+	measured    = 64
+	sameObjects = 1
+	// warm is from how many rounds on the time means something.
+	warm = 100
+)
+
+// way is from one version to another, with objects to take it.
+type way struct {
+	name    string
+	hops    int
+	objects []apis.Convertible
+	from    Version
+	to      Version
+}
+
+// ways are all ways of a kind whose versions are in order.
+func (k Kind) ways(t testing.TB) []way {
+	t.Helper()
+	var all []way
+	for i, from := range k.Versions {
+		random := newFiller(rand.NewSource(sameObjects), k.Functions)
+		objects := make([]apis.Convertible, measured)
+		for n := range objects {
+			objects[n] = from.New()
+			random.fill(objects[n])
+		}
+		for j, to := range k.Versions {
+			if hops := max(i-j, j-i); hops > 0 {
+				all = append(all, way{from.Name + " " + to.Name, hops, objects, from, to})
+			}
+		}
+	}
+	return all
+}
+
+func (w way) convert(ctx context.Context, n int) error {
+	if err := w.objects[n%measured].ConvertTo(ctx, w.to.New()); err != nil {
+		return fmt.Errorf("converting: %w", err)
+	}
+	return nil
+}
+
+func (w way) marshal(n int) error {
+	text, err := json.Marshal(w.objects[n%measured])
+	if err != nil {
+		return fmt.Errorf("marshalling: %w", err)
+	}
+	if err := json.Unmarshal(text, w.from.New()); err != nil {
+		return fmt.Errorf("unmarshalling: %w", err)
+	}
+	return nil
+}
+
+// TestAllocations expects a conversion to make no more than 200 allocations an object and hop, on average over random objects.
+// It is for kinds of the usual size, and no part of Test.
+func (k Kind) TestAllocations(t *testing.T) {
+	t.Helper()
+	for _, way := range k.ways(t) {
+		n := 0
+		got := testing.AllocsPerRun(measured, func() {
+			if err := way.convert(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			n++
+		})
+		if limit := float64(maxAllocations * way.hops); got > limit {
+			t.Errorf("%s: %v allocations, want at most %v", way.name, got, limit)
+		}
+	}
+}
+
+// Benchmark tells how many times as long as its JSON an object takes a hop, and fails from twice as long on. Both take turns,
+// so that a busy machine slows down both.
+func (k Kind) Benchmark(b *testing.B) {
+	for _, way := range k.ways(b) {
+		b.Run(way.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var marshalling time.Duration
+			for n := 0; b.Loop(); n++ {
+				converted := way.convert(b.Context(), n)
+				b.StopTimer()
+				begin := time.Now()
+				marshalled := way.marshal(n)
+				marshalling += time.Since(begin)
+				if err := errors.Join(converted, marshalled); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+			times := b.Elapsed().Seconds() / marshalling.Seconds() / float64(way.hops)
+			b.ReportMetric(times, "times-json/hop")
+			if b.N > warm && times > maxTimes {
+				b.Errorf("a hop takes %.1f times as long as JSON, want at most %d", times, maxTimes)
+			}
+		})
+	}
+}
