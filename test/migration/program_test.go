@@ -136,6 +136,29 @@ func TestTheProgramEndsAtOnceWhenItIsTold(t *testing.T) {
 	k.expectStored(t, n)
 }
 
+// The Job says of the variables that it sets that --help describes each.
+func TestTheJobSetsOnlyWhatHelpDescribes(t *testing.T) {
+	t.Parallel()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, err := exec.CommandContext(t.Context(), path, "--help").CombinedOutput()
+	if err != nil {
+		t.Fatalf("--help: %v: %s", err, help)
+	}
+	settings := jobSettings(t)
+	if len(settings) == 0 {
+		t.Error("the Job sets nothing")
+	}
+	for _, setting := range settings {
+		name, _, _ := strings.Cut(setting, "=")
+		if !strings.Contains(string(help), "\n  "+name+" ") {
+			t.Errorf("--help does not describe %s:\n%s", name, help)
+		}
+	}
+}
+
 func TestTheProgramNamesWhatItCannotMigrate(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))

@@ -28,8 +28,14 @@ var kinds = []string{
 // configObjects are the objects of config/ in the order of `ko apply -Rf config/`, which is that of file names.
 func configObjects(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
+	return objectsBelow(t, "config")
+}
+
+// objectsBelow are those of a folder, in the order of file names.
+func objectsBelow(t *testing.T, folder string) []*unstructured.Unstructured {
+	t.Helper()
 	var objects []*unstructured.Unstructured
-	config := os.DirFS(filepath.Join(root, "config"))
+	config := os.DirFS(filepath.Join(root, folder))
 	err := fs.WalkDir(config, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)) {
 			return err
@@ -43,7 +49,7 @@ func configObjects(t *testing.T) []*unstructured.Unstructured {
 		return err
 	})
 	if err != nil || len(objects) == 0 {
-		t.Fatalf("reading config/: %v (%d objects)", err, len(objects))
+		t.Fatalf("reading %s/: %v (%d objects)", folder, err, len(objects))
 	}
 	return objects
 }
@@ -65,10 +71,15 @@ func TestConfigHoldsOnlyTheOperator(t *testing.T) {
 			t.Errorf("%s is there twice", name)
 		}
 		seen[name] = true
-		for label, want := range map[string]string{"name": "mallard", "part-of": "mallard", "version": "devel"} {
-			if got := object.GetLabels()["app.kubernetes.io/"+label]; got != want {
-				t.Errorf("%s: label app.kubernetes.io/%s is %q, want %s: all of it is found by these, and a release writes its version there", name, label, got, want)
-			}
+		expectLabels(t, name, object.GetLabels())
+	}
+}
+
+func expectLabels(t *testing.T, name string, labels map[string]string) {
+	t.Helper()
+	for label, want := range map[string]string{"name": "mallard", "part-of": "mallard", "version": "devel"} {
+		if got := labels["app.kubernetes.io/"+label]; got != want {
+			t.Errorf("%s: label app.kubernetes.io/%s is %q, want %s: all of it is found by these, and a release writes its version there", name, label, got, want)
 		}
 	}
 }

@@ -78,12 +78,13 @@ func pin(manifests []manifest, pinned map[string]string, version string) []manif
 	return result
 }
 
-// install is the manifests of config/ in one file, in the order in which `kubectl apply -R` takes them.
-func install(manifests []manifest, version string) []byte {
+// oneFile is the manifests of a folder in one file that begins with a comment, in the order in which `kubectl apply -R`
+// takes them.
+func oneFile(manifests []manifest, folder, comment string) []byte {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "# Mallard %s: kubectl apply -f install.yaml\n", version)
+	fmt.Fprintf(&out, "# %s\n", comment)
 	for _, m := range manifests {
-		if path.Dir(m.path) != "config" || path.Ext(m.path) != ".yaml" {
+		if path.Dir(m.path) != folder || path.Ext(m.path) != ".yaml" {
 			continue
 		}
 		out.WriteString("---\n")

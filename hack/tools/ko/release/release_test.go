@@ -138,15 +138,16 @@ func TestReleaseIsTheSameWhereverItIsMade(t *testing.T) {
 	}
 
 	images := strings.Fields(first["images.txt"])
-	if len(images) != 2 {
-		t.Fatalf("the images are %q, want the controller's and the webhook's", images)
+	if len(images) != 3 {
+		t.Fatalf("the images are %q, want the controller's, that of migrate and the webhook's", images)
 	}
 	t.Run("Images", func(t *testing.T) {
 		for _, image := range images {
 			inspect(t, image)
 		}
 	})
-	t.Run("Install", func(t *testing.T) { expectPinned(t, first["install.yaml"], images) })
+	t.Run("Install", func(t *testing.T) { expectPinned(t, first["install.yaml"], []string{images[0], images[2]}) })
+	t.Run("PostInstall", func(t *testing.T) { expectPinned(t, first["post-install.yaml"], images[1:2]) })
 	t.Run("Kustomize", func(t *testing.T) { expectKustomize(t, first["kustomize.tar.gz"], images) })
 	t.Run("SBOM", func(t *testing.T) { expectSPDX(t, first, images) })
 	t.Run("Checksums", func(t *testing.T) { expectChecksums(t, first) })
@@ -191,7 +192,7 @@ func expectKustomize(t *testing.T, compressed string, images []string) {
 		}
 	}
 	for _, want := range []string{
-		"config/Kustomization", "config/controller.yaml", "kustomize/overlays/default/kustomization.yaml",
+		"config/Kustomization", "config/controller.yaml", "post-install/200-migrate.yaml", "kustomize/overlays/default/kustomization.yaml",
 		"kustomize/overlays/ha/kustomization.yaml", "kustomize/overlays/single-namespace/watched.yaml", "samples/100-hello.yaml", "LICENSE",
 	} {
 		if !slices.Contains(names, "mallard-"+testVersion+"/"+want) {
@@ -204,7 +205,8 @@ func expectKustomize(t *testing.T, compressed string, images []string) {
 func expectSPDX(t *testing.T, files map[string]string, images []string) {
 	t.Helper()
 	for _, document := range []string{
-		"controller-index", "controller-linux-amd64", "controller-linux-arm64", "webhook-index", "webhook-linux-amd64", "webhook-linux-arm64",
+		"controller-index", "controller-linux-amd64", "controller-linux-arm64",
+		"migrate-index", "migrate-linux-amd64", "migrate-linux-arm64", "webhook-index", "webhook-linux-amd64", "webhook-linux-arm64",
 	} {
 		var spdx struct {
 			Version  string `json:"spdxVersion"`

@@ -1,0 +1,271 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/mallard-dev/mallard/internal/manifest"
+	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
+)
+
+// postInstall is the folder with the Job, its account and what that may do.
+const postInstall = "../../post-install"
+
+// account is the name of the Job's service account.
+const account = "migrate"
+
+// bag is the annotation in which objects at an older version keep what that has no field for.
+const bag = "conversion.samples.knative.dev/properties"
+
+// installAccount applies what post-install/ gives the Job, without the Job, and returns a kubeconfig with the account's token.
+func installAccount(t *testing.T, env *harness.Env) string {
+	t.Helper()
+	content, err := os.ReadFile(postInstall + "/100-migrate-account.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Apply(t, "", string(content))
+	answer, err := env.Kube.CoreV1().ServiceAccounts(env.SystemNamespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := t.TempDir() + "/kubeconfig"
+	config := clientcmdapi.NewConfig()
+	config.Clusters["c"] = &clientcmdapi.Cluster{Server: env.Config.Host, CertificateAuthorityData: env.Config.CAData}
+	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: answer.Status.Token}
+	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	config.CurrentContext = "x"
+	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	return kubeconfig
+}
+
+// jobSettings are the variables that the Job sets.
+func jobSettings(t *testing.T) []string {
+	t.Helper()
+	content, err := os.ReadFile(postInstall + "/200-migrate.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := manifest.Parse(content)
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("reading the Job: %v (%d objects)", err, len(objects))
+	}
+	var job batchv1.Job
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(objects[0].Object, &job, true); err != nil {
+		t.Fatal(err)
+	}
+	var settings []string
+	for _, v := range job.Spec.Template.Spec.Containers[0].Env {
+		settings = append(settings, v.Name+"="+v.Value)
+	}
+	return settings
+}
+
+// newOperatorKind is the operator's own kind, with objects of the namespace that is returned. Its definition belongs to the
+// environment, so that has to be the test's own.
+func newOperatorKind(t *testing.T, env *harness.Env) *kind {
+	t.Helper()
+	k := &kind{env: env, namespace: env.Namespace(t)}
+	k.resource.Group, k.resource.Resource = "samples.knative.dev", "addressableservices"
+	return k
+}
+
+// storeOperatorAt changes at which version the operator's kind is stored, and returns when it is.
+func (k *kind) storeOperatorAt(t *testing.T, version string) {
+	t.Helper()
+	k.change(t, storing(version))
+	n := 0
+	harness.Eventually(t, "objects are stored at "+version, func(ctx context.Context) error {
+		n++
+		probe := words.Published(k.namespace, fmt.Sprintf("probe-%d", n))
+		probe.Spec.Publish = nil
+		client := k.env.Samples.SamplesV1().AddressableServices(k.namespace)
+		if _, err := client.Create(ctx, probe, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		stored := k.env.Stored(t, k.ref(probe.Name))
+		k.env.Delete(t, k.ref(probe.Name))
+		k.env.Await(t, k.ref(probe.Name), harness.Gone)
+		if !strings.Contains(stored, k.apiVersion(version)) {
+			return errors.New("they are not yet")
+		}
+		return nil
+	})
+}
+
+// TestTheOperatorsObjectsAreMovedByItsJob moves objects that are stored at v1alpha1, which has no field for most of what they
+// say, while the operator works. The program has the settings and the rights of the Job.
+func TestTheOperatorsObjectsAreMovedByItsJob(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t)
+	k := newOperatorKind(t, env)
+	kubeconfig := installAccount(t, env)
+	env.Apply(t, k.namespace, words.Target)
+	k.storeOperatorAt(t, "v1alpha1")
+	const n = 50
+	for i := range n {
+		object := words.Published(k.namespace, fmt.Sprintf("o-%d", i))
+		path := "/path"
+		object.Spec.Path = &path
+		if _, err := env.Samples.SamplesV1().AddressableServices(k.namespace).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	words.AwaitReady(t, env, k.namespace, n)
+	for name, value := range env.StoredOf(t, k.resource) {
+		if !strings.HasPrefix(value, k.apiVersion("v1alpha1")) || !strings.Contains(value, bag) {
+			t.Fatalf("%s is stored as %s, want it at v1alpha1 with its other fields in an annotation", name, value)
+		}
+	}
+	was := k.list(t)
+
+	k.storeOperatorAt(t, "v1")
+	if code, stderr := start(t, kubeconfig, jobSettings(t)...).end(t); code != 0 {
+		t.Fatalf("it exits with %d:\n%s", code, stderr)
+	}
+	k.expectStored(t, n)
+	now := k.list(t)
+	for i := range was {
+		now[i].SetResourceVersion(was[i].GetResourceVersion())
+		if diff := cmp.Diff(was[i].Object, now[i].Object); diff != "" {
+			t.Errorf("%s has changed (-before +after):\n%s", now[i].GetName(), diff)
+		}
+	}
+	after := env.StoredOf(t, k.resource)
+	for name, value := range after {
+		if strings.Contains(value, bag) {
+			t.Errorf("%s still has the annotation, though v1 has a field for everything: %s", name, value)
+		}
+	}
+
+	mark := env.Mark(t)
+	if code, stderr := start(t, kubeconfig, jobSettings(t)...).end(t); code != 0 {
+		t.Fatalf("the second time it exits with %d:\n%s", code, stderr)
+	}
+	if writes := mark.Entries(t, harness.ByUser(env.User(account)), harness.Writes); len(writes) > 0 {
+		t.Errorf("the second time it writes: %v", writes)
+	}
+	if diff := cmp.Diff(after, env.StoredOf(t, k.resource)); diff != "" {
+		t.Errorf("the second time etcd has changed (-first +second):\n%s", diff)
+	}
+}
+
+// TestObjectsOfTheOperatorAreMovedAlthoughItsWebhookIsDownForAWhile has nobody for a while who could convert an object, or
+// validate it. (Lists go on, from the API server's cache.)
+func TestObjectsOfTheOperatorAreMovedAlthoughItsWebhookIsDownForAWhile(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t)
+	k := newOperatorKind(t, env)
+	env.Apply(t, k.namespace, words.Target)
+	k.storeOperatorAt(t, "v1alpha1")
+	const n = 5
+	for i := range n {
+		object := words.Published(k.namespace, fmt.Sprintf("o-%d", i))
+		if _, err := env.Samples.SamplesV1().AddressableServices(k.namespace).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	words.AwaitReady(t, env, k.namespace, n)
+	k.storeOperatorAt(t, "v1")
+	tries := 0
+	m, logs := k.migrator(t, func(r *http.Request) error {
+		if r.Method != http.MethodPatch || !strings.HasSuffix(r.URL.Path, "/o-2") {
+			return nil
+		}
+		switch tries++; tries {
+		case 1:
+			env.Process(t, "webhook").Stop(t)
+		case 3:
+			env.Process(t, "webhook").Start(t)
+		}
+		return nil
+	})
+	if _, err := m.Migrate(t.Context(), k.resource, nil); err != nil {
+		t.Fatal(err)
+	}
+	if again := logs.FilterMessage("Trying again").Len(); again < 2 {
+		t.Errorf("it is logged %d times that a request is tried again, want at least 2: nobody missed the webhook", again)
+	}
+	k.expectStored(t, n)
+}
+
+// TestTheAccountMayDoWhatTheJobDoesAndNothingElse compares what is granted with what is done, in a migration in which all
+// happens that ever does: objects are cleaned, one of them after a conflict, and moved, and storedVersions is pruned.
+func TestTheAccountMayDoWhatTheJobDoesAndNothingElse(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t)
+	k := newOperatorKind(t, env)
+	kubeconfig := installAccount(t, env)
+	k.storeOperatorAt(t, "v1alpha1")
+	env.Apply(t, k.namespace, `
+apiVersion: samples.knative.dev/v1alpha1
+kind: AddressableService
+metadata: {name: it}
+spec: {serviceName: target}
+`)
+	k.storeOperatorAt(t, "v1")
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	disturbed := *k
+	disturbed.env = &harness.Env{Config: rest.CopyConfig(config)}
+	m, _ := disturbed.migrator(t, before(http.MethodPatch, "/it", func() { env.Patch(t, k.ref("it"), `{"metadata": {"labels": {"a": "b"}}}`) }))
+	mark := env.Mark(t)
+	if _, err := m.Migrate(t.Context(), k.resource, []string{"v1alpha1"}); err != nil {
+		t.Fatal(err)
+	}
+	k.expectMigrated(t, 1)
+
+	entries := mark.Entries(t, harness.ByUser(env.User(account)))
+	for _, e := range entries {
+		if e.Code == http.StatusForbidden || e.Code == http.StatusUnauthorized {
+			t.Errorf("it was refused: %s %s/%s %s", e.Verb, e.Resource, e.Subresource, e.Name)
+		}
+	}
+	role, err := env.Kube.RbacV1().ClusterRoles().Get(t.Context(), "mallard-migrate", metav1.GetOptions{})
+	if err != nil || len(role.Rules) == 0 {
+		t.Fatalf("reading what is granted: %v (%d rules)", err, len(role.Rules))
+	}
+	for _, rule := range role.Rules {
+		for _, verb := range rule.Verbs {
+			if !slices.ContainsFunc(entries, func(e harness.AuditEntry) bool { return uses(e, rule, verb) }) {
+				t.Errorf("granted but never used: %s of %v %v", verb, rule.Resources, rule.ResourceNames)
+			}
+		}
+	}
+}
+
+// uses says whether a request needs a verb of a rule.
+func uses(e harness.AuditEntry, rule rbacv1.PolicyRule, verb string) bool {
+	resource := e.Resource
+	if e.Subresource != "" {
+		resource += "/" + e.Subresource
+	}
+	return e.Verb == verb && slices.Contains(rule.APIGroups, e.Group) && slices.Contains(rule.Resources, resource) &&
+		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, e.Name))
+}
