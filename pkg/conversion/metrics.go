@@ -7,11 +7,11 @@ package conversion
 
 import (
 	"context"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/metric/noop"
 )
 
 // scope is the instrumentation scope of the meter of this package.
@@ -24,10 +24,11 @@ const (
 	whatEntry      = "entry"
 )
 
-// Made before the process sets its provider of meters, these begin to count when it does.
+// Made before the process sets its provider of meters, these are shown when it does.
 var (
-	dropped = counter("conversion.bag.dropped", "{drop}",
-		"Stashed properties that were malformed or beyond a limit and therefore dropped, whole annotations or single entries.")
+	dropped = counters("conversion.bag.dropped", "{drop}",
+		"Stashed properties that were malformed or beyond a limit and therefore dropped, whole annotations or single entries.",
+		whatAnnotation, whatEntry)
 	truncated = counter("conversion.bag.truncated", "{annotation}",
 		"Views of objects whose stashed properties were beyond a limit and therefore left out.")
 	large = counter("conversion.bag.large", "{annotation}",
@@ -36,19 +37,35 @@ var (
 		"Panics during conversions that were turned into errors.")
 )
 
-func counter(name, unit, description string) metric.Int64Counter {
-	c, err := otel.Meter(scope).Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+func counter(name, unit, description string) *atomic.Int64 {
+	return counters(name, unit, description, "")[""]
+}
+
+// counters are those of one metric, by what was dropped. They are shown from the start: an increase from nothing to 1 is
+// none to those who look at rates.
+func counters(name, unit, description string, whats ...string) map[string]*atomic.Int64 {
+	all := make(map[string]*atomic.Int64, len(whats))
+	for _, what := range whats {
+		all[what] = &atomic.Int64{}
+	}
+	_, err := otel.Meter(scope).Int64ObservableCounter(name, metric.WithUnit(unit), metric.WithDescription(description),
+		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
+			for what, value := range all {
+				var attributes []attribute.KeyValue
+				if what != "" {
+					attributes = append(attributes, whatKey.String(what))
+				}
+				observer.Observe(value.Load(), metric.WithAttributes(attributes...))
+			}
+			return nil
+		}))
 	if err != nil {
 		// Conversions work without being counted.
 		otel.Handle(err)
-		return noop.Int64Counter{}
 	}
-	return c
+	return all
 }
 
-// Conversions are pure functions without a context, which counters need only for exemplars.
-func count(c metric.Int64Counter, attributes ...attribute.KeyValue) {
-	c.Add(context.Background(), 1, metric.WithAttributes(attributes...))
-}
+func count(c *atomic.Int64) { c.Add(1) }
 
-func countDropped(what string) { count(dropped, whatKey.String(what)) }
+func countDropped(what string) { count(dropped[what]) }

@@ -29,7 +29,7 @@ const root = "../../"
 // processes are all that run, by the Deployment that they belong to.
 var processes = map[string][]string{"controller": {"controller", "controller-1"}, "webhook": {"webhook"}}
 
-// manifest is an object that becomes Ready, and one that does not.
+// manifest is an object that becomes Ready, one that does not, and one that has to be converted.
 const manifest = `
 apiVersion: v1
 kind: Service
@@ -45,6 +45,11 @@ apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata: {name: hopeless}
 spec: {ref: {apiVersion: apps/v1, kind: Deployment, name: target}}
+---
+apiVersion: samples.knative.dev/v1alpha1
+kind: AddressableService
+metadata: {name: old}
+spec: {serviceName: target}
 `
 
 // work has the operator do everything once that it measures.
@@ -151,7 +156,7 @@ func TestOneProcessLeadsEachReconciler(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"AddressableService": 1, "Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1,
+		"AddressableService": 1, "Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1, "ConversionWebhook": 1,
 	}
 	if !maps.Equal(leaders, want) {
 		t.Errorf("the leaders are %v, want %v", leaders, want)

@@ -105,7 +105,21 @@ var alertCases = map[string]alertCase{
 		 kn_webhook_handler_duration_seconds_bucket{le="2.5"} 0+10x60`,
 		`kn_webhook_handler_duration_seconds_bucket{le="1"} 0+10x60
 		 kn_webhook_handler_duration_seconds_bucket{le="+Inf"} 0+10x60
-		 kn_webhook_handler_duration_seconds_bucket{le="2.5"} 0+10x60`, "admission requests takes 2",
+		 kn_webhook_handler_duration_seconds_bucket{le="2.5"} 0+10x60`, "requests to the webhook takes 2",
+	},
+	"MallardConversionPanics": {
+		`conversion_panics_total{job="webhook"} 0x40 1x20`,
+		`conversion_panics_total{job="webhook"} 1x60`, "webhook has panicked",
+	},
+	"MallardConversionDrops": {
+		`conversion_bag_dropped_total{job="webhook",what="entry"} 0x40 1x20
+		 conversion_bag_dropped_total{job="webhook",what="annotation"} 0x60`,
+		`conversion_bag_dropped_total{job="webhook",what="entry"} 1x60`, "(entry)",
+	},
+	"MallardConversionTruncates": {
+		`conversion_bag_truncated_total{job="webhook"} 0x40 1x20`,
+		`conversion_bag_truncated_total{job="webhook"} 1x60
+		 conversion_bag_large_total{job="webhook"} 0+1x60`, "without all that belongs to it",
 	},
 }
 
