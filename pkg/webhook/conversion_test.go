@@ -8,12 +8,19 @@ package webhook
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/apis"
 	_ "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition/fake"
@@ -24,6 +31,7 @@ import (
 	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 	"github.com/mallard-dev/mallard/pkg/conversion"
@@ -38,23 +46,14 @@ var versions = []conversiontest.Version{
 	{Name: "v1", New: func() apis.Convertible { return &v1.AddressableService{} }},
 }
 
-// convertThrough has the handler of our webhook convert objects, which is knative.dev/pkg's own, with any version as hub:
-// only the hub's methods are called.
+// convertThrough converts objects, with any version as hub: only the hub's methods are called.
 func convertThrough(t *testing.T, hub, to string, objects ...string) []string {
 	t.Helper()
 	kinds := conversions()
 	kind := kinds[v1.Kind("AddressableService")]
 	kind.HubVersion = hub
 	kinds[v1.Kind("AddressableService")] = kind
-	ctx, _ := rtesting.SetupFakeContext(t)
-	ctx = knativewebhook.WithOptions(ctx, knativewebhook.Options{SecretName: "webhook-certs"})
-	impl := knativeconversion.NewConversionController(ctx, "/conversion", kinds, conversion.WithConverting)
-
-	request := &apiextensionsv1.ConversionRequest{UID: "uid", DesiredAPIVersion: group + to}
-	for _, object := range objects {
-		request.Objects = append(request.Objects, runtime.RawExtension{Raw: []byte(object)})
-	}
-	response := impl.Reconciler.(knativewebhook.ConversionController).Convert(ctx, request)
+	response := review(t, kinds, to, objects...)
 	if response.Result.Status != metav1.StatusSuccess {
 		t.Fatalf("to %s: %s", to, response.Result.Message)
 	}
@@ -63,6 +62,20 @@ func convertThrough(t *testing.T, hub, to string, objects ...string) []string {
 		converted[i] = canonical(t, json.RawMessage(object.Raw))
 	}
 	return converted
+}
+
+// review has the handler of our webhook convert objects, which is knative.dev/pkg's own.
+func review(t *testing.T, kinds map[schema.GroupKind]knativeconversion.GroupKindConversion, to string, objects ...string,
+) *apiextensionsv1.ConversionResponse {
+	t.Helper()
+	ctx, _ := rtesting.SetupFakeContext(t)
+	ctx = knativewebhook.WithOptions(ctx, knativewebhook.Options{SecretName: "webhook-certs"})
+	impl := knativeconversion.NewConversionController(ctx, "/conversion", kinds, conversion.WithConverting)
+	request := &apiextensionsv1.ConversionRequest{UID: "uid", DesiredAPIVersion: group + to}
+	for _, object := range objects {
+		request.Objects = append(request.Objects, runtime.RawExtension{Raw: []byte(object)})
+	}
+	return impl.Reconciler.(knativewebhook.ConversionController).Convert(ctx, request)
 }
 
 func canonical(t *testing.T, value any) string {
@@ -109,15 +122,78 @@ func TestObjectsComeBackFromEveryVersion(t *testing.T) {
 // One object that is wrong must not keep anybody from listing the others.
 func TestMalformedAnnotationAmongManyObjects(t *testing.T) {
 	const (
-		good = `{"apiVersion":"samples.knative.dev/v1","kind":"AddressableService","metadata":{"name":"a"},"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"web"}},"status":{}}`
-		bad  = `{"apiVersion":"samples.knative.dev/v1","kind":"AddressableService","metadata":{"name":"a","annotations":{"conversion.samples.knative.dev/properties":"{"}},"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"web"}},"status":{}}`
+		objects = 100
+		good    = `{"apiVersion":"samples.knative.dev/v1","kind":"AddressableService","metadata":{"name":"a"},"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"web"}},"status":{}}`
+		want    = `{"apiVersion":"samples.knative.dev/v1alpha1","kind":"AddressableService","metadata":{"name":"a"},"spec":{"serviceName":"web"},"status":{}}`
 	)
-	want := []string{
-		`{"apiVersion":"samples.knative.dev/v1alpha1","kind":"AddressableService","metadata":{"name":"a"},"spec":{"serviceName":"web"},"status":{}}`,
-		`{"apiVersion":"samples.knative.dev/v1alpha1","kind":"AddressableService","metadata":{"name":"a"},"spec":{"serviceName":"web"},"status":{}}`,
+	for what, annotation := range map[string]string{
+		"cut off":       `{\"f\":1,`,
+		"too large":     strings.Repeat("x", 1<<20),
+		"deeply nested": strings.Repeat("[", 10000),
+	} {
+		bad := strings.Replace(good, `"name":"a"`, `"name":"a","annotations":{"conversion.samples.knative.dev/properties":"`+annotation+`"}`, 1)
+		before := counted(t, "conversion.bag.dropped")
+		got := convertThrough(t, "v1", "v1alpha1", slices.Insert(slices.Repeat([]string{good}, objects-1), objects/2, bad)...)
+		if diff := cmp.Diff(slices.Repeat([]string{want}, objects), got); diff != "" {
+			t.Errorf("one that is %s (-want +got):\n%s", what, diff)
+		}
+		if got := counted(t, "conversion.bag.dropped") - before; got != 1 {
+			t.Errorf("one that is %s: %d annotations were dropped, want 1", what, got)
+		}
 	}
-	if diff := cmp.Diff(want, convertThrough(t, "v1", "v1alpha1", good, bad)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+}
+
+var meters = sdkmetric.NewManualReader()
+
+func TestMain(m *testing.M) {
+	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(meters)))
+	os.Exit(m.Run())
+}
+
+// counted is what a counter of conversions has come to so far.
+func counted(t *testing.T, name string) int64 {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := meters.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	sum := int64(0)
+	for _, scope := range all.ScopeMetrics {
+		for _, metric := range scope.Metrics {
+			if counter, ok := metric.Data.(metricdata.Sum[int64]); ok && metric.Name == name {
+				for _, point := range counter.DataPoints {
+					sum += point.Value
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// breaking is a version whose hook panics.
+type breaking struct{ v1alpha1.AddressableService }
+
+func (b *breaking) DeepCopyObject() runtime.Object { return &breaking{} }
+
+func (b *breaking) AssignToHub(*v1storage.AddressableService) error { panic("boom") }
+
+func (b *breaking) AssignFromHub(*v1storage.AddressableService) error { panic("boom") }
+
+// Otherwise the connection would break, and the API server say nothing but EOF.
+func TestAPanicInAHookIsAFailureThatSaysSo(t *testing.T) {
+	kinds := conversions()
+	kinds[v1.Kind("AddressableService")].Zygotes["v1alpha1"] = &breaking{}
+	for from, to := range map[string]string{"v1alpha1": "v1", "v1": "v1alpha1"} {
+		before := counted(t, "conversion.panics")
+		response := review(t, kinds, to, fmt.Sprintf(`{"apiVersion":"samples.knative.dev/%s","kind":"AddressableService","metadata":{"name":"a"},"spec":{}}`, from))
+		for _, want := range []string{"converting *v1.AddressableService: panic in ", "(conversion_test.go:", "boom"} {
+			if response.Result.Status != metav1.StatusFailure || !strings.Contains(response.Result.Message, want) {
+				t.Errorf("%s to %s: %s, %q; want a failure that says %q", from, to, response.Result.Status, response.Result.Message, want)
+			}
+		}
+		if got := counted(t, "conversion.panics") - before; got != 1 {
+			t.Errorf("%s to %s: %d panics were counted, want 1", from, to, got)
+		}
 	}
 }
 
