@@ -123,8 +123,11 @@ func stashed(object whole, annotation string) (text string, ok bool) {
 	return text, ok
 }
 
-// stash sets the annotation of an object.
+// stash sets the annotation of an object. A kind whose versions all show everything has none.
 func stash(object whole, annotation, text string) {
+	if annotation == "" {
+		return
+	}
 	metadata, ok := object["metadata"].(whole)
 	if !ok {
 		metadata = whole{}

@@ -8,6 +8,7 @@ package conversiontest
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mallard-dev/mallard/internal/testrand"
@@ -39,9 +40,25 @@ func (k Kind) edited(t *testing.T, annotation string, a, b Version) {
 			continue
 		}
 		edited := canonical(t, object)
+		k.carried(t, object, annotation, a, b)
 		shown := k.settled(t, edited, annotation, a, b)
 		expectUntouchedf(t, read(t, canonical(t, converted(t, before, a, b))), read(t, shown), field,
 			"%s was edited at %s, which made of %s %s: at %s", field, a.Name, before, edited, b.Name)
+	}
+}
+
+// carried expects that what a later release has stashed, for a version that nobody knows yet, is there when it comes back.
+func (k Kind) carried(t *testing.T, object whole, annotation string, a, b Version) {
+	t.Helper()
+	if annotation == "" {
+		return
+	}
+	const unknown = `{"e":{"v99/a":{"d":"x"}},"f":1}`
+	stash(object, annotation, unknown)
+	shown := canonical(t, converted(t, written(t, canonical(t, object), a), a, b))
+	again := read(t, canonical(t, converted(t, shown, b, a)))
+	if text, _ := stashed(again, annotation); !strings.Contains(text, `"v99/a":{"d":"x"}`) {
+		t.Fatalf("%s is gone, the annotation is %q, by way of %s", unknown, text, shown)
 	}
 }
 
