@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/test/harness"
 )
 
-// entries are an object's managedFields as manager/operation@version, with an asterisk for the main resource.
+// entries are an object's managedFields as manager/operation@version.
 func (k *kind) entries(t *testing.T, name string) string {
 	t.Helper()
 	var entries []string
@@ -69,13 +69,19 @@ func TestWithoutCleaningServerSideApplyFails(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.prepare(t, "it")
+	if err := k.apply(t, "v1", "other", "it", `{"b": "stays"}`); err != nil {
+		t.Fatal(err)
+	}
 	k.remove(t)
 	if err := k.apply(t, "v1", "maker", "it", `{"a": "new"}`); err == nil || !strings.Contains(err.Error(), "v1alpha1") {
 		t.Errorf("applying at v1 while managedFields names v1alpha1, which is gone: got error %v, want one that names it", err)
 	}
 	// It is not too late to clean them, and nobody loses more than what has to go.
 	k.migrate(t)
-	if err := k.apply(t, "v1", "maker", "it", `{"a": "new"}`); err != nil {
+	if got := k.entries(t, "it"); got != "other/Apply@v1" {
+		t.Errorf("after cleaning managedFields are %q, want those of the other manager alone", got)
+	}
+	if err := k.apply(t, "v1", "maker", "it", `{"a": "old"}`); err != nil {
 		t.Errorf("applying after cleaning: %v", err)
 	}
 }
