@@ -51,7 +51,7 @@ var (
 // AddressableServiceSpec is which Service gets an address.
 type AddressableServiceSpec struct {
 	// Name of a Service in the same namespace. It is empty where another version names a target that is no such
-	// Service; as long as it stays so, that target is kept.
+	// Service, or says its namespace; as long as it stays so, that target is kept.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	// +conversion:strategy=augment
