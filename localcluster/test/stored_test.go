@@ -32,9 +32,9 @@ func TestStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		Key      string
-		Revision int64
-		Value    []byte
+		Key      string `json:"key"`
+		Revision int64  `json:"revision"`
+		Value    []byte `json:"value"`
 	}
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("it prints %q: %v", out, err)

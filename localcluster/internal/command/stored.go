@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/etcd"
 )
 
-// storedTimeout bounds how long etcd may take to answer. Without it, one that does not run would be waited for for ever.
+// storedTimeout bounds how long etcd may take to answer. Without it, the wait for one that hangs would have no end.
 const storedTimeout = 10 * time.Second
 
 func newStored(stdout io.Writer) *cobra.Command {
@@ -39,11 +39,11 @@ func newStored(stdout io.Writer) *cobra.Command {
 			if err := os.Chdir(dir); err != nil {
 				return runError{fmt.Errorf("--dir: %w", err)}
 			}
-			if err := etcd.Runs(); err != nil {
-				return runError{fmt.Errorf("--dir %s: %w", dir, err)}
-			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), storedTimeout)
 			defer cancel()
+			if err := etcd.Runs(ctx); err != nil {
+				return runError{fmt.Errorf("--dir %s: %w", dir, err)}
+			}
 			entries, err := etcd.Read(ctx, args[0])
 			if err != nil {
 				return runError{err}

@@ -23,12 +23,13 @@ type Entry struct {
 }
 
 // Runs tells whether a store listens in the working directory.
-func Runs() error {
-	conn, err := net.Dial("unix", socket)
+func Runs(ctx context.Context) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return fmt.Errorf("no cluster runs there: %w", err)
 	}
-	return conn.Close()
+	_ = conn.Close() // nothing was said
+	return nil
 }
 
 // Read returns the entries whose keys begin with a prefix, sorted. Its store has to be running, with the working directory
@@ -38,7 +39,7 @@ func Read(ctx context.Context, prefix string) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to etcd: %w", err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	response, err := client.Get(ctx, prefix, clientv3.WithPrefix())
 	if err != nil {
 		return nil, fmt.Errorf("reading from etcd: %w", err)
