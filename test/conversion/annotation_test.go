@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -206,4 +207,39 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 	// Whoever cannot be shown can be deleted at any version.
 	env.Delete(t, at("v1alpha1", ns, "subject"))
 	env.Await(t, at(hub, ns, "subject"), harness.Gone)
+}
+
+// What somebody adds at v1 has to be shown at older versions beside what is stashed there already. Who writes it is told.
+func TestAViewThatWouldBeTooLargeIsRefusedAtV1(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	// There is room for a path, and for no more.
+	const (
+		beginning, end = `{"e":{"v99/later":{"d":"`, `"}},"f":1}`
+		room           = 200
+	)
+	stash := beginning + strings.Repeat("x", conversion.HardLimit-room-len(beginning)-len(end)) + end
+	create(t, env, ns, foreign("subject", map[string]string{annotation: stash}))
+	ref := at(hub, ns, "subject")
+	setPath := func(length int) error {
+		return tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { set(t, o, "/"+strings.Repeat("p", length-1), "spec", "path") })
+	}
+	if err := setPath(room / 4); err != nil {
+		t.Errorf("a short path is refused: %v", err)
+	}
+	before := env.Stored(t, ref)
+	err := setPath(room)
+	for _, want := range []string{"the v1alpha1 view would need 65", fmt.Sprintf("(limit %d)", conversion.HardLimit), "metadata.annotations"} {
+		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("a long path: %v, want a refusal that says %q", err, want)
+		}
+	}
+	// v1beta1 has a field for the path.
+	if err != nil && strings.Contains(err.Error(), "v1beta1") {
+		t.Errorf("a long path: %v, want nothing said of v1beta1", err)
+	}
+	if diff := cmp.Diff(before, env.Stored(t, ref)); diff != "" {
+		t.Errorf("the refused write has changed the object (-before +after):\n%s", diff)
+	}
 }
