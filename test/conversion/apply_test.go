@@ -117,10 +117,18 @@ func TestAManagerMovesToTheNewVersion(t *testing.T) {
 	ns := env.Namespace(t)
 	early, late := at("v1alpha1", ns, "subject"), at(hub, ns, "subject")
 	mustApply(t, env, early, "m1", false, `{"serviceName": "target"}`)
-	before := spec(t, env, late)
+	before, generation := spec(t, env, late), get(t, env, late).GetGeneration()
+
+	// The same in other words changes nothing but who owns what.
+	mustApply(t, env, late, "m1", false, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}}`)
+	const refOwned = `"f:ref":{"f:apiVersion":{},"f:kind":{},"f:name":{}}`
+	expectManagers(t, env, late, "m1 v1: {"+classOwned+`,"f:spec":{`+refOwned+"}}")
+	expectEqual(t, "spec at v1 after the manager has moved", before, spec(t, env, late))
+	if got := get(t, env, late).GetGeneration(); got != generation {
+		t.Errorf("the generation was %d and is %d", generation, got)
+	}
 
 	mustApply(t, env, late, "m1", false, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}, "path": "/a"}`)
-	const refOwned = `"f:ref":{"f:apiVersion":{},"f:kind":{},"f:name":{}}`
 	expectManagers(t, env, late, "m1 v1: {"+classOwned+`,"f:spec":{"f:path":{},`+refOwned+"}}")
 	mustApply(t, env, late, "m1", false, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}}`)
 	expectManagers(t, env, late, "m1 v1: {"+classOwned+`,"f:spec":{`+refOwned+"}}")
