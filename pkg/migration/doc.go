@@ -21,7 +21,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // A run may be interrupted at any point and begun again, and several may go on at once: an object that is stored as it
 // should be is not written, and every write that depends on what was read says so to the API server. When nothing is left
-// to do, a run reads and writes nothing.
+// to do, a run only reads.
 //
 // Which versions a definition has, which of them is stored, and when one is dropped is not its job. Neither is
 // validation: an object that today's rules refuse stays as it is, and is reported.

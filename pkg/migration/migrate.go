@@ -105,7 +105,8 @@ type run struct {
 // An error that wraps an ObjectsError says that these objects failed and the rest is done; any other, that the run ended
 // before it was done. Either way Migrate may be called again. The Summary tells what has been done in any case.
 func (m *Migrator) Migrate(ctx context.Context, resource schema.GroupResource, drop []string) (Summary, error) {
-	r := &run{migrator: m, log: m.Log.With("resource", resource.String()), tally: newTally(m.Log.With("resource", resource.String()), m.Every)}
+	log := m.Log.With("resource", resource.String())
+	r := &run{migrator: m, log: log, tally: newTally(log, m.Every)}
 	summary := Summary{Resource: resource.String()}
 	if err := r.read(ctx, resource, drop); err != nil {
 		return summary, fmt.Errorf("migrating %s: %w", resource, err)

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// definition has versions by name: s for the one that is stored, with - in front if it is not served.
+// definitionOf has versions by name, with * behind the one that is stored, and - in front of one that is not served.
 func definitionOf(versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 		Group: "example.com", Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "gauges"},

@@ -18,9 +18,9 @@ import (
 )
 
 // Requests are how many requests the API server has answered, from its own metric apiserver_request_total, by what they
-// asked for and how they were answered. Everybody's requests count, the
-// administrator's and the server's own too. The verbs are those of [Request], though a patch that applies is "apply", and
-// the deletion of a collection, which is how the objects of a namespace go, is "delete" as that of one object is.
+// asked for and how they were answered. Everybody's requests count, the administrator's and the server's own too. The
+// verbs are those of [Request], though a patch that applies is "apply", and the deletion of a collection, which is how the
+// objects of a namespace go, is "delete" as that of one object is.
 type Requests map[Answer]int
 
 // Requests takes a snapshot of the API server's count of requests. What was answered before is in it.

@@ -3,8 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The program behind `make release`: it builds the images of config/ and post-install/ for every platform of .ko.yaml, pushes them, and writes
-// what users install into a folder:
+// The program behind `make release`: it builds the images of config/ and post-install/ for every platform of .ko.yaml,
+// pushes them, and writes what users install into a folder:
 //
 //   - install.yaml: config/ with each image pinned by its digest, in the order in which it is applied;
 //   - post-install.yaml: post-install/ likewise, which is run after some upgrades;
