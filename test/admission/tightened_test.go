@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
 
 	"github.com/mallard-dev/mallard/test/harness"
 	"github.com/mallard-dev/mallard/test/harness/words"
@@ -62,12 +61,7 @@ func TestAnObjectThatBreaksANewBoundOfTheSchemaCanStillLiveAndDie(t *testing.T) 
 // tighten adds bounds to the schema of each version, and a rule to that of v1.
 func tighten(t *testing.T, env *harness.Env) {
 	t.Helper()
-	definitions := env.Definitions.ApiextensionsV1().CustomResourceDefinitions()
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		crd, err := definitions.Get(t.Context(), resource.GroupResource().String(), metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
+	env.ChangeDefinition(t, resource.GroupResource(), func(crd *apiextensionsv1.CustomResourceDefinition) {
 		longest := int64(4)
 		for _, version := range crd.Spec.Versions {
 			properties := version.Schema.OpenAPIV3Schema.Properties["spec"].Properties
@@ -82,10 +76,5 @@ func tighten(t *testing.T, env *harness.Env) {
 				properties["publish"] = publish
 			}
 		}
-		_, err = definitions.Update(t.Context(), crd, metav1.UpdateOptions{})
-		return err
 	})
-	if err != nil {
-		t.Fatalf("changing the schema: %v", err)
-	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/conversion"
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 // foreign is an object of v1 that nobody but the test writes to, for it is of another class.
@@ -78,7 +79,7 @@ func TestListOf500WithOneMalformedAnnotationIsListedAtEveryVersion(t *testing.T)
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	create(t, env, ns, foreign("malformed", map[string]string{annotation: malformed}))
+	create(t, env, ns, foreign("malformed", map[string]string{words.Stash: malformed}))
 	for _, version := range versions {
 		list, err := client(env, at(version, ns, "")).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -92,7 +93,7 @@ func TestListOf500WithOneMalformedAnnotationIsListedAtEveryVersion(t *testing.T)
 			continue
 		}
 		before := dropped(t, env)
-		if stash := get(t, env, at(version, ns, "malformed")).GetAnnotations()[annotation]; stash == malformed {
+		if stash := get(t, env, at(version, ns, "malformed")).GetAnnotations()[words.Stash]; stash == malformed {
 			t.Errorf("at %s the malformed annotation is shown", version)
 		}
 		if got := dropped(t, env) - before; got != 1 {
@@ -113,12 +114,12 @@ func TestWhatALaterReleaseStashedIsCarriedThroughEveryVersion(t *testing.T) {
 			t.Parallel()
 			env := harness.Shared(t)
 			ns := env.Namespace(t)
-			create(t, env, ns, foreign("subject", map[string]string{annotation: stash}))
+			create(t, env, ns, foreign("subject", map[string]string{words.Stash: stash}))
 			for _, version := range versions {
 				ref := at(version, ns, "subject")
 				get(t, env, ref)
 				update(t, env, ref, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"touched-at": version}) })
-				if got := get(t, env, at(hub, ns, "subject")).GetAnnotations()[annotation]; got != stash {
+				if got := get(t, env, at(hub, ns, "subject")).GetAnnotations()[words.Stash]; got != stash {
 					t.Errorf("after a write at %s the stash is %s, want %s", version, got, stash)
 				}
 			}
@@ -132,7 +133,7 @@ func TestTheAnnotationOfTheLiveObjectWins(t *testing.T) {
 	const stash = `{"e":{"v99/probe":{"d":1}},"f":1}`
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
-	create(t, env, ns, foreign("subject", map[string]string{annotation: stash}))
+	create(t, env, ns, foreign("subject", map[string]string{words.Stash: stash}))
 	sends := []struct {
 		what  string
 		value *string
@@ -141,9 +142,9 @@ func TestTheAnnotationOfTheLiveObjectWins(t *testing.T) {
 		for _, send := range sends {
 			update(t, env, at(version, ns, "subject"), func(o *unstructured.Unstructured) {
 				annotations := o.GetAnnotations()
-				delete(annotations, annotation)
+				delete(annotations, words.Stash)
 				if send.value != nil {
-					annotations[annotation] = *send.value
+					annotations[words.Stash] = *send.value
 				}
 				o.SetAnnotations(annotations)
 			})
@@ -151,7 +152,7 @@ func TestTheAnnotationOfTheLiveObjectWins(t *testing.T) {
 			if version == hub && send.value != nil && *send.value == "" {
 				want = ""
 			}
-			got, ok := get(t, env, at(hub, ns, "subject")).GetAnnotations()[annotation]
+			got, ok := get(t, env, at(hub, ns, "subject")).GetAnnotations()[words.Stash]
 			if got != want || ok != (want != "") {
 				t.Errorf("after %s was sent at %s there is %q (%t), want %q", send.what, version, got, ok, want)
 			}
@@ -179,8 +180,8 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 		var stash struct {
 			T int `json:"t"`
 		}
-		if err := json.Unmarshal([]byte(shown.GetAnnotations()[annotation]), &stash); err != nil || stash.T <= conversion.HardLimit {
-			t.Errorf("at %s the annotation is %q, which does not say how much would have been needed", version, shown.GetAnnotations()[annotation])
+		if err := json.Unmarshal([]byte(shown.GetAnnotations()[words.Stash]), &stash); err != nil || stash.T <= conversion.HardLimit {
+			t.Errorf("at %s the annotation is %q, which does not say how much would have been needed", version, shown.GetAnnotations()[words.Stash])
 		}
 		if _, err := client(env, at(version, ns, "")).List(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Errorf("listing at %s: %v", version, err)

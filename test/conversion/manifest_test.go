@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 // manifest is the one of Knative's sample-controller, word for word.
@@ -51,7 +52,7 @@ func TestKnativesOwnManifestAppliesUnchangedAndReadsBackAtEveryVersion(t *testin
 		if err := harness.Ready(got); err != nil {
 			t.Errorf("at %s: %v", version, err)
 		}
-		if stash, ok := got.GetAnnotations()[annotation]; ok && version == hub {
+		if stash, ok := got.GetAnnotations()[words.Stash]; ok && version == hub {
 			t.Errorf("at %s there is a stash: %s", version, stash)
 		}
 	}

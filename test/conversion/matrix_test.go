@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversion
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,9 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 // targets are how each version says that the target is the Service web.
@@ -94,7 +93,7 @@ func TestEveryWayToWriteAtEveryVersionWhicheverIsStored(t *testing.T) {
 	ns := env.Namespace(t)
 	n := 0
 	for _, storage := range []string{"v1alpha1", hub} {
-		store(t, env, storage)
+		words.StoreAt(t, env, storage)
 		for _, version := range versions {
 			n++
 			posted := fmt.Sprintf("posted-%d", n)
@@ -131,11 +130,8 @@ func TestEveryWayToWriteAtEveryVersionWhicheverIsStored(t *testing.T) {
 			t.Errorf("listing %d objects at %s: %d, %v", n, version, len(list.Items), err)
 		}
 	}
-	stored := map[string]int{}
-	for _, text := range env.StoredOf(t, at(hub, ns, "").Resource.GroupResource()) {
-		stored[parse(t, text)["apiVersion"].(string)]++
-	}
-	if stored["samples.knative.dev/v1"] != n/2 || stored["samples.knative.dev/v1alpha1"] != n/2 {
+	stored := env.StoredAt(t, at(hub, ns, "").Resource.GroupResource())
+	if stored[hub] != n/2 || stored["v1alpha1"] != n/2 {
 		t.Errorf("of %d objects there are stored %v, want a half at each version", n, stored)
 	}
 }
@@ -165,36 +161,4 @@ func expectEverywhere(t *testing.T, env *harness.Env, namespace, name, target, r
 			t.Errorf("observedGeneration of %s at %s is %d, want %d (%v)", name, version, observed, generation, err)
 		}
 	}
-}
-
-// store has the API server store what is written from now on at a version. It learns of that by a watch.
-func store(t *testing.T, env *harness.Env, version string) {
-	t.Helper()
-	ref := at(hub, "default", "probe")
-	definitions := env.Definitions.ApiextensionsV1().CustomResourceDefinitions()
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		definition, err := definitions.Get(t.Context(), ref.Resource.GroupResource().String(), metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		for i := range definition.Spec.Versions {
-			definition.Spec.Versions[i].Storage = definition.Spec.Versions[i].Name == version
-		}
-		_, err = definitions.Update(t.Context(), definition, metav1.UpdateOptions{})
-		return err
-	})
-	if err != nil {
-		t.Fatalf("storing at %s: %v", version, err)
-	}
-	harness.Eventually(t, "objects are stored at "+version, func(ctx context.Context) error {
-		if _, err := client(env, ref).Create(ctx, foreign(ref.Name, nil), metav1.CreateOptions{}); err != nil {
-			return fmt.Errorf("creating one: %w", err)
-		}
-		stored := parse(t, env.Stored(t, ref))["apiVersion"]
-		env.Delete(t, ref)
-		if stored != "samples.knative.dev/"+version {
-			return fmt.Errorf("one is stored as %v", stored)
-		}
-		return nil
-	})
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
 )
 
 func TestAWatchAtV1alpha1SeesOneChangeOfWhatItCannotShow(t *testing.T) {
@@ -36,16 +37,16 @@ func TestAWatchAtV1alpha1SeesOneChangeOfWhatItCannotShow(t *testing.T) {
 	changed := next(t, events, watch.Modified)
 	next(t, events, watch.Deleted)
 	if changed.GetGeneration() != before.GetGeneration()+1 || changed.GetResourceVersion() == before.GetResourceVersion() ||
-		changed.GetAnnotations()[annotation] == before.GetAnnotations()[annotation] {
+		changed.GetAnnotations()[words.Stash] == before.GetAnnotations()[words.Stash] {
 		t.Errorf("generation, resource version and annotation are %d, %s and %s, each should have changed",
-			changed.GetGeneration(), changed.GetResourceVersion(), changed.GetAnnotations()[annotation])
+			changed.GetGeneration(), changed.GetResourceVersion(), changed.GetAnnotations()[words.Stash])
 	}
 	for _, object := range []*unstructured.Unstructured{before, changed} {
 		object.SetGeneration(0)
 		object.SetResourceVersion("")
 		object.SetManagedFields(nil)
 		annotations := object.GetAnnotations()
-		delete(annotations, annotation)
+		delete(annotations, words.Stash)
 		object.SetAnnotations(annotations)
 	}
 	if diff := cmp.Diff(before.Object, changed.Object); diff != "" {

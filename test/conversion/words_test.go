@@ -26,12 +26,8 @@ import (
 // One webhook answers everything, so that its metrics are about everything.
 func TestMain(m *testing.M) { harness.Main(m, harness.WithReplicas("webhook", 1)) }
 
-const (
-	// annotation is where an older version keeps what it cannot show.
-	annotation = "conversion.samples.knative.dev/properties"
-	// hub is the version that is stored.
-	hub = "v1"
-)
+// hub is the version that is stored.
+const hub = "v1"
 
 // old are the versions besides the hub, and versions all of them.
 var (

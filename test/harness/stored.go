@@ -6,9 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package harness
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/mallard-dev/mallard/internal/devenv"
@@ -43,6 +45,25 @@ func (e *Env) StoredOf(t testing.TB, resource schema.GroupResource) map[string]s
 		objects[strings.TrimPrefix(entry.Key, prefix)] = string(entry.Value)
 	}
 	return objects
+}
+
+// StoredAt counts the objects of a custom resource by the version that etcd holds them at.
+func (e *Env) StoredAt(t testing.TB, resource schema.GroupResource) map[string]int {
+	t.Helper()
+	counts := make(map[string]int)
+	for _, object := range e.StoredOf(t, resource) {
+		counts[storedVersion(t, object)]++
+	}
+	return counts
+}
+
+func storedVersion(t testing.TB, object string) string {
+	t.Helper()
+	var kind metav1.TypeMeta
+	if err := json.Unmarshal([]byte(object), &kind); err != nil {
+		t.Fatalf("reading what etcd holds: %v: %s", err, object)
+	}
+	return kind.GroupVersionKind().Version
 }
 
 func (e *Env) stored(t testing.TB, prefix string) []devenv.Stored {

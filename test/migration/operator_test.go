@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package migration
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -20,8 +18,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -36,9 +32,6 @@ const postInstall = "../../post-install"
 // account is the name of the Job's service account.
 const account = "migrate"
 
-// bag is the annotation in which objects at an older version keep what that has no field for.
-const bag = "conversion.samples.knative.dev/properties"
-
 // installAccount applies what post-install/ gives the Job, without the Job, and returns a kubeconfig with the account's token.
 func installAccount(t *testing.T, env *harness.Env) string {
 	t.Helper()
@@ -51,12 +44,14 @@ func installAccount(t *testing.T, env *harness.Env) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	config, err := clientcmd.LoadFromFile(env.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range config.AuthInfos {
+		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: answer.Status.Token}
+	}
 	kubeconfig := t.TempDir() + "/kubeconfig"
-	config := clientcmdapi.NewConfig()
-	config.Clusters["c"] = &clientcmdapi.Cluster{Server: env.Config.Host, CertificateAuthorityData: env.Config.CAData}
-	config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: answer.Status.Token}
-	config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
-	config.CurrentContext = "x"
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
 		t.Fatal(err)
 	}
@@ -74,12 +69,8 @@ func jobSettings(t *testing.T) []string {
 	if err != nil || len(objects) != 1 {
 		t.Fatalf("reading the Job: %v (%d objects)", err, len(objects))
 	}
-	var job batchv1.Job
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(objects[0].Object, &job, true); err != nil {
-		t.Fatal(err)
-	}
 	var settings []string
-	for _, v := range job.Spec.Template.Spec.Containers[0].Env {
+	for _, v := range harness.As[batchv1.Job](t, objects[0]).Spec.Template.Spec.Containers[0].Env {
 		settings = append(settings, v.Name+"="+v.Value)
 	}
 	return settings
@@ -94,29 +85,6 @@ func newOperatorKind(t *testing.T, env *harness.Env) *kind {
 	return k
 }
 
-// storeOperatorAt changes at which version the operator's kind is stored, and returns when it is.
-func (k *kind) storeOperatorAt(t *testing.T, version string) {
-	t.Helper()
-	k.change(t, storing(version))
-	n := 0
-	harness.Eventually(t, "objects are stored at "+version, func(ctx context.Context) error {
-		n++
-		probe := words.Published(k.namespace, fmt.Sprintf("probe-%d", n))
-		probe.Spec.Publish = nil
-		client := k.env.Samples.SamplesV1().AddressableServices(k.namespace)
-		if _, err := client.Create(ctx, probe, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-		stored := k.env.Stored(t, k.ref(probe.Name))
-		k.env.Delete(t, k.ref(probe.Name))
-		k.env.Await(t, k.ref(probe.Name), harness.Gone)
-		if !strings.Contains(stored, k.apiVersion(version)) {
-			return errors.New("they are not yet")
-		}
-		return nil
-	})
-}
-
 // TestTheOperatorsObjectsAreMovedByItsJob moves objects that are stored at v1alpha1, which has no field for most of what they
 // say, while the operator works. The program has the settings and the rights of the Job.
 func TestTheOperatorsObjectsAreMovedByItsJob(t *testing.T) {
@@ -125,7 +93,7 @@ func TestTheOperatorsObjectsAreMovedByItsJob(t *testing.T) {
 	k := newOperatorKind(t, env)
 	kubeconfig := installAccount(t, env)
 	env.Apply(t, k.namespace, words.Target)
-	k.storeOperatorAt(t, "v1alpha1")
+	words.StoreAt(t, env, "v1alpha1")
 	const n = 50
 	for i := range n {
 		object := words.Published(k.namespace, fmt.Sprintf("o-%d", i))
@@ -136,14 +104,17 @@ func TestTheOperatorsObjectsAreMovedByItsJob(t *testing.T) {
 		}
 	}
 	words.AwaitReady(t, env, k.namespace, n)
+	if got := k.storedAt(t); got["v1alpha1"] != n || len(got) != 1 {
+		t.Fatalf("before, objects are stored at %v, want all %d at v1alpha1", got, n)
+	}
 	for name, value := range env.StoredOf(t, k.resource) {
-		if !strings.HasPrefix(value, k.apiVersion("v1alpha1")) || !strings.Contains(value, bag) {
-			t.Fatalf("%s is stored as %s, want it at v1alpha1 with its other fields in an annotation", name, value)
+		if !strings.Contains(value, words.Stash) {
+			t.Fatalf("%s is stored as %s, want its other fields in an annotation", name, value)
 		}
 	}
 	was := k.list(t)
 
-	k.storeOperatorAt(t, "v1")
+	words.StoreAt(t, env, "v1")
 	if code, stderr := start(t, kubeconfig, jobSettings(t)...).end(t); code != 0 {
 		t.Fatalf("it exits with %d:\n%s", code, stderr)
 	}
@@ -157,7 +128,7 @@ func TestTheOperatorsObjectsAreMovedByItsJob(t *testing.T) {
 	}
 	after := env.StoredOf(t, k.resource)
 	for name, value := range after {
-		if strings.Contains(value, bag) {
+		if strings.Contains(value, words.Stash) {
 			t.Errorf("%s still has the annotation, though v1 has a field for everything: %s", name, value)
 		}
 	}
@@ -181,7 +152,7 @@ func TestObjectsOfTheOperatorAreMovedAlthoughItsWebhookIsDownForAWhile(t *testin
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)
 	env.Apply(t, k.namespace, words.Target)
-	k.storeOperatorAt(t, "v1alpha1")
+	words.StoreAt(t, env, "v1alpha1")
 	const n = 5
 	for i := range n {
 		object := words.Published(k.namespace, fmt.Sprintf("o-%d", i))
@@ -190,7 +161,7 @@ func TestObjectsOfTheOperatorAreMovedAlthoughItsWebhookIsDownForAWhile(t *testin
 		}
 	}
 	words.AwaitReady(t, env, k.namespace, n)
-	k.storeOperatorAt(t, "v1")
+	words.StoreAt(t, env, "v1")
 	tries := 0
 	m, logs := k.migrator(t, func(r *http.Request) error {
 		if r.Method != http.MethodPatch || !strings.HasSuffix(r.URL.Path, "/o-2") {
@@ -220,21 +191,19 @@ func TestTheAccountMayDoWhatTheJobDoesAndNothingElse(t *testing.T) {
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)
 	kubeconfig := installAccount(t, env)
-	k.storeOperatorAt(t, "v1alpha1")
+	words.StoreAt(t, env, "v1alpha1")
 	env.Apply(t, k.namespace, `
 apiVersion: samples.knative.dev/v1alpha1
 kind: AddressableService
 metadata: {name: it}
 spec: {serviceName: target}
 `)
-	k.storeOperatorAt(t, "v1")
+	words.StoreAt(t, env, "v1")
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	disturbed := *k
-	disturbed.env = &harness.Env{Config: rest.CopyConfig(config)}
-	m, _ := disturbed.migrator(t, before(http.MethodPatch, "/it", func() { env.Patch(t, k.ref("it"), `{"metadata": {"labels": {"a": "b"}}}`) }))
+	m, _ := k.migratorAs(t, config, before(http.MethodPatch, "/it", func() { env.Patch(t, k.ref("it"), `{"metadata": {"labels": {"a": "b"}}}`) }))
 	mark := env.Mark(t)
 	if _, err := m.Migrate(t.Context(), k.resource, []string{"v1alpha1"}); err != nil {
 		t.Fatal(err)

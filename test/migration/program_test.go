@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -119,7 +120,8 @@ func TestTheProgramEndsAtOnceWhenItIsTold(t *testing.T) {
 	r := start(t, k.env.Kubeconfig, "RESOURCES="+k.resource.String())
 	select {
 	case <-reached:
-	case <-t.Context().Done():
+	case <-time.After(harness.Deadline):
+		t.Fatal("the program has not come to the object")
 	}
 	if err := r.command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

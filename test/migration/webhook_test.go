@@ -33,7 +33,6 @@ import (
 // the API server asks, for which there has to be an object.
 func (k *kind) serveWebhook(t *testing.T, answer func(name string) bool) {
 	t.Helper()
-	const probe = "asked"
 	asked := make(chan struct{}, 1)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var review admissionv1.AdmissionReview
@@ -72,7 +71,7 @@ webhooks:
 			t.Errorf("deleting the webhook of the test: %v", err)
 		}
 	})
-	harness.Eventually(t, "the webhook is "+probe, func(ctx context.Context) error {
+	harness.Eventually(t, "the webhook is asked", func(ctx context.Context) error {
 		object := &k.list(t)[0]
 		client := k.env.Dynamic.Resource(k.resource.WithVersion("v1")).Namespace(k.namespace)
 		if _, err := client.Update(ctx, object, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {

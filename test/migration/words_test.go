@@ -7,10 +7,7 @@ package migration
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -121,23 +118,10 @@ func (k *kind) definition(t *testing.T) *apiextensionsv1.CustomResourceDefinitio
 	return definition
 }
 
-// change changes the definition, against whoever else does.
+// change changes the definition.
 func (k *kind) change(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinition)) {
 	t.Helper()
-	harness.Eventually(t, "the definition is changed", func(ctx context.Context) error {
-		definition := k.definition(t)
-		change(definition)
-		_, err := k.env.Definitions.ApiextensionsV1().CustomResourceDefinitions().Update(ctx, definition, metav1.UpdateOptions{})
-		return err
-	})
-}
-
-func storing(version string) func(*apiextensionsv1.CustomResourceDefinition) {
-	return func(d *apiextensionsv1.CustomResourceDefinition) {
-		for i := range d.Spec.Versions {
-			d.Spec.Versions[i].Storage = d.Spec.Versions[i].Name == version
-		}
-	}
+	k.env.ChangeDefinition(t, k.resource, change)
 }
 
 func notServing(version string) func(*apiextensionsv1.CustomResourceDefinition) {
@@ -162,54 +146,28 @@ func without(version string) func(*apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// storeAt changes the storage version, and returns when objects are written at it: the API server learns of it by a watch.
+// storeAt changes the storage version.
 func (k *kind) storeAt(t *testing.T, version string) {
 	t.Helper()
-	k.change(t, storing(version))
-	k.awaitWrites(t, version)
-}
-
-func (k *kind) awaitWrites(t *testing.T, version string) {
-	t.Helper()
-	n := 0
-	harness.Eventually(t, "objects are stored at "+version, func(context.Context) error {
-		n++
-		name := fmt.Sprintf("probe-%d", n)
-		if err := k.apply(t, "v1", "probe", name, "{}"); err != nil {
-			return err
-		}
-		stored := k.env.Stored(t, k.ref(name))
-		k.env.Delete(t, k.ref(name))
-		if !strings.Contains(stored, k.apiVersion(version)) {
-			return errors.New("they are not yet")
-		}
-		return nil
-	})
-}
-
-// apiVersion is how an object in etcd says what it is stored at.
-func (k *kind) apiVersion(version string) string {
-	return fmt.Sprintf(`{"apiVersion":"%s/%s"`, k.resource.Group, version)
+	k.env.StoreAt(t, version, k.namespace, fmt.Sprintf("{apiVersion: %s/v1, kind: Gauge, metadata: {name: probe}}", k.resource.Group))
 }
 
 // storedAt counts the objects in etcd by the version that they are stored at.
 func (k *kind) storedAt(t *testing.T) map[string]int {
 	t.Helper()
-	counts := map[string]int{}
-	for name, value := range k.env.StoredOf(t, k.resource) {
-		var object metav1.TypeMeta
-		if err := json.Unmarshal([]byte(value), &object); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		counts[object.GroupVersionKind().Version]++
-	}
-	return counts
+	return k.env.StoredAt(t, k.resource)
 }
 
 // migrator is one that logs where the test can see, and whose requests can be disturbed by the test before they go out.
 func (k *kind) migrator(t *testing.T, disturb disturb) (*migration.Migrator, *observer.ObservedLogs) {
 	t.Helper()
-	config := rest.CopyConfig(k.env.Config)
+	return k.migratorAs(t, k.env.Config, disturb)
+}
+
+// migratorAs is migrator with the rights of a config.
+func (k *kind) migratorAs(t *testing.T, as *rest.Config, disturb disturb) (*migration.Migrator, *observer.ObservedLogs) {
+	t.Helper()
+	config := rest.CopyConfig(as)
 	config.UserAgent = k.userAgent()
 	if disturb != nil {
 		config.Wrap(disturb.wrap)
