@@ -217,7 +217,7 @@ func TestAViewThatWouldBeTooLargeIsRefusedAtV1(t *testing.T) {
 		room           = 200
 	)
 	stash := beginning + strings.Repeat("x", conversion.HardLimit-room-len(beginning)-len(end)) + end
-	create(t, env, ns, foreign("subject", map[string]string{annotation: stash}))
+	create(t, env, ns, foreign("subject", map[string]string{words.Stash: stash}))
 	ref := at(hub, ns, "subject")
 	setPath := func(length int) error {
 		return tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { set(t, o, "/"+strings.Repeat("p", length-1), "spec", "path") })

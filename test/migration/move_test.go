@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -33,13 +34,10 @@ func TestEveryObjectIsMovedToTheStorageVersionAndNothingElseOfItChanges(t *testi
 		t.Errorf("the summary is %+v, want %d moved", summary, n)
 	}
 	k.expectStored(t, n)
+	k.expectUnchanged(t, was)
 	for i, now := range k.list(t) {
 		if now.GetResourceVersion() == was[i].GetResourceVersion() {
 			t.Errorf("%s was not written", now.GetName())
-		}
-		now.SetResourceVersion(was[i].GetResourceVersion())
-		if diff := cmp.Diff(was[i].Object, now.Object); diff != "" {
-			t.Errorf("%s has changed (-before +after):\n%s", now.GetName(), diff)
 		}
 	}
 	var progress []string
@@ -109,6 +107,21 @@ func (k *kind) expectStored(t *testing.T, n int) {
 	}
 	if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1]" {
 		t.Errorf("status.storedVersions is %s, want [v1]", got)
+	}
+}
+
+// expectUnchanged expects that nothing of what objects were has changed but their resource versions.
+func (k *kind) expectUnchanged(t *testing.T, was []unstructured.Unstructured) {
+	t.Helper()
+	now := k.list(t)
+	if len(now) != len(was) {
+		t.Fatalf("there are %d objects, want %d", len(now), len(was))
+	}
+	for i := range was {
+		now[i].SetResourceVersion(was[i].GetResourceVersion())
+		if diff := cmp.Diff(was[i].Object, now[i].Object); diff != "" {
+			t.Errorf("%s has changed (-before +after):\n%s", now[i].GetName(), diff)
+		}
 	}
 }
 

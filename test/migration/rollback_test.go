@@ -28,18 +28,10 @@ func TestObjectsAreMovedDownForARollbackAndLoseNothing(t *testing.T) {
 		n     = 5
 		later = `{"e":{"v99/probe":{"d":{"path":"/healthy"}}},"f":1}`
 	)
-	for i := range n {
-		object := words.Published(k.namespace, fmt.Sprintf("o-%d", i))
-		object.Annotations = map[string]string{bag: later}
-		object.Spec.Path = new("/path")
-		if _, err := env.Samples.SamplesV1().AddressableServices(k.namespace).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	words.AwaitReady(t, env, k.namespace, n)
+	k.publish(t, n, map[string]string{words.Stash: later})
 	was, before := k.list(t), env.StoredOf(t, k.resource)
 
-	k.storeOperatorAt(t, "v1alpha1")
+	words.StoreAt(t, env, "v1alpha1")
 	k.migrate(t)
 	if got := fmt.Sprint(k.storedAt(t), k.definition(t).Status.StoredVersions); got != fmt.Sprintf("map[v1alpha1:%d] [v1alpha1]", n) {
 		t.Errorf("objects are stored at %s, want all at v1alpha1", got)
@@ -51,12 +43,7 @@ func TestObjectsAreMovedDownForARollbackAndLoseNothing(t *testing.T) {
 			}
 		}
 	}
-	for i, now := range k.list(t) {
-		now.SetResourceVersion(was[i].GetResourceVersion())
-		if diff := cmp.Diff(was[i].Object, now.Object); diff != "" {
-			t.Errorf("stored at v1alpha1, %s is another one at v1 (-before +after):\n%s", now.GetName(), diff)
-		}
-	}
+	k.expectUnchanged(t, was)
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
 		list, err := env.Dynamic.Resource(k.resource.WithVersion(version)).Namespace(k.namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil || len(list.Items) != n {
@@ -64,7 +51,7 @@ func TestObjectsAreMovedDownForARollbackAndLoseNothing(t *testing.T) {
 		}
 	}
 
-	k.storeOperatorAt(t, "v1")
+	words.StoreAt(t, env, "v1")
 	k.migrate(t)
 	k.expectStored(t, n)
 	if diff := cmp.Diff(before, env.StoredOf(t, k.resource)); diff != "" {
