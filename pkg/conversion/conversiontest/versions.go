@@ -79,10 +79,14 @@ func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 	t.Helper()
 	random := newFiller(source, k.Functions)
 	for range testrand.Inputs(t) {
-		before := canonical(t, random.object(t, a))
-		shown := expectConverted(t, before, a, b)
-		expectSamef(t, before, canonical(t, converted(t, shown, b, a)), "by way of %s", shown)
+		thereAndBack(t, canonical(t, random.object(t, a)), a, b)
 	}
+}
+
+func thereAndBack(t *testing.T, before string, a, b Version) {
+	t.Helper()
+	shown := expectConverted(t, before, a, b)
+	expectSamef(t, before, canonical(t, converted(t, shown, b, a)), "by way of %s", shown)
 }
 
 // always converts the same objects many times. What is compared are the bytes that a webhook would send.
