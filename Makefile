@@ -90,7 +90,7 @@ test-unit: ## Runs only the operator's unit tests, which need no control plane
 
 .PHONY: fuzz
 fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=100000 a hundred times as many)
-	MALLARD_TEST_INPUTS=$(INPUTS) go test -count 1 -timeout $(TEST_TIMEOUT) ./pkg/conversion/... ./pkg/apis/samples/... ./codegen/fixtures/... $(ARGS)
+	MALLARD_TEST_INPUTS=$(INPUTS) go test -count 1 -timeout $(TEST_TIMEOUT) ./pkg/conversion/... ./pkg/apis/samples/... ./pkg/webhook ./codegen/fixtures/... $(ARGS)
 
 .PHONY: mutants
 mutants: ## Makes one mistake after the other in a copy, and expects tests to find each (ARGS='drop-hook-call' only this one)

@@ -30,6 +30,7 @@ import (
 	knativewebhook "knative.dev/pkg/webhook"
 	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 
+	"github.com/mallard-dev/mallard/internal/testrand"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
@@ -99,7 +100,7 @@ func typed(t *testing.T, object any, version string) string {
 }
 
 func TestObjectsComeBackFromEveryVersion(t *testing.T) {
-	const objects = 1000 // in one request, as in a LIST
+	objects := testrand.Inputs(t) // in one request, as in a LIST
 	random := conversiontest.Kind{Versions: versions}.Random(t)
 	for _, from := range versions {
 		originals := make([]string, objects)
