@@ -143,6 +143,11 @@ func TestNewVersionLeavesOlderConversionsAlone(t *testing.T) {
 			kept[storage(version, name)] = read(t, storage(version, name))
 		}
 	}
+	for _, hook := range []string{
+		storage("v1alpha1", "header_augment.go"), storage("v1alpha1", "widgetspec_augment.go"), storage("v1beta1", "gadgetspec_augment.go"),
+	} {
+		kept[hook] = read(t, hook)
+	}
 	kept[storage("v1", generators.TypesFile)] = read(t, storage("v1", generators.TypesFile))
 	hubWas := read(t, storage("v1", generators.HubFile))
 
