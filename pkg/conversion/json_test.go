@@ -35,6 +35,29 @@ func TestCanonicalJSONIsTheSameHoweverItWasWritten(t *testing.T) {
 	}
 }
 
+// Which characters are escaped is what encoding/json says, whichever way it is found out.
+func TestCanonicalTextIsEscapedAsByTheLibrary(t *testing.T) {
+	for _, text := range []string{"\xff", "a\xe2\x80", "\x7f", "\u2027", "\u2028", "\u2029", "\u202a", "\ufeff", "\ufffd", "\uffff", "é<>&", "漢字", "😀", "é\t\\\"/"} {
+		for _, value := range []any{text, []string{text}, map[string]string{text: text}} {
+			got, err := conversion.Canonical(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Bytes that are no UTF-8 are another character once they have been read.
+			var want bytes.Buffer
+			encoder := json.NewEncoder(&want)
+			encoder.SetEscapeHTML(false)
+			if err := encoder.Encode(meaning(t, got)); err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != string(bytes.TrimSpace(want.Bytes())) {
+				t.Errorf("%q becomes %s, want %s", text, got, want.Bytes())
+			}
+			expectCanonical(t, got)
+		}
+	}
+}
+
 func TestEqualIsStrict(t *testing.T) {
 	type lists struct {
 		A []int `json:"a"`

@@ -155,8 +155,8 @@ func encodedString(s string) []byte {
 
 // isPlain is whether a string looks the same as JSON, between quotes.
 func isPlain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+	for _, r := range s {
+		if r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || r == '\u2028' || r == '\u2029' {
 			return false
 		}
 	}
