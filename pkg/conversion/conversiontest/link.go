@@ -7,6 +7,7 @@ package conversiontest
 
 import (
 	"math/rand"
+	"reflect"
 	"testing"
 
 	"github.com/mallard-dev/mallard/internal/testrand"
@@ -48,15 +49,17 @@ func there[From, To any](t *testing.T, source rand.Source, functions []any, fort
 		if err := forth(&first, &middle); err != nil {
 			t.Fatalf("from %s: %v", before, err)
 		}
-		expectSamef(t, before, canonical(t, &first), "the conversion changed its source")
+		expectSamef(t, before, canonical(t, &first), changesSource)
 		shown := canonical(t, &middle)
 		if err := back(&again, &middle); err != nil {
 			t.Fatalf("back from %s: %v", shown, err)
 		}
-		expectSamef(t, shown, canonical(t, &middle), "the conversion back changed its source")
+		expectSamef(t, shown, canonical(t, &middle), changesSource)
 		expectSamef(t, before, canonical(t, &again), "by way of %s", shown)
 
-		expectApart(t, &middle, &again)
-		expectApart(t, &first, &middle)
+		spoil(reflect.ValueOf(&again))
+		expectSamef(t, shown, canonical(t, &middle), sharesMemory, &again, &middle)
+		spoil(reflect.ValueOf(&middle))
+		expectSamef(t, before, canonical(t, &first), sharesMemory, &middle, &first)
 	}
 }
