@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package roundtrip
 
 import (
+	"maps"
 	"math/rand"
 	"reflect"
 	"testing"
@@ -35,23 +36,8 @@ func TestRandomEditsAtV1alpha1(t *testing.T) {
 				}
 			},
 		},
-		"status.address": {
-			edit: func(shown, other *v1alpha1.AddressableService) { shown.Status.Address = other.Status.Address },
-			rule: func(was *v1.AddressableService, _, edited *v1alpha1.AddressableService) {
-				setAddress(was, edited.Status.Address)
-			},
-		},
-		"status": {
-			edit: func(shown, other *v1alpha1.AddressableService) { shown.Status.Status = other.Status.Status },
-			rule: func(was *v1.AddressableService, _, edited *v1alpha1.AddressableService) {
-				was.Status.Status = edited.Status.Status
-			},
-		},
-		"metadata.labels": {
-			edit: func(shown, other *v1alpha1.AddressableService) { shown.Labels = other.Labels },
-			rule: func(was *v1.AddressableService, _, edited *v1alpha1.AddressableService) { was.Labels = edited.Labels },
-		},
 	}
+	maps.Copy(edits, editsAnywhere(func(as *v1alpha1.AddressableService) **duckv1.Addressable { return &as.Status.Address }))
 	testRandomEdits(t, "v1alpha1", edits)
 }
 
@@ -95,23 +81,8 @@ func TestRandomEditsAtV1beta1(t *testing.T) {
 				}
 			},
 		},
-		"status.address": {
-			edit: func(shown, other *v1beta1.AddressableService) { shown.Status.Address = other.Status.Address },
-			rule: func(was *v1.AddressableService, _, edited *v1beta1.AddressableService) {
-				setAddress(was, edited.Status.Address)
-			},
-		},
-		"status": {
-			edit: func(shown, other *v1beta1.AddressableService) { shown.Status.Status = other.Status.Status },
-			rule: func(was *v1.AddressableService, _, edited *v1beta1.AddressableService) {
-				was.Status.Status = edited.Status.Status
-			},
-		},
-		"metadata.labels": {
-			edit: func(shown, other *v1beta1.AddressableService) { shown.Labels = other.Labels },
-			rule: func(was *v1.AddressableService, _, edited *v1beta1.AddressableService) { was.Labels = edited.Labels },
-		},
 	}
+	maps.Copy(edits, editsAnywhere(func(as *v1beta1.AddressableService) **duckv1.Addressable { return &as.Status.Address }))
 	testRandomEdits(t, "v1beta1", edits)
 }
 
@@ -123,29 +94,50 @@ type edit[T any] struct {
 	rule func(was *v1.AddressableService, shown, edited *T)
 }
 
+// editsAnywhere are the edits of what every version has.
+func editsAnywhere[T any, P interface {
+	*T
+	duckv1.KRShaped
+}](address func(*T) **duckv1.Addressable) map[string]edit[T] {
+	return map[string]edit[T]{
+		"status.address": {
+			edit: func(shown, other *T) { *address(shown) = *address(other) },
+			rule: func(was *v1.AddressableService, _, edited *T) { setAddress(was, *address(edited)) },
+		},
+		"status": {
+			edit: func(shown, other *T) { *P(shown).GetStatus() = *P(other).GetStatus() },
+			rule: func(was *v1.AddressableService, _, edited *T) { was.Status.Status = *P(edited).GetStatus() },
+		},
+		"metadata.labels": {
+			edit: func(shown, other *T) { P(shown).SetLabels(P(other).GetLabels()) },
+			rule: func(was *v1.AddressableService, _, edited *T) { was.Labels = P(edited).GetLabels() },
+		},
+	}
+}
+
 func testRandomEdits[T any](t *testing.T, version string, edits map[string]edit[T]) {
 	t.Helper()
-	random := randomly(t)
-	r := rand.New(testrand.Source(t))
 	for field, edit := range edits {
 		t.Run(field, func(t *testing.T) {
+			random := randomly(t)
+			r := rand.New(testrand.Source(t))
 			for range testrand.Inputs(t) {
-				was := random("v1").(*v1.AddressableService)
+				was, other := random("v1").(*v1.AddressableService), any(random(version)).(*T)
 				makeUsual(was, r)
 				before := encode(t, was)
-				var shown, edited, other T
+				var shown, edited T
 				text := converted(t, before, "v1", version)
 				decode(t, text, &shown)
 				decode(t, text, &edited)
-				decode(t, encode(t, random(version)), &other)
 
-				edit.edit(&edited, &other)
+				edit.edit(&edited, other)
 				edit.rule(was, &shown, &edited)
-				after := converted(t, encode(t, &edited), version, "v1")
-				expectSamef(t, encode(t, was), visible(t, after), "%s, which %s shows as %s, edited to %s", before, version, text, encode(t, &edited))
+				written := encode(t, &edited)
+				after := converted(t, written, version, "v1")
+				expectSamef(t, encode(t, was), visible(t, after), "%s, which %s shows as %s, edited to %s", before, version, text, written)
 
 				again := converted(t, after, "v1", version)
-				expectSamef(t, visible(t, encode(t, &edited)), visible(t, again), "who edited %s does not see what was written", text)
+				expectSamef(t, visible(t, written), visible(t, again), "who edited %s does not see what was written", text)
 			}
 		})
 	}

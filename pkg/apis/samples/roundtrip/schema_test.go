@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"knative.dev/pkg/apis"
@@ -79,12 +80,10 @@ func TestAnnotationsDoNotCircumventTheRulesOfV1(t *testing.T) {
 				if i%2 == 0 {
 					other = encode(t, random("v1"))
 				}
-				var donor struct {
-					Metadata struct{ Annotations map[string]string }
-				}
-				decode(t, converted(t, other, "v1", version), &donor)
+				donor := newObject(t, version).(metav1.Object)
+				decode(t, converted(t, other, "v1", version), donor)
 				object := random(version)
-				object["metadata"].(map[string]any)["annotations"] = map[string]any{annotation: donor.Metadata.Annotations[annotation]}
+				object["metadata"].(map[string]any)["annotations"] = map[string]any{annotation: donor.GetAnnotations()[annotation]}
 
 				text := encode(t, object)
 				if isRefused(t, text, version) {

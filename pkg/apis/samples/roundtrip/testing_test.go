@@ -6,56 +6,50 @@ SPDX-License-Identifier: Apache-2.0
 package roundtrip
 
 import (
-	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/json"
 
 	"knative.dev/pkg/apis"
 
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 	"github.com/mallard-dev/mallard/pkg/conversion"
 	"github.com/mallard-dev/mallard/pkg/conversion/conversiontest"
 )
 
 const annotation = "conversion.samples.knative.dev/properties"
 
-// all are the versions.
-var all = []string{"v1alpha1", "v1beta1", "v1"}
+// versions are those of the kind, the oldest first, and all are their names.
+var (
+	versions = conversionOfAddressableService().Versions
+	all      = func() (names []string) {
+		for _, version := range versions {
+			names = append(names, version.Name)
+		}
+		return names
+	}()
+)
+
+func versionOf(t *testing.T, name string) conversiontest.Version {
+	t.Helper()
+	at := slices.Index(all, name)
+	if at < 0 {
+		t.Fatalf("there is no version %q", name)
+	}
+	return versions[at]
+}
 
 func newObject(t *testing.T, version string) apis.Convertible {
 	t.Helper()
-	switch version {
-	case "v1alpha1":
-		return &v1alpha1.AddressableService{}
-	case "v1beta1":
-		return &v1beta1.AddressableService{}
-	case "v1":
-		return &v1.AddressableService{}
-	}
-	t.Fatalf("there is no version %q", version)
-	return nil
-}
-
-// kind is the kind as the generated test has it.
-func kind(t *testing.T) conversiontest.Kind {
-	t.Helper()
-	k := conversiontest.Kind{Functions: append(knownFunctions(), conversionFunctions...)}
-	for _, version := range all {
-		k.Versions = append(k.Versions, conversiontest.Version{Name: version, New: func() apis.Convertible { return newObject(t, version) }})
-	}
-	return k
+	return versionOf(t, version).New()
 }
 
 // randomly returns a function that makes random objects of a version.
 func randomly(t *testing.T) func(version string) apis.Convertible {
 	t.Helper()
-	random := kind(t).Random(t)
-	return func(version string) apis.Convertible {
-		return random(conversiontest.Version{Name: version, New: func() apis.Convertible { return newObject(t, version) }})
-	}
+	random := conversionOfAddressableService().Random(t)
+	return func(version string) apis.Convertible { return random(versionOf(t, version)) }
 }
 
 // converted is an object at another version, both as JSON, as a webhook has them.
@@ -78,6 +72,7 @@ func encode(t *testing.T, value any) string {
 	return string(text)
 }
 
+// decode reads an object as API servers do: a whole number is one, however large.
 func decode(t *testing.T, text string, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), into); err != nil {

@@ -135,7 +135,7 @@ func TestHowObjectsAreShown(t *testing.T) {
 			original := encodeAs(t, test.object, test.at)
 			for version, want := range test.want {
 				got := converted(t, test.object, test.at, version)
-				expectSamef(t, want, unfolded(t, got), "%s: at %s", test.reason, version)
+				expectSamef(t, want, encode(t, unfold(t, got)), "%s: at %s", test.reason, version)
 				expectSamef(t, original, converted(t, got, version, test.at), "written back at %s", version)
 			}
 		})
@@ -150,8 +150,8 @@ func encodeAs(t *testing.T, text, version string) string {
 	return encode(t, object)
 }
 
-// unfolded is an object with what is in the annotation as JSON instead of a text.
-func unfolded(t *testing.T, object string) string {
+// unfold reads an object, with what is in the annotation as JSON instead of a text.
+func unfold(t *testing.T, object string) map[string]any {
 	t.Helper()
 	var whole map[string]any
 	decode(t, object, &whole)
@@ -162,5 +162,5 @@ func unfolded(t *testing.T, object string) string {
 		decode(t, text, &content)
 		annotations[annotation] = content
 	}
-	return encode(t, whole)
+	return whole
 }

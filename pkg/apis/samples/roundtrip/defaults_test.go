@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package v1beta1
+package roundtrip
 
 import (
 	"context"
@@ -18,47 +18,63 @@ import (
 	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
-const stashKey = "conversion.samples.knative.dev/properties"
+// completed is an object that admission completes.
+type completed interface {
+	metav1.Object
+	apis.Defaultable
+}
 
+// Every version completes its spec by its own rules, and the metadata by those of v1.
 func TestSetDefaults(t *testing.T) {
-	type annotations = map[string]string
-	object := func(spec AddressableServiceSpec, annotations annotations, finalizers ...string) *AddressableService {
-		return &AddressableService{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", Annotations: annotations, Finalizers: finalizers},
-			Spec:       spec,
-		}
+	for version, spec := range map[string]struct{ given, complete string }{
+		"v1alpha1": {`{"serviceName":"web"}`, `{"serviceName":"web"}`},
+		"v1beta1":  {`{"path":"/p"}`, `{"path":"/p","exposure":"Internal"}`},
+		"v1":       {`{"path":"/p"}`, `{"path":"/p","visibility":"ClusterLocal"}`},
+	} {
+		t.Run(version, func(t *testing.T) { testSetDefaults(t, version, spec.given, spec.complete) })
 	}
-	updateOf := func(old *AddressableService) func(context.Context) context.Context {
+}
+
+func testSetDefaults(t *testing.T, version, given, complete string) {
+	t.Helper()
+	type annotations = map[string]string
+	object := func(spec string, annotations annotations, finalizers ...string) completed {
+		as := newObject(t, version).(completed)
+		decode(t, `{"metadata":{"namespace":"ns","name":"a"},"spec":`+spec+`}`, as)
+		as.SetAnnotations(annotations)
+		as.SetFinalizers(finalizers)
+		return as
+	}
+	updateOf := func(old completed) func(context.Context) context.Context {
 		return func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, old) }
 	}
-	given, complete := AddressableServiceSpec{Path: "/p"}, AddressableServiceSpec{Path: "/p", Exposure: ExposureInternal}
 	ours := annotations{samples.ClassAnnotationKey: samples.ClassMallard}
 
 	for name, test := range map[string]struct {
 		reason string
 		ctx    func(context.Context) context.Context
-		in     *AddressableService
-		want   *AddressableService
+		in     completed
+		want   completed
 	}{
 		"create": {
-			reason: "class and finalizer are those that v1 gives, and the exposure is what its absence means",
+			reason: "class and finalizer are those that v1 gives, and what is left out of the spec is what its absence means",
 			ctx:    apis.WithinCreate,
 			in:     object(given, nil),
 			want:   object(complete, ours, samples.FinalizerName),
 		},
 		"update with the first manifest": {
 			reason: "it has neither the class nor what is stashed, and means neither to change",
-			ctx:    updateOf(object(complete, annotations{samples.ClassAnnotationKey: "other", stashKey: "{}"})),
+			ctx:    updateOf(object(complete, annotations{samples.ClassAnnotationKey: "other", annotation: "{}"})),
 			in:     object(given, nil),
-			want:   object(complete, annotations{samples.ClassAnnotationKey: "other", stashKey: "{}"}),
+			want:   object(complete, annotations{samples.ClassAnnotationKey: "other", annotation: "{}"}),
 		},
 		"update with an old copy": {
 			reason: "what has changed since at another version must not come back",
 			ctx:    updateOf(object(complete, ours, samples.FinalizerName)),
-			in:     object(given, annotations{stashKey: "{}"}),
+			in:     object(given, annotations{annotation: "{}"}),
 			want:   object(complete, ours, samples.FinalizerName),
 		},
-		"update of an object without exposure": {
+		"update of an object that is not complete": {
 			reason: "it was created at a version without the field; what else changes must not change that",
 			ctx:    updateOf(object(given, ours, samples.FinalizerName)),
 			in:     object(given, ours, samples.FinalizerName),
@@ -71,7 +87,7 @@ func TestSetDefaults(t *testing.T) {
 			want:   object(given, nil),
 		},
 		"outside of admission": {
-			reason: "class and finalizer are decided by admission alone",
+			reason: "admission alone completes an object",
 			ctx:    func(ctx context.Context) context.Context { return ctx },
 			in:     object(given, nil),
 			want:   object(given, nil),
