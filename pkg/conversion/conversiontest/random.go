@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,7 +102,10 @@ func (f *filler) vary(value reflect.Value) {
 		if chosen {
 			value.Set(reflect.MakeMap(value.Type()))
 		}
-		for _, key := range value.MapKeys() {
+		keys := value.MapKeys()
+		// Otherwise the same seed would make another object the next time.
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		for _, key := range keys {
 			element := reflect.New(value.Type().Elem()).Elem()
 			element.Set(value.MapIndex(key))
 			f.vary(element)
