@@ -8,6 +8,7 @@ package webhook
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -34,17 +35,20 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 	"github.com/mallard-dev/mallard/pkg/conversion"
 	"github.com/mallard-dev/mallard/pkg/conversion/conversiontest"
 )
 
 const group = "samples.knative.dev/"
 
-var versions = []conversiontest.Version{
-	{Name: "v1alpha1", New: func() apis.Convertible { return &v1alpha1.AddressableService{} }},
-	{Name: "v1beta1", New: func() apis.Convertible { return &v1beta1.AddressableService{} }},
-	{Name: "v1", New: func() apis.Convertible { return &v1.AddressableService{} }},
+// servedVersions are the versions of an AddressableService that are served.
+func servedVersions() []conversiontest.Version {
+	newObjects := served[v1.Kind("AddressableService")].versions
+	var all []conversiontest.Version
+	for _, version := range slices.Sorted(maps.Keys(newObjects)) { // a seed repeats a test only if the order is always the same
+		all = append(all, conversiontest.Version{Name: version, New: func() apis.Convertible { return newObjects[version]() }})
+	}
+	return all
 }
 
 // convertThrough converts objects, with any version as hub: only the hub's methods are called.
@@ -88,24 +92,16 @@ func canonical(t *testing.T, value any) string {
 	return string(text)
 }
 
-// typed is an object with its apiVersion and kind.
-func typed(t *testing.T, object any, version string) string {
-	t.Helper()
-	var whole map[string]any
-	if err := json.Unmarshal([]byte(canonical(t, object)), &whole); err != nil {
-		t.Fatal(err)
-	}
-	whole["apiVersion"], whole["kind"] = group+version, "AddressableService"
-	return canonical(t, whole)
-}
-
 func TestObjectsComeBackFromEveryVersion(t *testing.T) {
 	objects := testrand.Inputs(t) // in one request, as in a LIST
+	versions := servedVersions()
 	random := conversiontest.Kind{Versions: versions}.Random(t)
 	for _, from := range versions {
 		originals := make([]string, objects)
 		for i := range originals {
-			originals[i] = typed(t, random(from), from.Name)
+			made := random(from).(object)
+			made.GetObjectKind().SetGroupVersionKind(v1.Kind("AddressableService").WithVersion(from.Name))
+			originals[i] = canonical(t, made)
 		}
 		for _, to := range versions {
 			for _, hub := range versions {
@@ -202,7 +198,7 @@ func TestAPanicInAHookIsAFailureThatSaysSo(t *testing.T) {
 func TestConvertingAddsNoDefaults(t *testing.T) {
 	const head = `"apiVersion":"samples.knative.dev/%s","kind":"AddressableService","metadata":{"name":"a"}`
 	for _, spec := range []string{``, `,"spec":null`, `,"spec":{}`} {
-		for _, from := range versions {
+		for _, from := range servedVersions() {
 			for to, want := range map[string]string{
 				"v1alpha1": `,"spec":{"serviceName":""},"status":{}}`,
 				"v1beta1":  `}`,
