@@ -131,7 +131,9 @@ func expectConverted(t *testing.T, object string, a, b Version) string {
 	}
 	expectEqualf(t, same, source, changesSource)
 	expectEqualf(t, made, reversed, "ConvertFrom and ConvertTo differ")
-	var some struct{ Metadata json.RawMessage }
+	var some struct {
+		Metadata json.RawMessage `json:"metadata"`
+	}
 	if err := json.Unmarshal([]byte(shown), &some); err != nil || !bytes.HasPrefix(some.Metadata, []byte("{")) {
 		t.Fatalf("%s of %s has no metadata at %s: %s", object, a.Name, b.Name, shown)
 	}
