@@ -5,6 +5,6 @@ SPDX-License-Identifier: Apache-2.0
 
 // Package generate is one run of assign-gen: it reads the packages, has conversions planned, and writes the files.
 //
-// Nothing is written unless everything can be: gengo writes into a scratch folder beside the packages, from where the files
-// take the place of earlier ones at the end.
+// Nothing is written unless everything can be: gengo writes into a scratch folder inside of each folder that files belong to,
+// from where they take the place of earlier ones at the end.
 package generate

@@ -13,35 +13,80 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/generators"
 )
 
 // move holds new files until all of them are there, and then puts them where they belong.
 type move struct {
-	scratch string
-	// folders are the scratch folders, by the folder that their files belong to.
-	folders map[string]string
+	// scratch are the scratch folders, by the folder that their files belong to.
+	scratch map[string]string
+	// made are the folders that were not there before.
+	made []string
 }
 
-func newMove(scratch string) *move { return &move{scratch: scratch, folders: make(map[string]string)} }
+// newMove makes a scratch folder in each of the folders that files belong to, so that one that cannot be written to is found
+// before anything was written, and files can be renamed. Folders whose names begin with a dot are no packages to the go
+// command. Clean has to be called whether there is an error or not.
+func newMove(folders []string) (*move, error) {
+	m := &move{scratch: make(map[string]string)}
+	for _, folder := range folders {
+		if m.scratch[folder] != "" {
+			continue
+		}
+		if err := m.makeFolder(folder); err != nil {
+			return m, err
+		}
+		scratch, err := os.MkdirTemp(folder, ".assign-gen.")
+		if err != nil {
+			return m, fmt.Errorf("making a scratch folder: %w", err)
+		}
+		m.scratch[folder] = scratch
+	}
+	return m, nil
+}
+
+// makeFolder makes a folder and those above it, and remembers which of them are new.
+func (m *move) makeFolder(folder string) error {
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		if err := m.makeFolder(filepath.Dir(folder)); err != nil {
+			return err
+		}
+		m.made = append(m.made, folder)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("making a folder for what is generated: %w", err)
+	}
+	return nil
+}
+
+// clean removes the scratch folders, and new folders in which there is nothing.
+func (m *move) clean() error {
+	var all []error
+	for _, scratch := range m.scratch {
+		all = append(all, os.RemoveAll(scratch))
+	}
+	for _, folder := range slices.Backward(m.made) {
+		entries, err := os.ReadDir(folder)
+		if err == nil && len(entries) == 0 {
+			err = os.Remove(folder)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, err)
+		}
+	}
+	if err := errors.Join(all...); err != nil {
+		return fmt.Errorf("removing scratch folders: %w", err)
+	}
+	return nil
+}
 
 // scratchFor returns the folder to write files to that belong to dir.
-func (m *move) scratchFor(dir string) string {
-	if m.folders[dir] == "" {
-		m.folders[dir] = filepath.Join(m.scratch, strconv.Itoa(len(m.folders)))
-	}
-	return m.folders[dir]
-}
+func (m *move) scratchFor(dir string) string { return m.scratch[dir] }
 
 // add writes a file that gengo does not write.
 func (m *move) add(file, content string) error {
-	folder := m.scratchFor(filepath.Dir(file))
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("making a scratch folder: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, filepath.Base(file)), []byte(content), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(m.scratchFor(filepath.Dir(file)), filepath.Base(file)), []byte(content), 0o644); err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Base(file), err)
 	}
 	return nil
@@ -51,13 +96,10 @@ func (m *move) add(file, content string) error {
 // its time, so that nothing is built again for it.
 func (m *move) do(folders []string) error {
 	kept := make(map[string]bool)
-	for folder, scratch := range m.folders {
+	for folder, scratch := range m.scratch {
 		entries, err := os.ReadDir(scratch)
 		if err != nil {
 			return fmt.Errorf("listing what was generated: %w", err)
-		}
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fmt.Errorf("making a package's folder: %w", err)
 		}
 		for _, entry := range entries {
 			file := filepath.Join(folder, entry.Name())

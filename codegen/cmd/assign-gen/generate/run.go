@@ -76,19 +76,13 @@ func (o *output) checkLock() error {
 	return record.CheckLock(o.plan, filepath.Base(o.lock), string(earlier))
 }
 
-// write has all files written to a scratch folder, and then moves them to where they belong.
+// write has all files written to scratch folders, and then moves them to where they belong.
 func (o *output) write(loaded *generator.Context, header string) (err error) {
-	// Beside the packages, so that files can be renamed. Folders whose names begin with a dot are no packages to the go command.
-	scratch, err := os.MkdirTemp(o.root, ".assign-gen.")
+	move, err := newMove(append(o.folders(), filepath.Dir(o.report), filepath.Dir(o.lock)))
+	defer func() { err = errors.Join(err, move.clean()) }()
 	if err != nil {
-		return fmt.Errorf("making a scratch folder: %w", err)
+		return err
 	}
-	defer func() {
-		if removed := os.RemoveAll(scratch); removed != nil && err == nil {
-			err = fmt.Errorf("removing the scratch folder: %w", removed)
-		}
-	}()
-	move := newMove(scratch)
 	layout := generators.Layout{Header: header, RoundTripPackage: o.roundTripsPath, RoundTripDir: o.roundTrips}
 	if err := loaded.ExecuteTargets(generators.Targets(o.plan, layout, move.scratchFor)); err != nil {
 		return fmt.Errorf("writing Go code: %w", err)
