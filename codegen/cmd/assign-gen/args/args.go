@@ -8,7 +8,10 @@ package args
 import (
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -41,7 +44,7 @@ func (a *Args) AddFlags(flags *pflag.FlagSet) {
 		"folder of the tests that take objects through all versions, relative to the folder above the hub's package; empty for none")
 }
 
-// Validate says what is missing.
+// Validate says what is missing or cannot be meant.
 func (a *Args) Validate() error {
 	if len(a.InputDirs) == 0 {
 		return errors.New("--input-dirs is empty: name the API package of every version")
@@ -52,10 +55,18 @@ func (a *Args) Validate() error {
 	if a.LockFile == "" {
 		return errors.New("--lock-file is empty: name the file that lists the released bag keys")
 	}
+	for flag, path := range map[string]string{"--report-file": a.ReportFile, "--lock-file": a.LockFile, "--round-trip-dir": a.RoundTripDir} {
+		if filepath.IsAbs(path) {
+			return fmt.Errorf("%s is %s: name it by its path from the folder above the hub's package", flag, path)
+		}
+	}
+	if filepath.Clean(a.ReportFile) == filepath.Clean(a.LockFile) {
+		return fmt.Errorf("--report-file and --lock-file are both %s: name two files", a.LockFile)
+	}
 	return nil
 }
 
-// Header reads the header file.
+// Header reads the header file, which may hold nothing but a comment.
 func (a *Args) Header() (string, error) {
 	if a.HeaderFile == "" {
 		return "", nil
@@ -64,5 +75,9 @@ func (a *Args) Header() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading --go-header-file: %w", err)
 	}
-	return strings.TrimSpace(string(content)) + "\n", nil
+	header := strings.TrimSpace(string(content)) + "\n"
+	if _, err := parser.ParseFile(token.NewFileSet(), a.HeaderFile, header+"package p\n", parser.PackageClauseOnly); err != nil {
+		return "", fmt.Errorf("--go-header-file holds something else than a comment: %w", err)
+	}
+	return header, nil
 }

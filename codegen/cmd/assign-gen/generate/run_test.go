@@ -202,9 +202,3 @@ func TestNewVersionLeavesOlderConversionsAlone(t *testing.T) {
 	}
 	mustGo(t, "build", "./...")
 }
-
-func TestCommandLineThatIsIncomplete(t *testing.T) {
-	if err := run(); err == nil || err.Error() != "--input-dirs is empty: name the API package of every version" {
-		t.Errorf("without packages the run ended with %v", err)
-	}
-}

@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/problem"
 )
 
-// kinds reports kinds that some version lacks and of which nobody said that this is meant. A kind that was forgotten in
+// kinds reports that there are none, and kinds that some version lacks and of which nobody said that this is meant. A kind that was forgotten in
 // the middle would lose everything that is written at the versions before.
 func (p *planner) kinds(result *Plan) {
 	having := make(map[string][]*Version)
@@ -25,6 +25,10 @@ func (p *planner) kinds(result *Plan) {
 				having[each.Name] = append(having[each.Name], version)
 			}
 		}
+	}
+	if len(having) == 0 {
+		p.problem(problem.KindMissing, strings.Join(places(result.Versions), ", "), "no type is a kind, so there is nothing to convert",
+			"embed metav1.TypeMeta and metav1.ObjectMeta in the types that are kinds, and remove +conversion:skip where it stands at all of them")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(having)) {
 		allowed := p.allowedWithout(kind, having[kind], result.Versions)

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package plan
 
 import (
+	"go/types"
 	"strings"
 
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/model"
@@ -78,6 +79,8 @@ func unsupportedPart(t *model.Type, pkg string, seen map[*model.Type]bool) strin
 
 func unsupportedKind(t *model.Type) string {
 	switch {
+	case t.Name == types.Typ[types.Invalid].Name():
+		return "Go does not know the type: nothing declares it, or the package that does cannot be loaded"
 	case t.Name == "any" || strings.HasPrefix(t.Name, "interface"):
 		return "what an interface holds is unknown"
 	case strings.HasPrefix(t.Name, "struct"):

@@ -40,7 +40,7 @@ const (
 	LockChanged Code = "E11"
 	// NameCollision is for a type with a method or field that generated code needs the name of.
 	NameCollision Code = "E12"
-	// KindMissing is for a kind that a version does not have, without anybody saying that this is meant.
+	// KindMissing is for a kind that a version does not have, without anybody saying that this is meant, and for no kind at all.
 	KindMissing Code = "E13"
 	// NoIdentity is for a list whose elements have something to keep in the bag and cannot be recognised again.
 	NoIdentity Code = "E14"

@@ -29,6 +29,7 @@ type WidgetSpec struct {
 	Nameless  struct{ A int }  `json:"nameless,omitempty"`
 	Set       sets.Set[string] `json:"set,omitempty"`
 	Moment    time.Time        `json:"moment,omitempty"`
+	Nowhere   Nowhere          `json:"nowhere,omitempty"`
 	Hidden    string           `json:"-"`
 	*Embedded `json:",inline"`
 	secret    string

@@ -1,0 +1,22 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1beta1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Widget has no metadata of an object.
+type Widget struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Spec WidgetSpec `json:"spec"`
+}
+
+// WidgetSpec holds what is wrong.
+type WidgetSpec struct {
+	Same string `json:"same"`
+}
