@@ -27,36 +27,75 @@ const (
 var projectVersions = []string{"./widget/v1alpha1", "./widget/v1beta1", "./widget/v1"}
 
 // project is a module of its own that uses this one, with the API for tests as somebody wrote it, before anything was
-// generated. The working directory is its folder.
+// generated: there are no storage packages yet. The working directory is its folder.
 func project(t *testing.T) {
 	t.Helper()
-	dir := t.TempDir()
 	module, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
+	files := handWritten(t)
+	t.Chdir(t.TempDir())
 	modfile := read(t, filepath.Join(module, "go.mod"))
 	modfile = strings.Replace(modfile, "module github.com/mallard-dev/mallard\n", "module example.com/project\n", 1) +
 		"\nrequire github.com/mallard-dev/mallard v0.0.0\n\nreplace github.com/mallard-dev/mallard => " + module + "\n"
-	write(t, filepath.Join(dir, "go.mod"), modfile)
-	write(t, filepath.Join(dir, "go.sum"), read(t, filepath.Join(module, "go.sum")))
-	source := filepath.Join(module, filepath.FromSlash(fixture))
-	err = filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
+	write(t, "go.mod", modfile)
+	write(t, "go.sum", read(t, filepath.Join(module, "go.sum")))
+	for path, content := range files {
+		if filepath.Base(filepath.Dir(path)) != "storage" {
+			write(t, path, content)
+		}
+	}
+	// The versions in go.mod are those that this module was built with; only what is not needed is missing.
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOWORK", "off")
+}
+
+// handWritten are the files of the API for tests that assign-gen does not write, by their paths in the project.
+func handWritten(t *testing.T) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	source := filepath.Join(root, filepath.FromSlash(fixture))
+	err := filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
 		generated := strings.HasPrefix(entry.Name(), "zz_generated.") && entry.Name() != "zz_generated.deepcopy.go"
 		if err != nil || entry.IsDir() || generated || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		relative, err := filepath.Rel(source, path)
-		write(t, filepath.Join(dir, "widget", relative), strings.ReplaceAll(read(t, path), fixturePath, projectPath))
+		files[filepath.Join("widget", relative)] = strings.ReplaceAll(read(t, path), fixturePath, projectPath)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(dir)
-	// The versions in go.mod are those that this module was built with; only what is not needed is missing.
-	t.Setenv("GOFLAGS", "-mod=mod")
-	t.Setenv("GOWORK", "off")
+	return files
+}
+
+// firstRun are the files that a run in a new project writes, by their paths. All tests begin with the same project, and a run
+// takes seconds, nearly all of them for reading what the API imports; so there is one.
+var firstRun map[string]string
+
+// generatedProject is a project after its first run, with the hand-written files of storage packages added.
+func generatedProject(t *testing.T) {
+	t.Helper()
+	storage := handWritten(t)
+	project(t)
+	if firstRun == nil {
+		before := snapshot(t, "widget")
+		mustRun(t, projectVersions...)
+		firstRun = make(map[string]string)
+		for path := range snapshot(t, "widget") {
+			if info, err := os.Stat(path); err == nil && !info.IsDir() && before[path] == "" {
+				firstRun[path] = read(t, path)
+			}
+		}
+	}
+	for path, content := range firstRun {
+		write(t, path, content)
+	}
+	for path, content := range storage {
+		write(t, path, content)
+	}
 }
 
 // run generates, as the command does.

@@ -15,8 +15,8 @@ import (
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/problem"
 )
 
-// kinds reports that there are none, and kinds that some version lacks and of which nobody said that this is meant. A kind that was forgotten in
-// the middle would lose everything that is written at the versions before.
+// kinds reports that there are none, and kinds that some version lacks and of which nobody said that this is meant. A kind
+// that was forgotten in the middle would lose everything that is written at the versions before.
 func (p *planner) kinds(result *Plan) {
 	having := make(map[string][]*Version)
 	for _, version := range result.Versions {
