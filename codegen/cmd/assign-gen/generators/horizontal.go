@@ -116,7 +116,7 @@ func (p *printer) field(f flow, each *plan.FieldPlan) {
 
 // converted prints the conversion of a field that both versions have.
 func (p *printer) converted(f flow, each *plan.FieldPlan) {
-	older, newer := choose(f.up, "in", "in")+"."+each.Older.Name(), choose(f.up, "dst", "src")+"."+each.Newer.String()
+	older, newer := "in."+each.Older.Name(), choose(f.up, "dst", "src")+"."+each.Newer.String()
 	dst, src := choose(f.up, newer, older), choose(f.up, older, newer)
 	exact := exactName(each)
 	o := p.operation(f, each.Conversion, exact)

@@ -8,7 +8,6 @@ package generators
 import (
 	"bytes"
 	"fmt"
-	"go/token"
 	"maps"
 	"path"
 	"regexp"
@@ -174,5 +173,3 @@ func exported(text string) string {
 }
 
 func quoted(text string) string { return strconv.Quote(text) }
-
-func exportedName(name string) bool { return token.IsExported(name) }

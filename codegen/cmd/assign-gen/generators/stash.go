@@ -167,8 +167,10 @@ func (p *printer) bagKeys(link *plan.Link) {
 	var lines []string
 	for _, pair := range link.Pairs {
 		for _, each := range pair.Fields {
-			for _, key := range Keys(link, each) {
-				lines = append(lines, fmt.Sprintf("%s = %s", keyName(key), quoted(key)))
+			for _, key := range []string{each.OlderKey, each.NewerKey} {
+				if key != "" {
+					lines = append(lines, fmt.Sprintf("%s = %s", keyName(key), quoted(key)))
+				}
 			}
 		}
 	}
@@ -180,22 +182,4 @@ func (p *printer) bagKeys(link *plan.Link) {
 	p.linef("// Keys of what is stashed in bags. They stay what they are for as long as objects carry them.")
 	p.linef("const (\n%s\n)", strings.Join(lines, "\n"))
 	p.linef("")
-}
-
-// Keys are the bag keys that a field has or that its hook may use.
-func Keys(link *plan.Link, each *plan.FieldPlan) []string {
-	var keys []string
-	for _, key := range []string{each.OlderKey, each.NewerKey} {
-		if key != "" {
-			keys = append(keys, key)
-		}
-	}
-	switch each.Fate {
-	case plan.AugmentedOlder:
-		keys = append(keys, link.Older.Name+"/"+each.Older.Key())
-	case plan.AugmentedNewer:
-		keys = append(keys, link.Newer.Name+"/"+each.Newer.Last().Field.Key())
-	case plan.Converted, plan.StashedOlder, plan.StashedNewer, plan.DroppedOlder, plan.DroppedNewer:
-	}
-	return keys
 }

@@ -7,6 +7,7 @@ package generators
 
 import (
 	"fmt"
+	"go/token"
 	"maps"
 	"slices"
 	"strings"
@@ -135,7 +136,7 @@ func roundTrips(p *printer, all *plan.Plan) {
 		p.linef("Versions: []%s{", p.name(testPackage, "Version"))
 		for _, version := range all.Versions {
 			for _, each := range version.Structs {
-				if each.Root && hubKindIs(all, each, root) {
+				if each.Root && hubKind(all, each) == root.Name {
 					convertible, kind := p.name(apisPackage, "Convertible"), p.name(version.Package.Path, each.Name)
 					dropped := ""
 					if names := droppedIn(all, version); names != nil {
@@ -171,17 +172,13 @@ func droppedIn(all *plan.Plan, version *plan.Version) []string {
 	return names
 }
 
-func hubKindIs(all *plan.Plan, each, root *plan.Struct) bool {
-	return hubKind(all, each) == root.Name
-}
-
 func (p *printer) enumFunctions(version *plan.Version) {
 	for _, declared := range version.Package.Types {
 		var values []string
 		for _, constant := range declared.Constants {
 			values = append(values, quoted(constant.Value))
 		}
-		if values != nil && exportedName(declared.Name) {
+		if values != nil && token.IsExported(declared.Name) {
 			p.linef("%s[%s](%s),", p.name(testPackage, "OneOf"), p.name(version.Package.Path, declared.Name), strings.Join(slices.Compact(values), ", "))
 		}
 	}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package generators
 
 import (
+	"go/token"
 	"strings"
 
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/model"
@@ -43,7 +44,7 @@ func (p *printer) enumValues(version *plan.Version) {
 	var lines []string
 	for _, declared := range version.Package.Types {
 		for _, constant := range declared.Constants {
-			if exportedName(constant.Name) && version.Struct(constant.Name) == nil {
+			if token.IsExported(constant.Name) && version.Struct(constant.Name) == nil {
 				lines = append(lines, constant.Name+" = "+quoted(constant.Value))
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Package is one version of an API.
@@ -197,15 +196,4 @@ func (t *Type) Same(other *Type) bool {
 	default:
 		return t == other
 	}
-}
-
-// MarkersNamed returns those markers whose name begins with a prefix.
-func MarkersNamed(markers []Marker, prefix string) []Marker {
-	var found []Marker
-	for _, marker := range markers {
-		if strings.HasPrefix(marker.Name, prefix) {
-			found = append(found, marker)
-		}
-	}
-	return found
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"go/constant"
 	gotypes "go/types"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func (r *reader) read(path string) (*Package, error) {
 // checkedPackage finds what go/types knows of a package. gengo keeps it to itself, and knows of most structs only what is
 // under their names; but their fields know where they come from.
 func checkedPackage(loaded *types.Package) *gotypes.Package {
-	for _, name := range sortedKeys(loaded.Types) {
+	for _, name := range slices.Sorted(maps.Keys(loaded.Types)) {
 		switch t := loaded.Types[name].GoType.(type) {
 		case *gotypes.Named:
 			if pkg := t.Obj().Pkg(); pkg != nil && pkg.Path() == loaded.Path {
@@ -213,13 +214,4 @@ func markersIn(lines []string) []Marker {
 		markers = append(markers, Marker{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
 	}
 	return markers
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -51,7 +51,7 @@ func (p *planner) fields(pair *Pair) {
 func (m *matching) older(older *Field) {
 	switch older.Settings.ToNext.Strategy {
 	case markers.Augment:
-		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: AugmentedOlder, Older: older})
+		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: AugmentedOlder, Older: older, OlderKey: m.olderKey(older)})
 		m.leftToHook(older)
 		return
 	case markers.Drop:
@@ -87,7 +87,7 @@ func (m *matching) leftToHook(older *Field) {
 	}
 	m.claimed[newer.Name()] = older
 	m.pair.Fields = append(m.pair.Fields, &FieldPlan{
-		Fate: AugmentedNewer, Newer: Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}},
+		Fate: AugmentedNewer, Newer: Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}}, NewerKey: m.newerKey(newer.Key()),
 	})
 }
 
@@ -110,7 +110,7 @@ func (m *matching) sourcesOf(newer string) []string {
 func (m *matching) olderOnly(older *Field) {
 	m.stashable(older.label(), older.API.Type, older)
 	m.pair.Fields = append(m.pair.Fields, &FieldPlan{
-		Fate: StashedOlder, Older: older, OlderKey: m.pair.Older.Version.Name + "/" + older.Key(),
+		Fate: StashedOlder, Older: older, OlderKey: m.olderKey(older),
 	})
 }
 
@@ -121,7 +121,7 @@ func (m *matching) newerOnly(path Path, key string) {
 		field.used = true
 		switch treatment := field.Settings.ToOlder; treatment.Strategy {
 		case markers.Augment:
-			result.Fate = AugmentedNewer
+			result.Fate, result.NewerKey = AugmentedNewer, m.newerKey(field.Key())
 			m.pair.Augmented = true
 		case markers.Drop:
 			result.Fate, result.Reason = DroppedNewer, treatment.Reason
@@ -133,7 +133,7 @@ func (m *matching) newerOnly(path Path, key string) {
 		}
 	}
 	if result.Fate == StashedNewer {
-		result.NewerKey = m.pair.Newer.Version.Name + "/" + key
+		result.NewerKey = m.newerKey(key)
 	}
 	m.pair.Fields = append(m.pair.Fields, result)
 }
@@ -197,8 +197,7 @@ func (m *matching) convert(older *Field, path Path) {
 	}
 	result := &FieldPlan{Fate: Converted, Older: older, Newer: path, Conversion: conversion}
 	if conversion.Inexact() {
-		result.OlderKey = m.pair.Older.Version.Name + "/" + older.Key()
-		result.NewerKey = m.pair.Newer.Version.Name + "/" + m.pathKey(path)
+		result.OlderKey, result.NewerKey = m.olderKey(older), m.newerKey(m.pathKey(path))
 		if older.Settings.Sensitive || (last.Field != nil && last.Field.Settings.Sensitive) {
 			m.problem(problem.SensitiveStash, label, "the field is sensitive, and values that the other version cannot show would be kept in the annotation",
 				"use types that show every value, or +conversion:strategy=augment, or =drop,reason=TEXT")
@@ -207,6 +206,13 @@ func (m *matching) convert(older *Field, path Path) {
 	m.plans[older] = result
 	m.pair.Fields = append(m.pair.Fields, result)
 }
+
+// olderKey and newerKey are the keys of a field in the bag: there a field's name belongs to a version.
+func (m *matching) olderKey(older *Field) string {
+	return m.pair.Older.Version.Name + "/" + older.Key()
+}
+
+func (m *matching) newerKey(name string) string { return m.pair.Newer.Version.Name + "/" + name }
 
 // pathKey names the end of a path for the bag.
 func (m *matching) pathKey(path Path) string {

@@ -106,6 +106,5 @@ func (m *matching) leadsInto(path Path) bool {
 
 // presence stashes what belongs to a newer struct as a whole, whose fields are planned one by one.
 func (m *matching) presence(path Path) {
-	key := m.pair.Newer.Version.Name + "/" + path.String()
-	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: key, Presence: true})
+	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: m.newerKey(path.String()), Presence: true})
 }

@@ -136,7 +136,7 @@ type FieldPlan struct {
 	Newer Path
 	// Conversion is how a Converted field is converted.
 	Conversion *Conversion
-	// OlderKey and NewerKey are the keys in the bag of the older and the newer field.
+	// OlderKey and NewerKey are the keys in the bag of the older and the newer field, if it is kept there or its hook may do so.
 	OlderKey, NewerKey string
 	// Presence says that a stash of a newer struct is not of its fields, which are planned one by one, but of its bag, or of
 	// the struct being there with nothing in it.

@@ -70,9 +70,9 @@ func fieldLines(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan) []string
 			}
 		}
 	case plan.AugmentedOlder:
-		return []string{inNewer(link.Older.Name+"/"+each.Older.Key(), "hook")}
+		return []string{inNewer(each.OlderKey, "hook")}
 	case plan.AugmentedNewer:
-		return []string{inOlder(link.Newer.Name+"/"+each.Newer.Last().Field.Key(), "hook")}
+		return []string{inOlder(each.NewerKey, "hook")}
 	case plan.DroppedOlder, plan.DroppedNewer:
 	}
 	return nil
