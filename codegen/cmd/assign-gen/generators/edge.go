@@ -76,62 +76,38 @@ func (p *printer) rootEdge(each *plan.Struct) {
 
 // toHub prints the way of a kind to the hub and back.
 func (p *printer) toHub(all *plan.Plan, each *plan.Struct) {
-	name := each.Name
-	hubName := hubKind(all, each)
-	hub := p.name(all.Hub.StoragePath(), hubName)
-	p.linef("// AssignToHub copies the object to the storage type of the hub, %s.", all.Hub.Name)
-	p.linef("func (in *%s) AssignToHub(hub *%s) error {", name, hub)
-	if each.Version == all.Hub {
-		p.linef("return in.AssignProperties_To_%s(hub)", name)
-	} else {
-		p.linef("var own %s", p.name(each.Version.StoragePath(), name))
-		p.linef("if err := in.AssignProperties_To_%s(&own); err != nil {\nreturn err\n}", name)
-		p.linef("return own.AssignToHub(hub)")
+	w := way{
+		from: each.Name, hub: p.name(all.Hub.StoragePath(), hubKind(all, each)), words: "the storage type of the hub, " + all.Hub.Name,
+		first: each.Name,
 	}
-	p.linef("}")
-	p.linef("")
-	p.linef("// AssignFromHub fills the object from the storage type of the hub, %s.", all.Hub.Name)
-	p.linef("func (in *%s) AssignFromHub(hub *%s) error {", name, hub)
-	if each.Version == all.Hub {
-		p.linef("return in.AssignProperties_From_%s(hub)", name)
-	} else {
-		p.linef("var own %s", p.name(each.Version.StoragePath(), name))
-		p.linef("if err := own.AssignFromHub(hub); err != nil {\nreturn err\n}")
-		p.linef("return in.AssignProperties_From_%s(&own)", name)
+	if each.Version != all.Hub {
+		w.variable, w.through = "own", p.name(each.Version.StoragePath(), each.Name)
 	}
-	p.linef("}")
-	p.linef("")
+	p.way(w)
 }
 
 // convertible prints what the conversion webhook calls. It asks the other version for its way to the hub, so that no API
 // package has to import another.
 func (p *printer) convertible(all *plan.Plan, each *plan.Struct) {
-	name, hubName := each.Name, hubKind(all, each)
+	hubName := hubKind(all, each)
 	hub := p.name(all.Hub.StoragePath(), hubName)
 	hubConvertible := p.name(all.Hub.StoragePath(), hubName+"HubConvertible")
-	label := each.Version.Name + "." + name
-	p.linef("var _ %s = (*%s)(nil)", p.name(apisPackage, "Convertible"), name)
+	p.linef("var _ %s = (*%s)(nil)", p.name(apisPackage, "Convertible"), each.Name)
 	p.linef("")
-	p.linef("// ConvertTo implements apis.Convertible.")
-	p.linef("func (in *%s) ConvertTo(_ %s, to %s) (err error) {", name, p.name("context", "Context"), p.name(apisPackage, "Convertible"))
-	p.linef("defer %s(&err, in)", p.runtime("Recover"))
-	p.linef("dst, ok := to.(%s)", hubConvertible)
-	p.linef("if !ok {\nreturn %s(%s, to)\n}", p.name("fmt", "Errorf"), quoted(label+" cannot convert to %T"))
-	p.linef("var hub %s", hub)
-	p.linef("if err := in.AssignToHub(&hub); err != nil {\nreturn err\n}")
-	p.linef("return dst.AssignFromHub(&hub)")
-	p.linef("}")
-	p.linef("")
-	p.linef("// ConvertFrom implements apis.Convertible.")
-	p.linef("func (in *%s) ConvertFrom(_ %s, from %s) (err error) {", name, p.name("context", "Context"), p.name(apisPackage, "Convertible"))
-	p.linef("defer %s(&err, in)", p.runtime("Recover"))
-	p.linef("src, ok := from.(%s)", hubConvertible)
-	p.linef("if !ok {\nreturn %s(%s, from)\n}", p.name("fmt", "Errorf"), quoted(label+" cannot convert from %T"))
-	p.linef("var hub %s", hub)
-	p.linef("if err := src.AssignToHub(&hub); err != nil {\nreturn err\n}")
-	p.linef("return in.AssignFromHub(&hub)")
-	p.linef("}")
-	p.linef("")
+	method := func(name, other, cannot, source, target string) {
+		p.linef("// %s implements apis.Convertible.", name)
+		p.linef("func (in *%s) %s(_ %s, %s %s) (err error) {", each.Name, name, p.name("context", "Context"), other, p.name(apisPackage, "Convertible"))
+		p.linef("defer %s(&err, in)", p.runtime("Recover"))
+		p.linef("%s, ok := %s.(%s)", choose(source == "in", target, source), other, hubConvertible)
+		p.linef("if !ok {\nreturn %s(%s, %s)\n}", p.name("fmt", "Errorf"), quoted(each.Version.Name+"."+each.Name+" "+cannot+" %T"), other)
+		p.linef("var hub %s", hub)
+		p.linef("if err := %s.AssignToHub(&hub); err != nil {\nreturn err\n}", source)
+		p.linef("return %s.AssignFromHub(&hub)", target)
+		p.linef("}")
+		p.linef("")
+	}
+	method("ConvertTo", "to", "cannot convert to", "in", "dst")
+	method("ConvertFrom", "from", "cannot convert from", "src", "in")
 }
 
 // hubKind is what a kind is called in the hub.

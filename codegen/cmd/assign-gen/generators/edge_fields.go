@@ -13,16 +13,21 @@ import (
 	"github.com/mallard-dev/mallard/codegen/cmd/assign-gen/plan"
 )
 
+// edgeField is what is done for a field at the edge, its place in the annotation if that is needed, and the kind of type that
+// the storage type has for it, before it was made optional.
+func (p *printer) edgeField(f *plan.Field, load bool) (o *operation, at string, kind model.Kind) {
+	version := f.Struct.Version
+	o = p.edge(version, f.API.Type, load, keyFunction(f))
+	if o.calls() {
+		at = choose(load, "from", "to") + ".Field(" + quoted(f.Key()) + ")"
+	}
+	return o, at, plan.StorageType(f.API.Type, version.Package.Path).Base().Kind
+}
+
 func (p *printer) loadField(f *plan.Field) {
 	dst, src, key := "dst."+f.Name(), "in."+f.Name(), quoted(f.Key())
-	version := f.Struct.Version
-	o := p.edge(version, f.API.Type, true, keyFunction(f))
-	at := ""
-	if o.calls() {
-		at = "from.Field(" + key + ")"
-	}
-	under := plan.StorageType(f.API.Type, version.Package.Path)
-	switch under.Base().Kind {
+	o, at, kind := p.edgeField(f, true)
+	switch kind {
 	case model.Pointer:
 		p.copied(o, dst, src, at, 0)
 	case model.Slice, model.Map:
@@ -79,14 +84,8 @@ func (p *printer) zero(f *plan.Field, value string) string {
 
 func (p *printer) storeField(f *plan.Field) {
 	dst, src, key := "in."+f.Name(), "src."+f.Name(), quoted(f.Key())
-	version := f.Struct.Version
-	o := p.edge(version, f.API.Type, false, keyFunction(f))
-	at := ""
-	if o.calls() {
-		at = "to.Field(" + key + ")"
-	}
-	under := plan.StorageType(f.API.Type, version.Package.Path)
-	switch under.Base().Kind {
+	o, at, kind := p.edgeField(f, false)
+	switch kind {
 	case model.Pointer:
 		p.copied(o, dst, src, at, 0)
 	case model.Slice, model.Map:

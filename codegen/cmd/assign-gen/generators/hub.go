@@ -16,7 +16,7 @@ func hub(p *printer, all *plan.Plan, version *plan.Version) {
 		case version == all.Hub:
 			p.hubConvertible(version, each)
 		default:
-			p.way(all, each)
+			p.storageToHub(all, each)
 		}
 	}
 }
@@ -30,29 +30,46 @@ func (p *printer) hubConvertible(version *plan.Version, each *plan.Struct) {
 	p.linef("")
 }
 
-func (p *printer) way(all *plan.Plan, each *plan.Struct) {
+// storageToHub prints the way of a storage type to the hub and back.
+func (p *printer) storageToHub(all *plan.Plan, each *plan.Struct) {
 	newer := counterpart(all, each)
-	last := newer.Version == all.Hub
-	hubType := p.name(all.Hub.StoragePath(), hubKind(all, each))
-	p.linef("// AssignToHub copies the object to %s.", all.Hub.Name)
-	p.linef("func (in *%s) AssignToHub(hub *%s) error {", each.Name, hubType)
-	if last {
-		p.linef("return in.AssignProperties_To_%s(hub)", newer.Name)
+	w := way{from: each.Name, hub: p.name(all.Hub.StoragePath(), hubKind(all, each)), words: all.Hub.Name, first: newer.Name}
+	if newer.Version != all.Hub {
+		w.variable, w.through = "next", p.name(newer.Version.StoragePath(), newer.Name)
+	}
+	p.way(w)
+}
+
+// way is how a type gets to the hub: by one assignment, or by one to a type from where there is a way already.
+type way struct {
+	// from is the type, hub that of the hub, words what comments call it.
+	from, hub, words string
+	// first is what the assignment leads to, as the name of its function says it.
+	first string
+	// through is the type that it leads to if that is not the hub's, variable what holds it.
+	through, variable string
+}
+
+func (p *printer) way(w way) {
+	p.linef("// AssignToHub copies the object to %s.", w.words)
+	p.linef("func (in *%s) AssignToHub(hub *%s) error {", w.from, w.hub)
+	if w.through == "" {
+		p.linef("return in.AssignProperties_To_%s(hub)", w.first)
 	} else {
-		p.linef("var next %s", p.name(newer.Version.StoragePath(), newer.Name))
-		p.linef("if err := in.AssignProperties_To_%s(&next); err != nil {\nreturn err\n}", newer.Name)
-		p.linef("return next.AssignToHub(hub)")
+		p.linef("var %s %s", w.variable, w.through)
+		p.linef("if err := in.AssignProperties_To_%s(&%s); err != nil {\nreturn err\n}", w.first, w.variable)
+		p.linef("return %s.AssignToHub(hub)", w.variable)
 	}
 	p.linef("}")
 	p.linef("")
-	p.linef("// AssignFromHub fills the object from %s.", all.Hub.Name)
-	p.linef("func (in *%s) AssignFromHub(hub *%s) error {", each.Name, hubType)
-	if last {
-		p.linef("return in.AssignProperties_From_%s(hub)", newer.Name)
+	p.linef("// AssignFromHub fills the object from %s.", w.words)
+	p.linef("func (in *%s) AssignFromHub(hub *%s) error {", w.from, w.hub)
+	if w.through == "" {
+		p.linef("return in.AssignProperties_From_%s(hub)", w.first)
 	} else {
-		p.linef("var next %s", p.name(newer.Version.StoragePath(), newer.Name))
-		p.linef("if err := next.AssignFromHub(hub); err != nil {\nreturn err\n}")
-		p.linef("return in.AssignProperties_From_%s(&next)", newer.Name)
+		p.linef("var %s %s", w.variable, w.through)
+		p.linef("if err := %s.AssignFromHub(hub); err != nil {\nreturn err\n}", w.variable)
+		p.linef("return in.AssignProperties_From_%s(&%s)", w.first, w.variable)
 	}
 	p.linef("}")
 	p.linef("")

@@ -69,7 +69,8 @@ func (p *printer) copied(o *operation, dst, src, at string, depth int) {
 	case ofPointer:
 		p.pointer(o, dst, src, at, depth)
 	case ofSlice, ofMap:
-		if p.wholesale(o, dst, src) {
+		if o.kind == ofMap && o.elem.kind == set && o.key == nil {
+			p.linef("%s = %s(%s)", dst, p.name("maps", "Clone"), src)
 			return
 		}
 		p.linef("if %s != nil {", src)
@@ -101,38 +102,17 @@ func (p *printer) pointer(o *operation, dst, src, at string, depth int) {
 	p.linef("}")
 }
 
-// wholesale writes the copy of a list or map whose elements need no care.
-func (p *printer) wholesale(o *operation, dst, src string) bool {
-	if o.elem.kind != set {
-		return false
-	}
-	if o.kind == ofMap {
-		if o.key != nil {
-			return false
-		}
-		p.linef("%s = %s(%s)", dst, p.name("maps", "Clone"), src)
-		return true
-	}
-	p.linef("if %s != nil {", src)
-	p.linef("%s = make(%s, len(%s))", dst, o.target(), src)
-	p.linef("copy(%s, %s)", dst, src)
-	p.linef("}")
-	return true
-}
-
 // elements writes the copy of a list or map that is not nil.
 func (p *printer) elements(o *operation, dst, src, at string, depth int) {
-	if o.elem.kind == set && o.kind == ofSlice {
-		p.linef("%s = make(%s, len(%s))", dst, o.target(), src)
-		p.linef("copy(%s, %s)", dst, src)
-		return
-	}
 	p.linef("%s = make(%s, len(%s))", dst, o.target(), src)
-	if o.kind == ofMap {
+	switch {
+	case o.kind == ofMap:
 		p.values(o, dst, src, at, depth)
-		return
+	case o.elem.kind == set:
+		p.linef("copy(%s, %s)", dst, src)
+	default:
+		p.loop(o, dst, src, at, depth)
 	}
-	p.loop(o, dst, src, at, depth)
 }
 
 // loop writes the copy of a list's or an array's elements, one after the other.
