@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -20,7 +22,7 @@ import (
 )
 
 // What is stored at a version is not converted for those who ask for that version, so they need no webhook.
-func TestReadsAtTheStoredVersionGoOnWhileTheWebhookIsStopped(t *testing.T) {
+func TestTheStoredVersionIsReadAndWrittenWhileTheWebhookIsStopped(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
 	ns := env.Namespace(t)
@@ -30,6 +32,11 @@ func TestReadsAtTheStoredVersionGoOnWhileTheWebhookIsStopped(t *testing.T) {
 	stored, older := at(hub, ns, "subject"), at("v1alpha1", ns, "subject")
 	before := env.Await(t, stored, harness.Ready)
 	env.Await(t, at(hub, ns, "leaving"), harness.Ready)
+	// Where admission is not asked, what is written does not need the webhook either.
+	excluded := at(hub, env.Namespace(t), "excluded")
+	env.Patch(t, harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: excluded.Namespace},
+		`{"metadata": {"labels": {"webhooks.knative.dev/exclude": "true"}}}`)
+	create(t, env, excluded.Namespace, foreign(excluded.Name, nil))
 
 	webhook := env.Process(t, "webhook")
 	webhook.Stop(t)
@@ -54,6 +61,8 @@ func TestReadsAtTheStoredVersionGoOnWhileTheWebhookIsStopped(t *testing.T) {
 	next(t, events, watch.Modified)
 	env.Delete(t, at(hub, ns, "leaving"))
 	env.Await(t, at(hub, ns, "leaving"), harness.Gone)
+
+	update(t, env, excluded, func(o *unstructured.Unstructured) { set(t, o, "/new", "spec", "path") })
 
 	// What has to be converted fails, and says at what.
 	_, err = client(env, older).Get(t.Context(), "subject", metav1.GetOptions{})

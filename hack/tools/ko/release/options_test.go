@@ -92,12 +92,12 @@ func TestWhatCannotBeReleasedIsNamed(t *testing.T) {
 		want  string
 	}{
 		"NoManifests": {nil, "reading config: "},
-		"NoImages":    {map[string]string{"config/a.yaml": "kind: A", "kustomize/a": "", "samples/a": "", "LICENSE": ""}, "no manifest has an image in ko's form"},
+		"NoImages":    {map[string]string{"config/a.yaml": "kind: A", "post-install/a": "", "kustomize/a": "", "samples/a": "", "LICENSE": ""}, "no manifest has an image in ko's form"},
 		"NoKoConfig": {
-			map[string]string{"config/a.yaml": "image: ko://example.com/cmd", "kustomize/a": "", "samples/a": "", "LICENSE": ""}, "reading how images are built",
+			map[string]string{"config/a.yaml": "image: ko://example.com/cmd", "post-install/a": "", "kustomize/a": "", "samples/a": "", "LICENSE": ""}, "reading how images are built",
 		},
 		"BadKoConfig": {
-			map[string]string{"config/a.yaml": "image: ko://example.com/cmd", "kustomize/a": "", "samples/a": "", "LICENSE": "", ".ko.yaml": "a: b"},
+			map[string]string{"config/a.yaml": "image: ko://example.com/cmd", "post-install/a": "", "kustomize/a": "", "samples/a": "", "LICENSE": "", ".ko.yaml": "a: b"},
 			".ko.yaml: defaultPlatforms: at least one is needed",
 		},
 	} {
