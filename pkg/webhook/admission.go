@@ -38,19 +38,19 @@ const disallowUnknownFields = true
 func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 	store := config.NewStore(logging.FromContext(ctx).Named("config-store"))
 	store.WatchConfigs(cmw)
-	return defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", handlers(), store.ToContext, disallowUnknownFields)
+	return defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", served.handlers(), store.ToContext, disallowUnknownFields)
 }
 
 // NewValidationController serves the validation of the samples. It refuses what an older version could not show.
 func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	withViews := func(ctx context.Context) context.Context { return v1.WithViews(ctx, views()) }
-	return validation.NewAdmissionController(ctx, ValidationName, "/validation", handlers(), withViews, disallowUnknownFields)
+	return validation.NewAdmissionController(ctx, ValidationName, "/validation", served.handlers(), withViews, disallowUnknownFields)
 }
 
 // NewConversionController serves the conversion between the versions of the samples. Objects are converted as they are:
 // nothing is completed meanwhile.
 func NewConversionController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return knativeconversion.NewConversionController(ctx, "/conversion", conversions(), conversion.WithConverting)
+	return knativeconversion.NewConversionController(ctx, "/conversion", served.conversions(), conversion.WithConverting)
 }
 
 // NewConfigValidationController serves the validation of every config map that a

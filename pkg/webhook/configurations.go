@@ -67,8 +67,8 @@ func (c configurations) all() (found []entry, missing error) {
 			found = append(found, entry{w.Name, w.ClientConfig.CABundle, len(w.Rules) > 0})
 		}
 	}
-	for groupKind, kind := range served {
-		definition, err := c.definitions.Get(kind.definition(groupKind))
+	for _, name := range served.definitions() {
+		definition, err := c.definitions.Get(name)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("reading the definition of a kind: %w", err))
 			continue

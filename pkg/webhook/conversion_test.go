@@ -54,7 +54,7 @@ func servedVersions() []conversiontest.Version {
 // convertThrough converts objects, with any version as hub: only the hub's methods are called.
 func convertThrough(t *testing.T, hub, to string, objects ...string) []string {
 	t.Helper()
-	kinds := conversions()
+	kinds := served.conversions()
 	kind := kinds[v1.Kind("AddressableService")]
 	kind.HubVersion = hub
 	kinds[v1.Kind("AddressableService")] = kind
@@ -178,7 +178,7 @@ func (b *breaking) AssignFromHub(*v1storage.AddressableService) error { panic("b
 
 // Otherwise the connection would break, and the API server say nothing but EOF.
 func TestAPanicInAHookIsAFailureThatSaysSo(t *testing.T) {
-	kinds := conversions()
+	kinds := served.conversions()
 	kinds[v1.Kind("AddressableService")].Zygotes["v1alpha1"] = &breaking{}
 	for from, to := range map[string]string{"v1alpha1": "v1", "v1": "v1alpha1"} {
 		before := counted(t, "conversion.panics")

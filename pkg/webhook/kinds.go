@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -34,9 +36,13 @@ type kind struct {
 	versions map[string]func() object
 }
 
-// served are the kinds that are completed, checked and converted. Each is listed once for all webhooks. A version stays
-// as long as it may be stored or stand in managedFields, from which the API server converts on every write.
-var served = map[schema.GroupKind]kind{
+// kinds are those that are completed and checked, and converted if they have several versions. Each is listed once for all
+// webhooks.
+type kinds map[schema.GroupKind]kind
+
+// served are the kinds of the operator. A version stays as long as it may be stored or stand in managedFields, from which
+// the API server converts on every write.
+var served = kinds{
 	v1.Kind("AddressableService"): {
 		resource: "addressableservices",
 		hub:      v1.SchemeGroupVersion.Version,
@@ -49,9 +55,9 @@ var served = map[schema.GroupKind]kind{
 }
 
 // handlers are the kinds as the webhooks of admission want them.
-func handlers() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
+func (k kinds) handlers() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
 	all := make(map[schema.GroupVersionKind]resourcesemantics.GenericCRD)
-	for groupKind, kind := range served {
+	for groupKind, kind := range k {
 		for version, newObject := range kind.versions {
 			all[groupKind.WithVersion(version)] = newObject()
 		}
@@ -59,10 +65,14 @@ func handlers() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
 	return all
 }
 
-// conversions are the kinds as the webhook of conversion wants them.
-func conversions() map[schema.GroupKind]knativeconversion.GroupKindConversion {
-	all := make(map[schema.GroupKind]knativeconversion.GroupKindConversion, len(served))
-	for groupKind, kind := range served {
+// conversions are the kinds as the webhook of conversion wants them. Of one version there is nothing to convert, and its
+// CustomResourceDefinition names no webhook.
+func (k kinds) conversions() map[schema.GroupKind]knativeconversion.GroupKindConversion {
+	all := make(map[schema.GroupKind]knativeconversion.GroupKindConversion, len(k))
+	for groupKind, kind := range k {
+		if len(kind.versions) == 1 {
+			continue
+		}
 		zygotes := make(map[string]knativeconversion.ConvertibleObject, len(kind.versions))
 		for version, newObject := range kind.versions {
 			zygotes[version] = newObject()
@@ -72,6 +82,16 @@ func conversions() map[schema.GroupKind]knativeconversion.GroupKindConversion {
 		}
 	}
 	return all
+}
+
+// definitions are the names of the CustomResourceDefinitions of the kinds that are converted, sorted.
+func (k kinds) definitions() []string {
+	var names []string
+	for _, conversion := range k.conversions() {
+		names = append(names, conversion.DefinitionName)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // definition is the name of the kind's CustomResourceDefinition.

@@ -21,6 +21,7 @@ import (
 
 	"knative.dev/pkg/kmeta"
 
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	clientscheme "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/scheme"
 )
 
@@ -73,6 +74,25 @@ func TestEveryVersionOfADefinitionIsServed(t *testing.T) {
 		if diff := cmp.Diff(versions, slices.Sorted(maps.Keys(kind.versions))); diff != "" {
 			t.Errorf("versions of %s (-definition +served):\n%s", groupKind, diff)
 		}
+	}
+}
+
+// The API server asks nobody to convert between one version, so nobody may wait for its definition to say so.
+func TestAKindOfOneVersionIsNotConverted(t *testing.T) {
+	several := served[v1.Kind("AddressableService")]
+	single := several
+	single.resource = "singles"
+	single.versions = map[string]func() object{several.hub: several.versions[several.hub]}
+	both := kinds{v1.Kind("AddressableService"): several, v1.Kind("Single"): single}
+
+	if diff := cmp.Diff([]string{definitionName}, both.definitions()); diff != "" {
+		t.Errorf("definitions (-want +got):\n%s", diff)
+	}
+	if _, ok := both.conversions()[v1.Kind("Single")]; ok {
+		t.Error("it is converted")
+	}
+	if _, ok := both.handlers()[v1.SchemeGroupVersion.WithKind("Single")]; !ok {
+		t.Error("it is neither completed nor checked")
 	}
 }
 
