@@ -8,9 +8,6 @@ package addressableservice
 import (
 	"context"
 	"errors"
-	"fmt"
-
-	"k8s.io/client-go/tools/cache"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
@@ -29,6 +26,7 @@ import (
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
@@ -81,32 +79,12 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, w.ducks())
 	w.addressables = r.addressables
 	if err := errors.Join(
-		watch(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),
-		watch(services.Informer(), serviceIndexers(), dropManagedFields, w.services()...),
-		watch(namespaces.Informer(), nil, dropManagedFields, w.namespaces()),
-		watch(crds.Informer(), crdIndexers(), dropSchemas, w.crds()),
+		informers.Setup(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),
+		informers.Setup(services.Informer(), serviceIndexers(), informers.DropManagedFields, w.services()...),
+		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, w.namespaces()),
+		informers.Setup(crds.Informer(), crdIndexers(), dropSchemas, w.crds()),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}
 	return impl
-}
-
-// watch sets an informer up, which is possible only before it runs.
-func watch(informer cache.SharedIndexInformer, indexers cache.Indexers, transform cache.TransformFunc, handlers ...cache.ResourceEventHandler) error {
-	if indexers != nil {
-		if err := informer.AddIndexers(indexers); err != nil {
-			return fmt.Errorf("adding indexers: %w", err)
-		}
-	}
-	if transform != nil {
-		if err := informer.SetTransform(transform); err != nil {
-			return fmt.Errorf("setting the transform: %w", err)
-		}
-	}
-	for _, h := range handlers {
-		if _, err := informer.AddEventHandler(h); err != nil {
-			return fmt.Errorf("adding an event handler: %w", err)
-		}
-	}
-	return nil
 }

@@ -8,7 +8,6 @@ package addressableservice
 import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
@@ -147,15 +147,6 @@ func isOurs(obj any) bool {
 	return err == nil && accessor.GetAnnotations()[samples.ClassAnnotationKey] == samples.ClassMallard
 }
 
-// dropManagedFields is a cache.TransformFunc. Managed fields are often the larger
-// part of an object and are read by nobody here.
-func dropManagedFields(obj any) (any, error) {
-	if accessor, err := meta.Accessor(obj); err == nil {
-		accessor.SetManagedFields(nil)
-	}
-	return obj, nil
-}
-
 // dropSchemas is a cache.TransformFunc for CRDs, whose schemas are nearly all of
 // their size.
 func dropSchemas(obj any) (any, error) {
@@ -164,5 +155,5 @@ func dropSchemas(obj any) (any, error) {
 			crd.Spec.Versions[i].Schema = nil
 		}
 	}
-	return dropManagedFields(obj)
+	return informers.DropManagedFields(obj)
 }

@@ -246,11 +246,6 @@ func TestCachesKeepOnlyWhatIsRead(t *testing.T) {
 	if err != nil || got != crd || crd.ManagedFields != nil || crd.Spec.Versions[0].Schema != nil {
 		t.Errorf("of the CRD is left %+v, %v", crd, err)
 	}
-	s := service(ns, "s")
-	s.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
-	if got, err := dropManagedFields(s); err != nil || got != s || s.ManagedFields != nil {
-		t.Errorf("of the Service is left %+v, %v", s, err)
-	}
 	tombstone := cache.DeletedFinalStateUnknown{Key: "ns/a"}
 	if got, err := dropSchemas(tombstone); err != nil || got != tombstone {
 		t.Errorf("a tombstone becomes %v, %v", got, err)
