@@ -19,6 +19,7 @@ import (
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // Reconciler implements the generated reconciler's Interface and Finalizer. Its
@@ -57,16 +58,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableServic
 
 	recordTransitions(ctx, as, before)
 
-	// An error beats a recheck: its back-off starts earlier than the recheck.
-	for _, p := range []*problem{unresolved, unpublished} {
-		if p != nil && p.err != nil {
-			return p.err
-		}
-	}
-	if unresolved.event() != nil {
-		return unresolved.event()
-	}
-	return unpublished.event()
+	return problem.Outcome(unresolved, unpublished)
 }
 
 // FinalizeKind implements the generated Finalizer. It is called for an object of
@@ -82,10 +74,10 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 	return nil
 }
 
-func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *problem {
+func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *problem.Problem {
 	addresses, p := r.resolve(ctx, as)
 	if p != nil {
-		as.Status.MarkTargetNotResolved(p.reason, p.message)
+		as.Status.MarkTargetNotResolved(p.Reason, p.Message)
 		return p
 	}
 	as.Status.MarkTargetResolved(addresses)

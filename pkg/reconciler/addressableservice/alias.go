@@ -17,20 +17,21 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // planAlias decides the alias of an object, nil when it is to have none. It is
 // pure, and reads the address from the status, where the step before left it.
-func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *problem) {
+func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *problem.Problem) {
 	if as.Spec.Publish == nil || as.Status.Address == nil {
 		return nil, nil
 	}
 	host := hostname(as.Status.Address.URL)
 	if net.ParseIP(host) != nil {
-		return nil, problemf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: it is an IP address, not a name", host)
+		return nil, problem.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: it is an IP address, not a name", host)
 	}
 	if problems := validation.IsDNS1123Subdomain(host); len(problems) > 0 {
-		return nil, problemf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: %s", host, problems[0])
+		return nil, problem.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: %s", host, problems[0])
 	}
 	key := types.NamespacedName{Namespace: as.Namespace, Name: as.Name}
 	return &corev1.Service{
@@ -85,9 +86,9 @@ func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
 	return corrected, false
 }
 
-func aliasTaken(existing *corev1.Service) *problem {
+func aliasTaken(existing *corev1.Service) *problem.Problem {
 	if owner, ok := ownerOf(existing); ok {
-		return problemf(v1.ReasonAliasTaken, "the alias %q is published by AddressableService %s", existing.Name, owner)
+		return problem.Newf(v1.ReasonAliasTaken, "the alias %q is published by AddressableService %s", existing.Name, owner)
 	}
-	return problemf(v1.ReasonAliasTaken, "Service %s/%s exists and was not made by this operator", existing.Namespace, existing.Name)
+	return problem.Newf(v1.ReasonAliasTaken, "Service %s/%s exists and was not made by this operator", existing.Namespace, existing.Name)
 }

@@ -11,6 +11,7 @@ import (
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // Bounds of an address in the status: those of the CRD's schema, but for the
@@ -25,7 +26,7 @@ const (
 // checkBounds refuses an address of the target's that the schema of our status would
 // refuse. The target's own schema may allow it, and the API server would then refuse
 // our whole status, again and again.
-func checkBounds(ref v1.TargetReference, a duckv1.Addressable) *problem {
+func checkBounds(ref v1.TargetReference, a duckv1.Addressable) *problem.Problem {
 	for _, field := range []struct {
 		name   string
 		length int
@@ -36,7 +37,7 @@ func checkBounds(ref v1.TargetReference, a duckv1.Addressable) *problem {
 		{"audience", len(ptr.Deref(a.Audience, "")), maxAudience},
 	} {
 		if field.length > field.most {
-			return problemf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: its %s is longer than %d characters",
+			return problem.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: its %s is longer than %d characters",
 				ref, field.name, field.most)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // maxHops bounds how many AddressableServices a chain of references may lead
@@ -21,7 +22,7 @@ const maxHops = 32
 // findCycle follows the references between AddressableServices from this one. In
 // a cycle every object would feed on the address of the one before for ever, even
 // after the address that it began with was long gone.
-func (r *Reconciler) findCycle(as *v1.AddressableService) *problem {
+func (r *Reconciler) findCycle(as *v1.AddressableService) *problem.Problem {
 	var chain []types.NamespacedName
 	for current := as; current.Spec.Ref.GroupKind() == v1.Kind("AddressableService"); {
 		chain = append(chain, types.NamespacedName{Namespace: current.Namespace, Name: current.Name})
@@ -30,10 +31,10 @@ func (r *Reconciler) findCycle(as *v1.AddressableService) *problem {
 			Name:      current.Spec.Ref.Name,
 		}
 		if slices.Contains(chain, next) {
-			return problemf(v1.ReasonReferenceCycle, "the references form a cycle: %s", describe(append(chain, next)))
+			return problem.Newf(v1.ReasonReferenceCycle, "the references form a cycle: %s", describe(append(chain, next)))
 		}
 		if len(chain) > maxHops {
-			return problemf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
+			return problem.Newf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
 		}
 		var err error
 		current, err = r.addressableServices.AddressableServices(next.Namespace).Get(next.Name)

@@ -21,14 +21,15 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // says is whether a problem has this in its message; none has the empty one.
-func says(p *problem, message string) bool {
+func says(p *problem.Problem, message string) bool {
 	if p == nil {
 		return message == ""
 	}
-	return message != "" && strings.Contains(p.message, message)
+	return message != "" && strings.Contains(p.Message, message)
 }
 
 func TestPlanAlias(t *testing.T) {
@@ -52,7 +53,7 @@ func TestPlanAlias(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
-			if !says(p, tc.problem) || p != nil && p.reason != v1.ReasonHostNotPublishable {
+			if !says(p, tc.problem) || p != nil && p.Reason != v1.ReasonHostNotPublishable {
 				t.Errorf("the problem is %+v, want %q", p, tc.problem)
 			}
 		})
@@ -166,7 +167,7 @@ func TestFindCycle(t *testing.T) {
 				}
 			}
 			p := w.inner.findCycle(tc.objects[0])
-			if !says(p, tc.want) || p != nil && p.reason != v1.ReasonReferenceCycle {
+			if !says(p, tc.want) || p != nil && p.Reason != v1.ReasonReferenceCycle {
 				t.Errorf("the problem is %+v, want %q", p, tc.want)
 			}
 		})
@@ -183,48 +184,16 @@ func TestBuiltInGroups(t *testing.T) {
 	}
 }
 
-func TestProblemSaysWhatIsNext(t *testing.T) {
-	var none *problem
-	if err := none.event(); err != nil {
-		t.Errorf("no problem ends with %v", err)
+func TestAPermissionThatStaysMissingIsAskedForLessOften(t *testing.T) {
+	as := object("a", toDuck, status(unresolved(v1.ReasonTargetForbidden, "why"), notRequested))
+	for i := range as.Status.Conditions {
+		as.Status.Conditions[i].LastTransitionTime.Inner.Time = time.Now().Add(-time.Hour)
 	}
-	if err := problemf("R", "%d", 1).event(); err != nil {
-		t.Errorf("a problem that is watched ends with %v, want a complete pass", err)
-	}
-	if requeue, after := controller.IsRequeueKey((&problem{recheck: time.Minute}).event()); !requeue || after != time.Minute {
-		t.Errorf("a problem that nothing watches is looked at again: %t, after %s", requeue, after)
-	}
-	if err := failed("R", errInduced).event(); !errors.Is(err, errInduced) {
-		t.Errorf("a failure ends with %v, want its error", err)
-	}
-}
-
-func TestAProblemThatLastsIsLookedAtLessOften(t *testing.T) {
-	now := time.Now()
-	since := func(ago time.Duration, reason string) *v1.AddressableService {
-		as := object("a", toDuck)
-		as.Status.MarkTargetNotResolved(reason, "why")
-		for i := range as.Status.Conditions {
-			as.Status.Conditions[i].LastTransitionTime.Inner.Time = now.Add(-ago)
-		}
-		return as
-	}
-	for name, test := range map[string]struct {
-		as       *v1.AddressableService
-		min, max time.Duration
-	}{
-		"new":                    {object("a", toDuck), firstRecheck, firstRecheck},
-		"another problem before": {since(time.Hour, v1.ReasonTargetKindNotFound), firstRecheck, firstRecheck},
-		"a moment":               {since(time.Millisecond, v1.ReasonTargetForbidden), firstRecheck, firstRecheck},
-		// The clock goes on while the test runs.
-		"five seconds": {since(5*time.Second, v1.ReasonTargetForbidden), 5 * time.Second, 15 * time.Second},
-		"an hour":      {since(time.Hour, v1.ReasonTargetForbidden), lastRecheck, lastRecheck},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := recheckAfter(unresolvedFor(test.as, v1.ReasonTargetForbidden)); got < test.min || got > test.max {
-				t.Errorf("looked at again after %s, want %s to %s", got, test.min, test.max)
-			}
-		})
+	w := newWorld(t, testConfig(), as, duckCRD())
+	w.dynamic.PrependReactor("list", "ducks", failing("list", "ducks", apierrors.NewForbidden(v1.Resource("ducks"), "", nil)))
+	err := w.reconciler.Reconcile(t.Context(), ns+"/a")
+	if requeue, after := controller.IsRequeueKey(err); !requeue || after != problem.LastRecheck {
+		t.Errorf("the pass ends with %v, want another look after %s", err, problem.LastRecheck)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // addressableLabelKey on a CRD says that its objects carry an address, as
@@ -50,10 +51,10 @@ type servedKind struct {
 // find looks a kind up. The plural name of a resource cannot be guessed from its
 // kind, so it is taken from the CRD, or from discovery for kinds of an
 // aggregated API server.
-func (k *kinds) find(gvk schema.GroupVersionKind) (servedKind, *problem) {
+func (k *kinds) find(gvk schema.GroupVersionKind) (servedKind, *problem.Problem) {
 	crds, err := k.crds.ByIndex(crdsByGroupKind, gvk.GroupKind().String())
 	if err != nil {
-		return servedKind{}, failed(v1.ReasonTargetUnavailable, fmt.Errorf("looking up the CRD of %s: %w", gvk.GroupKind(), err))
+		return servedKind{}, problem.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("looking up the CRD of %s: %w", gvk.GroupKind(), err))
 	}
 	for _, obj := range crds {
 		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
@@ -83,15 +84,15 @@ func (k *kinds) isUndefined(gk schema.GroupKind) bool {
 	return k.undefined.Has(gk)
 }
 
-func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVersionKind) (servedKind, *problem) {
+func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVersionKind) (servedKind, *problem.Problem) {
 	if !servesVersion(crd, gvk.Version) {
 		p := kindNotFound(gvk)
-		p.message += "; its CRD serves " + strings.Join(servedVersions(crd), ", ")
+		p.Message += "; its CRD serves " + strings.Join(servedVersions(crd), ", ")
 		return servedKind{}, p
 	}
 	if !apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
 		p := kindNotFound(gvk)
-		p.message += " yet; its CRD is not established"
+		p.Message += " yet; its CRD is not established"
 		return servedKind{}, p
 	}
 	return servedKind{
@@ -101,14 +102,14 @@ func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVers
 	}, nil
 }
 
-func (k *kinds) discover(gvk schema.GroupVersionKind) (servedKind, *problem) {
+func (k *kinds) discover(gvk schema.GroupVersionKind) (servedKind, *problem.Problem) {
 	if strings.Contains(gvk.Version, "/") {
 		// Not a version that could be asked for; the schema refuses it.
 		return servedKind{}, kindNotFound(gvk)
 	}
 	list, err := k.discovery.ServerResourcesForGroupVersion(gvk.GroupVersion().String())
 	if err != nil && !apierrors.IsNotFound(err) {
-		return servedKind{}, failed(v1.ReasonTargetUnavailable, fmt.Errorf("discovering %s: %w", gvk.GroupVersion(), err))
+		return servedKind{}, problem.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("discovering %s: %w", gvk.GroupVersion(), err))
 	}
 	if list != nil {
 		for _, r := range list.APIResources {
@@ -116,7 +117,7 @@ func (k *kinds) discover(gvk schema.GroupVersionKind) (servedKind, *problem) {
 				continue
 			}
 			if isBuiltIn(gvk.Group) {
-				return servedKind{}, problemf(v1.ReasonTargetNotAddressable,
+				return servedKind{}, problem.Newf(v1.ReasonTargetNotAddressable,
 					"%s is a built-in kind, of which only Service has an address", gvk.GroupKind())
 			}
 			return servedKind{resource: gvk.GroupVersion().WithResource(r.Name), namespaced: r.Namespaced}, nil

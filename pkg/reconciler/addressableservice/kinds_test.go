@@ -31,7 +31,7 @@ func TestKindWhoseCRDWasDeletedIsGoneWhateverDiscoverySays(t *testing.T) {
 		t.Errorf("find() = %+v, %+v, want the resource that an aggregated API server serves", found, p)
 	}
 	k.undefine(gvk.GroupKind())
-	if found, p := k.find(gvk); p == nil || p.reason != v1.ReasonTargetKindNotFound {
+	if found, p := k.find(gvk); p == nil || p.Reason != v1.ReasonTargetKindNotFound {
 		t.Errorf("find() = %+v, %+v after the CRD was deleted, want that the kind is not found", found, p)
 	}
 }

@@ -15,17 +15,18 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // reconcileAlias makes the directory hold what spec.publish asks for and nothing
 // else of this object.
-func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *problem {
+func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *problem.Problem {
 	wanted, p := planAlias(config.FromContextOrDefaults(ctx), as)
 
 	// Before anything new is published: an object has one alias at a time.
 	if err := r.removeAliasesBut(ctx, as, wanted); err != nil {
 		as.Status.MarkNotPublished(v1.ReasonPublishFailed, err.Error())
-		return failed(v1.ReasonPublishFailed, err)
+		return problem.Failed(v1.ReasonPublishFailed, err)
 	}
 
 	switch {
@@ -39,7 +40,7 @@ func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableServi
 		p = r.ensureAlias(ctx, as, wanted)
 	}
 	if p != nil {
-		as.Status.MarkNotPublished(p.reason, p.message)
+		as.Status.MarkNotPublished(p.Reason, p.Message)
 		return p
 	}
 	as.Status.MarkPublished()
@@ -47,9 +48,9 @@ func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableServi
 }
 
 // ensureAlias writes the alias unless the cache has it as it should be.
-func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem {
+func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem.Problem {
 	if !r.watched(wanted.Namespace) {
-		return problemf(v1.ReasonDirectoryNotFound,
+		return problem.Newf(v1.ReasonDirectoryNotFound,
 			"the directory namespace %q is not watched: this installation is for namespace %q alone, which directory-namespace in config map %s has to name",
 			wanted.Namespace, r.scope, config.AddressableName)
 	}
@@ -61,12 +62,12 @@ func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService,
 		return r.createAlias(ctx, as, wanted)
 	}
 	if err != nil {
-		return failed(v1.ReasonPublishFailed, fmt.Errorf("reading alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
+		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("reading alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
 	}
 	return r.adjustAlias(ctx, as, wanted, existing)
 }
 
-func (r *Reconciler) createAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem {
+func (r *Reconciler) createAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem.Problem {
 	client := r.kube.CoreV1().Services(wanted.Namespace)
 	_, err := client.Create(ctx, wanted, metav1.CreateOptions{})
 	switch {
@@ -77,7 +78,7 @@ func (r *Reconciler) createAlias(ctx context.Context, as *v1.AddressableService,
 		// its end, or somebody was first.
 		existing, err := client.Get(ctx, wanted.Name, metav1.GetOptions{})
 		if err != nil {
-			return failed(v1.ReasonPublishFailed, fmt.Errorf("reading alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
+			return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("reading alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
 		}
 		return r.adjustAlias(ctx, as, wanted, existing)
 	case apierrors.IsNotFound(err):
@@ -85,14 +86,14 @@ func (r *Reconciler) createAlias(ctx context.Context, as *v1.AddressableService,
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return directoryTerminating(wanted.Namespace)
 	default:
-		return failed(v1.ReasonPublishFailed, fmt.Errorf("creating alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
+		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("creating alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
 	}
 }
 
 // adjustAlias corrects an alias of ours that points elsewhere, and leaves alone
 // what is not ours. The update carries the resourceVersion that was looked at,
 // so that it cannot hit an alias which has changed hands since.
-func (r *Reconciler) adjustAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service) *problem {
+func (r *Reconciler) adjustAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service) *problem.Problem {
 	if !owns(as, existing) && !ownedBefore(as, existing) {
 		return aliasTaken(existing)
 	}
@@ -101,7 +102,7 @@ func (r *Reconciler) adjustAlias(ctx context.Context, as *v1.AddressableService,
 		return nil
 	}
 	if _, err := r.kube.CoreV1().Services(wanted.Namespace).Update(ctx, corrected, metav1.UpdateOptions{}); err != nil {
-		return failed(v1.ReasonPublishFailed, fmt.Errorf("updating alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
+		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("updating alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
 	}
 	return nil
 }
@@ -109,24 +110,24 @@ func (r *Reconciler) adjustAlias(ctx context.Context, as *v1.AddressableService,
 // checkDirectory tells a directory that is missing from one that may not be
 // written to, which the API server's answer would not: it checks permissions,
 // and a Role in the directory goes away with it, before it looks for the namespace.
-func (r *Reconciler) checkDirectory(directory string) *problem {
+func (r *Reconciler) checkDirectory(directory string) *problem.Problem {
 	namespace, err := r.namespaces.Get(directory)
 	switch {
 	case apierrors.IsNotFound(err):
 		return directoryNotFound(directory)
 	case err != nil:
-		return failed(v1.ReasonPublishFailed, fmt.Errorf("reading namespace %s: %w", directory, err))
+		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("reading namespace %s: %w", directory, err))
 	case isTerminating(namespace):
 		return directoryTerminating(directory)
 	}
 	return nil
 }
 
-func directoryNotFound(directory string) *problem {
-	return problemf(v1.ReasonDirectoryNotFound,
+func directoryNotFound(directory string) *problem.Problem {
+	return problem.Newf(v1.ReasonDirectoryNotFound,
 		"the directory namespace %q does not exist; it is directory-namespace in config map %s", directory, config.AddressableName)
 }
 
-func directoryTerminating(directory string) *problem {
-	return problemf(v1.ReasonDirectoryTerminating, "the directory namespace %q is being deleted", directory)
+func directoryTerminating(directory string) *problem.Problem {
+	return problem.Newf(v1.ReasonDirectoryTerminating, "the directory namespace %q is being deleted", directory)
 }

@@ -18,6 +18,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 var toDuck = withRef("example.com/v1", "Duck", "", "d")
@@ -94,7 +95,7 @@ func TestReadingTheTargetFails(t *testing.T) {
 	notAllowed := fails("not allowed: looked at again later, for no watch tells", v1.ReasonTargetForbidden, forbidden, toDuck,
 		duckCRD(), duck(ns, "d", addressStatus("http://d.example.com")))
 	notAllowed.WithReactors = []clientgotesting.ReactionFunc{failing("list", "ducks", apierrors.NewForbidden(ducks, "", nil))}
-	notAllowed.WantErr, notAllowed.PostConditions = true, withRecheck(firstRecheck)
+	notAllowed.WantErr, notAllowed.PostConditions = true, withRecheck(problem.FirstRecheck)
 
 	gone := fails("CRD went away meanwhile", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1", toDuck, duckCRD())
 	gone.WithReactors = []clientgotesting.ReactionFunc{

@@ -8,7 +8,6 @@ package addressableservice
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,20 +20,21 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 var serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
 // resolve follows the reference to the addresses that it leads to.
-func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *problem) {
+func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *problem.Problem) {
 	cfg := config.FromContextOrDefaults(ctx)
 	if as.Spec.Ref.NamespaceOr(as.Namespace) != as.Namespace && !cfg.AllowCrossNamespaceReferences {
-		return nil, problemf(v1.ReasonCrossNamespaceDenied,
+		return nil, problem.Newf(v1.ReasonCrossNamespaceDenied,
 			"spec.ref.namespace %q is not this object's; set allow-cross-namespace-references in config map %s to allow it",
 			as.Spec.Ref.Namespace, config.AddressableName)
 	}
 	if namespace := as.Spec.Ref.NamespaceOr(as.Namespace); !r.watched(namespace) {
-		return nil, problemf(v1.ReasonCrossNamespaceDenied,
+		return nil, problem.Newf(v1.ReasonCrossNamespaceDenied,
 			"spec.ref.namespace %q is not watched: this installation is for namespace %q alone", namespace, r.scope)
 	}
 	found, p := r.findTarget(ctx, as)
@@ -48,7 +48,7 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 func (r *Reconciler) watched(namespace string) bool { return r.scope == "" || r.scope == namespace }
 
 // findTarget looks the target up, in the cache that its kind has.
-func (r *Reconciler) findTarget(ctx context.Context, as *v1.AddressableService) (target, *problem) {
+func (r *Reconciler) findTarget(ctx context.Context, as *v1.AddressableService) (target, *problem.Problem) {
 	ref := as.Spec.Ref
 	switch {
 	case ref.GroupVersionKind() == serviceKind:
@@ -60,7 +60,7 @@ func (r *Reconciler) findTarget(ctx context.Context, as *v1.AddressableService) 
 	}
 }
 
-func (r *Reconciler) findService(as *v1.AddressableService) (target, *problem) {
+func (r *Reconciler) findService(as *v1.AddressableService) (target, *problem.Problem) {
 	ref := as.Spec.Ref
 	namespace := ref.NamespaceOr(as.Namespace)
 	if p := r.track(as, "v1", namespace); p != nil {
@@ -73,7 +73,7 @@ func (r *Reconciler) findService(as *v1.AddressableService) (target, *problem) {
 	return target{service: service}, nil
 }
 
-func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, *problem) {
+func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, *problem.Problem) {
 	ref := as.Spec.Ref
 	namespace := ref.NamespaceOr(as.Namespace)
 	if ref.GroupVersionKind().Version != v1.SchemeGroupVersion.Version {
@@ -97,7 +97,7 @@ func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, 
 
 // findAddressable looks up a target of a kind that is known only from the
 // reference, by an informer that is made when a kind is first referred to.
-func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableService) (target, *problem) {
+func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableService) (target, *problem.Problem) {
 	ref := as.Spec.Ref
 	kind, p := r.kinds.find(ref.GroupVersionKind())
 	if p != nil {
@@ -113,16 +113,17 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 	lister, err := r.addressables.Lister(ctx, kind.resource)
 	switch {
 	case apierrors.IsForbidden(err):
-		p := problemf(v1.ReasonTargetForbidden,
+		p := problem.Newf(v1.ReasonTargetForbidden,
 			"the operator may not list %s; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
 			kind.resource.GroupResource())
-		p.recheck = recheckAfter(unresolvedFor(as, v1.ReasonTargetForbidden))
+		p.Recheck = problem.RecheckAfter(problem.Lasted(
+			as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved), v1.ReasonTargetForbidden))
 		return target{}, p
 	case apierrors.IsNotFound(err):
 		// The CRD went away after it was looked up; its deletion wakes us.
 		return target{}, kindNotFound(ref.GroupVersionKind())
 	case err != nil:
-		return target{}, failed(v1.ReasonTargetUnavailable, err)
+		return target{}, problem.Failed(v1.ReasonTargetUnavailable, err)
 	}
 
 	var obj runtime.Object
@@ -138,25 +139,15 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 	case *duckv1.AddressableType:
 		return fromStatus(ref, found.Status, kind.addressable)
 	case *duckinformer.Malformed:
-		return target{}, problemf(v1.ReasonTargetNotAddressable, "%s: status.address is not an Addressable's: %v", ref, found.Err)
+		return target{}, problem.Newf(v1.ReasonTargetNotAddressable, "%s: status.address is not an Addressable's: %v", ref, found.Err)
 	default:
-		return target{}, failed(v1.ReasonTargetUnavailable, fmt.Errorf("%s is cached as an unexpected %T", ref, obj))
+		return target{}, problem.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("%s is cached as an unexpected %T", ref, obj))
 	}
-}
-
-// unresolvedFor is how long the target has not been resolved for a reason, by the
-// condition that the last pass left.
-func unresolvedFor(as *v1.AddressableService, reason string) time.Duration {
-	last := as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved)
-	if !last.IsFalse() || last.Reason != reason {
-		return 0
-	}
-	return time.Since(last.LastTransitionTime.Inner.Time)
 }
 
 // track makes a change of the target wake this object, also when the target
 // does not exist yet. It comes before each look-up, so that no change is missed.
-func (r *Reconciler) track(as *v1.AddressableService, apiVersion, namespace string) *problem {
+func (r *Reconciler) track(as *v1.AddressableService, apiVersion, namespace string) *problem.Problem {
 	err := r.tracker.TrackReference(tracker.Reference{
 		APIVersion: apiVersion,
 		Kind:       as.Spec.Ref.Kind,
@@ -165,13 +156,13 @@ func (r *Reconciler) track(as *v1.AddressableService, apiVersion, namespace stri
 	}, as)
 	if err != nil {
 		// The schema refuses what the tracker does, so this object came in past it.
-		return problemf(v1.ReasonTargetNotFound, "spec.ref is invalid: %v", err)
+		return problem.Newf(v1.ReasonTargetNotFound, "spec.ref is invalid: %v", err)
 	}
 	return nil
 }
 
 // fromStatus makes a target of an object's addresses, if it has any.
-func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable bool) (target, *problem) {
+func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable bool) (target, *problem.Problem) {
 	t := target{addresses: status.Addresses}
 	if len(t.addresses) == 0 && status.Address != nil {
 		t.addresses = []duckv1.Addressable{*status.Address}
@@ -180,19 +171,19 @@ func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable
 		return t, nil
 	}
 	if addressable {
-		return target{}, problemf(v1.ReasonTargetHasNoAddress, "%s has no status.address.url yet", ref)
+		return target{}, problem.Newf(v1.ReasonTargetHasNoAddress, "%s has no status.address.url yet", ref)
 	}
-	return target{}, problemf(v1.ReasonTargetNotAddressable,
+	return target{}, problem.Newf(v1.ReasonTargetNotAddressable,
 		"%s has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", ref)
 }
 
-func notRead(ref v1.TargetReference, err error) *problem {
+func notRead(ref v1.TargetReference, err error) *problem.Problem {
 	if apierrors.IsNotFound(err) {
-		return problemf(v1.ReasonTargetNotFound, "%s does not exist", ref)
+		return problem.Newf(v1.ReasonTargetNotFound, "%s does not exist", ref)
 	}
-	return failed(v1.ReasonTargetUnavailable, fmt.Errorf("reading %s: %w", ref, err))
+	return problem.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("reading %s: %w", ref, err))
 }
 
-func kindNotFound(gvk schema.GroupVersionKind) *problem {
-	return problemf(v1.ReasonTargetKindNotFound, "the cluster does not serve kind %s at %s", gvk.Kind, gvk.GroupVersion())
+func kindNotFound(gvk schema.GroupVersionKind) *problem.Problem {
+	return problem.Newf(v1.ReasonTargetKindNotFound, "the cluster does not serve kind %s at %s", gvk.Kind, gvk.GroupVersion())
 }
