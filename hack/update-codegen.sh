@@ -42,6 +42,10 @@ while IFS= read -r folder; do
   apis+=("${module}/${folder}")
   inputs+=(--input "${folder#pkg/apis/}")
 done < <(folders_marked genclient pkg/apis)
+ducks=() # import paths of the duck types that ask for informers
+while IFS= read -r folder; do
+  ducks+=("${module}/${folder}")
+done < <(folders_marked genduck pkg/apis)
 if [[ ${#apis[@]} -eq 0 ]]; then
   echo "codegen: no type below pkg/apis carries the marker +genclient" >&2
   exit 1
@@ -111,7 +115,7 @@ generator informer-gen \
 
 step "injection"
 generator injection-gen \
-  --input-dirs "$(IFS=,; echo "${apis[*]}")" \
+  --input-dirs "$(IFS=,; echo "${apis[*]},${ducks[*]}")" \
   --versioned-clientset-package "${client}/clientset/versioned" --listers-package "${client}/listers" \
   --external-versions-informers-package "${client}/informers/externalversions" --plural-exceptions "${plurals}" \
   --output-package "${client}/injection" --output-dir "${scratch}/injection"

@@ -19,11 +19,16 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 )
 
-// object is what every version of a kind has to be for all three webhooks.
+// object is what every version of a kind has to be for the webhooks of admission.
 type object interface {
 	resourcesemantics.GenericCRD
-	knativeconversion.ConvertibleObject
 	metav1.Object
+}
+
+// convertible is what each version has to be, besides, of a kind that has several.
+type convertible interface {
+	object
+	knativeconversion.ConvertibleObject
 }
 
 // kind is a kind in all versions that are served.
@@ -52,6 +57,20 @@ var served = kinds{
 			v1.SchemeGroupVersion.Version:       func() object { return &v1.AddressableService{} },
 		},
 	},
+	v1.Kind("AddressBinding"): {
+		resource: "addressbindings",
+		hub:      v1.SchemeGroupVersion.Version,
+		versions: map[string]func() object{
+			v1.SchemeGroupVersion.Version: func() object { return &v1.AddressBinding{} },
+		},
+	},
+	v1.Kind("SimpleDeployment"): {
+		resource: "simpledeployments",
+		hub:      v1alpha1.SchemeGroupVersion.Version,
+		versions: map[string]func() object{
+			v1alpha1.SchemeGroupVersion.Version: func() object { return &v1alpha1.SimpleDeployment{} },
+		},
+	},
 }
 
 // handlers are the kinds as the webhooks of admission want them.
@@ -75,7 +94,7 @@ func (k kinds) conversions() map[schema.GroupKind]knativeconversion.GroupKindCon
 		}
 		zygotes := make(map[string]knativeconversion.ConvertibleObject, len(kind.versions))
 		for version, newObject := range kind.versions {
-			zygotes[version] = newObject()
+			zygotes[version] = newObject().(convertible) //nolint:forcetypeassert // at the start, for every kind of the list
 		}
 		all[groupKind] = knativeconversion.GroupKindConversion{
 			DefinitionName: kind.definition(groupKind), HubVersion: kind.hub, Zygotes: zygotes,
@@ -105,7 +124,7 @@ func views() v1.Views {
 	older := make(v1.Views, len(kind.versions)-1)
 	for version, newObject := range kind.versions {
 		if version != kind.hub {
-			older[version] = func() v1.View { return newObject() }
+			older[version] = func() v1.View { return newObject().(convertible) } //nolint:forcetypeassert // see conversions
 		}
 	}
 	return older

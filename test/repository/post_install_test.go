@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -24,7 +25,8 @@ import (
 func TestEveryKindIsMigrated(t *testing.T) {
 	var definitions []string
 	for _, object := range configObjects(t) {
-		if object.GetKind() == "CustomResourceDefinition" {
+		// Of one version there is nothing to move.
+		if object.GetKind() == "CustomResourceDefinition" && len(into[apiextensionsv1.CustomResourceDefinition](t, object).Spec.Versions) > 1 {
 			definitions = append(definitions, object.GetName())
 		}
 	}

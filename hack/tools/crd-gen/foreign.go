@@ -13,9 +13,10 @@ import (
 
 // Import paths of the packages whose types our kinds embed or refer to.
 const (
-	metav1Path = "k8s.io/apimachinery/pkg/apis/meta/v1"
-	apisPath   = "knative.dev/pkg/apis"
-	duckv1Path = "knative.dev/pkg/apis/duck/v1"
+	metav1Path  = "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apisPath    = "knative.dev/pkg/apis"
+	duckv1Path  = "knative.dev/pkg/apis/duck/v1"
+	trackerPath = "knative.dev/pkg/tracker"
 )
 
 // Upper bounds of strings whose writer is another controller, or whose parts are. They are far above what is ever
@@ -34,6 +35,7 @@ const (
 	maxAnnotations int64 = 64
 	maxConditions  int64 = 32
 	maxAddresses   int64 = 64
+	maxSelectors   int64 = 32
 )
 
 type (
@@ -49,6 +51,10 @@ var foreignSchemas = map[string]map[string]schema{
 			"apiVersion": {Type: "string", Description: "API group and version that this object is written in."},
 			"kind":       {Type: "string", Description: "Kind of this object, in CamelCase."},
 		}},
+		"LabelSelector": labelSelectorSchema,
+	},
+	trackerPath: {
+		"Reference": trackerReferenceSchema,
 	},
 	apisPath: {
 		"URL":          urlSchema,
@@ -195,6 +201,71 @@ var kReferenceSchema = schema{
 			Type: "string", MaxLength: new(maxName),
 			Description: "Which of the object's named addresses is meant.",
 		},
+	},
+}
+
+var labelSelectorSchema = schema{
+	Type:        "object",
+	Description: "Selects objects by their labels: those that meet all of what is said here.",
+	XMapType:    new("atomic"),
+	Properties: properties{
+		"matchLabels": {
+			Type: "object", MaxProperties: new(maxSelectors),
+			AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{
+				Allows: true, Schema: &schema{Type: "string", MaxLength: new(maxLabelName), Pattern: labelValue},
+			},
+			Description: "Labels, with the value of each.",
+		},
+		"matchExpressions": {
+			Type: "array", MaxItems: new(maxSelectors), XListType: new("atomic"),
+			Description: "Conditions on one label each.",
+			Items: itemsOf(schema{
+				Type: "object", Required: []string{"key", "operator"},
+				Properties: properties{
+					"key": {
+						Type: "string", MinLength: new(int64(1)), MaxLength: new(maxQualified),
+						Description: "The label that the condition is about.",
+					},
+					"operator": {
+						Type: "string", Enum: enum("In", "NotIn", "Exists", "DoesNotExist"),
+						Description: "How the label's value relates to the values given.",
+					},
+					"values": {
+						Type: "array", MaxItems: new(maxSelectors), XListType: new("atomic"),
+						Items:       itemsOf(schema{Type: "string", MaxLength: new(maxLabelName), Pattern: labelValue}),
+						Description: "The values for In and NotIn, of which there is at least one; none for Exists and DoesNotExist.",
+					},
+				},
+			}),
+		},
+	},
+}
+
+// labelValue is what Kubernetes lets a label have as its value.
+const labelValue = `^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
+
+var trackerReferenceSchema = schema{
+	Type:        "object",
+	Description: "Names an object, or selects objects of a kind.",
+	Properties: properties{
+		"apiVersion": {
+			Type: "string", MaxLength: new(maxQualified),
+			Pattern:     `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`,
+			Description: "API group and version of the objects, for example apps/v1.",
+		},
+		"kind": {
+			Type: "string", MaxLength: new(maxLabelName), Pattern: `^[A-Za-z][A-Za-z0-9]*$`,
+			Description: "Kind of the objects, for example Deployment.",
+		},
+		"namespace": {
+			Type: "string", MaxLength: new(maxLabelName), Pattern: `^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`,
+			Description: "Namespace of the objects. When left out, that of the object that holds the reference.",
+		},
+		"name": {
+			Type: "string", MaxLength: new(maxName), Pattern: `^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`,
+			Description: "Name of the object, if one is meant.",
+		},
+		"selector": withDescription(labelSelectorSchema, "Labels of the objects, if all that have them are meant."),
 	},
 }
 

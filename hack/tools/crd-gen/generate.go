@@ -31,7 +31,7 @@ func generate(root, pattern string) ([]*apiextensionsv1.CustomResourceDefinition
 	}
 
 	registry := &markers.Registry{}
-	if err := crdmarkers.Register(registry); err != nil {
+	if err := errors.Join(crdmarkers.Register(registry), registry.Register(duckMarker)); err != nil {
 		return nil, fmt.Errorf("registering the markers: %w", err)
 	}
 	parser := &crd.Parser{
@@ -45,13 +45,31 @@ func generate(root, pattern string) ([]*apiextensionsv1.CustomResourceDefinition
 	}
 
 	var crds []*apiextensionsv1.CustomResourceDefinition
+	ducks := duckGroups(parser)
 	for _, kind := range crd.FindKubeKinds(parser, metav1) {
+		if ducks[kind.Group] {
+			continue
+		}
 		parser.NeedCRDFor(kind, nil)
 		generated := parser.CustomResourceDefinitions[kind]
 		crd.FixTopLevelMetadata(generated)
 		crds = append(crds, &generated)
 	}
 	return crds, errors.Join(packageErrors(roots), foreignTypesInUse(parser, roots, foreign))
+}
+
+// duckMarker is the marker of injection-gen on a duck type.
+var duckMarker = markers.Must(markers.MakeDefinition("genduck", markers.DescribesType, struct{}{}))
+
+// duckGroups are the API groups of duck types. What looks like a kind there is the skeleton of other groups' kinds.
+func duckGroups(parser *crd.Parser) map[string]bool {
+	groups := make(map[string]bool)
+	for ident, info := range parser.Types {
+		if info.Markers.Get(duckMarker.Name) != nil {
+			groups[parser.GroupVersions[ident.Package].Group] = true
+		}
+	}
+	return groups
 }
 
 // packageErrors collects what the loader and the parser hung on the packages instead of returning it. Type errors are

@@ -38,7 +38,7 @@ func TestGenerate(t *testing.T) {
 		t.Fatal("generate:", err)
 	}
 	if len(crds) != 1 {
-		t.Fatalf("got %d CRDs, want one", len(crds))
+		t.Fatalf("got %d CRDs, want one: the skeleton of a duck type is no kind", len(crds))
 	}
 	crd := crds[0]
 	if err := check(crd); err != nil {
@@ -60,6 +60,8 @@ func TestGenerate(t *testing.T) {
 		{"spec.arrival", withDescription(timeSchema, "When it came.")},
 		{"spec.leader", withDescription(kReferenceSchema, "Whom it follows.")},
 		{"spec.followers.[]", kReferenceSchema},
+		{"spec.subject", withDescription(trackerReferenceSchema, "Whom it looks for.")},
+		{"spec.enemies", withDescription(labelSelectorSchema, "Whom it avoids.")},
 		{"status.conditions", statusSchema.Properties["conditions"]},
 		{"status.observedGeneration", statusSchema.Properties["observedGeneration"]},
 		{"status.annotations", statusSchema.Properties["annotations"]},

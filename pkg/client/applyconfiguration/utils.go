@@ -9,9 +9,11 @@ package applyconfiguration
 
 import (
 	samplesv1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	v1alpha1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	duckv1 "github.com/mallard-dev/mallard/pkg/client/applyconfiguration/duck/v1"
 	internal "github.com/mallard-dev/mallard/pkg/client/applyconfiguration/internal"
 	applyconfigurationsamplesv1 "github.com/mallard-dev/mallard/pkg/client/applyconfiguration/samples/v1"
+	samplesv1alpha1 "github.com/mallard-dev/mallard/pkg/client/applyconfiguration/samples/v1alpha1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
@@ -37,12 +39,32 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &applyconfigurationsamplesv1.AddressableServiceSpecApplyConfiguration{}
 	case samplesv1.SchemeGroupVersion.WithKind("AddressableServiceStatus"):
 		return &applyconfigurationsamplesv1.AddressableServiceStatusApplyConfiguration{}
+	case samplesv1.SchemeGroupVersion.WithKind("AddressBinding"):
+		return &applyconfigurationsamplesv1.AddressBindingApplyConfiguration{}
+	case samplesv1.SchemeGroupVersion.WithKind("AddressBindingSpec"):
+		return &applyconfigurationsamplesv1.AddressBindingSpecApplyConfiguration{}
+	case samplesv1.SchemeGroupVersion.WithKind("AddressBindingStatus"):
+		return &applyconfigurationsamplesv1.AddressBindingStatusApplyConfiguration{}
 	case samplesv1.SchemeGroupVersion.WithKind("AddressPort"):
 		return &applyconfigurationsamplesv1.AddressPortApplyConfiguration{}
+	case samplesv1.SchemeGroupVersion.WithKind("AddressReference"):
+		return &applyconfigurationsamplesv1.AddressReferenceApplyConfiguration{}
+	case samplesv1.SchemeGroupVersion.WithKind("BoundVariable"):
+		return &applyconfigurationsamplesv1.BoundVariableApplyConfiguration{}
 	case samplesv1.SchemeGroupVersion.WithKind("Publication"):
 		return &applyconfigurationsamplesv1.PublicationApplyConfiguration{}
+	case samplesv1.SchemeGroupVersion.WithKind("SubjectCount"):
+		return &applyconfigurationsamplesv1.SubjectCountApplyConfiguration{}
 	case samplesv1.SchemeGroupVersion.WithKind("TargetReference"):
 		return &applyconfigurationsamplesv1.TargetReferenceApplyConfiguration{}
+
+		// Group=samples.knative.dev, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithKind("SimpleDeployment"):
+		return &samplesv1alpha1.SimpleDeploymentApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("SimpleDeploymentSpec"):
+		return &samplesv1alpha1.SimpleDeploymentSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("SimpleDeploymentStatus"):
+		return &samplesv1alpha1.SimpleDeploymentStatusApplyConfiguration{}
 
 	}
 	return nil

@@ -3,11 +3,14 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package v1alpha1 is the first version of samples.knative.dev: the type of Knative's sample-controller, field for field,
-// so that manifests written for that one apply unchanged. Nothing is added to it; who needs more uses a newer version.
+// Package v1alpha1 is the first version of samples.knative.dev: the types of Knative's sample-controller, field for field,
+// so that manifests written for that one apply unchanged.
 //
-// Objects are shown at this version and written at it, never stored, and no reconciler and no generated client
-// knows it. What it has no field for stays in an annotation, see pkg/conversion.
+// An AddressableService is shown at this version and written at it, never stored, and no reconciler and no generated client
+// knows it. What it has no field for stays in an annotation, see pkg/conversion. Nothing is added to it; who needs more uses a
+// newer version.
+//
+// A SimpleDeployment has no other version yet: it is stored at this one, and reconciled.
 //
 // +k8s:deepcopy-gen=package
 // +groupName=samples.knative.dev

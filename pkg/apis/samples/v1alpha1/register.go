@@ -24,10 +24,18 @@ var (
 	AddToScheme = SchemeBuilder.AddToScheme
 )
 
+// Resource returns the group-qualified form of an unqualified resource; the
+// generated listers call it to name the resource of a NotFound error.
+func Resource(resource string) schema.GroupResource {
+	return SchemeGroupVersion.WithResource(resource).GroupResource()
+}
+
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&AddressableService{},
 		&AddressableServiceList{},
+		&SimpleDeployment{},
+		&SimpleDeploymentList{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

@@ -12,6 +12,7 @@ import (
 	http "net/http"
 
 	samplesv1 "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/typed/samples/v1"
+	samplesv1alpha1 "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/typed/samples/v1alpha1"
 	discovery "k8s.io/client-go/discovery"
 	rest "k8s.io/client-go/rest"
 	flowcontrol "k8s.io/client-go/util/flowcontrol"
@@ -20,17 +21,24 @@ import (
 type Interface interface {
 	Discovery() discovery.DiscoveryInterface
 	SamplesV1() samplesv1.SamplesV1Interface
+	SamplesV1alpha1() samplesv1alpha1.SamplesV1alpha1Interface
 }
 
 // Clientset contains the clients for groups.
 type Clientset struct {
 	*discovery.DiscoveryClient
-	samplesV1 *samplesv1.SamplesV1Client
+	samplesV1       *samplesv1.SamplesV1Client
+	samplesV1alpha1 *samplesv1alpha1.SamplesV1alpha1Client
 }
 
 // SamplesV1 retrieves the SamplesV1Client
 func (c *Clientset) SamplesV1() samplesv1.SamplesV1Interface {
 	return c.samplesV1
+}
+
+// SamplesV1alpha1 retrieves the SamplesV1alpha1Client
+func (c *Clientset) SamplesV1alpha1() samplesv1alpha1.SamplesV1alpha1Interface {
+	return c.samplesV1alpha1
 }
 
 // Discovery retrieves the DiscoveryClient
@@ -81,6 +89,10 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 	if err != nil {
 		return nil, err
 	}
+	cs.samplesV1alpha1, err = samplesv1alpha1.NewForConfigAndClient(&configShallowCopy, httpClient)
+	if err != nil {
+		return nil, err
+	}
 
 	cs.DiscoveryClient, err = discovery.NewDiscoveryClientForConfigAndClient(&configShallowCopy, httpClient)
 	if err != nil {
@@ -103,6 +115,7 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 func New(c rest.Interface) *Clientset {
 	var cs Clientset
 	cs.samplesV1 = samplesv1.New(c)
+	cs.samplesV1alpha1 = samplesv1alpha1.New(c)
 
 	cs.DiscoveryClient = discovery.NewDiscoveryClient(c)
 	return &cs

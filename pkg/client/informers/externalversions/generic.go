@@ -11,6 +11,7 @@ import (
 	fmt "fmt"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	v1alpha1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
@@ -42,8 +43,14 @@ func (f *genericInformer) Lister() cache.GenericLister {
 func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource) (GenericInformer, error) {
 	switch resource {
 	// Group=samples.knative.dev, Version=v1
+	case v1.SchemeGroupVersion.WithResource("addressbindings"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Samples().V1().AddressBindings().Informer()}, nil
 	case v1.SchemeGroupVersion.WithResource("addressableservices"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Samples().V1().AddressableServices().Informer()}, nil
+
+		// Group=samples.knative.dev, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithResource("simpledeployments"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Samples().V1alpha1().SimpleDeployments().Informer()}, nil
 
 	}
 

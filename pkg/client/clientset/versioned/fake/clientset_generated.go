@@ -12,6 +12,8 @@ import (
 	clientset "github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	samplesv1 "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/typed/samples/v1"
 	fakesamplesv1 "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/typed/samples/v1/fake"
+	samplesv1alpha1 "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/typed/samples/v1alpha1"
+	fakesamplesv1alpha1 "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/typed/samples/v1alpha1/fake"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -128,4 +130,9 @@ var (
 // SamplesV1 retrieves the SamplesV1Client
 func (c *Clientset) SamplesV1() samplesv1.SamplesV1Interface {
 	return &fakesamplesv1.FakeSamplesV1{Fake: &c.Fake}
+}
+
+// SamplesV1alpha1 retrieves the SamplesV1alpha1Client
+func (c *Clientset) SamplesV1alpha1() samplesv1alpha1.SamplesV1alpha1Interface {
+	return &fakesamplesv1alpha1.FakeSamplesV1alpha1{Fake: &c.Fake}
 }

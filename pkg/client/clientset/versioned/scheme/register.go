@@ -9,6 +9,7 @@ package scheme
 
 import (
 	samplesv1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	samplesv1alpha1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +22,7 @@ var Codecs = serializer.NewCodecFactory(Scheme)
 var ParameterCodec = runtime.NewParameterCodec(Scheme)
 var localSchemeBuilder = runtime.SchemeBuilder{
 	samplesv1.AddToScheme,
+	samplesv1alpha1.AddToScheme,
 }
 
 // AddToScheme adds all types of this clientset into the given scheme. This allows composition

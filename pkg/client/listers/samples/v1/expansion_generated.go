@@ -7,6 +7,14 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1
 
+// AddressBindingListerExpansion allows custom methods to be added to
+// AddressBindingLister.
+type AddressBindingListerExpansion interface{}
+
+// AddressBindingNamespaceListerExpansion allows custom methods to be added to
+// AddressBindingNamespaceLister.
+type AddressBindingNamespaceListerExpansion interface{}
+
 // AddressableServiceListerExpansion allows custom methods to be added to
 // AddressableServiceLister.
 type AddressableServiceListerExpansion interface{}

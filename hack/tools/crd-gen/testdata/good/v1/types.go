@@ -10,6 +10,9 @@ import (
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/tracker"
+
+	duckgoodv1 "github.com/mallard-dev/mallard/hack/tools/crd-gen/testdata/good/duck/v1"
 )
 
 // +kubebuilder:resource:path=geese,shortName=gs
@@ -33,6 +36,17 @@ type Goose struct {
 type GooseSpec struct {
 	// Where it comes from.
 	Source *apis.URL `json:"source"`
+
+	// How it floats.
+	Floatable duckgoodv1.Floatable `json:"floatable"`
+
+	// Whom it looks for.
+	// +optional
+	Subject tracker.Reference `json:"subject,omitempty"`
+
+	// Whom it avoids.
+	// +optional
+	Enemies metav1.LabelSelector `json:"enemies,omitempty"`
 
 	// When it came.
 	// +optional

@@ -13,6 +13,8 @@ import (
 
 // Interface provides access to all the informers in this group version.
 type Interface interface {
+	// AddressBindings returns a AddressBindingInformer.
+	AddressBindings() AddressBindingInformer
 	// AddressableServices returns a AddressableServiceInformer.
 	AddressableServices() AddressableServiceInformer
 }
@@ -26,6 +28,11 @@ type version struct {
 // New returns a new Interface.
 func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) Interface {
 	return &version{factory: f, namespace: namespace, tweakListOptions: tweakListOptions}
+}
+
+// AddressBindings returns a AddressBindingInformer.
+func (v *version) AddressBindings() AddressBindingInformer {
+	return &addressBindingInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }
 
 // AddressableServices returns a AddressableServiceInformer.

@@ -7,4 +7,6 @@ SPDX-License-Identifier: Apache-2.0
 
 package v1
 
+type AddressBindingExpansion interface{}
+
 type AddressableServiceExpansion interface{}

@@ -17,12 +17,17 @@ import (
 
 type SamplesV1Interface interface {
 	RESTClient() rest.Interface
+	AddressBindingsGetter
 	AddressableServicesGetter
 }
 
 // SamplesV1Client is used to interact with features provided by the samples.knative.dev group.
 type SamplesV1Client struct {
 	restClient rest.Interface
+}
+
+func (c *SamplesV1Client) AddressBindings(namespace string) AddressBindingInterface {
+	return newAddressBindings(c, namespace)
 }
 
 func (c *SamplesV1Client) AddressableServices(namespace string) AddressableServiceInterface {

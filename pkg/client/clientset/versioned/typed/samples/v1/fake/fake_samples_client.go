@@ -17,6 +17,10 @@ type FakeSamplesV1 struct {
 	*testing.Fake
 }
 
+func (c *FakeSamplesV1) AddressBindings(namespace string) v1.AddressBindingInterface {
+	return newFakeAddressBindings(c, namespace)
+}
+
 func (c *FakeSamplesV1) AddressableServices(namespace string) v1.AddressableServiceInterface {
 	return newFakeAddressableServices(c, namespace)
 }

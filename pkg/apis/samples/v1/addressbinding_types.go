@@ -1,0 +1,149 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/kmeta"
+	"knative.dev/pkg/tracker"
+)
+
+// +genclient
+// +genreconciler:stubs
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+// +kubebuilder:resource:shortName=abind,categories={all,knative}
+// +kubebuilder:subresource:status
+// +kubebuilder:storageversion
+// +kubebuilder:metadata:labels={app.kubernetes.io/name=mallard,app.kubernetes.io/part-of=mallard,app.kubernetes.io/version=devel,duck.knative.dev/binding=true,knative.dev/crd-install=true}
+// +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name=Subject,type=string,JSONPath=`.spec.subject.kind`
+// +kubebuilder:printcolumn:name=Bound,type=integer,JSONPath=`.status.subjects.bound`
+// +kubebuilder:printcolumn:name=Value,type=string,JSONPath=`.status.value`
+// +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
+
+// AddressBinding puts the address of an AddressableService into the environment of the containers of other
+// objects, and keeps it there for as long as the binding exists.
+//
+// +conversion:skip
+type AddressBinding struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// Standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Which address goes where.
+	Spec AddressBindingSpec `json:"spec"`
+
+	// Where the address is, as the operator last saw it.
+	// +optional
+	Status AddressBindingStatus `json:"status,omitempty"`
+}
+
+var (
+	_ apis.Validatable   = (*AddressBinding)(nil)
+	_ apis.Defaultable   = (*AddressBinding)(nil)
+	_ kmeta.OwnerRefable = (*AddressBinding)(nil)
+	_ runtime.Object     = (*AddressBinding)(nil)
+	_ duckv1.KRShaped    = (*AddressBinding)(nil)
+)
+
+// DefaultVariable is the variable that holds the address when a binding names no other.
+const DefaultVariable = "K_ADDRESS"
+
+// AddressBindingSpec is which address goes where.
+type AddressBindingSpec struct {
+	// The objects that get the address: one by its name, or all of a kind by a label selector. They are of this
+	// namespace, and have a Pod template or are Configurable.
+	// +kubebuilder:validation:XValidation:rule="has(self.apiVersion) && has(self.kind)",message="apiVersion and kind are required"
+	// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.selector)",message="exactly one of name and selector is required"
+	Subject tracker.Reference `json:"subject"`
+
+	// The address.
+	Address AddressReference `json:"address"`
+
+	// Name of the variable that holds the address. K_ADDRESS when left out.
+	// +optional
+	// +kubebuilder:default=K_ADDRESS
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
+	Variable string `json:"variable,omitempty"`
+}
+
+// AddressReference names an AddressableService.
+type AddressReference struct {
+	// Name of an AddressableService of the same namespace.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	Name string `json:"name"`
+}
+
+// AddressBindingStatus is where the address is, as the operator last saw it.
+type AddressBindingStatus struct {
+	duckv1.Status `json:",inline"`
+
+	// The address that subjects are to have. Empty as long as there is none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Value string `json:"value,omitempty"`
+
+	// What may stand in subjects because of this binding: a variable is listed here before it is written
+	// anywhere, and until it is nowhere any more. A variable with another value is the user's own.
+	// +optional
+	// +listType=atomic
+	Bound []BoundVariable `json:"bound,omitempty"`
+
+	// How many objects the subject stands for.
+	// +optional
+	Subjects *SubjectCount `json:"subjects,omitempty"`
+}
+
+// BoundVariable is a variable that may stand in the objects of a kind.
+type BoundVariable struct {
+	// API group and version of the objects.
+	APIVersion string `json:"apiVersion"`
+
+	// Kind of the objects.
+	Kind string `json:"kind"`
+
+	// Name of the variable.
+	Name string `json:"name"`
+
+	// Value of the variable.
+	Value string `json:"value"`
+}
+
+// SubjectCount is how many objects a subject stands for.
+type SubjectCount struct {
+	// Objects that the subject names or selects.
+	// +kubebuilder:validation:Minimum=0
+	Matched int32 `json:"matched"`
+
+	// Those of them in which every container has the address.
+	// +kubebuilder:validation:Minimum=0
+	Bound int32 `json:"bound"`
+}
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// AddressBindingList is a list of AddressBindings.
+type AddressBindingList struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// Standard list metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// The AddressBindings.
+	Items []AddressBinding `json:"items"`
+}
