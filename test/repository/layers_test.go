@@ -39,6 +39,18 @@ var layers = []struct {
 	forbidden: []string{"pkg/apis", "pkg/client", "pkg/conversion", "pkg/reconciler", "pkg/duckinformer", "pkg/webhook", "internal"},
 	because:   "it moves objects of any kind, which it knows by their definition alone",
 }, {
+	packages:  "pkg/informers",
+	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
+	because:   "reconcilers of any kind share it",
+}, {
+	packages:  "pkg/kinds",
+	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
+	because:   "reconcilers of any kind share it",
+}, {
+	packages:  "pkg/problem",
+	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
+	because:   "reconcilers of any kind share it",
+}, {
 	packages:  "cmd",
 	forbidden: []string{"internal/devcluster", "internal/devenv", "internal/devprocess", "internal/manifest", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",

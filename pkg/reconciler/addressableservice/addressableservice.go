@@ -19,6 +19,7 @@ import (
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
@@ -37,7 +38,7 @@ type Reconciler struct {
 	// scope is the only namespace that the informers watch; empty for all.
 	scope string
 
-	kinds        *kinds
+	kinds        *kinds.Finder
 	addressables *duckinformer.Factory
 	tracker      tracker.Interface
 }

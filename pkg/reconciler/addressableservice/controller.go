@@ -27,6 +27,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/informers"
+	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
@@ -41,6 +42,10 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	namespaces := namespaceinformer.Get(ctx)
 	crds := crdinformer.Get(ctx)
 
+	finder, err := kinds.NewFinder(crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery())
+	if err != nil {
+		logger.Fatalw("Setting up the look-up of kinds failed", "error", err)
+	}
 	r := &Reconciler{
 		kube:                kubeclient.Get(ctx),
 		addressableServices: addressableServices.Lister(),
@@ -48,7 +53,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		namespaces:          namespaces.Lister(),
 		aliases:             services.Informer().GetIndexer(),
 		scope:               injection.GetNamespaceScope(ctx),
-		kinds:               &kinds{crds: crds.Informer().GetIndexer(), discovery: kubeclient.Get(ctx).Discovery()},
+		kinds:               finder,
 	}
 
 	writes := freshness.NewWrites()
@@ -82,7 +87,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		informers.Setup(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),
 		informers.Setup(services.Informer(), serviceIndexers(), informers.DropManagedFields, w.services()...),
 		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, w.namespaces()),
-		informers.Setup(crds.Informer(), crdIndexers(), dropSchemas, w.crds()),
+		informers.Setup(crds.Informer(), nil, kinds.DropSchemas, w.crds()),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}

@@ -174,16 +174,6 @@ func TestFindCycle(t *testing.T) {
 	}
 }
 
-func TestBuiltInGroups(t *testing.T) {
-	for group, want := range map[string]bool{
-		"": true, "apps": true, "networking.k8s.io": true, "example.com": false, "samples.knative.dev": false, "k8s.io.example.com": false,
-	} {
-		if got := isBuiltIn(group); got != want {
-			t.Errorf("isBuiltIn(%q) = %t", group, got)
-		}
-	}
-}
-
 func TestAPermissionThatStaysMissingIsAskedForLessOften(t *testing.T) {
 	as := object("a", toDuck, status(unresolved(v1.ReasonTargetForbidden, "why"), notRequested))
 	for i := range as.Status.Conditions {

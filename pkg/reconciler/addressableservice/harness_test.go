@@ -40,6 +40,7 @@ import (
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/kinds"
 )
 
 // testConfig is the configuration of the tests, whose directory is namespace dir.
@@ -72,7 +73,7 @@ func newCaches(objs ...runtime.Object) caches {
 		objects:    indexer(addressableServiceIndexers()),
 		services:   indexer(serviceIndexers()),
 		namespaces: indexer(nil),
-		crds:       indexer(crdIndexers()),
+		crds:       indexer(nil),
 	}
 	for _, obj := range objs {
 		var err error
@@ -149,13 +150,17 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
+	finder, err := kinds.NewFinder(w.crds, w.discovery)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.inner = &Reconciler{
 		kube:                w.kube,
 		addressableServices: listers.NewAddressableServiceLister(w.objects),
 		services:            corev1listers.NewServiceLister(w.services),
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		aliases:             w.services,
-		kinds:               &kinds{crds: w.crds, discovery: w.discovery},
+		kinds:               finder,
 		addressables:        duckinformer.New(ctx, w.dynamic, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{}),
 		tracker:             w.tracker,
 	}

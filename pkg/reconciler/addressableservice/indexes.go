@@ -7,8 +7,6 @@ package addressableservice
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -25,9 +23,6 @@ const (
 
 	// aliasesByOwnerUID finds alias Services by who published them.
 	aliasesByOwnerUID = "aliasOwnerUID"
-
-	// crdsByGroupKind finds a CRD by the group and kind that it defines.
-	crdsByGroupKind = "groupKind"
 )
 
 func addressableServiceIndexers() cache.Indexers {
@@ -58,19 +53,4 @@ func serviceIndexers() cache.Indexers {
 			return nil, nil
 		},
 	}
-}
-
-func crdIndexers() cache.Indexers {
-	return cache.Indexers{
-		crdsByGroupKind: func(obj any) ([]string, error) {
-			if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-				return []string{groupKindOf(crd).String()}, nil
-			}
-			return nil, nil
-		},
-	}
-}
-
-func groupKindOf(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupKind {
-	return schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
 }

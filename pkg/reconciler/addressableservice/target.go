@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 	"knative.dev/pkg/tracker"
@@ -20,6 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
@@ -77,7 +77,7 @@ func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, 
 	ref := as.Spec.Ref
 	namespace := ref.NamespaceOr(as.Namespace)
 	if ref.GroupVersionKind().Version != v1.SchemeGroupVersion.Version {
-		if _, p := r.kinds.find(ref.GroupVersionKind()); p != nil {
+		if _, p := r.findKind(ref.GroupVersionKind()); p != nil {
 			return target{}, p
 		}
 	}
@@ -99,35 +99,35 @@ func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, 
 // reference, by an informer that is made when a kind is first referred to.
 func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableService) (target, *problem.Problem) {
 	ref := as.Spec.Ref
-	kind, p := r.kinds.find(ref.GroupVersionKind())
+	kind, p := r.findKind(ref.GroupVersionKind())
 	if p != nil {
 		return target{}, p
 	}
 	namespace := ""
-	if kind.namespaced {
+	if kind.Namespaced {
 		namespace = ref.NamespaceOr(as.Namespace)
 	}
 	if p := r.track(as, ref.APIVersion, namespace); p != nil {
 		return target{}, p
 	}
-	lister, err := r.addressables.Lister(ctx, kind.resource)
+	lister, err := r.addressables.Lister(ctx, kind.Resource)
 	switch {
 	case apierrors.IsForbidden(err):
 		p := problem.Newf(v1.ReasonTargetForbidden,
 			"the operator may not list %s; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
-			kind.resource.GroupResource())
+			kind.Resource.GroupResource())
 		p.Recheck = problem.RecheckAfter(problem.Lasted(
 			as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved), v1.ReasonTargetForbidden))
 		return target{}, p
 	case apierrors.IsNotFound(err):
 		// The CRD went away after it was looked up; its deletion wakes us.
-		return target{}, kindNotFound(ref.GroupVersionKind())
+		return target{}, kindNotFound(&kinds.NotServedError{Kind: ref.GroupVersionKind()})
 	case err != nil:
 		return target{}, problem.Failed(v1.ReasonTargetUnavailable, err)
 	}
 
 	var obj runtime.Object
-	if kind.namespaced {
+	if kind.Namespaced {
 		obj, err = lister.ByNamespace(namespace).Get(ref.Name)
 	} else {
 		obj, err = lister.Get(ref.Name)
@@ -137,7 +137,7 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 	}
 	switch found := obj.(type) {
 	case *duckv1.AddressableType:
-		return fromStatus(ref, found.Status, kind.addressable)
+		return fromStatus(ref, found.Status, kind.Labels[addressableLabelKey] == "true")
 	case *duckinformer.Malformed:
 		return target{}, problem.Newf(v1.ReasonTargetNotAddressable, "%s: status.address is not an Addressable's: %v", ref, found.Err)
 	default:
@@ -182,8 +182,4 @@ func notRead(ref v1.TargetReference, err error) *problem.Problem {
 		return problem.Newf(v1.ReasonTargetNotFound, "%s does not exist", ref)
 	}
 	return problem.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("reading %s: %w", ref, err))
-}
-
-func kindNotFound(gvk schema.GroupVersionKind) *problem.Problem {
-	return problem.Newf(v1.ReasonTargetKindNotFound, "the cluster does not serve kind %s at %s", gvk.Kind, gvk.GroupVersion())
 }

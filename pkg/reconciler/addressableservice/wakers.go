@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/informers"
+	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
@@ -31,7 +31,7 @@ type wakers struct {
 	tracker      tracker.Interface
 	config       *config.Store
 	objects      cache.SharedIndexInformer
-	kinds        *kinds
+	kinds        *kinds.Finder
 	addressables *duckinformer.Factory
 }
 
@@ -111,19 +111,8 @@ func (w *wakers) crds() cache.ResourceEventHandler {
 		if !ok {
 			return
 		}
-		if e.Cause.What == telemetry.Deleted {
-			w.kinds.undefine(groupKindOf(crd))
-			w.stopInformers(crd, func(string) bool { return true })
-		} else {
-			w.stopInformers(crd, func(version string) bool { return !servesVersion(crd, version) })
-		}
-		w.enqueueIndexed(e, byTargetKind, groupKindOf(crd).String())
-	})
-}
-
-func (w *wakers) stopInformers(crd *apiextensionsv1.CustomResourceDefinition, gone func(version string) bool) {
-	w.addressables.Stop(func(gvr schema.GroupVersionResource) bool {
-		return gvr.Group == crd.Spec.Group && gvr.Resource == crd.Spec.Names.Plural && gone(gvr.Version)
+		w.addressables.Stop(w.kinds.Changed(crd, e.Cause.What == telemetry.Deleted))
+		w.enqueueIndexed(e, byTargetKind, kinds.GroupKindOf(crd).String())
 	})
 }
 
@@ -145,15 +134,4 @@ func (w *wakers) enqueueIndexed(e telemetry.Event, index, value string) {
 func isOurs(obj any) bool {
 	accessor, err := kmeta.DeletionHandlingAccessor(obj)
 	return err == nil && accessor.GetAnnotations()[samples.ClassAnnotationKey] == samples.ClassMallard
-}
-
-// dropSchemas is a cache.TransformFunc for CRDs, whose schemas are nearly all of
-// their size.
-func dropSchemas(obj any) (any, error) {
-	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-		for i := range crd.Spec.Versions {
-			crd.Spec.Versions[i].Schema = nil
-		}
-	}
-	return informers.DropManagedFields(obj)
 }

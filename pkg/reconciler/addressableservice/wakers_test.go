@@ -28,6 +28,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
@@ -49,9 +50,13 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wokenBy, *fakedyn
 		{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList",
 		{Group: "example.com", Version: "v1", Resource: "geese"}: "GooseList",
 	})
+	finder, err := kinds.NewFinder(cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)})
 	return &wokenBy{impl: impl, wakers: &wakers{
-		kinds:        &kinds{},
+		kinds:        finder,
 		wakes:        telemetry.Instrument(ctx, impl, "AddressableService"),
 		tracker:      impl.Tracker,
 		config:       store,
@@ -234,20 +239,5 @@ func TestKindThatIsServedNoMoreEndsItsInformer(t *testing.T) {
 			}
 			w.woken()
 		})
-	}
-}
-
-func TestCachesKeepOnlyWhatIsRead(t *testing.T) {
-	crd := duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
-		crd.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{}
-	})
-	got, err := dropSchemas(crd)
-	if err != nil || got != crd || crd.ManagedFields != nil || crd.Spec.Versions[0].Schema != nil {
-		t.Errorf("of the CRD is left %+v, %v", crd, err)
-	}
-	tombstone := cache.DeletedFinalStateUnknown{Key: "ns/a"}
-	if got, err := dropSchemas(tombstone); err != nil || got != tombstone {
-		t.Errorf("a tombstone becomes %v, %v", got, err)
 	}
 }
