@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package reconciler
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+	"knative.dev/pkg/tracker"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	samplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client"
+	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
+	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
+)
+
+// Clients and listers therefore are fields of a reconciler, and what it asks for has to bring its own deadline.
+func TestContextOfAPassIsNotThatOfTheConstructor(t *testing.T) {
+	type valueKey struct{}
+	var passes []string
+	w := leading(t, reconciling{func(ctx context.Context, _ *v1.AddressableService) reconciler.Event {
+		passes = append(passes, "pass")
+		if ctx.Done() != nil || ctx.Value(valueKey{}) != nil || ctx.Value(samplesclient.Key{}) != nil {
+			t.Error("the context of a pass comes from that of the controller now")
+		}
+		if controller.GetEventRecorder(ctx) == nil {
+			t.Error("there is no recorder in the context")
+		}
+		return nil
+	}}, object())
+	w.ctx = context.WithValue(w.ctx, valueKey{}, "value")
+	w.ctx = context.WithValue(w.ctx, samplesclient.Key{}, w.client)
+	w.queued(t, &passes)
+}
+
+func TestConcurrencyOfTheOptionsIsNotUsed(t *testing.T) {
+	ctx, _ := reconcilertesting.SetupFakeContext(t)
+	impl := addressableservicereconciler.NewImpl(ctx, &pointer{}, samples.ClassMallard, func(*controller.Impl) controller.Options {
+		return controller.Options{Concurrency: 17}
+	})
+	if impl.Concurrency != controller.DefaultThreadsPerController {
+		t.Errorf("the controller has %d workers, want DefaultThreadsPerController, which is %d", impl.Concurrency, controller.DefaultThreadsPerController)
+	}
+}
+
+// pointer is a reconciler as NewImpl wants it: it calls Elem of its type, which only a pointer has.
+type pointer struct{ reconciling }
+
+func TestReconcilerThatIsNoPointerPanics(t *testing.T) {
+	ctx, _ := reconcilertesting.SetupFakeContext(t)
+	defer func() {
+		if recover() == nil {
+			t.Error("NewImpl takes a reconciler that is no pointer now")
+		}
+	}()
+	addressableservicereconciler.NewImpl(ctx, reconciling{returning(nil)}, samples.ClassMallard)
+}
+
+const panicking = "MALLARD_TEST_PANICS"
+
+// TestPanicEndsTheProcess is run by itself, in a process of its own.
+func TestPanicEndsTheProcess(t *testing.T) {
+	if os.Getenv(panicking) != "" {
+		var passes []string
+		leading(t, reconciling{func(context.Context, *v1.AddressableService) reconciler.Event { panic(errInduced) }}, object()).queued(t, &passes)
+		return
+	}
+	self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPanicEndsTheProcess$")
+	self.Env = append(os.Environ(), panicking+"=1")
+	out, err := self.CombinedOutput()
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || !bytes.Contains(out, []byte("induced")) || bytes.Contains(out, []byte("--- PASS")) {
+		t.Errorf("a process whose ReconcileKind panics ends with %v:\n%s", err, out)
+	}
+}
+
+func TestResyncAndLease(t *testing.T) {
+	if resync, lease := controller.GetResyncPeriod(t.Context()), controller.GetTrackerLease(t.Context()); resync != 10*time.Hour || lease != 30*time.Hour {
+		t.Errorf("informers resync each %s, and what is tracked is forgotten after %s", resync, lease)
+	}
+}
+
+func TestTracker(t *testing.T) {
+	var woken []types.NamespacedName
+	tr := tracker.New(func(key types.NamespacedName) { woken = append(woken, key) }, time.Hour)
+	ref := tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: ns, Name: "target"}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "target"}}
+	gvk := corev1.SchemeGroupVersion.WithKind("Service")
+	a := []types.NamespacedName{{Namespace: ns, Name: "a"}}
+	wakes := func(what string, want []types.NamespacedName, act func()) {
+		t.Helper()
+		woken = nil
+		act()
+		if !slices.Equal(woken, want) {
+			t.Errorf("%s wakes %v, want %v", what, woken, want)
+		}
+	}
+	track := func() {
+		if err := tr.TrackReference(ref, object()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wakes("the first call of TrackReference", a, track)
+	wakes("the second call", nil, track)
+	wakes("a change of an object that does not say what it is, as those of informers do not", nil, func() { tr.OnChanged(service) })
+	wakes("the same with its kind", a, func() { controller.EnsureTypeMeta(tr.OnChanged, gvk)(service) })
+	wakes("a change at another version of the API", nil, func() {
+		controller.EnsureTypeMeta(tr.OnChanged, schema.GroupVersionKind{Version: "v2", Kind: "Service"})(service)
+	})
+	tr.OnDeletedObserver(object())
+	wakes("a change after the tracking object was deleted", nil, func() { controller.EnsureTypeMeta(tr.OnChanged, gvk)(service) })
+}
+
+// The queue moves keys on by itself, so what can be seen of the lanes is what it logs.
+func TestPromotionAndResyncGoToTheSlowLane(t *testing.T) {
+	core, logged := observer.New(zap.DebugLevel)
+	ctx, _ := reconcilertesting.SetupFakeContext(t)
+	impl := addressableservicereconciler.NewImpl(logging.WithLogger(ctx, zap.New(core).Sugar()), &pointer{}, samples.ClassMallard)
+	informer := addressableserviceinformer.Get(ctx).Informer()
+	if err := informer.GetIndexer().Add(object()); err != nil {
+		t.Fatal(err)
+	}
+	impl.EnqueueKey(types.NamespacedName{Namespace: ns, Name: "changed"})
+	impl.MaybeEnqueueBucketKey(reconciler.UniversalBucket(), types.NamespacedName{Namespace: ns, Name: "promoted"})
+	impl.GlobalResync(informer)
+	for added, want := range map[string]int{"to queue ns/changed": 1, "to the slow queue ns/promoted": 1, "to the slow queue ns/a": 1, "Adding": 3} {
+		entries := logged.Filter(func(e observer.LoggedEntry) bool { return strings.Contains(e.Message, added) })
+		if entries.Len() != want {
+			t.Errorf("%q is logged %d times, want %d", added, entries.Len(), want)
+		}
+	}
+}
