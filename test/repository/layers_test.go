@@ -51,6 +51,10 @@ var layers = []struct {
 	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
 	because:   "reconcilers of any kind share it",
 }, {
+	packages:  "pkg/transitions",
+	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
+	because:   "reconcilers of any kind share it",
+}, {
 	packages:  "cmd",
 	forbidden: []string{"internal/devcluster", "internal/devenv", "internal/devprocess", "internal/manifest", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",

@@ -21,6 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/pkg/transitions"
 )
 
 // Reconciler implements the generated reconciler's Interface and Finalizer. Its
@@ -52,12 +53,12 @@ var (
 // an object of our class that is not being deleted; what it does to the status
 // is written afterwards, in one request and only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableService) reconciler.Event {
-	before := dependentConditions(as)
+	changes := transitions.Begin(as, reported)
 
 	unresolved := r.reconcileTarget(ctx, as)
 	unpublished := r.reconcileAlias(ctx, as)
 
-	recordTransitions(ctx, as, before)
+	changes.Record(ctx)
 
 	return problem.Outcome(unresolved, unpublished)
 }
