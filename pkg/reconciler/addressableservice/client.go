@@ -8,9 +8,6 @@ package addressableservice
 import (
 	"context"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	typedv1 "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/typed/samples/v1"
@@ -42,30 +39,16 @@ type recordingGroup struct {
 }
 
 func (g recordingGroup) AddressableServices(namespace string) typedv1.AddressableServiceInterface {
-	return recordingClient{AddressableServiceInterface: g.SamplesV1Interface.AddressableServices(namespace), writes: g.writes}
+	client := g.SamplesV1Interface.AddressableServices(namespace)
+	return recordingClient{Recorder: freshness.NewRecorder(client, g.writes), deeper: deeper{client}}
 }
 
-// recordingClient records the two writes that the generated reconciler makes.
+// recordingClient takes the writes from the Recorder, and what is one level deeper from the client itself.
 type recordingClient struct {
+	freshness.Recorder[*v1.AddressableService]
+	deeper
+}
+
+type deeper struct {
 	typedv1.AddressableServiceInterface
-
-	writes *freshness.Writes
-}
-
-func (c recordingClient) UpdateStatus(ctx context.Context, as *v1.AddressableService, opts metav1.UpdateOptions) (*v1.AddressableService, error) {
-	written, err := c.AddressableServiceInterface.UpdateStatus(ctx, as, opts)
-	if err == nil {
-		c.writes.Record(written)
-	}
-	return written, err
-}
-
-func (c recordingClient) Patch(
-	ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string,
-) (*v1.AddressableService, error) {
-	written, err := c.AddressableServiceInterface.Patch(ctx, name, pt, data, opts, subresources...)
-	if err == nil {
-		c.writes.Record(written)
-	}
-	return written, err
 }
