@@ -69,13 +69,18 @@ func TestEveryReconciledKindHasStubs(t *testing.T) {
 	}
 }
 
-// TestEveryReconciledKindHasAControllerTestOnFakes looks, beside the reconciler of each kind, for a test that calls
+// TestEveryReconciledKindHasAControllerTestOnFakes looks, beside the reconciler of each kind that has one, for a test that calls
 // NewController in a context of injection.Fake, with every informer that the controller asks for linked by its fake, which
 // links the fake of its client.
 func TestEveryReconciledKindHasAControllerTestOnFakes(t *testing.T) {
+	seen := 0
 	for _, kind := range kinds(t) {
+		folder := reconcilerOf(t, kind)
+		if folder == "" {
+			continue
+		}
+		seen++
 		t.Run(kind, func(t *testing.T) {
-			folder := reconcilerOf(t, kind)
 			code, tests := parse(t, folder)
 			if !calls(tests, "NewController") || !calls(tests, "SetupFakeContext") && !calls(tests, "SetupFakeContextWithCancel") && !calls(tests, "SetupInformers") {
 				t.Errorf("no test of %s calls NewController in a context of fakes", folder)
@@ -96,6 +101,9 @@ func TestEveryReconciledKindHasAControllerTestOnFakes(t *testing.T) {
 			}
 		})
 	}
+	if seen == 0 {
+		t.Error("no kind has a reconciler")
+	}
 }
 
 // isAccessor says whether a package hands out something that injection made.
@@ -104,7 +112,7 @@ func isAccessor(path string) bool {
 	return strings.Contains(below, "informers/") || strings.HasPrefix(below, "clients/") || strings.HasPrefix(below, "ducks/")
 }
 
-// reconcilerOf is the folder whose code calls the generated NewImpl of a kind.
+// reconcilerOf is the folder whose code calls the generated NewImpl of a kind; empty if none does.
 func reconcilerOf(t *testing.T, kind string) string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(root, "pkg/reconciler"))
@@ -118,7 +126,6 @@ func reconcilerOf(t *testing.T, kind string) string {
 			return folder
 		}
 	}
-	t.Fatalf("nothing below pkg/reconciler reconciles %s", kind)
 	return ""
 }
 
