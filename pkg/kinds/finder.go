@@ -58,22 +58,31 @@ type Finder struct {
 	// undefined are the kinds whose CRD was deleted. Discovery still lists them
 	// for a while, and an informer that is started by that would never end.
 	undefined sets.Set[schema.GroupKind]
+	// builtIn are the kinds of Kubernetes' own that were found: but for a few that are aggregated, such as PodMetrics, they
+	// come and go with the API server's version only.
+	builtIn map[schema.GroupVersionKind]Served
 }
 
 // NewFinder returns a Finder over the cache of an informer of CRDs, to which it adds the index that it needs, unless
 // another Finder did. The events of that informer are to be told to Changed. discovery is asked only for kinds that no
-// CRD defines.
+// CRD defines, and only until it was found for one of Kubernetes' own.
 func NewFinder(crds cache.Indexer, discovery discovery.ServerResourcesInterface) (*Finder, error) {
 	if _, exists := crds.GetIndexers()[byGroupKind]; !exists {
 		if err := crds.AddIndexers(cache.Indexers{byGroupKind: groupKinds}); err != nil {
 			return nil, fmt.Errorf("indexing CRDs by what they define: %w", err)
 		}
 	}
-	return &Finder{crds: crds, discovery: discovery, undefined: sets.New[schema.GroupKind]()}, nil
+	return &Finder{
+		crds:      crds,
+		discovery: discovery,
+		undefined: sets.New[schema.GroupKind](),
+		builtIn:   make(map[schema.GroupVersionKind]Served),
+	}, nil
 }
 
 // Find looks a kind up at a version. The error is a *NotServedError if the cluster does not serve it so, and otherwise
-// says why that could not be found out, which is worth another try.
+// says why that could not be found out, which is worth another try. A version of a kind of Kubernetes' own that an upgrade
+// of the API server takes away, or that was aggregated and is gone, is found on, and listing it is answered with NotFound.
 func (f *Finder) Find(gvk schema.GroupVersionKind) (Served, error) {
 	crds, err := f.crds.ByIndex(byGroupKind, gvk.GroupKind().String())
 	if err != nil {
@@ -87,7 +96,16 @@ func (f *Finder) Find(gvk schema.GroupVersionKind) (Served, error) {
 	if f.isUndefined(gvk.GroupKind()) {
 		return Served{}, &NotServedError{Kind: gvk}
 	}
-	return f.discover(gvk)
+	if served, ok := f.knownBuiltIn(gvk); ok {
+		return served, nil
+	}
+	served, err := f.discover(gvk)
+	if err == nil && served.BuiltIn {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.builtIn[gvk] = served
+	}
+	return served, err
 }
 
 // Changed is to be called for each event of the informer of CRDs, before anyone is woken who looks the kind up. It
@@ -108,6 +126,13 @@ func (f *Finder) isUndefined(gk schema.GroupKind) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.undefined.Has(gk)
+}
+
+func (f *Finder) knownBuiltIn(gvk schema.GroupVersionKind) (Served, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	served, ok := f.builtIn[gvk]
+	return served, ok
 }
 
 func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVersionKind) (Served, error) {

@@ -159,6 +159,25 @@ func TestFindFailsWithDiscovery(t *testing.T) {
 	}
 }
 
+func TestDiscoveryIsAskedOnceForABuiltInKind(t *testing.T) {
+	finder, discovery := newFinder(t)
+	asked := func(gvk schema.GroupVersionKind) int {
+		discovery.ClearActions()
+		for range 3 {
+			if _, err := finder.Find(gvk); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return len(discovery.Actions())
+	}
+	if got := asked(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}); got != 1 {
+		t.Errorf("discovery was asked %d times for a kind that stays, want once", got)
+	}
+	if got := asked(schema.GroupVersionKind{Group: "aggregated.example.com", Version: "v1", Kind: "Goose"}); got != 3 {
+		t.Errorf("discovery was asked %d times for a kind that can go unnoticed, want each of 3 times", got)
+	}
+}
+
 // Discovery goes on listing a kind for a moment after its CRD was deleted.
 func TestKindWhoseCRDWasDeletedIsGoneWhateverDiscoverySays(t *testing.T) {
 	gvk := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Radius"}
@@ -232,19 +251,5 @@ func TestBuiltInGroups(t *testing.T) {
 		if got := isBuiltIn(group); got != want {
 			t.Errorf("isBuiltIn(%q) = %t", group, got)
 		}
-	}
-}
-
-func TestDropSchemas(t *testing.T) {
-	crd := radiusCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
-		crd.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{}
-	})
-	if got, err := DropSchemas(crd); err != nil || got != crd || crd.ManagedFields != nil || crd.Spec.Versions[0].Schema != nil {
-		t.Errorf("of the CRD is left %+v, %v", crd, err)
-	}
-	tombstone := cache.DeletedFinalStateUnknown{Key: "it"}
-	if got, err := DropSchemas(tombstone); err != nil || got != tombstone {
-		t.Errorf("a tombstone becomes %v, %v", got, err)
 	}
 }
