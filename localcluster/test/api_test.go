@@ -17,6 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsclient "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -203,4 +204,29 @@ func defineDucks(t *testing.T, config *rest.Config) dynamic.NamespaceableResourc
 		return err
 	})
 	return ducks
+}
+
+// TestQuotasAreCounted checks that a quota refuses what is beyond it, and that what is freed can be used again.
+func TestQuotasAreCounted(t *testing.T) {
+	client := sharedCluster(t).client(t)
+	namespace := newNamespace(t, client)
+	_, err := client.CoreV1().ResourceQuotas(namespace).Create(t.Context(), &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "one"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(ctx context.Context, name string) error {
+		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod(name), metav1.CreateOptions{})
+		return err
+	}
+	eventually(t, "the Pod that the quota allows", func(ctx context.Context) error { return create(ctx, "first") })
+	if err := create(t.Context(), "second"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: one") {
+		t.Errorf("a Pod beyond the quota: %v", err)
+	}
+	if err := client.CoreV1().Pods(namespace).Delete(t.Context(), "first", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a Pod in place of the deleted one", func(ctx context.Context) error { return create(ctx, "second") })
 }

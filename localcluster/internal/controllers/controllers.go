@@ -96,6 +96,7 @@ func New(ctx context.Context, opts Options) (*Manager, error) {
 		"endpointslice-controller":           m.addEndpointSlices,
 		"generic-garbage-collector":          m.addGarbageCollector,
 		"namespace-controller":               m.addNamespaces,
+		"resourcequota-controller":           m.addResourceQuotas,
 		"root-ca-cert-publisher":             m.addRootCAPublisher,
 		"service-account-controller":         m.addServiceAccounts,
 	}
