@@ -17,5 +17,6 @@ SPDX-License-Identifier: Apache-2.0
 // A block whose info string has shown-by=FOLDER:TEST is run by that test, which has to
 // exist. Anything else fails: what cannot be shown is not claimed.
 //
-// Links between the documents are its job too; prose is not.
+// Links are its job too, those from a name to the Go file that declares it among them, and so are the names of tests;
+// prose is not.
 package docs

@@ -113,6 +113,12 @@ func TestObserveKindIsCalledWhereReconcileKindIsNot(t *testing.T) {
 	if err := w.pass(); err != nil || len(observed) != 1 {
 		t.Errorf("a leader observes: %q, %v", observed, err)
 	}
+	if err := w.objects.Delete(object()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.pass(); err != nil || len(gone) != 2 {
+		t.Errorf("a leader is told of what is gone: %v, %v", gone, err)
+	}
 }
 
 func TestObjectsOfAnotherClassAreLeftAlone(t *testing.T) {
