@@ -1,0 +1,95 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package binding
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+func TestShapeOf(t *testing.T) {
+	configurable := map[string]string{"duck.samples.knative.dev/configurable": "true"}
+	for name, test := range map[string]struct {
+		kind       schema.GroupKind
+		definition map[string]string
+		want       Shape
+	}{
+		"Deployment":                  {kind: deployments, want: PodTemplate},
+		"Job":                         {kind: jobs, want: PodTemplate},
+		"CronJob":                     {kind: schema.GroupKind{Group: "batch", Kind: "CronJob"}, want: CronJob},
+		"somebody else's CronJob":     {kind: schema.GroupKind{Group: "example.com", Kind: "CronJob"}, want: PodTemplate},
+		"a kind with the label":       {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, definition: configurable, want: Configurable},
+		"a kind with another label":   {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, definition: map[string]string{"duck.knative.dev/podspecable": "true"}, want: PodTemplate},
+		"a kind that denies the duck": {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, definition: map[string]string{"duck.samples.knative.dev/configurable": "false"}, want: PodTemplate},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := ShapeOf(test.kind, test.definition); got != test.want {
+				t.Errorf("ShapeOf() = %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestOnlyJobsAreImmutable(t *testing.T) {
+	if !Immutable(schema.GroupKind{Group: "batch", Kind: "Job"}) {
+		t.Error("a Job's variables can be changed")
+	}
+	for _, kind := range []schema.GroupKind{deployments, cronJobs, {Group: "example.com", Kind: "Job"}} {
+		if Immutable(kind) {
+			t.Errorf("the variables of %s cannot be changed", kind)
+		}
+	}
+}
+
+func TestKindOfAReference(t *testing.T) {
+	if got, want := KindOf("v1", "ReplicationController"), (schema.GroupKind{Kind: "ReplicationController"}); got != want {
+		t.Errorf("KindOf() = %v, want %v", got, want)
+	}
+	if got := KindOf("apps/v1", "Deployment"); got != deployments {
+		t.Errorf("KindOf() = %v, want %v", got, deployments)
+	}
+}
+
+func TestIncluded(t *testing.T) {
+	const include, exclude = "bindings.knative.dev/include", "bindings.knative.dev/exclude"
+	labels := []map[string]string{
+		nil,
+		{include: "true"},
+		{exclude: "true"},
+		{include: "true", exclude: "true"},
+		{include: "false", exclude: "false"},
+	}
+	// By the indexes of the namespace's labels and the object's.
+	included := sets.New([2]int{1, 0}, [2]int{0, 1}, [2]int{1, 1}, [2]int{1, 4}, [2]int{4, 1})
+	for namespace := range labels {
+		for object := range labels {
+			if got, want := Included(labels[namespace], labels[object]), included.Has([2]int{namespace, object}); got != want {
+				t.Errorf("Included(%v, %v) = %t, want %t", labels[namespace], labels[object], got, want)
+			}
+		}
+	}
+}
+
+func TestEveryShapeHasItsOwnDuckType(t *testing.T) {
+	for _, shape := range Shapes {
+		object := shape.New()
+		// Populate would be better, but the CronJob of knative.dev/pkg is the only one with several layers.
+		if environments := Environments(object); (shape == Configurable) != (len(environments) == 1) {
+			t.Errorf("an empty %T has %d lists of variables", object, len(environments))
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an object of no shape has variables")
+		}
+	}()
+	Environments(stranger{})
+}
+
+// stranger is no duck type of ours.
+type stranger struct{ Object }
