@@ -7,17 +7,28 @@ package v1
 
 import (
 	"context"
+	"slices"
 
 	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update. Subjects are in the
-// binding's own namespace, which is written out for those who read the reference alone.
+// SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update; elsewhere nothing is added.
+// Subjects are in the binding's own namespace, which is written out for those who read the reference alone.
 func (ab *AddressBinding) SetDefaults(ctx context.Context) {
-	if !apis.IsInCreate(ctx) && !apis.IsInUpdate(ctx) || apis.GetUpdatedSubresource(ctx) != "" {
+	admission := apis.IsInCreate(ctx) || apis.IsInUpdate(ctx)
+	if !admission || apis.GetUpdatedSubresource(ctx) != "" || ab.DeletionTimestamp != nil {
 		return
 	}
 	if ab.Spec.Subject.Namespace == "" {
 		ab.Spec.Subject.Namespace = ab.Namespace
+	}
+	if ab.Spec.Variable == "" {
+		ab.Spec.Variable = DefaultVariable
+	}
+	// Why during admission: docs/adr/0004-finalizer-by-admission.md.
+	if !slices.Contains(ab.Finalizers, samples.AddressBindingFinalizerName) {
+		ab.Finalizers = append(ab.Finalizers, samples.AddressBindingFinalizerName)
 	}
 }
