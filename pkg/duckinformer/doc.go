@@ -17,7 +17,8 @@ SPDX-License-Identifier: Apache-2.0
 //     goes on asking for it until the process ends.
 //
 // Here such an object is delivered as Malformed, waiting has a deadline, and
-// Stop ends an informer. A test in this package shows both on knative.dev/pkg, so
+// Stop ends an informer. A Factory is a duck.InformerFactory all the same, so that it can take the place of a generated one
+// in a context. A test in this package shows both on knative.dev/pkg, so
 // that it is noticed when they are mended there.
 //
 // Which resource serves a kind, and who is woken by a change, is not its job.

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/apis"
+	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 )
@@ -49,9 +50,10 @@ type Factory struct {
 type entry struct {
 	cancel context.CancelFunc
 	// started is closed once lister or err is set.
-	started chan struct{}
-	lister  cache.GenericLister
-	err     error
+	started  chan struct{}
+	informer cache.SharedIndexInformer
+	lister   cache.GenericLister
+	err      error
 }
 
 // New makes a Factory. Every informer runs until ctx ends or Stop names it, holds objects as copies of duckType (or as
@@ -69,14 +71,22 @@ func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, 
 	}
 }
 
-// Lister returns the lister of a resource's informer, which it starts and waits
-// for when there is none. Any number of callers share one informer.
+var _ duck.InformerFactory = (*Factory)(nil)
+
+// Lister returns the lister of a resource's informer, as Get does.
+func (f *Factory) Lister(ctx context.Context, gvr schema.GroupVersionResource) (cache.GenericLister, error) {
+	_, lister, err := f.Get(ctx, gvr)
+	return lister, err
+}
+
+// Get implements duck.InformerFactory: it returns a resource's informer and its lister. It starts the informer and waits
+// for it when there is none. Any number of callers share one informer.
 //
 // The error is the API server's own when it refuses to list the resource, so
 // that apierrors.IsForbidden and IsNotFound tell the two apart; ErrNotSynced
 // when the cache does not fill; ctx's when that ends first. After an error the
 // next call tries anew.
-func (f *Factory) Lister(ctx context.Context, gvr schema.GroupVersionResource) (cache.GenericLister, error) {
+func (f *Factory) Get(ctx context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, cache.GenericLister, error) {
 	f.mu.Lock()
 	e, ok := f.entries[gvr]
 	if !ok {
@@ -90,9 +100,9 @@ func (f *Factory) Lister(ctx context.Context, gvr schema.GroupVersionResource) (
 
 	select {
 	case <-e.started:
-		return e.lister, e.err
+		return e.informer, e.lister, e.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for the informer of %s: %w", gvr.GroupResource(), ctx.Err())
+		return nil, nil, fmt.Errorf("waiting for the informer of %s: %w", gvr.GroupResource(), ctx.Err())
 	}
 }
 
@@ -113,7 +123,8 @@ func (f *Factory) Stop(match func(schema.GroupVersionResource) bool) {
 // same informer when that one gives up.
 func (f *Factory) start(ctx context.Context, gvr schema.GroupVersionResource, e *entry) {
 	defer close(e.started)
-	if e.lister, e.err = f.run(ctx, gvr); e.err == nil {
+	if e.informer, e.err = f.run(ctx, gvr); e.err == nil {
+		e.lister = cache.NewGenericLister(e.informer.GetIndexer(), gvr.GroupResource())
 		return
 	}
 	e.cancel()
@@ -124,7 +135,7 @@ func (f *Factory) start(ctx context.Context, gvr schema.GroupVersionResource, e 
 	}
 }
 
-func (f *Factory) run(ctx context.Context, gvr schema.GroupVersionResource) (cache.GenericLister, error) {
+func (f *Factory) run(ctx context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, error) {
 	timeout, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 
@@ -145,5 +156,5 @@ func (f *Factory) run(ctx context.Context, gvr schema.GroupVersionResource) (cac
 	if !cache.WaitForCacheSync(timeout.Done(), informer.HasSynced) {
 		return nil, fmt.Errorf("informer of %s: %w", gvr.GroupResource(), ErrNotSynced)
 	}
-	return cache.NewGenericLister(informer.GetIndexer(), gvr.GroupResource()), nil
+	return informer, nil
 }

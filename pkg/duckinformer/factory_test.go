@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"knative.dev/pkg/apis/duck"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
 
@@ -30,9 +31,9 @@ func urlOf(t *testing.T, lister cache.GenericLister, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch duck := obj.(type) {
+	switch found := obj.(type) {
 	case *duckv1.AddressableType:
-		return duck.Status.Address.URL.String()
+		return found.Status.Address.URL.String()
 	case *Malformed:
 		return "malformed"
 	default:
@@ -65,6 +66,30 @@ func TestListerFollowsTheObjects(t *testing.T) {
 	eventually(t, "a deletion arrives", func() bool { return urlOf(t, lister, "a") == "not found" })
 	want := []string{"add a", "update a", "delete a"}
 	eventually(t, "the handler is told", func() bool { return slices.Equal(events.events(), want) })
+}
+
+func TestGetReturnsTheInformerOfTheLister(t *testing.T) {
+	server := newAPIServer(t)
+	server.put(newDuck("a", addressed("http://a")))
+	factory, _ := newFactory(t, server)
+	informer, lister, err := duck.InformerFactory(factory).Get(t.Context(), ducks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromLister, err := lister.ByNamespace("ns").Get("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inNamespace, err := informer.GetIndexer().ByIndex(cache.NamespaceIndex, "ns")
+	if err != nil || len(inNamespace) != 1 || inNamespace[0] != fromLister {
+		t.Errorf("the informer has %v (%v), its lister %v", inNamespace, err, fromLister)
+	}
+
+	server.refuse(forbidden())
+	factory.Stop(func(schema.GroupVersionResource) bool { return true })
+	if informer, lister, err := factory.Get(t.Context(), ducks); !apierrors.IsForbidden(err) || informer != nil || lister != nil {
+		t.Errorf("Get() = %v, %v, %v, want nothing and that it is forbidden", informer, lister, err)
+	}
 }
 
 func TestOneInformerForConcurrentCallers(t *testing.T) {

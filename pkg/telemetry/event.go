@@ -34,6 +34,8 @@ type Event struct {
 	// Object is the new state or, of a deleted object, the last one that is known. It may be a
 	// cache.DeletedFinalStateUnknown.
 	Object any
+	// Old is the state before an update or a resync, nil otherwise.
+	Old any
 	// Cause is what will be told.
 	Cause Cause
 
@@ -43,29 +45,29 @@ type Event struct {
 // On returns a handler that calls f for each event of an informer. kind is what the
 // informer watches, a word of the code's own and not of the cluster's.
 func (w *Wakes) On(kind string, f func(Event)) cache.ResourceEventHandler {
-	tell := func(what What, obj any) {
+	tell := func(what What, old, obj any) {
 		cause := Cause{What: what, Source: kind}
 		if accessor, err := kmeta.DeletionHandlingAccessor(obj); err == nil {
 			cause.Object = keyOf(accessor).String()
 		}
-		f(Event{Object: obj, Cause: cause, wakes: w})
+		f(Event{Object: obj, Old: old, Cause: cause, wakes: w})
 	}
 	return cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
 			if initial {
-				tell(Listed, obj)
+				tell(Listed, nil, obj)
 			} else {
-				tell(Added, obj)
+				tell(Added, nil, obj)
 			}
 		},
 		UpdateFunc: func(old, obj any) {
 			if sameVersion(old, obj) {
-				tell(Resynced, obj)
+				tell(Resynced, old, obj)
 			} else {
-				tell(Updated, obj)
+				tell(Updated, old, obj)
 			}
 		},
-		DeleteFunc: func(obj any) { tell(Deleted, obj) },
+		DeleteFunc: func(obj any) { tell(Deleted, nil, obj) },
 	}
 }
 
@@ -99,7 +101,16 @@ func (e Event) EnqueueControllerOf() {
 
 // EnqueueObservers wakes the objects that track the one that the event is about. Objects
 // from typed informers do not say what they are, which kind is for; it may be empty for others.
-func (e Event) EnqueueObservers(kind schema.GroupVersionKind) {
+func (e Event) EnqueueObservers(kind schema.GroupVersionKind) { e.enqueueObserversOf(e.Object, kind) }
+
+// EnqueueFormerObservers wakes those who tracked it before an update: it may have left their label selectors.
+func (e Event) EnqueueFormerObservers(kind schema.GroupVersionKind) {
+	if e.Old != nil {
+		e.enqueueObserversOf(e.Old, kind)
+	}
+}
+
+func (e Event) enqueueObserversOf(obj any, kind schema.GroupVersionKind) {
 	enqueue := func(obj any) {
 		for _, key := range e.wakes.impl.Tracker.GetObservers(obj) {
 			e.EnqueueKey(key)
@@ -108,7 +119,7 @@ func (e Event) EnqueueObservers(kind schema.GroupVersionKind) {
 	if !kind.Empty() {
 		enqueue = controller.EnsureTypeMeta(enqueue, kind)
 	}
-	enqueue(e.Object)
+	enqueue(obj)
 }
 
 // EnqueueKey wakes an object by its name.
