@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
@@ -76,6 +78,67 @@ func TestReconcilerThatIsNoPointerPanics(t *testing.T) {
 		}
 	}()
 	addressableservicereconciler.NewImpl(ctx, reconciling{returning(nil)}, samples.ClassMallard)
+}
+
+func TestBackOff(t *testing.T) {
+	limiter := workqueue.DefaultTypedControllerRateLimiter[any]()
+	if first, second := limiter.When("a"), limiter.When("a"); first != 5*time.Millisecond || second != 2*first {
+		t.Errorf("the first retry is after %s, the second after %s", first, second)
+	}
+	for range 20 {
+		limiter.When("a")
+	}
+	if last := limiter.When("a"); last != 1000*time.Second {
+		t.Errorf("the last retries are %s apart", last)
+	}
+	limiter.Forget("a")
+	if next := limiter.When("a"); next != 5*time.Millisecond {
+		t.Errorf("after a pass that was done the first retry is after %s", next)
+	}
+	// Of all keys together: 24 were asked for above.
+	var last time.Duration
+	for i := range 176 {
+		last = limiter.When(i)
+	}
+	if last < 9*time.Second || last > 10*time.Second {
+		t.Errorf("the last one of 200 that come at once waits for %s, want 10 a second after the first 100", last)
+	}
+}
+
+func TestAnObjectHasOnePassAtATime(t *testing.T) {
+	const workers = 4
+	var active, passes, most atomic.Int32
+	begun, release := make(chan struct{}, 10), make(chan struct{})
+	w := leading(t, reconciling{func(context.Context, *v1.AddressableService) reconciler.Event {
+		passes.Add(1)
+		most.Store(max(most.Load(), active.Add(1)))
+		defer active.Add(-1)
+		begun <- struct{}{}
+		<-release
+		return nil
+	}}, object())
+	ctx, cancel := context.WithCancel(w.ctx)
+	impl := controller.NewContext(ctx, w.generated, controller.ControllerOptions{
+		WorkQueueName: t.Name(), Logger: logging.FromContext(ctx), Concurrency: workers,
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- impl.Run(ctx) }()
+	name := types.NamespacedName{Namespace: ns, Name: "a"}
+	impl.EnqueueKey(name)
+	<-begun
+	for range 100 {
+		impl.EnqueueKey(name)
+	}
+	close(release)
+	<-begun
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	// The lanes hand keys on by themselves, so that there may be one more in each place where they wait.
+	if n := passes.Load(); n < 2 || n > 5 || most.Load() != 1 {
+		t.Errorf("woken once and then a hundred times, there are %d passes, %d at a time", n, most.Load())
+	}
 }
 
 const panicking = "MALLARD_TEST_PANICS"
