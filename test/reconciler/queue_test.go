@@ -191,6 +191,14 @@ func TestTracker(t *testing.T) {
 	wakes("a change at another version of the API", nil, func() {
 		controller.EnsureTypeMeta(tr.OnChanged, schema.GroupVersionKind{Version: "v2", Kind: "Service"})(service)
 	})
+	bySelector := tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: ns, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "it"}}}
+	if err := tr.TrackReference(bySelector, object(func(as *v1.AddressableService) { as.Name = "b" })); err != nil {
+		t.Fatal(err)
+	}
+	another := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "another", Labels: map[string]string{"app": "it"}}}
+	wakes("a change of an object that a selector chooses", []types.NamespacedName{{Namespace: ns, Name: "b"}}, func() {
+		controller.EnsureTypeMeta(tr.OnChanged, gvk)(another)
+	})
 	tr.OnDeletedObserver(object())
 	wakes("a change after the tracking object was deleted", nil, func() { controller.EnsureTypeMeta(tr.OnChanged, gvk)(service) })
 }
