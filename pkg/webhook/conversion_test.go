@@ -47,7 +47,7 @@ func servedVersions() []conversiontest.Version {
 	var all []conversiontest.Version
 	for _, version := range slices.Sorted(maps.Keys(newObjects)) { // a seed repeats a test only if the order is always the same
 		all = append(all, conversiontest.Version{Name: version, New: func() apis.Convertible {
-			return newObjects[version]().(convertible) //nolint:forcetypeassert // or the test fails
+			return newObjects[version]().(convertible)
 		}})
 	}
 	return all

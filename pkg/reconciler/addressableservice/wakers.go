@@ -47,7 +47,7 @@ func (w *wakers) addressableServices() []cache.ResourceEventHandler {
 		}),
 		w.wakes.On(gvk.Kind, func(e telemetry.Event) { e.EnqueueObservers(gvk) }),
 		// Without this the tracker keeps what a deleted object tracked until
-		// its lease ends, which is a day.
+		// its lease ends, hours later.
 		cache.ResourceEventHandlerFuncs{DeleteFunc: w.tracker.OnDeletedObserver},
 	}
 }
