@@ -40,6 +40,9 @@ type Served struct {
 type NotServedError struct {
 	Kind schema.GroupVersionKind
 
+	// Versions are those at which the kind's CRD serves it instead, which hold the same objects; none without a CRD.
+	Versions []string
+
 	// Detail is what the kind's CRD says to that, with what separates it from the rest of the message; empty without one.
 	Detail string
 }
@@ -137,7 +140,7 @@ func (f *Finder) knownBuiltIn(gvk schema.GroupVersionKind) (Served, bool) {
 
 func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVersionKind) (Served, error) {
 	if !servesVersion(crd, gvk.Version) {
-		return Served{}, &NotServedError{Kind: gvk, Detail: "; its CRD serves " + strings.Join(servedVersions(crd), ", ")}
+		return Served{}, &NotServedError{Kind: gvk, Versions: servedVersions(crd), Detail: "; its CRD serves " + strings.Join(servedVersions(crd), ", ")}
 	}
 	if !apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
 		return Served{}, &NotServedError{Kind: gvk, Detail: " yet; its CRD is not established"}

@@ -7,6 +7,8 @@ package kinds
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,6 +146,8 @@ func TestFindWhatIsNotServed(t *testing.T) {
 			_, err := finder.Find(gvk)
 			if notServed, ok := errors.AsType[*NotServedError](err); !ok || notServed.Kind != gvk || err.Error() != want {
 				t.Errorf("Find() = %v, want %s", err, want)
+			} else if isOtherVersion := strings.Contains(want, "serves v1, v2"); isOtherVersion != slices.Equal(notServed.Versions, []string{"v1", "v2"}) {
+				t.Errorf("it is served at %q; %s", notServed.Versions, want)
 			}
 		})
 	}
