@@ -7,6 +7,7 @@ package binding
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
@@ -46,6 +47,27 @@ var (
 	cronJobs = schema.GroupKind{Group: "batch", Kind: "CronJob"}
 	jobs     = schema.GroupKind{Group: "batch", Kind: "Job"}
 )
+
+// builtIn are those of Kubernetes' own kinds that have a Pod template where a shape has it.
+var builtIn = sets.New(
+	jobs,
+	cronJobs,
+	schema.GroupKind{Group: "apps", Kind: "Deployment"},
+	schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
+	schema.GroupKind{Group: "apps", Kind: "DaemonSet"},
+	schema.GroupKind{Group: "apps", Kind: "ReplicaSet"},
+	schema.GroupKind{Kind: "ReplicationController"},
+)
+
+// FieldManager is the manager of the fields that the controller writes into objects. The webhook lets its writes through as
+// they are, for they are what the controller has decided on, by bindings that the webhook may have seen in an older state.
+const FieldManager = "addressbinding.samples.knative.dev"
+
+// Bindable is whether a kind may have a shape at all. Of Kubernetes' own kinds it is known which have; of every other one it
+// shows when its objects are read.
+func Bindable(kind schema.GroupKind, ofKubernetes bool) bool {
+	return !ofKubernetes || builtIn.Has(kind)
+}
 
 // ShapeOf returns the shape of a kind, by the labels of its CustomResourceDefinition, if it has one. What nothing else is
 // known of is taken for a PodTemplate; whether it is one shows when its objects are read.

@@ -27,10 +27,6 @@ const (
 	// AddressBindingFinalizerName is the finalizer of AddressBindings. It has a path for the same reason.
 	AddressBindingFinalizerName = GroupName + "/addressbinding"
 
-	// AddressBindingFieldManager is the manager, in metadata.managedFields, of the variables that the controller writes to
-	// the subjects of AddressBindings.
-	AddressBindingFieldManager = "addressbinding." + GroupName
-
 	// AliasOwnerUIDLabelKey labels an alias Service with the UID of the
 	// AddressableService that published it. The UID, not the name, decides
 	// ownership: an object that was deleted and created again is another owner.

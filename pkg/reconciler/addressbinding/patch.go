@@ -1,0 +1,170 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/apis/duck"
+	"knative.dev/pkg/kmeta"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/binding"
+	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/problem"
+)
+
+// subject is an object of a kind, as a pass leaves it.
+type subject struct {
+	name string
+	// object is nil if it does not fit the shape of its kind, which malformed then says.
+	object    binding.Object
+	malformed error
+	// included is whether it may be bound, excluded whether it or its namespace opts out.
+	included, excluded bool
+	// taken is what it does not get of the binding.
+	taken []binding.Taken
+	// problem is why it could not be changed.
+	problem *problem.Problem
+}
+
+// adjuster gives objects of one kind what they are to have.
+type adjuster struct {
+	*Reconciler
+
+	binding   *v1.AddressBinding
+	kind      kind
+	decider   *binding.Bindings
+	namespace map[string]string
+}
+
+// adjust returns nil if the object is gone. It writes only if asked to, and only to objects that concern the binding: those that it
+// chooses, and those that hold what stands in its status. For every change there is a binding that it concerns.
+func (a *adjuster) adjust(ctx context.Context, found kmeta.Accessor, write bool) *subject {
+	s := &subject{name: found.GetName()}
+	if malformed, ok := found.(*duckinformer.Malformed); ok {
+		s.malformed = malformed.Err
+		return s
+	}
+	object, ok := found.(binding.Object)
+	if !ok {
+		s.malformed = fmt.Errorf("it is cached as an unexpected %T", found)
+		return s
+	}
+	result := a.decide(s, object)
+	if len(result.Changes) == 0 || !write || binding.Immutable(a.kind.GroupKind) || !a.concerns(object) {
+		return s
+	}
+
+	key := a.kind.Resource.String() + "/" + object.GetNamespace() + "/" + object.GetName()
+	a.patching.LockKey(key)
+	defer func() { _ = a.patching.UnlockKey(key) }()
+	// Another pass may have been first.
+	if result = a.decide(s, a.written.newest(a.kind.Resource, object)); len(result.Changes) == 0 {
+		return s
+	}
+	patched, p := a.patch(ctx, s.object, result)
+	if p != nil {
+		s.problem = p
+		return s
+	}
+	if patched == nil {
+		return nil
+	}
+	a.decide(s, patched)
+	return s
+}
+
+// decide also notes what it finds.
+func (a *adjuster) decide(s *subject, object binding.Object) binding.Result {
+	s.object = object
+	s.included = binding.Included(a.namespace, object.GetLabels())
+	s.excluded = binding.Excluded(a.namespace) || binding.Excluded(object.GetLabels())
+	result := a.decider.Decide(object, s.included).Apply(object)
+	s.taken = result.TakenFrom(a.binding.Name)
+	return result
+}
+
+func (a *adjuster) concerns(object binding.Object) bool {
+	if chooses(a.binding, a.kind.GroupKind, object) {
+		return true
+	}
+	for _, b := range a.binding.Status.Bound {
+		if binding.KindOf(b.APIVersion, b.Kind) == a.kind.GroupKind && binding.Holds(object, b.Name, b.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// patch returns the object as it then is, or nil if it is gone. It also tests that the object has not changed since it was
+// looked at.
+func (a *adjuster) patch(ctx context.Context, object binding.Object, result binding.Result) (binding.Object, *problem.Problem) {
+	failed := v1.ReasonBindFailed
+	if a.binding.DeletionTimestamp != nil {
+		failed = v1.ReasonUnbindFailed
+	}
+	name := a.kind.Kind + " " + object.GetName()
+	changes, err := json.Marshal(result.Changes)
+	if err != nil {
+		return nil, problem.Failed(failed, fmt.Errorf("making a patch of %s: %w", name, err))
+	}
+	if pause := a.written.pause(a.kind.Resource, object, string(changes)); pause > 0 {
+		p := problem.Newf(failed, "%s: somebody undoes what was changed a moment ago; it is tried again ever more slowly", name)
+		p.Recheck = pause
+		return nil, p
+	}
+	patch, err := result.Patch().MarshalJSON()
+	if err != nil {
+		return nil, problem.Failed(failed, fmt.Errorf("making a patch of %s: %w", name, err))
+	}
+	answer, err := a.dynamic.Resource(a.kind.Resource).Namespace(object.GetNamespace()).Patch(ctx, object.GetName(),
+		types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: binding.FieldManager})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case isChangedMeanwhile(err):
+		// The event of the change is on its way. In case it never comes, there is another pass all the same.
+		return nil, &problem.Problem{
+			Reason: v1.ReasonBinding, Message: name + " has changed meanwhile and is looked at again", Recheck: problem.FirstRecheck,
+		}
+	case apierrors.IsForbidden(err):
+		return nil, forbidden(a.binding, "patching %s: %v", name, err)
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+		// It is refused until something changes that nobody tells of, such as another webhook.
+		p := problem.Newf(failed, "patching %s: %v", name, err)
+		p.Recheck = recheckAfter(a.binding, failed)
+		return nil, p
+	case err != nil:
+		return nil, problem.Failed(failed, fmt.Errorf("patching %s: %w", name, err))
+	}
+	patched := binding.ShapeOf(a.kind.GroupKind, a.kind.Labels).New()
+	if err := duck.FromUnstructured(answer, patched); err != nil {
+		return nil, problem.Failed(failed, fmt.Errorf("reading %s after it was patched: %w", name, err))
+	}
+	a.written.record(a.kind.Resource, patched, string(changes))
+	return patched, nil
+}
+
+// isChangedMeanwhile is whether a test of the patch has failed. The API server answers as to an object that is invalid, but
+// names none of its fields.
+func isChangedMeanwhile(err error) bool {
+	if apierrors.IsConflict(err) {
+		return true
+	}
+	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // the client does not wrap it
+	if !ok || !apierrors.IsInvalid(err) {
+		return false
+	}
+	details := status.Status().Details
+	return details == nil || len(details.Causes) == 0
+}

@@ -1,0 +1,253 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"errors"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
+)
+
+var deploymentsResource = schema.GroupResource{Group: "apps", Resource: "deployments"}
+
+// listed is the status of a binding whose address is about to be written, with what else a pass marks.
+func listed(marks ...mark) mod {
+	return status(append([]mark{resolvedTo(url), lists(url)}, marks...)...)
+}
+
+// notBound is a row in which a subject does not get its address, and the pass says so once.
+func notBound(name, reason, message string, matched int32, objs []runtime.Object, mods ...mod) reconcilertesting.TableRow {
+	return reconcilertesting.TableRow{
+		Name:    name,
+		Objects: append([]runtime.Object{object("a", append(mods, listed())...), hello(url), everywhere}, objs...),
+		WantStatusUpdates: becomes(object("a", append(mods,
+			listed(unbound(reason, message), counted(matched, 0), intercepted))...)),
+		WantEvents: []string{warning(reason, message)},
+	}
+}
+
+func TestSubjectsThatCannotBeBound(t *testing.T) {
+	const ownVariable = "Deployment d: container main has a variable K_ADDRESS of its own"
+	const olders = "Deployment b: variable K_ADDRESS is that of AddressBinding older, which is older"
+	older := object("A", func(ab *v1.AddressBinding) { ab.Name, ab.Spec.Subject.Name = "older", "b" }, status(resolvedTo(other), lists(other)))
+	younger := func(ab *v1.AddressBinding) { ab.CreationTimestamp = metav1.Unix(1, 0) }
+	job := withSubject("batch/v1", "Job", "j")
+	jobs := listsOf("batch/v1", "Job", v1.DefaultVariable, url)
+	runTable(t, reconcilertesting.TableTest{
+		notBound("by a name that nothing has", v1.ReasonSubjectNotFound, "Deployment.apps d does not exist", 0, []runtime.Object{namespace(), deployment("e")}),
+		notBound("that is being deleted", v1.ReasonSubjectNotFound, "Deployment.apps d does not exist", 0, []runtime.Object{namespace(), deployment("d", goingAway)}),
+		notBound("without containers", v1.ReasonSubjectNotPodSpecable, "Deployment d has no containers at spec.template", 1,
+			[]runtime.Object{namespace(), deployment("d", withSpec(map[string]any{}))}),
+		notBound("in a namespace that does not opt in", v1.ReasonNotIncluded,
+			"Deployment d: neither it nor its namespace has the label bindings.knative.dev/include=true", 1, []runtime.Object{namespace(withoutLabels), deployment("d")}),
+		notBound("in a namespace that opts out", v1.ReasonNotIncluded,
+			"Deployment d: it or its namespace has the label bindings.knative.dev/exclude=true", 1, []runtime.Object{namespace(optedOut), deployment("d")}),
+		notBound("that opts out", v1.ReasonNotIncluded, "Deployment d: it or its namespace has the label bindings.knative.dev/exclude=true", 1,
+			[]runtime.Object{namespace(), deployment("d", withLabels(map[string]string{"bindings.knative.dev/exclude": "true"}))}),
+		notBound("with a variable of its own", v1.ReasonVariableTaken, ownVariable, 1, []runtime.Object{namespace(), deployment("d", has("mine"))}),
+		notBound("of an older binding", v1.ReasonVariableTaken, olders, 1, []runtime.Object{namespace(), older, deployment("b", has(other))},
+			younger, withSubject("apps/v1", "Deployment", "b")),
+		{
+			Name:    "several: one is told of, and how many more there are",
+			Objects: []runtime.Object{object("a", bySelector, listed()), hello(url), everywhere, namespace(), deployment("d", has("1")), deployment("e", has("2")), deployment("f", has(url))},
+			WantStatusUpdates: becomes(object("a", bySelector,
+				listed(unbound(v1.ReasonVariableTaken, ownVariable+"; and 1 more"), counted(3, 1), intercepted))),
+			WantEvents: []string{warning(v1.ReasonVariableTaken, ownVariable+"; and 1 more")},
+		}, {
+			Name:    "a Job that was there before",
+			Objects: []runtime.Object{object("a", job, status(resolvedTo(url), jobs)), hello(url), everywhere, namespace(), subjectOf("batch/v1", "Job", "j")},
+			WantStatusUpdates: becomes(object("a", job, status(resolvedTo(url), jobs, unbound(v1.ReasonSubjectImmutable,
+				"Job j was there before the address, and its containers cannot be changed"), counted(1, 0), intercepted))),
+			WantEvents: []string{warning(v1.ReasonSubjectImmutable, "Job j was there before the address, and its containers cannot be changed")},
+		}, {
+			Name:              "an object that opts in alone",
+			Objects:           []runtime.Object{object("a", listed()), hello(url), everywhere, namespace(withoutLabels), deployment("d", withLabels(map[string]string{"bindings.knative.dev/include": "true"}))},
+			WantPatches:       patches(patched("d", adds(url))),
+			WantStatusUpdates: becomes(object("a", well)),
+		}, {
+			Name:        "one that opts out while bound loses its variable",
+			Objects:     []runtime.Object{object("a", well), hello(url), everywhere, namespace(optedOut), deployment("d", has(url))},
+			WantPatches: patches(patched("d", removes)),
+			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonNotIncluded,
+				"Deployment d: it or its namespace has the label bindings.knative.dev/exclude=true"), counted(1, 0), intercepted))),
+			WantEvents: []string{warning(v1.ReasonNotIncluded, "Deployment d: it or its namespace has the label bindings.knative.dev/exclude=true")},
+		}, {
+			Name:              "one that leaves the selector loses its variable",
+			Objects:           []runtime.Object{object("a", bySelector, well), hello(url), everywhere, namespace(), deployment("d", has(url), withLabels(nil))},
+			WantPatches:       patches(patched("d", removes)),
+			WantStatusUpdates: becomes(object("a", bySelector, listed(isBound, counted(0, 0), intercepted))),
+		}, {
+			Name:              "its own variable goes: it gets ours",
+			Objects:           []runtime.Object{object("a", listed(unbound(v1.ReasonVariableTaken, ownVariable), counted(1, 0), intercepted)), hello(url), everywhere, namespace(), deployment("d")},
+			WantPatches:       patches(patched("d", adds(url))),
+			WantStatusUpdates: becomes(object("a", well)),
+			WantEvents:        []string{normal(EventSubjectsBound, "Every subject has the address")},
+		}, {
+			Name:              "no rule of the webhook yet",
+			Objects:           []runtime.Object{object("a", listed()), hello(url), namespace(), webhooks(), deployment("d", has(url))},
+			WantStatusUpdates: becomes(object("a", listed(isBound, counted(1, 1), notIntercepted(noRule)))),
+		}, {
+			Name:              "no configuration of the webhook",
+			Objects:           []runtime.Object{object("a", listed()), hello(url), namespace(), deployment("d", has(url))},
+			WantStatusUpdates: becomes(object("a", listed(isBound, counted(1, 1), notIntercepted("the MutatingWebhookConfiguration binding.webhook.samples.knative.dev does not exist")))),
+		},
+	})
+}
+
+const noRule = "the MutatingWebhookConfiguration binding.webhook.samples.knative.dev has no rule for deployments.apps yet: " +
+	"new objects get their address after they were created"
+
+func TestKindsThatCannotBeBound(t *testing.T) {
+	unserved := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Versions[0].Name = "v2" }
+	clusterWide := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Scope = apiextensionsv1.ClusterScoped }
+	toDuck := withSubject("example.com/v1", "Duck", "k")
+	entry := listsOf("example.com/v1", "Duck", v1.DefaultVariable, url)
+	// The kind is not there, so that nothing of it can stand anywhere: what is listed is listed anew by each pass.
+	row := func(name, reason, message string, objs ...runtime.Object) reconcilertesting.TableRow {
+		return reconcilertesting.TableRow{
+			Name:              name,
+			Objects:           append([]runtime.Object{object("a", toDuck), hello(url), namespace(), everywhere}, objs...),
+			WantStatusUpdates: becomes(object("a", toDuck, status(resolvedTo(url), entry, unbound(reason, message), kindUnknown(reason, message)))),
+			WantEvents:        []string{warning(reason, message)},
+		}
+	}
+	const absent = "the cluster does not serve kind Duck at example.com/v1"
+	runTable(t, reconcilertesting.TableTest{
+		row("that does not exist", v1.ReasonSubjectKindNotFound, absent),
+		row("at another version", v1.ReasonSubjectKindNotFound, absent+"; its CRD serves v2", duckCRD(unserved)),
+		row("in no namespace", v1.ReasonSubjectNotPodSpecable, "objects of Duck.example.com are in no namespace, so there are none beside the binding", duckCRD(clusterWide)),
+		{
+			Name:    "built in, without a Pod template",
+			Objects: []runtime.Object{object("a", withSubject("v1", "Pod", "p")), hello(url), namespace(), everywhere},
+			WantStatusUpdates: becomes(object("a", withSubject("v1", "Pod", "p"), status(resolvedTo(url), listsOf("v1", "Pod", v1.DefaultVariable, url),
+				unbound(v1.ReasonSubjectNotPodSpecable, "Pod is a built-in kind without a Pod template"),
+				kindUnknown(v1.ReasonSubjectNotPodSpecable, "Pod is a built-in kind without a Pod template")))),
+			WantEvents: []string{warning(v1.ReasonSubjectNotPodSpecable, "Pod is a built-in kind without a Pod template")},
+		}, {
+			Name: "that comes later",
+			Objects: []runtime.Object{
+				object("a", toDuck, status(resolvedTo(url), entry, unbound(v1.ReasonSubjectKindNotFound, absent))), hello(url), namespace(), everywhere,
+				duckCRD(), subjectOf("example.com/v1", "Duck", "k"),
+			},
+			WantPatches:       patches(patched("k", adds(url))),
+			WantStatusUpdates: becomes(object("a", toDuck, status(resolvedTo(url), entry, isBound, counted(1, 1), intercepted))),
+			WantEvents:        []string{normal(EventSubjectsBound, "Every subject has the address")},
+		}, {
+			Name: "whose template is none",
+			Objects: []runtime.Object{
+				object("a", toDuck, status(resolvedTo(url), entry)), hello(url), namespace(), everywhere,
+				duckCRD(), subjectOf("example.com/v1", "Duck", "k", withSpec(map[string]any{"template": "text"})),
+			},
+			WantStatusUpdates: becomes(object("a", toDuck, status(resolvedTo(url), entry, unbound(v1.ReasonSubjectNotPodSpecable, malformed), counted(1, 0), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonSubjectNotPodSpecable, malformed)},
+		}, {
+			Name:    "that cannot be looked up: tried again",
+			Objects: []runtime.Object{object("a", listed()), hello(url), namespace(), everywhere},
+			OtherTestData: map[string]any{prepareData: func(_ *testing.T, w *world) {
+				w.discovery.PrependReactor("*", "*", failing("get", "resource", errInduced)[0])
+			}},
+			WantErr: true, PostConditions: withError("induced"),
+			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced"),
+				kindUnknown(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced")))),
+			WantEvents: []string{warning(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced"), warning("InternalError", "discovering apps/v1: induced")},
+		}, {
+			Name:         "that may not be listed: looked at again",
+			Objects:      []runtime.Object{object("a", listed()), hello(url), namespace(), everywhere},
+			WithReactors: failing("list", "deployments", apierrors.NewForbidden(deploymentsResource, "", errors.New("no"))),
+			WantErr:      true, PostConditions: withRecheck(problem.FirstRecheck),
+			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectForbidden, mayNotList), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonSubjectForbidden, mayNotList)},
+		}, {
+			Name:              "that is gone meanwhile: its CRD tells",
+			Objects:           []runtime.Object{object("a", listed()), hello(url), namespace(), everywhere},
+			WithReactors:      failing("list", "deployments", apierrors.NewNotFound(deploymentsResource, "")),
+			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Deployment at apps/v1"), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Deployment at apps/v1")},
+		}, {
+			Name:         "that cannot be listed: tried again",
+			Objects:      []runtime.Object{object("a", listed()), hello(url), namespace(), everywhere},
+			WithReactors: failing("list", "deployments", errInduced),
+			WantErr:      true, PostConditions: withError("induced"),
+			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectUnavailable, "listing deployments.apps: induced"), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonSubjectUnavailable, "listing deployments.apps: induced"), warning("InternalError", "listing deployments.apps: induced")},
+		},
+	})
+}
+
+const (
+	mayNotList = "the operator may not list deployments.apps; grant list, watch and patch in a ClusterRole labelled duck.knative.dev/podspecable=true"
+	malformed  = "Duck k: reading Duck ns/k as *v1.WithPod: json: cannot unmarshal string into Go struct field WithPodSpec.spec.template of type v1.PodSpecable"
+)
+
+// Each refusal of a patch is said, and followed by what it is worth.
+func TestPatchIsRefused(t *testing.T) {
+	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "d", nil)
+	invalid.ErrStatus.Details.Causes = []metav1.StatusCause{{Field: "spec"}}
+	changed := apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", "testing path failed", 0, false)
+	objects := []runtime.Object{object("a", listed()), hello(url), namespace(), everywhere, deployment("d")}
+	row := func(name string, err error, reason, message string, row reconcilertesting.TableRow) reconcilertesting.TableRow {
+		row.Name, row.Objects, row.WithReactors = name, objects, failing("patch", "deployments", err)
+		row.WantPatches, row.WantErr = patches(patched("d", adds(url))), true
+		marked := unbound(reason, message)
+		if reason == v1.ReasonBinding {
+			marked = binds(message)
+		} else {
+			row.WantEvents = append([]string{warning(reason, message)}, row.WantEvents...)
+		}
+		row.WantStatusUpdates = becomes(object("a", listed(marked, counted(1, 0), intercepted)))
+		return row
+	}
+	recheck := reconcilertesting.TableRow{PostConditions: withRecheck(problem.FirstRecheck)}
+	const failed = "patching Deployment d: induced"
+	runTable(t, reconcilertesting.TableTest{
+		row("it fails", errInduced, v1.ReasonBindFailed, failed, reconcilertesting.TableRow{
+			PostConditions: withError(failed), WantEvents: []string{warning("InternalError", failed)},
+		}),
+		row("forbidden", apierrors.NewForbidden(deploymentsResource, "d", errInduced), v1.ReasonSubjectForbidden,
+			`patching Deployment d: deployments.apps "d" is forbidden: induced`, recheck),
+		row("invalid", invalid, v1.ReasonBindFailed, `patching Deployment d: Deployment.apps "d" is invalid`, recheck),
+		row("by a webhook", apierrors.NewBadRequest("no"), v1.ReasonBindFailed, "patching Deployment d: no", recheck),
+		row("it has changed meanwhile", changed, v1.ReasonBinding, "Deployment d has changed meanwhile and is looked at again", recheck),
+		row("conflict", apierrors.NewConflict(deploymentsResource, "d", errInduced), v1.ReasonBinding, "Deployment d has changed meanwhile and is looked at again", recheck),
+		{
+			Name: "it is gone meanwhile", Objects: objects, WithReactors: failing("patch", "deployments", apierrors.NewNotFound(deploymentsResource, "d")),
+			WantPatches:       patches(patched("d", adds(url))),
+			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectNotFound, "Deployment.apps d does not exist"), counted(0, 0), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonSubjectNotFound, "Deployment.apps d does not exist")},
+		}, {
+			Name:         "forbidden: the others are not tried",
+			Objects:      []runtime.Object{object("a", bySelector, listed()), hello(url), namespace(), everywhere, deployment("d"), deployment("e")},
+			WithReactors: failing("patch", "deployments", apierrors.NewForbidden(deploymentsResource, "d", errInduced)),
+			WantPatches:  patches(patched("d", adds(url))), WantErr: true, PostConditions: withRecheck(problem.FirstRecheck),
+			WantStatusUpdates: becomes(object("a", bySelector, listed(unbound(v1.ReasonSubjectForbidden,
+				`patching Deployment d: deployments.apps "d" is forbidden: induced`), counted(2, 0), intercepted))),
+			WantEvents: []string{warning(v1.ReasonSubjectForbidden, `patching Deployment d: deployments.apps "d" is forbidden: induced`)},
+		}, {
+			Name:         "one fails: the others are tried",
+			Objects:      []runtime.Object{object("a", bySelector, listed()), hello(url), namespace(), everywhere, deployment("d"), deployment("e")},
+			WithReactors: failing("patch", "deployments", errInduced),
+			WantPatches:  patches(patched("d", adds(url)), patched("e", adds(url))), WantErr: true, PostConditions: withError(failed),
+			WantStatusUpdates: becomes(object("a", bySelector, listed(unbound(v1.ReasonBindFailed, failed+"; and 1 more"), counted(2, 0), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonBindFailed, failed+"; and 1 more"), warning("InternalError", failed)},
+		}, {
+			Name:    "the status cannot be written: tried again",
+			Objects: objects, WithReactors: failing("update", "addressbindings", errInduced),
+			WantPatches: patches(patched("d", adds(url))), WantErr: true, PostConditions: withError("induced"),
+			WantStatusUpdates: becomes(object("a", well)),
+			WantEvents:        []string{warning("UpdateFailed", `Failed to update status for "a": induced`)},
+		},
+	})
+}

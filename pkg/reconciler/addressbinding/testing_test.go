@@ -1,0 +1,265 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/tracker"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// The objects of these tests: AddressBinding ns/a gives the address of AddressableService hello to Deployment d.
+const (
+	ns    = "ns"
+	url   = "http://first"
+	other = "http://second"
+)
+
+// mod changes an AddressBinding that a test starts from.
+type mod func(*v1.AddressBinding)
+
+// object is an AddressBinding as admission lets it in. Each is younger than those whose names come before.
+func object(name string, mods ...mod) *v1.AddressBinding {
+	ab := &v1.AddressBinding{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: ns, Name: name, UID: types.UID("uid-" + name), Generation: 1, ResourceVersion: "1",
+			Finalizers: []string{samples.AddressBindingFinalizerName},
+		},
+		Spec: v1.AddressBindingSpec{
+			Subject:  tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: ns, Name: "d"},
+			Address:  v1.AddressReference{Name: "hello"},
+			Variable: v1.DefaultVariable,
+		},
+	}
+	for _, m := range mods {
+		m(ab)
+	}
+	return ab
+}
+
+func withSubject(apiVersion, kind, name string) mod {
+	return func(ab *v1.AddressBinding) {
+		ab.Spec.Subject = tracker.Reference{APIVersion: apiVersion, Kind: kind, Namespace: ns, Name: name}
+	}
+}
+
+// bySelector chooses what is labelled app=x.
+func bySelector(ab *v1.AddressBinding) {
+	ab.Spec.Subject.Name, ab.Spec.Subject.Selector = "", metav1.SetAsLabelSelector(map[string]string{"app": "x"})
+}
+
+func withVariable(name string) mod { return func(ab *v1.AddressBinding) { ab.Spec.Variable = name } }
+
+func withoutFinalizer(ab *v1.AddressBinding) { ab.Finalizers = nil }
+
+func beingDeleted(ab *v1.AddressBinding) {
+	ab.DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+}
+
+type mark = func(*v1.AddressBindingStatus)
+
+// status is what a pass leaves behind that makes these marks.
+func status(marks ...mark) mod {
+	return func(ab *v1.AddressBinding) {
+		ab.Status = v1.AddressBindingStatus{}
+		ab.GetConditionSet().Manage(&ab.Status).InitializeConditions()
+		ab.Status.ObservedGeneration = ab.Generation
+		for _, m := range marks {
+			m(&ab.Status)
+		}
+	}
+}
+
+func resolvedTo(value string) mark {
+	return func(s *v1.AddressBindingStatus) { s.MarkAddressResolved(value) }
+}
+
+func unresolved(reason, message string) mark {
+	return func(s *v1.AddressBindingStatus) { s.MarkAddressNotResolved(reason, message) }
+}
+
+func binds(message string) mark { return func(s *v1.AddressBindingStatus) { s.MarkBinding(message) } }
+
+func unbound(reason, message string) mark {
+	return func(s *v1.AddressBindingStatus) { s.MarkSubjectsNotBound(reason, message) }
+}
+
+func notIntercepted(message string) mark {
+	return func(s *v1.AddressBindingStatus) { s.MarkNotIntercepted(message) }
+}
+
+func kindUnknown(reason, message string) mark {
+	return func(s *v1.AddressBindingStatus) { s.MarkInterceptionUnknown(reason, message) }
+}
+
+func counted(matched, bound int32) mark {
+	return func(s *v1.AddressBindingStatus) { s.Subjects = &v1.SubjectCount{Matched: matched, Bound: bound} }
+}
+
+// lists are the variables K_ADDRESS with these values that may stand in Deployments.
+func lists(values ...string) mark {
+	return listsOf("apps/v1", "Deployment", v1.DefaultVariable, values...)
+}
+
+func listsOf(apiVersion, kind, name string, values ...string) mark {
+	return func(s *v1.AddressBindingStatus) {
+		for _, value := range values {
+			s.Bound = append(s.Bound, v1.BoundVariable{APIVersion: apiVersion, Kind: kind, Name: name, Value: value})
+		}
+	}
+}
+
+var (
+	isBound     mark = (*v1.AddressBindingStatus).MarkSubjectsBound
+	intercepted mark = (*v1.AddressBindingStatus).MarkIntercepted
+	noAddress   mark = (*v1.AddressBindingStatus).MarkNoAddressToBind
+
+	// well is the status of a binding that has what it asks for of one subject.
+	well = status(resolvedTo(url), lists(url), isBound, counted(1, 1), intercepted)
+)
+
+// hello is the AddressableService, without an address if the URL is empty.
+func hello(rawURL string) *v1.AddressableService {
+	as := &v1.AddressableService{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "hello", UID: "uid-hello"}}
+	if rawURL == "" {
+		as.GetConditionSet().Manage(&as.Status).InitializeConditions()
+		as.Status.MarkTargetNotResolved(v1.ReasonTargetNotFound, "no target")
+		return as
+	}
+	parsed, err := apis.ParseURL(rawURL)
+	if err != nil {
+		panic(err)
+	}
+	as.Status.Address = &duckv1.Addressable{URL: parsed}
+	return as
+}
+
+// namespace opts in, but for these changes.
+func namespace(mods ...func(*corev1.Namespace)) *corev1.Namespace {
+	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: "uid-ns", Labels: map[string]string{"bindings.knative.dev/include": "true"}}}
+	for _, m := range mods {
+		m(n)
+	}
+	return n
+}
+
+func optedOut(n *corev1.Namespace) {
+	n.Labels = map[string]string{"bindings.knative.dev/exclude": "true"}
+}
+
+func withoutLabels(n *corev1.Namespace) { n.Labels = nil }
+
+func terminating(n *corev1.Namespace) { n.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
+
+// webhooks is the configuration by which the API server asks about these resources.
+func webhooks(resources ...schema.GroupResource) *admissionregistrationv1.MutatingWebhookConfiguration {
+	w := admissionregistrationv1.MutatingWebhook{Name: webhookConfiguration}
+	w.ClientConfig.CABundle = []byte("ca")
+	for _, r := range resources {
+		w.Rules = append(w.Rules, admissionregistrationv1.RuleWithOperations{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+			Rule:       admissionregistrationv1.Rule{APIGroups: []string{r.Group}, APIVersions: []string{"v1"}, Resources: []string{r.Resource}},
+		})
+	}
+	return &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: webhookConfiguration}, Webhooks: []admissionregistrationv1.MutatingWebhook{w},
+	}
+}
+
+var everywhere = webhooks(
+	schema.GroupResource{Group: "apps", Resource: "deployments"}, schema.GroupResource{Group: "apps", Resource: "statefulsets"},
+	schema.GroupResource{Group: "batch", Resource: "jobs"}, schema.GroupResource{Group: "batch", Resource: "cronjobs"},
+	schema.GroupResource{Group: "example.com", Resource: "ducks"})
+
+// subjectMod changes a subject that a test starts from.
+type subjectMod func(*unstructured.Unstructured)
+
+func subjectOf(apiVersion, kind, name string, mods ...subjectMod) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": apiVersion, "kind": kind,
+		"metadata": map[string]any{
+			"namespace": ns, "name": name, "uid": "uid-" + name, "resourceVersion": "1", "generation": int64(1),
+			"labels": map[string]any{"app": "x"},
+		},
+	}}
+	podSpec([]string{"spec", "template", "spec"})(u)
+	for _, m := range mods {
+		m(u)
+	}
+	return u
+}
+
+// deployment has one container.
+func deployment(name string, mods ...subjectMod) *unstructured.Unstructured {
+	return subjectOf("apps/v1", "Deployment", name, mods...)
+}
+
+// podSpec gives a subject a container main with these variables.
+func podSpec(path []string, variables ...any) subjectMod {
+	return func(u *unstructured.Unstructured) {
+		container := map[string]any{"name": "main"}
+		if len(variables) > 0 {
+			container["env"] = variables
+		}
+		if err := unstructured.SetNestedSlice(u.Object, []any{container}, append(path, "containers")...); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func variable(name, value string) any { return map[string]any{"name": name, "value": value} }
+
+func withEnv(variables ...any) subjectMod {
+	return podSpec([]string{"spec", "template", "spec"}, variables...)
+}
+
+// has gives a subject the variable with a value.
+func has(value string) subjectMod { return withEnv(variable(v1.DefaultVariable, value)) }
+
+func withSpec(spec any) subjectMod {
+	return func(u *unstructured.Unstructured) { u.Object["spec"] = spec }
+}
+
+func withLabels(labels map[string]string) subjectMod {
+	return func(u *unstructured.Unstructured) { u.SetLabels(labels) }
+}
+
+func goingAway(u *unstructured.Unstructured) {
+	u.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)})
+	u.SetFinalizers([]string{"example.com/keep"})
+}
+
+// duckCRD defines kind Duck, which has a Pod template.
+func duckCRD(mods ...func(*apiextensionsv1.CustomResourceDefinition)) *apiextensionsv1.CustomResourceDefinition {
+	crd := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "ducks.example.com"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
+			Names:    apiextensionsv1.CustomResourceDefinitionNames{Kind: "Duck", Plural: "ducks"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}},
+		},
+		Status: apiextensionsv1.CustomResourceDefinitionStatus{
+			Conditions: []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}},
+		},
+	}
+	for _, m := range mods {
+		m(crd)
+	}
+	return crd
+}
