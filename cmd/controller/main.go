@@ -13,6 +13,7 @@ import (
 
 	"github.com/mallard-dev/mallard/internal/process"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressableservice"
+	"github.com/mallard-dev/mallard/pkg/reconciler/addressbinding"
 )
 
 type settings struct {
@@ -28,5 +29,6 @@ func main() {
 
 	process.Run(signals.NewContext(), "controller", s.Settings,
 		addressableservice.NewController,
+		addressbinding.NewController,
 	)
 }
