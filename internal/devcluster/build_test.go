@@ -23,7 +23,7 @@ import (
 // TestBuild builds from an empty cache, follows the count, and builds again: unchanged, after a change that matters, and
 // after one that does not.
 func TestBuild(t *testing.T) {
-	module := smallRepository(t)
+	module := emptyRepository(t)
 	var progress watched
 	first, err := Build(t.Context(), &progress)
 	if err != nil {
@@ -69,7 +69,7 @@ func TestBuild(t *testing.T) {
 func TestBuildInterrupted(t *testing.T) {
 	for _, phase := range []string{"finding out", "compiling localcluster:", "[", "linking"} {
 		t.Run(phase, func(t *testing.T) {
-			smallRepository(t)
+			emptyRepository(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			progress := watched{seen: func(text string) {

@@ -46,7 +46,11 @@ func TestMain(m *testing.M) {
 		<-c.Done()
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if dir, err := goCache(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
 }
 
 // start starts a cluster for one test.

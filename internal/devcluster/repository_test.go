@@ -38,8 +38,26 @@ require k8s.io/kubernetes v1.35.4
 `
 )
 
-// smallRepository makes a repository and enters it, with caches of its own for Go and for us.
+// goCache is one cache for Go of the tests that do not look at how much is compiled: the standard library takes a while.
+var goCache = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gocache") })
+
+// smallRepository makes a repository and enters it, with a cache of its own for us.
 func smallRepository(t *testing.T) (module string) {
+	t.Helper()
+	dir, err := goCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return smallRepositoryWith(t, dir)
+}
+
+// emptyRepository is smallRepository with a cache of its own for Go, too, so that everything is compiled.
+func emptyRepository(t *testing.T) (module string) {
+	t.Helper()
+	return smallRepositoryWith(t, t.TempDir())
+}
+
+func smallRepositoryWith(t *testing.T, goCache string) (module string) {
 	t.Helper()
 	sums, err := os.ReadFile("../../localcluster/go.sum")
 	if err != nil {
@@ -62,7 +80,7 @@ func smallRepository(t *testing.T) (module string) {
 		t.Fatal(err)
 	}
 	t.Setenv("GOMODCACHE", strings.TrimSpace(string(modules)))
-	t.Setenv("GOCACHE", t.TempDir())
+	t.Setenv("GOCACHE", goCache)
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
 	if runtime.GOOS == "darwin" {
