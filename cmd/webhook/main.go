@@ -3,8 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The webhook completes and checks objects before they are stored, and converts them between versions. What it may do
-// is in config/200-webhook-roles.yaml, how it is deployed in config/webhook.yaml.
+// The webhook completes and checks objects before they are stored, gives them the variables of AddressBindings, and converts
+// between versions. What it may do is in config/200-webhook-roles.yaml, how it is deployed in config/webhook.yaml.
 package main
 
 import (
@@ -28,7 +28,7 @@ type settings struct {
 
 func main() {
 	var s settings
-	process.MustLoad("webhook", "completes, checks and converts objects of samples.knative.dev, and checks the operator's config maps", &s)
+	process.MustLoad("webhook", "completes, checks and converts objects of samples.knative.dev, gives others the variables of bindings, checks config maps", &s)
 	ctx := signals.NewContext()
 	process.MustBeFree(ctx, "webhook", "WEBHOOK_PORT", s.Port)
 
@@ -45,5 +45,6 @@ func main() {
 		webhook.NewValidationController,
 		webhook.NewConfigValidationController,
 		webhook.NewConversionController,
+		webhook.NewBindingController,
 	)...)
 }

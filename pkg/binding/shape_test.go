@@ -46,6 +46,20 @@ func TestOnlyJobsAreImmutable(t *testing.T) {
 	}
 }
 
+func TestBindable(t *testing.T) {
+	for kind, want := range map[schema.GroupKind]bool{
+		deployments: true, jobs: true, cronJobs: true, {Kind: "ReplicationController"}: true, {Kind: "Pod"}: false, {Kind: "Secret"}: false,
+		{Group: "coordination.k8s.io", Kind: "Lease"}: false, {Group: "example.com", Kind: "Runner"}: false,
+	} {
+		if got := Bindable(kind, true); got != want {
+			t.Errorf("Bindable(%s) = %t of Kubernetes' own, want %t", kind, got, want)
+		}
+		if !Bindable(kind, false) {
+			t.Errorf("%s of somebody else cannot be bound", kind)
+		}
+	}
+}
+
 func TestKindOfAReference(t *testing.T) {
 	if got, want := KindOf("v1", "ReplicationController"), (schema.GroupKind{Kind: "ReplicationController"}); got != want {
 		t.Errorf("KindOf() = %v, want %v", got, want)

@@ -47,13 +47,17 @@ type entry struct {
 // that does not, or that holds none and so has nobody asked.
 func (c configurations) all() (found []entry, missing error) {
 	var problems []error
-	defaulting, err := c.mutating.Get(DefaultingName)
-	if err != nil {
-		problems = append(problems, fmt.Errorf("reading a webhook configuration: %w", err))
-	} else {
-		problems = append(problems, holdsAny(defaulting.Name, len(defaulting.Webhooks)))
-		for _, w := range defaulting.Webhooks {
-			found = append(found, entry{w.Name, w.ClientConfig.CABundle, len(w.Rules) > 0})
+	for _, name := range []string{DefaultingName, BindingName} {
+		mutating, err := c.mutating.Get(name)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("reading a webhook configuration: %w", err))
+			continue
+		}
+		problems = append(problems, holdsAny(name, len(mutating.Webhooks)))
+		for _, w := range mutating.Webhooks {
+			// Without bindings there is nothing to ask about, and so there are no rules.
+			complete := len(w.Rules) > 0 || name == BindingName && w.ClientConfig.Service != nil && w.ClientConfig.Service.Path != nil
+			found = append(found, entry{w.Name, w.ClientConfig.CABundle, complete})
 		}
 	}
 	for _, name := range []string{ValidationName, ConfigValidationName} {

@@ -4,15 +4,16 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package webhook wires the webhooks: defaulting, validation and conversion of the
-// samples, validation of the operator's config maps, the server and the certificate
-// that they are served with, and a readiness that means that the API server can reach
-// them.
+// samples, validation of the operator's config maps, admission of what AddressBindings
+// are for, the server and the certificate that they are served with, and a readiness
+// that means that the API server can reach them.
 //
 // The server and the certificate are our own where those of knative.dev/pkg lose
 // requests: server.go has what happens when a replica stops, rotation.go what happens
 // when a certificate comes to its end.
 //
 // What is filled in and what is refused is not decided here; each type says it in
-// its _defaults and _validation file, each config map in its parser. How versions are
-// converted is in the packages of the types, too, most of it generated.
+// its _defaults and _validation file, each config map in its parser, and what a binding
+// gives is in pkg/binding. How versions are converted is in the packages of the types,
+// too, most of it generated.
 package webhook

@@ -39,7 +39,7 @@ const definitionName = "addressableservices.samples.knative.dev"
 // registered is everything that readiness looks at, in its good state.
 type registered struct {
 	secret                     *corev1.Secret
-	defaulting                 *admissionregistrationv1.MutatingWebhookConfiguration
+	defaulting, binding        *admissionregistrationv1.MutatingWebhookConfiguration
 	validation, configurations *admissionregistrationv1.ValidatingWebhookConfiguration
 	definition                 *apiextensionsv1.CustomResourceDefinition
 }
@@ -68,6 +68,13 @@ func newRegistered(t *testing.T) *registered {
 		defaulting: &admissionregistrationv1.MutatingWebhookConfiguration{
 			ObjectMeta: metav1.ObjectMeta{Name: DefaultingName},
 			Webhooks:   []admissionregistrationv1.MutatingWebhook{{Name: DefaultingName, ClientConfig: client, Rules: rules}},
+		},
+		// There are no bindings.
+		binding: &admissionregistrationv1.MutatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: BindingName},
+			Webhooks: []admissionregistrationv1.MutatingWebhook{{Name: BindingName, ClientConfig: admissionregistrationv1.WebhookClientConfig{
+				CABundle: ca, Service: &admissionregistrationv1.ServiceReference{Namespace: "ns", Name: "webhook", Path: new(bindingPath)},
+			}}},
 		},
 		validation:     validating(ValidationName),
 		configurations: validating(ConfigValidationName),
@@ -100,6 +107,9 @@ func (r *registered) readiness(t *testing.T) *readiness {
 	}
 	if r.defaulting != nil {
 		add(mutating, r.defaulting)
+	}
+	if r.binding != nil {
+		add(mutating, r.binding)
 	}
 	if r.validation != nil {
 		add(validating, r.validation)
@@ -140,6 +150,12 @@ func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
 		"no defaulting":                 {func(r *registered) { r.defaulting = nil }, DefaultingName},
 		"no validation":                 {func(r *registered) { r.validation = nil }, ValidationName},
 		"no validation of config maps":  {func(r *registered) { r.configurations = nil }, ConfigValidationName},
+		"no admission of subjects":      {func(r *registered) { r.binding = nil }, BindingName},
+		"subjects without webhooks":     {func(r *registered) { r.binding.Webhooks = nil }, BindingName + " holds no webhook"},
+		"subjects without CA":           {func(r *registered) { r.binding.Webhooks[0].ClientConfig.CABundle = nil }, BindingName + " does not have our CA"},
+		"subjects without path":         {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service.Path = nil }, BindingName + " does not have our CA, or no rules or path yet"},
+		"subjects without a service":    {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service = nil }, BindingName + " does not have our CA, or no rules or path yet"},
+		"subjects with rules":           {func(r *registered) { r.binding.Webhooks[0].Rules = r.defaulting.Webhooks[0].Rules }, ""},
 		"defaulting without webhooks":   {func(r *registered) { r.defaulting.Webhooks = nil }, DefaultingName + " holds no webhook"},
 		"validation without webhooks":   {func(r *registered) { r.validation.Webhooks = nil }, ValidationName + " holds no webhook"},
 		"defaulting without CA":         {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil }, DefaultingName + " does not have our CA"},
@@ -266,6 +282,7 @@ func TestReadinessFollowsTheInformers(t *testing.T) {
 	}
 	state.secret.Data = map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca}
 	state.defaulting.Webhooks[0].ClientConfig.CABundle = ca
+	state.binding.Webhooks[0].ClientConfig.CABundle = ca
 	state.validation.Webhooks[0].ClientConfig.CABundle = ca
 	state.configurations.Webhooks[0].ClientConfig.CABundle = ca
 	state.definition.Spec.Conversion.Webhook.ClientConfig.CABundle = ca
@@ -273,6 +290,7 @@ func TestReadinessFollowsTheInformers(t *testing.T) {
 	for _, err := range []error{
 		createErr(client.CoreV1().Secrets(system.Namespace()).Create(ctx, state.secret, create)),
 		createErr(client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, state.defaulting, create)),
+		createErr(client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, state.binding, create)),
 		createErr(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, state.validation, create)),
 		createErr(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, state.configurations, create)),
 		createErr(definitions.Create(ctx, state.definition, create)),

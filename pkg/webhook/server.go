@@ -91,7 +91,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("making the webhook: %w", err)
 	}
-	// None of ours looks at an informer.
+	// The one of ours that looks at informers waits for them itself.
 	wh.InformersHaveSynced()
 	config, err := knativetls.DefaultConfigFromEnv("WEBHOOK_")
 	if err != nil {

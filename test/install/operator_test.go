@@ -79,11 +79,16 @@ func TestSingleNamespaceWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	binding, err := admission.MutatingWebhookConfigurations().Get(t.Context(), "binding.webhook.samples.knative.dev", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(mutating.Webhooks[0].Rules) == 0 || len(validating.Webhooks[0].Rules) == 0 {
 		t.Error("the webhook has not filled in its rules")
 	}
 	for name, selector := range map[string]*metav1.LabelSelector{
-		mutating.Name: mutating.Webhooks[0].NamespaceSelector, validating.Name: validating.Webhooks[0].NamespaceSelector,
+		mutating.Name: mutating.Webhooks[0].NamespaceSelector, binding.Webhooks[0].Name: binding.Webhooks[0].NamespaceSelector,
+		binding.Webhooks[1].Name: binding.Webhooks[1].NamespaceSelector, validating.Name: validating.Webhooks[0].NamespaceSelector,
 	} {
 		if diff := cmp.Diff(want, selector.MatchLabels); diff != "" {
 			t.Errorf("%s selects other namespaces than that one (-want +got):\n%s", name, diff)

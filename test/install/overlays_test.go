@@ -91,14 +91,16 @@ func TestHaIsThreeReplicasOfWhichTwoStay(t *testing.T) {
 
 func TestSingleNamespaceChangesWhereThingsAreAllowedAndNothingElse(t *testing.T) {
 	want := []string{
-		"+ Role default/mallard-controller", "+ Role default/mallard-directory",
+		"+ Role default/mallard-controller", "+ Role default/mallard-directory", "+ Role default/mallard-webhook-bindings",
 		"+ RoleBinding default/mallard-controller", "+ RoleBinding default/mallard-controller-addressable-resolver",
-		"+ RoleBinding default/mallard-directory",
-		"- ClusterRole mallard-controller", "- ClusterRoleBinding mallard-controller",
-		"- ClusterRoleBinding mallard-controller-addressable-resolver", "- Namespace knative-samples-directory",
+		"+ RoleBinding default/mallard-directory", "+ RoleBinding default/mallard-webhook-bindings",
+		"- ClusterRole mallard-controller", "- ClusterRole mallard-webhook-bindings", "- ClusterRoleBinding mallard-controller",
+		"- ClusterRoleBinding mallard-controller-addressable-resolver", "- ClusterRoleBinding mallard-webhook-bindings",
+		"- Namespace knative-samples-directory",
 		"- Role knative-samples-directory/mallard-directory", "- RoleBinding knative-samples-directory/mallard-directory",
 		"~ ConfigMap knative-samples/config-addressable",
 		"~ Deployment knative-samples/controller", "~ Deployment knative-samples/webhook",
+		"~ MutatingWebhookConfiguration binding.webhook.samples.knative.dev",
 		"~ MutatingWebhookConfiguration defaulting.webhook.samples.knative.dev",
 		"~ ValidatingWebhookConfiguration validation.webhook.samples.knative.dev",
 	}
@@ -109,6 +111,7 @@ func TestSingleNamespaceChangesWhereThingsAreAllowedAndNothingElse(t *testing.T)
 	for from, to := range map[string]string{
 		"ClusterRole mallard-controller":                   "Role default/mallard-controller",
 		"Role knative-samples-directory/mallard-directory": "Role default/mallard-directory",
+		"ClusterRole mallard-webhook-bindings":             "Role default/mallard-webhook-bindings",
 		"ClusterRole mallard-addressable-resolver":         "ClusterRole mallard-addressable-resolver",
 		"ClusterRole mallard-controller-cluster":           "ClusterRole mallard-controller-cluster",
 		"Role knative-samples/controller":                  "Role knative-samples/controller",
@@ -155,9 +158,9 @@ func TestSingleNamespaceIsNamedOnce(t *testing.T) {
 			t.Errorf("%q is left in what is rendered for the namespace orders", left)
 		}
 	}
-	// Five roles and bindings, the directory, two variables, two selectors.
-	if got := strings.Count(text, ": orders\n"); got != 10 {
-		t.Errorf("the namespace is named %d times in what is rendered, want 10", got)
+	// Seven roles and bindings, the directory, two variables, four selectors.
+	if got := strings.Count(text, ": orders\n"); got != 14 {
+		t.Errorf("the namespace is named %d times in what is rendered, want 14", got)
 	}
 }
 

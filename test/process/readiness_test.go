@@ -60,6 +60,10 @@ func TestTheWebhookIsReadyOnceTheAPIServerTrustsIt(t *testing.T) {
 			c, err := admission.MutatingWebhookConfigurations().Get(ctx, webhook.DefaultingName, metav1.GetOptions{})
 			return err == nil && len(c.Webhooks[0].ClientConfig.CABundle) > 0, err
 		}},
+		{resource: "mutatingwebhookconfigurations", name: webhook.BindingName, written: func(ctx context.Context) (bool, error) {
+			c, err := admission.MutatingWebhookConfigurations().Get(ctx, webhook.BindingName, metav1.GetOptions{})
+			return err == nil && len(c.Webhooks[0].ClientConfig.CABundle) > 0, err
+		}},
 		{resource: "validatingwebhookconfigurations", name: webhook.ValidationName, written: validation(webhook.ValidationName)},
 		{resource: "validatingwebhookconfigurations", name: webhook.ConfigValidationName, written: validation(webhook.ConfigValidationName)},
 		{resource: "customresourcedefinitions", name: definition, written: func(ctx context.Context) (bool, error) {

@@ -1,0 +1,190 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
+	"knative.dev/pkg/kmeta"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/system"
+	"knative.dev/pkg/webhook"
+	certresources "knative.dev/pkg/webhook/certificates/resources"
+
+	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
+	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/informers"
+	lookup "github.com/mallard-dev/mallard/pkg/kinds"
+)
+
+// BindingName is the name of the webhook configuration that has the API server ask about what AddressBindings are for.
+const BindingName = "binding.webhook.samples.knative.dev"
+
+// bindingPath is where those requests arrive.
+const bindingPath = "/binding"
+
+// bindingAdmission gives objects their variables before they are stored, so that a new one never runs without, and tells the
+// API server which kinds to ask about. It stands in for knative.dev/pkg/webhook/psbinding; docs/adr/0009 has why.
+type bindingAdmission struct {
+	reconciler.LeaderAwareFuncs
+
+	client        kubernetes.Interface
+	bindings      samplesv1listers.AddressBindingLister
+	mutating      admissionlisters.MutatingWebhookConfigurationLister
+	definitions   apiextensionslisters.CustomResourceDefinitionLister
+	secrets       corev1listers.SecretNamespaceLister
+	kinds         *lookup.Finder
+	configuration types.NamespacedName
+	secretName    string
+	// synced is whether the bindings are known, without which nothing can be decided.
+	synced []cache.InformerSynced
+}
+
+var (
+	_ controller.Reconciler       = (*bindingAdmission)(nil)
+	_ reconciler.LeaderAware      = (*bindingAdmission)(nil)
+	_ webhook.AdmissionController = (*bindingAdmission)(nil)
+)
+
+// NewBindingController serves the admission of what AddressBindings are for. Every replica answers requests; the leader
+// keeps the rules and the CA in the webhook configuration BindingName, which has to exist.
+func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	logger := logging.FromContext(ctx)
+	bindings, mutating := addressbindinginformer.Get(ctx), mutatinginformer.Get(ctx)
+	definitions, secrets := crdinformer.Get(ctx), secretinformer.Get(ctx)
+	finder, err := lookup.NewFinder(definitions.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery())
+	if err != nil {
+		logger.Fatalw("Setting up the look-up of kinds failed", "error", err)
+	}
+	b := &bindingAdmission{
+		client:        kubeclient.Get(ctx),
+		bindings:      bindings.Lister(),
+		mutating:      mutating.Lister(),
+		definitions:   definitions.Lister(),
+		secrets:       secrets.Lister().Secrets(system.Namespace()),
+		kinds:         finder,
+		configuration: types.NamespacedName{Name: BindingName},
+		secretName:    webhook.GetOptions(ctx).SecretName,
+		synced:        []cache.InformerSynced{bindings.Informer().HasSynced, definitions.Informer().HasSynced},
+	}
+	b.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
+		enqueue(bucket, b.configuration)
+		return nil
+	}
+	const name = "Bindings"
+	impl := controller.NewContext(ctx, b, controller.ControllerOptions{Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name)})
+
+	// Whatever has changed, it is the one configuration that is looked at.
+	all := controller.HandleAll(func(any) { impl.EnqueueKey(b.configuration) })
+	named := func(name string) cache.ResourceEventHandler {
+		return cache.FilteringResourceEventHandler{FilterFunc: controller.FilterWithName(name), Handler: all}
+	}
+	if err := errors.Join(
+		informers.Setup(bindings.Informer(), nil, informers.DropManagedFields, all),
+		informers.Setup(mutating.Informer(), nil, nil, named(BindingName)),
+		informers.Setup(secrets.Informer(), nil, nil, named(b.secretName)),
+		// No transform: the conversion webhook writes definitions as this cache has them.
+		informers.Setup(definitions.Informer(), nil, nil, forgetting(finder), all),
+	); err != nil {
+		logger.Fatalw("Setting up the informers failed", "error", err)
+	}
+	return impl
+}
+
+// forgetting tells the finder which definitions are gone, before anybody looks one up because of that.
+func forgetting(finder *lookup.Finder) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) {
+		accessor, err := kmeta.DeletionHandlingAccessor(obj)
+		if err != nil {
+			return
+		}
+		if definition, ok := accessor.(*apiextensionsv1.CustomResourceDefinition); ok {
+			finder.Changed(definition, true)
+		}
+	}}
+}
+
+// Path implements webhook.AdmissionController.
+func (b *bindingAdmission) Path() string { return bindingPath }
+
+// Reconcile implements controller.Reconciler. A kind that could not be looked up does not keep those that could from
+// being written.
+func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
+	if !b.IsLeaderFor(b.configuration) {
+		return controller.NewSkipKey(key)
+	}
+	logger := logging.FromContext(ctx)
+	configuration, err := b.mutating.Get(BindingName)
+	if apierrors.IsNotFound(err) {
+		logger.Errorw("The webhook configuration of bindings does not exist; apply config/ again", "name", BindingName)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the webhook configuration of bindings: %w", err)
+	}
+	secret, err := b.secrets.Get(b.secretName)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("reading the secret of the certificate: %w", err)
+	}
+	var ca []byte
+	if err == nil {
+		ca = secret.Data[certresources.CACert]
+	}
+	if len(ca) == 0 {
+		// With rules and without a CA every request would fail. Whoever fills the secret wakes us.
+		logger.Infow("There is no CA yet", "secret", b.secretName)
+		return nil
+	}
+	rules, unknown := b.rules()
+	return errors.Join(b.write(ctx, configuration, rules, ca), unknown)
+}
+
+// write leaves alone whatever else is in the configuration, such as the selectors.
+func (b *bindingAdmission) write(ctx context.Context, present *admissionregistrationv1.MutatingWebhookConfiguration,
+	rules []admissionregistrationv1.RuleWithOperations, ca []byte,
+) error {
+	wanted := present.DeepCopy()
+	for i := range wanted.Webhooks {
+		entry := &wanted.Webhooks[i]
+		if entry.ClientConfig.Service == nil {
+			return fmt.Errorf("webhook configuration %s: webhooks[%d].clientConfig.service is missing; apply config/ again", BindingName, i)
+		}
+		entry.Rules, entry.ClientConfig.Service.Path = rules, new(bindingPath)
+		if !bytes.Equal(entry.ClientConfig.CABundle, ca) {
+			entry.ClientConfig.CABundle = ca
+		}
+	}
+	if equality.Semantic.DeepEqual(present, wanted) {
+		return nil
+	}
+	logging.FromContext(ctx).Infow("Writing the webhook configuration of bindings", "rules", len(rules))
+	if _, err := b.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Update(ctx, wanted, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("writing the webhook configuration of bindings: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// request asks about a Deployment that is created. Its object is made of these labels and variables.
+func request(labels, env string, changes ...func(*admissionv1.AdmissionRequest)) *admissionv1.AdmissionRequest {
+	r := &admissionv1.AdmissionRequest{
+		Operation: admissionv1.Create,
+		Kind:      metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"},
+		Resource:  metav1.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"},
+		Namespace: "ns", Name: "it",
+		Object:  deployment(labels, env),
+		Options: runtime.RawExtension{Raw: []byte(`{"kind":"CreateOptions","fieldManager":"kubectl"}`)},
+	}
+	for _, change := range changes {
+		change(r)
+	}
+	return r
+}
+
+func deployment(labels, env string) runtime.RawExtension {
+	return raw(fmt.Sprintf(`{"metadata":{"name":"it","labels":{%s}},"spec":{"template":{"spec":{"containers":[{"name":"c"%s}]}}}}`, labels, env))
+}
+
+func raw(object string) runtime.RawExtension { return runtime.RawExtension{Raw: []byte(object)} }
+
+// updating makes the request one of an update, of what had these labels and variables.
+func updating(labels, env string) func(*admissionv1.AdmissionRequest) {
+	return func(r *admissionv1.AdmissionRequest) {
+		r.Operation, r.OldObject = admissionv1.Update, deployment(labels, env)
+	}
+}
+
+func ofKind(group, kind, resource, object string) func(*admissionv1.AdmissionRequest) {
+	return func(r *admissionv1.AdmissionRequest) {
+		r.Kind = metav1.GroupVersionKind{Group: group, Version: "v1", Kind: kind}
+		r.Resource = metav1.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
+		r.Object = raw(object)
+	}
+}
+
+const (
+	a     = `"app":"a"`
+	bound = `,"env":[{"name":"K_ADDRESS","value":"http://a.example"}]`
+	// adds and removes are the patches of a container without variables, and with that one alone.
+	adds    = `[{"op":"add","path":"/spec/template/spec/containers/0/env","value":[{"name":"K_ADDRESS","value":"http://a.example"}]}]`
+	removes = `[{"op":"remove","path":"/spec/template/spec/containers/0/env"}]`
+)
+
+func TestAdmissionOfSubjects(t *testing.T) {
+	configurable := crd("Runner", "runners", func(d *apiextensionsv1.CustomResourceDefinition) {
+		d.Labels = map[string]string{"duck.samples.knative.dev/configurable": "true"}
+	})
+	objects := []runtime.Object{
+		bindingTo("apps/v1", "Deployment"), bindingTo("batch/v1", "Job"), bindingTo("batch/v1", "CronJob"),
+		bindingTo("example.com/v1", "Runner"), bindingTo("example.com/v1", "Radius"), configurable, crd("Radius", "radii"),
+	}
+	const job = `{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`
+	for name, tc := range map[string]struct {
+		reason  string
+		request *admissionv1.AdmissionRequest
+		want    string
+	}{
+		"a new subject":              {reason: "It starts with its address.", request: request(a, ""), want: adds},
+		"one that has it":            {reason: "Nothing is to be done.", request: request(a, bound)},
+		"one that has its own":       {reason: "It is never taken.", request: request(a, `,"env":[{"name":"K_ADDRESS","value":"mine"}]`)},
+		"one that nobody chooses":    {reason: "It is no subject.", request: request(`"app":"b"`, "")},
+		"a copy that nobody chooses": {reason: "The variable is that of a binding which is not for it.", request: request(`"app":"b"`, bound), want: removes},
+		"one in another namespace":   {reason: "Bindings are for their own.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Namespace = "other" })},
+		"one that opts out":          {reason: "Both may.", request: request(a+`,"bindings.knative.dev/exclude":"true"`, "")},
+		"one that opts in":           {reason: "One of both is enough.", request: request(a+`,"bindings.knative.dev/include":"true"`, ""), want: adds},
+
+		"an update that loses it":         {reason: "Who replaces the whole object does not know of it.", request: request(a, "", updating(a, bound)), want: adds},
+		"an update that enters":           {reason: "It is chosen now.", request: request(a, "", updating("", "")), want: adds},
+		"an update that leaves":           {reason: "It is not chosen any more.", request: request("", bound, updating(a, bound)), want: removes},
+		"an update that opts out":         {reason: "It is not to have it any more.", request: request(a+`,"bindings.knative.dev/exclude":"true"`, bound, updating(a, bound)), want: removes},
+		"an update that ceases to opt in": {reason: "Its namespace may opt in, which is not known here.", request: request(a, bound, updating(a+`,"bindings.knative.dev/include":"true"`, bound))},
+		"an update of something else":     {reason: "Pods are not started anew for it.", request: request(a, "", updating(a, ""))},
+		"an update of what was no such": {reason: "All of it is new.", request: request(a, "", func(r *admissionv1.AdmissionRequest) {
+			r.Operation, r.OldObject = admissionv1.Update, raw(`{"spec":1}`)
+		}), want: adds},
+
+		"the controller's own": {reason: "It has decided already.", request: request(a, "", func(r *admissionv1.AdmissionRequest) {
+			r.Options = raw(`{"fieldManager":"addressbinding.samples.knative.dev"}`)
+		})},
+		"no options":    {reason: "Then it is not the controller.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Options.Raw = nil }), want: adds},
+		"a deletion":    {reason: "It is going.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Delete })},
+		"a subresource": {reason: "It has no variables.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.SubResource = "scale" })},
+
+		"a new Job": {reason: "It is the only chance.", request: request("", "", ofKind("batch", "Job", "jobs", job)), want: adds},
+		"a Job that changes": {
+			reason: "The API server would refuse the whole change.", request: request("", "", updating("", ""), ofKind("batch", "Job", "jobs", job)),
+		},
+		"a CronJob": {
+			reason:  "Its template is further down.",
+			request: request("", "", ofKind("batch", "CronJob", "cronjobs", `{"metadata":{"labels":{"app":"a"}},"spec":{"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}}}`)),
+			want:    strings.Replace(adds, "/spec/template", "/spec/jobTemplate/spec/template", 1),
+		},
+		"a kind with a Pod template": {reason: "Its definition says nothing else.", request: request("", "", ofKind("example.com", "Radius", "radii", job)), want: adds},
+		"a kind that is Configurable": {
+			reason: "Its definition says so.", request: request("", "", ofKind("example.com", "Runner", "runners", `{"metadata":{"labels":{"app":"a"}},"spec":{}}`)),
+			want: `[{"op":"add","path":"/spec/configurable","value":{"env":[{"name":"K_ADDRESS","value":"http://a.example"}]}}]`,
+		},
+		"what does not fit":       {reason: "Its schema is not our business.", request: request("", "", ofKind("example.com", "Radius", "radii", `{"metadata":{"labels":{"app":"a"}},"spec":{"template":"none"}}`))},
+		"what has no template":    {reason: "There is nobody to have a variable.", request: request("", "", ofKind("example.com", "Radius", "radii", `{"metadata":{"labels":{"app":"a"}},"spec":{}}`))},
+		"what has no spec":        {reason: "A patch of it would fail the request.", request: request("", "", ofKind("example.com", "Runner", "runners", `{"metadata":{"labels":{"app":"a"}}}`))},
+		"what is no object":       {reason: "The API server says so better.", request: request("", "", ofKind("example.com", "Runner", "runners", `[]`))},
+		"a kind that nobody uses": {reason: "No binding is for it.", request: request("", "", ofKind("apps", "StatefulSet", "statefulsets", job))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, _ := newBindingAdmission(t, objects...)
+			response := b.Admit(t.Context(), tc.request)
+			if !response.Allowed {
+				t.Fatalf("refused: %v\nReason: %s", response.Result, tc.reason)
+			}
+			if diff := cmp.Diff(tc.want, string(response.Patch)); diff != "" {
+				t.Errorf("patch (-want +got):\n%s\nReason: %s", diff, tc.reason)
+			}
+			if (response.PatchType != nil) != (tc.want != "") {
+				t.Errorf("the type of the patch is %v", response.PatchType)
+			}
+		})
+	}
+}
+
+func TestWhatABindingHasToPersistBeforeItCountsAtAdmission(t *testing.T) {
+	for name, change := range map[string]func(*v1.AddressBinding){
+		"its value":     func(b *v1.AddressBinding) { b.Status.Bound = nil },
+		"a new value":   func(b *v1.AddressBinding) { b.Status.Value = "http://new.example" },
+		"that it stays": goingBinding,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, _ := newBindingAdmission(t, bindingTo("apps/v1", "Deployment", change))
+			if response := b.Admit(t.Context(), request(a, "")); !response.Allowed || response.Patch != nil {
+				t.Errorf("got patch %s", response.Patch)
+			}
+		})
+	}
+}
+
+func TestNothingIsDecidedBeforeTheBindingsAreKnown(t *testing.T) {
+	b, _ := newBindingAdmission(t, bindingTo("apps/v1", "Deployment"))
+	b.synced = []cache.InformerSynced{func() bool { return false }}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	response := b.Admit(ctx, request(a, ""))
+	if response.Allowed || response.Result.Code != http.StatusBadRequest || !strings.Contains(response.Result.Message, "not known yet") {
+		t.Errorf("got %+v, want a refusal", response)
+	}
+	if b.Path() != "/binding" {
+		t.Errorf("it is served at %s", b.Path())
+	}
+}

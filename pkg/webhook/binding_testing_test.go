@@ -1,0 +1,162 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"testing"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/tracker"
+	certresources "knative.dev/pkg/webhook/certificates/resources"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
+	lookup "github.com/mallard-dev/mallard/pkg/kinds"
+)
+
+const (
+	theVariable = "K_ADDRESS"
+	theValue    = "http://a.example"
+)
+
+// bindingTo returns a binding that counts, for objects of a kind that are labelled app=a.
+func bindingTo(apiVersion, kind string, options ...func(*v1.AddressBinding)) *v1.AddressBinding {
+	b := &v1.AddressBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "to-" + kind},
+		Spec: v1.AddressBindingSpec{
+			Subject:  tracker.Reference{APIVersion: apiVersion, Kind: kind, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}},
+			Variable: theVariable,
+		},
+		Status: v1.AddressBindingStatus{
+			Value: theValue, Bound: []v1.BoundVariable{{APIVersion: apiVersion, Kind: kind, Name: theVariable, Value: theValue}},
+		},
+	}
+	for _, option := range options {
+		option(b)
+	}
+	return b
+}
+
+func goingBinding(b *v1.AddressBinding) { b.DeletionTimestamp = new(metav1.NewTime(time.Unix(1, 0))) }
+
+// crd defines a namespaced kind of example.com at v1.
+func crd(kind, plural string, options ...func(*apiextensionsv1.CustomResourceDefinition)) *apiextensionsv1.CustomResourceDefinition {
+	definition := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: plural + ".example.com"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
+			Names:    apiextensionsv1.CustomResourceDefinitionNames{Kind: kind, Plural: plural},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}},
+		},
+		Status: apiextensionsv1.CustomResourceDefinitionStatus{
+			Conditions: []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}},
+		},
+	}
+	for _, option := range options {
+		option(definition)
+	}
+	return definition
+}
+
+// bindingConfiguration is as it is applied, with two webhooks.
+func bindingConfiguration() *admissionregistrationv1.MutatingWebhookConfiguration {
+	entry := func(name string) admissionregistrationv1.MutatingWebhook {
+		return admissionregistrationv1.MutatingWebhook{
+			Name:              name,
+			ClientConfig:      admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "ns", Name: "webhook"}},
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{name: "true"}},
+		}
+	}
+	return &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: BindingName},
+		Webhooks:   []admissionregistrationv1.MutatingWebhook{entry("first"), entry("second")},
+	}
+}
+
+func certificateSecret(ca string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: map[string][]byte{certresources.CACert: []byte(ca)}}
+}
+
+// fakeBindingAdmission is one in a cluster of fakes.
+type fakeBindingAdmission struct {
+	*bindingAdmission
+
+	discovery *clienttesting.Fake
+}
+
+// newBindingAdmission is the leader, in a cluster with these objects. The client has the webhook configurations among them.
+func newBindingAdmission(t *testing.T, objects ...runtime.Object) (fakeBindingAdmission, *fake.Clientset) {
+	t.Helper()
+	indexer := func() cache.Indexer {
+		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	}
+	bindings, mutating, secrets, definitions := indexer(), indexer(), indexer(), indexer()
+	client := fake.NewClientset()
+	for _, object := range objects {
+		var err error
+		switch object := object.(type) {
+		case *v1.AddressBinding:
+			err = bindings.Add(object)
+		case *corev1.Secret:
+			err = secrets.Add(object)
+		case *apiextensionsv1.CustomResourceDefinition:
+			err = definitions.Add(object)
+		case *admissionregistrationv1.MutatingWebhookConfiguration:
+			err = mutating.Add(object)
+			if err == nil {
+				err = client.Tracker().Add(object.DeepCopy())
+			}
+		default:
+			t.Fatalf("the test has a %T", object)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	discovery := &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{Resources: []*metav1.APIResourceList{
+		{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "nodes", Kind: "Node"}, {Name: "secrets", Kind: "Secret", Namespaced: true}}},
+		{GroupVersion: "apps/v1", APIResources: []metav1.APIResource{
+			{Name: "deployments", Kind: "Deployment", Namespaced: true}, {Name: "statefulsets", Kind: "StatefulSet", Namespaced: true},
+		}},
+		{GroupVersion: "batch/v1", APIResources: []metav1.APIResource{
+			{Name: "cronjobs", Kind: "CronJob", Namespaced: true}, {Name: "jobs", Kind: "Job", Namespaced: true},
+		}},
+	}}}
+	finder, err := lookup.NewFinder(definitions, discovery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bindingAdmission{
+		client:        client,
+		bindings:      samplesv1listers.NewAddressBindingLister(bindings),
+		mutating:      admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
+		definitions:   apiextensionslisters.NewCustomResourceDefinitionLister(definitions),
+		secrets:       corev1listers.NewSecretLister(secrets).Secrets("ns"),
+		kinds:         finder,
+		configuration: types.NamespacedName{Name: BindingName},
+		secretName:    "certs",
+		synced:        []cache.InformerSynced{func() bool { return true }},
+	}
+	if err := b.Promote(reconciler.UniversalBucket(), nil); err != nil {
+		t.Fatal(err)
+	}
+	return fakeBindingAdmission{b, discovery.Fake}, client
+}
