@@ -22,7 +22,7 @@ import (
 
 // clusterWide are what an installation for one namespace reads of what is in none; kustomize/overlays/single-namespace grants it.
 var clusterWide = map[string][]string{
-	"controller": {"customresourcedefinitions", "namespaces"},
+	"controller": {"customresourcedefinitions", "mutatingwebhookconfigurations", "namespaces"},
 	"webhook":    {"customresourcedefinitions", "mutatingwebhookconfigurations", "namespaces", "validatingwebhookconfigurations"},
 }
 

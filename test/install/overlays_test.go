@@ -93,9 +93,11 @@ func TestSingleNamespaceChangesWhereThingsAreAllowedAndNothingElse(t *testing.T)
 	want := []string{
 		"+ Role default/mallard-controller", "+ Role default/mallard-directory", "+ Role default/mallard-webhook-bindings",
 		"+ RoleBinding default/mallard-controller", "+ RoleBinding default/mallard-controller-addressable-resolver",
+		"+ RoleBinding default/mallard-controller-podspecable-binder",
 		"+ RoleBinding default/mallard-directory", "+ RoleBinding default/mallard-webhook-bindings",
 		"- ClusterRole mallard-controller", "- ClusterRole mallard-webhook-bindings", "- ClusterRoleBinding mallard-controller",
-		"- ClusterRoleBinding mallard-controller-addressable-resolver", "- ClusterRoleBinding mallard-webhook-bindings",
+		"- ClusterRoleBinding mallard-controller-addressable-resolver", "- ClusterRoleBinding mallard-controller-podspecable-binder",
+		"- ClusterRoleBinding mallard-webhook-bindings",
 		"- Namespace knative-samples-directory",
 		"- Role knative-samples-directory/mallard-directory", "- RoleBinding knative-samples-directory/mallard-directory",
 		"~ ConfigMap knative-samples/config-addressable",
@@ -158,9 +160,9 @@ func TestSingleNamespaceIsNamedOnce(t *testing.T) {
 			t.Errorf("%q is left in what is rendered for the namespace orders", left)
 		}
 	}
-	// Seven roles and bindings, the directory, two variables, four selectors.
-	if got := strings.Count(text, ": orders\n"); got != 14 {
-		t.Errorf("the namespace is named %d times in what is rendered, want 14", got)
+	// Eight roles and bindings, the directory, two variables, four selectors.
+	if got := strings.Count(text, ": orders\n"); got != 15 {
+		t.Errorf("the namespace is named %d times in what is rendered, want 15", got)
 	}
 }
 
