@@ -10,6 +10,8 @@ import (
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // Condition types of an AddressableService. All are always present once the
@@ -122,25 +124,11 @@ func (s *AddressableServiceStatus) MarkTargetResolved(addresses []duckv1.Address
 	s.manager().MarkTrue(AddressableServiceConditionTargetResolved)
 }
 
-// maxMessage bounds the messages of conditions in characters. They may quote what
-// others wrote, and one that is longer than the schema allows would make the API
-// server refuse the whole status.
-const maxMessage = 1024
-
-// shorten cuts a message that is too long, and says so by an ellipsis.
-func shorten(message string) string {
-	runes := []rune(message)
-	if len(runes) <= maxMessage {
-		return message
-	}
-	return string(runes[:maxMessage-1]) + "…"
-}
-
 // MarkTargetNotResolved records why the reference led to no address, and takes
 // the addresses away: a consumer must never see one beside Ready=False.
 func (s *AddressableServiceStatus) MarkTargetNotResolved(reason, message string) {
 	s.Address, s.Addresses = nil, nil
-	s.manager().MarkFalse(AddressableServiceConditionTargetResolved, reason, "%s", shorten(message))
+	s.manager().MarkFalse(AddressableServiceConditionTargetResolved, reason, "%s", samples.Shorten(message))
 }
 
 // MarkPublished records that the alias points to the address.
@@ -164,7 +152,7 @@ func (s *AddressableServiceStatus) MarkNoAddressToPublish() {
 // MarkNotPublished records why the alias does not point to the address. When there
 // is none because of the target, Ready keeps the target's reason: it comes first.
 func (s *AddressableServiceStatus) MarkNotPublished(reason, message string) {
-	s.manager().MarkFalse(AddressableServiceConditionPublished, reason, "%s", shorten(message))
+	s.manager().MarkFalse(AddressableServiceConditionPublished, reason, "%s", samples.Shorten(message))
 	if target := s.GetCondition(AddressableServiceConditionTargetResolved); target.IsFalse() {
 		s.manager().MarkFalse(AddressableServiceConditionTargetResolved, target.Reason, "%s", target.Message)
 	}

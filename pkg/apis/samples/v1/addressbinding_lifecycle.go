@@ -10,6 +10,8 @@ import (
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // Condition types of an AddressBinding. All are always present once the object was reconciled, and True is the good
@@ -115,12 +117,12 @@ func (s *AddressBindingStatus) MarkAddressResolved(value string) {
 // MarkAddressNotResolved records why there is no address, and takes away the one that was: subjects lose it too.
 func (s *AddressBindingStatus) MarkAddressNotResolved(reason, message string) {
 	s.Value = ""
-	s.manager().MarkFalse(AddressBindingConditionAddressResolved, reason, "%s", shorten(message))
+	s.manager().MarkFalse(AddressBindingConditionAddressResolved, reason, "%s", samples.Shorten(message))
 }
 
 // MarkAddressUnavailable records that it could not be found out whether there is an address. Subjects keep the one that they have.
 func (s *AddressBindingStatus) MarkAddressUnavailable(message string) {
-	s.manager().MarkFalse(AddressBindingConditionAddressResolved, ReasonAddressUnavailable, "%s", shorten(message))
+	s.manager().MarkFalse(AddressBindingConditionAddressResolved, ReasonAddressUnavailable, "%s", samples.Shorten(message))
 }
 
 // MarkSubjectsBound records that every subject has the address.
@@ -130,7 +132,7 @@ func (s *AddressBindingStatus) MarkSubjectsBound() {
 
 // MarkBinding records that subjects are about to get the address.
 func (s *AddressBindingStatus) MarkBinding(message string) {
-	s.manager().MarkUnknown(AddressBindingConditionSubjectsBound, ReasonBinding, "%s", shorten(message))
+	s.manager().MarkUnknown(AddressBindingConditionSubjectsBound, ReasonBinding, "%s", samples.Shorten(message))
 }
 
 // MarkNoAddressToBind records that subjects wait for an address. It is to be called after MarkAddressNotResolved, whose
@@ -142,7 +144,7 @@ func (s *AddressBindingStatus) MarkNoAddressToBind() {
 // MarkSubjectsNotBound records why a subject does not have the address. When there is none, Ready keeps the reason of that: it
 // comes first.
 func (s *AddressBindingStatus) MarkSubjectsNotBound(reason, message string) {
-	s.manager().MarkFalse(AddressBindingConditionSubjectsBound, reason, "%s", shorten(message))
+	s.manager().MarkFalse(AddressBindingConditionSubjectsBound, reason, "%s", samples.Shorten(message))
 	s.keepFirst(AddressBindingConditionAddressResolved)
 }
 
@@ -153,13 +155,13 @@ func (s *AddressBindingStatus) MarkIntercepted() {
 
 // MarkNotIntercepted records why new subjects start without their address. Ready keeps the reason of what comes before.
 func (s *AddressBindingStatus) MarkNotIntercepted(message string) {
-	s.manager().MarkFalse(AddressBindingConditionIntercepted, ReasonNotIntercepted, "%s", shorten(message))
+	s.manager().MarkFalse(AddressBindingConditionIntercepted, ReasonNotIntercepted, "%s", samples.Shorten(message))
 	s.keepFirst(AddressBindingConditionAddressResolved, AddressBindingConditionSubjectsBound)
 }
 
 // MarkInterceptionUnknown records that the kind of the subjects is not known, of which SubjectsBound says why.
 func (s *AddressBindingStatus) MarkInterceptionUnknown(reason, message string) {
-	s.manager().MarkUnknown(AddressBindingConditionIntercepted, reason, "%s", shorten(message))
+	s.manager().MarkUnknown(AddressBindingConditionIntercepted, reason, "%s", samples.Shorten(message))
 }
 
 // keepFirst gives Ready the reason of the first of these conditions that is False, if one is.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 func TestAddressBindingMarksMakeReady(t *testing.T) {
@@ -57,15 +59,15 @@ func TestAddressBindingMarksMakeReady(t *testing.T) {
 
 func TestMessagesOfAddressBindingsFitTheirSchema(t *testing.T) {
 	s := &AddressBindingStatus{}
-	long := strings.Repeat("ä", maxMessage+1)
+	long := strings.Repeat("ä", samples.MaxMessage+1)
 	for _, mark := range []func(){
 		func() { s.MarkAddressNotResolved("R", long) }, func() { s.MarkAddressUnavailable(long) }, func() { s.MarkBinding(long) },
 		func() { s.MarkSubjectsNotBound("R", long) }, func() { s.MarkNotIntercepted(long) }, func() { s.MarkInterceptionUnknown("R", long) },
 	} {
 		mark()
 		for _, c := range s.Conditions {
-			if n := len([]rune(c.Message)); n > maxMessage {
-				t.Errorf("the message of %s has %d characters, want at most %d", c.Type, n, maxMessage)
+			if n := len([]rune(c.Message)); n > samples.MaxMessage {
+				t.Errorf("the message of %s has %d characters, want at most %d", c.Type, n, samples.MaxMessage)
 			}
 		}
 	}

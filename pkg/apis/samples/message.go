@@ -1,0 +1,19 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package samples
+
+// MaxMessage bounds the messages of conditions in characters. They may quote what others wrote, and one that is longer than
+// the schema allows would make the API server refuse the whole status.
+const MaxMessage = 1024
+
+// Shorten cuts a message of a condition that is too long for the schema, and says so by an ellipsis.
+func Shorten(message string) string {
+	runes := []rune(message)
+	if len(runes) <= MaxMessage {
+		return message
+	}
+	return string(runes[:MaxMessage-1]) + "…"
+}
