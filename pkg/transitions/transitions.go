@@ -33,6 +33,9 @@ type Reported struct {
 	Reason  string
 	Message string
 
+	// Passing says that the condition is Unknown while the object is on its way, which then is a return as well.
+	Passing bool
+
 	// Quiet are the reasons with which the condition is True although nothing has recovered, as when what was in
 	// trouble is no longer asked for.
 	Quiet []string
@@ -57,7 +60,8 @@ func Begin(obj Object, reported []Reported) *Transitions {
 }
 
 // Record is called once everything is marked. It emits an event for each condition that became False, or False for
-// another reason, and for each that went from False to True, by the recorder that the generated reconciler has put into ctx.
+// another reason, and for each that went from False to True, or to Unknown where that is Passing, by the recorder that the
+// generated reconciler has put into ctx.
 func (t *Transitions) Record(ctx context.Context) {
 	recorder := controller.GetEventRecorder(ctx)
 	for _, r := range t.reported {
@@ -65,7 +69,7 @@ func (t *Transitions) Record(ctx context.Context) {
 		switch {
 		case is.IsFalse() && !(was.IsFalse() && was.Reason == is.Reason):
 			recorder.Event(t.obj, corev1.EventTypeWarning, is.Reason, is.Message)
-		case is.IsTrue() && was.IsFalse() && !slices.Contains(r.Quiet, is.Reason):
+		case (is.IsTrue() || r.Passing && is.IsUnknown()) && was.IsFalse() && !slices.Contains(r.Quiet, is.Reason):
 			recorder.Event(t.obj, corev1.EventTypeNormal, r.Reason, r.Message)
 		}
 	}

@@ -66,6 +66,25 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+func TestTroubleOfAConditionThatIsPassingEndsWhenItIsUnknown(t *testing.T) {
+	passing := []Reported{{Condition: well, Reason: "Recovered", Message: "It is well again", Passing: true}}
+	for status, want := range map[corev1.ConditionStatus]string{
+		corev1.ConditionTrue:    "Normal Recovered It is well again",
+		corev1.ConditionUnknown: "Normal Recovered It is well again",
+		corev1.ConditionFalse:   "Warning Taken because of Taken",
+	} {
+		recorder := record.NewFakeRecorder(10)
+		obj := &duckv1.KResource{Status: duckv1.Status{Conditions: duckv1.Conditions{condition(corev1.ConditionFalse, "Lost")}}}
+		transitions := Begin(obj, passing)
+		obj.Status.Conditions[0] = condition(status, "Taken")
+		transitions.Record(controller.WithEventRecorder(t.Context(), recorder))
+		close(recorder.Events)
+		if got := <-recorder.Events; got != want {
+			t.Errorf("from False to %s: got event %q, want %q", status, got, want)
+		}
+	}
+}
+
 func TestConditionThatWasNotMarkedIsNoTransition(t *testing.T) {
 	recorder := record.NewFakeRecorder(10)
 	Begin(&duckv1.KResource{}, reported).Record(controller.WithEventRecorder(t.Context(), recorder))
