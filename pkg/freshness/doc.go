@@ -13,5 +13,8 @@ SPDX-License-Identifier: Apache-2.0
 // and writes again. Nothing is lost by leaving such a pass out: the event of the own
 // write is on its way and brings another one.
 //
-// Staleness of other kinds' caches is not its job; a reconciler has to tolerate that.
+// A reconciler that counts objects which it makes has more to lose: on a cache that lacks its last write it would make
+// one too many, or delete one too many. Children remembers these writes until the cache has them, however late its watch is.
+//
+// Staleness of caches in respect of what others write is not its job; a reconciler has to tolerate that.
 package freshness

@@ -7,6 +7,7 @@ package freshness
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -101,30 +102,40 @@ type LeaderAware interface {
 	reconciler.LeaderAware
 }
 
-// Guard wraps a generated reconciler so that it is not called for an object that
-// is behind; the pass is left to the event that is on its way. indexer is the cache
+// Memory is what a guard asks: Writes, or Children.
+type Memory interface {
+	// Behind says whether a cache does not have yet what was written last of an object, or of its children.
+	Behind(cached metav1.Object) bool
+	// Forget is called when an object is found to exist no more.
+	Forget(key types.NamespacedName)
+}
+
+// Guard wraps a generated reconciler so that it is not called for an object of which a memory says that
+// a cache is behind; the pass is left to the event that is on its way. indexer is the cache
 // that the reconciler reads its objects from.
-func Guard(inner LeaderAware, indexer cache.KeyGetter, writes *Writes) LeaderAware {
-	return &guard{LeaderAware: inner, indexer: indexer, writes: writes}
+func Guard(inner LeaderAware, indexer cache.KeyGetter, memories ...Memory) LeaderAware {
+	return &guard{LeaderAware: inner, indexer: indexer, memories: memories}
 }
 
 type guard struct {
 	LeaderAware
 
-	indexer cache.KeyGetter
-	writes  *Writes
+	indexer  cache.KeyGetter
+	memories []Memory
 }
 
 // Reconcile implements controller.Reconciler.
 func (g *guard) Reconcile(ctx context.Context, key string) error {
 	obj, exists, err := g.indexer.GetByKey(key)
 	if cached, ok := obj.(metav1.Object); ok && err == nil && exists {
-		if g.writes.Behind(cached) {
+		if slices.ContainsFunc(g.memories, func(m Memory) bool { return m.Behind(cached) }) {
 			// In case the event never comes, there will be a pass all the same.
 			return controller.NewRequeueAfter(Patience)
 		}
 	} else if namespace, name, err := cache.SplitMetaNamespaceKey(key); err == nil {
-		g.writes.Forget(types.NamespacedName{Namespace: namespace, Name: name})
+		for _, m := range g.memories {
+			m.Forget(types.NamespacedName{Namespace: namespace, Name: name})
+		}
 	}
 	return g.LeaderAware.Reconcile(ctx, key)
 }
