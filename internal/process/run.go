@@ -217,6 +217,12 @@ func whenCachesSynced(readiness *Readiness, ctor injection.ControllerConstructor
 			_, informer := inject(ctx)
 			synced = append(synced, informer.HasSynced)
 		}
+		for _, inject := range injection.Default.GetFilteredInformers() {
+			_, informers := inject(ctx)
+			for _, informer := range informers {
+				synced = append(synced, informer.HasSynced)
+			}
+		}
 		go func() {
 			if cache.WaitForCacheSync(ctx.Done(), synced...) {
 				readiness.Set(cachesSynced, true)
