@@ -36,4 +36,11 @@ const (
 	// namespace/name of the AddressableService that published it, for people
 	// and for finding the owner of an event; names may be too long for a label.
 	AliasOwnerAnnotationKey = GroupName + "/addressableservice"
+
+	// PodOwnerUIDLabelKey labels a Pod with the UID of the SimpleDeployment that made it. By it the operator watches these Pods and no
+	// others, and by it Services and autoscalers find them. That a Pod is ours it does not say; its controller reference does.
+	PodOwnerUIDLabelKey = GroupName + "/simpledeployment-uid"
+
+	// PodRevisionLabelKey labels a Pod with what it was made from, as a hash.
+	PodRevisionLabelKey = GroupName + "/simpledeployment-revision"
 )

@@ -10,6 +10,8 @@ import (
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // Condition types of a SimpleDeployment. All are always present once the object was reconciled, and True is the good
@@ -19,12 +21,42 @@ const (
 	SimpleDeploymentConditionReady = apis.ConditionReady
 
 	// SimpleDeploymentConditionAvailable says whether as many Pods are ready as are asked for, be they of this spec or
-	// of an earlier one.
+	// of an earlier one. It is Unknown while they are not.
 	SimpleDeploymentConditionAvailable apis.ConditionType = "Available"
 
 	// SimpleDeploymentConditionUpToDate says whether the Pods are those that the spec asks for, and no others. It is
 	// Unknown on the way there, and False when something keeps it from getting there.
 	SimpleDeploymentConditionUpToDate apis.ConditionType = "UpToDate"
+)
+
+// Reasons of the conditions Available and UpToDate when they are Unknown.
+const (
+	// ReasonWaitingForPods: Pods are missing, or not ready yet.
+	ReasonWaitingForPods = "WaitingForPods"
+
+	// ReasonRollingOut: Pods of an earlier spec are being replaced. Only UpToDate has it.
+	ReasonRollingOut = "RollingOut"
+
+	// ReasonScalingDown: there are more Pods than are asked for. Only UpToDate has it.
+	ReasonScalingDown = "ScalingDown"
+)
+
+// Reasons of the condition UpToDate when it is False.
+const (
+	// ReasonCreateFailed: the API server refused a Pod, as when a quota is used up; it is tried again.
+	ReasonCreateFailed = "CreateFailed"
+
+	// ReasonDeleteFailed: the API server refused to delete a Pod; it is tried again, and no Pod is made until then.
+	ReasonDeleteFailed = "DeleteFailed"
+
+	// ReasonLabelFailed: the API server refused to put back a label that a Pod has lost; it is tried again.
+	ReasonLabelFailed = "LabelFailed"
+
+	// ReasonReadFailed: the Pods could not be read from the API server, which was necessary; it is tried again.
+	ReasonReadFailed = "ReadFailed"
+
+	// ReasonNameTaken: somebody else's Pod has the name that the next one would have. It is left alone.
+	ReasonNameTaken = "NameTaken"
 )
 
 var simpleDeploymentConditionSet = apis.NewLivingConditionSet(
@@ -45,4 +77,34 @@ func (*SimpleDeployment) GetConditionSet() apis.ConditionSet {
 // GetStatus implements duckv1.KRShaped.
 func (sd *SimpleDeployment) GetStatus() *duckv1.Status {
 	return &sd.Status.Status
+}
+
+// MarkAvailable records that as many Pods are ready as are asked for.
+func (s *SimpleDeploymentStatus) MarkAvailable() {
+	s.manager().MarkTrue(SimpleDeploymentConditionAvailable)
+}
+
+// MarkNotAvailable records that there are not yet as many. It comes before what is said of UpToDate, whose reason Ready
+// then has.
+func (s *SimpleDeploymentStatus) MarkNotAvailable(reason, message string) {
+	s.manager().MarkUnknown(SimpleDeploymentConditionAvailable, reason, "%s", samples.Shorten(message))
+}
+
+// MarkUpToDate records that the Pods are those that the spec asks for.
+func (s *SimpleDeploymentStatus) MarkUpToDate() {
+	s.manager().MarkTrue(SimpleDeploymentConditionUpToDate)
+}
+
+// MarkProgressing records what is still to be done.
+func (s *SimpleDeploymentStatus) MarkProgressing(reason, message string) {
+	s.manager().MarkUnknown(SimpleDeploymentConditionUpToDate, reason, "%s", samples.Shorten(message))
+}
+
+// MarkStuck records what keeps the Pods from becoming what the spec asks for.
+func (s *SimpleDeploymentStatus) MarkStuck(reason, message string) {
+	s.manager().MarkFalse(SimpleDeploymentConditionUpToDate, reason, "%s", samples.Shorten(message))
+}
+
+func (s *SimpleDeploymentStatus) manager() apis.ConditionManager {
+	return simpleDeploymentConditionSet.Manage(&s.Status)
 }

@@ -58,6 +58,9 @@ var (
 	_ duckv1.KRShaped    = (*SimpleDeployment)(nil)
 )
 
+// SimpleDeploymentMaxReplicas is how many Pods may be asked for, as the schema has it too.
+const SimpleDeploymentMaxReplicas = 1000
+
 // SimpleDeploymentSpec is which Pods are to run.
 type SimpleDeploymentSpec struct {
 	// The image that the one container of each Pod runs.
