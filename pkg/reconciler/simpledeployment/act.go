@@ -1,0 +1,94 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/problem"
+)
+
+// act does what is to be done next. What it did is in p.pods afterwards.
+func (p *pass) act(ctx context.Context) *problem.Problem {
+	next := p.decide()
+	if len(next.remove)+len(next.create) > 0 && !p.children.WasRead(p.sd) {
+		// The process that led before may have deleted and made others, of which our cache need not know yet.
+		if failed := p.read(ctx); failed != nil {
+			return failed
+		}
+		next = p.decide()
+	}
+	p.again = next.again
+	for _, victim := range next.remove {
+		// What could not be deleted would make the next Pod one too many.
+		if removed, failed := p.remove(ctx, victim); failed != nil || !removed {
+			return failed
+		}
+	}
+	for _, slot := range next.create {
+		// What keeps one Pod from being made mostly keeps the others too.
+		if made, failed := p.create(ctx, slot); failed != nil || !made {
+			return failed
+		}
+	}
+	return nil
+}
+
+func (p *pass) decide() plan {
+	return decide(p.replicas, p.pods, p.taken, p.clock.Now())
+}
+
+// remove deletes a Pod in the state that was looked at: one that has become ready since might be needed. One that is gone needs
+// no deletion. removed is false if it has changed, or another one has its name; then the plan was made on what is not true any more.
+func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *problem.Problem) {
+	err := p.kube.CoreV1().Pods(p.sd.Namespace).Delete(ctx, victim.name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &victim.uid, ResourceVersion: &victim.version},
+	})
+	switch {
+	case apierrors.IsConflict(err):
+		// The event of the change is on its way and wakes the object.
+		return false, nil
+	case err != nil && !apierrors.IsNotFound(err):
+		return false, p.failed(v1alpha1.ReasonDeleteFailed, fmt.Errorf("deleting Pod %s: %w", victim.name, err))
+	}
+	p.children.Deleted(p.sd, victim.uid)
+	for i := range p.pods {
+		if p.pods[i].uid == victim.uid {
+			p.pods[i].class = terminating
+		}
+	}
+	return true, nil
+}
+
+// failed is the problem of a request. What the API server refused is said with its words, and tried again after a while, since no
+// watch tells of a quota that was raised. Of what got no clear answer nobody knows whether it was done, so the next pass reads
+// the Pods anew; it comes with the queue's back-off.
+func (p *pass) failed(reason string, err error) *problem.Problem {
+	if !refused(err) {
+		p.children.Doubt(p.sd)
+		return problem.Failed(reason, err)
+	}
+	refusal := problem.Newf(reason, "%v", err)
+	refusal.Recheck = problem.RecheckAfter(problem.Lasted(p.sd.Status.GetCondition(v1alpha1.SimpleDeploymentConditionUpToDate), reason))
+	return refusal
+}
+
+// refused says whether an error is the API server's word that nothing was done.
+func refused(err error) bool {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusRequestTimeout
+}

@@ -1,0 +1,101 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"context"
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	filteredpodinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/kmeta"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+
+	simpledeploymentinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment"
+	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
+	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/pkg/informers"
+	"github.com/mallard-dev/mallard/pkg/telemetry"
+)
+
+// NewController wires the reconciler to its informers. sharedmain calls it once, before any informer runs, with PodSelector among
+// the selectors of the context.
+func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	logger := logging.FromContext(ctx)
+
+	simpleDeployments := simpledeploymentinformer.Get(ctx)
+	pods := filteredpodinformer.Get(ctx, PodSelector)
+	indexer := pods.Informer().GetIndexer()
+
+	children := freshness.NewChildren(func(owner types.UID) []metav1.Object {
+		var objects []metav1.Object
+		for _, pod := range podsOf(indexer, owner) {
+			objects = append(objects, pod)
+		}
+		return objects
+	})
+	r := &Reconciler{
+		kube:     kubeclient.Get(ctx),
+		clock:    clock.RealClock{},
+		pods:     indexer,
+		children: children,
+		lost:     &lostPods{},
+	}
+
+	writes := freshness.NewWrites()
+	impl := simpledeploymentreconciler.NewImpl(withRecordedWrites(ctx, writes), r, func(*controller.Impl) controller.Options {
+		return controller.Options{PromoteFunc: func(reconciler.Bucket) { children.Promoted() }}
+	})
+	generated, ok := impl.Reconciler.(freshness.LeaderAware)
+	if !ok {
+		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
+	}
+	impl.Reconciler = freshness.Guard(generated, simpleDeployments.Informer().GetIndexer(), writes, children)
+	wakes := telemetry.Instrument(ctx, impl, "SimpleDeployment")
+
+	if err := errors.Join(
+		informers.Setup(simpleDeployments.Informer(), nil, nil, wakes.On("SimpleDeployment", func(e telemetry.Event) {
+			if e.Cause.What == telemetry.Deleted {
+				r.forget(e.Object)
+			}
+			e.Enqueue()
+		})),
+		informers.Setup(pods.Informer(), podIndexers(), keepWhatIsRead, wakes.On("Pod", r.podChanged)),
+	); err != nil {
+		logger.Fatalw("Setting up the informers failed", "error", err)
+	}
+	return impl
+}
+
+// podChanged wakes the object that a Pod belongs to.
+func (r *Reconciler) podChanged(e telemetry.Event) {
+	pod, err := kmeta.DeletionHandlingAccessor(e.Object)
+	if err != nil {
+		return
+	}
+	if e.Cause.What == telemetry.Deleted {
+		// Before the pass that this wakes.
+		r.children.Removed(e.Object)
+		r.lost.left(e.Object)
+	}
+	if owner, ok := ownerOf(pod); ok {
+		e.EnqueueKey(owner)
+	}
+}
+
+// forget drops what is remembered of an object that exists no more.
+func (r *Reconciler) forget(obj any) {
+	if sd, err := kmeta.DeletionHandlingAccessor(obj); err == nil {
+		r.lost.take(sd.GetUID())
+	}
+}

@@ -1,0 +1,207 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientgotesting "k8s.io/client-go/testing"
+
+	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
+	filteredpodinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
+	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered/fake"
+	filteredinformerfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
+	_ "knative.dev/pkg/client/injection/kube/informers/factory/filtered/fake"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/reconciler"
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
+	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment/fake"
+)
+
+// run is a controller as NewController makes it, with its informers and workers, on fake clients: injection.Fake makes them.
+func run(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t, func(ctx context.Context) context.Context {
+		return filteredinformerfactory.WithSelectors(ctx, PodSelector)
+	})
+	fakekubeclient.Get(ctx).PrependReactor("patch", "pods", applyTo(ctx))
+	impl := NewController(ctx, configmap.NewStaticWatcher())
+	leader, ok := impl.Reconciler.(reconciler.LeaderAware)
+	if !ok {
+		t.Fatalf("the reconciler is a %T, which is not leader-aware", impl.Reconciler)
+	}
+	if err := leader.Promote(reconciler.UniversalBucket(), impl.MaybeEnqueueBucketKey); err != nil {
+		t.Fatal(err)
+	}
+	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- impl.RunContext(ctx, 2) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		stopped()
+	})
+	return ctx
+}
+
+// applyTo makes the Pods that are applied, which the fake that is injected does only for what exists.
+func applyTo(ctx context.Context) clientgotesting.ReactionFunc {
+	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
+		patch, ok := action.(clientgotesting.PatchAction)
+		if !ok {
+			return false, nil, nil
+		}
+		pod := &corev1.Pod{}
+		if err := json.Unmarshal(patch.GetPatch(), pod); err != nil {
+			return true, nil, err
+		}
+		pod.UID, pod.ResourceVersion = "made", ""
+		return true, pod, fakekubeclient.Get(ctx).Tracker().Create(action.GetResource(), pod, pod.Namespace)
+	}
+}
+
+// becomesSo waits until the object's status is as wanted.
+func becomesSo(ctx context.Context, t *testing.T, what string, wanted func(*v1alpha1.SimpleDeployment) bool) {
+	t.Helper()
+	var last *v1alpha1.SimpleDeployment
+	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(ctx context.Context) (bool, error) {
+		var err error
+		last, err = fakesamplesclient.Get(ctx).SamplesV1alpha1().SimpleDeployments(ns).Get(ctx, "a", metav1.GetOptions{})
+		return err == nil && wanted(last), err
+	})
+	if err != nil {
+		t.Fatalf("it does not become %s: %v; its status is %+v", what, err, last.Status)
+	}
+}
+
+// setPod makes a Pod, or writes a new state of it, as a kubelet or a user does. Fakes count no versions.
+func setPod(ctx context.Context, t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	pods := fakekubeclient.Get(ctx).CoreV1().Pods(ns)
+	_, err := pods.Create(ctx, pod, metav1.CreateOptions{})
+	if err != nil {
+		_, err = pods.Update(ctx, pod, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestControllerFollowsItsPods(t *testing.T) {
+	ctx := run(t)
+	if _, err := fakesamplesclient.Get(ctx).SamplesV1alpha1().SimpleDeployments(ns).Create(ctx, object(1), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	becomesSo(ctx, t, "one with a Pod that is made", func(sd *v1alpha1.SimpleDeployment) bool {
+		return sd.Status.Replicas == 1 && sd.Status.ReadyReplicas == 0
+	})
+	setPod(ctx, t, podAt(0, podReady, func(pod *corev1.Pod) { pod.UID = "made" }))
+	becomesSo(ctx, t, "Ready", func(sd *v1alpha1.SimpleDeployment) bool {
+		return sd.Status.GetCondition(v1alpha1.SimpleDeploymentConditionReady).IsTrue()
+	})
+	if err := fakekubeclient.Get(ctx).CoreV1().Pods(ns).Delete(ctx, podName(0), metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	becomesSo(ctx, t, "one whose Pod is made again", func(sd *v1alpha1.SimpleDeployment) bool {
+		return sd.Status.Replicas == 1 && sd.Status.ReadyReplicas == 0
+	})
+}
+
+func TestCacheKeepsOfAPodWhatIsReadAndNoMore(t *testing.T) {
+	ctx := run(t)
+	full := podAt(0, podReady, podPhase(corev1.PodFailed, time.Minute))
+	full.Annotations = map[string]string{"a": "b"}
+	full.Labels["app"] = "x"
+	full.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
+	full.Spec.Containers = []corev1.Container{{Name: containerName, Image: "one"}}
+	setPod(ctx, t, full)
+	var kept *corev1.Pod
+	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(ctx context.Context) (bool, error) {
+		var err error
+		kept, err = filteredpodinformer.Get(ctx, PodSelector).Lister().Pods(ns).Get(podName(0))
+		return err == nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept.Annotations != nil || kept.ManagedFields != nil || len(kept.Spec.Containers) > 0 || len(kept.Labels) != 2 {
+		t.Errorf("the cache has %+v", kept)
+	}
+	p := &pass{sd: object(1), prefix: prefixOf(object(1)), revision: revisionOf(object(1))}
+	if got, want := p.podOf(kept), p.podOf(full); got != want {
+		t.Errorf("of what is kept a pass sees %+v, of the Pod itself %+v", got, want)
+	}
+}
+
+func TestPodsWakeTheObjectThatControlsThem(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pod  *corev1.Pod
+		want string
+	}{
+		"ours":                        {pod: podAt(0), want: "ns/a"},
+		"nobody's":                    {pod: podAt(0, withoutOwner)},
+		"another kind's":              {pod: podAt(0, ownedBy("apps/v1", "ReplicaSet", owner))},
+		"another group's":             {pod: podAt(0, ownedBy("samples.example.com/v1", "SimpleDeployment", owner))},
+		"of no group that is one":     {pod: podAt(0, ownedBy("a/b/c", "SimpleDeployment", owner))},
+		"ours, whatever its label is": {pod: podAt(0, mislabelled), want: "ns/a"},
+	} {
+		got := ""
+		if key, ok := ownerOf(tc.pod); ok {
+			got = key.String()
+		}
+		if got != tc.want {
+			t.Errorf("a Pod that is %s wakes %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestWhatLeftTheCacheIsRememberedUnlessItWasDeleted(t *testing.T) {
+	l := &lostPods{}
+	for _, obj := range []any{podAt(1, podTerminating), podAt(2, withoutOwner), "no object", object(1)} {
+		l.left(obj)
+	}
+	if names := l.take(owner); len(names) > 0 {
+		t.Errorf("remembered is %v, want nothing", names)
+	}
+	l.left(podAt(3))
+	l.left(podAt(3))
+	if names := l.take(owner); fmt.Sprint(names) != fmt.Sprint([]string{podName(3)}) {
+		t.Errorf("remembered is %v", names)
+	}
+	if names := l.take(owner); len(names) > 0 {
+		t.Errorf("taken twice is %v", names)
+	}
+	r := &Reconciler{lost: l}
+	l.left(podAt(3))
+	r.forget(object(1))
+	r.forget("no object")
+	if len(l.names) > 0 {
+		t.Errorf("of an object that is gone is remembered %v", l.names)
+	}
+}
+
+func TestPodsAreWatchedByTheirLabel(t *testing.T) {
+	if PodSelector != samples.PodOwnerUIDLabelKey {
+		t.Errorf("Pods are selected by %q and labelled by %q", PodSelector, samples.PodOwnerUIDLabelKey)
+	}
+}

@@ -1,0 +1,56 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+)
+
+const (
+	// uidDigits is how much of the hash of an object's UID stands in its Pods' names. In a namespace they are told apart by
+	// it if the objects' names are not, because they are too long.
+	uidDigits = 10
+
+	// slotDigits is how much room a slot has. A thousand Pods may be asked for, and some more terminating.
+	slotDigits = 6
+
+	// noSlot is the slot of a Pod with a name that we would not give.
+	noSlot = -1
+)
+
+// prefixOf is what the names of an object's Pods begin with. An object's name may have 253 characters and dots; a Pod's host
+// name, which is its name unless that has dots, 63.
+func prefixOf(sd *v1alpha1.SimpleDeployment) string {
+	const room = validation.DNS1123LabelMaxLength - len("-") - uidDigits - len("-") - slotDigits
+	name := strings.ReplaceAll(sd.Name, ".", "-")
+	name = strings.TrimRight(name[:min(len(name), room)], "-")
+	return name + "-" + hashOf(sd.UID) + "-"
+}
+
+func hashOf(uid types.UID) string {
+	sum := sha256.Sum256([]byte(uid))
+	return hex.EncodeToString(sum[:])[:uidDigits]
+}
+
+func nameOf(prefix string, slot int) string { return prefix + strconv.Itoa(slot) }
+
+// slotOf is the slot that a name with the prefix stands for, or noSlot.
+func slotOf(prefix, name string) int {
+	text, ok := strings.CutPrefix(name, prefix)
+	slot, err := strconv.Atoi(text)
+	if !ok || err != nil || slot < 0 || nameOf(prefix, slot) != name {
+		return noSlot
+	}
+	return slot
+}

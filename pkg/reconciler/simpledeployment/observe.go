@@ -1,0 +1,170 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/problem"
+)
+
+// observe finds the object's Pods, in the cache unless that is in doubt.
+func (p *pass) observe(ctx context.Context) *problem.Problem {
+	for _, pod := range p.cachedPods(p.sd.UID) {
+		if owns(p.sd, pod) {
+			p.pods = append(p.pods, p.podOf(pod))
+		}
+	}
+	if p.children.Doubtful(p.sd) {
+		return p.read(ctx)
+	}
+	return nil
+}
+
+// read finds the object's Pods on the API server. Those that it does not list although the cache has them are gone, or have lost
+// the label.
+func (p *pass) read(ctx context.Context) *problem.Problem {
+	list, err := p.kube.CoreV1().Pods(p.sd.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selectorOf(p.sd)})
+	if err != nil {
+		return p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("listing the Pods: %w", err))
+	}
+	var pods []pod
+	var ours []metav1.Object
+	for i := range list.Items {
+		if live := &list.Items[i]; owns(p.sd, live) {
+			pods, ours = append(pods, p.podOf(live)), append(ours, live)
+		}
+	}
+	missed := slices.DeleteFunc(p.pods, func(cached pod) bool {
+		return slices.ContainsFunc(pods, func(live pod) bool { return live.uid == cached.uid })
+	})
+	p.pods = pods
+	for _, cached := range missed {
+		if failed := p.find(ctx, cached.name); failed != nil {
+			return failed
+		}
+	}
+	p.children.Read(p.sd, ours)
+	return nil
+}
+
+// selectorOf selects the object's Pods, and whatever else has their label.
+func selectorOf(sd *v1alpha1.SimpleDeployment) string {
+	return labels.SelectorFromSet(labels.Set{samples.PodOwnerUIDLabelKey: string(sd.UID)}).String()
+}
+
+// cachedPods are the Pods in the cache that an object of this UID controls.
+func (r *Reconciler) cachedPods(owner types.UID) []*corev1.Pod {
+	return podsOf(r.pods, owner)
+}
+
+func podsOf(indexer cache.Indexer, owner types.UID) []*corev1.Pod {
+	objs, err := indexer.ByIndex(podsByOwner, string(owner))
+	if err != nil {
+		// The index exists as long as NewController adds it; an unknown one is the only error.
+		panic(fmt.Sprintf("index %s: %v", podsByOwner, err))
+	}
+	pods := make([]*corev1.Pod, 0, len(objs))
+	for _, obj := range objs {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// taken says whether the cache has a Pod of somebody else's with the name of a slot, as one that was ours until its controller
+// reference was removed.
+func (p *pass) taken(slot int) bool {
+	obj, exists, err := p.Reconciler.pods.GetByKey(p.sd.Namespace + "/" + nameOf(p.prefix, slot))
+	other, ok := obj.(*corev1.Pod)
+	return err == nil && exists && ok && !owns(p.sd, other)
+}
+
+func (p *pass) podOf(live *corev1.Pod) pod {
+	seen := pod{
+		name: live.Name, uid: live.UID, version: live.ResourceVersion, slot: slotOf(p.prefix, live.Name),
+		current:    live.Labels[samples.PodRevisionLabelKey] == p.revision,
+		created:    live.CreationTimestamp.Time,
+		unlabelled: live.Labels[samples.PodOwnerUIDLabelKey] != string(p.sd.UID),
+	}
+	switch {
+	case live.DeletionTimestamp != nil:
+		seen.class = terminating
+	case live.Status.Phase == corev1.PodFailed || live.Status.Phase == corev1.PodSucceeded:
+		seen.class, seen.ended = finished, endOf(live)
+	default:
+		for _, c := range live.Status.Conditions {
+			seen.ready = seen.ready || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		}
+	}
+	return seen
+}
+
+// endOf is when a finished Pod ended, as nearly as it says: a Pod that was refused by its node has no container that ended.
+func endOf(live *corev1.Pod) time.Time {
+	end := live.CreationTimestamp.Time
+	for _, c := range live.Status.Conditions {
+		end = later(end, c.LastTransitionTime.Time)
+	}
+	for _, c := range live.Status.ContainerStatuses {
+		if c.State.Terminated != nil {
+			end = later(end, c.State.Terminated.FinishedAt.Time)
+		}
+	}
+	return end
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// keepWhatIsRead is a cache.TransformFunc. What a pass reads of a Pod is a small part of it.
+func keepWhatIsRead(obj any) (any, error) {
+	full, ok := obj.(*corev1.Pod)
+	if !ok {
+		return obj, nil
+	}
+	kept := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: full.Namespace, Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion,
+			CreationTimestamp: full.CreationTimestamp, DeletionTimestamp: full.DeletionTimestamp,
+			OwnerReferences: full.OwnerReferences, Labels: map[string]string{},
+		},
+		Status: corev1.PodStatus{Phase: full.Status.Phase},
+	}
+	for _, key := range []string{samples.PodOwnerUIDLabelKey, samples.PodRevisionLabelKey} {
+		if value, ok := full.Labels[key]; ok {
+			kept.Labels[key] = value
+		}
+	}
+	for _, c := range full.Status.Conditions {
+		kept.Status.Conditions = append(kept.Status.Conditions,
+			corev1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
+	}
+	for _, c := range full.Status.ContainerStatuses {
+		if c.State.Terminated != nil {
+			kept.Status.ContainerStatuses = append(kept.Status.ContainerStatuses, corev1.ContainerStatus{
+				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: c.State.Terminated.FinishedAt}},
+			})
+		}
+	}
+	return kept, nil
+}

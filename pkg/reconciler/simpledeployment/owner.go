@@ -1,0 +1,64 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+)
+
+// PodSelector is the label selector of the Pods that the controller watches. Its binary puts it into the context of
+// NewController by filteredinformerfactory.WithSelectors, without which knative.dev/pkg has no filtered informers.
+const PodSelector = samples.PodOwnerUIDLabelKey
+
+// podsByOwner is the name of the index that finds the Pods of an object by its UID.
+const podsByOwner = "simpleDeploymentUID"
+
+func podIndexers() cache.Indexers {
+	return cache.Indexers{
+		podsByOwner: func(obj any) ([]string, error) {
+			if pod, ok := obj.(*corev1.Pod); ok {
+				if ref, ok := controllerOf(pod); ok {
+					return []string{string(ref.UID)}, nil
+				}
+			}
+			return nil, nil
+		},
+	}
+}
+
+// controllerOf is the controller reference of a Pod that a SimpleDeployment controls, of whatever version. Labels do not count:
+// anybody can set them.
+func controllerOf(pod metav1.Object) (*metav1.OwnerReference, bool) {
+	ref := metav1.GetControllerOf(pod)
+	if ref == nil {
+		return nil, false
+	}
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	gvk := (*v1alpha1.SimpleDeployment)(nil).GetGroupVersionKind()
+	return ref, err == nil && gv.Group == gvk.Group && ref.Kind == gvk.Kind
+}
+
+// owns says whether a Pod is the object's.
+func owns(sd *v1alpha1.SimpleDeployment, pod metav1.Object) bool {
+	ref, ok := controllerOf(pod)
+	return ok && ref.UID == sd.UID && pod.GetNamespace() == sd.Namespace
+}
+
+// ownerOf is the key of the object that a Pod wakes.
+func ownerOf(pod metav1.Object) (types.NamespacedName, bool) {
+	ref, ok := controllerOf(pod)
+	if !ok {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: pod.GetNamespace(), Name: ref.Name}, true
+}

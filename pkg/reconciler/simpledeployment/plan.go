@@ -1,0 +1,173 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// class is what a Pod counts as.
+type class int
+
+const (
+	// active Pods run, or are about to.
+	active class = iota
+	// finished Pods have ended and will not start again.
+	finished
+	// terminating Pods are being deleted. They may run for long still, but are none of those that are asked for.
+	terminating
+)
+
+// pod is what a plan knows of a Pod.
+type pod struct {
+	name string
+	uid  types.UID
+	// version is the resource version of the state that was looked at.
+	version string
+	slot    int
+	class   class
+	// current is whether the Pod is of the present spec, ready whether it is ready.
+	current, ready bool
+	created        time.Time
+	// ended is when a finished Pod ended.
+	ended time.Time
+	// unlabelled is whether a label by which it is found is not as it should be.
+	unlabelled bool
+}
+
+// holdFinished is how long a Pod that has ended holds its place. One that ends at once, as where no node takes it, would
+// otherwise be replaced as fast as we can.
+const holdFinished = 10 * time.Second
+
+// surge is how many active Pods there may be beyond those that are asked for.
+const surge = 1
+
+// plan is what is to be done next. What is to be done after that, the next pass sees.
+type plan struct {
+	// remove are Pods to delete, in this order.
+	remove []pod
+	// create are the slots of Pods to create once all of them are deleted.
+	create []int
+	// again is after how long to look again, though nothing may have happened; 0 for never.
+	again time.Duration
+}
+
+// counts are how many active Pods there are of each sort.
+type counts struct{ active, current, ready int }
+
+func count(pods []pod) counts {
+	var c counts
+	for _, p := range pods {
+		if p.class != active {
+			continue
+		}
+		c.active++
+		if p.current {
+			c.current++
+		}
+		if p.ready {
+			c.ready++
+		}
+	}
+	return c
+}
+
+// decide plans. taken says of which slots, beside those of the Pods, the names cannot be given.
+func decide(replicas int, pods []pod, taken func(slot int) bool, now time.Time) plan {
+	var p plan
+	held := 0
+	for _, f := range pods {
+		if f.class != finished {
+			continue
+		}
+		if wait := holdFinished - now.Sub(f.ended); wait > 0 {
+			held++
+			if p.again == 0 || wait < p.again {
+				p.again = wait
+			}
+		} else {
+			p.remove = append(p.remove, f)
+		}
+	}
+	c := count(pods)
+	for _, victim := range victims(replicas, pods, c) {
+		p.remove = append(p.remove, victim)
+		c.active--
+		if victim.current {
+			c.current--
+		}
+	}
+	missing := min(replicas-c.current, replicas+surge-c.active-held)
+	p.create = freeSlots(missing, pods, taken)
+	return p
+}
+
+// victims are the active Pods to delete. A ready one is among them only if enough others are ready. The order depends on
+// nothing but the Pods, so that a process which comes after another on the same Pods chooses the same.
+func victims(replicas int, pods []pod, c counts) []pod {
+	spare := c.ready - replicas
+	surplus := c.current - replicas
+	var chosen []pod
+	take := func(v pod) {
+		chosen = append(chosen, v)
+		if v.ready {
+			spare--
+		}
+	}
+	for _, v := range byAge(pods, func(p pod) bool { return !p.current && !p.ready }) {
+		take(v)
+	}
+	for _, ready := range []bool{false, true} {
+		youngest := byAge(pods, func(p pod) bool { return p.current && p.ready == ready })
+		slices.Reverse(youngest)
+		for _, v := range youngest {
+			if surplus > 0 && (!ready || spare > 0) {
+				take(v)
+				surplus--
+			}
+		}
+	}
+	for _, v := range byAge(pods, func(p pod) bool { return !p.current && p.ready }) {
+		if spare > 0 {
+			take(v)
+		}
+	}
+	return chosen
+}
+
+// byAge are the active Pods that meet a condition, the oldest first.
+func byAge(pods []pod, meets func(pod) bool) []pod {
+	var found []pod
+	for _, p := range pods {
+		if p.class == active && meets(p) {
+			found = append(found, p)
+		}
+	}
+	slices.SortFunc(found, func(a, b pod) int {
+		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.slot, b.slot), cmp.Compare(a.name, b.name))
+	})
+	return found
+}
+
+// freeSlots are the first slots that no Pod has, not even one that is terminating or finished: it may hang, and what
+// replaces it is not to wait for that.
+func freeSlots(n int, pods []pod, taken func(slot int) bool) []int {
+	used := make(map[int]bool, len(pods))
+	for _, p := range pods {
+		used[p.slot] = true
+	}
+	var free []int
+	for slot := 0; len(free) < n; slot++ {
+		if !used[slot] && !taken(slot) {
+			free = append(free, slot)
+		}
+	}
+	return free
+}

@@ -1,0 +1,53 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"fmt"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/pkg/transitions"
+)
+
+// EventRecovered is the reason of the Normal event that tells of the end of trouble. Warnings carry the reason of the condition
+// that became False. That Pods come and go is no event: their own tell of it.
+const EventRecovered = "Recovered"
+
+// reported are the conditions whose changes are events.
+var reported = []transitions.Reported{{
+	Condition: v1alpha1.SimpleDeploymentConditionUpToDate,
+	Reason:    EventRecovered,
+	Message:   "Nothing keeps the Pods from becoming what the spec asks for any more",
+	Passing:   true,
+}}
+
+// report writes to the status how far the object is.
+func (p *pass) report(stuck *problem.Problem) {
+	c, s := count(p.pods), &p.sd.Status
+	s.Replicas, s.UpdatedReplicas, s.ReadyReplicas = int32(c.active), int32(c.current), int32(c.ready) //nolint:gosec // Pods of one object
+	s.Selector = selectorOf(p.sd)
+
+	ready := fmt.Sprintf("%d of %d Pods are ready", c.ready, p.replicas)
+	if c.ready >= p.replicas {
+		s.MarkAvailable()
+	} else {
+		s.MarkNotAvailable(v1alpha1.ReasonWaitingForPods, ready)
+	}
+	switch {
+	case stuck != nil:
+		s.MarkStuck(stuck.Reason, stuck.Message)
+	case c.active > c.current:
+		s.MarkProgressing(v1alpha1.ReasonRollingOut,
+			fmt.Sprintf("%d of %d Pods are of the present spec, and %d of an earlier one", c.current, p.replicas, c.active-c.current))
+	case c.current > p.replicas:
+		s.MarkProgressing(v1alpha1.ReasonScalingDown, fmt.Sprintf("there are %d Pods, %d are asked for", c.current, p.replicas))
+	case c.current < p.replicas || c.ready < p.replicas:
+		s.MarkProgressing(v1alpha1.ReasonWaitingForPods, ready)
+	default:
+		s.MarkUpToDate()
+	}
+}

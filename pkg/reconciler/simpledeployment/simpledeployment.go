@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	"knative.dev/pkg/reconciler"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
+	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/pkg/transitions"
+)
+
+// Reconciler implements the generated reconciler's Interface. Its fields are set by NewController and not changed
+// afterwards. It needs no finalizer: the garbage collector deletes what an object controls.
+type Reconciler struct {
+	kube  kubernetes.Interface
+	clock clock.PassiveClock
+
+	// pods is the cache of the Pods that SimpleDeployments control, with the index podsByOwner.
+	pods cache.Indexer
+
+	// children knows which of our writes that cache has.
+	children *freshness.Children
+	lost     *lostPods
+}
+
+var _ simpledeploymentreconciler.Interface = (*Reconciler)(nil)
+
+// pass is one pass over one object.
+type pass struct {
+	*Reconciler
+
+	sd               *v1alpha1.SimpleDeployment
+	prefix, revision string
+	replicas         int
+
+	// pods are the object's, as they are known to be at that moment of the pass.
+	pods []pod
+	// again is after how long to look again though nothing may have happened; 0 for never.
+	again time.Duration
+}
+
+// ReconcileKind implements the generated Interface. It is called with a copy of an object that is not being deleted, when the
+// cache of Pods has what was written of them before; what it does to the status is written afterwards, in one request and
+// only if something changed.
+func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeployment) reconciler.Event {
+	changes := transitions.Begin(sd, reported)
+
+	p := &pass{Reconciler: r, sd: sd, prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
+	stuck := p.reconcile(ctx)
+	p.report(stuck)
+
+	changes.Record(ctx)
+
+	return problem.Outcome(stuck, &problem.Problem{Recheck: p.again})
+}
+
+func (p *pass) reconcile(ctx context.Context) *problem.Problem {
+	for _, step := range []func(context.Context) *problem.Problem{p.observe, p.recover, p.act} {
+		if stuck := step(ctx); stuck != nil {
+			return stuck
+		}
+	}
+	return nil
+}
+
+// replicasOf is within the bounds that the schema has, whatever an API server without it let in.
+func replicasOf(sd *v1alpha1.SimpleDeployment) int {
+	return int(min(max(sd.Spec.Replicas, 0), v1alpha1.SimpleDeploymentMaxReplicas))
+}

@@ -1,0 +1,307 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgotesting "k8s.io/client-go/testing"
+
+	"knative.dev/pkg/apis"
+	"knative.dev/pkg/controller"
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+)
+
+var (
+	errQuota = apierrors.NewForbidden(corev1.Resource("pods"), podName(0), errInduced)
+	// errServer leaves open whether it was done.
+	errServer = apierrors.NewInternalError(errInduced)
+)
+
+var quotaMessage = "pods \"" + podName(0) + "\" is forbidden: induced"
+
+const serverMessage = "Internal error occurred: induced"
+
+// refusedCreation is a row in which a Pod cannot be made.
+func refusedCreation(name string, objs objects, err error, message string) reconcilertesting.TableRow {
+	message = "creating Pod " + podName(0) + ": " + message
+	return reconcilertesting.TableRow{
+		Name: name, Objects: objs, WithReactors: reactions(failing("patch", "pods", err)),
+		WantPatches:       patches{applied(object(2), 0)},
+		WantStatusUpdates: becomes(object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, message)))),
+		WantErr:           true,
+		WantEvents:        []string{warning(v1alpha1.ReasonCreateFailed, message)},
+	}
+}
+
+func reactions(all ...clientgotesting.ReactionFunc) []clientgotesting.ReactionFunc { return all }
+
+func with(row reconcilertesting.TableRow, change func(*reconcilertesting.TableRow)) reconcilertesting.TableRow {
+	change(&row)
+	return row
+}
+
+func internalError(message string) string { return warning("InternalError", message) }
+
+func TestCreatingFails(t *testing.T) {
+	runTable(t, reconcilertesting.TableTest{
+		with(refusedCreation("refused, as by a quota: the others are not tried, and it is looked at again after a while", objects{object(2)}, errQuota, quotaMessage),
+			func(row *reconcilertesting.TableRow) { row.PostConditions = withRecheck(time.Second) }),
+		with(refusedCreation("no answer: nobody knows whether it was made", objects{object(2)}, errInduced, "induced"),
+			func(row *reconcilertesting.TableRow) {
+				row.WantEvents = append(row.WantEvents, internalError("creating Pod "+podName(0)+": induced"))
+				row.PostConditions = withError("induced", true)
+			}),
+		with(refusedCreation("the server failed: nobody knows whether it was made", objects{object(2)}, errServer, serverMessage),
+			func(row *reconcilertesting.TableRow) {
+				row.WantEvents = append(row.WantEvents, internalError("creating Pod "+podName(0)+": "+serverMessage))
+				row.PostConditions = withError("induced", true)
+			}),
+		{
+			Name:           "refused as before: no event",
+			Objects:        objects{object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, "creating Pod "+podName(0)+": "+quotaMessage)))},
+			WithReactors:   reactions(failing("patch", "pods", errQuota)),
+			WantPatches:    patches{applied(object(2), 0)},
+			WantErr:        true,
+			PostConditions: withRecheck(time.Second),
+		},
+		{
+			Name:              "refused for long: looked at again less often",
+			Objects:           objects{object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, "creating Pod "+podName(0)+": "+quotaMessage)), sinceAnHour)},
+			WithReactors:      reactions(failing("patch", "pods", errQuota)),
+			WantPatches:       patches{applied(object(2), 0)},
+			WantErr:           true,
+			PostConditions:    withRecheck(30 * time.Second),
+			WantStatusUpdates: nil,
+		},
+		{
+			Name:              "no longer refused",
+			Objects:           objects{object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonCreateFailed, "quota")))},
+			WantPatches:       patches{applied(object(1), 0)},
+			WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+			WantEvents:        []string{"Normal Recovered Nothing keeps the Pods from becoming what the spec asks for any more"},
+		},
+	})
+}
+
+// sinceAnHour has the condition been as it is for an hour.
+func sinceAnHour(sd *v1alpha1.SimpleDeployment) {
+	for i := range sd.Status.Conditions {
+		sd.Status.Conditions[i].LastTransitionTime = apis.VolatileTime{Inner: podAt(0).CreationTimestamp}
+	}
+}
+
+// inTheWay is a Pod of ours that the cache does not have, in a process that has read the others.
+func inTheWay(w *world) {
+	w.inner.children.Read(object(0), nil)
+	w.server.put(podAt(0))
+}
+
+func TestNameIsTakenAndCannotBeLookedAt(t *testing.T) {
+	const getFails = "induced"
+	message := "reading Pod " + podName(0) + ": " + getFails
+	gone := `creating Pod ` + podName(0) + `: Operation cannot be fulfilled on pods "` + podName(0) + `": it is another one`
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "reading fails",
+		Objects:           objects{object(1)},
+		OtherTestData:     prepared(inTheWay),
+		WithReactors:      reactions(failing("get", "pods", errInduced)),
+		WantPatches:       patches{applied(object(1), 0)},
+		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonReadFailed, message)))),
+		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message), internalError(message)},
+		WantErr:           true,
+		PostConditions:    withError(message, true),
+	}, {
+		Name:              "it went meanwhile",
+		Objects:           objects{object(1)},
+		OtherTestData:     prepared(inTheWay),
+		WithReactors:      reactions(failing("get", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(0)))),
+		WantPatches:       patches{applied(object(1), 0)},
+		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonCreateFailed, gone)))),
+		WantEvents:        []string{warning(v1alpha1.ReasonCreateFailed, gone)},
+		WantErr:           true,
+		PostConditions:    withError("it is another one", false),
+	}})
+}
+
+func TestDeletingFails(t *testing.T) {
+	message := func(cause string) string { return "deleting Pod " + podName(1) + ": " + cause }
+	forbidden := apierrors.NewForbidden(corev1.Resource("pods"), podName(1), errInduced)
+	refused := message("pods \"" + podName(1) + "\" is forbidden: induced")
+	pods := objects{object(1, atRest), podAt(0, podReady), podAt(1, podReady)}
+	stays := func(marks ...mark) []clientgotesting.UpdateActionImpl {
+		return becomes(object(1, status(2, 2, 2, append([]mark{available}, marks...)...)))
+	}
+	gone := becomes(object(1, status(1, 1, 1, available, upToDate)))
+	runTable(t, reconcilertesting.TableTest{{
+		Name: "refused", Objects: pods, WithReactors: reactions(failing("delete", "pods", forbidden)),
+		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, refused)),
+		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, refused)}, WantErr: true, PostConditions: withRecheck(time.Second),
+	}, {
+		Name: "no answer", Objects: pods, WithReactors: reactions(failing("delete", "pods", errInduced)),
+		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, message("induced"))),
+		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, message("induced")), internalError(message("induced"))},
+		WantErr:    true, PostConditions: withError("induced", true),
+	}, {
+		Name: "it was gone: that is what was wanted", Objects: pods,
+		WithReactors: reactions(failing("delete", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(1)))),
+		WantDeletes:  deletes{deleted(1)}, WantStatusUpdates: gone,
+	}, {
+		Name: "it has changed since it was looked at, or another one has its name: that is left to the next pass", Objects: pods,
+		WithReactors:      reactions(failing("delete", "pods", apierrors.NewConflict(corev1.Resource("pods"), podName(1), errInduced))),
+		WantDeletes:       deletes{deleted(1)},
+		WantStatusUpdates: stays(progressing(v1alpha1.ReasonScalingDown, "there are 2 Pods, 1 are asked for")),
+	}, {
+		Name:         "and nothing new is made beside it",
+		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1)},
+		WithReactors: reactions(failing("delete", "pods", forbidden)),
+		WantDeletes:  deletes{deleted(0)},
+		WantStatusUpdates: becomes(object(1, two, status(2, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed,
+			"deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")))),
+		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, "deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")},
+		WantErr:    true, PostConditions: withRecheck(time.Second),
+	}})
+}
+
+func TestReadingFails(t *testing.T) {
+	const message = "listing the Pods: induced"
+	doubtful := prepared(func(w *world) { w.inner.children.Doubt(object(0)) })
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "in doubt: nothing is done on a cache that may be wrong",
+		Objects:           objects{object(2), podAt(0, podReady)},
+		OtherTestData:     doubtful,
+		WithReactors:      reactions(failing("list", "pods", errInduced)),
+		WantStatusUpdates: becomes(object(2, status(1, 1, 1, waiting(1, 2), stuck(v1alpha1.ReasonReadFailed, message)))),
+		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message), internalError(message)},
+		WantErr:           true,
+		PostConditions:    withError(message, true),
+	}, {
+		Name:              "before the first write of a process: nothing is deleted",
+		Objects:           objects{object(0), podAt(0, podReady)},
+		WithReactors:      reactions(failing("list", "pods", errInduced)),
+		WantStatusUpdates: becomes(object(0, status(1, 1, 1, available, stuck(v1alpha1.ReasonReadFailed, message)))),
+		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message), internalError(message)},
+		WantErr:           true,
+		PostConditions:    withError(message, true),
+	}, {
+		Name:          "in doubt, and the Pods are read: one that the cache lacks counts",
+		Objects:       objects{object(1, status(1, 1, 1, available, upToDate))},
+		OtherTestData: prepared(func(w *world) { w.inner.children.Doubt(object(0)); w.server.put(podAt(0, podReady)) }),
+	}, {
+		Name:          "the first write of a process: another one has deleted already, as the cache does not know",
+		Objects:       objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady), podAt(1, podReady)},
+		OtherTestData: prepared(func(w *world) { w.server.remove(podName(0)) }),
+	}})
+}
+
+func TestLabellingFails(t *testing.T) {
+	message := "labelling Pod " + podName(0) + ": induced"
+	failed := func(name string, objs objects, data map[string]any) reconcilertesting.TableRow {
+		return reconcilertesting.TableRow{
+			Name: name, Objects: objs, OtherTestData: data, WithReactors: reactions(failing("patch", "pods", errInduced)),
+			WantPatches: patches{relabels(0)}, WantErr: true, PostConditions: withError(message, true),
+			WantEvents: []string{warning(v1alpha1.ReasonLabelFailed, message), internalError(message)},
+		}
+	}
+	runTable(t, reconcilertesting.TableTest{
+		with(failed("of one in the cache", objects{object(1), podAt(0, podReady, mislabelled)}, nil), func(row *reconcilertesting.TableRow) {
+			row.WantStatusUpdates = becomes(object(1, status(1, 1, 1, available, stuck(v1alpha1.ReasonLabelFailed, message))))
+		}),
+		with(failed("of one that has left it: it is not forgotten", objects{object(1)}, prepared(func(w *world) {
+			w.server.put(podAt(0, unlabelled))
+			w.inner.lost.left(podAt(0))
+		})), func(row *reconcilertesting.TableRow) {
+			row.WantStatusUpdates = becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonLabelFailed, message))))
+			row.PostConditions = append(row.PostConditions, ends(func(w *world, _ error) string {
+				if names := w.inner.lost.take(owner); len(names) != 1 {
+					return "the Pod is forgotten"
+				}
+				return ""
+			})...)
+		}),
+		{
+			Name:          "it cannot be read: it is not forgotten",
+			Objects:       objects{object(1)},
+			OtherTestData: prepared(func(w *world) { w.inner.lost.left(podAt(0)) }),
+			WithReactors:  reactions(failing("get", "pods", errInduced)),
+			WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1),
+				stuck(v1alpha1.ReasonReadFailed, "reading Pod "+podName(0)+": induced")))),
+			WantEvents: []string{
+				warning(v1alpha1.ReasonReadFailed, "reading Pod "+podName(0)+": induced"), internalError("reading Pod " + podName(0) + ": induced"),
+			},
+			WantErr: true,
+			PostConditions: ends(func(w *world, _ error) string {
+				if names := w.inner.lost.take(owner); len(names) != 1 {
+					return "the Pod is forgotten"
+				}
+				return ""
+			}),
+		},
+	})
+}
+
+func TestStatusWriteFails(t *testing.T) {
+	conflict := apierrors.NewConflict(schema.GroupResource{Group: "samples.knative.dev", Resource: "simpledeployments"}, "a", errInduced)
+	for name, err := range map[string]error{"induced": errInduced, "conflict": conflict} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, object(1), podAt(0, podReady))
+			fails := true
+			w.samples.PrependReactor("update", "simpledeployments", func(clientgotesting.Action) (bool, runtime.Object, error) {
+				return fails, nil, err
+			})
+			if got := w.reconcile(t.Context()); got == nil {
+				t.Error("the pass ends well, want it to be repeated")
+			}
+			fails = false
+			if got := w.reconcile(t.Context()); got != nil {
+				t.Errorf("the next pass ends with %v", got)
+			}
+		})
+	}
+}
+
+func TestNoPassBeginsOnACacheThatLacksWhatTheLastOneWrote(t *testing.T) {
+	w := newWorld(t, object(2))
+	if err := w.reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	writes := len(w.kube.Actions())
+	if requeue, after := controller.IsRequeueKey(w.reconcile(t.Context())); !requeue || after == 0 || len(w.kube.Actions()) != writes {
+		t.Errorf("a pass took place before the cache had the Pods that the last one made")
+	}
+	for _, pod := range w.server.pods {
+		if err := w.pods.Add(pod.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.reconcile(t.Context()); err != nil || len(w.kube.Actions()) != writes {
+		t.Errorf("the pass ends with %v, after %v", err, w.kube.Actions()[writes:])
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for code, want := range map[int32]bool{
+		http.StatusBadRequest: true, http.StatusForbidden: true, http.StatusUnprocessableEntity: true, http.StatusTooManyRequests: true,
+		http.StatusRequestTimeout: false, http.StatusInternalServerError: false, http.StatusServiceUnavailable: false, http.StatusGatewayTimeout: false,
+	} {
+		err := &apierrors.StatusError{}
+		err.ErrStatus.Code = code
+		if got := refused(err); got != want {
+			t.Errorf("refused(code %d) = %t, want %t", code, got, want)
+		}
+	}
+	if refused(errInduced) {
+		t.Error("an error without an answer of the API server is taken for a refusal")
+	}
+}

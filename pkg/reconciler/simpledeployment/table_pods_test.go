@@ -1,0 +1,217 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgotesting "k8s.io/client-go/testing"
+
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+)
+
+type (
+	objects = []runtime.Object
+	patches = []clientgotesting.PatchActionImpl
+	deletes = []clientgotesting.DeleteActionImpl
+)
+
+var (
+	atRest = status(2, 2, 2, available, upToDate)
+	two    = image("two")
+)
+
+func rolling(current, replicas, old int) mark {
+	return progressing(v1alpha1.ReasonRollingOut,
+		fmt.Sprintf("%d of %d Pods are of the present spec, and %d of an earlier one", current, replicas, old))
+}
+
+func TestPods(t *testing.T) {
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "none yet: all are made, and no event, for it is well from the start",
+		Objects:           objects{object(2)},
+		WantPatches:       patches{applied(object(2), 0), applied(object(2), 1)},
+		WantStatusUpdates: becomes(object(2, status(2, 2, 0, waiting(0, 2), progressing(v1alpha1.ReasonWaitingForPods, "0 of 2 Pods are ready")))),
+	}, {
+		Name:              "all ready",
+		Objects:           objects{object(2, status(2, 2, 0, waiting(0, 2))), podAt(0, podReady), podAt(1, podReady)},
+		WantStatusUpdates: becomes(object(2, atRest)),
+	}, {
+		Name:    "at rest: nothing is written",
+		Objects: objects{object(2, atRest), podAt(0, podReady), podAt(1, podReady)},
+	}, {
+		Name:              "none asked for",
+		Objects:           objects{object(0)},
+		WantStatusUpdates: becomes(object(0, status(0, 0, 0, available, upToDate))),
+	}, {
+		Name:    "the gone object's Pods are the garbage collector's",
+		Objects: objects{podAt(0, podReady)},
+	}, {
+		Name: "an object that is being deleted makes none",
+		Objects: objects{object(2, func(sd *v1alpha1.SimpleDeployment) {
+			at := podAt(0, podTerminating).DeletionTimestamp
+			sd.DeletionTimestamp, sd.Finalizers = at, []string{"foregroundDeletion"}
+		})},
+	}, {
+		Name:              "a Pod was deleted: its place is filled under another name, for it may hang",
+		Objects:           objects{object(2, atRest), podAt(0, podReady, podTerminating), podAt(1, podReady)},
+		WantPatches:       patches{applied(object(2), 2)},
+		WantStatusUpdates: becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
+	}, {
+		Name:              "a Pod was evicted: it is replaced, and stays for a while",
+		Objects:           objects{object(2, atRest), podAt(0, podPhase(corev1.PodFailed, time.Second)), podAt(1, podReady)},
+		WantPatches:       patches{applied(object(2), 2)},
+		WantStatusUpdates: becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
+		WantErr:           true,
+		PostConditions:    withRecheck(holdFinished - time.Second),
+	}, {
+		Name:        "a Pod ended long ago: it goes",
+		Objects:     objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podPhase(corev1.PodSucceeded, time.Hour)), podAt(1, podReady)},
+		WantDeletes: deletes{deleted(0)},
+	}, {
+		Name:              "another image: one more than asked for, and the old ones stay",
+		Objects:           objects{object(2, two, atRest), podAt(0, podReady), podAt(1, podReady)},
+		WantPatches:       patches{applied(object(2, two), 2)},
+		WantStatusUpdates: becomes(object(2, two, status(3, 1, 2, available, rolling(1, 2, 2)))),
+	}, {
+		Name:              "another variable: the same",
+		Objects:           objects{object(1, variable("A", "1"), status(1, 1, 1, available, upToDate)), podAt(0, podReady)},
+		WantPatches:       patches{applied(object(1, variable("A", "1")), 1)},
+		WantStatusUpdates: becomes(object(1, variable("A", "1"), status(2, 1, 1, available, rolling(1, 1, 1)))),
+	}, {
+		Name:              "the new one is ready: an old one goes, the next comes",
+		Objects:           objects{object(2, two, status(3, 1, 2)), podAt(0, podReady), podAt(1, podReady), podAt(2, podReady, podOf(two))},
+		WantDeletes:       deletes{deleted(0)},
+		WantPatches:       patches{applied(object(2, two), 3)},
+		WantStatusUpdates: becomes(object(2, two, status(3, 2, 2, available, rolling(2, 2, 1)))),
+	}, {
+		Name:              "fewer asked for: the youngest go",
+		Objects:           objects{object(1, atRest), podAt(0, podReady), podAt(1, podReady)},
+		WantDeletes:       deletes{deleted(1)},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
+	}, {
+		Name:              "fewer asked for, and those that are ready are needed",
+		Objects:           objects{object(1, atRest), podAt(0), podAt(1, podReady)},
+		WantDeletes:       deletes{deleted(0)},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
+	}, {
+		Name: "a webhook has put a container before ours and rewritten the image: no reason to replace it",
+		Objects: objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady, func(pod *corev1.Pod) {
+			pod.Spec.Containers = []corev1.Container{{Name: "sidecar", Image: "proxy"}, {Name: containerName, Image: "mirror/one"}}
+		})},
+	}})
+}
+
+func TestForeignPods(t *testing.T) {
+	made := patches{applied(object(1), 1)}
+	waits := becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready"))))
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "labels without a controller reference: it is not ours, and its name is left to it",
+		Objects:           objects{object(1), podAt(0, podReady, withoutOwner)},
+		WantPatches:       made,
+		WantStatusUpdates: waits,
+	}, {
+		Name:              "labels, and a controller of another kind",
+		Objects:           objects{object(1), podAt(0, podReady, ownedBy("apps/v1", "ReplicaSet", owner))},
+		WantPatches:       made,
+		WantStatusUpdates: waits,
+	}, {
+		Name:              "an object of the same name that is gone controlled it",
+		Objects:           objects{object(1), podAt(0, podReady, ownedBy("samples.knative.dev/v1alpha1", "SimpleDeployment", "uid-before"))},
+		WantPatches:       made,
+		WantStatusUpdates: waits,
+	}, {
+		Name:              "another version of our kind controls it: it is ours",
+		Objects:           objects{object(1), podAt(0, podReady, ownedBy("samples.knative.dev/v9", "SimpleDeployment", owner))},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
+	}, {
+		Name:        "somebody else's has the very name, and no label by which we would see it",
+		Objects:     objects{object(1), podAt(0, withoutOwner, unlabelled)},
+		WantPatches: patches{applied(object(1), 0)},
+		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1),
+			stuck(v1alpha1.ReasonNameTaken, "Pod "+podName(0)+" exists and is not this object's")))),
+		WantEvents:     []string{warning(v1alpha1.ReasonNameTaken, "Pod "+podName(0)+" exists and is not this object's")},
+		WantErr:        true,
+		PostConditions: withRecheck(time.Second),
+	}, {
+		Name:              "somebody else's is as ours would be",
+		Objects:           objects{object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonNameTaken, "as before"))), podAt(1)},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+		WantEvents:        []string{"Normal Recovered Nothing keeps the Pods from becoming what the spec asks for any more"},
+	}})
+}
+
+func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
+	found := becomes(object(1, status(1, 1, 1, available, upToDate)))
+	late := func(slot int, mods ...func(*corev1.Pod)) map[string]any {
+		return prepared(func(w *world) {
+			// It is not the first write of the process.
+			w.inner.children.Read(object(0), nil)
+			w.server.put(podAt(slot, mods...))
+		})
+	}
+	lost := func(mods ...func(*corev1.Pod)) map[string]any {
+		return prepared(func(w *world) {
+			w.server.put(podAt(0, mods...))
+			w.inner.lost.left(podAt(0))
+		})
+	}
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "made by a process that died, and this one's first write: it is found before anything is made",
+		Objects:           objects{object(1)},
+		OtherTestData:     prepared(func(w *world) { w.server.put(podAt(0, podReady)) }),
+		WantStatusUpdates: found,
+	}, {
+		Name:              "made by a request whose process died: it is ours, and not made again",
+		Objects:           objects{object(1)},
+		OtherTestData:     late(0, podReady),
+		WantPatches:       patches{applied(object(1), 0)},
+		WantStatusUpdates: found,
+	}, {
+		Name:              "made of an earlier spec: its image is not touched",
+		Objects:           objects{object(1, two)},
+		OtherTestData:     late(0, podReady),
+		WantPatches:       patches{applied(object(1, two), 0)},
+		WantStatusUpdates: becomes(object(1, two, status(1, 0, 1, available, rolling(0, 1, 1)))),
+	}, {
+		Name:              "it lost its label while nobody looked: it gets it back",
+		Objects:           objects{object(1)},
+		OtherTestData:     late(0, podReady, unlabelled),
+		WantPatches:       patches{applied(object(1), 0), relabels(0)},
+		WantStatusUpdates: found,
+	}, {
+		Name:          "it lost its label: it gets it back before another is made",
+		Objects:       objects{object(1, status(1, 1, 1, available, upToDate))},
+		OtherTestData: lost(podReady, unlabelled),
+		WantPatches:   patches{relabels(0)},
+	}, {
+		Name:          "it left the cache and is back",
+		Objects:       objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady)},
+		OtherTestData: prepared(func(w *world) { w.inner.lost.left(podAt(0)) }),
+	}, {
+		Name:              "it left the cache because it is gone",
+		Objects:           objects{object(1)},
+		OtherTestData:     prepared(func(w *world) { w.inner.lost.left(podAt(0)) }),
+		WantPatches:       patches{applied(object(1), 0)},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+	}, {
+		Name:              "it left the cache and is not ours any more: another takes its place, and it keeps its name",
+		Objects:           objects{object(1), podAt(0, podReady, withoutOwner)},
+		OtherTestData:     prepared(func(w *world) { w.inner.lost.left(podAt(0)) }),
+		WantPatches:       patches{applied(object(1), 1)},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+	}, {
+		Name:        "its label was changed: it is put right",
+		Objects:     objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady, mislabelled)},
+		WantPatches: patches{relabels(0)},
+	}})
+}
