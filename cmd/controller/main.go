@@ -8,12 +8,14 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
+	filteredinformerfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/signals"
 
 	"github.com/mallard-dev/mallard/internal/process"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressableservice"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressbinding"
+	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
 )
 
 type settings struct {
@@ -27,8 +29,11 @@ func main() {
 	process.MustLoad("controller", "reconciles the objects of samples.knative.dev", &s)
 	controller.DefaultThreadsPerController = int(s.Workers)
 
-	process.Run(signals.NewContext(), "controller", s.Settings,
+	// Of Pods only those with the label are watched.
+	ctx := filteredinformerfactory.WithSelectors(signals.NewContext(), simpledeployment.PodSelector)
+	process.Run(ctx, "controller", s.Settings,
 		addressableservice.NewController,
 		addressbinding.NewController,
+		simpledeployment.NewController,
 	)
 }

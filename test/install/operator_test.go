@@ -27,6 +27,13 @@ spec:
   publish: {alias: alias}
 `
 
+const deployment = `
+apiVersion: samples.knative.dev/v1alpha1
+kind: SimpleDeployment
+metadata: {name: it}
+spec: {image: one}
+`
+
 // A process refuses to start on a bad config map, the webhook too, so the way to mend one must not lead through the webhook.
 func TestAConfigMapCanBeMendedWhileTheWebhookIsDown(t *testing.T) {
 	env := harness.Own(t)
@@ -58,6 +65,8 @@ func TestSingleNamespaceWorks(t *testing.T) {
 	if err != nil || alias.Spec.ExternalName == "" {
 		t.Errorf("the alias in the namespace: %v, %v", alias, err)
 	}
+
+	env.Await(t, env.Apply(t, metav1.NamespaceDefault, deployment)[0], harness.Ready)
 
 	// Nobody is asked about another namespace, so not even a finalizer is set there.
 	outside := env.Apply(t, env.Namespace(t), sample)[1]

@@ -8,6 +8,7 @@ package permissions
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,10 +39,15 @@ func (g grant) String() string {
 	return fmt.Sprintf("%s: %s %s %s/%s %s (%s)", g.account, g.verb, cmp.Or(g.group, "core"), g.resource, g.name, g.namespace, g.role)
 }
 
-// covers says whether a request is what the grant allows.
-func (g grant) covers(r harness.Request) bool {
+// usedBy says whether a request is what the grant allows. An apply that makes an object needs two.
+func (g grant) usedBy(e harness.AuditEntry) bool {
+	created := e.Verb == "patch" && e.Code == http.StatusCreated && g.verb == "create"
+	return g.covers(e.Request, created)
+}
+
+func (g grant) covers(r harness.Request, created bool) bool {
 	resource, subresource, _ := strings.Cut(g.resource, "/")
-	return g.verb == r.Verb && g.group == r.Group && resource == r.Resource && subresource == r.Subresource &&
+	return (g.verb == r.Verb || created) && g.group == r.Group && resource == r.Resource && subresource == r.Subresource &&
 		(g.namespace == "" || g.namespace == r.Namespace) && (g.name == "" || g.name == r.Name)
 }
 

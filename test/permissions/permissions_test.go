@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -44,6 +45,12 @@ metadata: {name: it}
 spec:
   ref: {apiVersion: v1, kind: Service, name: target}
   publish: {alias: it}
+`
+	deployment = `
+apiVersion: samples.knative.dev/v1alpha1
+kind: SimpleDeployment
+metadata: {name: it}
+spec: {image: one}
 `
 )
 
@@ -77,7 +84,7 @@ func TestEveryGrantIsUsedAndNoneIsMissing(t *testing.T) {
 	}
 	for _, g := range granted(t) {
 		used := slices.ContainsFunc(entries, func(e harness.AuditEntry) bool {
-			return e.User == env.User(g.account) && g.covers(e.Request)
+			return e.User == env.User(g.account) && g.usedBy(e)
 		})
 		if !used {
 			t.Errorf("granted but never used: %s", g)
@@ -87,6 +94,50 @@ func TestEveryGrantIsUsedAndNoneIsMissing(t *testing.T) {
 
 // live is the operator's life: each thing for which it has a permission happens.
 func live(t *testing.T, env *harness.Env) {
+	t.Helper()
+	address(t, env)
+	deploy(t, env)
+}
+
+// deploy is the life of a SimpleDeployment.
+func deploy(t *testing.T, env *harness.Env) {
+	t.Helper()
+	ns := env.Namespace(t)
+	proxy := env.Proxy(t, "controller")
+	// A status write that meets a conflict is tried again on what is read anew.
+	undo := proxy.Fail(harness.Matching("update", "simpledeployments/status"), http.StatusConflict)
+	sd := env.Apply(t, ns, deployment)[0]
+	harness.Eventually(t, "the object is read anew", func(context.Context) error {
+		if proxy.Requests()[harness.Answer{Verb: "get", Group: v1.SchemeGroupVersion.Group, Resource: "simpledeployments", Code: http.StatusOK}] == 0 {
+			return errors.New("it was not")
+		}
+		return nil
+	})
+	undo()
+	env.Await(t, sd, harness.Ready)
+
+	// A Pod that has lost its label is looked at, and labelled again.
+	pods, err := env.Kube.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: samples.PodOwnerUIDLabelKey})
+	if err != nil || len(pods.Items) != 1 {
+		t.Fatalf("listing the Pods: %v (%d)", err, len(pods.Items))
+	}
+	pod := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Namespace: ns, Name: pods.Items[0].Name}
+	env.Patch(t, pod, `{"metadata": {"labels": {"`+samples.PodOwnerUIDLabelKey+`": null}}}`)
+	env.Await(t, pod, func(o *unstructured.Unstructured) error {
+		if o == nil || o.GetLabels()[samples.PodOwnerUIDLabelKey] == "" {
+			return errors.New("it has no label")
+		}
+		return nil
+	})
+
+	env.Patch(t, sd, `{"spec": {"replicas": 0}}`)
+	env.Await(t, pod, harness.Gone)
+	env.Delete(t, sd)
+	env.Await(t, sd, harness.Gone)
+}
+
+// address is the life of an AddressableService.
+func address(t *testing.T, env *harness.Env) {
 	t.Helper()
 	ns := env.Namespace(t)
 	alias := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: directory, Name: "it"}
@@ -197,12 +248,15 @@ func TestWhatNobodyMayDo(t *testing.T) {
 		for _, g := range []grant{
 			{verb: "get", resource: "secrets", namespace: "kube-system"},
 			{verb: "list", resource: "secrets"},
-			{verb: "list", resource: "pods"},
+			{verb: "update", resource: "pods"},
+			{verb: "deletecollection", resource: "pods"},
+			{verb: "create", resource: "pods/exec"},
 			{verb: "create", resource: "services", namespace: metav1.NamespaceDefault},
 			{verb: "delete", resource: "services", namespace: metav1.NamespaceDefault},
 			{verb: "update", resource: "configmaps", namespace: env.SystemNamespace},
 			{verb: "update", group: "samples.knative.dev", resource: "addressableservices"},
 			{verb: "delete", group: "samples.knative.dev", resource: "addressableservices"},
+			{verb: "update", group: "samples.knative.dev", resource: "simpledeployments/scale"},
 			{verb: "update", group: "admissionregistration.k8s.io", resource: "mutatingwebhookconfigurations", name: "somebody-elses"},
 			{verb: "update", group: "apiextensions.k8s.io", resource: "customresourcedefinitions"},
 			{verb: "create", group: "rbac.authorization.k8s.io", resource: "clusterroles"},

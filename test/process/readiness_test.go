@@ -21,7 +21,7 @@ func TestTheControllerIsReadyOnceEachCacheIsFilled(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.WithProxy("controller"))
 	controller := newProbed(t, env, "controller")
-	for _, resource := range []string{"addressableservices", "services", "namespaces", "customresourcedefinitions"} {
+	for _, resource := range []string{"addressableservices", "simpledeployments", "pods", "services", "namespaces", "customresourcedefinitions"} {
 		held := env.Proxy(t, "controller").Hold(harness.Matching("*", resource))
 		started := controller.start(t)
 		held.Wait(t)
