@@ -23,7 +23,7 @@ func TestDeploymentByName(t *testing.T) {
 	w := newWorld(t, harness.Shared(t))
 	d := w.Apply(t, w.ns, deployment("d", "")+"---"+deployment("other", ""))
 	ab := w.bind(t, "b", byName)
-	w.Await(t, ab, isReady, counts(1, 1))
+	w.Await(t, ab, harness.Ready, counts(1, 1))
 	w.Await(t, d[0], has(address))
 	if err := has("")(w.get(t, d[1])); err != nil {
 		t.Errorf("the Deployment beside it: %v", err)
@@ -40,7 +40,7 @@ func TestThreeDeploymentsBySelector(t *testing.T) {
 	chosen := w.Apply(t, w.ns, strings.Join(manifests, "---"))
 	other := w.Apply(t, w.ns, deployment("other", "bound: to-another"))[0]
 	ab := w.bind(t, "b", byLabel, "variable: PEER")
-	w.Await(t, ab, isReady, counts(3, 3))
+	w.Await(t, ab, harness.Ready, counts(3, 3))
 	for _, ref := range chosen {
 		w.Await(t, ref, hasVariable("PEER", address), has(""))
 	}
@@ -72,7 +72,7 @@ func TestEveryKindWithAPodTemplate(t *testing.T) {
 			subject := w.Apply(t, w.ns, manifest)[0]
 			mark := w.Mark(t)
 			ab := w.bind(t, "b", fmt.Sprintf("{apiVersion: %s, kind: %s, name: s}", tc.apiVersion, kind))
-			w.Await(t, ab, isReady, counts(1, 1))
+			w.Await(t, ab, harness.Ready, counts(1, 1))
 			w.Await(t, subject, has(address, tc.path...))
 			if got := w.patches(t, mark, tc.resource); len(got) != 1 {
 				t.Errorf("the controller wrote %d times to it, want once: %v", len(got), got)
@@ -104,7 +104,7 @@ spec:
 	w.Await(t, late, has(address))
 	w.Await(t, ab, counts(2, 1))
 	w.Delete(t, early)
-	w.Await(t, ab, isReady, counts(1, 1))
+	w.Await(t, ab, harness.Ready, counts(1, 1))
 	w.Delete(t, ab)
 	w.Await(t, ab, harness.Gone)
 	if err := has(address)(w.get(t, late)); err != nil {
@@ -127,7 +127,7 @@ func TestSimpleDeploymentThroughConfigurable(t *testing.T) {
 	bare := w.Apply(t, w.ns, "apiVersion: samples.knative.dev/v1alpha1\nkind: SimpleDeployment\nmetadata: {name: bare, labels: {bound: to-it}}\nspec: {image: i, replicas: 0}\n")[0]
 	full := w.Apply(t, w.ns, "apiVersion: samples.knative.dev/v1alpha1\nkind: SimpleDeployment\nmetadata: {name: full, labels: {bound: to-it}}\nspec: {image: i, replicas: 0, configurable: {env: [{name: A, value: b}]}}\n")[0]
 	ab := w.bind(t, "b", "{apiVersion: samples.knative.dev/v1alpha1, kind: SimpleDeployment, selector: {matchLabels: {bound: to-it}}}")
-	w.Await(t, ab, isReady, counts(2, 2))
+	w.Await(t, ab, harness.Ready, counts(2, 2))
 	ours := map[string]any{"name": "K_ADDRESS", "value": address}
 	own := map[string]any{"name": "A", "value": "b"}
 	w.Await(t, bare, value(ours))
@@ -198,7 +198,7 @@ func TestNothingElseOfTheSubjectChangesAndItsUserCanApplyItAgain(t *testing.T) {
 			d := deployments(w.ns, "d")
 			before := w.get(t, d)
 			ab := w.bind(t, "b", byName)
-			w.Await(t, ab, isReady)
+			w.Await(t, ab, harness.Ready)
 			after := w.Await(t, d, has(address))
 
 			if diff := cmp.Diff(without(t, before, ""), without(t, after, "K_ADDRESS")); diff != "" {
@@ -239,7 +239,7 @@ func TestNewSubjectStartsWithItsAddress(t *testing.T) {
 	w := newWorld(t, harness.Shared(t))
 	named, selecting := w.bind(t, "named", byName), w.bind(t, "selecting", byLabel, "variable: PEER")
 	w.Await(t, named, notBound("SubjectNotFound"), harness.HasCondition("Intercepted", "True", ""))
-	w.Await(t, selecting, isReady, counts(0, 0))
+	w.Await(t, selecting, harness.Ready, counts(0, 0))
 	mark := w.Mark(t)
 	for name, flags := range map[string][]string{"d": nil, "e": {"--server-side"}} {
 		w.put(t, deployment(name, "bound: to-it"), flags...)
@@ -252,8 +252,8 @@ func TestNewSubjectStartsWithItsAddress(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w.Await(t, named, isReady, counts(1, 1))
-	w.Await(t, selecting, isReady, counts(2, 2))
+	w.Await(t, named, harness.Ready, counts(1, 1))
+	w.Await(t, selecting, harness.Ready, counts(2, 2))
 	if got := w.patches(t, mark, "deployments"); len(got) > 0 {
 		t.Errorf("the controller wrote to them: %v", got)
 	}

@@ -188,6 +188,13 @@ func notBound(reason string) harness.Condition {
 	return harness.HasCondition("SubjectsBound", "False", reason)
 }
 
+// Options of requests to which there is nothing to say.
+var (
+	getNow    = metav1.GetOptions{}
+	updateNow = metav1.UpdateOptions{}
+	deleteNow = metav1.DeleteOptions{}
+)
+
 // get reads an object.
 func (w *world) get(t *testing.T, ref harness.Ref) *unstructured.Unstructured {
 	t.Helper()
@@ -222,5 +229,3 @@ func (w *world) binding(ctx context.Context, name string) (*v1.AddressBinding, e
 	}
 	return ab, nil
 }
-
-var isReady = harness.HasCondition("SubjectsBound", "True", "")

@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// subjects is how many the test of costs makes.
+const subjects = 200
+
+// TestTwoHundredSubjectsBySelector is one story: two hundred subjects are bound; then they are at rest; the controller is
+// started anew; there is one more; there is another binding; one is changed;
+// and the address changes.
+func TestTwoHundredSubjectsBySelector(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t)
+	w := newWorld(t, env)
+	var manifests []string
+	for i := range subjects {
+		manifests = append(manifests, deployment(fmt.Sprintf("d%03d", i), "bound: to-it"))
+	}
+	w.Apply(t, w.ns, strings.Join(manifests, "---"))
+	mark := w.Mark(t)
+	ab := w.bind(t, "b", byLabel)
+	began := time.Now()
+	w.AwaitWithin(t, time.Minute, ab, harness.HasCondition("SubjectsBound", "True", ""), counts(subjects, subjects))
+	t.Logf("bound %d subjects in %s", subjects, time.Since(began).Round(time.Millisecond))
+	w.exactlyOnce(t, mark, subjects)
+	w.Await(t, ab, harness.Ready)
+
+	w.atRest(t, "at rest", func() {
+		// A pass over the binding that nothing asks for.
+		w.Patch(t, ab, `{"metadata": {"annotations": {"passes": "1"}}}`)
+	})
+	w.atRest(t, "after a restart", func() { env.Process(t, "controller").Restart(t) })
+
+	mark = w.Mark(t)
+	late := w.Apply(t, w.ns, deployment("late", "bound: to-it"))[0]
+	if err := has(address)(w.get(t, late)); err != nil {
+		t.Errorf("a new subject does not start with its address: %v", err)
+	}
+	w.Await(t, ab, harness.Ready, counts(subjects+1, subjects+1))
+	if got := w.patches(t, mark, "deployments"); len(got) > 0 {
+		t.Errorf("a new subject costs writes of the controller: %v", got)
+	}
+
+	// They all have what another binding wants of them.
+	mark = w.Mark(t)
+	again := w.bind(t, "c", byLabel)
+	w.Await(t, again, harness.Ready, counts(subjects+1, subjects+1))
+	if got := w.patches(t, mark, "deployments"); len(got) > 0 {
+		t.Errorf("subjects that have what they are to have were written to %d times", len(got))
+	}
+
+	// One that is made to differ costs its patch, unless admission was first.
+	mark = w.Mark(t)
+	one := deployments(w.ns, "d007")
+	w.Patch(t, one, `{"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "main"}], "initContainers": null}}}}`)
+	w.Await(t, one, has(address))
+	if got := w.patches(t, mark, "deployments"); len(got) > 1 {
+		t.Errorf("there were %d patches, want at most one: %v", len(got), got)
+	}
+
+	mark = w.Mark(t)
+	w.setAddress(t, otherAddress)
+	w.AwaitWithin(t, time.Minute, late, has(otherAddress))
+	for _, ref := range []harness.Ref{ab, again} {
+		w.AwaitWithin(t, time.Minute, ref, harness.Ready, counts(subjects+1, subjects+1), hasValue(otherAddress))
+	}
+	w.exactlyOnce(t, mark, subjects+1)
+}
+
+func hasValue(want string) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if got, _, _ := unstructured.NestedString(o.Object, "status", "value"); got != want {
+			return fmt.Errorf("its status has value %q, want %q", got, want)
+		}
+		return nil
+	}
+}
+
+// exactlyOnce fails unless the controller has patched so many subjects since, each once.
+func (w *world) exactlyOnce(t *testing.T, mark harness.Mark, want int) {
+	t.Helper()
+	times := map[string]int{}
+	entries := w.patches(t, mark, "deployments")
+	for _, e := range entries {
+		times[e.Name]++
+		if e.Code != 200 || e.Verb != "patch" {
+			t.Errorf("%s of %s was answered with %d", e.Verb, e.Name, e.Code)
+		}
+	}
+	for name, n := range times {
+		if n != 1 {
+			t.Errorf("%s was patched %d times", name, n)
+		}
+	}
+	if len(times) != want {
+		t.Errorf("%d subjects were patched by %d requests, want %d", len(times), len(entries), want)
+	}
+}
+
+// atRest fails if the controller writes anything in the namespace because of something that changes nothing.
+func (w *world) atRest(t *testing.T, when string, cause func()) {
+	t.Helper()
+	ab, err := w.binding(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	controller := w.Process(t, "controller")
+	mark, from := w.Mark(t), len(controller.Log(t))
+	cause()
+	harness.EventuallyWithin(t, time.Minute, when+": a pass over the binding", func(context.Context) error {
+		log := controller.Log(t)
+		if len(log) < from {
+			from = 0
+		}
+		for line := range strings.Lines(log[from:]) {
+			if strings.Contains(line, `"Reconcile succeeded"`) && strings.Contains(line, `"`+w.ns+`/b"`) {
+				return nil
+			}
+		}
+		return fmt.Errorf("there was none")
+	})
+	for _, e := range mark.Entries(t, harness.Writes, harness.ByUser(w.User("controller")), harness.ByRequest(harness.InNamespace(w.ns))) {
+		t.Errorf("%s: the controller made a %s of %s %s", when, e.Verb, e.Resource, e.Name)
+	}
+	after, err := w.binding(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(after.Status) == "" || after.Status.ObservedGeneration != ab.Status.ObservedGeneration {
+		t.Errorf("%s: the status has changed from %+v to %+v", when, ab.Status, after.Status)
+	}
+}

@@ -1,0 +1,225 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// definition defines a kind with a Pod template in a group of its own, and lets the operator bind its objects if granted.
+func definition(group, spec string, granted bool) string {
+	crd := fmt.Sprintf(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: workers.%[1]s}
+spec:
+  group: %[1]s
+  scope: Namespaced
+  names: {kind: Worker, plural: workers}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: %[2]s}}}
+`, group, spec)
+	if granted {
+		crd += "---\n" + grant(group)
+	}
+	return crd
+}
+
+func grant(group string) string {
+	return fmt.Sprintf(`
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: workers-%[1]s, labels: {duck.knative.dev/podspecable: "true"}}
+rules:
+- {apiGroups: [%[1]s], resources: [workers], verbs: [list, watch, patch]}
+`, group)
+}
+
+const anything = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
+
+// define applies a definition, and takes it away with the test.
+func (w *world) define(t *testing.T, manifests string) {
+	t.Helper()
+	for _, ref := range w.Apply(t, "", manifests) {
+		t.Cleanup(func() {
+			// The context of the test is over by now.
+			_ = w.Dynamic.Resource(ref.Resource).Delete(context.Background(), ref.Name, deleteNow)
+		})
+	}
+}
+
+func worker(group, name, spec string) string {
+	return fmt.Sprintf("apiVersion: %s/v1\nkind: Worker\nmetadata: {name: %s, labels: {bound: to-it}}\nspec: %s\n", group, name, spec)
+}
+
+const withContainers = "{other: kept, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}, {name: d, image: d, env: [{name: A, value: b}]}]}}}"
+
+func toWorker(group, name string) string {
+	return fmt.Sprintf("{apiVersion: %s/v1, kind: Worker, name: %s}", group, name)
+}
+
+func TestCRDWithATemplate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	const group = "with-template.example.com"
+	w.define(t, definition(group, anything, true))
+	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
+	ab := w.bind(t, "b", toWorker(group, "k"))
+	w.Await(t, ab, harness.Ready, counts(1, 1))
+	w.Await(t, k, has(address))
+	w.Delete(t, ab)
+	w.Await(t, ab, harness.Gone)
+	w.Await(t, k, has(""))
+}
+
+func TestKindThatAppearsLaterAndGoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	const group = "later.example.com"
+	ab := w.bind(t, "b", toWorker(group, "k"))
+	w.Await(t, ab, notBound("SubjectKindNotFound"), harness.HasCondition("Intercepted", "Unknown", "SubjectKindNotFound"))
+	w.define(t, definition(group, anything, true))
+	w.Await(t, ab, notBound("SubjectNotFound"))
+	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
+	w.Await(t, k, has(address))
+	w.Await(t, ab, harness.Ready)
+	crd := harness.Ref{Resource: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, Name: "workers." + group}
+	w.Delete(t, crd)
+	w.Await(t, crd, harness.Gone)
+	w.Await(t, ab, notBound("SubjectKindNotFound"))
+	w.Delete(t, ab)
+	w.Await(t, ab, harness.Gone)
+}
+
+func TestKindThatIsNotPodSpecable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	const group = "no-template.example.com"
+	w.define(t, definition(group, anything, true))
+	w.Apply(t, w.ns, worker(group, "empty", "{}")+"---\n"+worker(group, "strange", "{template: text}"))
+	w.Apply(t, w.ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n")
+	for name, subject := range map[string]string{
+		"empty": toWorker(group, "empty"), "strange": toWorker(group, "strange"), "cm": "{apiVersion: v1, kind: ConfigMap, name: cm}",
+		"node": "{apiVersion: v1, kind: Node, name: n1}",
+	} {
+		ab := w.bind(t, name, subject)
+		w.Await(t, ab, notBound("SubjectNotPodSpecable"))
+		w.Delete(t, ab)
+		w.Await(t, ab, harness.Gone)
+	}
+}
+
+// asked are the requests of the controller for the workers of a group.
+func asked(t *testing.T, w *world, mark harness.Mark, group string) []harness.AuditEntry {
+	t.Helper()
+	return mark.Entries(t, harness.ByUser(w.User("controller")), func(e harness.AuditEntry) bool { return e.Group == group })
+}
+
+func TestMissingPermissionIsSaidAskedForSeldomAndNoticedOnceGranted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	const group = "forbidden.example.com"
+	w.define(t, definition(group, anything, false))
+	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
+	mark, began := w.Mark(t), time.Now()
+	ab := w.bind(t, "b", toWorker(group, "k"))
+	w.Await(t, ab, notBound("SubjectForbidden"))
+	// Each time is twice as late as the one before: after 1, 2, 4 and 8 s. What wakes the binding besides is its own writes.
+	harness.Eventually(t, "the fifth request", func(context.Context) error {
+		if n := len(asked(t, w, mark, group)); n < 5 {
+			return fmt.Errorf("there were %d", n)
+		}
+		return nil
+	})
+	if took := time.Since(began); took < 3*time.Second {
+		t.Errorf("five requests were made within %s", took)
+	}
+	w.define(t, grant(group))
+	w.Await(t, k, has(address))
+	w.Await(t, ab, harness.Ready)
+	if n, most := len(asked(t, w, mark, group)), 20; n > most {
+		t.Errorf("there were %d requests, want at most %d", n, most)
+	}
+}
+
+func TestPermissionThatGoesKeepsTheFinalizerUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	const group = "revoked.example.com"
+	w.define(t, definition(group, anything, false))
+	role := w.Apply(t, "", grant(group))[0]
+	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
+	ab := w.bind(t, "b", toWorker(group, "k"))
+	w.Await(t, k, has(address))
+	w.Await(t, ab, harness.Ready)
+	w.Delete(t, role)
+	harness.Eventually(t, "the permission is gone", func(context.Context) error {
+		out, err := w.TryKubectl(t, "", "auth", "can-i", "patch", "workers."+group, "-n", w.ns, "--as", w.User("controller"))
+		if strings.TrimSpace(out) != "no" {
+			return fmt.Errorf("it is there: %s (%w)", out, errors.Join(err))
+		}
+		return nil
+	})
+	w.Delete(t, ab)
+	w.Await(t, ab, notBound("SubjectForbidden"))
+	w.define(t, grant(group))
+	w.Await(t, ab, harness.Gone)
+	w.Await(t, k, has(""))
+}
+
+func TestWhoUndoesAgainAndAgainMakesNoHotLoop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	d := w.Apply(t, w.ns, deployment("d", ""))[0]
+	ab := w.bind(t, "b", byName)
+	w.Await(t, ab, harness.Ready)
+	mark := w.Mark(t)
+	// What an operator does that writes its whole Deployment anew whenever it differs.
+	const period = 50 * time.Millisecond
+	undo := harness.Every(t, period, func(ctx context.Context, _ int) error {
+		live, err := w.Kube.AppsV1().Deployments(w.ns).Get(ctx, d.Name, getNow)
+		if err != nil {
+			return fmt.Errorf("reading the Deployment: %w", err)
+		}
+		for i := range live.Spec.Template.Spec.Containers {
+			c := &live.Spec.Template.Spec.Containers[i]
+			for j := range c.Env {
+				if c.Env[j].Name == "K_ADDRESS" {
+					c.Env = c.Env[:j]
+					break
+				}
+			}
+		}
+		live.Spec.Template.Spec.InitContainers[0].Env = nil
+		_, _ = w.Kube.AppsV1().Deployments(w.ns).Update(ctx, live, updateNow)
+		return nil
+	})
+	w.Await(t, ab, notBound("BindFailed"))
+	harness.Eventually(t, "the third patch", func(context.Context) error {
+		if n := len(w.patches(t, mark, "deployments")); n < 3 {
+			return fmt.Errorf("there were %d", n)
+		}
+		return nil
+	})
+	undone, _ := undo.Stop()
+	if n := len(w.patches(t, mark, "deployments")); n > 5 || len(undone) < 2*n {
+		t.Errorf("there were %d patches while it was undone %d times", n, len(undone))
+	}
+	w.Await(t, d, has(address))
+	w.Await(t, ab, harness.Ready)
+}
