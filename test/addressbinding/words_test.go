@@ -191,7 +191,6 @@ func notBound(reason string) harness.Condition {
 // Options of requests to which there is nothing to say.
 var (
 	getNow    = metav1.GetOptions{}
-	updateNow = metav1.UpdateOptions{}
 	deleteNow = metav1.DeleteOptions{}
 )
 

@@ -58,7 +58,10 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 	sweeps[gvk.GroupKind()] = r.sweep(ctx, ab, gvk, all, !ahead, false)
 	own := sweeps[gvk.GroupKind()]
 	r.sweepBound(ctx, ab, sweeps, all)
-	settling := r.prune(ab, wanted, sweeps, all)
+	var settling *problem.Problem
+	if !ahead {
+		settling = r.prune(ab, wanted, sweeps, all)
+	}
 
 	markSubjects(ab, own, sweeps)
 	return own, first(append(problemsOf(sweeps), settling))
@@ -146,7 +149,8 @@ func (r *Reconciler) sweep(ctx context.Context, ab *v1.AddressBinding, gvk schem
 }
 
 // prune takes out of status.bound what no object holds any more. It returns a problem with the time of another look if
-// something is to be taken out later.
+// something is to be taken out later. It is not called as long as the status is ahead of what is stored: another binding may
+// just now be leaving the same variable to this one, by what it sees of it.
 func (r *Reconciler) prune(ab *v1.AddressBinding, wanted *v1.BoundVariable, sweeps map[schema.GroupKind]sweep, all []*v1.AddressBinding) *problem.Problem {
 	var later time.Duration
 	terminating := r.isTerminating(ab.Namespace)

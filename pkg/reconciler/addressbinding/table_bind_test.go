@@ -53,6 +53,19 @@ func TestBind(t *testing.T) {
 		Objects:           []runtime.Object{object("a", well), hello(other), namespace(), everywhere, deployment("d", has(url))},
 		WantStatusUpdates: becomes(object("a", status(resolvedTo(other), lists(url, other), binds(aboutTo), counted(1, 0), intercepted))),
 	}, {
+		Name: "another address, while another binding still seems to want the old one: that may be leaving it to us just now",
+		Objects: []runtime.Object{
+			object("a", well), object("b", well), hello(other), namespace(), everywhere, deployment("d", has(url)),
+		},
+		WantStatusUpdates: becomes(object("a", status(resolvedTo(other), lists(url, other), binds(aboutTo), counted(1, 0), intercepted))),
+	}, {
+		Name: "then it is left to the other binding",
+		Objects: []runtime.Object{
+			object("a", status(resolvedTo(other), lists(url, other), isBound, counted(1, 1), intercepted)), object("b", well),
+			hello(other), namespace(), everywhere, deployment("d", has(other)),
+		},
+		WantStatusUpdates: becomes(object("a", status(resolvedTo(other), lists(other), isBound, counted(1, 1), intercepted))),
+	}, {
 		Name: "another address, listed: it takes the place of the old one",
 		Objects: []runtime.Object{
 			object("a", status(resolvedTo(other), lists(url, other), binds(aboutTo), counted(1, 0), intercepted)),
