@@ -127,3 +127,26 @@ func (r Requests) String() string {
 	}
 	return text.String()
 }
+
+// Admissions are how often the API server has asked each webhook of admission, by the webhook's name, from its own metric
+// apiserver_admission_webhook_request_total. Requests that failed count, too.
+func (e *Env) Admissions(t testing.TB) map[string]int {
+	t.Helper()
+	text, err := e.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	if err != nil {
+		t.Fatalf("reading the metrics of the API server: %v", err)
+	}
+	families, err := parseMetrics(text)
+	if err != nil {
+		t.Fatalf("reading the metrics of the API server: %v", err)
+	}
+	admissions := map[string]int{}
+	for _, metric := range families["apiserver_admission_webhook_request_total"].GetMetric() {
+		for _, label := range metric.GetLabel() {
+			if label.GetName() == "name" {
+				admissions[label.GetValue()] += int(metric.GetCounter().GetValue())
+			}
+		}
+	}
+	return admissions
+}

@@ -1,0 +1,126 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package admission
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+var schemaNamespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+
+const ofNamespaces, ofObjects = "namespaces.binding.webhook.samples.knative.dev", "objects.binding.webhook.samples.knative.dev"
+
+// TestWhatSubjectsCostAndWhileNoWebhookRuns is one story, for it counts what an API server of its own asks, and then stops
+// whom it asks.
+func TestWhatSubjectsCostAndWhileNoWebhookRuns(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
+	s := newSubjects(t, env, include)
+	elsewhere := newSubjects(t, env)
+	before := env.Admissions(t)
+	asked := func() [2]int {
+		now := env.Admissions(t)
+		return [2]int{now[ofNamespaces] - before[ofNamespaces], now[ofObjects] - before[ofObjects]}
+	}
+
+	// Without a binding nobody is asked.
+	s.create(t, deployments, deployments.object("early"))
+	if got := asked(); got != [2]int{} {
+		t.Errorf("without a binding the webhooks are asked %v times", got)
+	}
+	binding := s.bound(t, deployments)
+	s.Await(t, binding, harness.Ready, boundTo(1))
+
+	write := func(k bindable, of *subjects, name, patch string, subresources ...string) error {
+		_, err := of.of(k).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+		return err
+	}
+	before = env.Admissions(t)
+	s.create(t, deployments, deployments.object("it"))
+	if got := asked(); got != [2]int{1, 0} {
+		t.Errorf("for one new subject the webhooks are asked %v times, want once", got)
+	}
+	for _, err := range []error{
+		write(deployments, s, "it", `{"spec": {"replicas": 3}}`, "scale"),
+		write(deployments, s, "it", `{"status": {"replicas": 3}}`, "status"),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	s.Await(t, binding, harness.Ready, boundTo(2))
+	if got := asked(); got != [2]int{1, 0} {
+		t.Errorf("after its scale and status were written the webhooks have been asked %v times, want once in all", got)
+	}
+
+	env.Process(t, "webhook").Kill(t)
+	dead := func(k bindable, of *subjects, name string, labels ...string) error {
+		object := k.object(name)
+		own := object.GetLabels()
+		for _, label := range labels {
+			own[label] = "true"
+		}
+		object.SetLabels(own)
+		_, err := of.of(k).Create(t.Context(), object, metav1.CreateOptions{})
+		return err
+	}
+	for what, refused := range map[string]struct {
+		webhook string
+		err     error
+	}{
+		"a new subject":                 {ofNamespaces, dead(deployments, s, "late")},
+		"one that opts in by itself":    {ofObjects, dead(deployments, elsewhere, "late", include)},
+		"a change of one that is there": {ofNamespaces, write(deployments, s, "it", `{"metadata": {"annotations": {"a": "b"}}}`)},
+	} {
+		if refused.err == nil || !strings.Contains(refused.err.Error(), `failed calling webhook "`+refused.webhook+`"`) {
+			t.Errorf("%s while no webhook runs: got error %v, want one that names %s", what, refused.err, refused.webhook)
+		}
+	}
+	for what, err := range map[string]error{
+		"one that opts out":               dead(deployments, s, "out", exclude),
+		"one where nobody opts in":        dead(deployments, elsewhere, "in"),
+		"one of a kind without a binding": dead(cronJobs, s, "other"),
+		"scaling":                         write(deployments, s, "it", `{"spec": {"replicas": 4}}`, "scale"),
+		"a status":                        write(deployments, s, "it", `{"status": {"replicas": 4}}`, "status"),
+		"deleting":                        s.of(deployments).Delete(t.Context(), "early", metav1.DeleteOptions{}),
+	} {
+		if err != nil {
+			t.Errorf("%s while no webhook runs: %v", what, err)
+		}
+	}
+	// The controller's writes are not asked about.
+	const second = "http://second.example.com"
+	s.setAddress(t, harness.Ref{Resource: resource, Namespace: s.namespace, Name: "hello"}, second)
+	s.Await(t, s.ref(deployments, "it"), func(o *unstructured.Unstructured) error {
+		if strings.Count(specOf(o), second) != 2 {
+			return fmt.Errorf("it is %s", specOf(o))
+		}
+		return nil
+	})
+
+	env.Process(t, "webhook").Start(t)
+	if got := s.create(t, deployments, deployments.object("late")); strings.Count(specOf(got), second) != 2 {
+		t.Errorf("once it is back, a new subject is %s", specOf(got))
+	}
+}
+
+func boundTo(subjects int64) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if bound, _, _ := unstructured.NestedInt64(o.Object, "status", "subjects", "bound"); bound != subjects {
+			return fmt.Errorf("%d subjects are bound, want %d", bound, subjects)
+		}
+		return nil
+	}
+}
