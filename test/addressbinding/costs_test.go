@@ -7,6 +7,7 @@ package addressbinding
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -132,7 +133,7 @@ func (w *world) atRest(t *testing.T, when string, cause func()) {
 				return nil
 			}
 		}
-		return fmt.Errorf("there was none")
+		return errors.New("there was none")
 	})
 	for _, e := range mark.Entries(t, harness.Writes, harness.ByUser(w.User("controller")), harness.ByRequest(harness.InNamespace(w.ns))) {
 		t.Errorf("%s: the controller made a %s of %s %s", when, e.Verb, e.Resource, e.Name)

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -136,7 +137,7 @@ func TestSimpleDeploymentThroughConfigurable(t *testing.T) {
 	w.Await(t, ab, harness.Gone)
 	w.Await(t, bare, value(), func(o *unstructured.Unstructured) error {
 		if _, found, _ := unstructured.NestedMap(o.Object, "spec", "configurable"); found {
-			return fmt.Errorf("an empty spec.configurable is left behind")
+			return errors.New("an empty spec.configurable is left behind")
 		}
 		return nil
 	})

@@ -112,7 +112,9 @@ func cronJobs(ctx context.Context) duck.InformerFactory {
 // injection has put there: podspecable.Get(ctx) and configurable.Get(ctx) return them. The generated ones wait for ever for an
 // object that does not fit, and cannot be stopped; see docs/adr/0005-own-duck-informers.md. They are made from the client that
 // was injected, so that a fake one is used as well. The second result stops the informers of all of them.
-func withSafeDucks(ctx context.Context, client dynamic.Interface, handler cache.ResourceEventHandler) (context.Context, func(func(schema.GroupVersionResource) bool)) {
+func withSafeDucks(ctx context.Context, client dynamic.Interface, handler cache.ResourceEventHandler) (
+	safe context.Context, stop func(func(schema.GroupVersionResource) bool),
+) {
 	var all []*duckinformer.Factory
 	for shape, key := range map[binding.Shape]any{
 		binding.PodTemplate:  podspecable.Key{},

@@ -53,7 +53,7 @@ func run(t *testing.T, subjects ...runtime.Object) *running {
 	r := &running{dynamic: fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), subjectLists, subjects...)}
 	// The one that is injected does not know these kinds.
 	ctx = context.WithValue(ctx, dynamicclient.Key{}, r.dynamic)
-	fakekubeclient.Get(ctx).Discovery().(*fake.FakeDiscovery).Resources = builtIn //nolint:forcetypeassert // it is a fake
+	fakekubeclient.Get(ctx).Discovery().(*fake.FakeDiscovery).Resources = builtIn
 	r.ctx = ctx
 	kube := fakekubeclient.Get(ctx)
 	if _, err := kube.CoreV1().Namespaces().Create(ctx, namespace(), metav1.CreateOptions{}); err != nil {

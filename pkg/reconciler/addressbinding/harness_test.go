@@ -109,7 +109,8 @@ var builtIn = []*metav1.APIResourceList{{
 	GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "pods", Kind: "Pod", Namespaced: true}, {Name: "nodes", Kind: "Node"}},
 }, {
 	GroupVersion: "apps/v1", APIResources: []metav1.APIResource{
-		{Name: "deployments/status", Kind: "Deployment", Namespaced: true}, {Name: "deployments", Kind: "Deployment", Namespaced: true},
+		{Name: "deployments/status", Kind: "Deployment", Namespaced: true},
+		{Name: "deployments", Kind: "Deployment", Namespaced: true},
 		{Name: "statefulsets", Kind: "StatefulSet", Namespaced: true},
 	},
 }, {

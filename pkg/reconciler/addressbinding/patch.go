@@ -161,7 +161,7 @@ func isChangedMeanwhile(err error) bool {
 	if apierrors.IsConflict(err) {
 		return true
 	}
-	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // the client does not wrap it
+	status, ok := err.(apierrors.APIStatus)
 	if !ok || !apierrors.IsInvalid(err) {
 		return false
 	}

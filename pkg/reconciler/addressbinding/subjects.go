@@ -48,7 +48,8 @@ func (r *Reconciler) findKind(gvk schema.GroupVersionKind, anyVersion bool) (kin
 	case err != nil:
 		return kind{}, true, problem.Failed(v1.ReasonSubjectUnavailable, err)
 	case !served.Namespaced:
-		return kind{}, false, problem.Newf(v1.ReasonSubjectNotPodSpecable, "objects of %s are in no namespace, so there are none beside the binding", gvk.GroupKind())
+		return kind{}, false, problem.Newf(v1.ReasonSubjectNotPodSpecable,
+			"objects of %s are in no namespace, so there are none beside the binding", gvk.GroupKind())
 	case !binding.Bindable(gvk.GroupKind(), served.BuiltIn):
 		return kind{}, false, problem.Newf(v1.ReasonSubjectNotPodSpecable, "%s is a built-in kind without a Pod template", gvk.GroupKind())
 	}

@@ -66,40 +66,47 @@ func TestSubjectsThatCannotBeBound(t *testing.T) {
 			WantStatusUpdates: becomes(object("a", bySelector,
 				listed(unbound(v1.ReasonVariableTaken, ownVariable+"; and 1 more"), counted(3, 1), intercepted))),
 			WantEvents: []string{warning(v1.ReasonVariableTaken, ownVariable+"; and 1 more")},
-		}, {
+		},
+		{
 			Name:    "a Job that was there before",
 			Objects: []runtime.Object{object("a", job, status(resolvedTo(url), jobs)), hello(url), everywhere, namespace(), subjectOf("batch/v1", "Job", "j")},
 			WantStatusUpdates: becomes(object("a", job, status(resolvedTo(url), jobs, unbound(v1.ReasonSubjectImmutable,
 				"Job j was there before the address, and its containers cannot be changed"), counted(1, 0), intercepted))),
 			WantEvents: []string{warning(v1.ReasonSubjectImmutable, "Job j was there before the address, and its containers cannot be changed")},
-		}, {
+		},
+		{
 			Name:              "an object that opts in alone",
 			Objects:           []runtime.Object{object("a", listed()), hello(url), everywhere, namespace(withoutLabels), deployment("d", withLabels(map[string]string{"bindings.knative.dev/include": "true"}))},
 			WantPatches:       patches(patched("d", adds(url))),
 			WantStatusUpdates: becomes(object("a", well)),
-		}, {
+		},
+		{
 			Name:        "one that opts out while bound loses its variable",
 			Objects:     []runtime.Object{object("a", well), hello(url), everywhere, namespace(optedOut), deployment("d", has(url))},
 			WantPatches: patches(patched("d", removes)),
 			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonNotIncluded,
 				"Deployment d: it or its namespace has the label bindings.knative.dev/exclude=true"), counted(1, 0), intercepted))),
 			WantEvents: []string{warning(v1.ReasonNotIncluded, "Deployment d: it or its namespace has the label bindings.knative.dev/exclude=true")},
-		}, {
+		},
+		{
 			Name:              "one that leaves the selector loses its variable",
 			Objects:           []runtime.Object{object("a", bySelector, well), hello(url), everywhere, namespace(), deployment("d", has(url), withLabels(nil))},
 			WantPatches:       patches(patched("d", removes)),
 			WantStatusUpdates: becomes(object("a", bySelector, listed(isBound, counted(0, 0), intercepted))),
-		}, {
+		},
+		{
 			Name:              "its own variable goes: it gets ours",
 			Objects:           []runtime.Object{object("a", listed(unbound(v1.ReasonVariableTaken, ownVariable), counted(1, 0), intercepted)), hello(url), everywhere, namespace(), deployment("d")},
 			WantPatches:       patches(patched("d", adds(url))),
 			WantStatusUpdates: becomes(object("a", well)),
 			WantEvents:        []string{normal(EventSubjectsBound, "Every subject has the address")},
-		}, {
+		},
+		{
 			Name:              "no rule of the webhook yet",
 			Objects:           []runtime.Object{object("a", listed()), hello(url), namespace(), webhooks(), deployment("d", has(url))},
 			WantStatusUpdates: becomes(object("a", listed(isBound, counted(1, 1), notIntercepted(noRule)))),
-		}, {
+		},
+		{
 			Name:              "no configuration of the webhook",
 			Objects:           []runtime.Object{object("a", listed()), hello(url), namespace(), deployment("d", has(url))},
 			WantStatusUpdates: becomes(object("a", listed(isBound, counted(1, 1), notIntercepted("the MutatingWebhookConfiguration binding.webhook.samples.knative.dev does not exist")))),
@@ -136,7 +143,8 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 				unbound(v1.ReasonSubjectNotPodSpecable, "Pod is a built-in kind without a Pod template"),
 				kindUnknown(v1.ReasonSubjectNotPodSpecable, "Pod is a built-in kind without a Pod template")))),
 			WantEvents: []string{warning(v1.ReasonSubjectNotPodSpecable, "Pod is a built-in kind without a Pod template")},
-		}, {
+		},
+		{
 			Name: "that comes later",
 			Objects: []runtime.Object{
 				object("a", toDuck, status(resolvedTo(url), entry, unbound(v1.ReasonSubjectKindNotFound, absent))), hello(url), namespace(), everywhere,
@@ -145,7 +153,8 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 			WantPatches:       patches(patched("k", adds(url))),
 			WantStatusUpdates: becomes(object("a", toDuck, status(resolvedTo(url), entry, isBound, counted(1, 1), intercepted))),
 			WantEvents:        []string{normal(EventSubjectsBound, "Every subject has the address")},
-		}, {
+		},
+		{
 			Name: "whose template is none",
 			Objects: []runtime.Object{
 				object("a", toDuck, status(resolvedTo(url), entry)), hello(url), namespace(), everywhere,
@@ -153,7 +162,8 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 			},
 			WantStatusUpdates: becomes(object("a", toDuck, status(resolvedTo(url), entry, unbound(v1.ReasonSubjectNotPodSpecable, malformed), counted(1, 0), intercepted))),
 			WantEvents:        []string{warning(v1.ReasonSubjectNotPodSpecable, malformed)},
-		}, {
+		},
+		{
 			Name:    "that cannot be looked up: tried again",
 			Objects: []runtime.Object{object("a", listed()), hello(url), namespace(), everywhere},
 			OtherTestData: map[string]any{prepareData: func(_ *testing.T, w *world) {
@@ -163,20 +173,23 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced"),
 				kindUnknown(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced")))),
 			WantEvents: []string{warning(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced"), warning("InternalError", "discovering apps/v1: induced")},
-		}, {
+		},
+		{
 			Name:         "that may not be listed: looked at again",
 			Objects:      []runtime.Object{object("a", listed()), hello(url), namespace(), everywhere},
 			WithReactors: failing("list", "deployments", apierrors.NewForbidden(deploymentsResource, "", errors.New("no"))),
 			WantErr:      true, PostConditions: withRecheck(problem.FirstRecheck),
 			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectForbidden, mayNotList), intercepted))),
 			WantEvents:        []string{warning(v1.ReasonSubjectForbidden, mayNotList)},
-		}, {
+		},
+		{
 			Name:              "that is gone meanwhile: its CRD tells",
 			Objects:           []runtime.Object{object("a", listed()), hello(url), namespace(), everywhere},
 			WithReactors:      failing("list", "deployments", apierrors.NewNotFound(deploymentsResource, "")),
 			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Deployment at apps/v1"), intercepted))),
 			WantEvents:        []string{warning(v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Deployment at apps/v1")},
-		}, {
+		},
+		{
 			Name:         "that cannot be listed: tried again",
 			Objects:      []runtime.Object{object("a", listed()), hello(url), namespace(), everywhere},
 			WithReactors: failing("list", "deployments", errInduced),
@@ -227,7 +240,8 @@ func TestPatchIsRefused(t *testing.T) {
 			WantPatches:       patches(patched("d", adds(url))),
 			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectNotFound, "Deployment.apps d does not exist"), counted(0, 0), intercepted))),
 			WantEvents:        []string{warning(v1.ReasonSubjectNotFound, "Deployment.apps d does not exist")},
-		}, {
+		},
+		{
 			Name:         "forbidden: the others are not tried",
 			Objects:      []runtime.Object{object("a", bySelector, listed()), hello(url), namespace(), everywhere, deployment("d"), deployment("e")},
 			WithReactors: failing("patch", "deployments", apierrors.NewForbidden(deploymentsResource, "d", errInduced)),
@@ -235,14 +249,16 @@ func TestPatchIsRefused(t *testing.T) {
 			WantStatusUpdates: becomes(object("a", bySelector, listed(unbound(v1.ReasonSubjectForbidden,
 				`patching Deployment d: deployments.apps "d" is forbidden: induced`), counted(2, 0), intercepted))),
 			WantEvents: []string{warning(v1.ReasonSubjectForbidden, `patching Deployment d: deployments.apps "d" is forbidden: induced`)},
-		}, {
+		},
+		{
 			Name:         "one fails: the others are tried",
 			Objects:      []runtime.Object{object("a", bySelector, listed()), hello(url), namespace(), everywhere, deployment("d"), deployment("e")},
 			WithReactors: failing("patch", "deployments", errInduced),
 			WantPatches:  patches(patched("d", adds(url)), patched("e", adds(url))), WantErr: true, PostConditions: withError(failed),
 			WantStatusUpdates: becomes(object("a", bySelector, listed(unbound(v1.ReasonBindFailed, failed+"; and 1 more"), counted(2, 0), intercepted))),
 			WantEvents:        []string{warning(v1.ReasonBindFailed, failed+"; and 1 more"), warning("InternalError", failed)},
-		}, {
+		},
+		{
 			Name:    "the status cannot be written: tried again",
 			Objects: objects, WithReactors: failing("update", "addressbindings", errInduced),
 			WantPatches: patches(patched("d", adds(url))), WantErr: true, PostConditions: withError("induced"),

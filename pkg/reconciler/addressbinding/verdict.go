@@ -31,7 +31,7 @@ var precedence = []string{
 // troubles are the messages of what is in the way, by reason.
 type troubles map[string][]string
 
-func (t troubles) add(reason, format string, args ...any) {
+func (t troubles) addf(reason, format string, args ...any) {
 	t[reason] = append(t[reason], fmt.Sprintf(format, args...))
 }
 
@@ -60,7 +60,7 @@ func markSubjects(ab *v1.AddressBinding, own sweep, sweeps map[schema.GroupKind]
 	found := troubles{}
 	for _, subject := range own.subjects {
 		if subject.problem != nil {
-			found.add(subject.problem.Reason, "%s", subject.problem.Message)
+			found.addf(subject.problem.Reason, "%s", subject.problem.Message)
 		}
 	}
 	s.Subjects = count(ab, own, found)
@@ -70,7 +70,7 @@ func markSubjects(ab *v1.AddressBinding, own sweep, sweeps map[schema.GroupKind]
 		}
 		// It is one that the binding was for before.
 		for _, p := range other.problems() {
-			found.add(cmp.Or(p.Reason, v1.ReasonBindFailed), "%s", p.Message)
+			found.addf(cmp.Or(p.Reason, v1.ReasonBindFailed), "%s", p.Message)
 		}
 	}
 	reason, message := found.first()
@@ -96,7 +96,7 @@ func count(ab *v1.AddressBinding, own sweep, found troubles) *v1.SubjectCount {
 			// What it is labelled with is not known to be what it seems.
 			if s.name == ab.Spec.Subject.Name {
 				subjects.Matched++
-				found.add(v1.ReasonSubjectNotPodSpecable, "%s %s: %v", own.kind.Kind, s.name, s.malformed)
+				found.addf(v1.ReasonSubjectNotPodSpecable, "%s %s: %v", own.kind.Kind, s.name, s.malformed)
 			}
 			continue
 		}
@@ -108,18 +108,18 @@ func count(ab *v1.AddressBinding, own sweep, found troubles) *v1.SubjectCount {
 		switch {
 		case s.problem != nil:
 		case len(environments) == 0:
-			found.add(v1.ReasonSubjectNotPodSpecable, "%s %s has no containers at spec.template", own.kind.Kind, s.name)
+			found.addf(v1.ReasonSubjectNotPodSpecable, "%s %s has no containers at spec.template", own.kind.Kind, s.name)
 		case ab.Status.Value == "":
 		case !s.included:
-			found.add(v1.ReasonNotIncluded, "%s %s: %s", own.kind.Kind, s.name, whyNotIncluded(s))
+			found.addf(v1.ReasonNotIncluded, "%s %s: %s", own.kind.Kind, s.name, whyNotIncluded(s))
 		case len(s.taken) > 0:
-			found.add(v1.ReasonVariableTaken, "%s %s: %s", own.kind.Kind, s.name, whoseVariable(s.taken[0]))
+			found.addf(v1.ReasonVariableTaken, "%s %s: %s", own.kind.Kind, s.name, whoseVariable(s.taken[0]))
 		case haveAll(environments, ab.Spec.Variable, ab.Status.Value):
 			subjects.Bound++
 		case binding.Immutable(own.kind.GroupKind):
-			found.add(v1.ReasonSubjectImmutable, "%s %s was there before the address, and its containers cannot be changed", own.kind.Kind, s.name)
+			found.addf(v1.ReasonSubjectImmutable, "%s %s was there before the address, and its containers cannot be changed", own.kind.Kind, s.name)
 		default:
-			found.add(v1.ReasonBinding, "%s %s is about to get the address", own.kind.Kind, s.name)
+			found.addf(v1.ReasonBinding, "%s %s is about to get the address", own.kind.Kind, s.name)
 		}
 	}
 	return subjects

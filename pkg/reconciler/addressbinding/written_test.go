@@ -54,8 +54,8 @@ func TestWhoUndoesAChangeWaitsForItEverLonger(t *testing.T) {
 	w := newWritten()
 	w.clock = clock
 	d := live()
-	for i, want := range []time.Duration{0, 1, 2, 4, 8, 16, 30, 30} {
-		want *= time.Second
+	for i, seconds := range []int{0, 1, 2, 4, 8, 16, 30, 30} {
+		want := time.Duration(seconds) * time.Second
 		if got := w.pause(deploymentsVersion, d, "x"); got != want {
 			t.Errorf("the pause before change %d is %s, want %s", i, got, want)
 		}
