@@ -97,6 +97,58 @@ func live(t *testing.T, env *harness.Env) {
 	t.Helper()
 	address(t, env)
 	deploy(t, env)
+	bind(t, env)
+}
+
+// bind is the life of AddressBindings, one for each kind of subject that comes with a permission.
+func bind(t *testing.T, env *harness.Env) {
+	t.Helper()
+	ns := env.Namespace(t)
+	env.Apply(t, ns, target+strings.Replace(published, "\n  publish: {alias: it}", "", 1))
+	const template = "template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}]}}"
+	var refs []harness.Ref
+	for kind, spec := range map[string]string{
+		"apps/v1 Deployment":                            "selector: {matchLabels: {a: b}}, " + template,
+		"apps/v1 StatefulSet":                           "serviceName: s, selector: {matchLabels: {a: b}}, " + template,
+		"apps/v1 DaemonSet":                             "selector: {matchLabels: {a: b}}, " + template,
+		"batch/v1 CronJob":                              "schedule: '@yearly', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}}",
+		"samples.knative.dev/v1alpha1 SimpleDeployment": "image: one, replicas: 0",
+	} {
+		apiVersion, kind, _ := strings.Cut(kind, " ")
+		refs = append(refs, env.Apply(t, ns, fmt.Sprintf(`
+apiVersion: %[1]s
+kind: %[2]s
+metadata: {name: it, labels: {bindings.knative.dev/include: "true"}}
+spec: {%[3]s}
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressBinding
+metadata: {name: %[4]s}
+spec: {subject: {apiVersion: %[1]s, kind: %[2]s, name: it}, address: {name: it}}
+`, apiVersion, kind, spec, strings.ToLower(kind)))[1])
+	}
+	for _, ref := range refs {
+		env.Await(t, ref, harness.Ready)
+	}
+
+	// A status write that meets a conflict is tried again on what is read anew.
+	proxy := env.Proxy(t, "controller")
+	undo := proxy.Fail(harness.Matching("update", "addressbindings/status"), http.StatusConflict)
+	env.Patch(t, refs[0], `{"spec": {"address": {"name": "none"}}}`)
+	harness.Eventually(t, "the object is read anew", func(context.Context) error {
+		if proxy.Requests()[harness.Answer{Verb: "get", Group: v1.SchemeGroupVersion.Group, Resource: "addressbindings", Code: http.StatusOK}] == 0 {
+			return errors.New("it was not")
+		}
+		return nil
+	})
+	undo()
+	env.Await(t, refs[0], harness.HasCondition("Ready", "False", v1.ReasonAddressNotFound))
+	for _, ref := range refs {
+		env.Delete(t, ref)
+	}
+	for _, ref := range refs {
+		env.Await(t, ref, harness.Gone)
+	}
 }
 
 // deploy is the life of a SimpleDeployment.
@@ -257,6 +309,12 @@ func TestWhatNobodyMayDo(t *testing.T) {
 			{verb: "update", group: "samples.knative.dev", resource: "addressableservices"},
 			{verb: "delete", group: "samples.knative.dev", resource: "addressableservices"},
 			{verb: "update", group: "samples.knative.dev", resource: "simpledeployments/scale"},
+			{verb: "delete", group: "samples.knative.dev", resource: "addressbindings"},
+			{verb: "get", group: "apps", resource: "deployments"},
+			{verb: "update", group: "apps", resource: "deployments"},
+			{verb: "delete", group: "apps", resource: "deployments"},
+			{verb: "patch", group: "apps", resource: "deployments/status"},
+			{verb: "patch", group: "batch", resource: "jobs"},
 			{verb: "update", group: "admissionregistration.k8s.io", resource: "mutatingwebhookconfigurations", name: "somebody-elses"},
 			{verb: "update", group: "apiextensions.k8s.io", resource: "customresourcedefinitions"},
 			{verb: "create", group: "rbac.authorization.k8s.io", resource: "clusterroles"},

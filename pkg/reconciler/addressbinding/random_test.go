@@ -1,0 +1,191 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"encoding/json"
+	"math/rand"
+	"slices"
+	"strconv"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgotesting "k8s.io/client-go/testing"
+
+	"knative.dev/pkg/apis"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/tracker"
+
+	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+// random makes the input of a pass.
+type random struct{ *rand.Rand }
+
+func pick[T any](r random, choices ...T) T { return choices[r.Intn(len(choices))] }
+
+func (r random) oneIn(n int) bool { return r.Intn(n) == 0 }
+
+func (r random) aSubject() tracker.Reference {
+	ref := tracker.Reference{
+		APIVersion: pick(r, "apps/v1", "apps/v1", "batch/v1", "example.com/v1", "example.com/v9", "v1", "", "a/b/c", "/"),
+		Kind:       pick(r, "Deployment", "Deployment", "Job", "CronJob", "Duck", "Pod", "Node", "", "No kind"),
+		Namespace:  pick(r, ns, "", "elsewhere"),
+	}
+	if r.oneIn(2) {
+		ref.Name = pick(r, "d", "e", "j", "c", "k", "")
+	}
+	if ref.Name == "" || r.oneIn(8) {
+		ref.Selector = pick(r, nil, &metav1.LabelSelector{}, metav1.SetAsLabelSelector(map[string]string{"app": "x"}),
+			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "?"}}})
+	}
+	return ref
+}
+
+// aBinding is one that admission may let in, or that came in past it, after any pass.
+func (r random) aBinding(name string) *v1.AddressBinding {
+	ab := object(name, withVariable(pick(r, "K_ADDRESS", "K_ADDRESS", "PEER", "")))
+	if !r.oneIn(3) {
+		ab.Spec.Subject = r.aSubject()
+	}
+	ab.Spec.Address.Name = pick(r, "hello", "hello", "bye", "", "Not a name")
+	ab.CreationTimestamp = metav1.Unix(r.Int63n(2), 0)
+	var marks []mark
+	for range r.Intn(4) {
+		subject := r.aSubject()
+		marks = append(marks, pick(r,
+			listsOf(ab.Spec.Subject.APIVersion, ab.Spec.Subject.Kind, ab.Spec.Variable, pick(r, url, other)),
+			listsOf(subject.APIVersion, subject.Kind, pick(r, "K_ADDRESS", "PEER"), pick(r, url, other, "")),
+			resolvedTo(pick(r, url, other)), unresolved(v1.ReasonAddressNotFound, "as before"), unbound(pick(r, precedence...), "as before"), isBound, intercepted))
+	}
+	status(marks...)(ab)
+	if r.oneIn(6) {
+		beingDeleted(ab)
+	}
+	if r.oneIn(8) {
+		ab.Finalizers = pick(r, nil, []string{"other"})
+	}
+	return ab
+}
+
+func (r random) surroundings() []runtime.Object {
+	env := func() subjectMod {
+		var variables []any
+		for range r.Intn(3) {
+			variables = append(variables, pick(r, variable("K_ADDRESS", url), variable("K_ADDRESS", other), variable("K_ADDRESS", "mine"),
+				variable("PEER", url), any(map[string]any{"name": "K_ADDRESS", "valueFrom": map[string]any{}}), variable("A", "b")))
+		}
+		return withEnv(variables...)
+	}
+	labelled := func() subjectMod {
+		return withLabels(pick(r, nil, map[string]string{"app": "x"}, map[string]string{"app": "x"},
+			map[string]string{"app": "x", "bindings.knative.dev/exclude": "true"}, map[string]string{"bindings.knative.dev/include": "true"}))
+	}
+	strange := pick(r, any("text"), any(map[string]any{}), any(map[string]any{"template": []any{}}), nil)
+	all := []runtime.Object{
+		hello(pick(r, url, url, other, "")), everywhere, duckCRD(), namespace(pick(r, withoutLabels, optedOut, terminating)), r.aBinding("b"), r.aBinding("c"),
+		deployment("d", env(), labelled()), deployment("e", env(), labelled()), deployment("f", goingAway, env()),
+		subjectOf("batch/v1", "Job", "j", env(), labelled()), subjectOf("batch/v1", "CronJob", "c", labelled()),
+		subjectOf("example.com/v1", "Duck", "k", env(), labelled()), subjectOf("example.com/v1", "Duck", "strange", withSpec(strange)),
+	}
+	all = slices.DeleteFunc(all, func(runtime.Object) bool { return r.oneIn(8) })
+	if r.oneIn(2) {
+		all = append(all, namespace())
+	}
+	return all
+}
+
+func TestRandomBindingsThroughReconcile(t *testing.T) {
+	r := random{rand.New(testrand.Source(t))}
+	// Each has informers of its own.
+	for i := range max(testrand.Inputs(t)/10, 50) {
+		ab, objs := r.aBinding("a"), r.surroundings()
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			given, err := json.Marshal(ab)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if t.Failed() {
+					t.Logf("the binding is %s", given)
+				}
+			}()
+			checkPasses(t, newWorld(t, append(objs, ab)...), ab)
+		})
+	}
+}
+
+// checkPasses makes passes as the status writes bring them, until there is nothing to write, which has to be soon.
+func checkPasses(t *testing.T, w *world, ab *v1.AddressBinding) {
+	t.Helper()
+	const enough = 5
+	for n := range enough {
+		w.samples.ClearActions()
+		w.dynamic.ClearActions()
+		if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
+			if requeue, _ := controller.IsRequeueKey(err); !requeue {
+				t.Errorf("nothing was made to fail, but pass %d ends with %v", n, err)
+			}
+		}
+		got, err := w.samples.SamplesV1().AddressBindings(ns).Get(t.Context(), "a", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ab.DeletionTimestamp == nil {
+			checkStatus(t, got)
+		} else if len(got.Status.Bound) == 0 && slices.Contains(got.Finalizers, samples.AddressBindingFinalizerName) {
+			t.Error("the finalizer is still there")
+		}
+		if err := w.bindings.Update(got); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.writes()) == 0 {
+			return
+		}
+	}
+	t.Errorf("after %d passes it still writes: %v", enough, w.writes())
+}
+
+// checkStatus checks what holds for every status, whatever happened.
+func checkStatus(t *testing.T, ab *v1.AddressBinding) {
+	t.Helper()
+	s := &ab.Status
+	for _, conditionType := range []apis.ConditionType{
+		v1.AddressBindingConditionReady, v1.AddressBindingConditionAddressResolved, v1.AddressBindingConditionSubjectsBound, v1.AddressBindingConditionIntercepted,
+	} {
+		switch c := s.GetCondition(conditionType); {
+		case c == nil:
+			t.Errorf("condition %s is missing", conditionType)
+		case c.Reason == "NewObservedGenFailure":
+			t.Errorf("no step has marked condition %s", conditionType)
+		case !c.IsTrue() && (c.Reason == "" || c.Message == ""):
+			t.Errorf("condition %s is %s without saying why", conditionType, c.Status)
+		}
+	}
+	if resolved := s.GetCondition(v1.AddressBindingConditionAddressResolved).IsTrue(); resolved != (s.Value != "") {
+		t.Errorf("AddressResolved is %t beside value %q", resolved, s.Value)
+	}
+	if wanted := wantedEntry(ab); wanted != nil && !slices.Contains(s.Bound, *wanted) {
+		t.Errorf("the status does not list %+v: %+v", wanted, s.Bound)
+	}
+	if s.Subjects != nil && s.Subjects.Bound > s.Subjects.Matched {
+		t.Errorf("of %d subjects %d are bound", s.Subjects.Matched, s.Subjects.Bound)
+	}
+	if s.GetCondition(v1.AddressBindingConditionSubjectsBound).IsTrue() && (s.Subjects == nil || s.Subjects.Bound != s.Subjects.Matched) {
+		t.Errorf("SubjectsBound is True beside %+v", s.Subjects)
+	}
+}
+
+// writes are the requests of a pass that change something.
+func (w *world) writes() []clientgotesting.Action {
+	return slices.DeleteFunc(slices.Concat(w.samples.Actions(), w.dynamic.Actions()), func(a clientgotesting.Action) bool {
+		return slices.Contains([]string{"get", "list", "watch"}, a.GetVerb())
+	})
+}
