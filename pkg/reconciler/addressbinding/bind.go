@@ -128,12 +128,11 @@ func (r *Reconciler) sweep(ctx context.Context, ab *v1.AddressBinding, gvk schem
 		found.problem = p
 		return found
 	}
-	namespace, err := r.namespaces.Get(ab.Namespace)
-	if err != nil {
-		found.problem = problem.Failed(v1.ReasonSubjectUnavailable, fmt.Errorf("reading namespace %s: %w", ab.Namespace, err))
-		return found
+	a := &adjuster{Reconciler: r, binding: ab, kind: k, decider: binding.Of(k.GroupKind, all)}
+	// One that is not in the cache yet has not opted in; its event wakes us.
+	if namespace, err := r.namespaces.Get(ab.Namespace); err == nil {
+		a.namespace = namespace.Labels
 	}
-	a := &adjuster{Reconciler: r, binding: ab, kind: k, decider: binding.Of(k.GroupKind, all), namespace: namespace.Labels}
 	for _, object := range objects {
 		s := a.adjust(ctx, object, write)
 		if s == nil {
