@@ -152,12 +152,12 @@ func (r *Reconciler) sweep(ctx context.Context, ab *v1.AddressBinding, gvk schem
 // just now be leaving the same variable to this one, by what it sees of it.
 func (r *Reconciler) prune(ab *v1.AddressBinding, wanted *v1.BoundVariable, sweeps map[schema.GroupKind]sweep, all []*v1.AddressBinding) *problem.Problem {
 	var later time.Duration
-	terminating := r.isTerminating(ab.Namespace)
+	terminating, leaving := r.isTerminating(ab.Namespace), ab.DeletionTimestamp != nil
 	ab.Status.Bound = slices.DeleteFunc(ab.Status.Bound, func(entry v1.BoundVariable) bool {
 		found := sweeps[binding.KindOf(entry.APIVersion, entry.Kind)]
 		isWanted := wanted != nil && sameVariable(entry, *wanted)
 		covered := !isWanted && coveredByOther(entry, ab.UID, all)
-		used := isWanted || !covered && found.holds(entry)
+		used := isWanted || !covered && found.holds(entry) && !(leaving && found.isImmutable())
 		after := r.unused.seen(ab.UID, entry, used)
 		switch {
 		case used:
@@ -179,18 +179,21 @@ func (r *Reconciler) prune(ab *v1.AddressBinding, wanted *v1.BoundVariable, swee
 	return &problem.Problem{Recheck: later}
 }
 
-// holds is whether an entry is of use: an object holds it from which it can be taken. What could not be looked at may.
+// holds is whether an object holds what an entry says. What could not be looked at may.
 func (s sweep) holds(entry v1.BoundVariable) bool {
 	if s.problem != nil {
 		return s.exists
 	}
-	if s.kind == nil || binding.Immutable(s.kind.GroupKind) {
+	if s.kind == nil {
 		return false
 	}
 	return slices.ContainsFunc(s.subjects, func(s *subject) bool {
 		return s.object != nil && binding.Holds(s.object, entry.Name, entry.Value)
 	})
 }
+
+// isImmutable is whether nothing can be taken out of the objects.
+func (s sweep) isImmutable() bool { return s.kind != nil && binding.Immutable(s.kind.GroupKind) }
 
 // isTerminating is whether nothing new can come into a namespace.
 func (r *Reconciler) isTerminating(namespace string) bool {

@@ -75,6 +75,15 @@ func TestSubjectsThatCannotBeBound(t *testing.T) {
 			WantEvents: []string{warning(v1.ReasonSubjectImmutable, "Job j was there before the address, and its containers cannot be changed")},
 		},
 		{
+			Name: "a Job that has the address from before: it is ours for as long as that is there",
+			Objects: []runtime.Object{
+				object("a", job, status(resolvedTo(other), listsOf("batch/v1", "Job", v1.DefaultVariable, url, other))),
+				hello(other), everywhere, namespace(), subjectOf("batch/v1", "Job", "j", has(url)),
+			},
+			WantStatusUpdates: becomes(object("a", job, status(resolvedTo(other), listsOf("batch/v1", "Job", v1.DefaultVariable, url, other),
+				unbound(v1.ReasonSubjectImmutable, "Job j was there before the address, and its containers cannot be changed"), counted(1, 0), intercepted))),
+			WantEvents: []string{warning(v1.ReasonSubjectImmutable, "Job j was there before the address, and its containers cannot be changed")},
+		}, {
 			Name:              "an object that opts in alone",
 			Objects:           []runtime.Object{object("a", listed()), hello(url), everywhere, namespace(withoutLabels), deployment("d", withLabels(map[string]string{"bindings.knative.dev/include": "true"}))},
 			WantPatches:       patches(patched("d", adds(url))),
