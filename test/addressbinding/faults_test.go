@@ -1,0 +1,155 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// takeover bounds how long a process takes to lead again after a crash: 15 s as in config/config-leader-election.yaml, with
+// room for a busy machine.
+const takeover = 60 * time.Second
+
+// TestWritesThatAreRefused lets the API server answer each write of the controller with an error for a while: conditions say so
+// where they can, and the end is right.
+func TestWritesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"))
+	proxy := env.Proxy(t, "controller")
+	for name, tc := range map[string]struct {
+		match harness.Match
+		code  int
+		// during is what a binding says meanwhile, nil if it cannot.
+		during harness.Condition
+	}{
+		"SubjectPatchFails":     {harness.Matching("patch", "deployments"), http.StatusInternalServerError, notBound("BindFailed")},
+		"SubjectPatchForbidden": {harness.Matching("patch", "deployments"), http.StatusForbidden, notBound("SubjectForbidden")},
+		"StatusFails":           {harness.Matching("update", "addressbindings/status"), http.StatusInternalServerError, nil},
+		"StatusConflict":        {harness.Matching("update", "addressbindings/status"), http.StatusConflict, nil},
+		"EventFails":            {harness.Matching("create", "events"), http.StatusForbidden, harness.Ready},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, env)
+			d := w.Apply(t, w.ns, deployment("d", ""))[0]
+			held := proxy.Hold(tc.match.And(harness.InNamespace(w.ns)))
+			if name == "EventFails" {
+				held.Release()
+			}
+			undo := proxy.Fail(tc.match.And(harness.InNamespace(w.ns)), tc.code)
+			ab := w.bind(t, "b", byName)
+			if name != "EventFails" {
+				// The first try is let wait, and then refused, so that it is certain that there was one.
+				held.Wait(t)
+				held.Release()
+			}
+			if tc.during != nil {
+				w.Await(t, ab, tc.during)
+			}
+			undo()
+			w.AwaitWithin(t, takeover, d, has(address))
+			w.AwaitWithin(t, takeover, ab, harness.Ready)
+			w.Delete(t, ab)
+			w.AwaitWithin(t, takeover, ab, harness.Gone)
+			w.Await(t, d, has(""))
+		})
+	}
+	for name, tc := range map[string]struct {
+		match  harness.Match
+		during harness.Condition
+	}{
+		"UndoingFails":        {harness.Matching("patch", "deployments"), notBound("UnbindFailed")},
+		"FinalizerPatchFails": {harness.Matching("patch", "addressbindings"), harness.Exists},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, env)
+			d := w.Apply(t, w.ns, deployment("d", ""))[0]
+			ab := w.bind(t, "b", byName)
+			w.Await(t, ab, harness.Ready)
+			held := proxy.Hold(tc.match.And(harness.InNamespace(w.ns)))
+			undo := proxy.Fail(tc.match.And(harness.InNamespace(w.ns)), http.StatusInternalServerError)
+			w.Delete(t, ab)
+			held.Wait(t)
+			held.Release()
+			w.Await(t, ab, tc.during)
+			undo()
+			w.AwaitWithin(t, takeover, ab, harness.Gone)
+			w.Await(t, d, has(""))
+		})
+	}
+}
+
+func TestKilledBetweenStatusAndPatchAndBetweenPatchAndStatus(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"))
+	proxy, controller := env.Proxy(t, "controller"), env.Process(t, "controller")
+	w := newWorld(t, env)
+	d := w.Apply(t, w.ns, deployment("d", ""))[0]
+
+	// The status lists the variable, and nobody has it.
+	held := proxy.Hold(harness.Matching("patch", "deployments").And(harness.InNamespace(w.ns)))
+	ab := w.bind(t, "b", byName)
+	held.Wait(t)
+	controller.Kill(t)
+	held.Release()
+	controller.Start(t)
+	w.AwaitWithin(t, takeover, d, has(address))
+	w.AwaitWithin(t, takeover, ab, harness.Ready)
+
+	// The subject has its new value, of which the status does not tell yet.
+	held = proxy.Hold(harness.Matching("update", "addressbindings/status").And(harness.InNamespace(w.ns)))
+	w.setAddress(t, otherAddress)
+	held.Wait(t)
+	controller.Kill(t)
+	held.Release()
+	controller.Start(t)
+	w.AwaitWithin(t, takeover, d, has(otherAddress))
+	w.AwaitWithin(t, takeover, ab, harness.Ready)
+
+	// The binding goes: what it is killed over is taken out all the same.
+	held = proxy.Hold(harness.Matching("patch", "deployments").And(harness.InNamespace(w.ns)))
+	w.Delete(t, ab)
+	held.Wait(t)
+	controller.Kill(t)
+	held.Release()
+	controller.Start(t)
+	w.AwaitWithin(t, takeover, ab, harness.Gone)
+	w.Await(t, d, has(""))
+}
+
+// TestCachesThatAreLate has the controller see its subjects late: it must not write them again for not having seen that it did.
+func TestCachesThatAreLate(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"))
+	proxy := env.Proxy(t, "controller")
+	w := newWorld(t, env)
+	refs := w.Apply(t, w.ns, deployment("d", "bound: to-it")+"---"+deployment("e", "bound: to-it"))
+	ab := w.bind(t, "b", byLabel, "variable: OTHER")
+	w.Await(t, ab, harness.Ready, counts(2, 2))
+
+	resume := proxy.PauseWatches(harness.Matching("watch", "deployments"))
+	mark := w.Mark(t)
+	w.setAddress(t, otherAddress)
+	for _, ref := range refs {
+		w.Await(t, ref, hasVariable("OTHER", otherAddress))
+	}
+	w.Await(t, ab, harness.Ready, counts(2, 2), hasValue(otherAddress))
+	// One more pass, by caches from before.
+	w.Patch(t, ab, `{"metadata": {"annotations": {"passes": "1"}}}`)
+	w.setAddress(t, address)
+	for _, ref := range refs {
+		w.Await(t, ref, hasVariable("OTHER", address))
+	}
+	w.Await(t, ab, harness.Ready, counts(2, 2), hasValue(address))
+	if got := w.patches(t, mark, "deployments"); len(got) != 4 {
+		t.Errorf("the controller wrote %d times to its subjects, want 4: %v", len(got), got)
+	}
+	resume()
+	w.Await(t, ab, harness.Ready, counts(2, 2))
+}
