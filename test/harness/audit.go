@@ -40,6 +40,8 @@ type AuditEntry struct {
 	UserAgent string
 	// Pod is the Pod whose service account token was used, if there is one.
 	Pod string
+	// Query is what stands behind the question mark of the URL.
+	Query string
 	// Code is the HTTP status of the answer.
 	Code int
 }
@@ -170,9 +172,9 @@ func readAudit(path string, offset int64) ([]AuditEntry, error) {
 		if err := json.Unmarshal(line, &event); err != nil {
 			return nil, fmt.Errorf("reading an entry of the audit log: %w", err)
 		}
-		uri, _, _ := strings.Cut(event.RequestURI, "?")
+		uri, query, _ := strings.Cut(event.RequestURI, "?")
 		entries = append(entries, AuditEntry{
-			Time: event.Time.Time, User: event.User.Username, UserAgent: event.UserAgent, Code: event.Response.Code,
+			Time: event.Time.Time, User: event.User.Username, UserAgent: event.UserAgent, Code: event.Response.Code, Query: query,
 			Pod: strings.Join(event.User.Extra[podNameExtra], ""),
 			Request: Request{
 				Verb: event.Verb, Group: event.Object.APIGroup, Resource: event.Object.Resource, Subresource: event.Object.Subresource,

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -96,6 +97,18 @@ func TestProxy(t *testing.T) {
 		env.Throughout(t, refs[1], env.Unchanged(t, refs[1]), func() { env.Mark(t) })
 		resume()
 		env.Await(t, refs[1], harness.Ready)
+	})
+
+	t.Run("has the events of watches arrive late", func(t *testing.T) {
+		const delay = 300 * time.Millisecond
+		undo := proxy.DelayWatches(harness.Matching("watch", kind), delay)
+		defer undo()
+		start := time.Now()
+		refs := env.Apply(t, env.Namespace(t), sample)
+		env.Await(t, refs[1], harness.Ready)
+		if took := time.Since(start); took < delay {
+			t.Errorf("the object is Ready after %v, though the controller is to learn of it after %v", took, delay)
+		}
 	})
 }
 
