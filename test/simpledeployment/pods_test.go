@@ -1,0 +1,228 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+func TestPodDeletedByAUserIsReplaced(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	ref := deploy(t, env, ns, "one", 3)
+	s, _ := pods(t, env, ns)
+	victim := s.active(uid(t, env, ref))[1]
+	throughout(t, env, ns, within(uid(t, env, ref), 3, 2), func() {
+		env.Delete(t, podRef(ns, victim.Name))
+		harness.Eventually(t, "three other Pods", func(context.Context) error {
+			s, _ := pods(t, env, ns)
+			if p := s[victim.Name]; len(s.active(uid(t, env, ref))) != 3 || p != nil && p.UID == victim.UID {
+				return errors.New(s.String())
+			}
+			return nil
+		})
+		env.Await(t, ref, harness.Ready)
+	})
+	exactly(t, env, ref, "one", 3)
+}
+
+func TestTerminatingPodThatHangsIsReplacedAndNotCounted(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	ref := deploy(t, env, ns, "one", 1)
+	hanging := podRef(ns, onePod(t, env, ref))
+	env.Patch(t, hanging, `{"metadata": {"finalizers": ["example.com/hangs"]}}`)
+	env.Delete(t, hanging)
+	harness.Eventually(t, "another Pod", func(context.Context) error {
+		s, _ := pods(t, env, ns)
+		if len(s.active(uid(t, env, ref))) != 1 {
+			return errors.New(s.String())
+		}
+		return nil
+	})
+	exactly(t, env, ref, "one", 1)
+	env.Await(t, hanging, harness.Exists)
+	env.Patch(t, hanging, `{"metadata": {"finalizers": null}}`)
+	env.Await(t, hanging, harness.Gone)
+	exactly(t, env, ref, "one", 1)
+}
+
+func TestFailedAndSucceededPodsAreReplacedAndThenDeleted(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodSucceeded} {
+		ref := env.Apply(t, ns, object("ends-as-"+map[corev1.PodPhase]string{corev1.PodFailed: "failed", corev1.PodSucceeded: "succeeded"}[phase], "one", 1))[0]
+		env.Await(t, ref, harness.Ready)
+		ended := podRef(ns, onePod(t, env, ref))
+		env.Patch(t, ended, `{"status": {"phase": "`+string(phase)+`"}}`, "status")
+		harness.Eventually(t, "another Pod", func(context.Context) error {
+			s, _ := pods(t, env, ns)
+			if active := s.active(uid(t, env, ref)); len(active) != 1 || active[0].Name == ended.Name {
+				return errors.New(s.String())
+			}
+			return nil
+		})
+		exactly(t, env, ref, "one", 1)
+		env.Await(t, ended, harness.Gone)
+		exactly(t, env, ref, "one", 1)
+	}
+}
+
+func TestPodThatLosesItsLabelGetsItBackAndNoOtherIsMade(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	ref := deploy(t, env, ns, "one", 2)
+	before, _ := pods(t, env, ns)
+	throughout(t, env, ns, within(uid(t, env, ref), 2, 2), func() {
+		for name := range before {
+			env.Patch(t, podRef(ns, name), `{"metadata": {"labels": {"`+samples.PodOwnerUIDLabelKey+`": null}}}`)
+			env.Await(t, podRef(ns, name), labelled)
+			env.Patch(t, podRef(ns, name), `{"metadata": {"labels": {"`+samples.PodOwnerUIDLabelKey+`": "changed"}}}`)
+			env.Await(t, podRef(ns, name), func(o *unstructured.Unstructured) error {
+				if o == nil || o.GetLabels()[samples.PodOwnerUIDLabelKey] != uid(t, env, ref) {
+					return errors.New("its label is not right")
+				}
+				return nil
+			})
+		}
+		env.Await(t, ref, harness.Ready)
+	})
+	exactly(t, env, ref, "one", 2)
+	after, _ := pods(t, env, ns)
+	for name, pod := range before {
+		if after[name] == nil || after[name].UID != pod.UID || after[name].Spec.Containers[0].Image != "one" || metav1.GetControllerOf(after[name]) == nil {
+			t.Errorf("Pod %s is not what it was: %v", name, after)
+		}
+	}
+}
+
+// foreigners are Pods that look like an object's and are not.
+func foreigners(t *testing.T, env *harness.Env, ns string, ref harness.Ref) map[string]*corev1.Pod {
+	t.Helper()
+	label := map[string]string{samples.PodOwnerUIDLabelKey: uid(t, env, ref)}
+	controls := true
+	made := map[string]*corev1.Pod{}
+	for name, owners := range map[string][]metav1.OwnerReference{
+		"without-controller": nil,
+		"of-a-config-map":    {{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", Controller: &controls}},
+	} {
+		if owners != nil {
+			cm, err := env.Kube.CoreV1().ConfigMaps(ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			owners[0].UID = cm.UID
+		}
+		pod, err := env.Kube.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: label, OwnerReferences: owners},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "user-container", Image: "one"}}},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[name] = pod
+	}
+	return made
+}
+
+func TestForeignPodsWithTheSameLabelsAreNeitherCountedNorTouched(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	ref := deploy(t, env, ns, "one", 2)
+	mark := env.Mark(t)
+	strangers := foreigners(t, env, ns, ref)
+	change(t, env, ref, `{"image": "two", "replicas": 3}`)
+	exactly(t, env, ref, "two", 3)
+	change(t, env, ref, `{"replicas": 0}`)
+	exactly(t, env, ref, "two", 0)
+	env.Delete(t, ref)
+	env.Await(t, ref, harness.Gone)
+	untouched(t, env, ns, mark, strangers)
+}
+
+// untouched fails if the operator wrote to Pods, or they are not what they were.
+func untouched(t *testing.T, env *harness.Env, ns string, mark harness.Mark, strangers map[string]*corev1.Pod) {
+	t.Helper()
+	now, _ := pods(t, env, ns)
+	for name, was := range strangers {
+		is := now[name]
+		if is == nil || is.UID != was.UID || is.Generation != was.Generation || len(is.Labels) != len(was.Labels) || len(is.OwnerReferences) != len(was.OwnerReferences) {
+			t.Errorf("Pod %s is not what it was: %v", name, is)
+		}
+	}
+	for _, e := range mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller"))) {
+		if strangers[e.Name] != nil && e.Resource == "pods" && e.Code < 300 {
+			t.Errorf("the operator wrote to Pod %s: %+v", e.Name, e)
+		}
+	}
+}
+
+func TestForeignPodWithTheVeryNameIsLeftAloneAndSaid(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	ref := deploy(t, env, ns, "one", 1)
+	name := onePod(t, env, ref)
+	change(t, env, ref, `{"replicas": 0}`)
+	env.Await(t, podRef(ns, name), harness.Gone)
+	mark := env.Mark(t)
+	// In every field that the operator would apply it is as ours would be.
+	stranger, err := env.Kube.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "user-container", Image: "one"}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(t, env, ref, `{"replicas": 1}`)
+	env.Await(t, ref, says("NameTaken", name))
+	untouched(t, env, ns, mark, map[string]*corev1.Pod{name: stranger})
+	env.Delete(t, podRef(ns, name))
+	exactly(t, env, ref, "one", 1)
+}
+
+// TestApplyWithAVersionThatNothingHasOnlyCreates shows what the operator relies on, and what it would do without.
+func TestApplyWithAVersionThatNothingHasOnlyCreates(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	apply := func(image, version string) (*corev1.Pod, error) {
+		pod := corev1ac.Pod("it", ns).WithSpec(corev1ac.PodSpec().WithContainers(corev1ac.Container().WithName("c").WithImage(image)))
+		if version != "" {
+			pod.WithResourceVersion(version)
+		}
+		return env.Kube.CoreV1().Pods(ns).Apply(t.Context(), pod, metav1.ApplyOptions{FieldManager: simpledeployment.FieldManager})
+	}
+	made, err := apply("one", "1")
+	if err != nil {
+		t.Fatalf("a Pod that does not exist is not made: %v", err)
+	}
+	for _, image := range []string{"one", "two"} {
+		if _, err := apply(image, "1"); err == nil {
+			t.Errorf("a Pod that exists is applied to, with image %s", image)
+		}
+	}
+	changed, err := apply("two", "")
+	if err != nil || changed.UID != made.UID || changed.Spec.Containers[0].Image != "two" {
+		t.Errorf("an apply without a version no longer changes the image of the Pod that is there (%v): see absent in pkg/reconciler/simpledeployment", err)
+	}
+}
