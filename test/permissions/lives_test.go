@@ -1,0 +1,212 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package permissions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+const (
+	directory = "knative-samples-directory"
+	target    = `
+apiVersion: v1
+kind: Service
+metadata: {name: target}
+spec:
+  ports: [{name: http, port: 80}]
+---
+`
+	published = `
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: it}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: target}
+  publish: {alias: it}
+`
+	deployment = `
+apiVersion: samples.knative.dev/v1alpha1
+kind: SimpleDeployment
+metadata: {name: it}
+spec: {image: one}
+`
+)
+
+// live is the operator's life: each thing for which it has a permission happens.
+func live(t *testing.T, env *harness.Env) {
+	t.Helper()
+	address(t, env)
+	deploy(t, env)
+	bind(t, env)
+}
+
+// withConflict does what brings a status write of a resource's object, which meets a conflict and is tried again on what is
+// read anew.
+func withConflict(t *testing.T, env *harness.Env, resource string, do func()) {
+	t.Helper()
+	proxy := env.Proxy(t, "controller")
+	undo := proxy.Fail(harness.Matching("update", resource+"/status"), http.StatusConflict)
+	defer undo()
+	do()
+	harness.Eventually(t, "the object is read anew", func(context.Context) error {
+		if proxy.Requests()[harness.Answer{Verb: "get", Group: samples.GroupName, Resource: resource, Code: http.StatusOK}] == 0 {
+			return errors.New("it was not")
+		}
+		return nil
+	})
+}
+
+// bind is the life of AddressBindings, one for each kind of subject that comes with a permission.
+func bind(t *testing.T, env *harness.Env) {
+	t.Helper()
+	ns := env.Namespace(t)
+	env.Apply(t, ns, target+strings.Replace(published, "\n  publish: {alias: it}", "", 1))
+	const template = "template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}]}}"
+	var refs []harness.Ref
+	for kind, spec := range map[string]string{
+		"apps/v1 Deployment":                            "selector: {matchLabels: {a: b}}, " + template,
+		"apps/v1 StatefulSet":                           "serviceName: s, selector: {matchLabels: {a: b}}, " + template,
+		"apps/v1 DaemonSet":                             "selector: {matchLabels: {a: b}}, " + template,
+		"batch/v1 CronJob":                              "schedule: '@yearly', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}}",
+		"samples.knative.dev/v1alpha1 SimpleDeployment": "image: one, replicas: 0",
+	} {
+		apiVersion, kind, _ := strings.Cut(kind, " ")
+		refs = append(refs, env.Apply(t, ns, fmt.Sprintf(`
+apiVersion: %[1]s
+kind: %[2]s
+metadata: {name: it, labels: {bindings.knative.dev/include: "true"}}
+spec: {%[3]s}
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressBinding
+metadata: {name: %[4]s}
+spec: {subject: {apiVersion: %[1]s, kind: %[2]s, name: it}, address: {name: it}}
+`, apiVersion, kind, spec, strings.ToLower(kind)))[1])
+	}
+	for _, ref := range refs {
+		env.Await(t, ref, harness.Ready)
+	}
+
+	withConflict(t, env, "addressbindings", func() {
+		env.Patch(t, refs[0], `{"spec": {"address": {"name": "none"}}}`)
+	})
+	env.Await(t, refs[0], harness.HasCondition("Ready", "False", v1.ReasonAddressNotFound))
+	for _, ref := range refs {
+		env.Delete(t, ref)
+	}
+	for _, ref := range refs {
+		env.Await(t, ref, harness.Gone)
+	}
+}
+
+// deploy is the life of a SimpleDeployment.
+func deploy(t *testing.T, env *harness.Env) {
+	t.Helper()
+	ns := env.Namespace(t)
+	var sd harness.Ref
+	withConflict(t, env, "simpledeployments", func() { sd = env.Apply(t, ns, deployment)[0] })
+	env.Await(t, sd, harness.Ready)
+
+	// A Pod that has lost its label is looked at, and labelled again.
+	pods, err := env.Kube.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: samples.PodOwnerUIDLabelKey})
+	if err != nil || len(pods.Items) != 1 {
+		t.Fatalf("listing the Pods: %v (%d)", err, len(pods.Items))
+	}
+	pod := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Namespace: ns, Name: pods.Items[0].Name}
+	env.Patch(t, pod, `{"metadata": {"labels": {"`+samples.PodOwnerUIDLabelKey+`": null}}}`)
+	env.Await(t, pod, func(o *unstructured.Unstructured) error {
+		if o == nil || o.GetLabels()[samples.PodOwnerUIDLabelKey] == "" {
+			return errors.New("it has no label")
+		}
+		return nil
+	})
+
+	env.Patch(t, sd, `{"spec": {"replicas": 0}}`)
+	env.Await(t, pod, harness.Gone)
+	env.Delete(t, sd)
+	env.Await(t, sd, harness.Gone)
+}
+
+// address is the life of an AddressableService.
+func address(t *testing.T, env *harness.Env) {
+	t.Helper()
+	ns := env.Namespace(t)
+	alias := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: directory, Name: "it"}
+	refs := env.Apply(t, ns, target+published)
+	service, as := refs[0], refs[1]
+	env.Await(t, as, harness.Ready)
+
+	// The target goes and comes twice: the second time the event is counted up.
+	for range 2 {
+		env.Delete(t, service)
+		env.Await(t, as, harness.HasCondition("Ready", "False", v1.ReasonTargetNotFound))
+		service = env.Apply(t, ns, target)[0]
+		env.Await(t, as, harness.Ready)
+	}
+	harness.Eventually(t, "an event that happened twice", func(ctx context.Context) error {
+		events, err := env.Kube.CoreV1().Events(ns).List(ctx, metav1.ListOptions{FieldSelector: "reason=" + v1.ReasonTargetNotFound})
+		if err != nil {
+			return fmt.Errorf("listing events: %w", err)
+		}
+		if len(events.Items) != 1 || events.Items[0].Count != 2 {
+			return fmt.Errorf("the events are %v", events.Items)
+		}
+		return nil
+	})
+
+	env.Patch(t, alias, `{"spec": {"externalName": "elsewhere.example.com"}}`)
+	env.Await(t, alias, func(o *unstructured.Unstructured) error {
+		if strings.Contains(fmt.Sprint(o), "elsewhere") {
+			return errors.New("it was not corrected")
+		}
+		return nil
+	})
+
+	withConflict(t, env, "addressableservices", func() { env.Delete(t, service) })
+	env.Await(t, as, harness.HasCondition("Ready", "False", v1.ReasonTargetNotFound))
+
+	// An alias that the cache does not know yet is looked at when it is in the way.
+	resume := env.Proxy(t, "controller").PauseWatches(harness.Matching("watch", "services"))
+	taken := env.Apply(t, directory, "apiVersion: v1\nkind: Service\nmetadata: {name: taken}\nspec: {type: ExternalName, externalName: a.example.com}\n")[0]
+	given := env.Apply(t, ns, `
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata:
+  name: given
+  annotations: {samples.knative.dev/addressableservice.class: other}
+spec:
+  ref: {apiVersion: v1, kind: Service, name: none}
+`)[0]
+	env.Patch(t, given, `{"status": {"address": {"url": "http://given.example.com"}}}`, "status")
+	late := env.Apply(t, ns, `
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: late}
+spec:
+  ref: {apiVersion: samples.knative.dev/v1, kind: AddressableService, name: given}
+  publish: {alias: taken}
+`)[0]
+	env.Await(t, late, harness.HasCondition("Published", "False", v1.ReasonAliasTaken))
+	resume()
+	env.Delete(t, taken)
+	for _, ref := range []harness.Ref{as, late} {
+		env.Delete(t, ref)
+		env.Await(t, ref, harness.Gone)
+	}
+}
