@@ -19,9 +19,9 @@ import (
 	"github.com/mallard-dev/mallard/test/harness"
 )
 
-// radii are of a kind whose plural nobody would guess, and whose objects may have anything in their spec.
-func radii(group string) bindable {
-	return bindable{group + "/v1", "Radius", "radii", `{template: {spec: {` + containers + `}}}`}
+// lenses are of a kind whose plural knative.dev/pkg guesses wrong, and whose objects may have anything in their spec.
+func lenses(group string) bindable {
+	return bindable{group + "/v1", "Lens", "lenses", `{template: {spec: {` + containers + `}}}`}
 }
 
 // define installs the kind as whoever owns it does: with the role that lets it be bound.
@@ -31,11 +31,11 @@ func (s *subjects) define(t *testing.T) bindable {
 	s.Apply(t, "", strings.ReplaceAll(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: radii.GROUP, labels: {duck.knative.dev/podspecable: "true"}}
+metadata: {name: lenses.GROUP, labels: {duck.knative.dev/podspecable: "true"}}
 spec:
   group: GROUP
   scope: Namespaced
-  names: {kind: Radius, plural: radii, singular: radius}
+  names: {kind: Lens, plural: lenses, singular: lens}
   versions:
   - name: v1
     served: true
@@ -46,18 +46,18 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: GROUP, labels: {duck.knative.dev/podspecable: "true"}}
 rules:
-- {apiGroups: [GROUP], resources: [radii], verbs: [list, watch, patch]}
+- {apiGroups: [GROUP], resources: [lenses], verbs: [list, watch, patch]}
 `, "GROUP", group))
 	t.Cleanup(func() {
 		ctx := context.Background()
 		if err := s.Kube.RbacV1().ClusterRoles().Delete(ctx, group, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
-		if err := s.Definitions.ApiextensionsV1().CustomResourceDefinitions().Delete(ctx, "radii."+group, metav1.DeleteOptions{}); err != nil {
+		if err := s.Definitions.ApiextensionsV1().CustomResourceDefinitions().Delete(ctx, "lenses."+group, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
-	return radii(group)
+	return lenses(group)
 }
 
 func TestASubjectThatIsCreatedAfterTheBindingStartsWithItsVariable(t *testing.T) {
@@ -78,7 +78,7 @@ func TestASubjectThatIsCreatedAfterTheBindingStartsWithItsVariable(t *testing.T)
 			if kind != nil {
 				k = kind(t, s)
 			} else {
-				k = radii(s.namespace + ".example.com")
+				k = lenses(s.namespace + ".example.com")
 				s.Await(t, s.bind(t, k.apiVersion, k.kind), harness.HasCondition("SubjectsBound", "False", "SubjectKindNotFound"))
 				s.define(t)
 			}
