@@ -83,7 +83,8 @@ func TestSubjectsThatCannotBeBound(t *testing.T) {
 			WantStatusUpdates: becomes(object("a", job, status(resolvedTo(other), listsOf("batch/v1", "Job", v1.DefaultVariable, url, other),
 				unbound(v1.ReasonSubjectImmutable, "Job j was there before the address, and its containers cannot be changed"), counted(1, 0), intercepted))),
 			WantEvents: []string{warning(v1.ReasonSubjectImmutable, "Job j was there before the address, and its containers cannot be changed")},
-		}, {
+		},
+		{
 			Name:              "an object that opts in alone",
 			Objects:           []runtime.Object{object("a", listed()), hello(url), everywhere, namespace(withoutLabels), deployment("d", withLabels(map[string]string{"bindings.knative.dev/include": "true"}))},
 			WantPatches:       patches(patched("d", adds(url))),
