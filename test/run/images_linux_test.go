@@ -20,7 +20,7 @@ func TestImagesReady(t *testing.T) {
 	}
 	for _, line := range []string{
 		"✓ Control plane built", "✓ ko built", "✓ Control plane started", "✓ Applied config/ ", "✓ Operator ready", "✓ Applied samples/ ",
-		"  export KO_DOCKER_REPO=127.0.0.1:", "  export KO_DEFAULTBASEIMAGE=127.0.0.1:", "✓ Ready: 4 samples", "✓ Stopped",
+		"  export KO_DOCKER_REPO=127.0.0.1:", "  export KO_DEFAULTBASEIMAGE=127.0.0.1:", "✓ Ready: 5 samples", "✓ Stopped",
 	} {
 		if !strings.Contains(p.text(), line) {
 			t.Errorf("it did not print %q", line)

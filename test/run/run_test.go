@@ -32,7 +32,7 @@ func TestReady(t *testing.T) {
 		"✓ Control plane built", "✓ Control plane started", "✓ Operator built", "✓ Applied config/ ", "✓ Operator ready", "✓ Applied samples/ ",
 		"addressableservice/hello  READY=True  REASON=-  URL=http://hello.default.svc.cluster.local",
 		"addressableservice/hello-public  READY=True", "addressableservice/hello-published  READY=True",
-		"✓ Ready: 4 samples", "✓ Stopped",
+		"✓ Ready: 5 samples", "✓ Stopped",
 	} {
 		if !strings.Contains(p.text(), line) {
 			t.Errorf("it did not print %q", line)
