@@ -1,0 +1,51 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package repository
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// chapters are in the page of every kind, in this order. Others may stand between them.
+var chapters = []string{"Example", "Spec", "Working with it", "Status", "Events", "Metrics", "Limits"}
+
+var chapter = regexp.MustCompile(`(?m)^## (.*)$`)
+
+// Who knows the page of one kind finds everything in that of another.
+func TestEveryKindHasAPageOfTheSameChapters(t *testing.T) {
+	pages := 0
+	for _, object := range configObjects(t) {
+		if object.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		pages++
+		kind := into[apiextensionsv1.CustomResourceDefinition](t, object).Spec.Names.Kind
+		page, err := os.ReadFile(filepath.Join(root, "docs", "spec", strings.ToLower(kind)+".md"))
+		if err != nil {
+			t.Errorf("%s has no page: %v", kind, err)
+			continue
+		}
+		var found []string
+		for _, match := range chapter.FindAllSubmatch(page, -1) {
+			if title := string(match[1]); slices.Contains(chapters, title) {
+				found = append(found, title)
+			}
+		}
+		if !slices.Equal(found, chapters) {
+			t.Errorf("the page of %s has of the chapters %q, in this order, only %q", kind, chapters, found)
+		}
+	}
+	if pages == 0 {
+		t.Fatal("config/ has no definition")
+	}
+}
