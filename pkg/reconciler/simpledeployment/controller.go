@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -77,7 +78,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	return impl
 }
 
-// podChanged wakes the object that a Pod belongs to.
+// podChanged wakes the object that a Pod belongs to, and that which it belonged to before: it has one fewer.
 func (r *Reconciler) podChanged(e telemetry.Event) {
 	pod, err := kmeta.DeletionHandlingAccessor(e.Object)
 	if err != nil {
@@ -88,8 +89,14 @@ func (r *Reconciler) podChanged(e telemetry.Event) {
 		r.children.Removed(e.Object)
 		r.lost.left(e.Object)
 	}
-	if owner, ok := ownerOf(pod); ok {
+	owner, owned := ownerOf(pod)
+	if owned {
 		e.EnqueueKey(owner)
+	}
+	if old, ok := e.Old.(*corev1.Pod); ok {
+		if former, ok := ownerOf(old); ok && (!owned || former != owner) {
+			e.EnqueueKey(former)
+		}
 	}
 }
 

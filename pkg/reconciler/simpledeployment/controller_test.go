@@ -127,6 +127,23 @@ func TestControllerFollowsItsPods(t *testing.T) {
 	})
 }
 
+func TestControllerReplacesAPodThatLosesItsControllerReference(t *testing.T) {
+	ctx := run(t)
+	if _, err := fakesamplesclient.Get(ctx).SamplesV1alpha1().SimpleDeployments(ns).Create(ctx, object(1), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	becomesSo(ctx, t, "one with a Pod that is made", func(sd *v1alpha1.SimpleDeployment) bool { return sd.Status.Replicas == 1 })
+	setPod(ctx, t, podAt(0, podReady, func(pod *corev1.Pod) { pod.UID = "made" }))
+	becomesSo(ctx, t, "Ready", func(sd *v1alpha1.SimpleDeployment) bool {
+		return sd.Status.GetCondition(v1alpha1.SimpleDeploymentConditionReady).IsTrue()
+	})
+	// An informer tells of no update that leaves the version as it was.
+	setPod(ctx, t, podAt(0, podReady, withoutOwner, func(pod *corev1.Pod) { pod.UID, pod.ResourceVersion = "made", "8" }))
+	becomesSo(ctx, t, "one with another Pod that is made", func(sd *v1alpha1.SimpleDeployment) bool {
+		return sd.Status.Replicas == 1 && sd.Status.ReadyReplicas == 0
+	})
+}
+
 func TestCacheKeepsOfAPodWhatIsReadAndNoMore(t *testing.T) {
 	ctx := run(t)
 	full := podAt(0, podReady, podPhase(corev1.PodFailed, time.Minute))
