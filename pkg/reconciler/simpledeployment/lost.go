@@ -79,7 +79,7 @@ func (p *pass) recover(ctx context.Context) *problem.Problem {
 	}
 	names := p.lost.take(p.sd.UID)
 	for i, name := range names {
-		if failed := p.find(ctx, name); failed != nil {
+		if _, failed := p.find(ctx, name); failed != nil {
 			p.lost.add(p.sd.UID, names[i:]...)
 			return failed
 		}
@@ -87,24 +87,24 @@ func (p *pass) recover(ctx context.Context) *problem.Problem {
 	return nil
 }
 
-// find looks for a Pod that has left the cache.
-func (p *pass) find(ctx context.Context, name string) *problem.Problem {
+// find looks for a Pod that has left the cache, or that a list lacks. The result is nil if the object has none of that name which
+// was not known.
+func (p *pass) find(ctx context.Context, name string) (found *corev1.Pod, failed *problem.Problem) {
 	live, err := p.kube.CoreV1().Pods(p.sd.Namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil
+		return nil, nil
 	case err != nil:
-		return p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("reading Pod %s: %w", name, err))
+		return nil, p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("reading Pod %s: %w", name, err))
 	case !owns(p.sd, live), slices.ContainsFunc(p.pods, func(known pod) bool { return known.uid == live.UID }):
-		return nil
+		return nil, nil
 	}
 	if p.podOf(live).unlabelled {
-		var failed *problem.Problem
 		if live, failed = p.relabel(ctx, live); failed != nil || live == nil {
-			return failed
+			return nil, failed
 		}
 	}
 	p.children.Written(p.sd, live)
 	p.pods = append(p.pods, p.podOf(live))
-	return nil
+	return live, nil
 }

@@ -54,8 +54,12 @@ func (p *pass) read(ctx context.Context) *problem.Problem {
 	})
 	p.pods = pods
 	for _, cached := range missed {
-		if failed := p.find(ctx, cached.name); failed != nil {
+		found, failed := p.find(ctx, cached.name)
+		if failed != nil {
 			return failed
+		}
+		if found != nil {
+			ours = append(ours, found)
 		}
 	}
 	p.children.Read(p.sd, ours)

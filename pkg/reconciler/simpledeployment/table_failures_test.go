@@ -199,6 +199,20 @@ func TestReadingFails(t *testing.T) {
 		Objects:       objects{object(1, status(1, 1, 1, available, upToDate))},
 		OtherTestData: prepared(func(w *world) { w.inner.children.Doubt(object(0)); w.server.put(podAt(0, podReady)) }),
 	}, {
+		Name:          "in doubt, and a Pod is not among those read because its label was changed: it is awaited as it was put right, not as gone",
+		Objects:       objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady, mislabelled)},
+		OtherTestData: doubtful,
+		WantPatches:   patches{relabels(0)},
+		PostConditions: ends(func(w *world, _ error) string {
+			if err := w.pods.Update(w.server.pods[podName(0)]); err != nil {
+				return err.Error()
+			}
+			if w.inner.children.Behind(object(1)) {
+				return "the cache has everything, and no pass will begin"
+			}
+			return ""
+		}),
+	}, {
 		Name:          "the first write of a process: another one has deleted already, as the cache does not know",
 		Objects:       objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady), podAt(1, podReady)},
 		OtherTestData: prepared(func(w *world) { w.server.remove(podName(0)) }),
