@@ -21,7 +21,7 @@ import (
 // reconciler that decides by what it counts in a cache. It may be used by several goroutines. Use NewChildren.
 type Children struct {
 	clock  clock.PassiveClock
-	cached func(owner types.UID) []metav1.Object
+	cached func(owner metav1.Object) []metav1.Object
 
 	mu       sync.Mutex
 	families map[types.NamespacedName]*family
@@ -46,9 +46,9 @@ type awaited struct {
 	at       time.Time
 }
 
-// NewChildren returns a memory without any write. cached returns the children of an owner, by its UID, as the cache
-// of the reconciler has them.
-func NewChildren(cached func(owner types.UID) []metav1.Object) *Children {
+// NewChildren returns a memory without any write. cached returns the children of an owner, those that Read is called with, as the
+// cache of the reconciler has them.
+func NewChildren(cached func(owner metav1.Object) []metav1.Object) *Children {
 	return &Children{
 		clock: clock.RealClock{}, cached: cached,
 		families: map[types.NamespacedName]*family{}, owners: map[types.UID]types.NamespacedName{},
@@ -97,7 +97,7 @@ func (c *Children) Read(owner metav1.Object, live []metav1.Object) {
 		listed[child.GetUID()] = true
 		c.Written(owner, child)
 	}
-	for _, child := range c.cached(owner.GetUID()) {
+	for _, child := range c.cached(owner) {
 		if !listed[child.GetUID()] {
 			c.Deleted(owner, child.GetUID())
 		}
@@ -154,7 +154,7 @@ func (c *Children) Behind(owner metav1.Object) bool {
 		return false
 	}
 	cached := map[types.UID]metav1.Object{}
-	for _, child := range c.cached(owner.GetUID()) {
+	for _, child := range c.cached(owner) {
 		cached[child.GetUID()] = child
 	}
 	behind := false

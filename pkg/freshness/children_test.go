@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	testclock "k8s.io/utils/clock/testing"
 )
@@ -26,8 +25,8 @@ type nursery struct {
 
 func newNursery() *nursery {
 	n := &nursery{clock: testclock.NewFakePassiveClock(time.Now())}
-	n.Children = NewChildren(func(owner types.UID) []metav1.Object {
-		if owner != "one" {
+	n.Children = NewChildren(func(owner metav1.Object) []metav1.Object {
+		if owner.GetUID() != "one" {
 			return nil
 		}
 		return n.cache

@@ -10,8 +10,6 @@ import (
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
@@ -38,13 +36,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	pods := filteredpodinformer.Get(ctx, PodSelector)
 	indexer := pods.Informer().GetIndexer()
 
-	children := freshness.NewChildren(func(owner types.UID) []metav1.Object {
-		var objects []metav1.Object
-		for _, pod := range podsOf(indexer, owner) {
-			objects = append(objects, pod)
-		}
-		return objects
-	})
+	children := newChildren(indexer)
 	r := &Reconciler{
 		kube:     kubeclient.Get(ctx),
 		clock:    clock.RealClock{},

@@ -14,20 +14,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // observe finds the object's Pods, in the cache unless that is in doubt.
 func (p *pass) observe(ctx context.Context) *problem.Problem {
-	for _, pod := range p.cachedPods(p.sd.UID) {
-		if owns(p.sd, pod) {
-			p.pods = append(p.pods, p.podOf(pod))
-		}
+	for _, pod := range podsOf(p.Reconciler.pods, p.sd) {
+		p.pods = append(p.pods, p.podOf(pod))
 	}
 	if p.children.Doubtful(p.sd) {
 		return p.read(ctx)
@@ -71,24 +69,31 @@ func selectorOf(sd *v1alpha1.SimpleDeployment) string {
 	return labels.SelectorFromSet(labels.Set{samples.PodOwnerUIDLabelKey: string(sd.UID)}).String()
 }
 
-// cachedPods are the Pods in the cache that an object of this UID controls.
-func (r *Reconciler) cachedPods(owner types.UID) []*corev1.Pod {
-	return podsOf(r.pods, owner)
-}
-
-func podsOf(indexer cache.Indexer, owner types.UID) []*corev1.Pod {
-	objs, err := indexer.ByIndex(podsByOwner, string(owner))
+// podsOf are an object's Pods in a cache.
+func podsOf(indexer cache.Indexer, owner metav1.Object) []*corev1.Pod {
+	objs, err := indexer.ByIndex(podsByOwner, string(owner.GetUID()))
 	if err != nil {
 		// The index exists as long as NewController adds it; an unknown one is the only error.
 		panic(fmt.Sprintf("index %s: %v", podsByOwner, err))
 	}
 	pods := make([]*corev1.Pod, 0, len(objs))
 	for _, obj := range objs {
-		if pod, ok := obj.(*corev1.Pod); ok {
+		if pod, ok := obj.(*corev1.Pod); ok && owns(owner, pod) {
 			pods = append(pods, pod)
 		}
 	}
 	return pods
+}
+
+// newChildren returns a memory of what is written of Pods, which looks into the cache of them.
+func newChildren(indexer cache.Indexer) *freshness.Children {
+	return freshness.NewChildren(func(owner metav1.Object) []metav1.Object {
+		var objects []metav1.Object
+		for _, pod := range podsOf(indexer, owner) {
+			objects = append(objects, pod)
+		}
+		return objects
+	})
 }
 
 // taken says whether the cache has a Pod of somebody else's with the name of a slot, as one that was ours until its controller

@@ -48,10 +48,10 @@ func controllerOf(pod metav1.Object) (*metav1.OwnerReference, bool) {
 	return ref, err == nil && gv.Group == gvk.Group && ref.Kind == gvk.Kind
 }
 
-// owns says whether a Pod is the object's.
-func owns(sd *v1alpha1.SimpleDeployment, pod metav1.Object) bool {
+// owns says whether a Pod is the object's. One in another namespace never is, though anybody can write a reference with this UID.
+func owns(owner, pod metav1.Object) bool {
 	ref, ok := controllerOf(pod)
-	return ok && ref.UID == sd.UID && pod.GetNamespace() == sd.Namespace
+	return ok && ref.UID == owner.GetUID() && pod.GetNamespace() == owner.GetNamespace()
 }
 
 // ownerOf is the key of the object that a Pod wakes.

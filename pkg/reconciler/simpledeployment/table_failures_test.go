@@ -213,6 +213,21 @@ func TestReadingFails(t *testing.T) {
 			return ""
 		}),
 	}, {
+		Name:    "in doubt, and a Pod of another namespace has a reference with the UID: it is not awaited as gone",
+		Objects: objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady)},
+		OtherTestData: prepared(func(w *world) {
+			w.inner.children.Doubt(object(0))
+			if err := w.pods.Add(podAt(1, podReady, func(pod *corev1.Pod) { pod.Namespace = "elsewhere" })); err != nil {
+				panic(err)
+			}
+		}),
+		PostConditions: ends(func(w *world, _ error) string {
+			if w.inner.children.Behind(object(1)) {
+				return "no pass will begin as long as that Pod exists"
+			}
+			return ""
+		}),
+	}, {
 		Name:          "the first write of a process: another one has deleted already, as the cache does not know",
 		Objects:       objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady), podAt(1, podReady)},
 		OtherTestData: prepared(func(w *world) { w.server.remove(podName(0)) }),

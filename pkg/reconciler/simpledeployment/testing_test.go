@@ -214,13 +214,7 @@ func (w *world) start(t testing.TB) {
 	t.Helper()
 	w.inner = &Reconciler{
 		kube: w.kube, clock: w.clock, pods: w.pods, lost: &lostPods{},
-		children: freshness.NewChildren(func(owner types.UID) []metav1.Object {
-			var objects []metav1.Object
-			for _, pod := range podsOf(w.pods, owner) {
-				objects = append(objects, pod)
-			}
-			return objects
-		}),
+		children: newChildren(w.pods),
 	}
 	ctx := logtesting.TestContextWithLogger(t)
 	generated, ok := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
