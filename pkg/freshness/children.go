@@ -41,7 +41,7 @@ type family struct {
 type awaited struct {
 	// resourceVersion is that which the write made.
 	resourceVersion string
-	// deletion says that the write was one, which makes no version that the answer tells.
+	// deletion says that the child is being deleted or gone, be it of which version it may.
 	deletion bool
 	at       time.Time
 }
@@ -57,7 +57,8 @@ func NewChildren(cached func(owner metav1.Object) []metav1.Object) *Children {
 
 // Written notes a child as the API server answered a write of it, or a read, so that no pass takes an earlier state for the present one.
 func (c *Children) Written(owner, child metav1.Object) {
-	c.await(owner, child.GetUID(), awaited{resourceVersion: child.GetResourceVersion()})
+	// One that is being deleted may have left the cache already, and would be awaited in vain.
+	c.await(owner, child.GetUID(), awaited{resourceVersion: child.GetResourceVersion(), deletion: child.GetDeletionTimestamp() != nil})
 }
 
 // Deleted notes that the API server has accepted the deletion of a child, or said that it is gone.

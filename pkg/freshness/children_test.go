@@ -73,6 +73,8 @@ func TestChildrenBehind(t *testing.T) {
 		"Promoted":          {reason: "What was written in an earlier term says nothing.", did: func(n *nursery) { wrote(n); n.Promoted() }},
 		"OwnerRecreated":    {reason: "Another owner of the same name has other children.", did: func(n *nursery) { n.Written(at("1", uid("two")), child("10")) }},
 		"ReadAhead":         {reason: "The API server has a newer state than the cache.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10")}) }, cache: []metav1.Object{child("9")}, want: true},
+		"ReadDying":         {reason: "It has left the cache before it was noted, and never comes back.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10", deleting())}) }},
+		"ReadDyingUnseen":   {reason: "A plan would count it.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10", deleting())}) }, cache: []metav1.Object{child("9")}, want: true},
 		"ReadSame":          {reason: "The cache is right.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("9")}) }, cache: []metav1.Object{child("9")}},
 	} {
 		t.Run(name, func(t *testing.T) {
