@@ -27,7 +27,6 @@ import (
 	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment/fake"
@@ -214,11 +213,5 @@ func TestWhatLeftTheCacheIsRememberedUnlessItWasDeleted(t *testing.T) {
 	r.forget("no object")
 	if len(l.names) > 0 {
 		t.Errorf("of an object that is gone is remembered %v", l.names)
-	}
-}
-
-func TestPodsAreWatchedByTheirLabel(t *testing.T) {
-	if PodSelector != samples.PodOwnerUIDLabelKey {
-		t.Errorf("Pods are selected by %q and labelled by %q", PodSelector, samples.PodOwnerUIDLabelKey)
 	}
 }

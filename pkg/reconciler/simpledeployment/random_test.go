@@ -37,8 +37,6 @@ type faulty struct {
 	sd *v1alpha1.SimpleDeployment
 	// late are the changes that the cache does not have yet.
 	late []change
-	// ours is whether the request that is being answered is the reconciler's.
-	ours bool
 	// faults says whether requests may fail.
 	faults bool
 	users  bool
@@ -205,8 +203,6 @@ func (f *faulty) deliver() {
 }
 
 func (f *faulty) pass() {
-	f.ours = true
-	defer func() { f.ours = false }()
 	// How it ends does not matter; the queue repeats it.
 	_ = f.reconcile(logging.WithLogger(f.t.Context(), zap.NewNop().Sugar()))
 }
