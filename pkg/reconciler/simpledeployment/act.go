@@ -78,9 +78,14 @@ func (p *pass) failed(reason string, err error) *problem.Problem {
 		p.children.Doubt(p.sd)
 		return problem.Failed(reason, err)
 	}
-	refusal := problem.Newf(reason, "%v", err)
-	refusal.Recheck = problem.RecheckAfter(problem.Lasted(p.sd.Status.GetCondition(v1alpha1.SimpleDeploymentConditionUpToDate), reason))
-	return refusal
+	return p.unwatched(problem.Newf(reason, "%v", err))
+}
+
+// unwatched has a problem looked at again after a while, since no watch tells of its end.
+func (p *pass) unwatched(stuck *problem.Problem) *problem.Problem {
+	last := p.sd.Status.GetCondition(v1alpha1.SimpleDeploymentConditionUpToDate)
+	stuck.Recheck = problem.RecheckAfter(problem.Lasted(last, stuck.Reason))
+	return stuck
 }
 
 // refused says whether an error is the API server's word that nothing was done.

@@ -60,9 +60,7 @@ func (p *pass) lookAt(ctx context.Context, name string, conflict error) *problem
 	case err != nil:
 		return p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("reading Pod %s: %w", name, err))
 	case !owns(p.sd, live):
-		taken := problem.Newf(v1alpha1.ReasonNameTaken, "Pod %s exists and is not this object's", name)
-		taken.Recheck = problem.RecheckAfter(problem.Lasted(p.sd.Status.GetCondition(v1alpha1.SimpleDeploymentConditionUpToDate), taken.Reason))
-		return taken
+		return p.unwatched(problem.Newf(v1alpha1.ReasonNameTaken, "Pod %s exists and is not this object's", name))
 	}
 	if p.podOf(live).unlabelled {
 		var failed *problem.Problem
