@@ -192,12 +192,20 @@ func TestEachWriteRefused(t *testing.T) {
 	proxy := env.Proxy(t, "controller")
 	for _, tc := range []struct {
 		name, verb, resource, reason string
+		// before brings the process to where it makes the request, and returns what undoes that.
+		before func() (undo func())
 	}{
-		{"Create", "patch", "pods", "CreateFailed"},
-		{"Delete", "delete", "pods", "DeleteFailed"},
-		{"Read", "list", "pods", ""},
-		{"Status", "update", "simpledeployments/status", ""},
-		{"Event", "create", "events", ""},
+		{name: "Create", verb: "patch", resource: "pods", reason: "CreateFailed"},
+		{name: "Delete", verb: "delete", resource: "pods", reason: "DeleteFailed"},
+		{name: "Read", verb: "list", resource: "pods", before: func() func() {
+			// The first write for an object after a start is one that follows a list.
+			env.Process(t, "controller").Restart(t)
+			return func() {}
+		}},
+		{name: "Status", verb: "update", resource: "simpledeployments/status"},
+		{name: "Event", verb: "create", resource: "events", before: func() func() {
+			return proxy.Fail(harness.Matching("patch", "pods"), http.StatusForbidden)
+		}},
 	} {
 		for _, code := range []int{http.StatusForbidden, http.StatusInternalServerError, http.StatusTooManyRequests} {
 			if code == http.StatusTooManyRequests && tc.reason == "" {
@@ -207,13 +215,27 @@ func TestEachWriteRefused(t *testing.T) {
 				ns := env.Namespace(t)
 				ref := deploy(t, env, ns, "one", 2)
 				throughout(t, env, ns, within(uid(t, env, ref), 3, 2), func() {
-					match := harness.Matching(tc.verb, tc.resource).And(harness.InNamespace(ns))
-					undo := proxy.Fail(match, code)
+					unprepare := func() {}
+					if tc.before != nil {
+						unprepare = tc.before()
+					}
+					match := harness.Matching(tc.verb, tc.resource)
+					earlier := harness.Requests(proxy.Requests())
+					undo := proxy.Fail(match.And(harness.InNamespace(ns)), code)
 					change(t, env, ref, `{"image": "two"}`)
+					harness.Eventually(t, "a request that is refused", func(context.Context) error {
+						for answer := range harness.Requests(proxy.Requests()).Since(earlier).Of(match) {
+							if answer.Code == code {
+								return nil
+							}
+						}
+						return errors.New("there was none")
+					})
 					if tc.reason != "" {
 						env.Await(t, ref, harness.HasCondition("Ready", "False", tc.reason))
 					}
 					undo()
+					unprepare()
 					env.AwaitWithin(t, recheck, ref, harness.Ready)
 				})
 				exactly(t, env, ref, "two", 2)

@@ -40,6 +40,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	r := &Reconciler{
 		kube:     kubeclient.Get(ctx),
 		clock:    clock.RealClock{},
+		objects:  simpleDeployments.Informer().GetIndexer(),
 		pods:     indexer,
 		children: children,
 		lost:     &lostPods{},
@@ -79,7 +80,9 @@ func (r *Reconciler) podChanged(e telemetry.Event) {
 	if e.Cause.What == telemetry.Deleted {
 		// Before the pass that this wakes.
 		r.children.Removed(e.Object)
-		r.lost.left(e.Object)
+		if r.isOfPresentObject(pod) {
+			r.lost.left(e.Object)
+		}
 	}
 	owner, owned := ownerOf(pod)
 	if owned {
@@ -90,6 +93,18 @@ func (r *Reconciler) podChanged(e telemetry.Event) {
 			e.EnqueueKey(former)
 		}
 	}
+}
+
+// isOfPresentObject says whether the object that controls a Pod is there still. The Pods of one that was deleted go after it, and
+// nobody would ever ask for what is noted of them.
+func (r *Reconciler) isOfPresentObject(pod kmeta.Accessor) bool {
+	owner, owned := ownerOf(pod)
+	if !owned {
+		return false
+	}
+	obj, exists, err := r.objects.GetByKey(owner.String())
+	present, ok := obj.(kmeta.Accessor)
+	return err == nil && exists && ok && owns(present, pod)
 }
 
 // forget drops what is remembered of an object that exists no more.

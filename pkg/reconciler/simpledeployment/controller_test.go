@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgotesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
 
 	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
 	filteredpodinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
@@ -213,5 +214,31 @@ func TestWhatLeftTheCacheIsRememberedUnlessItWasDeleted(t *testing.T) {
 	r.forget("no object")
 	if len(l.names) > 0 {
 		t.Errorf("of an object that is gone is remembered %v", l.names)
+	}
+}
+
+// The garbage collector deletes Pods after their owner, some of them at once and so without a sign that they were deleted.
+func TestNothingIsRememberedOfAnObjectThatIsGone(t *testing.T) {
+	objects := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+	r := &Reconciler{objects: objects}
+	if r.isOfPresentObject(podAt(0)) {
+		t.Error("a Pod counts whose object does not exist")
+	}
+	if err := objects.Add(object(1)); err != nil {
+		t.Fatal(err)
+	}
+	if !r.isOfPresentObject(podAt(0)) {
+		t.Error("a Pod does not count whose object exists")
+	}
+	if r.isOfPresentObject(podAt(0, withoutOwner)) {
+		t.Error("a Pod counts that nobody controls")
+	}
+	another := object(1)
+	another.UID = "another"
+	if err := objects.Update(another); err != nil {
+		t.Fatal(err)
+	}
+	if r.isOfPresentObject(podAt(0)) {
+		t.Error("a Pod counts whose object was deleted and created again")
 	}
 }

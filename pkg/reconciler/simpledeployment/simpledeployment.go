@@ -28,6 +28,8 @@ type Reconciler struct {
 	kube  kubernetes.Interface
 	clock clock.PassiveClock
 
+	// objects is the cache of SimpleDeployments.
+	objects cache.KeyGetter
 	// pods is the cache of the Pods that SimpleDeployments control, with the index podsByOwner.
 	pods cache.Indexer
 
