@@ -156,7 +156,8 @@ func TestOneProcessLeadsEachReconciler(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"AddressableService": 1, "Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1, "ConversionWebhook": 1,
+		"AddressableService": 1, "AddressBinding": 1, "SimpleDeployment": 1,
+		"Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1, "ConversionWebhook": 1, "Bindings": 1,
 	}
 	if !maps.Equal(leaders, want) {
 		t.Errorf("the leaders are %v, want %v", leaders, want)
