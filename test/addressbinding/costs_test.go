@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/test/harness"
@@ -142,7 +143,7 @@ func (w *world) atRest(t *testing.T, when string, cause func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(after.Status) == "" || after.Status.ObservedGeneration != ab.Status.ObservedGeneration {
-		t.Errorf("%s: the status has changed from %+v to %+v", when, ab.Status, after.Status)
+	if diff := cmp.Diff(ab.Status, after.Status); diff != "" {
+		t.Errorf("%s: the status has changed (-before, +after):\n%s", when, diff)
 	}
 }
