@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -81,12 +82,18 @@ func TestCRDWithATemplate(t *testing.T) {
 	const group = "with-template.example.com"
 	w.define(t, definition(group, anything, true))
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
+	before := w.get(t, k)
 	ab := w.bind(t, "b", toWorker(group, "k"))
 	w.Await(t, ab, harness.Ready, counts(1, 1))
-	w.Await(t, k, has(address))
+	after := w.Await(t, k, has(address))
+	if diff := cmp.Diff(without(t, before, ""), without(t, after, "K_ADDRESS")); diff != "" {
+		t.Errorf("something else has changed (-before, +after):\n%s", diff)
+	}
 	w.Delete(t, ab)
 	w.Await(t, ab, harness.Gone)
-	w.Await(t, k, has(""))
+	if diff := cmp.Diff(without(t, before, ""), without(t, w.get(t, k), "")); diff != "" {
+		t.Errorf("the binding has left something behind (-before, +after):\n%s", diff)
+	}
 }
 
 func TestKindThatAppearsLaterAndGoes(t *testing.T) {
