@@ -89,11 +89,7 @@ func chooses(b *v1.AddressBinding, kind schema.GroupKind) (labels.Selector, bool
 
 // KindOf is the kind that a reference means. Its version does not matter: it is the same objects.
 func KindOf(apiVersion, kind string) schema.GroupKind {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		group = ""
-	}
-	return schema.GroupKind{Group: group, Kind: kind}
+	return schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()
 }
 
 // Decision is what an object is to have.
