@@ -9,8 +9,6 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"knative.dev/pkg/apis/duck"
 )
 
@@ -56,9 +54,7 @@ func (r Result) TakenFrom(binding string) []Taken {
 
 // Holds is whether a variable stands anywhere in an object with that value.
 func Holds(object Object, name, value string) bool {
-	return slices.ContainsFunc(Environments(object), func(e Environment) bool {
-		return slices.ContainsFunc(e.Variables, func(v corev1.EnvVar) bool { return v.ValueFrom == nil && v.Name == name && v.Value == value })
-	})
+	return slices.ContainsFunc(Environments(object), func(e Environment) bool { return e.Has(name, value) })
 }
 
 // Apply returns how an object gets what the decision says. It does not change the object. Once the changes are made,

@@ -7,6 +7,7 @@ package binding
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -31,6 +32,11 @@ type Environment struct {
 	held bool
 	// name is the JSON pointer of the container's name, if there is one.
 	name string
+}
+
+// Has is whether a variable stands in it with that value, rather than as a reference to one.
+func (e *Environment) Has(name, value string) bool {
+	return slices.ContainsFunc(e.Variables, func(v corev1.EnvVar) bool { return v.ValueFrom == nil && v.Name == name && v.Value == value })
 }
 
 // Environments returns the lists of variables of an object: one for each container and init container, or the one of an

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/apis/duck"
@@ -144,11 +143,7 @@ func whoseVariable(t binding.Taken) string {
 
 // haveAll is whether a variable has a value in every environment.
 func haveAll(environments []binding.Environment, name, value string) bool {
-	return !slices.ContainsFunc(environments, func(e binding.Environment) bool {
-		return !slices.ContainsFunc(e.Variables, func(v corev1.EnvVar) bool {
-			return v.Name == name && v.Value == value && v.ValueFrom == nil
-		})
-	})
+	return !slices.ContainsFunc(environments, func(e binding.Environment) bool { return !e.Has(name, value) })
 }
 
 // problems are those of a kind and of its objects.
