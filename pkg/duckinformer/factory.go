@@ -106,7 +106,7 @@ func (f *Factory) Get(ctx context.Context, gvr schema.GroupVersionResource) (cac
 	}
 }
 
-// Stop ends the informers of every resource that match accepts. A later Lister
+// Stop ends the informers of every resource that match accepts. A later Get
 // starts a new one.
 func (f *Factory) Stop(match func(schema.GroupVersionResource) bool) {
 	f.mu.Lock()
