@@ -98,7 +98,7 @@ func (c change) patch(environment *Environment) (changes, guards duck.JSONPatch)
 			do("add", environment.path+"/-", v)
 		}
 	}
-	if environment.name != "" {
+	if environment.Container != "" {
 		guards = append(guards, test(environment.name, environment.Container))
 	}
 	return changes, guards

@@ -18,7 +18,8 @@ import (
 
 // Environment is one list of variables of an object.
 type Environment struct {
-	// Container has the variables. It is empty for an object that is Configurable, whose variables are for all of them.
+	// Container has the variables. It is empty for an object that is Configurable, whose variables are for all of them, and for
+	// a container without a name, which kinds of others may have.
 	Container string
 	// Variables in their order. They are not to be changed.
 	Variables []corev1.EnvVar
@@ -30,7 +31,7 @@ type Environment struct {
 	holder string
 	// held is whether holder exists.
 	held bool
-	// name is the JSON pointer of the container's name, if there is one.
+	// name is the JSON pointer of the container's name. It is empty if there is no container.
 	name string
 }
 

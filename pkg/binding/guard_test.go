@@ -36,7 +36,12 @@ func TestApplyToOtherShapes(t *testing.T) {
 			shape:  Configurable,
 			before: `{"spec":{"configurable":{"env":[{"name":"K","value":"mine"}]}}}`, do: `{"spec":{"configurable":{"env":[{"name":"K","value":"mine"}]}}}`, taken: own(""),
 		},
-		"no template":   {shape: PodTemplate, before: `{"spec":{"x":1}}`, do: `{"spec":{"x":1}}`},
+		"no template": {shape: PodTemplate, before: `{"spec":{"x":1}}`, do: `{"spec":{"x":1}}`},
+		"a container without a name": {
+			shape:  PodTemplate,
+			before: `{"spec":{"template":{"spec":{"containers":[{"image":"c"}]}}}}`,
+			do:     `{"spec":{"template":{"spec":{"containers":[{"image":"c","env":[{"name":"K","value":"V"}]}]}}}}`,
+		},
 		"no containers": {shape: PodTemplate, before: `{"spec":{"template":{"spec":{}}}}`, do: `{"spec":{"template":{"spec":{}}}}`},
 		"several containers, some of them done": {
 			shape:  PodTemplate,
