@@ -91,10 +91,8 @@ func (f *Finder) Find(gvk schema.GroupVersionKind) (Served, error) {
 	if err != nil {
 		return Served{}, fmt.Errorf("looking up the CRD of %s: %w", gvk.GroupKind(), err)
 	}
-	for _, obj := range crds {
-		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-			return fromCRD(crd, gvk)
-		}
+	if crd := defining(crds); crd != nil {
+		return fromCRD(crd, gvk)
 	}
 	if f.isUndefined(gvk.GroupKind()) {
 		return Served{}, &NotServedError{Kind: gvk}
@@ -138,11 +136,32 @@ func (f *Finder) knownBuiltIn(gvk schema.GroupVersionKind) (Served, bool) {
 	return served, ok
 }
 
+// defining is which of the CRDs of a kind counts: of several, the API server accepts the names of one, and the others are never
+// established.
+func defining(crds []any) *apiextensionsv1.CustomResourceDefinition {
+	var last *apiextensionsv1.CustomResourceDefinition
+	for _, obj := range crds {
+		crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
+		switch {
+		case !ok:
+		case isEstablished(crd):
+			return crd
+		default:
+			last = crd
+		}
+	}
+	return last
+}
+
+func isEstablished(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
+}
+
 func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVersionKind) (Served, error) {
 	if !servesVersion(crd, gvk.Version) {
 		return Served{}, &NotServedError{Kind: gvk, Versions: servedVersions(crd), Detail: "; its CRD serves " + strings.Join(servedVersions(crd), ", ")}
 	}
-	if !apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
+	if !isEstablished(crd) {
 		return Served{}, &NotServedError{Kind: gvk, Detail: " yet; its CRD is not established"}
 	}
 	return Served{

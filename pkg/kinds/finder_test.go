@@ -50,6 +50,17 @@ func clusterScoped(crd *apiextensionsv1.CustomResourceDefinition) {
 	crd.Spec.Scope = apiextensionsv1.ClusterScoped
 }
 
+// secondCRDs define the kind at other plurals, which the API server does not accept.
+func secondCRDs() []*apiextensionsv1.CustomResourceDefinition {
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, plural := range []string{"radiuses", "radixes", "radioes", "radius"} {
+		crds = append(crds, radiusCRD(notEstablished, func(crd *apiextensionsv1.CustomResourceDefinition) {
+			crd.Name, crd.Spec.Names.Plural = plural+".example.com", plural
+		}))
+	}
+	return crds
+}
+
 func approved(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Group = "radius.k8s.io" }
 
 // newFinder is a Finder in a cluster with these CRDs, and with kinds that none defines.
@@ -97,6 +108,11 @@ func TestFind(t *testing.T) {
 		"ClusterScoped": {
 			reason: "Its objects are in no namespace.", crds: []*apiextensionsv1.CustomResourceDefinition{radiusCRD(clusterScoped)}, gvk: radius.WithVersion("v1"),
 			want: Served{Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "radii"}, Labels: map[string]string{"k": "v"}},
+		},
+		"SecondCRDOfTheKind": {
+			reason: "Only the first is established; there are many, for which comes first is not certain.",
+			crds:   append(secondCRDs(), radiusCRD()), gvk: radius.WithVersion("v1"),
+			want: Served{Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "radii"}, Namespaced: true, Labels: map[string]string{"k": "v"}},
 		},
 		"CRDOfAGroupOfKubernetes": {
 			reason: "What a CRD defines is not built in, whatever its group.",
