@@ -83,6 +83,10 @@ func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding) *problem
 		if p.Reason != v1.ReasonSubjectForbidden {
 			p.Reason = v1.ReasonUnbindFailed
 		}
+		if p.Err == nil && p.Recheck == 0 {
+			// Nothing to do but wait would take the finalizer away.
+			p.Recheck = recheckAfter(ab, p.Reason)
+		}
 		return p
 	}
 	// No reason: that it takes a moment is nothing to tell of.

@@ -23,6 +23,7 @@ func TestUnbind(t *testing.T) {
 	gone := patches(finalizerPatch("[]"))
 	unfinalized := []string{normal("FinalizerUpdate", `Updated "a" finalizers`)}
 	forbiddenMessage := `patching Deployment d: deployments.apps "d" is forbidden: no`
+	const notListed = "the cluster does not serve kind Deployment at apps/v1"
 	const failed = "patching Deployment d: induced"
 	young := object("b", func(ab *v1.AddressBinding) { ab.CreationTimestamp = metav1.Unix(1, 0) }, status(resolvedTo(other), lists(other)))
 	same := object("b", func(ab *v1.AddressBinding) { ab.CreationTimestamp = metav1.Unix(1, 0) }, well)
@@ -77,6 +78,12 @@ func TestUnbind(t *testing.T) {
 		WantPatches:  patches(patched("d", removes)),
 		WantErr:      true, PostConditions: withRecheck(problem.FirstRecheck),
 		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonSubjectForbidden, forbiddenMessage), counted(1, 1), intercepted))),
+	}, {
+		Name:         "its kind cannot be listed, though it seems to be served: it stays, and is looked at again",
+		Objects:      []runtime.Object{object("a", beingDeleted, well), hello(url), namespace(), deployment("d", has(url))},
+		WithReactors: failing("list", "deployments", apierrors.NewNotFound(deploymentsResource, "")),
+		WantErr:      true, PostConditions: withRecheck(problem.FirstRecheck),
+		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonUnbindFailed, notListed), counted(1, 1), intercepted))),
 	}, {
 		Name:         "it fails: tried again",
 		Objects:      []runtime.Object{object("a", beingDeleted, well), hello(url), namespace(), deployment("d", has(url))},
