@@ -25,7 +25,8 @@ import (
 
 // subject is an object of a kind, as a pass leaves it.
 type subject struct {
-	name string
+	// metadata is that of the object, whether it fits or not.
+	metadata metav1.Object
 	// object is nil if it does not fit the shape of its kind, which malformed then says.
 	object    binding.Object
 	malformed error
@@ -50,7 +51,7 @@ type adjuster struct {
 // adjust returns nil if the object is gone. It writes only if asked to, and only to objects that concern the binding: those that it
 // chooses, and those that hold what stands in its status. For every change there is a binding that it concerns.
 func (a *adjuster) adjust(ctx context.Context, found kmeta.Accessor, write bool) *subject {
-	s := &subject{name: found.GetName()}
+	s := &subject{metadata: found}
 	if malformed, ok := found.(*duckinformer.Malformed); ok {
 		s.malformed = malformed.Err
 		return s
@@ -86,7 +87,7 @@ func (a *adjuster) adjust(ctx context.Context, found kmeta.Accessor, write bool)
 
 // decide also notes what it finds.
 func (a *adjuster) decide(s *subject, object binding.Object) binding.Result {
-	s.object = object
+	s.object, s.metadata = object, object
 	s.included = binding.Included(a.namespace, object.GetLabels())
 	s.excluded = binding.Excluded(a.namespace) || binding.Excluded(object.GetLabels())
 	result := a.decider.Decide(object, s.included).Apply(object)

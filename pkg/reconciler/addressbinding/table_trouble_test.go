@@ -131,6 +131,10 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 	unserved := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Versions[0].Name = "v2" }
 	clusterWide := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Scope = apiextensionsv1.ClusterScoped }
 	toDuck := withSubject("example.com/v1", "Duck", "k")
+	toDucks := func(ab *v1.AddressBinding) {
+		toDuck(ab)
+		bySelector(ab)
+	}
 	entry := listsOf("example.com/v1", "Duck", v1.DefaultVariable, url)
 	// The kind is not there, so that nothing of it can stand anywhere: what is listed is listed anew by each pass.
 	row := func(name, reason, message string, objs ...runtime.Object) reconcilertesting.TableRow {
@@ -171,6 +175,15 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 				duckCRD(), subjectOf("example.com/v1", "Duck", "k", withSpec(map[string]any{"template": "text"})),
 			},
 			WantStatusUpdates: becomes(object("a", toDuck, status(resolvedTo(url), entry, unbound(v1.ReasonSubjectNotPodSpecable, malformed), counted(1, 0), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonSubjectNotPodSpecable, malformed)},
+		},
+		{
+			Name: "whose template is none, beside one that fits, by a selector",
+			Objects: []runtime.Object{
+				object("a", toDucks, status(resolvedTo(url), entry)), hello(url), namespace(), everywhere,
+				duckCRD(), subjectOf("example.com/v1", "Duck", "k", withSpec(map[string]any{"template": "text"})), subjectOf("example.com/v1", "Duck", "l", has(url)),
+			},
+			WantStatusUpdates: becomes(object("a", toDucks, status(resolvedTo(url), entry, unbound(v1.ReasonSubjectNotPodSpecable, malformed), counted(2, 1), intercepted))),
 			WantEvents:        []string{warning(v1.ReasonSubjectNotPodSpecable, malformed)},
 		},
 		{

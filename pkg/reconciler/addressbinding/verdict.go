@@ -91,34 +91,30 @@ func markSubjects(ab *v1.AddressBinding, own sweep, sweeps map[schema.GroupKind]
 func count(ab *v1.AddressBinding, own sweep, found troubles) *v1.SubjectCount {
 	subjects := &v1.SubjectCount{}
 	for _, s := range own.subjects {
-		if s.object == nil {
-			// What it is labelled with is not known to be what it seems.
-			if s.name == ab.Spec.Subject.Name {
-				subjects.Matched++
-				found.addf(v1.ReasonSubjectNotPodSpecable, "%s %s: %v", own.kind.Kind, s.name, s.malformed)
-			}
-			continue
-		}
-		if !chooses(ab, own.kind.GroupKind, s.object) {
+		if !chooses(ab, own.kind.GroupKind, s.metadata) {
 			continue
 		}
 		subjects.Matched++
+		if s.object == nil {
+			found.addf(v1.ReasonSubjectNotPodSpecable, "%s %s: %v", own.kind.Kind, s.metadata.GetName(), s.malformed)
+			continue
+		}
 		environments := binding.Environments(s.object)
 		switch {
 		case s.problem != nil:
 		case len(environments) == 0:
-			found.addf(v1.ReasonSubjectNotPodSpecable, "%s %s has no containers at spec.template", own.kind.Kind, s.name)
+			found.addf(v1.ReasonSubjectNotPodSpecable, "%s %s has no containers at spec.template", own.kind.Kind, s.metadata.GetName())
 		case ab.Status.Value == "":
 		case !s.included:
-			found.addf(v1.ReasonNotIncluded, "%s %s: %s", own.kind.Kind, s.name, whyNotIncluded(s))
+			found.addf(v1.ReasonNotIncluded, "%s %s: %s", own.kind.Kind, s.metadata.GetName(), whyNotIncluded(s))
 		case len(s.taken) > 0:
-			found.addf(v1.ReasonVariableTaken, "%s %s: %s", own.kind.Kind, s.name, whoseVariable(s.taken[0]))
+			found.addf(v1.ReasonVariableTaken, "%s %s: %s", own.kind.Kind, s.metadata.GetName(), whoseVariable(s.taken[0]))
 		case haveAll(environments, ab.Spec.Variable, ab.Status.Value):
 			subjects.Bound++
 		case binding.Immutable(own.kind.GroupKind):
-			found.addf(v1.ReasonSubjectImmutable, "%s %s was there before the address, and its containers cannot be changed", own.kind.Kind, s.name)
+			found.addf(v1.ReasonSubjectImmutable, "%s %s was there before the address, and its containers cannot be changed", own.kind.Kind, s.metadata.GetName())
 		default:
-			found.addf(v1.ReasonBinding, "%s %s is about to get the address", own.kind.Kind, s.name)
+			found.addf(v1.ReasonBinding, "%s %s is about to get the address", own.kind.Kind, s.metadata.GetName())
 		}
 	}
 	return subjects
