@@ -160,7 +160,7 @@ func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
 		logger.Infow("There is no CA yet", "secret", b.secretName)
 		return nil
 	}
-	rules, unknown := b.rules()
+	rules, unknown := b.rules(configuration)
 	return errors.Join(b.write(ctx, configuration, rules, ca), unknown)
 }
 

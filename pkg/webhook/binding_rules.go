@@ -22,8 +22,9 @@ import (
 )
 
 // rules are those for the kinds of all bindings that are not being deleted. A kind that the cluster does not serve, or that
-// has no place for variables, gets none; of one that could not be looked up the error tells.
-func (b *bindingAdmission) rules() ([]admissionregistrationv1.RuleWithOperations, error) {
+// has no place for variables, gets none; of one that could not be looked up the error tells, and the rules stay that are present
+// at its version: without its own, new objects would start without their address.
+func (b *bindingAdmission) rules(present *admissionregistrationv1.MutatingWebhookConfiguration) ([]admissionregistrationv1.RuleWithOperations, error) {
 	all, err := b.bindings.List(labels.Everything())
 	if err != nil {
 		return nil, fmt.Errorf("listing bindings: %w", err)
@@ -43,6 +44,7 @@ func (b *bindingAdmission) rules() ([]admissionregistrationv1.RuleWithOperations
 		}
 		if err != nil {
 			unknown = append(unknown, fmt.Errorf("looking up what serves %s: %w", subject, err))
+			resources.Insert(ruledAt(present, subject.GroupVersion())...)
 			continue
 		}
 		if served.Namespaced && binding.Bindable(subject.GroupKind(), served.BuiltIn) {
@@ -50,6 +52,22 @@ func (b *bindingAdmission) rules() ([]admissionregistrationv1.RuleWithOperations
 		}
 	}
 	return rulesFor(resources.UnsortedList()), errors.Join(unknown...)
+}
+
+// ruledAt are the resources of a version that a configuration has rules for, as rulesFor makes them.
+func ruledAt(configuration *admissionregistrationv1.MutatingWebhookConfiguration, version schema.GroupVersion) []schema.GroupVersionResource {
+	var resources []schema.GroupVersionResource
+	for i := range configuration.Webhooks {
+		for _, rule := range configuration.Webhooks[i].Rules {
+			if !slices.Equal(rule.APIGroups, []string{version.Group}) || !slices.Equal(rule.APIVersions, []string{version.Version}) {
+				continue
+			}
+			for _, resource := range rule.Resources {
+				resources = append(resources, version.WithResource(resource))
+			}
+		}
+	}
+	return resources
 }
 
 // rulesFor are in an order of their own, so that the same resources give the same rules. Subresources are not in them: nobody

@@ -188,6 +188,23 @@ func TestAKindThatCannotBeLookedUpIsRetriedWhileOthersAreWritten(t *testing.T) {
 	}
 }
 
+func TestARuleStaysWhileItsKindCannotBeLookedUp(t *testing.T) {
+	present := bindingConfiguration()
+	for i := range present.Webhooks {
+		present.Webhooks[i].Rules = rulesFor([]schema.GroupVersionResource{
+			{Group: "down.example.com", Version: "v1", Resource: "geese"}, {Group: "gone.example.com", Version: "v1", Resource: "swans"},
+		})
+	}
+	b, client := newBindingAdmission(t, present, certificateSecret("ca"), bindingTo("down.example.com/v1", "Goose"))
+	b.discovery.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errDiscovery })
+	if err := b.Reconcile(t.Context(), BindingName); !errors.Is(err, errDiscovery) {
+		t.Errorf("got error %v, want what discovery says", err)
+	}
+	if got := written(t, client.Actions()); got == nil || cmp.Diff([]string{"down.example.com/v1/geese"}, rulesOf(got.Webhooks[0])) != "" {
+		t.Errorf("written was %+v", got)
+	}
+}
+
 func TestOnlyTheLeaderWritesTheConfigurationOfBindings(t *testing.T) {
 	b, client := newBindingAdmission(t, bindingConfiguration(), certificateSecret("ca"))
 	b.Demote(reconciler.UniversalBucket())
