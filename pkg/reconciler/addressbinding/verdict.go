@@ -112,7 +112,8 @@ func count(ab *v1.AddressBinding, own sweep, found troubles) *v1.SubjectCount {
 		case haveAll(environments, ab.Spec.Variable, ab.Status.Value):
 			subjects.Bound++
 		case binding.Immutable(own.kind.GroupKind):
-			found.addf(v1.ReasonSubjectImmutable, "%s %s was there before the address, and its containers cannot be changed", own.kind.Kind, s.metadata.GetName())
+			found.addf(v1.ReasonSubjectImmutable, "%s %s was there before the address, and its containers cannot be changed",
+				own.kind.Kind, s.metadata.GetName())
 		default:
 			found.addf(v1.ReasonBinding, "%s %s is about to get the address", own.kind.Kind, s.metadata.GetName())
 		}
