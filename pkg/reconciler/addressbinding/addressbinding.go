@@ -23,6 +23,7 @@ import (
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/pkg/since"
 	"github.com/mallard-dev/mallard/pkg/transitions"
 )
 
@@ -45,8 +46,10 @@ type Reconciler struct {
 	written *written
 	// patching is locked by subject: two bindings may want to change one at a time.
 	patching keymutex.KeyMutex
-	// unused is since when entries of status.bound are of no use.
-	unused *unused
+	// unused are entries of status.bound that are of no use.
+	unused *since.Memory[listing]
+	// refused are states of subjects of which the API server says that they are not what there is.
+	refused *since.Memory[state]
 }
 
 var (
@@ -74,7 +77,6 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) r
 func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
 	p := r.unbind(ctx, ab)
 	if p == nil {
-		r.unused.forget(ab.UID)
 		return nil
 	}
 	if p.Reason != "" {

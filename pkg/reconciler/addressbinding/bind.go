@@ -161,15 +161,19 @@ func (r *Reconciler) prune(ab *v1.AddressBinding, wanted *v1.BoundVariable, swee
 		found := sweeps[binding.KindOf(entry.APIVersion, entry.Kind)]
 		isWanted := wanted != nil && sameVariable(entry, *wanted)
 		covered := !isWanted && coveredByOther(entry, ab.UID, all)
-		used := isWanted || !covered && found.holds(entry) && !(leaving && found.isImmutable())
-		after := r.unused.seen(ab.UID, entry, used)
-		switch {
-		case used:
+		here := listing{ab.UID, entry}
+		// What was given to an object that cannot be changed ends with that, and a binding that goes does not wait for it.
+		if isWanted || !covered && found.holds(entry) && !(leaving && found.isImmutable()) {
 			// Whatever takes it out brings another pass.
-		case covered, !found.exists, after == 0, terminating:
-			r.unused.gaveUp(ab.UID, entry)
+			r.unused.Forget(here)
+			return false
+		}
+		after := settle - r.unused.Lasted(here)
+		if covered || !found.exists || after <= 0 || terminating {
+			r.unused.Forget(here)
 			return true
-		case later == 0 || after < later:
+		}
+		if later == 0 || after < later {
 			later = after
 		}
 		return false

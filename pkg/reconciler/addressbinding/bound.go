@@ -7,11 +7,9 @@ package addressbinding
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
@@ -60,51 +58,8 @@ func coveredByOther(entry v1.BoundVariable, self types.UID, all []*v1.AddressBin
 	})
 }
 
-// unused remembers since when entries of status.bound were seen to be of no use. It is forgotten with the process, and then
-// begins anew. It may be used by several goroutines.
-type unused struct {
-	clock clock.PassiveClock
-
-	mu    sync.Mutex
-	since map[types.UID]map[v1.BoundVariable]time.Time
-}
-
-func newUnused() *unused {
-	return &unused{clock: clock.RealClock{}, since: make(map[types.UID]map[v1.BoundVariable]time.Time)}
-}
-
-// seen notes whether an entry of a binding was found to be of use, and returns after which time it may be given up: zero for
-// now.
-func (u *unused) seen(uid types.UID, entry v1.BoundVariable, used bool) time.Duration {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if used {
-		delete(u.since[uid], entry)
-		return settle
-	}
-	since, ok := u.since[uid][entry]
-	if !ok {
-		if u.since[uid] == nil {
-			u.since[uid] = make(map[v1.BoundVariable]time.Time)
-		}
-		since = u.clock.Now()
-		u.since[uid][entry] = since
-	}
-	return max(settle-u.clock.Since(since), 0)
-}
-
-// gaveUp forgets an entry that is no longer listed.
-func (u *unused) gaveUp(uid types.UID, entry v1.BoundVariable) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if delete(u.since[uid], entry); len(u.since[uid]) == 0 {
-		delete(u.since, uid)
-	}
-}
-
-// forget forgets a binding.
-func (u *unused) forget(uid types.UID) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.since, uid)
+// listing is an entry of the status.bound of a binding.
+type listing struct {
+	binding types.UID
+	entry   v1.BoundVariable
 }

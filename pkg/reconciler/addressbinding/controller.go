@@ -35,6 +35,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/kinds"
+	"github.com/mallard-dev/mallard/pkg/since"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
@@ -66,7 +67,8 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		kinds:               finder,
 		written:             newWritten(),
 		patching:            keymutex.NewHashed(locks),
-		unused:              newUnused(),
+		unused:              since.New[listing](remembered),
+		refused:             since.New[state](remembered),
 	}
 
 	writes := freshness.NewWrites()

@@ -46,6 +46,7 @@ import (
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/kinds"
+	"github.com/mallard-dev/mallard/pkg/since"
 )
 
 var errInduced = errors.New("induced")
@@ -160,9 +161,10 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		subjects:            make(map[binding.Shape]duck.InformerFactory),
 		written:             newWritten(),
 		patching:            keymutex.NewHashed(locks),
-		unused:              newUnused(),
 	}
-	w.inner.written.clock, w.inner.unused.clock = w.clock, w.clock
+	w.inner.written.clock = w.clock
+	w.inner.unused = since.NewWithClock[listing](remembered, w.clock)
+	w.inner.refused = since.NewWithClock[state](remembered, w.clock)
 	for _, shape := range binding.Shapes {
 		w.inner.subjects[shape] = duckinformer.New(ctx, w.dynamic, shape.New(), cache.ResourceEventHandlerFuncs{})
 	}

@@ -134,10 +134,7 @@ func (a *adjuster) patch(ctx context.Context, object binding.Object, result bind
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case isChangedMeanwhile(err):
-		// The event of the change is on its way. In case it never comes, there is another pass all the same.
-		return nil, &problem.Problem{
-			Reason: v1.ReasonBinding, Message: name + " has changed meanwhile and is looked at again", Recheck: problem.FirstRecheck,
-		}
+		return nil, a.changedMeanwhile(object, failed, fmt.Errorf("patching %s: %w", name, err))
 	case apierrors.IsForbidden(err):
 		return nil, forbidden(a.binding, "patching %s: %v", name, err)
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
@@ -154,6 +151,22 @@ func (a *adjuster) patch(ctx context.Context, object binding.Object, result bind
 	}
 	a.written.record(a.kind.Resource, patched, string(changes))
 	return patched, nil
+}
+
+// changedMeanwhile is the problem of a patch that was refused since the object is another one than was looked at.
+func (a *adjuster) changedMeanwhile(object binding.Object, failed string, err error) *problem.Problem {
+	lasted := a.refused.Lasted(stateOf(a.kind.Resource, object))
+	// The event of the change is on its way. In case it never comes, there is another pass all the same.
+	p := &problem.Problem{
+		Reason:  v1.ReasonBinding,
+		Message: a.kind.Kind + " " + object.GetName() + " has changed meanwhile and is looked at again",
+		Recheck: problem.RecheckAfter(lasted),
+	}
+	if lasted >= eventsTake {
+		// The duck type shows a part of the object only, and in the rest there is something that does not go with the patch.
+		p.Reason, p.Message = failed, err.Error()
+	}
+	return p
 }
 
 // isChangedMeanwhile is whether a test of the patch has failed. The API server answers as to an object that is invalid, but

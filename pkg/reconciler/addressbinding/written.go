@@ -17,6 +17,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // Who takes a variable out of a subject again and again, as another operator may that owns it, gets it back ever later
@@ -25,6 +26,12 @@ const (
 	firstPause = time.Second
 	lastPause  = 30 * time.Second
 )
+
+// eventsTake is how long the event of a change may take before an object is believed to be as the cache has it.
+const eventsTake = 5 * time.Second
+
+// remembered is for how long what was seen of a binding or a subject counts if no pass sees it again.
+const remembered = 2 * problem.LastRecheck
 
 // fewest is how many writes are remembered before it is worth to look for old ones.
 const fewest = 1000
@@ -54,12 +61,24 @@ type write struct {
 	times int
 }
 
+// state is a state of a subject.
+type state struct {
+	subjectKey
+
+	uid     types.UID
+	version string
+}
+
 func newWritten() *written {
 	return &written{clock: clock.RealClock{}, last: make(map[subjectKey]write), full: fewest}
 }
 
 func keyOf(resource schema.GroupVersionResource, object binding.Object) subjectKey {
 	return subjectKey{resource, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}}
+}
+
+func stateOf(resource schema.GroupVersionResource, object binding.Object) state {
+	return state{keyOf(resource, object), object.GetUID(), object.GetResourceVersion()}
 }
 
 // newest returns an object as a cache has it or, if that is older, as we wrote it. It is not to be changed.

@@ -90,29 +90,3 @@ func TestOldWritesAreForgotten(t *testing.T) {
 		t.Errorf("%d writes are remembered, and the next look is at %d", len(w.last), w.full)
 	}
 }
-
-func TestUnusedForgetsWhatIsUsedAgain(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
-	u := newUnused()
-	u.clock = clock
-	ab := object("a", well)
-	entry := ab.Status.Bound[0]
-	for _, step := range []struct {
-		used bool
-		want time.Duration
-	}{{false, settle}, {false, settle - time.Second}, {true, settle}, {false, settle}, {false, settle - time.Second}} {
-		if got := u.seen(ab.UID, entry, step.used); got != step.want {
-			t.Errorf("seen(used %t) = %s, want %s", step.used, got, step.want)
-		}
-		clock.SetTime(clock.Now().Add(time.Second))
-	}
-	u.gaveUp(ab.UID, entry)
-	if len(u.since) != 0 {
-		t.Errorf("it remembers %v", u.since)
-	}
-	u.seen(ab.UID, entry, false)
-	u.forget(ab.UID)
-	if len(u.since) != 0 {
-		t.Errorf("it remembers %v", u.since)
-	}
-}
