@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -21,6 +20,7 @@ import (
 // Bindings are the AddressBindings of a namespace as far as they concern the objects of a kind. Use Of. They may be used
 // by several goroutines.
 type Bindings struct {
+	kind schema.GroupKind
 	// choosers choose objects of the kind, oldest first.
 	choosers []chooser
 	// ours are all variables that may stand in objects of the kind because of a binding.
@@ -33,10 +33,9 @@ type pair struct{ name, value string }
 // chooser is a binding that counts.
 type chooser struct {
 	pair
+	Choice
 
-	binding  string
-	name     string
-	selector labels.Selector
+	binding string
 }
 
 // Of returns what of the bindings concerns objects of a kind, whatever its version. They have to be all of one namespace:
@@ -46,7 +45,7 @@ type chooser struct {
 // lists that value of its variable for the kind. What the status.bound of any binding lists is nobody's own.
 func Of(kind schema.GroupKind, all []*v1.AddressBinding) *Bindings {
 	all = slices.SortedFunc(slices.Values(all), older)
-	found := &Bindings{ours: sets.New[pair]()}
+	found := &Bindings{kind: kind, ours: sets.New[pair]()}
 	for _, b := range all {
 		for _, bound := range b.Status.Bound {
 			if KindOf(bound.APIVersion, bound.Kind) == kind {
@@ -55,12 +54,11 @@ func Of(kind schema.GroupKind, all []*v1.AddressBinding) *Bindings {
 		}
 	}
 	for _, b := range all {
-		if selector, counts := chooses(b, kind); counts {
+		if counts(b, kind) {
 			found.choosers = append(found.choosers, chooser{
-				pair:     pair{b.Spec.Variable, b.Status.Value},
-				binding:  b.Name,
-				name:     b.Spec.Subject.Name,
-				selector: selector,
+				pair:    pair{b.Spec.Variable, b.Status.Value},
+				Choice:  ChoiceOf(&b.Spec.Subject),
+				binding: b.Name,
 			})
 		}
 	}
@@ -72,24 +70,14 @@ func older(a, b *v1.AddressBinding) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 }
 
-// chooses is whether a binding counts for a kind, and with which selector. A selector that is none chooses nothing.
-func chooses(b *v1.AddressBinding, kind schema.GroupKind) (labels.Selector, bool) {
-	subject := &b.Spec.Subject
-	if KindOf(subject.APIVersion, subject.Kind) != kind || b.DeletionTimestamp != nil || b.Status.Value == "" {
-		return nil, false
+// counts is whether a binding counts for a kind.
+func counts(b *v1.AddressBinding, kind schema.GroupKind) bool {
+	if KindOf(b.Spec.Subject.APIVersion, b.Spec.Subject.Kind) != kind || b.DeletionTimestamp != nil || b.Status.Value == "" {
+		return false
 	}
-	if !slices.ContainsFunc(b.Status.Bound, func(bound v1.BoundVariable) bool {
+	return slices.ContainsFunc(b.Status.Bound, func(bound v1.BoundVariable) bool {
 		return bound.Name == b.Spec.Variable && bound.Value == b.Status.Value && KindOf(bound.APIVersion, bound.Kind) == kind
-	}) {
-		return nil, false
-	}
-	selector, err := metav1.LabelSelectorAsSelector(subject.Selector)
-	return selector, err == nil
-}
-
-// KindOf is the kind that a reference means. Its version does not matter: it is the same objects.
-func KindOf(apiVersion, kind string) schema.GroupKind {
-	return schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()
+	})
 }
 
 // Decision is what an object is to have.
@@ -107,16 +95,9 @@ func (b *Bindings) Decide(object metav1.Object, included bool) Decision {
 		return decision
 	}
 	for _, c := range b.choosers {
-		if c.chooses(object) {
+		if c.Includes(b.kind, object) {
 			decision.wanted[c.pair.name] = append(decision.wanted[c.pair.name], c)
 		}
 	}
 	return decision
-}
-
-func (c *chooser) chooses(object metav1.Object) bool {
-	if c.name != "" {
-		return c.name == object.GetName()
-	}
-	return c.selector.Matches(labels.Set(object.GetLabels()))
 }

@@ -63,6 +63,10 @@ var builtIn = sets.New(
 // they are, for they are what the controller has decided on, by bindings that the webhook may have seen in an older state.
 const FieldManager = "addressbinding.samples.knative.dev"
 
+// WebhookName is the name of the webhook configuration that has the API server ask about what AddressBindings are for: the
+// webhook writes its rules, and the controller reads them.
+const WebhookName = "binding.webhook.samples.knative.dev"
+
 // Bindable is whether a kind may have a shape at all. Of Kubernetes' own kinds it is known which have; of every other one it
 // shows when its objects are read.
 func Bindable(kind schema.GroupKind, ofKubernetes bool) bool {
@@ -92,6 +96,15 @@ func (s Shape) New() Object {
 	default:
 		return &duckv1.WithPod{}
 	}
+}
+
+// RoleLabelKey is the label that, with the value "true", makes a ClusterRole one of those that let the operator bind objects of
+// the shape; see config/200-controller-roles.yaml.
+func (s Shape) RoleLabelKey() string {
+	if s == Configurable {
+		return v1alpha1.ConfigurableLabelKey
+	}
+	return "duck.knative.dev/podspecable"
 }
 
 // Immutable is whether the API server refuses to change the variables of an object of the kind, so that it gets them when it

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package binding
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,6 +34,19 @@ func TestShapeOf(t *testing.T) {
 				t.Errorf("ShapeOf() = %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// A ClusterRole that somebody adds for a kind counts by its label.
+func TestRolesOfEachShapeAreGatheredByTheLabel(t *testing.T) {
+	roles, err := os.ReadFile("../../config/200-controller-roles.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shape := range Shapes {
+		if selector := "- matchLabels:\n        " + shape.RoleLabelKey() + `: "true"`; !strings.Contains(string(roles), selector) {
+			t.Errorf("no role gathers those with the label of shape %v: %s", shape, selector)
+		}
 	}
 }
 

@@ -9,14 +9,15 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 )
 
 // Served is a kind that the cluster serves.
@@ -52,15 +53,20 @@ func (e *NotServedError) Error() string {
 	return fmt.Sprintf("the cluster does not serve kind %s at %s%s", e.Kind.Kind, e.Kind.GroupVersion(), e.Detail)
 }
 
+// discoveryLags is for how long after the deletion of a CRD discovery is not believed. It lists the kind for some seconds at most.
+const discoveryLags = time.Minute
+
 // Finder finds the resource that serves a kind. Use NewFinder. It may be used by several goroutines.
 type Finder struct {
 	crds      cache.Indexer
 	discovery discovery.ServerResourcesInterface
 
+	clock clock.PassiveClock
+
 	mu sync.Mutex
-	// undefined are the kinds whose CRD was deleted. Discovery still lists them
-	// for a while, and an informer that is started by that would never end.
-	undefined sets.Set[schema.GroupKind]
+	// undefined are the kinds whose CRD was deleted, and when. Discovery still lists them for a while, and an informer that is
+	// started by that would never end.
+	undefined map[schema.GroupKind]time.Time
 	// builtIn are the kinds of Kubernetes' own that were found: but for a few that are aggregated, such as PodMetrics, they
 	// come and go with the API server's version only.
 	builtIn map[schema.GroupVersionKind]Served
@@ -78,7 +84,8 @@ func NewFinder(crds cache.Indexer, discovery discovery.ServerResourcesInterface)
 	return &Finder{
 		crds:      crds,
 		discovery: discovery,
-		undefined: sets.New[schema.GroupKind](),
+		clock:     clock.RealClock{},
+		undefined: make(map[schema.GroupKind]time.Time),
 		builtIn:   make(map[schema.GroupVersionKind]Served),
 	}, nil
 }
@@ -116,7 +123,7 @@ func (f *Finder) Changed(crd *apiextensionsv1.CustomResourceDefinition, deleted 
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		// If there is a new one by the time of a look-up, that counts.
-		f.undefined.Insert(GroupKindOf(crd))
+		f.undefined[GroupKindOf(crd)] = f.clock.Now()
 	}
 	return func(gvr schema.GroupVersionResource) bool {
 		return gvr.Group == crd.Spec.Group && gvr.Resource == crd.Spec.Names.Plural && (deleted || !servesVersion(crd, gvr.Version))
@@ -126,7 +133,13 @@ func (f *Finder) Changed(crd *apiextensionsv1.CustomResourceDefinition, deleted 
 func (f *Finder) isUndefined(gk schema.GroupKind) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.undefined.Has(gk)
+	deleted, ok := f.undefined[gk]
+	if ok && f.clock.Since(deleted) >= discoveryLags {
+		// An aggregated API server may serve it by now.
+		delete(f.undefined, gk)
+		return false
+	}
+	return ok
 }
 
 func (f *Finder) knownBuiltIn(gvk schema.GroupVersionKind) (Served, bool) {

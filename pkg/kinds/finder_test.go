@@ -198,31 +198,6 @@ func TestDiscoveryIsAskedOnceForABuiltInKind(t *testing.T) {
 	}
 }
 
-// Discovery goes on listing a kind for a moment after its CRD was deleted.
-func TestKindWhoseCRDWasDeletedIsGoneWhateverDiscoverySays(t *testing.T) {
-	gvk := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Radius"}
-	finder, discovery := newFinder(t)
-	discovery.Resources = []*metav1.APIResourceList{{
-		GroupVersion: "example.com/v1",
-		APIResources: []metav1.APIResource{{Name: "radii", Kind: "Radius", Namespaced: true}},
-	}}
-	finder.Changed(radiusCRD(), false)
-	if found, err := finder.Find(gvk); err != nil || found.Resource.Resource != "radii" {
-		t.Errorf("Find() = %+v, %v, want the resource that an aggregated API server serves", found, err)
-	}
-	finder.Changed(radiusCRD(), true)
-	found, err := finder.Find(gvk)
-	if _, ok := errors.AsType[*NotServedError](err); !ok {
-		t.Errorf("Find() = %+v, %v after the CRD was deleted, want that the kind is not found", found, err)
-	}
-	if err := finder.crds.Add(radiusCRD()); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := finder.Find(gvk); err != nil || found.Resource.Resource != "radii" {
-		t.Errorf("Find() = %+v, %v after there was a CRD again, want what it defines", found, err)
-	}
-}
-
 func TestChangedSaysWhichResourcesAreGone(t *testing.T) {
 	resource := func(group, version, resource string) schema.GroupVersionResource {
 		return schema.GroupVersionResource{Group: group, Version: version, Resource: resource}

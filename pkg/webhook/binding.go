@@ -36,14 +36,12 @@ import (
 	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
+	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/informers"
 	lookup "github.com/mallard-dev/mallard/pkg/kinds"
 )
-
-// BindingName is the name of the webhook configuration that has the API server ask about what AddressBindings are for.
-const BindingName = "binding.webhook.samples.knative.dev"
 
 // bindingPath is where those requests arrive.
 const bindingPath = "/binding"
@@ -72,7 +70,7 @@ var (
 )
 
 // NewBindingController serves the admission of what AddressBindings are for. Every replica answers requests; the leader
-// keeps the rules and the CA in the webhook configuration BindingName, which has to exist.
+// keeps the rules and the CA in the webhook configuration binding.WebhookName, which has to exist.
 func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	logger := logging.FromContext(ctx)
 	bindings, mutating := addressbindinginformer.Get(ctx), mutatinginformer.Get(ctx)
@@ -88,7 +86,7 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 		definitions:   definitions.Lister(),
 		secrets:       secrets.Lister().Secrets(system.Namespace()),
 		kinds:         finder,
-		configuration: types.NamespacedName{Name: BindingName},
+		configuration: types.NamespacedName{Name: binding.WebhookName},
 		secretName:    webhook.GetOptions(ctx).SecretName,
 		synced:        []cache.InformerSynced{bindings.Informer().HasSynced, definitions.Informer().HasSynced},
 	}
@@ -106,7 +104,7 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 	}
 	if err := errors.Join(
 		informers.Setup(bindings.Informer(), nil, informers.DropManagedFields, all),
-		informers.Setup(mutating.Informer(), nil, nil, named(BindingName)),
+		informers.Setup(mutating.Informer(), nil, nil, named(binding.WebhookName)),
 		informers.Setup(secrets.Informer(), nil, nil, named(b.secretName)),
 		// No transform: the conversion webhook writes definitions as this cache has them.
 		informers.Setup(definitions.Informer(), nil, nil, forgetting(finder), all),
@@ -139,9 +137,9 @@ func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
 		return controller.NewSkipKey(key)
 	}
 	logger := logging.FromContext(ctx)
-	configuration, err := b.mutating.Get(BindingName)
+	configuration, err := b.mutating.Get(binding.WebhookName)
 	if apierrors.IsNotFound(err) {
-		logger.Errorw("The webhook configuration of bindings does not exist; apply config/ again", "name", BindingName)
+		logger.Errorw("The webhook configuration of bindings does not exist; apply config/ again", "name", binding.WebhookName)
 		return nil
 	}
 	if err != nil {
@@ -172,7 +170,7 @@ func (b *bindingAdmission) write(ctx context.Context, present *admissionregistra
 	for i := range wanted.Webhooks {
 		entry := &wanted.Webhooks[i]
 		if entry.ClientConfig.Service == nil {
-			return fmt.Errorf("webhook configuration %s: webhooks[%d].clientConfig.service is missing; apply config/ again", BindingName, i)
+			return fmt.Errorf("webhook configuration %s: webhooks[%d].clientConfig.service is missing; apply config/ again", binding.WebhookName, i)
 		}
 		entry.Rules, entry.ClientConfig.Service.Path = rules, new(bindingPath)
 		if !bytes.Equal(entry.ClientConfig.CABundle, ca) {

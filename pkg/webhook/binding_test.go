@@ -22,6 +22,7 @@ import (
 	"knative.dev/pkg/reconciler"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
 // written returns the configuration that was written, nil if none was.
@@ -80,7 +81,7 @@ func TestTheAPIServerIsAskedAboutTheKindsOfBindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, client := newBindingAdmission(t, append(tc.objects, bindingConfiguration(), certificateSecret("ca"))...)
-			if err := b.Reconcile(t.Context(), BindingName); err != nil {
+			if err := b.Reconcile(t.Context(), binding.WebhookName); err != nil {
 				t.Fatal(err)
 			}
 			got := written(t, client.Actions())
@@ -109,7 +110,7 @@ func TestTheAPIServerIsAskedAboutTheKindsOfBindings(t *testing.T) {
 func TestTheConfigurationOfBindingsIsWrittenOnlyWhereItDiffers(t *testing.T) {
 	objects := []runtime.Object{bindingTo("apps/v1", "Deployment"), certificateSecret("ca")}
 	b, client := newBindingAdmission(t, append(objects, bindingConfiguration())...)
-	if err := b.Reconcile(t.Context(), BindingName); err != nil {
+	if err := b.Reconcile(t.Context(), binding.WebhookName); err != nil {
 		t.Fatal(err)
 	}
 	good := written(t, client.Actions())
@@ -127,7 +128,7 @@ func TestTheConfigurationOfBindingsIsWrittenOnlyWhereItDiffers(t *testing.T) {
 			present := good.DeepCopy()
 			tc.change(&present.Webhooks[1])
 			b, client := newBindingAdmission(t, append(objects, present)...)
-			if err := b.Reconcile(t.Context(), BindingName); err != nil {
+			if err := b.Reconcile(t.Context(), binding.WebhookName); err != nil {
 				t.Fatal(err)
 			}
 			if got := written(t, client.Actions()) != nil; got != tc.written {
@@ -152,7 +153,7 @@ func TestWhatKeepsTheConfigurationOfBindingsFromBeingWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, client := newBindingAdmission(t, append(tc.objects, bindingTo("apps/v1", "Deployment"))...)
-			err := b.Reconcile(t.Context(), BindingName)
+			err := b.Reconcile(t.Context(), binding.WebhookName)
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got error %v, want %q", err, tc.want)
 			}
@@ -165,9 +166,9 @@ func TestWhatKeepsTheConfigurationOfBindingsFromBeingWritten(t *testing.T) {
 
 func TestAWriteThatFailsIsRetried(t *testing.T) {
 	b, client := newBindingAdmission(t, bindingConfiguration(), certificateSecret("ca"))
-	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "mutatingwebhookconfigurations"}, BindingName, nil)
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "mutatingwebhookconfigurations"}, binding.WebhookName, nil)
 	client.PrependReactor("update", "mutatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, conflict })
-	err := b.Reconcile(t.Context(), BindingName)
+	err := b.Reconcile(t.Context(), binding.WebhookName)
 	if !apierrors.IsConflict(err) || controller.IsPermanentError(err) {
 		t.Errorf("got error %v, want the conflict", err)
 	}
@@ -179,7 +180,7 @@ var errDiscovery = errors.New("discovery is down")
 func TestAKindThatCannotBeLookedUpIsRetriedWhileOthersAreWritten(t *testing.T) {
 	b, client := newBindingAdmission(t, bindingConfiguration(), certificateSecret("ca"), bindingTo("down.example.com/v1", "Goose"), bindingTo("example.com/v1", "Radius"), crd("Radius", "radii"))
 	b.discovery.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errDiscovery })
-	err := b.Reconcile(t.Context(), BindingName)
+	err := b.Reconcile(t.Context(), binding.WebhookName)
 	if !errors.Is(err, errDiscovery) || !strings.Contains(err.Error(), "Goose") {
 		t.Errorf("got error %v, want what discovery says, with the kind", err)
 	}
@@ -197,7 +198,7 @@ func TestARuleStaysWhileItsKindCannotBeLookedUp(t *testing.T) {
 	}
 	b, client := newBindingAdmission(t, present, certificateSecret("ca"), bindingTo("down.example.com/v1", "Goose"))
 	b.discovery.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errDiscovery })
-	if err := b.Reconcile(t.Context(), BindingName); !errors.Is(err, errDiscovery) {
+	if err := b.Reconcile(t.Context(), binding.WebhookName); !errors.Is(err, errDiscovery) {
 		t.Errorf("got error %v, want what discovery says", err)
 	}
 	if got := written(t, client.Actions()); got == nil || cmp.Diff([]string{"down.example.com/v1/geese"}, rulesOf(got.Webhooks[0])) != "" {
@@ -208,7 +209,7 @@ func TestARuleStaysWhileItsKindCannotBeLookedUp(t *testing.T) {
 func TestOnlyTheLeaderWritesTheConfigurationOfBindings(t *testing.T) {
 	b, client := newBindingAdmission(t, bindingConfiguration(), certificateSecret("ca"))
 	b.Demote(reconciler.UniversalBucket())
-	if err := b.Reconcile(t.Context(), BindingName); !controller.IsSkipKey(err) || len(client.Actions()) > 0 {
+	if err := b.Reconcile(t.Context(), binding.WebhookName); !controller.IsSkipKey(err) || len(client.Actions()) > 0 {
 		t.Errorf("got error %v, and it did %v", err, client.Actions())
 	}
 }

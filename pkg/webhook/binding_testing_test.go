@@ -28,6 +28,7 @@ import (
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/binding"
 	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	lookup "github.com/mallard-dev/mallard/pkg/kinds"
 )
@@ -86,7 +87,7 @@ func bindingConfiguration() *admissionregistrationv1.MutatingWebhookConfiguratio
 		}
 	}
 	return &admissionregistrationv1.MutatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: BindingName},
+		ObjectMeta: metav1.ObjectMeta{Name: binding.WebhookName},
 		Webhooks:   []admissionregistrationv1.MutatingWebhook{entry("first"), entry("second")},
 	}
 }
@@ -151,7 +152,7 @@ func newBindingAdmission(t *testing.T, objects ...runtime.Object) (fakeBindingAd
 		definitions:   apiextensionslisters.NewCustomResourceDefinitionLister(definitions),
 		secrets:       corev1listers.NewSecretLister(secrets).Secrets("ns"),
 		kinds:         finder,
-		configuration: types.NamespacedName{Name: BindingName},
+		configuration: types.NamespacedName{Name: binding.WebhookName},
 		secretName:    "certs",
 		synced:        []cache.InformerSynced{func() bool { return true }},
 	}

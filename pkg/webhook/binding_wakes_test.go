@@ -19,6 +19,7 @@ import (
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
 
+	"github.com/mallard-dev/mallard/pkg/binding"
 	samplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding/fake"
@@ -59,7 +60,7 @@ func TestTheConfigurationOfBindingsFollowsTheInformers(t *testing.T) {
 	expect := func(what, ca string, rules ...string) {
 		t.Helper()
 		eventually(t, what, func() bool {
-			got, err := configurations.Get(context.WithoutCancel(ctx), BindingName, metav1.GetOptions{})
+			got, err := configurations.Get(context.WithoutCancel(ctx), binding.WebhookName, metav1.GetOptions{})
 			return err == nil && string(got.Webhooks[0].ClientConfig.CABundle) == ca && slices.Equal(rulesOf(got.Webhooks[0]), rules)
 		})
 	}
@@ -81,7 +82,7 @@ func TestTheConfigurationOfBindingsFollowsTheInformers(t *testing.T) {
 	secret.Data = certificateSecret("second").Data
 	do(createErr(secrets.Update(ctx, secret, metav1.UpdateOptions{})))
 	expect("the new CA", "second", "example.com/v1/radii")
-	do(configurations.Delete(ctx, BindingName, metav1.DeleteOptions{}))
+	do(configurations.Delete(ctx, binding.WebhookName, metav1.DeleteOptions{}))
 	do(createErr(configurations.Create(ctx, bindingConfiguration(), create)))
 	expect("the configuration is filled again", "second", "example.com/v1/radii")
 	do(definitions.Delete(ctx, "radii.example.com", metav1.DeleteOptions{}))

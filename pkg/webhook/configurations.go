@@ -19,6 +19,8 @@ import (
 	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
 	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
 	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
+
+	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
 // configurations are where our CA has to be: the webhook configurations, and the definitions of the kinds that we convert.
@@ -47,7 +49,7 @@ type entry struct {
 // that does not, or that holds none and so has nobody asked.
 func (c configurations) all() (found []entry, missing error) {
 	var problems []error
-	for _, name := range []string{DefaultingName, BindingName} {
+	for _, name := range []string{DefaultingName, binding.WebhookName} {
 		mutating, err := c.mutating.Get(name)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("reading a webhook configuration: %w", err))
@@ -56,7 +58,7 @@ func (c configurations) all() (found []entry, missing error) {
 		problems = append(problems, holdsAny(name, len(mutating.Webhooks)))
 		for _, w := range mutating.Webhooks {
 			// Without bindings there is nothing to ask about, and so there are no rules.
-			complete := len(w.Rules) > 0 || name == BindingName && w.ClientConfig.Service != nil && w.ClientConfig.Service.Path != nil
+			complete := len(w.Rules) > 0 || name == binding.WebhookName && w.ClientConfig.Service != nil && w.ClientConfig.Service.Path != nil
 			found = append(found, entry{w.Name, w.ClientConfig.CABundle, complete})
 		}
 	}

@@ -32,6 +32,7 @@ import (
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
 	"github.com/mallard-dev/mallard/internal/process"
+	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
 const definitionName = "addressableservices.samples.knative.dev"
@@ -71,8 +72,8 @@ func newRegistered(t *testing.T) *registered {
 		},
 		// There are no bindings.
 		binding: &admissionregistrationv1.MutatingWebhookConfiguration{
-			ObjectMeta: metav1.ObjectMeta{Name: BindingName},
-			Webhooks: []admissionregistrationv1.MutatingWebhook{{Name: BindingName, ClientConfig: admissionregistrationv1.WebhookClientConfig{
+			ObjectMeta: metav1.ObjectMeta{Name: binding.WebhookName},
+			Webhooks: []admissionregistrationv1.MutatingWebhook{{Name: binding.WebhookName, ClientConfig: admissionregistrationv1.WebhookClientConfig{
 				CABundle: ca, Service: &admissionregistrationv1.ServiceReference{Namespace: "ns", Name: "webhook", Path: new(bindingPath)},
 			}}},
 		},
@@ -150,11 +151,11 @@ func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
 		"no defaulting":                 {func(r *registered) { r.defaulting = nil }, DefaultingName},
 		"no validation":                 {func(r *registered) { r.validation = nil }, ValidationName},
 		"no validation of config maps":  {func(r *registered) { r.configurations = nil }, ConfigValidationName},
-		"no admission of subjects":      {func(r *registered) { r.binding = nil }, BindingName},
-		"subjects without webhooks":     {func(r *registered) { r.binding.Webhooks = nil }, BindingName + " holds no webhook"},
-		"subjects without CA":           {func(r *registered) { r.binding.Webhooks[0].ClientConfig.CABundle = nil }, BindingName + " does not have our CA"},
-		"subjects without path":         {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service.Path = nil }, BindingName + " does not have our CA, or no rules or path yet"},
-		"subjects without a service":    {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service = nil }, BindingName + " does not have our CA, or no rules or path yet"},
+		"no admission of subjects":      {func(r *registered) { r.binding = nil }, binding.WebhookName},
+		"subjects without webhooks":     {func(r *registered) { r.binding.Webhooks = nil }, binding.WebhookName + " holds no webhook"},
+		"subjects without CA":           {func(r *registered) { r.binding.Webhooks[0].ClientConfig.CABundle = nil }, binding.WebhookName + " does not have our CA"},
+		"subjects without path":         {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service.Path = nil }, binding.WebhookName + " does not have our CA, or no rules or path yet"},
+		"subjects without a service":    {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service = nil }, binding.WebhookName + " does not have our CA, or no rules or path yet"},
 		"subjects with rules":           {func(r *registered) { r.binding.Webhooks[0].Rules = r.defaulting.Webhooks[0].Rules }, ""},
 		"defaulting without webhooks":   {func(r *registered) { r.defaulting.Webhooks = nil }, DefaultingName + " holds no webhook"},
 		"validation without webhooks":   {func(r *registered) { r.validation.Webhooks = nil }, ValidationName + " holds no webhook"},

@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/pkg/webhook"
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -60,8 +61,8 @@ func TestTheWebhookIsReadyOnceTheAPIServerTrustsIt(t *testing.T) {
 			c, err := admission.MutatingWebhookConfigurations().Get(ctx, webhook.DefaultingName, metav1.GetOptions{})
 			return err == nil && len(c.Webhooks[0].ClientConfig.CABundle) > 0, err
 		}},
-		{resource: "mutatingwebhookconfigurations", name: webhook.BindingName, written: func(ctx context.Context) (bool, error) {
-			c, err := admission.MutatingWebhookConfigurations().Get(ctx, webhook.BindingName, metav1.GetOptions{})
+		{resource: "mutatingwebhookconfigurations", name: binding.WebhookName, written: func(ctx context.Context) (bool, error) {
+			c, err := admission.MutatingWebhookConfigurations().Get(ctx, binding.WebhookName, metav1.GetOptions{})
 			return err == nil && len(c.Webhooks[0].ClientConfig.CABundle) > 0, err
 		}},
 		{resource: "validatingwebhookconfigurations", name: webhook.ValidationName, written: validation(webhook.ValidationName)},

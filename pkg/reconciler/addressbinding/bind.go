@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -132,7 +131,7 @@ func (r *Reconciler) sweep(ctx context.Context, ab *v1.AddressBinding, gvk schem
 		found.problem = p
 		return found
 	}
-	a := &adjuster{Reconciler: r, binding: ab, kind: k, decider: binding.Of(k.GroupKind, all)}
+	a := &adjuster{Reconciler: r, binding: ab, kind: k, decider: binding.Of(k.GroupKind, all), choice: binding.ChoiceOf(&ab.Spec.Subject)}
 	// One that is not in the cache yet has not opted in; its event wakes us.
 	if namespace, err := r.namespaces.Get(ab.Namespace); err == nil {
 		a.namespace = namespace.Labels
@@ -211,17 +210,4 @@ func (r *Reconciler) isTerminating(namespace string) bool {
 
 func subjectKind(ab *v1.AddressBinding) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(ab.Spec.Subject.APIVersion, ab.Spec.Subject.Kind)
-}
-
-// chooses is whether an object of a kind is a subject of the binding.
-func chooses(ab *v1.AddressBinding, of schema.GroupKind, object metav1.Object) bool {
-	ref := &ab.Spec.Subject
-	if subjectKind(ab).GroupKind() != of {
-		return false
-	}
-	if ref.Name != "" {
-		return ref.Name == object.GetName()
-	}
-	selector, err := metav1.LabelSelectorAsSelector(ref.Selector)
-	return err == nil && selector.Matches(labels.Set(object.GetLabels()))
 }

@@ -13,10 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/binding"
 )
-
-// webhookConfiguration is the one by which the API server asks the webhook about subjects; see pkg/webhook.
-const webhookConfiguration = "binding.webhook.samples.knative.dev"
 
 // reconcileInterception marks whether new subjects start with their address.
 func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding, own sweep) {
@@ -25,14 +23,14 @@ func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding, own sweep) {
 		return
 	}
 	resource := own.kind.Resource
-	configuration, err := r.webhooks.Get(webhookConfiguration)
+	configuration, err := r.webhooks.Get(binding.WebhookName)
 	switch {
 	case apierrors.IsNotFound(err):
-		ab.Status.MarkNotIntercepted("the MutatingWebhookConfiguration " + webhookConfiguration + " does not exist")
+		ab.Status.MarkNotIntercepted("the MutatingWebhookConfiguration " + binding.WebhookName + " does not exist")
 	case err != nil:
 		ab.Status.MarkNotIntercepted(err.Error())
 	case !intercepts(configuration, resource.GroupResource()):
-		ab.Status.MarkNotIntercepted("the MutatingWebhookConfiguration " + webhookConfiguration + " has no rule for " +
+		ab.Status.MarkNotIntercepted("the MutatingWebhookConfiguration " + binding.WebhookName + " has no rule for " +
 			resource.GroupResource().String() + " yet: new objects get their address after they were created")
 	default:
 		ab.Status.MarkIntercepted()

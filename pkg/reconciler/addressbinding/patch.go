@@ -45,6 +45,7 @@ type adjuster struct {
 	binding   *v1.AddressBinding
 	kind      kind
 	decider   *binding.Bindings
+	choice    binding.Choice
 	namespace map[string]string
 }
 
@@ -96,7 +97,7 @@ func (a *adjuster) decide(s *subject, object binding.Object) binding.Result {
 }
 
 func (a *adjuster) concerns(object binding.Object) bool {
-	if chooses(a.binding, a.kind.GroupKind, object) {
+	if a.choice.Includes(a.kind.GroupKind, object) {
 		return true
 	}
 	for _, b := range a.binding.Status.Bound {

@@ -59,11 +59,12 @@ func (r *Reconciler) findKind(gvk schema.GroupVersionKind, anyVersion bool) (kin
 // list returns the objects of a kind in the namespace of a binding, by their names: as they were last written, and as a
 // *duckinformer.Malformed what does not fit the shape of the kind. Those that are being deleted are left out.
 func (r *Reconciler) list(ctx context.Context, ab *v1.AddressBinding, k kind) ([]kmeta.Accessor, *problem.Problem) {
-	informer, _, err := r.subjects[binding.ShapeOf(k.GroupKind, k.Labels)].Get(ctx, k.Resource)
+	shape := binding.ShapeOf(k.GroupKind, k.Labels)
+	informer, _, err := r.subjects[shape].Get(ctx, k.Resource)
 	switch {
 	case apierrors.IsForbidden(err):
-		return nil, forbidden(ab, "the operator may not list %s; grant list, watch and patch in a ClusterRole labelled duck.knative.dev/podspecable=true",
-			k.Resource.GroupResource())
+		return nil, forbidden(ab, "the operator may not list %s; grant list, watch and patch in a ClusterRole labelled %s=true",
+			k.Resource.GroupResource(), shape.RoleLabelKey())
 	case apierrors.IsNotFound(err):
 		// The CRD went away after it was looked up; its deletion wakes us.
 		return nil, problem.Newf(v1.ReasonSubjectKindNotFound, "%v", &kinds.NotServedError{Kind: k.WithVersion(k.Resource.Version)})

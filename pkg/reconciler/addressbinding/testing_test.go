@@ -22,6 +22,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
 // The objects of these tests: AddressBinding ns/a gives the address of AddressableService hello to Deployment d.
@@ -169,7 +170,7 @@ func terminating(n *corev1.Namespace) { n.DeletionTimestamp = &metav1.Time{Time:
 
 // webhooks is the configuration by which the API server asks about these resources.
 func webhooks(resources ...schema.GroupResource) *admissionregistrationv1.MutatingWebhookConfiguration {
-	w := admissionregistrationv1.MutatingWebhook{Name: webhookConfiguration}
+	w := admissionregistrationv1.MutatingWebhook{Name: binding.WebhookName}
 	w.ClientConfig.CABundle = []byte("ca")
 	for _, r := range resources {
 		w.Rules = append(w.Rules, admissionregistrationv1.RuleWithOperations{
@@ -178,7 +179,7 @@ func webhooks(resources ...schema.GroupResource) *admissionregistrationv1.Mutati
 		})
 	}
 	return &admissionregistrationv1.MutatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: webhookConfiguration}, Webhooks: []admissionregistrationv1.MutatingWebhook{w},
+		ObjectMeta: metav1.ObjectMeta{Name: binding.WebhookName}, Webhooks: []admissionregistrationv1.MutatingWebhook{w},
 	}
 }
 

@@ -90,8 +90,9 @@ func markSubjects(ab *v1.AddressBinding, own sweep, sweeps map[schema.GroupKind]
 // count counts the subjects, and adds why those that do not have the value do not.
 func count(ab *v1.AddressBinding, own sweep, found troubles) *v1.SubjectCount {
 	subjects := &v1.SubjectCount{}
+	choice := binding.ChoiceOf(&ab.Spec.Subject)
 	for _, s := range own.subjects {
-		if !chooses(ab, own.kind.GroupKind, s.metadata) {
+		if !choice.Includes(own.kind.GroupKind, s.metadata) {
 			continue
 		}
 		subjects.Matched++

@@ -21,6 +21,7 @@ import (
 	"knative.dev/pkg/tracker"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
@@ -142,20 +143,24 @@ func (w *wakers) crds() cache.ResourceEventHandler {
 func (w *wakers) webhooks() cache.ResourceEventHandler {
 	return w.wakes.On("MutatingWebhookConfiguration", func(e telemetry.Event) {
 		now, ok := accessor[*admissionregistrationv1.MutatingWebhookConfiguration](e.Object)
-		if !ok || now.Name != webhookConfiguration || e.Cause.What == telemetry.Resynced {
+		if !ok || now.Name != binding.WebhookName || e.Cause.What == telemetry.Resynced {
 			return
 		}
+		// One answer is enough for all bindings of a kind: what is not served costs a request.
+		intercepted := map[schema.GroupVersionKind]bool{}
 		e.EnqueueAll(func(obj any) bool {
 			ab, ok := obj.(*v1.AddressBinding)
-			return ok && w.intercepted(now, ab, e.Cause.What == telemetry.Deleted) !=
-				ab.Status.GetCondition(v1.AddressBindingConditionIntercepted).IsTrue()
+			if !ok {
+				return false
+			}
+			gvk := subjectKind(ab)
+			if _, known := intercepted[gvk]; !known && e.Cause.What != telemetry.Deleted {
+				served, err := w.kinds.Find(gvk)
+				intercepted[gvk] = err == nil && intercepts(now, served.Resource.GroupResource())
+			}
+			return intercepted[gvk] != ab.Status.GetCondition(v1.AddressBindingConditionIntercepted).IsTrue()
 		}, w.bindings)
 	})
-}
-
-func (w *wakers) intercepted(configuration *admissionregistrationv1.MutatingWebhookConfiguration, ab *v1.AddressBinding, deleted bool) bool {
-	served, err := w.kinds.Find(subjectKind(ab))
-	return err == nil && !deleted && intercepts(configuration, served.Resource.GroupResource())
 }
 
 // indexed are the bindings that an index finds.

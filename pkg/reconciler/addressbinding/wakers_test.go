@@ -35,7 +35,8 @@ import (
 type wokenBy struct {
 	*wakers
 
-	impl *controller.Impl
+	impl      *controller.Impl
+	discovery *fakediscovery.FakeDiscovery
 	// stopped are the resources, of those that are asked about, whose informers were ended.
 	stopped []string
 }
@@ -58,7 +59,7 @@ func newWakers(t *testing.T, objs ...*v1.AddressBinding) *wokenBy {
 		t.Fatal(err)
 	}
 	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)})
-	w := &wokenBy{impl: impl}
+	w := &wokenBy{impl: impl, discovery: discovery}
 	w.wakers = &wakers{
 		wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), tracker: impl.Tracker, bindings: informer, kinds: finder,
 		stop: func(match func(schema.GroupVersionResource) bool) {
@@ -235,19 +236,4 @@ func TestDeletedBindingTracksNoMore(t *testing.T) {
 		t.Errorf("the subject has observers %v", observers)
 	}
 	w.woken()
-}
-
-func TestHandlersIgnoreWhatIsNoObject(t *testing.T) {
-	w := newWakers(t)
-	all := append(w.addressBindings(), w.addressableServices(), w.subjects(), w.namespaces(), w.crds(), w.webhooks())
-	for _, junk := range []any{"text", nil, cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: "text"}, cache.DeletedFinalStateUnknown{Key: "ns/a"}} {
-		for _, handler := range all {
-			handler.OnAdd(junk, true)
-			handler.OnUpdate(junk, junk)
-			handler.OnDelete(junk)
-		}
-	}
-	if got := w.woken(); len(got) > 0 {
-		t.Errorf("woken are %q", got)
-	}
 }
