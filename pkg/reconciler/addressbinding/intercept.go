@@ -16,6 +16,10 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
+// excludedFromWebhooks on a namespace has no webhook asked about what is in it; see config/500-webhook-configuration.yaml. It is the
+// label by which Knative's webhooks leave namespaces out.
+const excludedFromWebhooks = "webhooks.knative.dev/exclude"
+
 // reconcileInterception marks whether new subjects start with their address.
 func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding, own sweep) {
 	if own.kind == nil {
@@ -32,9 +36,21 @@ func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding, own sweep) {
 	case !intercepts(configuration, resource.GroupResource()):
 		ab.Status.MarkNotIntercepted("the MutatingWebhookConfiguration " + binding.WebhookName + " has no rule for " +
 			resource.GroupResource().String() + " yet: new objects get their address after they were created")
+	case r.isExcludedFromWebhooks(ab.Namespace):
+		ab.Status.MarkNotIntercepted("the namespace has the label " + excludedFromWebhooks +
+			": new objects get their address after they were created")
 	default:
 		ab.Status.MarkIntercepted()
 	}
+}
+
+func (r *Reconciler) isExcludedFromWebhooks(namespace string) bool {
+	found, err := r.namespaces.Get(namespace)
+	if err != nil {
+		return false
+	}
+	_, excluded := found.Labels[excludedFromWebhooks]
+	return excluded
 }
 
 // intercepts is whether the API server asks about new objects of a resource, at whichever version: the webhooks match

@@ -117,12 +117,19 @@ func TestSubjectsThatCannotBeBound(t *testing.T) {
 			WantStatusUpdates: becomes(object("a", listed(isBound, counted(1, 1), notIntercepted(noRule)))),
 		},
 		{
+			Name:              "in a namespace that no webhook is asked about",
+			Objects:           []runtime.Object{object("a", listed()), hello(url), namespace(withoutWebhooks), everywhere, deployment("d", has(url))},
+			WantStatusUpdates: becomes(object("a", listed(isBound, counted(1, 1), notIntercepted(noWebhooks)))),
+		},
+		{
 			Name:              "no configuration of the webhook",
 			Objects:           []runtime.Object{object("a", listed()), hello(url), namespace(), deployment("d", has(url))},
 			WantStatusUpdates: becomes(object("a", listed(isBound, counted(1, 1), notIntercepted("the MutatingWebhookConfiguration binding.webhook.samples.knative.dev does not exist")))),
 		},
 	})
 }
+
+const noWebhooks = "the namespace has the label webhooks.knative.dev/exclude: new objects get their address after they were created"
 
 const noRule = "the MutatingWebhookConfiguration binding.webhook.samples.knative.dev has no rule for deployments.apps yet: " +
 	"new objects get their address after they were created"

@@ -166,6 +166,8 @@ func optedOut(n *corev1.Namespace) {
 
 func withoutLabels(n *corev1.Namespace) { n.Labels = nil }
 
+func withoutWebhooks(n *corev1.Namespace) { n.Labels["webhooks.knative.dev/exclude"] = "" }
+
 func terminating(n *corev1.Namespace) { n.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
 
 // webhooks is the configuration by which the API server asks about these resources.

@@ -102,7 +102,7 @@ func subjectsAlike(a, b metav1.Object) bool {
 		(a.GetDeletionTimestamp() == nil) == (b.GetDeletionTimestamp() == nil) && maps.Equal(a.GetLabels(), b.GetLabels())
 }
 
-// namespaces: one that opts in or out, or begins to go, wakes all bindings in it.
+// namespaces: one that opts in or out, of bindings or of webhooks, or begins to go, wakes all bindings in it.
 func (w *wakers) namespaces() cache.ResourceEventHandler {
 	return w.wakes.On("Namespace", func(e telemetry.Event) {
 		now, ok := accessor[*corev1.Namespace](e.Object)
@@ -119,9 +119,11 @@ func (w *wakers) namespaces() cache.ResourceEventHandler {
 }
 
 func namespacesAlike(a, b *corev1.Namespace) bool {
+	_, aExcluded := a.Labels[excludedFromWebhooks]
+	_, bExcluded := b.Labels[excludedFromWebhooks]
 	return a.UID == b.UID && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
 		a.Labels[duck.BindingIncludeLabel] == b.Labels[duck.BindingIncludeLabel] &&
-		a.Labels[duck.BindingExcludeLabel] == b.Labels[duck.BindingExcludeLabel]
+		a.Labels[duck.BindingExcludeLabel] == b.Labels[duck.BindingExcludeLabel] && aExcluded == bExcluded
 }
 
 // crds: a kind that begins to be served wakes those that refer to it; one that

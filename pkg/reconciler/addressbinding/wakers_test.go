@@ -154,6 +154,7 @@ func TestWhoIsWoken(t *testing.T) {
 
 		"a namespace wakes all in it":                  {namespaces, nil, namespace(), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
 		"one that opts out":                            {namespaces, namespace(), namespace(optedOut), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
+		"one that no webhook is asked about":           {namespaces, namespace(), namespace(withoutWebhooks), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
 		"a namespace that begins to go":                {namespaces, namespace(), namespace(terminating), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
 		"one with another label wakes nobody":          {namespaces, namespace(), namespace(func(n *corev1.Namespace) { n.Labels["a"] = "b" }), []string{}},
 		"a CRD wakes those of its kind, and that were": {crds, nil, duckCRD(), []string{"of-ducks", "was-of-ducks"}},
