@@ -29,11 +29,22 @@ func (p *pass) act(ctx context.Context) *problem.Problem {
 		next = p.decide()
 	}
 	p.again = next.again
+	left, stay := 0, (*problem.Problem)(nil)
 	for _, victim := range next.remove {
-		// What could not be deleted would make the next Pod one too many.
-		if removed, failed := p.remove(ctx, victim); failed != nil || !removed {
+		removed, failed := p.remove(ctx, victim)
+		switch {
+		case removed:
+		case victim.class == finished && failed != nil && failed.Err == nil:
+			// It runs no more, and is in nobody's way.
+			left, stay = left+1, failed
+		default:
+			// What could not be deleted would make the next Pod one too many.
 			return failed
 		}
+	}
+	if left > p.replicas {
+		// Those that end and cannot be deleted are not to become ever more.
+		return stay
 	}
 	for _, slot := range next.create {
 		// What keeps one Pod from being made mostly keeps the others too.
@@ -41,11 +52,18 @@ func (p *pass) act(ctx context.Context) *problem.Problem {
 			return failed
 		}
 	}
-	return nil
+	return stay
 }
 
 func (p *pass) decide() plan {
-	return decide(p.replicas, p.pods, p.taken, p.clock.Now())
+	now := p.clock.Now()
+	for i := range p.pods {
+		if ended := &p.pods[i]; ended.class == finished {
+			// It did so before we first saw it, whatever the clock of its node says.
+			ended.ended = earlier(ended.ended, now.Add(-p.ended.Lasted(ended.uid)))
+		}
+	}
+	return decide(p.replicas, p.pods, p.taken, now)
 }
 
 // remove deletes a Pod in the state that was looked at: one that has become ready since might be needed. One that is gone needs

@@ -10,6 +10,7 @@ import (
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
@@ -24,8 +25,14 @@ import (
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/informers"
+	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/pkg/since"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
+
+// remembered is for how long it is known since when a Pod has ended, if no pass sees it again: longer than between two passes
+// that see it.
+const remembered = 2 * problem.LastRecheck
 
 // NewController wires the reconciler to its informers. sharedmain calls it once, before any informer runs, with PodSelector among
 // the selectors of the context.
@@ -44,6 +51,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		pods:     indexer,
 		children: children,
 		lost:     &lostPods{},
+		ended:    since.New[types.UID](remembered),
 	}
 
 	writes := freshness.NewWrites()

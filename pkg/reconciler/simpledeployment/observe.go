@@ -145,6 +145,13 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // keepWhatIsRead is a cache.TransformFunc. What a pass reads of a Pod is a small part of it.
 func keepWhatIsRead(obj any) (any, error) {
 	full, ok := obj.(*corev1.Pod)

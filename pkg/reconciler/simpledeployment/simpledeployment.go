@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -19,6 +20,7 @@ import (
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/pkg/since"
 	"github.com/mallard-dev/mallard/pkg/transitions"
 )
 
@@ -36,6 +38,8 @@ type Reconciler struct {
 	// children knows which of our writes that cache has.
 	children *freshness.Children
 	lost     *lostPods
+	// ended are the Pods that were seen to have ended.
+	ended *since.Memory[types.UID]
 }
 
 var _ simpledeploymentreconciler.Interface = (*Reconciler)(nil)

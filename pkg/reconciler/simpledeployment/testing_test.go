@@ -37,6 +37,7 @@ import (
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/pkg/since"
 )
 
 // The objects of these tests: SimpleDeployment ns/a of image one, and its Pods.
@@ -214,7 +215,7 @@ func (w *world) start(t testing.TB) {
 	t.Helper()
 	w.inner = &Reconciler{
 		kube: w.kube, clock: w.clock, pods: w.pods, lost: &lostPods{},
-		children: newChildren(w.pods),
+		children: newChildren(w.pods), ended: since.NewWithClock[types.UID](remembered, w.clock),
 	}
 	ctx := logtesting.TestContextWithLogger(t)
 	generated, ok := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,

@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package simpledeployment
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgotesting "k8s.io/client-go/testing"
+
+	"knative.dev/pkg/controller"
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+)
+
+func TestDeletingFails(t *testing.T) {
+	message := func(cause string) string { return "deleting Pod " + podName(1) + ": " + cause }
+	forbidden := apierrors.NewForbidden(corev1.Resource("pods"), podName(1), errInduced)
+	refused := message("pods \"" + podName(1) + "\" is forbidden: induced")
+	pods := objects{object(1, atRest), podAt(0, podReady), podAt(1, podReady)}
+	stays := func(marks ...mark) []clientgotesting.UpdateActionImpl {
+		return becomes(object(1, status(2, 2, 2, append([]mark{available}, marks...)...)))
+	}
+	gone := becomes(object(1, status(1, 1, 1, available, upToDate)))
+	runTable(t, reconcilertesting.TableTest{{
+		Name: "refused", Objects: pods, WithReactors: reactions(failing("delete", "pods", forbidden)),
+		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, refused)),
+		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, refused)}, WantErr: true, PostConditions: withRecheck(time.Second),
+	}, {
+		Name: "no answer", Objects: pods, WithReactors: reactions(failing("delete", "pods", errInduced)),
+		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, message("induced"))),
+		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, message("induced")), internalError(message("induced"))},
+		WantErr:    true, PostConditions: withError("induced", true),
+	}, {
+		Name: "it was gone: that is what was wanted", Objects: pods,
+		WithReactors: reactions(failing("delete", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(1)))),
+		WantDeletes:  deletes{deleted(1)}, WantStatusUpdates: gone,
+	}, {
+		Name: "it has changed since it was looked at, or another one has its name: that is left to the next pass", Objects: pods,
+		WithReactors:      reactions(failing("delete", "pods", apierrors.NewConflict(corev1.Resource("pods"), podName(1), errInduced))),
+		WantDeletes:       deletes{deleted(1)},
+		WantStatusUpdates: stays(progressing(v1alpha1.ReasonScalingDown, "there are 2 Pods, 1 are asked for")),
+	}, {
+		Name:         "and nothing new is made beside it",
+		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1)},
+		WithReactors: reactions(failing("delete", "pods", forbidden)),
+		WantDeletes:  deletes{deleted(0)},
+		WantStatusUpdates: becomes(object(1, two, status(2, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed,
+			"deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")))),
+		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, "deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")},
+		WantErr:    true, PostConditions: withRecheck(time.Second),
+	}, {
+		Name:         "of one that has ended: it is in nobody's way, so that another takes its place and old ones go",
+		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
+		WithReactors: reactions(refusing(1)),
+		WantDeletes:  deletes{deleted(1), deleted(0)}, WantPatches: patches{applied(object(1, two), 2)},
+		WantStatusUpdates: becomes(object(1, two, status(1, 1, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, refused)))),
+		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, refused)},
+		WantErr:           true, PostConditions: withRecheck(time.Second),
+	}, {
+		Name: "of more that have ended than are asked for: they are not to become ever more",
+		Objects: objects{
+			object(1, atRest), podAt(0, podPhase(corev1.PodFailed, time.Hour)), podAt(1, podPhase(corev1.PodFailed, time.Hour)),
+		},
+		WithReactors: reactions(refusing(0, 1)), WantDeletes: deletes{deleted(0), deleted(1)},
+		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, refused)))),
+		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, refused)},
+		WantErr:           true, PostConditions: withRecheck(time.Second),
+	}, {
+		Name:         "of one that has ended, and nobody knows whether it was deleted",
+		Objects:      objects{object(1, atRest), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
+		WithReactors: reactions(failing("delete", "pods", errInduced)), WantDeletes: deletes{deleted(1)},
+		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, message("induced"))))),
+		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, message("induced")), internalError(message("induced"))},
+		WantErr:           true, PostConditions: withError("induced", true),
+	}})
+}
+
+// refusing has the API server refuse to delete these Pods.
+func refusing(slots ...int) clientgotesting.ReactionFunc {
+	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
+		if deletion, ok := action.(clientgotesting.DeleteAction); ok {
+			for _, slot := range slots {
+				if name := podName(slot); deletion.GetName() == name {
+					return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), name, errInduced)
+				}
+			}
+		}
+		return false, nil, nil
+	}
+}
+
+func TestAPodThatEndedByAClockThatIsAheadGoesAsSoonAsOthers(t *testing.T) {
+	w := newWorld(t, object(0), podAt(0, podPhase(corev1.PodFailed, -time.Hour)))
+	for _, want := range []struct {
+		after   time.Duration
+		recheck time.Duration
+		deleted int
+	}{
+		{after: 0, recheck: holdFinished},
+		{after: holdFinished / 2, recheck: holdFinished / 2},
+		{after: holdFinished / 2, deleted: 1},
+	} {
+		w.clock.SetTime(w.clock.Now().Add(want.after))
+		_, recheck := controller.IsRequeueKey(w.reconcile(t.Context()))
+		deleted := 0
+		for _, action := range w.kube.Actions() {
+			if action.GetVerb() == "delete" {
+				deleted++
+			}
+		}
+		if recheck != want.recheck || deleted != want.deleted {
+			t.Errorf("%s later the pass ends after %d deletions, and the next one is after %s; want %d and %s",
+				want.after, deleted, recheck, want.deleted, want.recheck)
+		}
+	}
+}
