@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package simpledeployment
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -146,44 +145,4 @@ func cpuTime(t *testing.T, pid int) time.Duration {
 		ticks += n
 	}
 	return time.Duration(ticks) * 10 * time.Millisecond
-}
-
-// TestNothingIsWrittenAtRest has passes take place although there is nothing to do, by a change that concerns no Pod and by a restart.
-func TestNothingIsWrittenAtRest(t *testing.T) {
-	env := harness.Own(t)
-	ns := env.Namespace(t)
-	controller := env.Process(t, "controller")
-	var refs []harness.Ref
-	for i := range 10 {
-		refs = append(refs, env.Apply(t, ns, object(fmt.Sprintf("it-%d", i), "one", 2))[0])
-	}
-	for _, ref := range refs {
-		env.Await(t, ref, harness.Ready)
-	}
-	passes := func() int {
-		return strings.Count(controller.Log(t), "simpledeployment.Reconciler")
-	}
-	awaitPasses := func(from int) {
-		harness.Eventually(t, "passes", func(context.Context) error {
-			if n := passes() - from; n < len(refs) {
-				return fmt.Errorf("the log tells of %d", n)
-			}
-			return nil
-		})
-	}
-	mark, from := env.Mark(t), passes()
-	for _, ref := range refs {
-		env.Patch(t, ref, `{"metadata": {"annotations": {"a": "b"}}}`)
-	}
-	awaitPasses(from)
-	from = passes()
-	controller.Restart(t)
-	awaitPasses(from)
-	writes := mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller")), func(e harness.AuditEntry) bool { return e.Resource != "leases" })
-	if len(writes) > 0 {
-		t.Errorf("the controller wrote %d times, want none: %v", len(writes), writes[:min(len(writes), 5)])
-	}
-	for _, e := range mark.Entries(t, harness.ByUser(env.User("controller")), harness.ByRequest(harness.InNamespace(ns))) {
-		t.Errorf("at rest the controller asks about single namespaces: %+v", e)
-	}
 }
