@@ -103,34 +103,6 @@ func TestBoundsHoldUnderRandomKillsOfTheProcess(t *testing.T) {
 	exactly(t, env, ref, last, 5)
 }
 
-func TestKilledAfterEachRequestThatMakesOrDeletesAPod(t *testing.T) {
-	t.Parallel()
-	env := harness.Own(t, harness.WithProxy("controller"))
-	ns := env.Namespace(t)
-	ref := deploy(t, env, ns, "one", 2)
-	controller := env.Process(t, "controller")
-	for i, verb := range []string{"patch", "delete"} {
-		image := []string{"two", "three"}[i]
-		throughout(t, env, ns, within(uid(t, env, ref), 3, 2), func() {
-			held := env.Proxy(t, "controller").Hold(harness.Matching("update", "simpledeployments/status").And(harness.InNamespace(ns)))
-			change(t, env, ref, `{"image": "`+image+`"}`)
-			if verb == "delete" {
-				// The first status write follows a creation, the one after the next a deletion.
-				held.Wait(t)
-				held.Release()
-				held = env.Proxy(t, "controller").Hold(harness.Matching("delete", "pods").And(harness.InNamespace(ns)))
-			}
-			held.Wait(t)
-			controller.Kill(t)
-			held.Release()
-			env.ExpireLeases(t, controller)
-			controller.Start(t)
-			env.AwaitWithin(t, takeover, ref, harness.Ready)
-		})
-		exactly(t, env, ref, image, 2)
-	}
-}
-
 func TestQuotaForAWhile(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
