@@ -6,9 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package simpledeployment
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,30 +28,46 @@ const (
 	few, many = 5, 5000
 	// rollouts are how many there are in each measurement, so that it takes much more than the clock of processes can tell apart.
 	rollouts = 60
+	// atRest are how many passes without anything to do there are at least in each measurement.
+	atRest = 100
 )
 
 // TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods measures rollouts, which need passes of each sort, in a namespace
-// with few other Pods and then with many.
+// with few other Pods, then with many, and then with as many more that look like an object's, which fill the controller's cache.
 func TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods(t *testing.T) {
 	env := harness.Own(t)
-	ns := env.Namespace(t)
+	// Of passes that are many a second it leaves most out of the log otherwise.
+	env.SetConfig(t, "config-logging", map[string]string{"zap-logger-config": `{"level": "info", "sampling": null}`})
 	controller := env.Process(t, "controller")
+	controller.Restart(t)
+	ns := env.Namespace(t)
 	ref := deploy(t, env, ns, "image", 3)
-	addOthers(t, env, ns, 0, few)
+	addOthers(t, env, ns, "other", few, nil)
 	rollOut(t, env, ref, "warm-up", rollouts)
 
-	calls, cpu := measure(t, env, controller, func() { rollOut(t, env, ref, "few", rollouts) })
-	addOthers(t, env, ns, few, many)
-	callsMany, cpuMany := measure(t, env, controller, func() { rollOut(t, env, ref, "many", rollouts) })
-
-	t.Logf("%d rollouts beside %d Pods: %v, %v of CPU; beside %d: %v, %v of CPU", rollouts, few, calls, cpu, many, callsMany, cpuMany)
-	for _, request := range []string{"patch pods", "delete pods", "get pods", "list pods", "watch pods", "get simpledeployments", "list simpledeployments"} {
-		if calls[request] != callsMany[request] {
-			t.Errorf("%s: %d requests beside %d Pods, %d beside %d", request, calls[request], few, callsMany[request], many)
+	least := measure(t, env, controller, ref, "few")
+	t.Logf("beside %d Pods: %v", few, least)
+	for _, others := range []struct {
+		name   string
+		labels map[string]string
+	}{
+		{name: "unlabelled"},
+		{name: "labelled", labels: map[string]string{samples.PodOwnerUIDLabelKey: "another"}},
+	} {
+		addOthers(t, env, ns, others.name, many, others.labels)
+		costs := measure(t, env, controller, ref, others.name)
+		t.Logf("beside %d %s Pods more: %v", many, others.name, costs)
+		for _, request := range []string{"patch pods", "delete pods", "get pods", "list pods", "watch pods", "get simpledeployments", "list simpledeployments"} {
+			if least.calls[request] != costs.calls[request] {
+				t.Errorf("%s: %d requests beside %d Pods, %d beside %d %s ones", request, least.calls[request], few, costs.calls[request], many, others.name)
+			}
 		}
-	}
-	if cpuMany > 2*cpu {
-		t.Errorf("CPU: %v beside %d Pods, %v beside %d, which is more than twice", cpu, few, cpuMany, many)
+		if costs.cpu > 2*least.cpu {
+			t.Errorf("CPU: %v beside %d Pods, %v beside %d %s ones, which is more than twice", least.cpu, few, costs.cpu, many, others.name)
+		}
+		if costs.pass > 2*least.pass {
+			t.Errorf("a pass at rest: %v beside %d Pods, %v beside %d %s ones, which is more than twice", least.pass, few, costs.pass, many, others.name)
+		}
 	}
 
 	// A watch is in the log once it has ended. What has no other selector than ours fills the cache with no other Pod.
@@ -73,16 +91,16 @@ func TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods(t *testing.T) {
 }
 
 // addOthers makes Pods that are nobody's, numbered, and that wait for a gate, so that nothing else is done about them.
-func addOthers(t *testing.T, env *harness.Env, ns string, from, to int) {
+func addOthers(t *testing.T, env *harness.Env, ns, name string, count int, labels map[string]string) {
 	t.Helper()
 	const clients = 8
 	var wg sync.WaitGroup
 	failures := make(chan error, clients)
 	for c := range clients {
 		wg.Go(func() {
-			for i := from + c; i < to; i += clients {
+			for i := c; i < count; i += clients {
 				_, err := env.Kube.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{
-					ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("other-%d", i), Labels: map[string]string{"app": "other"}},
+					ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, i), Labels: labels},
 					Spec: corev1.PodSpec{
 						Containers:      []corev1.Container{{Name: "c", Image: "i"}},
 						SchedulingGates: []corev1.PodSchedulingGate{{Name: "example.com/never"}},
@@ -111,19 +129,48 @@ func rollOut(t *testing.T, env *harness.Env, ref harness.Ref, name string, times
 	}
 }
 
-// measure counts what the controller asks for meanwhile, by verb and resource, and the CPU time that it takes.
-func measure(t *testing.T, env *harness.Env, controller *harness.Process, during func()) (map[string]int, time.Duration) {
+// costs are those of a number of rollouts, and of one pass at rest.
+type costs struct {
+	// calls are the controller's requests, by verb and resource.
+	calls map[string]int
+	// cpu is the CPU time that the controller has used.
+	cpu time.Duration
+	// pass is how long the median pass at rest takes. It waits for nothing, so that a walk through the cache shows, which in a
+	// rollout is little beside the rest.
+	pass time.Duration
+}
+
+func (c costs) String() string {
+	return fmt.Sprintf("%d rollouts: %v, %v of CPU; a pass at rest: %v", rollouts, c.calls, c.cpu, c.pass)
+}
+
+// measure has rollouts take place, and then passes at rest.
+func measure(t *testing.T, env *harness.Env, controller *harness.Process, ref harness.Ref, name string) costs {
 	t.Helper()
 	mark, before := env.Mark(t), cpuTime(t, controller.PID())
-	during()
-	used := cpuTime(t, controller.PID()) - before
-	calls := map[string]int{}
+	rollOut(t, env, ref, name, rollouts)
+	c := costs{calls: map[string]int{}, cpu: cpuTime(t, controller.PID()) - before}
 	for _, e := range mark.Entries(t, harness.ByUser(env.User("controller"))) {
 		if e.Resource != "leases" {
-			calls[e.Verb+" "+strings.TrimSuffix(e.Resource+"/"+e.Subresource, "/")]++
+			c.calls[e.Verb+" "+strings.TrimSuffix(e.Resource+"/"+e.Subresource, "/")]++
 		}
 	}
-	return calls, used
+
+	from := len(controller.Log(t))
+	for i := range 2 * atRest {
+		env.Patch(t, ref, fmt.Sprintf(`{"metadata": {"annotations": {"%s": "%d"}}}`, name, i))
+	}
+	// Changes that come fast may share a pass.
+	harness.Eventually(t, "passes at rest", func(context.Context) error {
+		took := passes(t, controller, from)[ref.Namespace+"/"+ref.Name]
+		if len(took) < atRest {
+			return fmt.Errorf("there were %d", len(took))
+		}
+		slices.Sort(took)
+		c.pass = took[len(took)/2]
+		return nil
+	})
+	return c
 }
 
 // cpuTime is the time that a process has spent in user and kernel mode, which Linux counts in hundredths of a second.
