@@ -14,10 +14,12 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// In these the value of the binding is V, its variable is K, and it has written O before.
+// In these the value of the binding is V, its variable is K, and it has written O before, and V to L.
 func binding() *v1.AddressBinding {
 	b := bind("b", 1, variable("K"), value("V"))
-	b.Status.Bound = append(b.Status.Bound, v1.BoundVariable{APIVersion: "apps/v1", Kind: "Deployment", Name: "K", Value: "O"})
+	b.Status.Bound = append(b.Status.Bound,
+		v1.BoundVariable{APIVersion: "apps/v1", Kind: "Deployment", Name: "K", Value: "O"},
+		v1.BoundVariable{APIVersion: "apps/v1", Kind: "Deployment", Name: "L", Value: "V"})
 	return b
 }
 
@@ -61,6 +63,10 @@ func TestApplyToContainers(t *testing.T) {
 			reason: "It changes in its place.",
 			env:    `,"env":[{"name":"K","value":"O"},{"name":"A"}]`,
 			do:     `,"env":[{"name":"K","value":"V"},{"name":"A"}]`, undo: `,"env":[{"name":"A"}]`,
+		},
+		"of another name": {
+			reason: "One goes and the other comes, though for a moment the list is empty.",
+			env:    `,"env":[{"name":"L","value":"V"}]`, do: `,"env":[{"name":"K","value":"V"}]`, undo: ``,
 		},
 		"twice": {
 			reason: "Once is enough.",

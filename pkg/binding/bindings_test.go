@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package binding
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -86,6 +87,46 @@ func TestOfTwoBindingsTheOlderHasTheVariable(t *testing.T) {
 			after := read(t, PodTemplate, patched(t, result.Patch(), before))
 			if !Holds(after, theVariable, test.want) {
 				t.Errorf("the variable is not %q: %+v", test.want, Environments(after))
+			}
+		})
+	}
+}
+
+func TestWhoWouldGetWhatAnObjectHasItselfIsTold(t *testing.T) {
+	object := read(t, PodTemplate,
+		`{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"`+theVariable+`","value":"mine"}]}]}}}}`)
+	all := []*v1.AddressBinding{bind("a", 1), bind("b", 2), bind("c", 3, value("c"))}
+	checkTaken(t, Of(deployments, all).Decide(object, true).Apply(object).Taken, []Taken{
+		{Binding: "c", Variable: theVariable, By: "a"},
+		{Binding: "a", Variable: theVariable, Container: "c"},
+		{Binding: "b", Variable: theVariable, Container: "c"},
+	})
+}
+
+// What a binding that does not count any more has written goes, and another one gets its place.
+func TestWhatIsListedIsNobodysOwn(t *testing.T) {
+	const format = `{"metadata":{"name":"app","labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"%s}]}}}}`
+	variable := func(value string) string { return fmt.Sprintf(`,"env":[{"name":%q,"value":%q}]`, theVariable, value) }
+	now := metav1.NewTime(time.Unix(9, 0))
+	for name, change := range map[string]func(*v1.AddressBinding){
+		"being deleted":     func(b *v1.AddressBinding) { b.DeletionTimestamp = &now },
+		"no address":        without,
+		"another address":   func(b *v1.AddressBinding) { b.Status.Value = "http://new.example" },
+		"another variable":  func(b *v1.AddressBinding) { b.Spec.Variable = "NEW" },
+		"for others":        byName("other"),
+		"for another kind":  func(b *v1.AddressBinding) { b.Spec.Subject.Kind = "StatefulSet" },
+		"its selector none": func(b *v1.AddressBinding) { b.Spec.Subject.Selector.MatchLabels["app"] = "not a value" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := fmt.Sprintf(format, variable(theValue))
+			object := read(t, PodTemplate, before)
+			former, next := bind("former", 1, change), bind("next", 2, value("http://next.example"))
+			for want, all := range map[string][]*v1.AddressBinding{"": {former}, variable("http://next.example"): {former, next}} {
+				result := Of(deployments, all).Decide(object, true).Apply(object)
+				if got, want := patched(t, result.Patch(), before), canonical(t, fmt.Sprintf(format, want)); got != want {
+					t.Errorf("with %d bindings it becomes\n%s\nwant\n%s", len(all), got, want)
+				}
+				checkTaken(t, result.Taken, nil)
 			}
 		})
 	}

@@ -32,6 +32,10 @@ func TestApplyToOtherShapes(t *testing.T) {
 			shape:  Configurable,
 			before: `{"spec":{"configurable":{"env":[{"name":"A","x":1}]}}}`, do: `{"spec":{"configurable":{"env":[{"name":"A","x":1},{"name":"K","value":"V"}]}}}`,
 		},
+		"Configurable, of another name": {
+			shape:  Configurable,
+			before: `{"spec":{"configurable":{"env":[{"name":"L","value":"V"}]}}}`, do: `{"spec":{"configurable":{"env":[{"name":"K","value":"V"}]}}}`, undo: `{"spec":{}}`,
+		},
 		"Configurable, own": {
 			shape:  Configurable,
 			before: `{"spec":{"configurable":{"env":[{"name":"K","value":"mine"}]}}}`, do: `{"spec":{"configurable":{"env":[{"name":"K","value":"mine"}]}}}`, taken: own(""),
