@@ -33,6 +33,7 @@ func isReady(p *pod) { p.ready = true }
 func isOld(p *pod)   { p.current = false }
 func isGoing(p *pod) { p.class = terminating }
 func sameAge(p *pod) { p.created = epoch }
+func isYoung(p *pod) { p.created = epoch }
 
 // endedAgo is a finished Pod.
 func endedAgo(ago time.Duration) func(*pod) {
@@ -59,7 +60,14 @@ func TestPlan(t *testing.T) {
 		"ScaledDownReadyStays": {
 			reason: "One that is not ready is of less use.", replicas: 1, pods: []pod{p(0), p(1, isReady), p(2)}, remove: []int{2, 0},
 		},
-		"ScaledDownSameAge":   {reason: "Seconds do not tell them apart; the choice must not be by chance.", replicas: 1, pods: []pod{p(1, sameAge, isReady), p(0, sameAge, isReady), p(2, sameAge, isReady)}, remove: []int{2, 1}},
+		"ScaledDownSameAge": {reason: "Seconds do not tell them apart; the choice must not be by chance.", replicas: 1, pods: []pod{p(1, sameAge, isReady), p(0, sameAge, isReady), p(2, sameAge, isReady)}, remove: []int{2, 1}},
+		"ScaledDownLowSlotIsYoung": {
+			reason: "A slot that was free again says nothing of an age.", replicas: 1, pods: []pod{p(0, isYoung, isReady), p(1, isReady)}, remove: []int{0},
+		},
+		"RolloutLowSlotIsYoung": {
+			reason: "The oldest of the old ones goes first, whatever its slot.", replicas: 2,
+			pods: []pod{p(0, isYoung, isOld, isReady), p(1, isOld, isReady), p(2, isReady)}, remove: []int{1}, create: []int{3},
+		},
 		"WaitingForThem":      {reason: "They are on their way.", replicas: 2, pods: []pod{p(0), p(1)}},
 		"RolloutBegins":       {reason: "One more than asked for, and none of those that are ready goes.", replicas: 2, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady)}, create: []int{2}},
 		"RolloutWaits":        {reason: "The new one is not ready.", replicas: 2, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady), p(2)}},

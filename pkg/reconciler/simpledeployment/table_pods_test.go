@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgotesting "k8s.io/client-go/testing"
 
@@ -130,6 +131,19 @@ func TestForeignPods(t *testing.T) {
 		WantPatches:       made,
 		WantStatusUpdates: waits,
 	}, {
+		Name: "the object is an owner of it, but not its controller",
+		Objects: objects{object(1), podAt(0, podReady, func(pod *corev1.Pod) {
+			pod.OwnerReferences[0].Controller = nil
+		})},
+		WantPatches:       made,
+		WantStatusUpdates: waits,
+	}, {
+		Name: "another owner stands before its controller: it is ours",
+		Objects: objects{object(1), podAt(0, podReady, func(pod *corev1.Pod) {
+			pod.OwnerReferences = append([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "c"}}, pod.OwnerReferences...)
+		})},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
+	}, {
 		Name:              "another version of our kind controls it: it is ours",
 		Objects:           objects{object(1), podAt(0, podReady, ownedBy("samples.knative.dev/v9", "SimpleDeployment", owner))},
 		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
@@ -170,6 +184,20 @@ func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
 		Objects:           objects{object(1)},
 		OtherTestData:     prepared(func(w *world) { w.server.put(podAt(0, podReady)) }),
 		WantStatusUpdates: found,
+	}, {
+		Name:    "one that the server lists is somebody else's in spite of its label: it does not count",
+		Objects: objects{object(1)},
+		OtherTestData: prepared(func(w *world) {
+			w.server.put(podAt(1, podReady, withoutOwner))
+		}),
+		WantPatches:       patches{applied(object(1), 0)},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+	}, {
+		Name:              "one has lost its label, as the cache does not know: it gets it back, and only the other is made",
+		Objects:           objects{object(2), podAt(0, podReady)},
+		OtherTestData:     prepared(func(w *world) { w.server.put(podAt(0, podReady, unlabelled)) }),
+		WantPatches:       patches{relabels(0), applied(object(2), 1)},
+		WantStatusUpdates: becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
 	}, {
 		Name:              "made by a request whose process died: it is ours, and not made again",
 		Objects:           objects{object(1)},
