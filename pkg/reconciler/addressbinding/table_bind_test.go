@@ -33,6 +33,13 @@ func TestBind(t *testing.T) {
 		WantPatches:       patches(patched("d", adds(url))),
 		WantStatusUpdates: becomes(object("a", well)),
 	}, {
+		Name: "listed for another version of its kind: it is listed for that of the spec",
+		Objects: []runtime.Object{
+			object("a", status(resolvedTo(url), listsOf("apps/v1beta2", "Deployment", "K_ADDRESS", url), isBound, counted(1, 1), intercepted)),
+			hello(url), namespace(), everywhere, deployment("d", has(url)),
+		},
+		WantStatusUpdates: becomes(object("a", well)),
+	}, {
 		Name:    "at rest: nothing is written",
 		Objects: []runtime.Object{object("a", well), hello(url), namespace(), everywhere, deployment("d", has(url))},
 	}, {

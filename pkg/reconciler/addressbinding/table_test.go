@@ -69,10 +69,13 @@ func runTable(t *testing.T, table reconcilertesting.TableTest) {
 	table.Test(t, factory)
 }
 
-// waited has another pass made before, and then the time be over after which what is nowhere is given up.
-func waited(after time.Duration) map[string]any {
+// waited has another pass made before, with these reactions, and then the time be over after which what is nowhere is given up.
+func waited(after time.Duration, reactions ...clientgotesting.ReactionFunc) map[string]any {
 	return map[string]any{prepareData: func(t *testing.T, w *world) {
 		t.Helper()
+		for _, reaction := range reactions {
+			w.dynamic.PrependReactor("*", "*", reaction)
+		}
 		if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
 			if requeue, _ := controller.IsRequeueKey(err); !requeue {
 				t.Error(err)

@@ -57,6 +57,18 @@ func TestUnbind(t *testing.T) {
 		Objects:     []runtime.Object{object("a", beingDeleted, well), same, hello(url), namespace(), deployment("d", has(url))},
 		WantPatches: gone, WantEvents: unfinalized,
 	}, {
+		Name: "another binding that wants the variable does not look after it before it says so",
+		Objects: []runtime.Object{
+			object("a", beingDeleted, well), object("b", status(resolvedTo(url))), hello(url), namespace(), deployment("d", has(url)),
+		},
+		WantPatches: patches(patched("d", removes)),
+		WantErr:     true, PostConditions: withRecheck(settle),
+	}, {
+		Name:        "another binding that goes, too, does not look after the variable",
+		Objects:     []runtime.Object{object("a", beingDeleted, well), object("b", beingDeleted, well), hello(url), namespace(), deployment("d", has(url))},
+		WantPatches: patches(patched("d", removes)),
+		WantErr:     true, PostConditions: withRecheck(settle),
+	}, {
 		Name:        "a younger binding takes over",
 		Objects:     []runtime.Object{object("a", beingDeleted, well), young, hello(url), namespace(), deployment("d", has(url))},
 		WantPatches: patches(patched("d", replaces(other))),
@@ -83,6 +95,12 @@ func TestUnbind(t *testing.T) {
 		Objects:      []runtime.Object{object("a", beingDeleted, well), hello(url), namespace(), deployment("d", has(url))},
 		WithReactors: failing("list", "deployments", apierrors.NewNotFound(deploymentsResource, "")),
 		WantErr:      true, PostConditions: withRecheck(problem.FirstRecheck),
+		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonUnbindFailed, notListed), counted(1, 1), intercepted))),
+	}, {
+		Name:          "its kind cannot be listed for long: it stays all the same",
+		Objects:       []runtime.Object{object("a", beingDeleted, well), hello(url), namespace(), deployment("d", has(url))},
+		OtherTestData: waited(settle, failing("list", "deployments", apierrors.NewNotFound(deploymentsResource, ""))...),
+		WantErr:       true, PostConditions: withRecheck(problem.FirstRecheck),
 		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonUnbindFailed, notListed), counted(1, 1), intercepted))),
 	}, {
 		Name:         "it fails: tried again",
