@@ -21,8 +21,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
-// testFailed is how the API server answers a patch of which a test fails.
-var testFailed = apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", "testing path failed", 0, false)
+// errTestFailed is how the API server answers a patch of which a test fails.
+var errTestFailed = apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", "testing path failed", 0, false)
 
 // Each refusal of a patch is said, and followed by what it is worth.
 func TestPatchIsRefused(t *testing.T) {
@@ -51,7 +51,7 @@ func TestPatchIsRefused(t *testing.T) {
 			`patching Deployment d: deployments.apps "d" is forbidden: induced`, recheck),
 		row("invalid", invalid, v1.ReasonBindFailed, `patching Deployment d: Deployment.apps "d" is invalid`, recheck),
 		row("by a webhook", apierrors.NewBadRequest("no"), v1.ReasonBindFailed, "patching Deployment d: no", recheck),
-		row("it has changed meanwhile", testFailed, v1.ReasonBinding, "Deployment d has changed meanwhile and is looked at again", recheck),
+		row("it has changed meanwhile", errTestFailed, v1.ReasonBinding, "Deployment d has changed meanwhile and is looked at again", recheck),
 		row("conflict", apierrors.NewConflict(deploymentsResource, "d", errInduced), v1.ReasonBinding, "Deployment d has changed meanwhile and is looked at again", recheck),
 		{
 			Name: "it is gone meanwhile", Objects: objects, WithReactors: failing("patch", "deployments", apierrors.NewNotFound(deploymentsResource, "d")),
@@ -89,7 +89,7 @@ func TestPatchIsRefused(t *testing.T) {
 // An object that the cache has as it is, and whose patch does not go with what the duck type does not show of it.
 func TestPatchThatIsRefusedForLongIsToldAndTriedEverMoreSlowly(t *testing.T) {
 	w := newWorld(t, object("a", listed()), hello(url), namespace(), everywhere, deployment("d"))
-	w.dynamic.PrependReactor("*", "*", failing("patch", "deployments", testFailed)[0])
+	w.dynamic.PrependReactor("*", "*", failing("patch", "deployments", errTestFailed)[0])
 	for i, want := range []struct {
 		reason  string
 		recheck time.Duration
