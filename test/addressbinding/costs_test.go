@@ -14,11 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/test/harness"
 )
 
@@ -73,11 +70,7 @@ func TestTwoHundredSubjectsBySelector(t *testing.T) {
 	// it first.
 	mark = w.Mark(t)
 	one := deployments(w.ns, "d007")
-	if _, err := w.Kube.AppsV1().Deployments(w.ns).Patch(t.Context(), one.Name, types.MergePatchType,
-		[]byte(`{"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "main"}], "initContainers": null}}}}`),
-		metav1.PatchOptions{FieldManager: binding.FieldManager}); err != nil {
-		t.Fatal(err)
-	}
+	w.patchAsOurs(t, one, `{"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "main"}], "initContainers": null}}}}`)
 	w.Await(t, one, has(address))
 	w.exactlyOnce(t, mark, 1)
 

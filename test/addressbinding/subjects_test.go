@@ -88,20 +88,21 @@ func TestEveryKindWithAPodTemplate(t *testing.T) {
 func TestJobGetsItsAddressWhenItIsCreatedOrNever(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
-	job := func(name string) harness.Ref {
-		return w.Apply(t, w.ns, fmt.Sprintf(`
+	job := func(name string) string {
+		return fmt.Sprintf(`
 apiVersion: batch/v1
 kind: Job
 metadata: {name: %s, labels: {bound: to-it}}
 spec:
   suspend: true
   template: {spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}
-`, name))[0]
+`, name)
 	}
-	early := job("early")
+	early := w.Apply(t, w.ns, job("early"))[0]
 	ab := w.bind(t, "b", "{apiVersion: batch/v1, kind: Job, selector: {matchLabels: {bound: to-it}}}")
 	w.Await(t, ab, notBound("SubjectImmutable"), harness.HasCondition("Intercepted", "True", ""), counts(1, 0))
-	late := job("late")
+	w.awaitAdmission(t, job("late"), has(address))
+	late := w.Apply(t, w.ns, job("late"))[0]
 	w.Await(t, late, has(address))
 	w.Await(t, ab, counts(2, 1))
 	w.Delete(t, early)
@@ -241,6 +242,7 @@ func TestNewSubjectStartsWithItsAddress(t *testing.T) {
 	named, selecting := w.bind(t, "named", byName), w.bind(t, "selecting", byLabel, "variable: PEER")
 	w.Await(t, named, notBound("SubjectNotFound"), harness.HasCondition("Intercepted", "True", ""))
 	w.Await(t, selecting, harness.Ready, counts(0, 0))
+	w.awaitAdmission(t, deployment("d", "bound: to-it"), has(address), hasVariable("PEER", address))
 	mark := w.Mark(t)
 	for name, flags := range map[string][]string{"d": nil, "e": {"--server-side"}} {
 		w.put(t, deployment(name, "bound: to-it"), flags...)
