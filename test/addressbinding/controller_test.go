@@ -1,0 +1,96 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"testing"
+
+	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// woken bounds waits for what only an event of the subject can bring about, on a busy machine too. After freshness.Patience there
+// may be a pass that nothing asked for.
+const woken = freshness.Patience * 2 / 3
+
+// TestSubjectThatAdmissionLetsPassIsPutRightByTheController: besides our own writes, the webhook lets pass what a replica decides
+// on by bindings that it sees in an older state.
+func TestSubjectThatAdmissionLetsPassIsPutRightByTheController(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	for name, tc := range map[string]struct {
+		out, back string
+		during    []harness.Condition
+	}{
+		"LeavesTheSelector": {
+			`{"metadata": {"labels": {"bound": null}}}`, `{"metadata": {"labels": {"bound": "to-it"}}}`,
+			[]harness.Condition{harness.Ready, counts(1, 1)},
+		},
+		"OptsOut": {
+			`{"metadata": {"labels": {"bindings.knative.dev/exclude": "true"}}}`, `{"metadata": {"labels": {"bindings.knative.dev/exclude": null}}}`,
+			[]harness.Condition{notBound("NotIncluded"), counts(2, 1)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, env)
+			refs := w.Apply(t, w.ns, deployment("d", "bound: to-it")+"---"+deployment("e", "bound: to-it"))
+			ab := w.bind(t, "b", byLabel)
+			w.Await(t, ab, harness.Ready, counts(2, 2))
+
+			mark := w.Mark(t)
+			if err := has(address)(w.patchAsOurs(t, refs[0], tc.out)); err != nil {
+				t.Errorf("admission has taken the variable out: %v", err)
+			}
+			w.AwaitWithin(t, woken, refs[0], has(""))
+			w.Await(t, ab, tc.during...)
+			w.exactlyOnce(t, mark, 1)
+
+			mark = w.Mark(t)
+			if err := has("")(w.patchAsOurs(t, refs[0], tc.back)); err != nil {
+				t.Errorf("admission has given it the variable: %v", err)
+			}
+			w.AwaitWithin(t, woken, refs[0], has(address))
+			w.Await(t, ab, harness.Ready, counts(2, 2))
+			w.exactlyOnce(t, mark, 1)
+			w.Await(t, refs[1], has(address))
+		})
+	}
+}
+
+func TestSubjectThatBecomesPodSpecable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	const group = "becoming.example.com"
+	w.define(t, definition(group, anything, true))
+	for name, spec := range map[string]string{"empty": "{}", "strange": "{template: text}"} {
+		for by, change := range map[string]func(*testing.T, harness.Ref){
+			"user": func(t *testing.T, k harness.Ref) {
+				t.Helper()
+				w.Apply(t, w.ns, worker(group, k.Name, withContainers))
+			},
+			// The webhook does not have a part in it.
+			"us": func(t *testing.T, k harness.Ref) {
+				t.Helper()
+				mark := w.Mark(t)
+				w.patchAsOurs(t, k, `{"spec": {"template": {"spec": {"containers": [{"name": "c"}, {"name": "d", "env": [{"name": "A", "value": "b"}]}]}}}}`)
+				w.AwaitWithin(t, woken, k, has(address))
+				if got := w.patches(t, mark, "workers"); len(got) != 1 {
+					t.Errorf("the controller wrote %d times to it, want once: %v", len(got), got)
+				}
+			},
+		} {
+			t.Run(name+" by "+by, func(t *testing.T) {
+				k := w.Apply(t, w.ns, worker(group, name+"-by-"+by, spec))[0]
+				ab := w.bind(t, k.Name, toWorker(group, k.Name))
+				w.Await(t, ab, notBound("SubjectNotPodSpecable"), harness.HasCondition("Intercepted", "True", ""), counts(1, 0))
+				change(t, k)
+				w.AwaitWithin(t, woken, k, has(address))
+				w.AwaitWithin(t, woken, ab, harness.Ready, counts(1, 1))
+			})
+		}
+	}
+}
