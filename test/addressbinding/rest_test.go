@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// TestNothingIsAskedWhileOnlyAChangeWouldHelp is about bindings of which a watch tells as soon as anything can be done. Beside
+// them is one of a kind that may not be listed, which no watch tells of: how often that is asked for is the clock.
+//
+// It runs alone: what another test binds gives the webhook another rule, upon which every kind that is missing is looked up once
+// more, and passes are counted for all bindings.
+func TestNothingIsAskedWhileOnlyAChangeWouldHelp(t *testing.T) { //nolint:paralleltest // see above
+	w := newWorld(t, harness.Shared(t))
+	harness.Eventually(t, "no binding of an earlier test is left", func(ctx context.Context) error {
+		list, err := w.Samples.SamplesV1().AddressBindings(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+		if err == nil && len(list.Items) > 0 {
+			err = fmt.Errorf("there are %d", len(list.Items))
+		}
+		return err
+	})
+	const missing, empty, refused = "missing.example.com", "empty.example.com", "refused.example.com"
+	w.define(t, definition(empty, anything, true))
+	w.Apply(t, w.ns, worker(empty, "k", "{}")+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n")
+	first := w.Mark(t)
+	for name, tc := range map[string]struct{ subject, reason string }{
+		"missing": {toWorker(missing, "k"), "SubjectKindNotFound"},
+		"empty":   {toWorker(empty, "k"), "SubjectNotPodSpecable"},
+		"cm":      {"{apiVersion: v1, kind: ConfigMap, name: cm}", "SubjectNotPodSpecable"},
+		"node":    {"{apiVersion: v1, kind: Node, name: n1}", "SubjectNotPodSpecable"},
+	} {
+		w.Await(t, w.bind(t, name, tc.subject), notBound(tc.reason))
+	}
+	w.define(t, definition(refused, anything, false))
+	w.Await(t, w.bind(t, "refused", toWorker(refused, "k")), notBound("SubjectForbidden"), harness.HasCondition("Intercepted", "True", ""))
+
+	// What their own writes and the new rules wake is over by the next request of the clock.
+	ticks := func(mark harness.Mark, want int) {
+		harness.Eventually(t, fmt.Sprintf("%d more requests for what may not be listed", want), func(context.Context) error {
+			if n := len(asked(t, w, mark, refused)); n < want {
+				return fmt.Errorf("there were %d", n)
+			}
+			return nil
+		})
+	}
+	ticks(w.Mark(t), 1)
+	atRest, before := w.Mark(t), w.repeats(t)
+	ticks(atRest, 2)
+	repeats, clock := w.repeats(t)-before, len(asked(t, w, atRest, refused))
+
+	about := func(e harness.AuditEntry) bool {
+		return (e.User == w.User("controller") || e.User == w.User("webhook")) &&
+			(e.Namespace == w.ns || e.Path == "/api/v1" || strings.HasPrefix(e.Path, "/apis/"+missing) || strings.HasPrefix(e.Path, "/apis/"+empty))
+	}
+	looksUp := func(e harness.AuditEntry) bool { return strings.HasPrefix(e.Path, "/apis/"+missing) }
+	if len(first.Entries(t, about, looksUp, harness.ByUser(w.User("controller")))) == 0 {
+		t.Error("the log does not show that the missing kind was looked up at all")
+	}
+	for _, e := range atRest.Entries(t, about) {
+		t.Errorf("at rest %s made a %s of %s", e.User, e.Verb, e.Path)
+	}
+	// One may have been under way at the start.
+	if most := clock + 1; repeats > most {
+		t.Errorf("%d passes over bindings asked for another one, want at most %d, those over the one that is the clock", repeats, most)
+	}
+	t.Logf("%d requests of the clock, %d passes that asked for another one", clock, repeats)
+}
+
+// repeats are how many passes over bindings have brought another one by how they ended, since the controller started.
+func (w *world) repeats(t *testing.T) int {
+	t.Helper()
+	repeats := 0
+	for _, metric := range w.Process(t, "controller").Metrics(t)["reconcile_passes_total"].GetMetric() {
+		labels := map[string]string{}
+		for _, label := range metric.GetLabel() {
+			labels[label.GetName()] = label.GetValue()
+		}
+		if labels["kind"] == "AddressBinding" && labels["result"] != string(telemetry.ResultSuccess) {
+			repeats += int(metric.GetCounter().GetValue())
+		}
+	}
+	if repeats == 0 {
+		t.Fatal("the metrics of the controller tell of no pass that asked for another one")
+	}
+	return repeats
+}
