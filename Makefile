@@ -104,7 +104,7 @@ cover: ## Runs the unit tests and writes their coverage, without generated code,
 
 .PHONY: bench
 bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
-	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./codegen/... ./pkg/... ./test/costs ./test/operations
+	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./codegen/... ./pkg/... ./test/addressbinding ./test/costs ./test/operations ./test/simpledeployment
 
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's

@@ -36,7 +36,7 @@ type world struct {
 	ns string
 }
 
-func newWorld(t *testing.T, env *harness.Env) *world {
+func newWorld(t testing.TB, env *harness.Env) *world {
 	t.Helper()
 	w := &world{env, env.Namespace(t)}
 	w.label(t, `"true"`)
@@ -45,14 +45,14 @@ func newWorld(t *testing.T, env *harness.Env) *world {
 }
 
 // label sets the label by which the namespace opts in, or takes it away with null.
-func (w *world) label(t *testing.T, include string) {
+func (w *world) label(t testing.TB, include string) {
 	t.Helper()
 	w.Patch(t, harness.Ref{Resource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, Name: w.ns},
 		fmt.Sprintf(`{"metadata": {"labels": {"bindings.knative.dev/include": %s}}}`, include))
 }
 
 // setAddress gives hello an address, as the operator of its class would. An empty one takes it away.
-func (w *world) setAddress(t *testing.T, url string) {
+func (w *world) setAddress(t testing.TB, url string) {
 	t.Helper()
 	hello := w.Apply(t, w.ns, `
 apiVersion: samples.knative.dev/v1
@@ -71,7 +71,7 @@ spec:
 }
 
 // bind makes a binding of hello to what a reference, in YAML's flow style, says.
-func (w *world) bind(t *testing.T, name, subject string, more ...string) harness.Ref {
+func (w *world) bind(t testing.TB, name, subject string, more ...string) harness.Ref {
 	t.Helper()
 	return w.Apply(t, w.ns, fmt.Sprintf(`
 apiVersion: samples.knative.dev/v1
