@@ -51,6 +51,7 @@ func run(t *testing.T, subjects ...runtime.Object) *running {
 	t.Helper()
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	r := &running{dynamic: fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), subjectLists, subjects...)}
+	r.dynamic.PrependReactor("patch", "*", patchedAnew(r.dynamic.Tracker()))
 	// The one that is injected does not know these kinds.
 	ctx = context.WithValue(ctx, dynamicclient.Key{}, r.dynamic)
 	fakekubeclient.Get(ctx).Discovery().(*fake.FakeDiscovery).Resources = builtIn

@@ -8,7 +8,9 @@ package addressbinding
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"strconv"
 	"testing"
 	"time"
 
@@ -202,4 +204,23 @@ func (w *world) updateStatus(action clientgotesting.Action) (bool, runtime.Objec
 	}
 	written.Status = given.Status
 	return true, written, w.samples.Tracker().Update(action.GetResource(), written, given.Namespace)
+}
+
+// patchedAnew gives what is patched another version and generation, as the API server does and the fake does not: without them, the
+// event of our own patch looks as if nothing had changed.
+func patchedAnew(tracker clientgotesting.ObjectTracker) clientgotesting.ReactionFunc {
+	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
+		_, obj, err := clientgotesting.ObjectReaction(tracker)(action)
+		if err != nil {
+			return true, nil, err
+		}
+		u, ok := obj.(*unstructured.Unstructured)
+		if !ok {
+			return true, nil, fmt.Errorf("patched is a %T", obj)
+		}
+		u = u.DeepCopy()
+		u.SetGeneration(u.GetGeneration() + 1)
+		u.SetResourceVersion(strconv.FormatInt(u.GetGeneration(), 10))
+		return true, u, tracker.Update(action.GetResource(), u, u.GetNamespace())
+	}
 }
