@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/test/harness"
@@ -55,13 +57,22 @@ rules:
 
 const anything = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
 
-// define applies a definition, and takes it away with the test.
+// define applies a definition, and takes it away with the test: what is defined anew while it still goes is not served.
 func (w *world) define(t *testing.T, manifests string) {
 	t.Helper()
 	for _, ref := range w.Apply(t, "", manifests) {
 		t.Cleanup(func() {
 			// The context of the test is over by now.
-			_ = w.Dynamic.Resource(ref.Resource).Delete(context.Background(), ref.Name, deleteNow)
+			ctx, cancel := context.WithTimeout(context.Background(), harness.Deadline)
+			defer cancel()
+			client := w.Dynamic.Resource(ref.Resource)
+			_ = client.Delete(ctx, ref.Name, deleteNow)
+			if err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+				_, err := client.Get(ctx, ref.Name, getNow)
+				return apierrors.IsNotFound(err), nil
+			}); err != nil {
+				t.Errorf("%s does not go: %v", ref, err)
+			}
 		})
 	}
 }
