@@ -107,24 +107,28 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 		informers.Setup(mutating.Informer(), nil, nil, named(binding.WebhookName)),
 		informers.Setup(secrets.Informer(), nil, nil, named(b.secretName)),
 		// No transform: the conversion webhook writes definitions as this cache has them.
-		informers.Setup(definitions.Informer(), nil, nil, forgetting(finder), all),
+		informers.Setup(definitions.Informer(), nil, nil, forgetting(finder, all)),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}
 	return impl
 }
 
-// forgetting tells the finder which definitions are gone, before anybody looks one up because of that.
-func forgetting(finder *lookup.Finder) cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) {
-		accessor, err := kmeta.DeletionHandlingAccessor(obj)
-		if err != nil {
-			return
-		}
-		if definition, ok := accessor.(*apiextensionsv1.CustomResourceDefinition); ok {
-			finder.Changed(definition, true)
-		}
-	}}
+// forgetting tells the finder which definitions are gone, before the handler does that has them looked up. They are one handler, since
+// there is no order between several.
+func forgetting(finder *lookup.Finder, next cache.ResourceEventHandler) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    next.OnAdd,
+		UpdateFunc: next.OnUpdate,
+		DeleteFunc: func(obj any) {
+			if accessor, err := kmeta.DeletionHandlingAccessor(obj); err == nil {
+				if definition, ok := accessor.(*apiextensionsv1.CustomResourceDefinition); ok {
+					finder.Changed(definition, true)
+				}
+			}
+			next.OnDelete(obj)
+		},
+	}
 }
 
 // Path implements webhook.AdmissionController.

@@ -30,7 +30,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 		during harness.Condition
 	}{
 		"SubjectPatchFails":     {harness.Matching("patch", "deployments"), http.StatusInternalServerError, notBound("BindFailed")},
-		"SubjectPatchForbidden": {harness.Matching("patch", "deployments"), http.StatusForbidden, notBound("SubjectForbidden")},
+		"SubjectPatchForbidden": {harness.Matching("patch", "deployments"), http.StatusForbidden, notBound("BindFailed")},
 		"StatusFails":           {harness.Matching("update", "addressbindings/status"), http.StatusInternalServerError, nil},
 		"StatusConflict":        {harness.Matching("update", "addressbindings/status"), http.StatusConflict, nil},
 		"EventFails":            {harness.Matching("create", "events"), http.StatusForbidden, harness.Ready},

@@ -48,6 +48,8 @@ type Reconciler struct {
 	patching keymutex.KeyMutex
 	// unused are entries of status.bound that are of no use.
 	unused *since.Memory[listing]
+	// troubles are why subjects do not have what they are to have, and nobody tells of their end.
+	troubles *problem.Troubles
 	// refused are states of subjects of which the API server says that they are not what there is.
 	refused *since.Memory[state]
 }
@@ -75,6 +77,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) r
 // FinalizeKind implements the generated Finalizer. It is called for a binding that is being deleted. A nil result takes the
 // finalizer away, so it is returned only once nothing of the binding is left in any object.
 func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
+	changes := transitions.Begin(ab, reported)
 	p := r.unbind(ctx, ab)
 	if p == nil {
 		return nil
@@ -83,6 +86,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) re
 		ab.Status.MarkSubjectsNotBound(p.Reason, p.Message)
 		// Deleting made a new generation, which nobody else says that it was seen.
 		ab.Status.ObservedGeneration = ab.Generation
+		changes.Record(ctx)
 	}
 	return problem.Outcome(p)
 }

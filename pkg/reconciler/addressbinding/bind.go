@@ -56,7 +56,10 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 	gvk := subjectKind(ab)
 	sweeps[gvk.GroupKind()] = r.sweep(ctx, ab, gvk, all, !ahead, false)
 	own := sweeps[gvk.GroupKind()]
-	r.sweepBound(ctx, ab, sweeps, all)
+	if wanted != nil && own.kind != nil {
+		atVersionOf(ab.Status.Bound, *wanted)
+	}
+	r.sweepBound(ctx, ab, sweeps, all, gvk)
 	var settling *problem.Problem
 	if !ahead {
 		settling = r.prune(ab, wanted, sweeps, all)
@@ -78,13 +81,13 @@ func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding) *problem
 	if len(ab.Status.Bound) == 0 {
 		return nil
 	}
-	if p := first(problemsOf(sweeps)); p != nil && p.Reason != v1.ReasonBinding {
+	if p := worst(problemsOf(sweeps)); p != nil && p.Reason != v1.ReasonBinding {
 		if p.Reason != v1.ReasonSubjectForbidden {
 			p.Reason = v1.ReasonUnbindFailed
 		}
 		if p.Err == nil && p.Recheck == 0 {
 			// Nothing to do but wait would take the finalizer away.
-			p.Recheck = recheckAfter(ab, p.Reason)
+			p.Recheck = r.troubles.RecheckAfter(ab, p.Reason)
 		}
 		return p
 	}
@@ -109,13 +112,18 @@ func (r *Reconciler) track(ab *v1.AddressBinding) *problem.Problem {
 	return nil
 }
 
-// sweepBound looks at the kinds that status.bound lists, but for those that were looked at.
-func (r *Reconciler) sweepBound(ctx context.Context, ab *v1.AddressBinding, sweeps map[schema.GroupKind]sweep, all []*v1.AddressBinding) {
+// sweepBound looks at the kinds that status.bound lists, but for those that were found, and not at the versions that were tried: of a kind
+// that is served at none of them there is nothing.
+func (r *Reconciler) sweepBound(ctx context.Context, ab *v1.AddressBinding, sweeps map[schema.GroupKind]sweep, all []*v1.AddressBinding,
+	tried ...schema.GroupVersionKind,
+) {
 	for _, b := range ab.Status.Bound {
 		gvk := schema.FromAPIVersionAndKind(b.APIVersion, b.Kind)
-		if _, done := sweeps[gvk.GroupKind()]; !done {
-			sweeps[gvk.GroupKind()] = r.sweep(ctx, ab, gvk, all, true, true)
+		if sweeps[gvk.GroupKind()].exists || slices.Contains(tried, gvk) {
+			continue
 		}
+		tried = append(tried, gvk)
+		sweeps[gvk.GroupKind()] = r.sweep(ctx, ab, gvk, all, true, true)
 	}
 }
 
@@ -132,9 +140,11 @@ func (r *Reconciler) sweep(ctx context.Context, ab *v1.AddressBinding, gvk schem
 		return found
 	}
 	a := &adjuster{Reconciler: r, binding: ab, kind: k, decider: binding.Of(k.GroupKind, all), choice: binding.ChoiceOf(&ab.Spec.Subject)}
-	// One that is not in the cache yet has not opted in; its event wakes us.
 	if namespace, err := r.namespaces.Get(ab.Namespace); err == nil {
 		a.namespace = namespace.Labels
+	} else {
+		// It is not in the cache yet, so nobody knows whether it opts in. Its event wakes us.
+		write = false
 	}
 	for _, object := range objects {
 		s := a.adjust(ctx, object, write)

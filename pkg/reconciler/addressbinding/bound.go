@@ -34,15 +34,22 @@ func sameVariable(a, b v1.BoundVariable) bool {
 	return binding.KindOf(a.APIVersion, a.Kind) == binding.KindOf(b.APIVersion, b.Kind) && a.Name == b.Name && a.Value == b.Value
 }
 
-// withEntry returns the list with an entry, and whether it had it before. The version of one that it had becomes that of the
-// entry, which is the one that the spec asks for.
+// withEntry returns the list with an entry, and whether it had it before, at whichever version.
 func withEntry(bound []v1.BoundVariable, entry v1.BoundVariable) ([]v1.BoundVariable, bool) {
-	i := slices.IndexFunc(bound, func(b v1.BoundVariable) bool { return sameVariable(b, entry) })
-	if i < 0 {
-		return append(bound, entry), false
+	if slices.ContainsFunc(bound, func(b v1.BoundVariable) bool { return sameVariable(b, entry) }) {
+		return bound, true
 	}
-	bound[i] = entry
-	return bound, true
+	return append(bound, entry), false
+}
+
+// atVersionOf gives the entry of the same variable the version of another one. It is called once objects were found at that: by a version
+// that is served nowhere nobody would find what the entry is about.
+func atVersionOf(bound []v1.BoundVariable, entry v1.BoundVariable) {
+	for i := range bound {
+		if sameVariable(bound[i], entry) {
+			bound[i] = entry
+		}
+	}
 }
 
 // coveredByOther is whether another binding that stays wants the same variable, so that it is looked after. Of two that go

@@ -35,6 +35,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/kinds"
+	"github.com/mallard-dev/mallard/pkg/problem"
 	"github.com/mallard-dev/mallard/pkg/since"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
@@ -68,6 +69,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		written:             newWritten(),
 		patching:            keymutex.NewHashed(locks),
 		unused:              since.New[listing](remembered),
+		troubles:            problem.NewTroubles(),
 		refused:             since.New[state](remembered),
 	}
 

@@ -48,6 +48,7 @@ import (
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/kinds"
+	"github.com/mallard-dev/mallard/pkg/problem"
 	"github.com/mallard-dev/mallard/pkg/since"
 )
 
@@ -166,6 +167,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	}
 	w.inner.written.clock = w.clock
 	w.inner.unused = since.NewWithClock[listing](remembered, w.clock)
+	w.inner.troubles = problem.NewTroublesWithClock(w.clock)
 	w.inner.refused = since.NewWithClock[state](remembered, w.clock)
 	for _, shape := range binding.Shapes {
 		w.inner.subjects[shape] = duckinformer.New(ctx, w.dynamic, shape.New(), cache.ResourceEventHandlerFuncs{})

@@ -9,9 +9,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"knative.dev/pkg/apis/duck"
@@ -70,7 +72,13 @@ func (a *adjuster) adjust(ctx context.Context, found kmeta.Accessor, write bool)
 	key := a.kind.Resource.String() + "/" + object.GetNamespace() + "/" + object.GetName()
 	a.patching.LockKey(key)
 	defer func() { _ = a.patching.UnlockKey(key) }()
-	// Another pass may have been first.
+	// Another pass may have been first, and what was to be written then may be nobody's any more.
+	all, err := a.bindings.AddressBindings(object.GetNamespace()).List(labels.Everything())
+	if err != nil {
+		s.problem = problem.Failed(a.failed(), fmt.Errorf("listing bindings: %w", err))
+		return s
+	}
+	a.decider = binding.Of(a.kind.GroupKind, all)
 	if result = a.decide(s, a.written.newest(a.kind.Resource, object)); len(result.Changes) == 0 {
 		return s
 	}
@@ -82,8 +90,20 @@ func (a *adjuster) adjust(ctx context.Context, found kmeta.Accessor, write bool)
 	if patched == nil {
 		return nil
 	}
-	a.decide(s, patched)
+	if left := a.decide(s, patched); len(left.Changes) > 0 {
+		s.problem = problem.Newf(a.failed(),
+			"%s %s: the change was accepted, and something else was stored: a webhook undoes it, or the kind has no such field", a.kind.Kind, object.GetName())
+		s.problem.Recheck = max(a.written.pauseAfter(a.kind.Resource, patched), problem.FirstRecheck)
+	}
 	return s
+}
+
+// failed is the reason with which a change of a subject fails.
+func (a *adjuster) failed() string {
+	if a.binding.DeletionTimestamp != nil {
+		return v1.ReasonUnbindFailed
+	}
+	return v1.ReasonBindFailed
 }
 
 // decide also notes what it finds.
@@ -111,10 +131,7 @@ func (a *adjuster) concerns(object binding.Object) bool {
 // patch returns the object as it then is, or nil if it is gone. It also tests that the object has not changed since it was
 // looked at.
 func (a *adjuster) patch(ctx context.Context, object binding.Object, result binding.Result) (binding.Object, *problem.Problem) {
-	failed := v1.ReasonBindFailed
-	if a.binding.DeletionTimestamp != nil {
-		failed = v1.ReasonUnbindFailed
-	}
+	failed := a.failed()
 	name := a.kind.Kind + " " + object.GetName()
 	changes, err := json.Marshal(result.Changes)
 	if err != nil {
@@ -136,12 +153,12 @@ func (a *adjuster) patch(ctx context.Context, object binding.Object, result bind
 		return nil, nil
 	case isChangedMeanwhile(err):
 		return nil, a.changedMeanwhile(object, failed, fmt.Errorf("patching %s: %w", name, err))
-	case apierrors.IsForbidden(err):
-		return nil, forbidden(a.binding, "patching %s: %v", name, err)
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+	case isNotAuthorized(err):
+		return nil, a.forbidden(a.binding, "patching %s: %v", name, err)
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
 		// It is refused until something changes that nobody tells of, such as another webhook.
 		p := problem.Newf(failed, "patching %s: %v", name, err)
-		p.Recheck = recheckAfter(a.binding, failed)
+		p.Recheck = a.troubles.RecheckAfter(a.binding, failed)
 		return nil, p
 	case err != nil:
 		return nil, problem.Failed(failed, fmt.Errorf("patching %s: %w", name, err))
@@ -152,6 +169,12 @@ func (a *adjuster) patch(ctx context.Context, object binding.Object, result bind
 	}
 	a.written.record(a.kind.Resource, patched, string(changes))
 	return patched, nil
+}
+
+// isNotAuthorized is whether a permission to patch is missing, which is so for all objects alike. Admission refuses single ones, and many
+// webhooks with the same code; what tells them apart are the words of k8s.io/apiserver, responsewriters.Forbidden.
+func isNotAuthorized(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource ")
 }
 
 // changedMeanwhile is the problem of a patch that was refused since the object is another one than was looked at.

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,7 +62,7 @@ func (r *Reconciler) list(ctx context.Context, ab *v1.AddressBinding, k kind) ([
 	informer, _, err := r.subjects[shape].Get(ctx, k.Resource)
 	switch {
 	case apierrors.IsForbidden(err):
-		return nil, forbidden(ab, "the operator may not list %s; grant list, watch and patch in a ClusterRole labelled %s=true",
+		return nil, r.forbidden(ab, "the operator may not list %s; grant list, watch and patch in a ClusterRole labelled %s=true",
 			k.Resource.GroupResource(), shape.RoleLabelKey())
 	case apierrors.IsNotFound(err):
 		// The CRD went away after it was looked up; its deletion wakes us.
@@ -93,12 +92,8 @@ func (r *Reconciler) list(ctx context.Context, ab *v1.AddressBinding, k kind) ([
 }
 
 // forbidden is looked at again ever more slowly, because no watch tells that a permission was granted.
-func forbidden(ab *v1.AddressBinding, format string, args ...any) *problem.Problem {
+func (r *Reconciler) forbidden(ab *v1.AddressBinding, format string, args ...any) *problem.Problem {
 	p := problem.Newf(v1.ReasonSubjectForbidden, format, args...)
-	p.Recheck = recheckAfter(ab, v1.ReasonSubjectForbidden)
+	p.Recheck = r.troubles.RecheckAfter(ab, v1.ReasonSubjectForbidden)
 	return p
-}
-
-func recheckAfter(ab *v1.AddressBinding, reason string) time.Duration {
-	return problem.RecheckAfter(problem.Lasted(ab.Status.GetCondition(v1.AddressBindingConditionSubjectsBound), reason))
 }

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -13,12 +14,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgotesting "k8s.io/client-go/testing"
 
 	"knative.dev/pkg/controller"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/problem"
+)
+
+// errNotAuthorized is how the API server answers who may not patch, errNotAdmitted how many webhooks refuse.
+var (
+	errNotAuthorized = apierrors.NewForbidden(deploymentsResource, "d",
+		errors.New(`the API server's words: User "controller" cannot patch resource "deployments" in API group "apps" in the namespace "ns"`))
+	errNotAdmitted = apierrors.NewForbidden(deploymentsResource, "d", errors.New(`admission webhook "policy" denied the request: no`))
+)
+
+const (
+	notAuthorized = `patching Deployment d: deployments.apps "d" is forbidden: the API server's words: User "controller" cannot patch resource "deployments" in API group "apps" in the namespace "ns"`
+	notAdmitted   = `patching Deployment d: deployments.apps "d" is forbidden: admission webhook "policy" denied the request: no`
 )
 
 // errTestFailed is how the API server answers a patch of which a test fails.
@@ -43,12 +57,13 @@ func TestPatchIsRefused(t *testing.T) {
 	}
 	recheck := reconcilertesting.TableRow{PostConditions: withRecheck(problem.FirstRecheck)}
 	const failed = "patching Deployment d: induced"
+	const undone = "Deployment d: the change was accepted, and something else was stored: a webhook undoes it, or the kind has no such field"
 	runTable(t, reconcilertesting.TableTest{
 		row("it fails", errInduced, v1.ReasonBindFailed, failed, reconcilertesting.TableRow{
 			PostConditions: withError(failed), WantEvents: []string{warning("InternalError", failed)},
 		}),
-		row("forbidden", apierrors.NewForbidden(deploymentsResource, "d", errInduced), v1.ReasonSubjectForbidden,
-			`patching Deployment d: deployments.apps "d" is forbidden: induced`, recheck),
+		row("forbidden", errNotAuthorized, v1.ReasonSubjectForbidden, notAuthorized, recheck),
+		row("forbidden by a webhook", errNotAdmitted, v1.ReasonBindFailed, notAdmitted, recheck),
 		row("invalid", invalid, v1.ReasonBindFailed, `patching Deployment d: Deployment.apps "d" is invalid`, recheck),
 		row("by a webhook", apierrors.NewBadRequest("no"), v1.ReasonBindFailed, "patching Deployment d: no", recheck),
 		row("it has changed meanwhile", errTestFailed, v1.ReasonBinding, "Deployment d has changed meanwhile and is looked at again", recheck),
@@ -62,11 +77,26 @@ func TestPatchIsRefused(t *testing.T) {
 		{
 			Name:         "forbidden: the others are not tried",
 			Objects:      []runtime.Object{object("a", bySelector, listed()), hello(url), namespace(), everywhere, deployment("d"), deployment("e")},
-			WithReactors: failing("patch", "deployments", apierrors.NewForbidden(deploymentsResource, "d", errInduced)),
+			WithReactors: failing("patch", "deployments", errNotAuthorized),
 			WantPatches:  patches(patched("d", adds(url))), WantErr: true, PostConditions: withRecheck(problem.FirstRecheck),
-			WantStatusUpdates: becomes(object("a", bySelector, listed(unbound(v1.ReasonSubjectForbidden,
-				`patching Deployment d: deployments.apps "d" is forbidden: induced`), counted(2, 0), intercepted))),
-			WantEvents: []string{warning(v1.ReasonSubjectForbidden, `patching Deployment d: deployments.apps "d" is forbidden: induced`)},
+			WantStatusUpdates: becomes(object("a", bySelector, listed(unbound(v1.ReasonSubjectForbidden, notAuthorized), counted(2, 0), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonSubjectForbidden, notAuthorized)},
+		},
+		{
+			Name:         "one is forbidden by a webhook: the others are tried, since it is about that one",
+			Objects:      []runtime.Object{object("a", bySelector, listed()), hello(url), namespace(), everywhere, deployment("d"), deployment("e")},
+			WithReactors: answering("d", nil, errNotAdmitted),
+			WantPatches:  patches(patched("d", adds(url)), patched("e", adds(url))), WantErr: true, PostConditions: withRecheck(problem.FirstRecheck),
+			WantStatusUpdates: becomes(object("a", bySelector, listed(unbound(v1.ReasonBindFailed, notAdmitted), counted(2, 1), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonBindFailed, notAdmitted)},
+		},
+		{
+			Name:         "it is accepted and comes to nothing: no event will tell, so it is said and tried again",
+			Objects:      objects,
+			WithReactors: answering("d", deployment("d"), nil),
+			WantPatches:  patches(patched("d", adds(url))), WantErr: true, PostConditions: withRecheck(firstPause),
+			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonBindFailed, undone), counted(1, 0), intercepted))),
+			WantEvents:        []string{warning(v1.ReasonBindFailed, undone)},
 		},
 		{
 			Name:         "one fails: the others are tried",
@@ -125,4 +155,12 @@ func TestPatchThatIsRefusedForLongIsToldAndTriedEverMoreSlowly(t *testing.T) {
 	if patched != 8 {
 		t.Errorf("there were %d patches, want one in each pass", patched)
 	}
+}
+
+// answering has the patch of one Deployment answered so.
+func answering(name string, answer runtime.Object, err error) []clientgotesting.ReactionFunc {
+	return []clientgotesting.ReactionFunc{func(action clientgotesting.Action) (bool, runtime.Object, error) {
+		patch, ok := action.(clientgotesting.PatchAction)
+		return ok && patch.GetName() == name && patch.GetResource().Resource == "deployments", answer, err
+	}}
 }

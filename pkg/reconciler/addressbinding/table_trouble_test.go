@@ -112,6 +112,13 @@ func TestSubjectsThatCannotBeBound(t *testing.T) {
 			WantEvents:        []string{normal(EventSubjectsBound, "Every subject has the address")},
 		},
 		{
+			Name:    "in a namespace that the cache does not have yet: nothing is written",
+			Objects: []runtime.Object{object("a", listed()), hello(url), everywhere, deployment("d", has(url))},
+			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonNotIncluded,
+				"Deployment d: neither it nor its namespace has the label bindings.knative.dev/include=true"), counted(1, 0), intercepted))),
+			WantEvents: []string{warning(v1.ReasonNotIncluded, "Deployment d: neither it nor its namespace has the label bindings.knative.dev/include=true")},
+		},
+		{
 			Name:              "no rule of the webhook yet",
 			Objects:           []runtime.Object{object("a", listed()), hello(url), namespace(), webhooks(), deployment("d", has(url))},
 			WantStatusUpdates: becomes(object("a", listed(isBound, counted(1, 1), notIntercepted(noRule)))),
@@ -152,6 +159,7 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 			WantEvents:        []string{warning(reason, message)},
 		}
 	}
+	const notAtV2 = "the cluster does not serve kind Deployment at apps/v2"
 	const absent = "the cluster does not serve kind Duck at example.com/v1"
 	runTable(t, reconcilertesting.TableTest{
 		row("that does not exist", v1.ReasonSubjectKindNotFound, absent),
@@ -164,6 +172,24 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 				unbound(v1.ReasonSubjectNotPodSpecable, "Pod is a built-in kind without a Pod template"),
 				kindUnknown(v1.ReasonSubjectNotPodSpecable, "Pod is a built-in kind without a Pod template")))),
 			WantEvents: []string{warning(v1.ReasonSubjectNotPodSpecable, "Pod is a built-in kind without a Pod template")},
+		},
+		{
+			Name:    "at a version that nobody serves, though it was bound at another one: that is not forgotten",
+			Objects: []runtime.Object{object("a", unservedVersion, well), hello(url), namespace(), everywhere, deployment("d", has(url))},
+			WantStatusUpdates: becomes(object("a", unservedVersion,
+				listed(unbound(v1.ReasonSubjectKindNotFound, notAtV2), kindUnknown(v1.ReasonSubjectKindNotFound, notAtV2)))),
+			WantEvents: []string{warning(v1.ReasonSubjectKindNotFound, notAtV2)},
+		},
+		{
+			Name: "at a version that nobody serves, and for another variable: the one that was bound goes",
+			Objects: []runtime.Object{
+				object("a", unservedVersion, withVariable("PEER"), well), hello(url), namespace(), everywhere, deployment("d", has(url)),
+			},
+			WantStatusUpdates: becomes(object("a", unservedVersion, withVariable("PEER"), status(resolvedTo(url), lists(url),
+				listsOf("apps/v2", "Deployment", "PEER", url),
+				unbound(v1.ReasonSubjectKindNotFound, notAtV2), kindUnknown(v1.ReasonSubjectKindNotFound, notAtV2)))),
+			WantPatches: patches(patched("d", removes)),
+			WantEvents:  []string{warning(v1.ReasonSubjectKindNotFound, notAtV2)},
 		},
 		{
 			Name: "that comes later",

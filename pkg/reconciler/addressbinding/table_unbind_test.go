@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
-	"errors"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,7 +21,6 @@ import (
 func TestUnbind(t *testing.T) {
 	gone := patches(finalizerPatch("[]"))
 	unfinalized := []string{normal("FinalizerUpdate", `Updated "a" finalizers`)}
-	forbiddenMessage := `patching Deployment d: deployments.apps "d" is forbidden: no`
 	const notListed = "the cluster does not serve kind Deployment at apps/v1"
 	const failed = "patching Deployment d: induced"
 	young := object("b", func(ab *v1.AddressBinding) { ab.CreationTimestamp = metav1.Unix(1, 0) }, status(resolvedTo(other), lists(other)))
@@ -79,6 +77,11 @@ func TestUnbind(t *testing.T) {
 		WantPatches: patches(patched("k", removes)),
 		WantErr:     true, PostConditions: withRecheck(settle),
 	}, {
+		Name:        "its spec was changed to a version that nobody serves: what is listed is at another one",
+		Objects:     []runtime.Object{object("a", beingDeleted, unservedVersion, well), hello(url), namespace(), deployment("d", has(url))},
+		WantPatches: patches(patched("d", removes)),
+		WantErr:     true, PostConditions: withRecheck(settle),
+	}, {
 		Name:          "what a Job has stays",
 		Objects:       []runtime.Object{object("a", beingDeleted, withSubject("batch/v1", "Job", "j"), status(resolvedTo(url), listsOf("batch/v1", "Job", "K_ADDRESS", url))), namespace(), subjectOf("batch/v1", "Job", "j", has(url))},
 		OtherTestData: waited(settle),
@@ -86,22 +89,26 @@ func TestUnbind(t *testing.T) {
 	}, {
 		Name:         "forbidden: it stays, and is looked at again",
 		Objects:      []runtime.Object{object("a", beingDeleted, well), hello(url), namespace(), deployment("d", has(url))},
-		WithReactors: failing("patch", "deployments", apierrors.NewForbidden(deploymentsResource, "d", errors.New("no"))),
+		WithReactors: failing("patch", "deployments", errNotAuthorized),
 		WantPatches:  patches(patched("d", removes)),
 		WantErr:      true, PostConditions: withRecheck(problem.FirstRecheck),
-		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonSubjectForbidden, forbiddenMessage), counted(1, 1), intercepted))),
+		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonSubjectForbidden, notAuthorized), counted(1, 1), intercepted))),
+		WantEvents:        []string{warning(v1.ReasonSubjectForbidden, notAuthorized)},
 	}, {
 		Name:         "its kind cannot be listed, though it seems to be served: it stays, and is looked at again",
 		Objects:      []runtime.Object{object("a", beingDeleted, well), hello(url), namespace(), deployment("d", has(url))},
 		WithReactors: failing("list", "deployments", apierrors.NewNotFound(deploymentsResource, "")),
 		WantErr:      true, PostConditions: withRecheck(problem.FirstRecheck),
 		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonUnbindFailed, notListed), counted(1, 1), intercepted))),
+		WantEvents:        []string{warning(v1.ReasonUnbindFailed, notListed)},
 	}, {
 		Name:          "its kind cannot be listed for long: it stays all the same",
 		Objects:       []runtime.Object{object("a", beingDeleted, well), hello(url), namespace(), deployment("d", has(url))},
 		OtherTestData: waited(settle, failing("list", "deployments", apierrors.NewNotFound(deploymentsResource, ""))...),
-		WantErr:       true, PostConditions: withRecheck(problem.FirstRecheck),
+		WantErr:       true, PostConditions: withRecheck(settle),
 		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonUnbindFailed, notListed), counted(1, 1), intercepted))),
+		// The cache has the status from before the first pass.
+		WantEvents: []string{warning(v1.ReasonUnbindFailed, notListed), warning(v1.ReasonUnbindFailed, notListed)},
 	}, {
 		Name:         "it fails: tried again",
 		Objects:      []runtime.Object{object("a", beingDeleted, well), hello(url), namespace(), deployment("d", has(url))},
@@ -109,7 +116,7 @@ func TestUnbind(t *testing.T) {
 		WantPatches:  patches(patched("d", removes)),
 		WantErr:      true, PostConditions: withError(failed),
 		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonUnbindFailed, failed), counted(1, 1), intercepted))),
-		WantEvents:        []string{warning("InternalError", failed)},
+		WantEvents:        []string{warning(v1.ReasonUnbindFailed, failed), warning("InternalError", failed)},
 	}, {
 		Name:         "the finalizer cannot be taken away: tried again",
 		Objects:      []runtime.Object{object("a", beingDeleted, status()), namespace()},
@@ -133,11 +140,11 @@ func TestUnbind(t *testing.T) {
 			object("a", withSubject("apps/v1", "StatefulSet", "s"), status(resolvedTo(url), lists(url), listsOf("apps/v1", "StatefulSet", "K_ADDRESS", url))),
 			hello(url), namespace(), everywhere, deployment("d", has(url)), subjectOf("apps/v1", "StatefulSet", "s", has(url)),
 		},
-		WithReactors: failing("patch", "deployments", apierrors.NewForbidden(deploymentsResource, "d", errors.New("no"))),
+		WithReactors: failing("patch", "deployments", errNotAuthorized),
 		WantPatches:  patches(patched("d", removes)),
 		WantErr:      true, PostConditions: withRecheck(problem.FirstRecheck),
 		WantStatusUpdates: becomes(object("a", withSubject("apps/v1", "StatefulSet", "s"),
-			status(resolvedTo(url), lists(url), listsOf("apps/v1", "StatefulSet", "K_ADDRESS", url), unbound(v1.ReasonSubjectForbidden, forbiddenMessage), counted(1, 1), intercepted))),
-		WantEvents: []string{warning(v1.ReasonSubjectForbidden, forbiddenMessage)},
+			status(resolvedTo(url), lists(url), listsOf("apps/v1", "StatefulSet", "K_ADDRESS", url), unbound(v1.ReasonSubjectForbidden, notAuthorized), counted(1, 1), intercepted))),
+		WantEvents: []string{warning(v1.ReasonSubjectForbidden, notAuthorized)},
 	}})
 }

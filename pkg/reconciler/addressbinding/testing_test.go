@@ -67,6 +67,9 @@ func bySelector(ab *v1.AddressBinding) {
 
 func withVariable(name string) mod { return func(ab *v1.AddressBinding) { ab.Spec.Variable = name } }
 
+// unservedVersion is one of Deployments that the cluster does not have.
+func unservedVersion(ab *v1.AddressBinding) { ab.Spec.Subject.APIVersion = "apps/v2" }
+
 func withoutFinalizer(ab *v1.AddressBinding) { ab.Finalizers = nil }
 
 func beingDeleted(ab *v1.AddressBinding) {

@@ -23,7 +23,7 @@ import (
 
 // precedence of the reasons: of several, the first is told.
 var precedence = []string{
-	v1.ReasonSubjectForbidden, v1.ReasonSubjectUnavailable, v1.ReasonBindFailed, v1.ReasonSubjectNotPodSpecable,
+	v1.ReasonSubjectForbidden, v1.ReasonSubjectUnavailable, v1.ReasonBindFailed, v1.ReasonUnbindFailed, v1.ReasonSubjectNotPodSpecable,
 	v1.ReasonNotIncluded, v1.ReasonVariableTaken, v1.ReasonSubjectImmutable, v1.ReasonBinding,
 }
 
@@ -185,4 +185,17 @@ func first(problems []*problem.Problem) *problem.Problem {
 		}
 	}
 	return next
+}
+
+// worst is the problem that is told where only one can be, nil if there is none. What is next is up to all of them.
+func worst(problems []*problem.Problem) *problem.Problem {
+	next := first(problems)
+	if next == nil {
+		return nil
+	}
+	told := *slices.MinFunc(problems, func(a, b *problem.Problem) int {
+		return cmp.Compare(slices.Index(precedence, a.Reason), slices.Index(precedence, b.Reason))
+	})
+	told.Recheck, told.Err = next.Recheck, next.Err
+	return &told
 }

@@ -107,6 +107,13 @@ func (w *written) pause(resource schema.GroupVersionResource, object binding.Obj
 	return max(last.pause()-w.clock.Since(last.at), 0)
 }
 
+// pauseAfter is how long the pause is after the last write to an object.
+func (w *written) pauseAfter(resource schema.GroupVersionResource, object binding.Object) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last[keyOf(resource, object)].pause()
+}
+
 func (l write) pause() time.Duration { return min(firstPause<<min(l.times, 10), lastPause) }
 
 // record notes what the API server answered to a patch that made these changes.

@@ -1,0 +1,114 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// refuse has admission refuse writes of our field manager to the workers of a group that have the label kept, with the code with which a
+// missing permission is answered, too.
+func (w *world) refuse(t *testing.T, group string) {
+	t.Helper()
+	w.define(t, fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: %[1]s}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [%[1]s], apiVersions: [v1], resources: [workers], operations: [UPDATE]}]}
+  validations: [{expression: "!('kept' in oldObject.metadata.labels)", message: it is kept, reason: Forbidden}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: %[1]s}
+spec: {policyName: %[1]s, validationActions: [Deny]}
+`, group))
+}
+
+func TestOneThatAdmissionRefusesIsSaidAndTheOthersAreBound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	const group = "refusing.example.com"
+	w.define(t, definition(group, anything, true))
+	w.refuse(t, group)
+	refs := w.Apply(t, w.ns, worker(group, "a", withContainers)+"---\n"+worker(group, "b", withContainers))
+	w.Patch(t, refs[0], `{"metadata": {"labels": {"kept": ""}}}`)
+	harness.Eventually(t, "the policy is in force", func(ctx context.Context) error {
+		_, err := w.Dynamic.Resource(refs[0].Resource).Namespace(w.ns).Patch(ctx, "a", types.MergePatchType, []byte(`{"spec": {"x": "y"}}`),
+			metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+		if !apierrors.IsForbidden(err) {
+			return fmt.Errorf("a change is answered with: %w", errors.Join(err))
+		}
+		return nil
+	})
+	ab := w.bind(t, "b", fmt.Sprintf("{apiVersion: %s/v1, kind: Worker, selector: {matchLabels: {bound: to-it}}}", group))
+	w.Await(t, ab, notBound("BindFailed"), counts(2, 1))
+	w.Await(t, refs[1], has(address))
+	w.Delete(t, ab)
+	w.Await(t, ab, harness.Gone)
+	w.Await(t, refs[1], has(""))
+}
+
+// TestMissingPermissionToPatchIsSaidAsThat shows the words by which the operator tells a missing permission from a refusal by admission.
+func TestMissingPermissionToPatchIsSaidAsThat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	const group = "read-only.example.com"
+	w.define(t, definition(group, anything, false))
+	w.define(t, strings.Replace(grant(group), "[list, watch, patch]", "[list, watch]", 1))
+	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
+	ab := w.bind(t, "b", toWorker(group, "k"))
+	w.Await(t, ab, notBound("SubjectForbidden"), counts(1, 0))
+	w.Apply(t, "", grant(group))
+	w.Await(t, k, has(address))
+	w.Await(t, ab, harness.Ready)
+}
+
+func TestVersionOfTheSubjectThatNobodyServesLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	d := w.Apply(t, w.ns, deployment("d", ""))[0]
+	ab := w.bind(t, "b", byName)
+	w.Await(t, ab, harness.Ready)
+	w.Patch(t, ab, `{"spec": {"subject": {"apiVersion": "apps/v2"}}}`)
+	w.Await(t, ab, notBound("SubjectKindNotFound"))
+	w.Delete(t, ab)
+	w.Await(t, ab, harness.Gone)
+	w.Await(t, d, has(""))
+}
+
+// TestChangeThatComesToNothingIsSaid is about a patch that is accepted and changes nothing, so that no event tells of anything.
+func TestChangeThatComesToNothingIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, harness.Shared(t))
+	const group = "pruning.example.com"
+	// Its containers have no variables, so that the API server drops them.
+	w.define(t, definition(group, "{type: object, properties: {template: {type: object, properties: {spec: {type: object, properties: "+
+		"{containers: {type: array, items: {type: object, properties: {name: {type: string}}}}}}}}}}", true))
+	w.Apply(t, w.ns, worker(group, "k", "{template: {spec: {containers: [{name: c}]}}}"))
+	mark := w.Mark(t)
+	ab := w.bind(t, "b", toWorker(group, "k"))
+	w.Await(t, ab, notBound("BindFailed"), counts(1, 0))
+	// It is tried again, ever more slowly.
+	harness.Eventually(t, "two more patches", func(context.Context) error {
+		if n := len(w.patches(t, mark, "workers")); n < 3 {
+			return fmt.Errorf("there were %d", n)
+		}
+		return nil
+	})
+	w.Delete(t, ab)
+	w.Await(t, ab, harness.Gone)
+}
