@@ -31,12 +31,13 @@ func TestPodDeletedByAUserIsReplaced(t *testing.T) {
 		env.Delete(t, podRef(ns, victim.Name))
 		harness.Eventually(t, "three other Pods", func(context.Context) error {
 			s, _ := pods(t, env, ns)
-			if p := s[victim.Name]; len(s.active(uid(t, env, ref))) != 3 || p != nil && p.UID == victim.UID {
+			active := s.active(uid(t, env, ref))
+			if p := s[victim.Name]; len(active) != 3 || p != nil && p.UID == victim.UID || !ready(active[0]) || !ready(active[1]) || !ready(active[2]) {
 				return errors.New(s.String())
 			}
 			return nil
 		})
-		env.Await(t, ref, harness.Ready)
+		settles(t, env, ref)
 	})
 	exactly(t, env, ref, "one", 3)
 }
@@ -51,11 +52,12 @@ func TestTerminatingPodThatHangsIsReplacedAndNotCounted(t *testing.T) {
 	env.Delete(t, hanging)
 	harness.Eventually(t, "another Pod", func(context.Context) error {
 		s, _ := pods(t, env, ns)
-		if len(s.active(uid(t, env, ref))) != 1 {
+		if active := s.active(uid(t, env, ref)); len(active) != 1 || !ready(active[0]) {
 			return errors.New(s.String())
 		}
 		return nil
 	})
+	settles(t, env, ref)
 	exactly(t, env, ref, "one", 1)
 	env.Await(t, hanging, harness.Exists)
 	env.Patch(t, hanging, `{"metadata": {"finalizers": null}}`)
@@ -74,11 +76,12 @@ func TestFailedAndSucceededPodsAreReplacedAndThenDeleted(t *testing.T) {
 		env.Patch(t, ended, `{"status": {"phase": "`+string(phase)+`"}}`, "status")
 		harness.Eventually(t, "another Pod", func(context.Context) error {
 			s, _ := pods(t, env, ns)
-			if active := s.active(uid(t, env, ref)); len(active) != 1 || active[0].Name == ended.Name {
+			if active := s.active(uid(t, env, ref)); len(active) != 1 || active[0].Name == ended.Name || !ready(active[0]) {
 				return errors.New(s.String())
 			}
 			return nil
 		})
+		settles(t, env, ref)
 		exactly(t, env, ref, "one", 1)
 		env.Await(t, ended, harness.Gone)
 		exactly(t, env, ref, "one", 1)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,13 +53,7 @@ func TestPodThatHasEndedAndMayNotBeDeletedIsInNobodysWay(t *testing.T) {
 	s, _ := pods(t, env, ns)
 	kept := podRef(ns, s.active(uid(t, env, ref))[0].Name)
 	env.Patch(t, kept, `{"metadata": {"labels": {"keep": ""}}}`)
-	harness.Eventually(t, "the policy is in force", func(ctx context.Context) error {
-		err := env.Kube.CoreV1().Pods(ns).Delete(ctx, kept.Name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
-		if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
-			return fmt.Errorf("deleting the Pod is answered with: %w", errors.Join(err))
-		}
-		return nil
-	})
+	refused(t, env, kept)
 	env.Patch(t, kept, `{"status": {"phase": "Failed"}}`, "status")
 	env.Await(t, ref, says("DeleteFailed", "it is kept"))
 
@@ -81,4 +76,60 @@ func TestPodThatHasEndedAndMayNotBeDeletedIsInNobodysWay(t *testing.T) {
 	env.Patch(t, kept, `{"metadata": {"labels": {"keep": null}}}`)
 	env.AwaitWithin(t, recheck, kept, harness.Gone)
 	exactly(t, env, ref, "two", 2)
+}
+
+// TestSeveralPodsThatMayNotBeDeletedMakeNoHotLoop is about a status that would tell of another one of them each time.
+func TestSeveralPodsThatMayNotBeDeletedMakeNoHotLoop(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	ref := deploy(t, env, ns, "one", 12)
+	protect(t, env, ns)
+	s, _ := pods(t, env, ns)
+	kept := s.active(uid(t, env, ref))
+	for _, pod := range kept {
+		env.Patch(t, podRef(ns, pod.Name), `{"metadata": {"labels": {"keep": ""}}}`)
+	}
+	refused(t, env, podRef(ns, kept[0].Name))
+	for _, pod := range kept {
+		env.Patch(t, podRef(ns, pod.Name), `{"status": {"phase": "Failed"}}`, "status")
+	}
+	env.Await(t, ref, says("DeleteFailed", "it is kept"))
+	mark, began := env.Mark(t), time.Now()
+	var tries int
+	// Over less than that a loop would not show.
+	const window = 5 * time.Second
+	harness.Eventually(t, "some tries to delete each of them, and a while", func(context.Context) error {
+		tries = len(mark.Entries(t, harness.ByUser(env.User("controller")), harness.ByRequest(harness.Matching("delete", "pods").And(harness.InNamespace(ns)))))
+		if tries < 2*len(kept) || time.Since(began) < window {
+			return fmt.Errorf("there were %d", tries)
+		}
+		return nil
+	})
+	// Each event of the Pods that take their places may bring a pass, and then there is one a second at most.
+	passes := 10 + int(time.Since(began)/time.Second)
+	if tries > passes*len(kept) {
+		t.Errorf("there were %d tries within %v, want at most %d for each of %d Pods: that is a hot loop", tries, time.Since(began), passes, len(kept))
+	}
+	t.Logf("%d tries to delete %d Pods within %v", tries, len(kept), time.Since(began))
+	for _, pod := range kept {
+		env.Patch(t, podRef(ns, pod.Name), `{"metadata": {"labels": {"keep": null}}}`)
+	}
+	for _, pod := range kept {
+		env.AwaitWithin(t, recheck, podRef(ns, pod.Name), harness.Gone)
+	}
+	settles(t, env, ref)
+	exactly(t, env, ref, "one", 12)
+}
+
+// refused waits until the API server refuses to delete a Pod.
+func refused(t *testing.T, env *harness.Env, pod harness.Ref) {
+	t.Helper()
+	harness.Eventually(t, "the policy is in force", func(ctx context.Context) error {
+		err := env.Kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
+			return fmt.Errorf("deleting the Pod is answered with: %w", errors.Join(err))
+		}
+		return nil
+	})
 }

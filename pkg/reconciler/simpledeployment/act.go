@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package simpledeployment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func (p *pass) act(ctx context.Context) *problem.Problem {
 			left, stay = left+1, failed
 		default:
 			// What could not be deleted would make the next Pod one too many.
-			return failed
+			return cmp.Or(failed, stay)
 		}
 	}
 	if left > p.replicas {
@@ -49,7 +50,7 @@ func (p *pass) act(ctx context.Context) *problem.Problem {
 	for _, slot := range next.create {
 		// What keeps one Pod from being made mostly keeps the others too.
 		if made, failed := p.create(ctx, slot); failed != nil || !made {
-			return failed
+			return cmp.Or(failed, stay)
 		}
 	}
 	return stay
@@ -89,20 +90,22 @@ func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *pr
 }
 
 // failed is the problem of a request. What the API server refused is said with its words, and tried again after a while, since no
-// watch tells of a quota that was raised. Of what got no clear answer nobody knows whether it was done, so the next pass reads
-// the Pods anew; it comes with the queue's back-off.
+// watch tells of a quota that was raised. Of what it failed at nobody knows whether it was done, so that the next pass reads the Pods
+// anew. Without any answer that comes with the queue's back-off.
 func (p *pass) failed(reason string, err error) *problem.Problem {
-	if !refused(err) {
+	switch status, answered := errors.AsType[*apierrors.StatusError](err); {
+	case !answered:
 		p.children.Doubt(p.sd)
 		return problem.Failed(reason, err)
+	case !refused(status):
+		p.children.Doubt(p.sd)
 	}
 	return p.unwatched(problem.Newf(reason, "%v", err))
 }
 
 // unwatched has a problem looked at again after a while, since no watch tells of its end.
 func (p *pass) unwatched(stuck *problem.Problem) *problem.Problem {
-	last := p.sd.Status.GetCondition(v1alpha1.SimpleDeploymentConditionUpToDate)
-	stuck.Recheck = problem.RecheckAfter(problem.Lasted(last, stuck.Reason))
+	stuck.Recheck = p.troubles.RecheckAfter(p.sd, stuck.Reason)
 	return stuck
 }
 

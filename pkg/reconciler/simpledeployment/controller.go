@@ -51,6 +51,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		pods:     indexer,
 		children: children,
 		lost:     &lostPods{},
+		troubles: problem.NewTroubles(),
 		ended:    since.New[types.UID](remembered),
 	}
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -69,7 +70,8 @@ func selectorOf(sd *v1alpha1.SimpleDeployment) string {
 	return labels.SelectorFromSet(labels.Set{samples.PodOwnerUIDLabelKey: string(sd.UID)}).String()
 }
 
-// podsOf are an object's Pods in a cache.
+// podsOf are an object's Pods in a cache, by their names: in the order of the index, which is another one each time, two passes on the
+// same Pods would end differently, and the status that says so would wake the object again and again.
 func podsOf(indexer cache.Indexer, owner metav1.Object) []*corev1.Pod {
 	objs, err := indexer.ByIndex(podsByOwner, string(owner.GetUID()))
 	if err != nil {
@@ -82,6 +84,7 @@ func podsOf(indexer cache.Indexer, owner metav1.Object) []*corev1.Pod {
 			pods = append(pods, pod)
 		}
 	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return pods
 }
 

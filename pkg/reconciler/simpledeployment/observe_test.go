@@ -11,6 +11,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // podCondition adds a condition that became what it is so long ago.
@@ -80,5 +86,45 @@ func TestWhatAPodCountsAs(t *testing.T) {
 					got.class, got.ready, got.ended, tc.class, tc.ready, ended, tc.reason)
 			}
 		})
+	}
+}
+
+// The index has them in another order each time.
+func TestPodsAreLookedAtInTheOrderOfTheirNames(t *testing.T) {
+	var objs []runtime.Object
+	for slot := range 9 {
+		objs = append(objs, podAt(slot))
+	}
+	w := newWorld(t, objs...)
+	for range 10 {
+		for slot, pod := range podsOf(w.pods, object(0)) {
+			if pod.Name != podName(slot) {
+				t.Fatalf("at place %d is %s", slot, pod.Name)
+			}
+		}
+	}
+}
+
+// A status that is written wakes the object, so words that are others each time must not be written each time.
+func TestMessageOfAProblemStaysForAWhile(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		ago    time.Duration
+		want   string
+	}{
+		"Young":        {reason: v1alpha1.ReasonCreateFailed, ago: time.Second, want: "old"},
+		"Old":          {reason: v1alpha1.ReasonCreateFailed, ago: problem.LastRecheck, want: "new"},
+		"OtherProblem": {reason: v1alpha1.ReasonDeleteFailed, ago: time.Second, want: "new"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			last := &apis.Condition{Status: corev1.ConditionFalse, Reason: tc.reason, Message: "old"}
+			last.LastTransitionTime.Inner = metav1.NewTime(time.Now().Add(-tc.ago))
+			if got := steady(last, problem.Newf(v1alpha1.ReasonCreateFailed, "new")); got != tc.want {
+				t.Errorf("the message is %q, want %q", got, tc.want)
+			}
+		})
+	}
+	if got := steady(nil, problem.Newf(v1alpha1.ReasonCreateFailed, "new")); got != "new" {
+		t.Errorf("the first message is %q", got)
 	}
 }

@@ -38,6 +38,8 @@ type Reconciler struct {
 	// children knows which of our writes that cache has.
 	children *freshness.Children
 	lost     *lostPods
+	// troubles are what keeps Pods from becoming what they are to be, and nobody tells of its end.
+	troubles *problem.Troubles
 	// ended are the Pods that were seen to have ended.
 	ended *since.Memory[types.UID]
 }

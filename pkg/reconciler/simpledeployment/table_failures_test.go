@@ -16,11 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgotesting "k8s.io/client-go/testing"
 
-	"knative.dev/pkg/apis"
 	"knative.dev/pkg/controller"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 var (
@@ -54,6 +54,14 @@ func with(row reconcilertesting.TableRow, change func(*reconcilertesting.TableRo
 
 func internalError(message string) string { return warning("InternalError", message) }
 
+// doubtful is that the next pass reads the Pods from the API server.
+var doubtful = ends(func(w *world, _ error) string {
+	if !w.inner.children.Doubtful(object(0)) {
+		return "the next pass does not read the Pods although nobody knows what was done"
+	}
+	return ""
+})
+
 func TestCreatingFails(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{
 		with(refusedCreation("refused, as by a quota: the others are not tried, and it is looked at again after a while", objects{object(2)}, errQuota, quotaMessage),
@@ -65,8 +73,7 @@ func TestCreatingFails(t *testing.T) {
 			}),
 		with(refusedCreation("the server failed: nobody knows whether it was made", objects{object(2)}, errServer, serverMessage),
 			func(row *reconcilertesting.TableRow) {
-				row.WantEvents = append(row.WantEvents, internalError("creating Pod "+podName(0)+": "+serverMessage))
-				row.PostConditions = withError("induced", true)
+				row.PostConditions = append(withRecheck(time.Second), doubtful...)
 			}),
 		{
 			Name:           "refused as before: no event",
@@ -77,8 +84,14 @@ func TestCreatingFails(t *testing.T) {
 			PostConditions: withRecheck(time.Second),
 		},
 		{
-			Name:           "refused for long: looked at again less often",
-			Objects:        objects{object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, "creating Pod "+podName(0)+": "+quotaMessage)), sinceAnHour)},
+			Name:    "refused for long: looked at again less often",
+			Objects: objects{object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, "creating Pod "+podName(0)+": "+quotaMessage)))},
+			OtherTestData: prepared(func(w *world) {
+				for range 2 {
+					w.inner.troubles.Lasted(object(0), v1alpha1.ReasonCreateFailed)
+					w.clock.SetTime(w.clock.Now().Add(problem.LastRecheck))
+				}
+			}),
 			WithReactors:   reactions(failing("patch", "pods", errQuota)),
 			WantPatches:    patches{applied(object(2), 0)},
 			WantErr:        true,
@@ -92,13 +105,6 @@ func TestCreatingFails(t *testing.T) {
 			WantEvents:        []string{"Normal Recovered Nothing keeps the Pods from becoming what the spec asks for any more"},
 		},
 	})
-}
-
-// sinceAnHour has the condition been as it is for an hour.
-func sinceAnHour(sd *v1alpha1.SimpleDeployment) {
-	for i := range sd.Status.Conditions {
-		sd.Status.Conditions[i].LastTransitionTime = apis.VolatileTime{Inner: podAt(0).CreationTimestamp}
-	}
 }
 
 // inTheWay is a Pod of ours that the cache does not have, in a process that has read the others.

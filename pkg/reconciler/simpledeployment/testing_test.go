@@ -37,6 +37,7 @@ import (
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/pkg/problem"
 	"github.com/mallard-dev/mallard/pkg/since"
 )
 
@@ -216,6 +217,7 @@ func (w *world) start(t testing.TB) {
 	w.inner = &Reconciler{
 		kube: w.kube, clock: w.clock, pods: w.pods, lost: &lostPods{},
 		children: newChildren(w.pods), ended: since.NewWithClock[types.UID](remembered, w.clock),
+		troubles: problem.NewTroublesWithClock(w.clock),
 	}
 	ctx := logtesting.TestContextWithLogger(t)
 	generated, ok := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,

@@ -46,7 +46,7 @@ const (
 	// ReasonCreateFailed: the API server refused a Pod, as when a quota is used up; it is tried again.
 	ReasonCreateFailed = "CreateFailed"
 
-	// ReasonDeleteFailed: the API server refused to delete a Pod; it is tried again, and no Pod is made until then.
+	// ReasonDeleteFailed: the API server refused to delete a Pod; it is tried again, and no Pod is made beside one that runs.
 	ReasonDeleteFailed = "DeleteFailed"
 
 	// ReasonLabelFailed: the API server refused to put back a label that a Pod has lost; it is tried again.
@@ -85,7 +85,7 @@ func (s *SimpleDeploymentStatus) MarkAvailable() {
 }
 
 // MarkNotAvailable records that there are not yet as many. It comes before what is said of UpToDate, whose reason Ready
-// then has.
+// then has, unless Available is what changed last.
 func (s *SimpleDeploymentStatus) MarkNotAvailable(reason, message string) {
 	s.manager().MarkUnknown(SimpleDeploymentConditionAvailable, reason, "%s", samples.Shorten(message))
 }
