@@ -152,7 +152,7 @@ func (a *adjuster) patch(ctx context.Context, object binding.Object, result bind
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case isChangedMeanwhile(err):
-		return nil, a.changedMeanwhile(object, failed, fmt.Errorf("patching %s: %w", name, err))
+		return nil, a.changedMeanwhile(object, fmt.Errorf("patching %s: %w", name, err))
 	case isNotAuthorized(err):
 		return nil, a.forbidden(a.binding, "patching %s: %v", name, err)
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
@@ -178,7 +178,7 @@ func isNotAuthorized(err error) bool {
 }
 
 // changedMeanwhile is the problem of a patch that was refused since the object is another one than was looked at.
-func (a *adjuster) changedMeanwhile(object binding.Object, failed string, err error) *problem.Problem {
+func (a *adjuster) changedMeanwhile(object binding.Object, err error) *problem.Problem {
 	lasted := a.refused.Lasted(stateOf(a.kind.Resource, object))
 	// The event of the change is on its way. In case it never comes, there is another pass all the same.
 	p := &problem.Problem{
@@ -188,7 +188,7 @@ func (a *adjuster) changedMeanwhile(object binding.Object, failed string, err er
 	}
 	if lasted >= eventsTake {
 		// The duck type shows a part of the object only, and in the rest there is something that does not go with the patch.
-		p.Reason, p.Message = failed, err.Error()
+		p.Reason, p.Message = a.failed(), err.Error()
 	}
 	return p
 }

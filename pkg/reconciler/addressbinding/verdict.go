@@ -27,19 +27,19 @@ var precedence = []string{
 	v1.ReasonNotIncluded, v1.ReasonVariableTaken, v1.ReasonSubjectImmutable, v1.ReasonBinding,
 }
 
-// troubles are the messages of what is in the way, by reason.
-type troubles map[string][]string
+// messages are those of what is in the way, by reason.
+type messages map[string][]string
 
-func (t troubles) addf(reason, format string, args ...any) {
-	t[reason] = append(t[reason], fmt.Sprintf(format, args...))
+func (m messages) addf(reason, format string, args ...any) {
+	m[reason] = append(m[reason], fmt.Sprintf(format, args...))
 }
 
 // first is the reason that is told, empty if there is none, with its message.
-func (t troubles) first() (reason, message string) {
+func (m messages) first() (reason, message string) {
 	for _, reason := range precedence {
-		if messages := t[reason]; len(messages) > 0 {
-			message := messages[0]
-			if more := len(messages) - 1; more > 0 {
+		if all := m[reason]; len(all) > 0 {
+			message := all[0]
+			if more := len(all) - 1; more > 0 {
 				message += fmt.Sprintf("; and %d more", more)
 			}
 			return reason, message
@@ -56,7 +56,7 @@ func markSubjects(ab *v1.AddressBinding, own sweep, sweeps map[schema.GroupKind]
 		s.MarkSubjectsNotBound(own.problem.Reason, own.problem.Message)
 		return
 	}
-	found := troubles{}
+	found := messages{}
 	for _, subject := range own.subjects {
 		if subject.problem != nil {
 			found.addf(subject.problem.Reason, "%s", subject.problem.Message)
@@ -88,7 +88,7 @@ func markSubjects(ab *v1.AddressBinding, own sweep, sweeps map[schema.GroupKind]
 }
 
 // count counts the subjects, and adds why those that do not have the value do not.
-func count(ab *v1.AddressBinding, own sweep, found troubles) *v1.SubjectCount {
+func count(ab *v1.AddressBinding, own sweep, found messages) *v1.SubjectCount {
 	subjects := &v1.SubjectCount{}
 	choice := binding.ChoiceOf(&ab.Spec.Subject)
 	for _, s := range own.subjects {

@@ -93,12 +93,11 @@ func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *pr
 // watch tells of a quota that was raised. Of what it failed at nobody knows whether it was done, so that the next pass reads the Pods
 // anew. Without any answer that comes with the queue's back-off.
 func (p *pass) failed(reason string, err error) *problem.Problem {
-	switch status, answered := errors.AsType[*apierrors.StatusError](err); {
-	case !answered:
+	if !refused(err) {
 		p.children.Doubt(p.sd)
+	}
+	if _, answered := errors.AsType[*apierrors.StatusError](err); !answered {
 		return problem.Failed(reason, err)
-	case !refused(status):
-		p.children.Doubt(p.sd)
 	}
 	return p.unwatched(problem.Newf(reason, "%v", err))
 }

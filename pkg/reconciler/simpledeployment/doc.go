@@ -29,6 +29,7 @@ SPDX-License-Identifier: Apache-2.0
 // Three things keep this true although caches are late and processes die. Names: a Pod has a slot, a small number, in its
 // name (names.go), and is created only if nothing has that name (apply.go), so that no retry makes a second one. UIDs: a
 // deletion says which Pod it means. And freshness.Children: no pass begins on a cache that lacks what the one before it wrote.
+// What that does not cover stands under Limits in docs/spec/simpledeployment.md.
 //
 // A Pod is ours if its controller reference says so, by UID. Labels say nothing: they are only how the cache is kept from holding
 // Pods that are not ours.
