@@ -16,7 +16,7 @@ import (
 func TestConfigurableObjectWithoutASpecMakesNoHotLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
-	w.define(t, `
+	w.Define(t, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: runners.no-spec.example.com, labels: {duck.samples.knative.dev/configurable: "true"}}

@@ -36,7 +36,7 @@ func TestNothingIsAskedWhileOnlyAChangeWouldHelp(t *testing.T) { //nolint:parall
 		return err
 	})
 	const missing, empty, refused = "missing.example.com", "empty.example.com", "refused.example.com"
-	w.define(t, definition(empty, anything, true))
+	w.Define(t, definition(empty, anything, true))
 	w.Apply(t, w.ns, worker(empty, "k", "{}")+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n")
 	first := w.Mark(t)
 	for name, tc := range map[string]struct{ subject, reason string }{
@@ -47,7 +47,7 @@ func TestNothingIsAskedWhileOnlyAChangeWouldHelp(t *testing.T) { //nolint:parall
 	} {
 		w.Await(t, w.bind(t, name, tc.subject), notBound(tc.reason))
 	}
-	w.define(t, definition(refused, anything, false))
+	w.Define(t, definition(refused, anything, false))
 	w.Await(t, w.bind(t, "refused", toWorker(refused, "k")), notBound("SubjectForbidden"), harness.HasCondition("Intercepted", "True", ""))
 
 	about := func(e harness.AuditEntry) bool {

@@ -14,10 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/test/harness"
@@ -57,26 +55,6 @@ rules:
 
 const anything = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
 
-// define applies a definition, and takes it away with the test: what is defined anew while it still goes is not served.
-func (w *world) define(t *testing.T, manifests string) {
-	t.Helper()
-	for _, ref := range w.Apply(t, "", manifests) {
-		t.Cleanup(func() {
-			// The context of the test is over by now.
-			ctx, cancel := context.WithTimeout(context.Background(), harness.Deadline)
-			defer cancel()
-			client := w.Dynamic.Resource(ref.Resource)
-			_ = client.Delete(ctx, ref.Name, deleteNow)
-			if err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-				_, err := client.Get(ctx, ref.Name, getNow)
-				return apierrors.IsNotFound(err), nil
-			}); err != nil {
-				t.Errorf("%s does not go: %v", ref, err)
-			}
-		})
-	}
-}
-
 func worker(group, name, spec string) string {
 	return fmt.Sprintf("apiVersion: %s/v1\nkind: Worker\nmetadata: {name: %s, labels: {bound: to-it}}\nspec: %s\n", group, name, spec)
 }
@@ -91,7 +69,7 @@ func TestCRDWithATemplate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "with-template.example.com"
-	w.define(t, definition(group, anything, true))
+	w.Define(t, definition(group, anything, true))
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	before := w.get(t, k)
 	ab := w.bind(t, "b", toWorker(group, "k"))
@@ -113,7 +91,7 @@ func TestKindThatAppearsLaterAndGoes(t *testing.T) {
 	const group = "later.example.com"
 	ab := w.bind(t, "b", toWorker(group, "k"))
 	w.Await(t, ab, notBound("SubjectKindNotFound"), harness.HasCondition("Intercepted", "Unknown", "SubjectKindNotFound"))
-	w.define(t, definition(group, anything, true))
+	w.Define(t, definition(group, anything, true))
 	w.Await(t, ab, notBound("SubjectNotFound"))
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	w.Await(t, k, has(address))
@@ -130,7 +108,7 @@ func TestKindThatIsNotPodSpecable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "no-template.example.com"
-	w.define(t, definition(group, anything, true))
+	w.Define(t, definition(group, anything, true))
 	w.Apply(t, w.ns, worker(group, "empty", "{}")+"---\n"+worker(group, "strange", "{template: text}"))
 	w.Apply(t, w.ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n")
 	for name, subject := range map[string]string{
@@ -154,7 +132,7 @@ func TestMissingPermissionIsSaidAskedForSeldomAndNoticedOnceGranted(t *testing.T
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "forbidden.example.com"
-	w.define(t, definition(group, anything, false))
+	w.Define(t, definition(group, anything, false))
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	first, began := w.Mark(t), time.Now()
 	ab := w.bind(t, "b", toWorker(group, "k"))
@@ -171,7 +149,7 @@ func TestMissingPermissionIsSaidAskedForSeldomAndNoticedOnceGranted(t *testing.T
 	if took := time.Since(began); took < 3*time.Second {
 		t.Errorf("four requests were made within %s", took)
 	}
-	w.define(t, grant(group))
+	w.Define(t, grant(group))
 	w.Await(t, k, has(address))
 	w.Await(t, ab, harness.Ready)
 	// Among them are those of the informer, and the patch.
@@ -186,7 +164,7 @@ func TestPermissionThatGoesKeepsTheFinalizerUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "revoked.example.com"
-	w.define(t, definition(group, anything, false))
+	w.Define(t, definition(group, anything, false))
 	role := w.Apply(t, "", grant(group))[0]
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	ab := w.bind(t, "b", toWorker(group, "k"))
@@ -202,7 +180,7 @@ func TestPermissionThatGoesKeepsTheFinalizerUntilItIsBack(t *testing.T) {
 	})
 	w.Delete(t, ab)
 	w.Await(t, ab, notBound("SubjectForbidden"))
-	w.define(t, grant(group))
+	w.Define(t, grant(group))
 	w.Await(t, ab, harness.Gone)
 	w.Await(t, k, has(""))
 }

@@ -225,11 +225,8 @@ func (w *world) awaitAdmission(t *testing.T, manifest string, conditions ...harn
 	})
 }
 
-// Options of requests to which there is nothing to say.
-var (
-	getNow    = metav1.GetOptions{}
-	deleteNow = metav1.DeleteOptions{}
-)
+// getNow are the options of a request to which there is nothing to say.
+var getNow = metav1.GetOptions{}
 
 // get reads an object.
 func (w *world) get(t *testing.T, ref harness.Ref) *unstructured.Unstructured {

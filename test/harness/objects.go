@@ -7,6 +7,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,6 +21,8 @@ import (
 
 	"github.com/mallard-dev/mallard/internal/manifest"
 )
+
+var errStillThere = errors.New("it is still there")
 
 // fieldManager owns the fields that tests apply.
 const fieldManager = "harness"
@@ -70,6 +73,37 @@ func (e *Env) Apply(t testing.TB, namespace, manifests string) []Ref {
 	refs, err := e.TryApply(t, namespace, manifests)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return refs
+}
+
+// Define is Apply for what is in no namespace and goes with the test. It is gone when that ends: what is defined anew while it still goes
+// is not served.
+func (e *Env) Define(t testing.TB, manifests string) []Ref {
+	t.Helper()
+	refs := e.Apply(t, "", manifests)
+	for _, ref := range refs {
+		t.Cleanup(func() {
+			// The context of the test is over by now.
+			ctx, cancel := context.WithTimeout(context.Background(), Deadline)
+			defer cancel()
+			if err := e.resource(ref).Delete(ctx, ref.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+				t.Errorf("deleting %s: %v", ref, err)
+			}
+			if err := eventually(ctx, Deadline, func(ctx context.Context) error {
+				_, err := e.resource(ref).Get(ctx, ref.Name, metav1.GetOptions{})
+				switch {
+				case err == nil:
+					return errStillThere
+				case apierrors.IsNotFound(err):
+					return nil
+				default:
+					return fmt.Errorf("reading it: %w", err)
+				}
+			}); err != nil {
+				t.Errorf("%s does not go: %v", ref, err)
+			}
+		})
 	}
 	return refs
 }

@@ -57,7 +57,7 @@ func TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods(t *testing.T) {
 		addOthers(t, env, ns, others.name, many, others.labels)
 		costs := measure(t, env, controller, ref, others.name)
 		t.Logf("beside %d %s Pods more: %v", many, others.name, costs)
-		for _, request := range []string{"patch pods", "delete pods", "get pods", "list pods", "get simpledeployments", "list simpledeployments"} {
+		for _, request := range []string{"patch pods", "delete pods", "get pods", "list pods", "watch pods", "get simpledeployments", "list simpledeployments"} {
 			if least.calls[request] != costs.calls[request] {
 				t.Errorf("%s: %d requests beside %d Pods, %d beside %d %s ones", request, least.calls[request], few, costs.calls[request], many, others.name)
 			}

@@ -21,7 +21,7 @@ import (
 // protect has the API server refuse to delete Pods of a namespace that have the label keep.
 func protect(t *testing.T, env *harness.Env, ns string) {
 	t.Helper()
-	refs := env.Apply(t, "", fmt.Sprintf(`
+	env.Define(t, fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: keep-%[1]s}
@@ -36,12 +36,6 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: keep-%[1]s}
 spec: {policyName: keep-%[1]s, validationActions: [Deny]}
 `, ns))
-	t.Cleanup(func() {
-		for _, ref := range refs {
-			// The context of the test is over by now.
-			_ = env.Dynamic.Resource(ref.Resource).Delete(context.Background(), ref.Name, metav1.DeleteOptions{})
-		}
-	})
 }
 
 func TestPodThatHasEndedAndMayNotBeDeletedIsInNobodysWay(t *testing.T) {
