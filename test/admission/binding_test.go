@@ -28,7 +28,7 @@ func lenses(group string) bindable {
 func (s *subjects) define(t *testing.T) bindable {
 	t.Helper()
 	group := s.namespace + ".example.com"
-	s.Apply(t, "", strings.ReplaceAll(`
+	s.Define(t, strings.ReplaceAll(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: lenses.GROUP, labels: {duck.knative.dev/podspecable: "true"}}
@@ -48,15 +48,6 @@ metadata: {name: GROUP, labels: {duck.knative.dev/podspecable: "true"}}
 rules:
 - {apiGroups: [GROUP], resources: [lenses], verbs: [list, watch, patch]}
 `, "GROUP", group))
-	t.Cleanup(func() {
-		ctx := context.Background()
-		if err := s.Kube.RbacV1().ClusterRoles().Delete(ctx, group, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-		if err := s.Definitions.ApiextensionsV1().CustomResourceDefinitions().Delete(ctx, "lenses."+group, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
 	return lenses(group)
 }
 
