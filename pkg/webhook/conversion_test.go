@@ -204,7 +204,7 @@ func TestConvertingAddsNoDefaults(t *testing.T) {
 			for to, want := range map[string]string{
 				"v1alpha1": `,"spec":{"serviceName":""},"status":{}}`,
 				"v1beta1":  `}`,
-				"v1":       `,"spec":{"ref":{"apiVersion":"","kind":"","name":""}},"status":{}}`,
+				"v1":       `,"status":{}}`,
 			} {
 				got := convertThrough(t, "v1", to, fmt.Sprintf(`{`+head+spec+`}`, from.Name))
 				if diff := cmp.Diff([]string{fmt.Sprintf(`{`+head+want, to)}, got); diff != "" {

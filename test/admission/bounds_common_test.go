@@ -12,14 +12,15 @@ func core(kind string) change {
 
 const (
 	noDotSegments  = "!self.split('/').exists(s, s == '.' || s == '..')"
+	pathCharacters = `self.matches("^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$")`
 	coreIsAService = "self.apiVersion != 'v1' || self.kind == 'Service'"
 )
 
 // boundsOfRef are those of the target, which v1beta1 and v1 have.
 var boundsOfRef = []bound{
-	required("spec.ref.apiVersion", refusal{path: "spec.ref.apiVersion", says: tooShort}),
+	required("spec.ref.apiVersion", nil),
 	{
-		path: "spec.ref.apiVersion", keyword: "minLength", says: tooShort,
+		path: "spec.ref.apiVersion", keyword: "minLength", says: tooShort, behind: leftOut("spec.ref.apiVersion"),
 		refused: values("spec.ref.apiVersion", ""), accepted: values("spec.ref.apiVersion", "w"),
 	},
 	{
@@ -33,9 +34,9 @@ var boundsOfRef = []bound{
 		accepted: values("spec.ref.apiVersion", "v2", "v1-x", "a/v1", "0/v1", "a.b-c.d/v1beta1", "a/"+long(63)),
 	},
 
-	required("spec.ref.kind", refusal{path: "spec.ref.kind", says: tooShort}),
+	required("spec.ref.kind", nil),
 	{
-		path: "spec.ref.kind", keyword: "minLength", says: tooShort,
+		path: "spec.ref.kind", keyword: "minLength", says: tooShort, behind: leftOut("spec.ref.kind"),
 		refused: values("spec.ref.kind", ""), accepted: values("spec.ref.kind", "K"),
 	},
 	{
@@ -59,9 +60,9 @@ var boundsOfRef = []bound{
 		refused: values("spec.ref.namespace", "A", "-a", "a-", "a.b", "a_b", "a b", "a/b"), accepted: values("spec.ref.namespace", "0", "a-b"),
 	},
 
-	required("spec.ref.name", refusal{path: "spec.ref.name", says: tooShort}),
+	required("spec.ref.name", nil),
 	{
-		path: "spec.ref.name", keyword: "minLength", says: tooShort,
+		path: "spec.ref.name", keyword: "minLength", says: tooShort, behind: leftOut("spec.ref.name"),
 		refused: values("spec.ref.name", ""), accepted: values("spec.ref.name", "a"),
 	},
 	{
@@ -87,7 +88,7 @@ var boundsOfPath = []bound{
 		refused: values("spec.path", "/"+long(1024)), accepted: values("spec.path", "/"+long(1023)),
 	},
 	{
-		path: "spec.path", keyword: "pattern", says: "should match",
+		path: "spec.path", keyword: "rule", rule: pathCharacters, says: "path must start with a slash and contain only",
 		refused:  values("spec.path", "a", "a/b", "/a b", "/a?b", "/a#b", "/%41", "/a\\b", "/é", "/a\n"),
 		accepted: values("spec.path", "/a", "/a/b/", "//", "/a-b_c.d~e!f$g&h'i(j)k*l+m,n;o=p:q@r"),
 	},

@@ -7,7 +7,7 @@ package admission
 
 // boundsOfV1alpha1 are all of v1alpha1. That the name may be empty, and when, is for the webhook to judge.
 var boundsOfV1alpha1 = []bound{
-	required("spec.serviceName", refusal{denied: "missing field(s): spec.serviceName"}),
+	required("spec.serviceName", &refusal{denied: "missing field(s): spec.serviceName"}),
 	{
 		path: "spec.serviceName", keyword: "maxLength", says: "may not be more than 253 bytes",
 		refused: values("spec.serviceName", long(254)), accepted: values("spec.serviceName", long(253)),
@@ -21,9 +21,9 @@ var boundsOfV1alpha1 = []bound{
 
 // boundsOfV1beta1 are those of v1beta1 beside what it has in common with v1.
 var boundsOfV1beta1 = []bound{
-	// What is missing as a whole stays so, other than at v1; but the webhook fills in the exposure.
-	required("spec", refusal{path: "spec.ref", says: "Required value"}),
-	required("spec.ref", refusal{path: "spec.ref", says: "Required value"}),
+	// The webhook adds the exposure, and with it the spec.
+	required("spec", leftOut("spec.ref")),
+	required("spec.ref", nil),
 	{
 		path: "spec.port", keyword: "minimum", says: "should be greater than or equal to 1",
 		refused: values("spec.port", int64(-1)), zero: map[string]any{"spec.port": int64(0)},

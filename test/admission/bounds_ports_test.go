@@ -38,9 +38,9 @@ var boundsOfPorts = []bound{
 		refused:  values("spec.ports", []any{port("a", 1), port("b", 1)}, []any{port("a", 1), map[string]any{"name": "b"}, port("c", 1)}),
 		accepted: values("spec.ports", []any{port("a", 1), map[string]any{"name": "b"}, map[string]any{"name": "c"}, port("d", 2)}),
 	},
-	required("spec.ports[].name", refusal{path: "spec.ports[].name", says: tooShort}),
+	required("spec.ports[].name", nil),
 	{
-		path: "spec.ports[].name", keyword: "minLength", says: tooShort,
+		path: "spec.ports[].name", keyword: "minLength", says: tooShort, behind: leftOut("spec.ports[].name"),
 		refused: values("spec.ports.0.name", ""), accepted: values("spec.ports.0.name", "a"),
 	},
 	{

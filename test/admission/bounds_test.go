@@ -38,12 +38,15 @@ var bounds = map[string][]bound{
 const tooShort = "should be at least 1 chars long"
 
 // required is the bound that a field has to be there. It also takes what else is accepted.
-func required(path string, behind refusal, accepted ...change) bound {
+func required(path string, behind *refusal, accepted ...change) bound {
 	return bound{
 		path: path, keyword: "required", says: "Required value", refused: []change{unset(strings.ReplaceAll(path, "[]", ".0"))},
-		accepted: append(accepted, all()), behind: &behind,
+		accepted: append(accepted, all()), behind: behind,
 	}
 }
+
+// leftOut is the refusal of a field that what the webhook writes back does not have, because it was empty.
+func leftOut(path string) *refusal { return &refusal{path: path, says: "Required value"} }
 
 // values are changes of one field, each to another value.
 func values(path string, vs ...any) []change {

@@ -7,8 +7,8 @@ package admission
 
 // boundsOfV1 are those of v1 beside its ports, and what it has in common with v1beta1.
 var boundsOfV1 = []bound{
-	required("spec", refusal{path: "spec", below: true, says: tooShort}),
-	required("spec.ref", refusal{path: "spec.ref", below: true, says: tooShort}),
+	required("spec", leftOut("spec.ref")),
+	required("spec.ref", nil),
 	{
 		path: "spec.path", keyword: "minLength", says: tooShort,
 		refused: values("spec.path", ""), accepted: append(values("spec.path", "/"), unset("spec.path")),
@@ -19,9 +19,9 @@ var boundsOfV1 = []bound{
 		accepted: values("spec.visibility", "ClusterLocal", "Public"),
 	},
 
-	required("spec.publish.alias", refusal{path: "spec.publish.alias", says: tooShort}, unset("spec.publish")),
+	required("spec.publish.alias", nil, unset("spec.publish")),
 	{
-		path: "spec.publish.alias", keyword: "minLength", says: tooShort,
+		path: "spec.publish.alias", keyword: "minLength", says: tooShort, behind: leftOut("spec.publish.alias"),
 		refused: values("spec.publish.alias", ""), accepted: values("spec.publish.alias", "a"),
 	},
 	{

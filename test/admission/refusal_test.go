@@ -18,10 +18,9 @@ import (
 
 // refusal is what the API server is to say of a bad object.
 type refusal struct {
-	// path is the field, with [] for the items of a list; below, whether it may be fields in it.
-	path  string
-	below bool
-	says  string
+	// path is the field, with [] for the items of a list.
+	path string
+	says string
 	// denied is all that the validating webhook says, if it is the webhook that refuses the object.
 	denied string
 }
@@ -52,7 +51,7 @@ func (r refusal) check(t *testing.T, bad *unstructured.Unstructured, err error) 
 	for _, cause := range causesOf(t, err) {
 		field := index.ReplaceAllString(cause.Field, "[]")
 		switch {
-		case field == r.path, r.below && strings.HasPrefix(field, r.path+"."):
+		case field == r.path:
 			said = said || strings.Contains(cause.Message, r.says)
 		case field == "<nil>" && strings.Contains(cause.Message, "some validation rules were not checked"):
 			// The API server says so whenever it has not come to the CEL rules.

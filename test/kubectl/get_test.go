@@ -55,7 +55,6 @@ func TestGetShowsReadyReasonURLAndAge(t *testing.T) {
 		{"get", "addressableservice"},
 		{"get", "addressableservices"},
 		{"get", "addressableservices.samples.knative.dev"},
-		{"get", "asvc", "-o", "wide"},
 		{"get", "knative"},
 	} {
 		headings, rows := table(t, u.run(t, args...))
@@ -77,6 +76,20 @@ func TestGetShowsReadyReasonURLAndAge(t *testing.T) {
 		if diff := cmp.Diff(want, rows); diff != "" {
 			t.Errorf("kubectl %q (-want, +got):\n%s", args, diff)
 		}
+	}
+}
+
+func TestGetWide_ShowsTargetAndClass(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	u.apply(t, subject)
+	u.ready(t)
+	headings, rows := table(t, u.run(t, "get", "asvc", "-o", "wide"))
+	if want := []string{"NAME", "READY", "REASON", "URL", "TARGET", "CLASS", "AGE"}; !cmp.Equal(headings, want) {
+		t.Fatalf("got columns %q, want %q", headings, want)
+	}
+	if len(rows) != 1 || rows[0]["TARGET"] != "target" || rows[0]["CLASS"] != "mallard" {
+		t.Errorf("got %q, want one row with target and class", rows)
 	}
 }
 

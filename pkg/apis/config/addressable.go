@@ -9,10 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -35,7 +35,11 @@ const (
 	allowCrossNamespacesKey = "allow-cross-namespace-references"
 )
 
-const defaultDomainTemplate = "{{.Name}}.{{.Namespace}}.{{.Domain}}"
+// maxDomainTemplate is the length of the longest host name.
+const maxDomainTemplate = validation.DNS1123SubdomainMaxLength
+
+// placeholder matches what a domain template may contain besides literal text.
+var placeholder = regexp.MustCompile(`\{\{ *\.(?:Name|Namespace|Domain) *\}\}`)
 
 var addressableKeys = []string{
 	allowCrossNamespacesKey, defaultClassKey, directoryNamespaceKey, domainKey, domainTemplateKey, schemeKey,
@@ -61,17 +65,10 @@ type Addressable struct {
 	// namespace than the object that refers to it.
 	AllowCrossNamespaceReferences bool
 
-	// DomainTemplate is the source of the template of public host names.
+	// DomainTemplate becomes a public host name once its placeholders {{.Name}},
+	// {{.Namespace}} and {{.Domain}} are replaced. It is not a Go template, because
+	// the webhook parses it for unauthenticated callers, and a Go template can loop.
 	DomainTemplate string
-
-	domainTemplate *template.Template
-}
-
-// hostFields is what a domain template can use.
-type hostFields struct {
-	Name      string
-	Namespace string
-	Domain    string
 }
 
 // DefaultAddressable is what an empty config map means.
@@ -81,8 +78,7 @@ func DefaultAddressable() *Addressable {
 		Scheme:             "https",
 		DirectoryNamespace: "knative-samples-directory",
 		DefaultClass:       samples.ClassMallard,
-		DomainTemplate:     defaultDomainTemplate,
-		domainTemplate:     template.Must(parseTemplate(defaultDomainTemplate)),
+		DomainTemplate:     "{{.Name}}.{{.Namespace}}.{{.Domain}}",
 	}
 }
 
@@ -123,7 +119,7 @@ func (a *Addressable) set(key, value string) error {
 		}
 	case domainTemplateKey:
 		a.DomainTemplate = value
-		a.domainTemplate, err = parseTemplate(value)
+		err = checkTemplate(value)
 	case schemeKey:
 		a.Scheme = value
 		if !slices.Contains([]string{"http", "https"}, value) {
@@ -145,22 +141,27 @@ func (a *Addressable) set(key, value string) error {
 	return err
 }
 
-// Host is the public host name of the object of that name and namespace. The
-// error says why the template makes no valid one of them, as with a name that
-// is too long for a label.
+// Host returns the public host name of the object with that name and namespace. The
+// error says why the template yields no valid one, for example because the name is
+// too long for a label.
 func (a *Addressable) Host(namespace, name string) (string, error) {
-	var b strings.Builder
-	if err := a.domainTemplate.Execute(&b, hostFields{Name: name, Namespace: namespace, Domain: a.Domain}); err != nil {
-		return "", fmt.Errorf("executing the domain template: %w", err)
-	}
-	host := b.String()
+	host := placeholder.ReplaceAllStringFunc(a.DomainTemplate, func(match string) string {
+		switch strings.Trim(match, "{ .}") {
+		case "Name":
+			return name
+		case "Namespace":
+			return namespace
+		default:
+			return a.Domain
+		}
+	})
 	if err := isHost(host); err != nil {
 		return "", fmt.Errorf("host name %q: %w", host, err)
 	}
 	return host, nil
 }
 
-// checkHosts executes the template for two names in two namespaces: each must get a
+// checkHosts applies the template to two names in two namespaces: each must get a
 // valid host of its own. A template that joins name and namespace by what both may
 // hold, such as a hyphen, can still give two objects one host; it is in common use,
 // for certificates of one level, and left to whoever chooses it.
@@ -182,12 +183,14 @@ func (a *Addressable) checkHosts() error {
 	return nil
 }
 
-func parseTemplate(source string) (*template.Template, error) {
-	t, err := template.New(domainTemplateKey).Option("missingkey=error").Parse(source)
-	if err != nil {
-		return nil, fmt.Errorf("not a Go template: %w", err)
+func checkTemplate(value string) error {
+	if len(value) > maxDomainTemplate {
+		return fmt.Errorf("must be no more than %d characters, not %d", maxDomainTemplate, len(value))
 	}
-	return t, nil
+	if literals := placeholder.ReplaceAllString(value, ""); strings.ContainsAny(literals, "{}") {
+		return fmt.Errorf("%q: the placeholders are {{.Name}}, {{.Namespace}} and {{.Domain}}; no others, and no functions, are supported", value)
+	}
+	return nil
 }
 
 func isName(value string, check func(string) []string) error {

@@ -10,18 +10,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
-
-var ignoreParsedTemplate = cmpopts.IgnoreUnexported(Addressable{})
 
 func TestEmptyConfigMapMeansTheDefaults(t *testing.T) {
 	got, err := NewAddressableFromConfigMap(configMap())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(DefaultAddressable(), got, ignoreParsedTemplate); diff != "" {
+	if diff := cmp.Diff(DefaultAddressable(), got); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
 	}
 }
@@ -52,6 +49,10 @@ func TestGoodValues(t *testing.T) {
 			domainTemplateKey, "{{.Name}}.{{.Namespace}}.example.net",
 			with(func(a *Addressable) { a.DomainTemplate = "{{.Name}}.{{.Namespace}}.example.net" }),
 		},
+		"template with spaces in the braces": {
+			domainTemplateKey, "{{ .Name }}.{{  .Namespace}}.{{.Domain }}",
+			with(func(a *Addressable) { a.DomainTemplate = "{{ .Name }}.{{  .Namespace}}.{{.Domain }}" }),
+		},
 		"example": {"_example", "nonsense: [", DefaultAddressable()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,12 +60,15 @@ func TestGoodValues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, got, ignoreParsedTemplate); diff != "" {
+			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("-want, +got:\n%s", diff)
 			}
 		})
 	}
 }
+
+// templatePlaceholders is how the message about a bad domain template lists the valid placeholders.
+const templatePlaceholders = "the placeholders are {{.Name}}, {{.Namespace}} and {{.Domain}}"
 
 func TestBadValuesAreRefusedByKey(t *testing.T) {
 	long := strings.Repeat("a", 64)
@@ -85,9 +89,13 @@ func TestBadValuesAreRefusedByKey(t *testing.T) {
 		"class empty":                 {defaultClassKey, "", "RFC 1123"},
 		"cross namespaces perhaps":    {allowCrossNamespacesKey, "perhaps", `must be true or false, not "perhaps"`},
 		"cross namespaces empty":      {allowCrossNamespacesKey, "", `must be true or false, not ""`},
-		"template that does not end":  {domainTemplateKey, "{{.Name", "not a Go template"},
-		"template with unknown field": {domainTemplateKey, "{{.Name}}.{{.Nam}}", "can't evaluate field Nam"},
-		"template with unknown func":  {domainTemplateKey, "{{now}}", `function "now" not defined`},
+		"template that does not end":  {domainTemplateKey, "{{.Name", templatePlaceholders},
+		"template with unknown field": {domainTemplateKey, "{{.Name}}.{{.Nam}}", templatePlaceholders},
+		"template with a function":    {domainTemplateKey, "{{now}}", templatePlaceholders},
+		"template with a pipeline":    {domainTemplateKey, "{{.Name | printf \"%s\"}}.{{.Namespace}}", templatePlaceholders},
+		"template with a loop":        {domainTemplateKey, "{{range 2000000000}}{{range 2000000000}}{{end}}{{end}}", templatePlaceholders},
+		"template with one brace":     {domainTemplateKey, "{.Name}.{{.Name}}.{{.Namespace}}", templatePlaceholders},
+		"template that is too long":   {domainTemplateKey, strings.Repeat("{{.Name}}", 29), "must be no more than 253 characters, not 261"},
 		"template without name": {
 			domainTemplateKey, "{{.Namespace}}.{{.Domain}}", "must use both {{.Name}} and {{.Namespace}}",
 		},
@@ -153,10 +161,10 @@ func TestHost(t *testing.T) {
 		"too long a name": {
 			DefaultAddressable(), "ns", strings.Repeat("a.", 126) + "a", "", "must be no more than 253",
 		},
-		"other template": {withTemplate("{{.Namespace}}.{{.Name}}.{{.Domain}}"), "ns", "hello", "ns.hello.example.com", ""},
-		"template that fails for some": {
-			withTemplate(`{{if eq .Name "hello"}}{{index .Name 99}}{{end}}{{.Name}}.{{.Namespace}}`), "ns", "hello",
-			"", "executing the domain template",
+		"other template":       {withTemplate("{{.Namespace}}.{{.Name}}.{{.Domain}}"), "ns", "hello", "ns.hello.example.com", ""},
+		"spaces in the braces": {withTemplate("{{ .Name }}.{{ .Namespace}}.{{.Domain }}"), "ns", "hello", "hello.ns.example.com", ""},
+		"a placeholder that comes from a name is not replaced": {
+			withTemplate("{{.Name}}.{{.Namespace}}"), "ns", "{{.Domain}}", "", "RFC 1123",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

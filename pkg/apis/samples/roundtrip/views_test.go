@@ -88,12 +88,12 @@ func TestHowObjectsAreShown(t *testing.T) {
 			},
 		},
 		"no spec": {
-			reason: "what is absent stays absent, but for what v1alpha1 and v1 always write",
+			reason: "what is absent stays absent, but for what v1alpha1 always writes",
 			at:     "v1beta1",
 			object: `{"metadata":{"name":"a"}}`,
 			want: map[string]string{
 				"v1alpha1": `{"metadata":{"name":"a"},"spec":{"serviceName":""},"status":{}}`,
-				"v1":       `{"metadata":{"name":"a"},"spec":{"ref":{"apiVersion":"","kind":"","name":""}},"status":{}}`,
+				"v1":       `{"metadata":{"name":"a"},"status":{}}`,
 			},
 		},
 		"a spec that is null": {
@@ -101,7 +101,7 @@ func TestHowObjectsAreShown(t *testing.T) {
 			object: `{"metadata":{"name":"a"},"spec":null,"status":null}`,
 			want: map[string]string{
 				"v1beta1": `{"metadata":{"name":"a"}}`,
-				"v1":      `{"metadata":{"name":"a"},"spec":{"ref":{"apiVersion":"","kind":"","name":""}},"status":{}}`,
+				"v1":      `{"metadata":{"name":"a"},"status":{}}`,
 			},
 		},
 		"nothing": {
@@ -110,7 +110,7 @@ func TestHowObjectsAreShown(t *testing.T) {
 			object: `{}`,
 			want: map[string]string{
 				"v1beta1": `{"metadata":{}}`,
-				"v1":      `{"metadata":{},"spec":{"ref":{"apiVersion":"","kind":"","name":""}},"status":{}}`,
+				"v1":      `{"metadata":{},"status":{}}`,
 			},
 		},
 		"a path that is empty": {

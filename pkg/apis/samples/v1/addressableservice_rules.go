@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package v1
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -24,22 +25,26 @@ import (
 type text struct {
 	max     int
 	pattern *regexp.Regexp
+	// message replaces the pattern in errors, for a pattern that is hard to read.
+	message string
 }
 
 var (
-	apiVersionText = text{317, regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)}
-	kindText       = text{63, regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)}
-	namespaceText  = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)}
-	nameText       = text{253, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)}
-	portNameText   = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)}
-	pathText       = text{1024, regexp.MustCompile(`^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$`)}
-	aliasText      = text{63, regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)}
+	apiVersionText = text{317, regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`), ""}
+	kindText       = text{63, regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`), ""}
+	namespaceText  = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), ""}
+	nameText       = text{253, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`), ""}
+	portNameText   = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), ""}
+	pathText       = text{1024, regexp.MustCompile(`^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$`), pathMessage}
+	aliasText      = text{63, regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`), ""}
 
 	visibilities = []string{string(VisibilityClusterLocal), string(VisibilityPublic)}
 	appProtocols = []string{"http", "https", "grpc", "kubernetes.io/h2c", "kubernetes.io/ws", "kubernetes.io/wss"}
 )
 
 const (
+	pathMessage = "path must start with a slash and contain only characters that need no escaping in a URL: letters, digits and /._~!$&'()*+,;=:@-"
+
 	maxPorts = 16
 	minPort  = 1
 	maxPort  = 65535
@@ -122,7 +127,7 @@ func (t text) validate(value string) *apis.FieldError {
 			Details: fmt.Sprintf("at most %d are possible", t.max),
 		}
 	case !t.pattern.MatchString(value):
-		return apis.ErrInvalidValue(value, apis.CurrentField, "must match "+t.pattern.String())
+		return apis.ErrInvalidValue(value, apis.CurrentField, cmp.Or(t.message, "must match "+t.pattern.String()))
 	}
 	return nil
 }

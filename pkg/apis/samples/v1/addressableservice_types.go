@@ -24,6 +24,8 @@ import (
 // +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name=URL,type=string,JSONPath=`.status.address.url`
+// +kubebuilder:printcolumn:name=Target,type=string,JSONPath=`.spec.ref.name`,priority=1
+// +kubebuilder:printcolumn:name=Class,type=string,JSONPath=`.metadata.annotations['samples\.knative\.dev/addressableservice\.class']`,priority=1
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 
 // AddressableService gives a Service, or anything else that has an address, an
@@ -37,7 +39,8 @@ type AddressableService struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// What the address is to be.
-	Spec AddressableServiceSpec `json:"spec"`
+	// +required
+	Spec AddressableServiceSpec `json:"spec,omitzero"`
 
 	// What the address is, as the operator last saw it.
 	// +optional
@@ -70,7 +73,8 @@ const (
 type AddressableServiceSpec struct {
 	// The object whose address is taken: a Service, or any object that carries
 	// an address in status.address.url.
-	Ref TargetReference `json:"ref"`
+	// +required
+	Ref TargetReference `json:"ref,omitzero"`
 
 	// The ports of the target that get an address each. None means one address
 	// without a port. The first becomes status.address.
@@ -86,7 +90,7 @@ type AddressableServiceSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$`
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$")`,message="path must start with a slash and contain only characters that need no escaping in a URL: letters, digits and /._~!$&'()*+,;=:@-"
 	// +kubebuilder:validation:XValidation:rule="!self.split('/').exists(s, s == '.' || s == '..')",message="path must not hold the segments . or .."
 	Path *string `json:"path,omitempty"`
 
@@ -109,13 +113,15 @@ type TargetReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`
-	APIVersion string `json:"apiVersion"`
+	// +required
+	APIVersion string `json:"apiVersion,omitempty"`
 
 	// Kind of the target, for example Service.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9]*$`
-	Kind string `json:"kind"`
+	// +required
+	Kind string `json:"kind,omitempty"`
 
 	// Namespace of the target. The AddressableService's own when left out;
 	// whether it may be another one is up to the config map config-addressable.
@@ -129,7 +135,8 @@ type TargetReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
-	Name string `json:"name"`
+	// +required
+	Name string `json:"name,omitempty"`
 }
 
 // AddressPort selects one port of the target and names the address that it gets.
@@ -140,7 +147,8 @@ type AddressPort struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	Name string `json:"name"`
+	// +required
+	Name string `json:"name,omitempty"`
 
 	// Number of the port. A Service must expose it.
 	// +optional
@@ -163,7 +171,8 @@ type Publication struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
-	Alias string `json:"alias"`
+	// +required
+	Alias string `json:"alias,omitempty"`
 }
 
 // AddressableServiceStatus is what the address is, as the operator last saw it.

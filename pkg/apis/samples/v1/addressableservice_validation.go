@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"knative.dev/pkg/apis"
@@ -53,22 +54,23 @@ func ValidateConverted(ctx context.Context, older apis.Convertible) *apis.FieldE
 	return as.Validate(ctx)
 }
 
+// validateClass reports a class that changes or is no name, and warns of one that this
+// operator does not serve: such an object never gets a status.
 func (as *AddressableService) validateClass(ctx context.Context) *apis.FieldError {
 	class, ok := as.Annotations[samples.ClassAnnotationKey]
-	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); isUpdate {
-		if was, had := old.Annotations[samples.ClassAnnotationKey]; had {
-			if class == was {
-				return nil
-			}
+	old, isUpdate := apis.GetBaseline(ctx).(*AddressableService)
+	if isUpdate && metav1.HasAnnotation(old.ObjectMeta, samples.ClassAnnotationKey) {
+		if was := old.Annotations[samples.ClassAnnotationKey]; class != was {
 			return classError(fmt.Sprintf("the class cannot be changed from %q to %q", was, class),
 				"Delete the object and create it with the other class.")
 		}
-	}
-	if !ok {
-		return nil
-	}
-	if problems := validation.IsDNS1123Subdomain(class); len(problems) > 0 {
+	} else if problems := validation.IsDNS1123Subdomain(class); ok && len(problems) > 0 {
 		return classError(fmt.Sprintf("invalid class %q", class), problems[0])
+	}
+	if ok && class != samples.ClassMallard {
+		// The API server drops a warning of several lines, which details would make of it.
+		return classError(fmt.Sprintf("this operator serves no AddressableService of class %q; its class is %q", class, samples.ClassMallard), "").
+			At(apis.WarningLevel)
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func TestValidate(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := tc.in.Validate(tc.ctx(t.Context()))
+			err := tc.in.Validate(tc.ctx(t.Context())).Filter(apis.ErrorLevel)
 			if len(tc.want) == 0 {
 				if err != nil {
 					t.Errorf("%s\nrefused: %v", tc.reason, err)
@@ -153,6 +153,35 @@ func TestValidate(t *testing.T) {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("%s\nthe message %q lacks %q", tc.reason, err.Error(), part)
 				}
+			}
+		})
+	}
+}
+
+func TestValidate_ClassIsNotServed_Warns(t *testing.T) {
+	const unserved = `this operator serves no AddressableService of class "malard"; its class is "mallard": ` +
+		"metadata.annotations[samples.knative.dev/addressableservice.class]"
+	for name, tc := range map[string]struct {
+		in, old *AddressableService
+		want    string
+	}{
+		"created with our class":  {in: newObject(withClass("mallard"))},
+		"created without a class": {in: newObject()},
+		"created with another":    {in: newObject(withClass("malard")), want: unserved},
+		"updated with another":    {in: newObject(withClass("malard"), withLabel("a", "b")), old: newObject(withClass("malard")), want: unserved},
+		"being deleted":           {in: newObject(withClass("malard"), beingDeleted), old: newObject(withClass("malard"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := apis.WithinCreate(t.Context())
+			if tc.old != nil {
+				ctx = apis.WithinUpdate(t.Context(), tc.old)
+			}
+			got := ""
+			if warning := tc.in.Validate(ctx).Filter(apis.WarningLevel); warning != nil {
+				got = warning.Error()
+			}
+			if got != tc.want {
+				t.Errorf("the warning is %q, want %q", got, tc.want)
 			}
 		})
 	}

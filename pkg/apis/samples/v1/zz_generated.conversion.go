@@ -84,14 +84,14 @@ func (in *AddressableService) ConvertFrom(_ context.Context, from apis.Convertib
 
 func (in *AddressPort) assignToStorage(dst *v1storage.AddressPort, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
-	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
+	dst.Name = conversion.OptionalPointer(from, "name", in.Name)
 	dst.Port = conversion.OptionalPointer(from, "port", in.Port)
 	dst.AppProtocol = conversion.OptionalPointer(from, "appProtocol", in.AppProtocol)
 }
 
 func (in *AddressPort) assignFromStorage(src *v1storage.AddressPort, to conversion.Writer) {
 	to.SetBag(src.PropertyBag)
-	in.Name = conversion.RequiredValue(to, "name", src.Name)
+	in.Name = conversion.OptionalValue(to, "name", src.Name)
 	in.Port = conversion.OptionalValue(to, "port", src.Port)
 	in.AppProtocol = conversion.OptionalValue(to, "appProtocol", src.AppProtocol)
 }
@@ -203,28 +203,28 @@ func (in *AddressableServiceStatus) assignFromStorage(src *v1storage.Addressable
 
 func (in *Publication) assignToStorage(dst *v1storage.Publication, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
-	dst.Alias = conversion.RequiredPointer(from, "alias", in.Alias)
+	dst.Alias = conversion.OptionalPointer(from, "alias", in.Alias)
 }
 
 func (in *Publication) assignFromStorage(src *v1storage.Publication, to conversion.Writer) {
 	to.SetBag(src.PropertyBag)
-	in.Alias = conversion.RequiredValue(to, "alias", src.Alias)
+	in.Alias = conversion.OptionalValue(to, "alias", src.Alias)
 }
 
 func (in *TargetReference) assignToStorage(dst *v1storage.TargetReference, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
-	dst.APIVersion = conversion.RequiredPointer(from, "apiVersion", in.APIVersion)
-	dst.Kind = conversion.RequiredPointer(from, "kind", in.Kind)
+	dst.APIVersion = conversion.OptionalPointer(from, "apiVersion", in.APIVersion)
+	dst.Kind = conversion.OptionalPointer(from, "kind", in.Kind)
 	dst.Namespace = conversion.OptionalPointer(from, "namespace", in.Namespace)
-	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
+	dst.Name = conversion.OptionalPointer(from, "name", in.Name)
 }
 
 func (in *TargetReference) assignFromStorage(src *v1storage.TargetReference, to conversion.Writer) {
 	to.SetBag(src.PropertyBag)
-	in.APIVersion = conversion.RequiredValue(to, "apiVersion", src.APIVersion)
-	in.Kind = conversion.RequiredValue(to, "kind", src.Kind)
+	in.APIVersion = conversion.OptionalValue(to, "apiVersion", src.APIVersion)
+	in.Kind = conversion.OptionalValue(to, "kind", src.Kind)
 	in.Namespace = conversion.OptionalValue(to, "namespace", src.Namespace)
-	in.Name = conversion.RequiredValue(to, "name", src.Name)
+	in.Name = conversion.OptionalValue(to, "name", src.Name)
 }
 
 func keyOfAddressableServiceSpecPorts(element *AddressPort) string {

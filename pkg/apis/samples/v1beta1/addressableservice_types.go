@@ -21,6 +21,8 @@ import (
 // +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name=URL,type=string,JSONPath=`.status.address.url`
+// +kubebuilder:printcolumn:name=Target,type=string,JSONPath=`.spec.ref.name`,priority=1
+// +kubebuilder:printcolumn:name=Class,type=string,JSONPath=`.metadata.annotations['samples\.knative\.dev/addressableservice\.class']`,priority=1
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 
 // AddressableService gives a Service, or anything else that has an address, an
@@ -84,7 +86,7 @@ type AddressableServiceSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$`
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$")`,message="path must start with a slash and contain only characters that need no escaping in a URL: letters, digits and /._~!$&'()*+,;=:@-"
 	// +kubebuilder:validation:XValidation:rule="!self.split('/').exists(s, s == '.' || s == '..')",message="path must not hold the segments . or .."
 	Path string `json:"path,omitempty"`
 
@@ -104,13 +106,15 @@ type TargetReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`
-	APIVersion string `json:"apiVersion"`
+	// +required
+	APIVersion string `json:"apiVersion,omitempty"`
 
 	// Kind of the target, for example Service.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9]*$`
-	Kind string `json:"kind"`
+	// +required
+	Kind string `json:"kind,omitempty"`
 
 	// Namespace of the target. The AddressableService's own when left out;
 	// whether it may be another one is up to the config map config-addressable.
@@ -124,7 +128,8 @@ type TargetReference struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
-	Name string `json:"name"`
+	// +required
+	Name string `json:"name,omitempty"`
 }
 
 // AddressableServiceStatus is what the address is, as the operator last saw it.

@@ -170,16 +170,16 @@ func (in *AddressableServiceStatus) assignFromStorage(src *v1beta1storage.Addres
 
 func (in *TargetReference) assignToStorage(dst *v1beta1storage.TargetReference, from conversion.Reader) {
 	dst.PropertyBag = from.Bag()
-	dst.APIVersion = conversion.RequiredPointer(from, "apiVersion", in.APIVersion)
-	dst.Kind = conversion.RequiredPointer(from, "kind", in.Kind)
+	dst.APIVersion = conversion.OptionalPointer(from, "apiVersion", in.APIVersion)
+	dst.Kind = conversion.OptionalPointer(from, "kind", in.Kind)
 	dst.Namespace = conversion.OptionalPointer(from, "namespace", in.Namespace)
-	dst.Name = conversion.RequiredPointer(from, "name", in.Name)
+	dst.Name = conversion.OptionalPointer(from, "name", in.Name)
 }
 
 func (in *TargetReference) assignFromStorage(src *v1beta1storage.TargetReference, to conversion.Writer) {
 	to.SetBag(src.PropertyBag)
-	in.APIVersion = conversion.RequiredValue(to, "apiVersion", src.APIVersion)
-	in.Kind = conversion.RequiredValue(to, "kind", src.Kind)
+	in.APIVersion = conversion.OptionalValue(to, "apiVersion", src.APIVersion)
+	in.Kind = conversion.OptionalValue(to, "kind", src.Kind)
 	in.Namespace = conversion.OptionalValue(to, "namespace", src.Namespace)
-	in.Name = conversion.RequiredValue(to, "name", src.Name)
+	in.Name = conversion.OptionalValue(to, "name", src.Name)
 }
