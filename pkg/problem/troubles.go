@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"knative.dev/pkg/apis"
+
 	"github.com/mallard-dev/mallard/pkg/since"
 )
 
@@ -42,4 +44,19 @@ func (t *Troubles) Lasted(object metav1.Object, reason string) time.Duration {
 // RecheckAfter is Lasted, and returns when to look again.
 func (t *Troubles) RecheckAfter(object metav1.Object, reason string) time.Duration {
 	return RecheckAfter(t.Lasted(object, reason))
+}
+
+// RecheckAfter is when to look again at a problem that has lasted for a while: after
+// as long once more.
+func RecheckAfter(lasted time.Duration) time.Duration {
+	return min(max(lasted, FirstRecheck), LastRecheck)
+}
+
+// Lasted is how long a condition has been False for a reason, by what the last pass left of it: zero if it was not, so
+// that the problem is new. A nil condition is one that was never marked.
+func Lasted(last *apis.Condition, reason string) time.Duration {
+	if !last.IsFalse() || last.Reason != reason {
+		return 0
+	}
+	return time.Since(last.LastTransitionTime.Inner.Time)
 }

@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"knative.dev/pkg/controller"
+
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // Result is how a pass ended, as the queue of its controller understands it.
@@ -32,7 +34,7 @@ const (
 
 var results = []Result{ResultSuccess, ResultSkip, ResultRequeue, ResultConflict, ResultError, ResultPermanentError}
 
-// resultOf asks in the order in which controller.Impl does.
+// resultOf classifies in the order in which controller.Impl does, except that a failure that package problem requeues is a failure.
 func resultOf(err error) Result {
 	requeue, _ := controller.IsRequeueKey(err)
 	switch {
@@ -40,7 +42,7 @@ func resultOf(err error) Result {
 		return ResultSuccess
 	case controller.IsSkipKey(err):
 		return ResultSkip
-	case requeue:
+	case requeue && !problem.IsRetry(err):
 		return ResultRequeue
 	case apierrors.IsConflict(err):
 		return ResultConflict

@@ -17,11 +17,16 @@ import (
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/reconciler"
+
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 func TestResultIsWhatTheQueueMakesOfIt(t *testing.T) {
 	plain := errors.New("no")
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "a", plain)
+	failed := func(err error) error {
+		return problem.NewFailures().Outcome(&corev1.Pod{}, problem.Failed("Reason", err))
+	}
 	for name, tc := range map[string]struct {
 		err    error
 		want   Result
@@ -40,6 +45,8 @@ func TestResultIsWhatTheQueueMakesOfIt(t *testing.T) {
 		"event in an error":     {fmt.Errorf("and: %w", reconciler.NewEvent(corev1.EventTypeWarning, "Bad", "bad")), ResultError, Retried, true},
 		"permanent conflict":    {controller.NewPermanentError(conflict), ResultConflict, Retried, false},
 		"skip around an error":  {errors.Join(controller.NewSkipKey("ns/a"), plain), ResultSkip, "", false},
+		"failed request":        {failed(plain), ResultError, Retried, true},
+		"failed with conflict":  {failed(conflict), ResultConflict, Retried, false},
 		"requeue and permanent": {errors.Join(controller.NewPermanentError(plain), controller.NewRequeueImmediately()), ResultRequeue, Requeued, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,6 +42,7 @@ type Reconciler struct {
 	kinds        *kinds.Finder
 	addressables *duckinformer.Factory
 	tracker      tracker.Interface
+	failures     *problem.Failures
 }
 
 var (
@@ -60,7 +61,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableServic
 
 	changes.Record(ctx)
 
-	return problem.Outcome(unresolved, unpublished)
+	return r.failures.Outcome(as, unresolved, unpublished)
 }
 
 // FinalizeKind implements the generated Finalizer. It is called for an object of
@@ -71,7 +72,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 		as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, err.Error())
 		// Deleting made a new generation, which nobody else says that it was seen.
 		as.Status.ObservedGeneration = as.Generation
-		return err
+		return r.failures.Outcome(as, problem.Failed(v1.ReasonUnpublishFailed, err))
 	}
 	return nil
 }

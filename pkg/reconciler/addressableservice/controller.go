@@ -28,6 +28,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/kinds"
+	"github.com/mallard-dev/mallard/pkg/problem"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
@@ -54,6 +55,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		aliases:             services.Informer().GetIndexer(),
 		scope:               injection.GetNamespaceScope(ctx),
 		kinds:               finder,
+		failures:            problem.NewFailures(),
 	}
 
 	writes := freshness.NewWrites()
@@ -70,7 +72,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	if !ok {
 		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
 	}
-	impl.Reconciler = freshness.Guard(generated, addressableServices.Informer().GetIndexer(), writes)
+	impl.Reconciler = freshness.Guard(r.failures.Guard(generated, impl.EnqueueKey), addressableServices.Informer().GetIndexer(), writes)
 	wakes = telemetry.Instrument(ctx, impl, "AddressableService")
 	r.tracker = impl.Tracker
 

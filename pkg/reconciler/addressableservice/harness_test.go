@@ -41,6 +41,7 @@ import (
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/kinds"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // testConfig is the configuration of the tests, whose directory is namespace dir.
@@ -163,6 +164,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		kinds:               finder,
 		addressables:        duckinformer.New(ctx, w.dynamic, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{}),
 		tracker:             w.tracker,
+		failures:            problem.NewFailures(),
 	}
 	generated := addressableservicereconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
 		w.inner.addressableServices, w.recorder, w.inner, samples.ClassMallard,

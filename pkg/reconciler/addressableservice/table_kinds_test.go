@@ -105,14 +105,12 @@ func TestReadingTheTargetFails(t *testing.T) {
 	broken := fails("list fails: tried again", v1.ReasonTargetUnavailable, induced, toDuck, duckCRD())
 	broken.WithReactors = []clientgotesting.ReactionFunc{failing("list", "ducks", errInduced)}
 	broken.WantErr, broken.PostConditions = true, withError(induced)
-	broken.WantEvents = append(broken.WantEvents, warning("InternalError", induced))
 
 	undiscovered := fails("discovery fails: tried again", v1.ReasonTargetUnavailable, discovery, toDuck)
 	undiscovered.OtherTestData = map[string]any{prepareData: func(w *world) {
 		w.discovery.PrependReactor("get", "resource", failing("get", "resource", errInduced))
 	}}
 	undiscovered.WantErr, undiscovered.PostConditions = true, withError(discovery)
-	undiscovered.WantEvents = append(undiscovered.WantEvents, warning("InternalError", discovery))
 
 	runTable(t, reconcilertesting.TableTest{notAllowed, gone, broken, undiscovered})
 }

@@ -206,7 +206,7 @@ func TestPublishWhenTheCacheIsBehind(t *testing.T) {
 		WantStatusUpdates: notPublished(v1.ReasonPublishFailed, getFails),
 		WantErr:           true,
 		PostConditions:    withError(getFails),
-		WantEvents:        []string{warning(v1.ReasonPublishFailed, getFails), warning("InternalError", getFails)},
+		WantEvents:        []string{warning(v1.ReasonPublishFailed, getFails)},
 	}})
 }
 
@@ -215,7 +215,7 @@ func TestWritingTheAliasFails(t *testing.T) {
 		row.Name = name
 		row.WithReactors = []clientgotesting.ReactionFunc{failing(verb, "services", errInduced)}
 		row.WantErr, row.PostConditions = true, withError(message)
-		row.WantEvents = append(row.WantEvents, warning(v1.ReasonPublishFailed, message), warning("InternalError", message))
+		row.WantEvents = append(row.WantEvents, warning(v1.ReasonPublishFailed, message))
 		return row
 	}
 	const create, update, remove = "creating alias dir/al: induced", "updating alias dir/al: induced", "deleting alias dir/old: induced"

@@ -85,21 +85,18 @@ func TestFinalize(t *testing.T) {
 		WithReactors: []clientgotesting.ReactionFunc{failing("delete", "services", errInduced)},
 		WantDeletes:  deletes("al"), WantStatusUpdates: stuck(deleteFails),
 		WantErr: true, PostConditions: withError(deleteFails),
-		WantEvents: []string{warning("InternalError", deleteFails)},
 	}, {
 		Name:              "looking for aliases fails: the finalizer stays",
 		Objects:           []runtime.Object{dead(), dir},
 		WithReactors:      []clientgotesting.ReactionFunc{failing("list", "services", errInduced)},
 		WantStatusUpdates: stuck(listFails),
 		WantErr:           true, PostConditions: withError(listFails),
-		WantEvents: []string{warning("InternalError", listFails)},
 	}, {
 		Name:    "removing an alias that only the server has fails: the finalizer stays",
 		Objects: []runtime.Object{dead(), dir}, OtherTestData: onlyOnServer,
 		WithReactors: []clientgotesting.ReactionFunc{failing("delete", "services", errInduced)},
 		WantDeletes:  deletes("al"), WantStatusUpdates: stuck(deleteFails),
 		WantErr: true, PostConditions: withError(deleteFails),
-		WantEvents: []string{warning("InternalError", deleteFails)},
 	}, {
 		Name:         "taking the finalizer away fails",
 		Objects:      []runtime.Object{dead(), dir},
@@ -140,7 +137,7 @@ func TestRemovingAnAlias(t *testing.T) {
 		WantDeletes:       deletes("al"),
 		WantStatusUpdates: becomes(object("a", status(resolved, unpublished(v1.ReasonPublishFailed, forbidden)))),
 		WantErr:           true, PostConditions: withError(forbidden),
-		WantEvents: []string{warning(v1.ReasonPublishFailed, forbidden), warning("InternalError", forbidden)},
+		WantEvents: []string{warning(v1.ReasonPublishFailed, forbidden)},
 	}, {
 		Name:              "outside of the directory that may not be deleted is not ours",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},

@@ -36,8 +36,9 @@ type Reconciler struct {
 	namespaces          corev1listers.NamespaceLister
 	webhooks            admissionlisters.MutatingWebhookConfigurationLister
 
-	kinds   *kinds.Finder
-	tracker tracker.Interface
+	kinds    *kinds.Finder
+	tracker  tracker.Interface
+	failures *problem.Failures
 
 	// subjects make the informers that hold the objects of a shape.
 	subjects map[binding.Shape]duck.InformerFactory
@@ -71,7 +72,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) r
 
 	changes.Record(ctx)
 
-	return problem.Outcome(unresolved, unbound)
+	return r.failures.Outcome(ab, unresolved, unbound)
 }
 
 // FinalizeKind implements the generated Finalizer. It is called for a binding that is being deleted. A nil result takes the
@@ -88,5 +89,5 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) re
 		ab.Status.ObservedGeneration = ab.Generation
 		changes.Record(ctx)
 	}
-	return problem.Outcome(p)
+	return r.failures.Outcome(ab, p)
 }

@@ -66,6 +66,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		namespaces:          namespaces.Lister(),
 		webhooks:            webhooks.Lister(),
 		kinds:               finder,
+		failures:            problem.NewFailures(),
 		written:             newWritten(),
 		patching:            keymutex.NewHashed(locks),
 		unused:              since.New[listing](remembered),
@@ -81,7 +82,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	if !ok {
 		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
 	}
-	impl.Reconciler = freshness.Guard(generated, bindings.Informer().GetIndexer(), writes)
+	impl.Reconciler = freshness.Guard(r.failures.Guard(generated, impl.EnqueueKey), bindings.Informer().GetIndexer(), writes)
 	wakes := telemetry.Instrument(ctx, impl, "AddressBinding")
 	r.tracker = impl.Tracker
 

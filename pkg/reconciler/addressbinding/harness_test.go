@@ -160,6 +160,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		webhooks:            admissionlisters.NewMutatingWebhookConfigurationLister(w.webhooks),
 		kinds:               finder,
+		failures:            problem.NewFailures(),
 		tracker:             tracker.New(func(types.NamespacedName) {}, time.Hour),
 		subjects:            make(map[binding.Shape]duck.InformerFactory),
 		written:             newWritten(),

@@ -60,7 +60,7 @@ func TestPatchIsRefused(t *testing.T) {
 	const undone = "Deployment d: the change was accepted, and something else was stored: a webhook undoes it, or the kind has no such field"
 	runTable(t, reconcilertesting.TableTest{
 		row("it fails", errInduced, v1.ReasonBindFailed, failed, reconcilertesting.TableRow{
-			PostConditions: withError(failed), WantEvents: []string{warning("InternalError", failed)},
+			PostConditions: withError(failed),
 		}),
 		row("forbidden", errNotAuthorized, v1.ReasonSubjectForbidden, notAuthorized, recheck),
 		row("forbidden by a webhook", errNotAdmitted, v1.ReasonBindFailed, notAdmitted, recheck),
@@ -104,7 +104,7 @@ func TestPatchIsRefused(t *testing.T) {
 			WithReactors: failing("patch", "deployments", errInduced),
 			WantPatches:  patches(patched("d", adds(url)), patched("e", adds(url))), WantErr: true, PostConditions: withError(failed),
 			WantStatusUpdates: becomes(object("a", bySelector, listed(unbound(v1.ReasonBindFailed, failed+"; and 1 more"), counted(2, 0), intercepted))),
-			WantEvents:        []string{warning(v1.ReasonBindFailed, failed+"; and 1 more"), warning("InternalError", failed)},
+			WantEvents:        []string{warning(v1.ReasonBindFailed, failed+"; and 1 more")},
 		},
 		{
 			Name:    "the status cannot be written: tried again",

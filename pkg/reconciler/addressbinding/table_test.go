@@ -22,6 +22,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 // remembering keeps the error of the pass, of which a table only says whether
@@ -137,7 +138,7 @@ func ends(check func(error) string) []func(*testing.T, *reconcilertesting.TableR
 // withError: the pass fails with an error that says this and is retried with back-off.
 func withError(part string) []func(*testing.T, *reconcilertesting.TableRow) {
 	return ends(func(err error) string {
-		if requeue, _ := controller.IsRequeueKey(err); requeue || controller.IsPermanentError(err) || err == nil || !strings.Contains(err.Error(), part) {
+		if requeue, _ := controller.IsRequeueKey(err); requeue && !problem.IsRetry(err) || controller.IsPermanentError(err) || err == nil || !strings.Contains(err.Error(), part) {
 			return "an error that is retried with back-off, with " + part
 		}
 		return ""

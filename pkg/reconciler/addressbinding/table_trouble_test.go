@@ -228,7 +228,7 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 			WantErr: true, PostConditions: withError("induced"),
 			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced"),
 				kindUnknown(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced")))),
-			WantEvents: []string{warning(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced"), warning("InternalError", "discovering apps/v1: induced")},
+			WantEvents: []string{warning(v1.ReasonSubjectUnavailable, "discovering apps/v1: induced")},
 		},
 		{
 			Name:         "that may not be listed: looked at again",
@@ -251,7 +251,7 @@ func TestKindsThatCannotBeBound(t *testing.T) {
 			WithReactors: failing("list", "deployments", errInduced),
 			WantErr:      true, PostConditions: withError("induced"),
 			WantStatusUpdates: becomes(object("a", listed(unbound(v1.ReasonSubjectUnavailable, "listing deployments.apps: induced"), intercepted))),
-			WantEvents:        []string{warning(v1.ReasonSubjectUnavailable, "listing deployments.apps: induced"), warning("InternalError", "listing deployments.apps: induced")},
+			WantEvents:        []string{warning(v1.ReasonSubjectUnavailable, "listing deployments.apps: induced")},
 		},
 	})
 }

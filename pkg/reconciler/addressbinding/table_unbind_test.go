@@ -116,7 +116,7 @@ func TestUnbind(t *testing.T) {
 		WantPatches:  patches(patched("d", removes)),
 		WantErr:      true, PostConditions: withError(failed),
 		WantStatusUpdates: becomes(object("a", beingDeleted, listed(unbound(v1.ReasonUnbindFailed, failed), counted(1, 1), intercepted))),
-		WantEvents:        []string{warning(v1.ReasonUnbindFailed, failed), warning("InternalError", failed)},
+		WantEvents:        []string{warning(v1.ReasonUnbindFailed, failed)},
 	}, {
 		Name:         "the finalizer cannot be taken away: tried again",
 		Objects:      []runtime.Object{object("a", beingDeleted, status()), namespace()},

@@ -52,6 +52,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		children: children,
 		lost:     &lostPods{},
 		troubles: problem.NewTroubles(),
+		failures: problem.NewFailures(),
 		ended:    since.New[types.UID](remembered),
 	}
 
@@ -63,7 +64,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	if !ok {
 		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
 	}
-	impl.Reconciler = freshness.Guard(generated, simpleDeployments.Informer().GetIndexer(), writes, children)
+	impl.Reconciler = freshness.Guard(r.failures.Guard(generated, impl.EnqueueKey), simpleDeployments.Informer().GetIndexer(), writes, children)
 	wakes := telemetry.Instrument(ctx, impl, "SimpleDeployment")
 
 	if err := errors.Join(

@@ -40,6 +40,7 @@ type Reconciler struct {
 	lost     *lostPods
 	// troubles are what keeps Pods from becoming what they are to be, and nobody tells of its end.
 	troubles *problem.Troubles
+	failures *problem.Failures
 	// ended are the Pods that were seen to have ended.
 	ended *since.Memory[types.UID]
 }
@@ -72,7 +73,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeplo
 
 	changes.Record(ctx)
 
-	return problem.Outcome(stuck, &problem.Problem{Recheck: p.again})
+	return r.failures.Outcome(sd, stuck, &problem.Problem{Recheck: p.again})
 }
 
 func (p *pass) reconcile(ctx context.Context) *problem.Problem {

@@ -36,7 +36,7 @@ func TestDeletingFails(t *testing.T) {
 	}, {
 		Name: "no answer", Objects: pods, WithReactors: reactions(failing("delete", "pods", errInduced)),
 		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, message("induced"))),
-		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, message("induced")), internalError(message("induced"))},
+		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, message("induced"))},
 		WantErr:    true, PostConditions: withError("induced", true),
 	}, {
 		Name: "it was gone: that is what was wanted", Objects: pods,
@@ -78,7 +78,7 @@ func TestDeletingFails(t *testing.T) {
 		Objects:      objects{object(1, atRest), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
 		WithReactors: reactions(failing("delete", "pods", errInduced)), WantDeletes: deletes{deleted(1)},
 		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, message("induced"))))),
-		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, message("induced")), internalError(message("induced"))},
+		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, message("induced"))},
 		WantErr:           true, PostConditions: withError("induced", true),
 	}})
 }

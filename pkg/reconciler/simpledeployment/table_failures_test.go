@@ -52,8 +52,6 @@ func with(row reconcilertesting.TableRow, change func(*reconcilertesting.TableRo
 	return row
 }
 
-func internalError(message string) string { return warning("InternalError", message) }
-
 // doubtful is that the next pass reads the Pods from the API server.
 var doubtful = ends(func(w *world, _ error) string {
 	if !w.inner.children.Doubtful(object(0)) {
@@ -68,7 +66,6 @@ func TestCreatingFails(t *testing.T) {
 			func(row *reconcilertesting.TableRow) { row.PostConditions = withRecheck(time.Second) }),
 		with(refusedCreation("no answer: nobody knows whether it was made", objects{object(2)}, errInduced, "induced"),
 			func(row *reconcilertesting.TableRow) {
-				row.WantEvents = append(row.WantEvents, internalError("creating Pod "+podName(0)+": induced"))
 				row.PostConditions = withError("induced", true)
 			}),
 		with(refusedCreation("the server failed: nobody knows whether it was made", objects{object(2)}, errServer, serverMessage),
@@ -124,7 +121,7 @@ func TestNameIsTakenAndCannotBeLookedAt(t *testing.T) {
 		WithReactors:      reactions(failing("get", "pods", errInduced)),
 		WantPatches:       patches{applied(object(1), 0)},
 		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonReadFailed, message)))),
-		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message), internalError(message)},
+		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message)},
 		WantErr:           true,
 		PostConditions:    withError(message, true),
 	}, {

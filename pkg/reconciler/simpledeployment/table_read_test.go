@@ -24,7 +24,7 @@ func TestReadingFails(t *testing.T) {
 		OtherTestData:     doubtful,
 		WithReactors:      reactions(failing("list", "pods", errInduced)),
 		WantStatusUpdates: becomes(object(2, status(1, 1, 1, waiting(1, 2), stuck(v1alpha1.ReasonReadFailed, message)))),
-		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message), internalError(message)},
+		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message)},
 		WantErr:           true,
 		PostConditions:    withError(message, true),
 	}, {
@@ -32,7 +32,7 @@ func TestReadingFails(t *testing.T) {
 		Objects:           objects{object(0), podAt(0, podReady)},
 		WithReactors:      reactions(failing("list", "pods", errInduced)),
 		WantStatusUpdates: becomes(object(0, status(1, 1, 1, available, stuck(v1alpha1.ReasonReadFailed, message)))),
-		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message), internalError(message)},
+		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message)},
 		WantErr:           true,
 		PostConditions:    withError(message, true),
 	}, {
@@ -81,7 +81,7 @@ func TestLabellingFails(t *testing.T) {
 		return reconcilertesting.TableRow{
 			Name: name, Objects: objs, OtherTestData: data, WithReactors: reactions(failing("patch", "pods", errInduced)),
 			WantPatches: patches{relabels(0)}, WantErr: true, PostConditions: withError(message, true),
-			WantEvents: []string{warning(v1alpha1.ReasonLabelFailed, message), internalError(message)},
+			WantEvents: []string{warning(v1alpha1.ReasonLabelFailed, message)},
 		}
 	}
 	runTable(t, reconcilertesting.TableTest{
@@ -108,7 +108,7 @@ func TestLabellingFails(t *testing.T) {
 			WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1),
 				stuck(v1alpha1.ReasonReadFailed, "reading Pod "+podName(0)+": induced")))),
 			WantEvents: []string{
-				warning(v1alpha1.ReasonReadFailed, "reading Pod "+podName(0)+": induced"), internalError("reading Pod " + podName(0) + ": induced"),
+				warning(v1alpha1.ReasonReadFailed, "reading Pod "+podName(0)+": induced"),
 			},
 			WantErr: true,
 			PostConditions: ends(func(w *world, _ error) string {

@@ -217,7 +217,7 @@ func (w *world) start(t testing.TB) {
 	w.inner = &Reconciler{
 		kube: w.kube, clock: w.clock, pods: w.pods, lost: &lostPods{},
 		children: newChildren(w.pods), ended: since.NewWithClock[types.UID](remembered, w.clock),
-		troubles: problem.NewTroublesWithClock(w.clock),
+		troubles: problem.NewTroublesWithClock(w.clock), failures: problem.NewFailures(),
 	}
 	ctx := logtesting.TestContextWithLogger(t)
 	generated, ok := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
