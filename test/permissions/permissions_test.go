@@ -8,11 +8,11 @@ package permissions
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -53,7 +53,7 @@ func TestEveryGrantIsUsedAndNoneIsMissing(t *testing.T) {
 		used := slices.ContainsFunc(entries, func(e harness.AuditEntry) bool {
 			return e.User == env.User(g.account) && g.usedBy(e)
 		})
-		if !used {
+		if !used && !g.checkedByAdmission() {
 			t.Errorf("granted but never used: %s", g)
 		}
 	}
@@ -120,16 +120,25 @@ func TestWhatNobodyMayDo(t *testing.T) {
 	}
 }
 
+// allowedTo asks the authorizer on behalf of the client's own user.
+func allowedTo(t *testing.T, kube kubernetes.Interface, g grant) bool {
+	t.Helper()
+	review, err := kube.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: g.attributes()},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("asking whether %s is allowed: %v", g, err)
+	}
+	return review.Status.Allowed
+}
+
 func allowed(t *testing.T, env *harness.Env, account string, g grant) bool {
 	t.Helper()
-	resource, subresource, _ := strings.Cut(g.resource, "/")
 	review, err := env.Kube.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
-			User:   env.User(account),
-			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + env.SystemNamespace, "system:authenticated"},
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: g.namespace, Verb: g.verb, Group: g.group, Resource: resource, Subresource: subresource, Name: g.name,
-			},
+			User:               env.User(account),
+			Groups:             []string{"system:serviceaccounts", "system:serviceaccounts:" + env.SystemNamespace, "system:authenticated"},
+			ResourceAttributes: g.attributes(),
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {

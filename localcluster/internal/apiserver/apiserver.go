@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
@@ -49,6 +50,8 @@ type Options struct {
 	// Listener is where it serves. The server closes it.
 	Listener net.Listener
 	PKI      *pki.PKI
+	// Client is the configuration of a client of this server that is allowed to read discovery.
+	Client *rest.Config
 	// EtcdEndpoint is the store.
 	EtcdEndpoint string
 	// Resolver finds the address behind a Service for webhooks.
@@ -123,6 +126,12 @@ func complete(ctx context.Context, opts Options) (options.CompletedOptions, erro
 	if err != nil {
 		return fail("reading the address of the listener", err)
 	}
+	decorator, err := knowNewKinds(opts.Client)
+	if err != nil {
+		return fail("preparing admission", err)
+	}
+	// The first decorator is given the plugin itself.
+	run.Admission.GenericAdmission.Decorators = append(admission.Decorators{decorator}, run.Admission.GenericAdmission.Decorators...)
 	run.SecureServing.Listener, run.SecureServing.BindPort = opts.Listener, address.Port
 	if err := run.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
 		return fail("setting the API server's feature gates", err)
@@ -148,6 +157,7 @@ func arguments(opts Options, policyFile string) []string {
 		"--tls-private-key-file=" + opts.PKI.KeyFile,
 		"--client-ca-file=" + opts.PKI.CAFile,
 		"--authorization-mode=RBAC",
+		"--enable-admission-plugins=" + ownersPlugin,
 		"--service-account-issuer=" + issuer,
 		"--service-account-key-file=" + opts.PKI.TokenKeyFile,
 		"--service-account-signing-key-file=" + opts.PKI.TokenKeyFile,

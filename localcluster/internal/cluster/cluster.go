@@ -146,11 +146,15 @@ func inBackground[T any](ctx context.Context, step func() (T, error)) (T, error)
 // serve runs everything above the store. The API server gets a context of its own, because it must outlive the
 // controllers.
 func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) error {
+	own, err := c.config("apiserver")
+	if err != nil {
+		return err
+	}
 	serverCtx, stopServer := context.WithCancel(context.WithoutCancel(ctx))
 	server, err := inBackground(ctx, func() (*apiserver.Server, error) {
 		return apiserver.Start(serverCtx, apiserver.Options{
 			Dir: c.folder.path, Listener: c.listener, PKI: c.keys, EtcdEndpoint: etcd.Endpoint, Resolver: &c.resolver,
-			Nodes: c.processes != nil,
+			Client: own, Nodes: c.processes != nil,
 		})
 	})
 	if err != nil {

@@ -10,6 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// simulated is the message in the status of each Pod here; kubectl describe prints it.
+const simulated = "The local control plane simulates this Pod: its containers were not started, so they have no logs"
+
 // runningStatus returns the status of a Pod all of whose containers run, starting from the one it has: conditions that
 // others set, and the times of what does not change, stay. ip is empty for a Pod on the host's network.
 func runningStatus(pod *corev1.Pod, ip string, now metav1.Time) corev1.PodStatus {
@@ -17,7 +20,7 @@ func runningStatus(pod *corev1.Pod, ip string, now metav1.Time) corev1.PodStatus
 	if ip == "" {
 		ip = NodeIP
 	}
-	status.Phase = corev1.PodRunning
+	status.Phase, status.Message = corev1.PodRunning, simulated
 	status.ObservedGeneration = pod.Generation
 	status.HostIP, status.HostIPs = NodeIP, []corev1.HostIP{{IP: NodeIP}}
 	status.PodIP, status.PodIPs = ip, []corev1.PodIP{{IP: ip}}

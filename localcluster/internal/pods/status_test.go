@@ -29,7 +29,7 @@ func TestRunningStatus(t *testing.T) {
 	begin := metav1.NewTime(time.Unix(1000, 0))
 	pod.Status = runningStatus(pod, "10.244.0.2", begin)
 	if s := pod.Status; s.Phase != corev1.PodRunning || s.PodIP != "10.244.0.2" || s.HostIP != NodeIP || !s.StartTime.Equal(&begin) ||
-		s.QOSClass != corev1.PodQOSBestEffort || s.ObservedGeneration != 3 {
+		s.QOSClass != corev1.PodQOSBestEffort || s.ObservedGeneration != 3 || s.Message != simulated {
 		t.Errorf("the status is %+v", s)
 	}
 	if s := pod.Status.InitContainerStatuses; s[0].State.Terminated == nil || s[1].State.Running == nil {
