@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -123,6 +124,9 @@ func TestResolve(t *testing.T) {
 	ref := func(path string) *corev1.EnvVarSource {
 		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}
 	}
+	limit := func(name string) *corev1.EnvVarSource {
+		return &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: name}}
+	}
 	port := []corev1.ContainerPort{{ContainerPort: 8443}}
 	tests := map[string]struct {
 		reason string
@@ -156,17 +160,25 @@ func TestResolve(t *testing.T) {
 		},
 		"PortUntold":   {reason: "the field is named", ports: port, err: "c.ports[0].containerPort: Invalid value: 8443"},
 		"UnknownField": {reason: "the field is named", env: []corev1.EnvVar{{Name: "A", ValueFrom: ref("spec.x")}}, err: `c.env[0] (A): valueFrom.fieldRef.fieldPath "spec.x"`},
-		"Resource": {
-			reason: "a local process has no limits",
-			env:    []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{}}}},
-			err:    "c.env[0] (A): valueFrom.resourceFieldRef",
+		"Limit": {
+			reason: "the limit is that of the container",
+			env:    []corev1.EnvVar{{Name: "A", ValueFrom: limit("limits.memory")}},
+			want:   map[string]string{"A": "536870912"},
+		},
+		"UnknownLimit": {
+			reason: "the field is named",
+			env:    []corev1.EnvVar{{Name: "A", ValueFrom: limit("limits.cpu")}},
+			err:    `c.env[0] (A): valueFrom.resourceFieldRef.resource "limits.cpu"`,
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := &environment{namespace: "ns", fields: fields, ports: map[int32]int{8443: 20001}}
-			got, err := e.resolve(t.Context(), &corev1.Container{Env: test.env, Ports: test.ports}, field.NewPath("c"))
+			got, err := e.resolve(t.Context(), &corev1.Container{
+				Env: test.env, Ports: test.ports,
+				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: apiresource.MustParse("512Mi")}},
+			}, field.NewPath("c"))
 			if !matches(err, test.err) {
 				t.Fatalf("%s: got error %v, want %q", test.reason, err, test.err)
 			}

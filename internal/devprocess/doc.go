@@ -9,8 +9,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # What a process gets
 //
-//   - its arguments and environment as the container declares them: plain values, fieldRef, configMapKeyRef,
-//     secretKeyRef and envFrom, with $(NAME) expanded. They are read anew at every start, as for a new Pod;
+//   - its arguments and environment as the container declares them: plain values, fieldRef, resourceFieldRef
+//     (limits), configMapKeyRef, secretKeyRef and envFrom, with $(NAME) expanded. They are read anew at every start, as for a new Pod;
 //   - KUBECONFIG, a file with the token of the Pod's service account. The token is a real one (TokenRequest) and is
 //     renewed in place, so that a process may do exactly what the roles of its account grant;
 //   - a free local port for each containerPort. An environment variable whose value is the number of a containerPort
@@ -31,7 +31,7 @@ SPDX-License-Identifier: Apache-2.0
 // selectors, priority, image pull settings, liveness and startup probes (a process that hangs is left for its developer
 // to look at; one that ends is reported, not restarted), update strategy, and the variables that Kubernetes derives from
 // Services. What has a meaning that cannot be given here is an error that names the field: init containers, commands and
-// working directories (they name files of an image), volume mounts and devices, lifecycle hooks, resourceFieldRef,
+// working directories (they name files of an image), volume mounts and devices, lifecycle hooks,
 // probes other than httpGet, ports other than TCP.
 //
 // The package neither starts the API server nor applies manifests, and it does not watch for changed Deployments.

@@ -45,7 +45,7 @@ func (e *environment) resolve(ctx context.Context, c *corev1.Container, path *fi
 		}
 	}
 	for i, variable := range c.Env {
-		value, ok, err := e.value(ctx, variable, variables)
+		value, ok, err := e.value(ctx, variable, variables, c.Resources.Limits)
 		if err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", path.Child("env").Index(i), variable.Name, err)
 		}
@@ -83,7 +83,9 @@ func (e *environment) everyPortIsTold(variables map[string]string, c *corev1.Con
 }
 
 // value is what one entry of env evaluates to; ok is false for an optional one that is absent.
-func (e *environment) value(ctx context.Context, v corev1.EnvVar, known map[string]string) (value string, ok bool, err error) {
+func (e *environment) value(
+	ctx context.Context, v corev1.EnvVar, known map[string]string, limits corev1.ResourceList,
+) (value string, ok bool, err error) {
 	if v.ValueFrom == nil {
 		return expand(v.Value, known), true, nil
 	}
@@ -109,9 +111,14 @@ func (e *environment) value(ctx context.Context, v corev1.EnvVar, known map[stri
 		}
 		return key(values, ref.Key, isTrue(ref.Optional), "secret "+ref.Name)
 	case source.ResourceFieldRef != nil:
-		return "", false, errors.New("valueFrom.resourceFieldRef: a local process has no limits; give the number as value")
+		name, _ := strings.CutPrefix(source.ResourceFieldRef.Resource, "limits.")
+		limit, ok := limits[corev1.ResourceName(name)]
+		if !ok {
+			return "", false, fmt.Errorf("valueFrom.resourceFieldRef.resource %q is not a limit of the container", source.ResourceFieldRef.Resource)
+		}
+		return strconv.FormatInt(limit.Value(), 10), true, nil
 	default:
-		return "", false, errors.New("valueFrom: must be fieldRef, configMapKeyRef or secretKeyRef for a local process")
+		return "", false, errors.New("valueFrom: must be fieldRef, resourceFieldRef, configMapKeyRef or secretKeyRef for a local process")
 	}
 }
 

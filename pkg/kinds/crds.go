@@ -8,10 +8,11 @@ package kinds
 import (
 	"slices"
 
+	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/mallard-dev/mallard/pkg/informers"
+	"k8s.io/client-go/tools/cache"
 )
 
 // byGroupKind is the name of the index that finds a CRD by the group and kind that it defines.
@@ -29,16 +30,32 @@ func GroupKindOf(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupKind
 	return schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
 }
 
-// DropSchemas is a cache.TransformFunc for CRDs, whose schemas and managed fields are nearly all of their size. It must
-// not be set in a process that writes CRDs as its cache has them, as the conversion webhook of knative.dev/pkg does: what
-// is written would have no schemas.
-func DropSchemas(obj any) (any, error) {
-	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-		for i := range crd.Spec.Versions {
-			crd.Spec.Versions[i].Schema = nil
+// Trim returns a cache.TransformFunc for CRDs that keeps the fields that a [Finder] and its callers read, about a kilobyte of each
+// CRD, so that memory does not depend on the schemas of other operators. CRDs with the given names are kept complete: a process
+// that updates a CRD from its cache, as the conversion webhook of knative.dev/pkg does, would otherwise remove its schema.
+func Trim(complete ...string) cache.TransformFunc {
+	return func(obj any) (any, error) {
+		crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
+		if !ok || slices.Contains(complete, crd.Name) {
+			return obj, nil
 		}
+		trimmed := &apiextensionsv1.CustomResourceDefinition{
+			ObjectMeta: metav1.ObjectMeta{Name: crd.Name, UID: crd.UID, ResourceVersion: crd.ResourceVersion, Labels: crd.Labels},
+			Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+				Group:    crd.Spec.Group,
+				Names:    apiextensionsv1.CustomResourceDefinitionNames{Plural: crd.Spec.Names.Plural, Kind: crd.Spec.Names.Kind},
+				Scope:    crd.Spec.Scope,
+				Versions: make([]apiextensionsv1.CustomResourceDefinitionVersion, 0, len(crd.Spec.Versions)),
+			},
+		}
+		for _, v := range crd.Spec.Versions {
+			trimmed.Spec.Versions = append(trimmed.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: v.Name, Served: v.Served})
+		}
+		if established := apiextensionshelpers.FindCRDCondition(crd, apiextensionsv1.Established); established != nil {
+			trimmed.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: established.Type, Status: established.Status}}
+		}
+		return trimmed, nil
 	}
-	return informers.DropManagedFields(obj)
 }
 
 func servesVersion(crd *apiextensionsv1.CustomResourceDefinition, version string) bool {

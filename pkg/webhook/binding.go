@@ -106,8 +106,8 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 		informers.Setup(bindings.Informer(), nil, informers.DropManagedFields, all),
 		informers.Setup(mutating.Informer(), nil, nil, named(binding.WebhookName)),
 		informers.Setup(secrets.Informer(), nil, nil, named(b.secretName)),
-		// No transform: the conversion webhook writes definitions as this cache has them.
-		informers.Setup(definitions.Informer(), nil, nil, forgetting(finder, all)),
+		// The conversion controller updates the CRDs of our own kinds as they are in this cache.
+		informers.Setup(definitions.Informer(), nil, lookup.Trim(served.definitions()...), forgetting(finder, all)),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}

@@ -47,13 +47,11 @@ type certificates struct {
 // of the webhook name, and which has to exist. A certificate near its end is replaced
 // without a request that fails; one that is of no use, at once.
 func NewCertificateController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	secrets := secretinformer.Get(ctx)
-	configurations, informers := newConfigurations(ctx)
 	options := webhook.GetOptions(ctx)
 	r := &certificates{
 		client:         kubeclient.Get(ctx),
-		secrets:        secrets.Lister().Secrets(system.Namespace()),
-		configurations: configurations,
+		secrets:        secretinformer.Get(ctx).Lister().Secrets(system.Namespace()),
+		configurations: newConfigurations(ctx),
 		key:            types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
 		clock:          clock.RealClock{},
 		rotation: rotation{host: host(options), create: func(notAfter time.Time) (key, cert, ca []byte, err error) {
@@ -71,12 +69,8 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 	})
 	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }
 
-	// Whatever has changed, it is the secret that is looked at.
-	handler := controller.HandleAll(func(any) { impl.EnqueueKey(r.key) })
-	for _, informer := range append(informers, secrets.Informer()) {
-		if _, err := informer.AddEventHandler(handler); err != nil {
-			logging.FromContext(ctx).Fatalw("Watching what the certificate depends on failed", "error", err)
-		}
+	if err := watchRegistration(ctx, func() { impl.EnqueueKey(r.key) }); err != nil {
+		logging.FromContext(ctx).Fatalw("Setting up the informers failed", "error", err)
 	}
 	return impl
 }

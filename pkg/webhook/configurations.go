@@ -13,14 +13,20 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	"k8s.io/client-go/tools/cache"
 
 	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
 	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
 	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
+	"knative.dev/pkg/controller"
+	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
+	"knative.dev/pkg/kmeta"
+	"knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/pkg/binding"
+	"github.com/mallard-dev/mallard/pkg/informers"
 )
 
 // configurations are where our CA has to be: the webhook configurations, and the definitions of the kinds that we convert.
@@ -30,11 +36,28 @@ type configurations struct {
 	definitions apiextensionslisters.CustomResourceDefinitionLister
 }
 
-// newConfigurations also returns what tells of changes.
-func newConfigurations(ctx context.Context) (configurations, []cache.SharedIndexInformer) {
-	mutating, validating, definitions := mutatinginformer.Get(ctx), validatinginformer.Get(ctx), crdinformer.Get(ctx)
-	return configurations{mutating.Lister(), validating.Lister(), definitions.Lister()},
-		[]cache.SharedIndexInformer{mutating.Informer(), validating.Informer(), definitions.Informer()}
+func newConfigurations(ctx context.Context) configurations {
+	return configurations{mutatinginformer.Get(ctx).Lister(), validatinginformer.Get(ctx).Lister(), crdinformer.Get(ctx).Lister()}
+}
+
+// watchRegistration calls changed for each event of the certificate's Secret and of the objects that hold its CA. Events of other
+// CRDs, Secrets and webhook configurations are ignored: each call verifies certificates, which takes about a millisecond.
+func watchRegistration(ctx context.Context, changed func()) error {
+	names := sets.New(served.definitions()...).Insert(
+		webhook.GetOptions(ctx).SecretName, DefaultingName, binding.WebhookName, ValidationName, ConfigValidationName)
+	handler := cache.FilteringResourceEventHandler{
+		FilterFunc: func(obj any) bool {
+			object, err := kmeta.DeletionHandlingAccessor(obj)
+			return err == nil && names.Has(object.GetName())
+		},
+		Handler: controller.HandleAll(func(any) { changed() }),
+	}
+	return errors.Join(
+		informers.Setup(secretinformer.Get(ctx).Informer(), nil, nil, handler),
+		informers.Setup(mutatinginformer.Get(ctx).Informer(), nil, nil, handler),
+		informers.Setup(validatinginformer.Get(ctx).Informer(), nil, nil, handler),
+		informers.Setup(crdinformer.Get(ctx).Informer(), nil, nil, handler),
+	)
 }
 
 // entry is one webhook of a configuration, or the one of a definition.

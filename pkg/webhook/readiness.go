@@ -66,26 +66,18 @@ func WithReadiness(ctor injection.ControllerConstructor) injection.ControllerCon
 }
 
 func watchReadiness(ctx context.Context, of *process.Readiness) error {
-	secrets := secretinformer.Get(ctx)
-	configurations, informers := newConfigurations(ctx)
 	options := webhook.GetOptions(ctx)
 	r := &readiness{
 		process:        of,
-		secrets:        secrets.Lister().Secrets(system.Namespace()),
+		secrets:        secretinformer.Get(ctx).Lister().Secrets(system.Namespace()),
 		secretName:     options.SecretName,
 		host:           host(options),
-		configurations: configurations,
+		configurations: newConfigurations(ctx),
 		clock:          clock.RealClock{},
 	}
 	r.process.Set(reachable, false)
 
-	handler := controller.HandleAll(func(any) { r.update(ctx) })
-	for _, informer := range append(informers, secrets.Informer()) {
-		if _, err := informer.AddEventHandler(handler); err != nil {
-			return fmt.Errorf("adding an event handler: %w", err)
-		}
-	}
-	return nil
+	return watchRegistration(ctx, func() { r.update(ctx) })
 }
 
 // update looks again. Each informer calls it in a goroutine of its own; one at a

@@ -8,6 +8,7 @@ package webhook
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -306,6 +307,39 @@ func TestReadinessFollowsTheInformers(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "not ready without the certificate", func() bool { return of.Check() != nil })
+}
+
+func TestWatchRegistration_OthersChange_NothingIsVerified(t *testing.T) {
+	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
+	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
+	var verified atomic.Int32
+	if err := watchRegistration(ctx, func() { verified.Add(1) }); err != nil {
+		t.Fatal(err)
+	}
+	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
+	t.Cleanup(func() { cancel(); stopped() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, create := newRegistered(t), metav1.CreateOptions{}
+	registration, definitions := kubeclient.Get(ctx).AdmissionregistrationV1(), apiextensionsclient.Get(ctx).ApiextensionsV1().CustomResourceDefinitions()
+	// Of each kind, the object of others comes first.
+	for _, prefix := range []string{"other-", ""} {
+		state.defaulting.Name, state.validation.Name, state.definition.Name = prefix+DefaultingName, prefix+ValidationName, prefix+definitionName
+		for _, err := range []error{
+			createErr(registration.MutatingWebhookConfigurations().Create(ctx, state.defaulting, create)),
+			createErr(registration.ValidatingWebhookConfigurations().Create(ctx, state.validation, create)),
+			createErr(definitions.Create(ctx, state.definition, create)),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	eventually(t, "our own objects are verified", func() bool { return verified.Load() >= 3 })
+	if got := verified.Load(); got != 3 {
+		t.Errorf("%d events lead to a verification, want those of our own 3 objects", got)
+	}
 }
 
 func createErr[T any](_ T, err error) error { return err }

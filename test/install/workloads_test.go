@@ -165,8 +165,11 @@ func TestPodsAskForWhatTheyNeedAndNoMore(t *testing.T) {
 		pod := d.Spec.Template.Spec
 		container := pod.Containers[0]
 		for what, holds := range map[string]bool{
-			"asks for CPU and memory":        !container.Resources.Requests.Cpu().IsZero() && !container.Resources.Requests.Memory().IsZero(),
-			"has a limit of memory":          !container.Resources.Limits.Memory().IsZero(),
+			"asks for CPU and memory": !container.Resources.Requests.Cpu().IsZero() && !container.Resources.Requests.Memory().IsZero(),
+			"has a limit of memory":   !container.Resources.Limits.Memory().IsZero(),
+			"tells the Go runtime its memory limit": slices.ContainsFunc(container.Env, func(e corev1.EnvVar) bool {
+				return e.Name == "GOMEMLIMIT" && e.ValueFrom != nil && e.ValueFrom.ResourceFieldRef != nil && e.ValueFrom.ResourceFieldRef.Resource == "limits.memory"
+			}),
 			"has no limit of CPU":            container.Resources.Limits.Cpu().IsZero(),
 			"has a priority class":           i.objects["PriorityClass "+pod.PriorityClassName] != nil,
 			"says that it needs its token":   pod.AutomountServiceAccountToken != nil && *pod.AutomountServiceAccountToken,

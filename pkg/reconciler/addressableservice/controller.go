@@ -89,7 +89,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		informers.Setup(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),
 		informers.Setup(services.Informer(), serviceIndexers(), informers.DropManagedFields, w.services()...),
 		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, w.namespaces()),
-		informers.Setup(crds.Informer(), nil, kinds.DropSchemas, w.crds()),
+		informers.Setup(crds.Informer(), nil, kinds.Trim(), w.crds()),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}

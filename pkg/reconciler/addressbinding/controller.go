@@ -97,7 +97,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		informers.Setup(bindings.Informer(), bindingIndexers(), informers.DropManagedFields, w.addressBindings()...),
 		informers.Setup(addressableServices.Informer(), nil, nil, w.addressableServices()),
 		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, w.namespaces()),
-		informers.Setup(crds.Informer(), nil, kinds.DropSchemas, w.crds()),
+		informers.Setup(crds.Informer(), nil, kinds.Trim(), w.crds()),
 		informers.Setup(webhooks.Informer(), nil, informers.DropManagedFields, w.webhooks()),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
