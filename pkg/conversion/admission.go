@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"knative.dev/pkg/apis"
@@ -48,49 +49,44 @@ func (a Annotation) Preserve(ctx context.Context, object metav1.Object) {
 	object.SetAnnotations(annotations)
 }
 
-// Validate is for the Validate of every version. It refuses to write an object through a view that does not hold
-// everything, which would lose the rest, and warns about a new object that brings an annotation along: it is a copy of
-// another one's view.
+// Validate is for the Validate of every version. It rejects writes through a representation that is marked with
+// TruncatedLabel: the API server would store it without what the annotation should have held. The live object is looked at,
+// too, since a client may leave the label out. It warns about a new object with an annotation: that is a copy of another
+// object's representation.
 func (a Annotation) Validate(ctx context.Context, object metav1.Object) *apis.FieldError {
-	text := object.GetAnnotations()[a.Name]
-	if text == "" {
-		return nil
+	need := object.GetLabels()[a.TruncatedLabel()]
+	if live, ok := apis.GetBaseline(ctx).(metav1.Object); ok && need == "" && !a.Hub {
+		need = live.GetLabels()[a.TruncatedLabel()]
 	}
-	if need := cutOff(text); need > 0 {
+	if need != "" {
 		return a.fieldError("this version cannot show the object without losing properties of others",
-			fmt.Sprintf("it would need %d bytes, at most %d are possible; use the version that the object was written at",
-				need, HardLimit))
+			fmt.Sprintf("they need %s bytes, %s; write the object at the stored version", need, limits))
 	}
-	if apis.IsInCreate(ctx) {
+	if apis.IsInCreate(ctx) && object.GetAnnotations()[a.Name] != "" {
 		return a.fieldError("the annotation sets properties of other versions",
 			"it belongs to the object that this manifest was copied from; leave it out to begin without them").At(apis.WarningLevel)
 	}
 	return nil
 }
 
-// ValidateView is for the Validate of the hub version, which has to convert the object to every served version and ask
-// this for each view. It refuses an object that could not be shown at that version, and warns at a quarter of the limit.
+// ValidateView is for the Validate of the hub version, which has to convert the object to every served version and call
+// this for each representation. It rejects an object whose representation is truncated, and warns from a quarter of the
+// limit on.
 func (a Annotation) ValidateView(version string, view metav1.Object) *apis.FieldError {
-	text := view.GetAnnotations()[a.Name]
-	if need := cutOff(text); need > 0 {
-		return a.fieldError(fmt.Sprintf("the %s view would need %d bytes (limit %d)", version, need, HardLimit),
-			version+" cannot show the object without losing properties; make it smaller")
+	if need := view.GetLabels()[a.TruncatedLabel()]; need != "" {
+		return a.fieldError(version+" cannot show the object without losing properties",
+			fmt.Sprintf("they need %s bytes, %s; make the object or its annotations smaller", need, limits))
 	}
-	if len(text) > SoftLimit {
-		return a.fieldError(fmt.Sprintf("the %s view needs %d bytes (limit %d)", version, len(text), HardLimit),
-			"beyond the limit the object is refused").At(apis.WarningLevel)
+	if need := len(view.GetAnnotations()[a.Name]); need > SoftLimit {
+		return a.fieldError(fmt.Sprintf("%s needs %d bytes for the properties that it cannot show", version, need),
+			limits+"; an object that needs more is rejected").At(apis.WarningLevel)
 	}
 	return nil
 }
 
-// cutOff is how many bytes an annotation would have needed, if these were too many.
-func cutOff(annotation string) int {
-	_, need, err := parseRoot(annotation)
-	if err != nil {
-		return 0
-	}
-	return need
-}
+// limits says how much room there is.
+var limits = fmt.Sprintf("at most %d bytes and %d properties fit into this annotation, and %d bytes into all annotations together",
+	HardLimit, MaxEntries, validation.TotalAnnotationSizeLimitB)
 
 func (a Annotation) fieldError(message, details string) *apis.FieldError {
 	return &apis.FieldError{Message: message, Paths: []string{"metadata.annotations"}, Details: a.Name + ": " + details}

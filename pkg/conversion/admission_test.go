@@ -71,27 +71,42 @@ func TestOutsideOfUpdatesOfTheObjectTheAnnotationIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestWritingThroughAViewThatLacksSomethingIsRefused(t *testing.T) {
+func TestAnnotationValidate_TruncatedRepresentation_IsRejected(t *testing.T) {
 	hub := &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.HardLimit)}}}
-	old := shown(t, hub)
-	for name, ctx := range map[string]context.Context{"create": apis.WithinCreate(t.Context()), "update": apis.WithinUpdate(t.Context(), old)} {
-		const want = "this version cannot show the object without losing properties of others: " +
-			"metadata.annotations\n" +
-			"conversion.example.com/properties: it would need 65613 bytes, at most 65536 are possible; use the version that the object was written at"
-		if got := oldProperties.Validate(ctx, old); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
+	truncated := shown(t, hub)
+	unmarked := deepCopy(truncated)
+	unmarked.Labels = nil
+	const limits = "they need 65613 bytes, at most 65536 bytes and 1024 properties fit into this annotation, and 262144 bytes into all annotations together; "
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		object *oldWidget
+	}{
+		"create":                   {apis.WithinCreate(t.Context()), truncated},
+		"update":                   {apis.WithinUpdate(t.Context(), truncated), truncated},
+		"status":                   {apis.WithinSubResourceUpdate(t.Context(), truncated, "status"), truncated},
+		"update without the label": {apis.WithinUpdate(t.Context(), truncated), unmarked},
+	} {
+		const want = "this version cannot show the object without losing properties of others: metadata.annotations\n" +
+			"conversion.example.com/properties: " + limits + "write the object at the stored version"
+		if got := oldProperties.Validate(c.ctx, c.object); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	const want = "the v1alpha1 view would need 65613 bytes (limit 65536): metadata.annotations\n" +
-		"conversion.example.com/properties: v1alpha1 cannot show the object without losing properties; make it smaller"
-	if got := properties.ValidateView("v1alpha1", old); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
+	const want = "v1alpha1 cannot show the object without losing properties: metadata.annotations\n" +
+		"conversion.example.com/properties: " + limits + "make the object or its annotations smaller"
+	if got := properties.ValidateView("v1alpha1", truncated); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
 		t.Errorf("at v1: %v", got)
 	}
-	// A marker that was tampered with is one all the same.
-	for _, text := range []string{`{"f":1,"t":true}`, `{"f":1,"t":-5}`, `{"t":{},"f":1}`} {
-		if got := oldProperties.Validate(t.Context(), annotated(text)); got == nil {
-			t.Errorf("%s is not refused", text)
-		}
+}
+
+// Nothing of the hub is left out, so whoever has given an object the label can take it away again.
+func TestAnnotationValidate_LabelRemovedAtHub_IsAccepted(t *testing.T) {
+	marked := &widget{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{properties.TruncatedLabel(): "1"}}}
+	if got := properties.Validate(apis.WithinUpdate(t.Context(), marked), &widget{}); got != nil {
+		t.Errorf("without the label: %v", got)
+	}
+	if got := properties.Validate(apis.WithinUpdate(t.Context(), &widget{}), marked); got == nil {
+		t.Error("with the label: accepted")
 	}
 }
 
@@ -108,7 +123,7 @@ func TestALargeViewIsWarnedAbout(t *testing.T) {
 	hub := &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.SoftLimit)}}}
 	got := properties.ValidateView("v1alpha1", shown(t, hub))
 	if got.Filter(apis.ErrorLevel) != nil || got.Filter(apis.WarningLevel) == nil ||
-		!strings.HasPrefix(got.Error(), "the v1alpha1 view needs 16461 bytes (limit 65536): metadata.annotations\n") {
+		!strings.HasPrefix(got.Error(), "v1alpha1 needs 16461 bytes for the properties that it cannot show: metadata.annotations\n") {
 		t.Errorf("got %v", got)
 	}
 	if got := properties.ValidateView("v1alpha1", shown(t, full())); got != nil {
@@ -126,7 +141,7 @@ func TestANewObjectWithAnAnnotationIsWarnedAbout(t *testing.T) {
 		"update":             oldProperties.Validate(apis.WithinUpdate(t.Context(), old), old),
 		"without one":        oldProperties.Validate(apis.WithinCreate(t.Context()), withAnnotations(nil)),
 		"malformed":          oldProperties.Validate(apis.WithinUpdate(t.Context(), old), annotated("{")),
-		"in a later format":  oldProperties.Validate(apis.WithinUpdate(t.Context(), old), annotated(`{"f":2,"t":1}`)),
+		"in a later format":  oldProperties.Validate(apis.WithinUpdate(t.Context(), old), annotated(`{"f":2}`)),
 		"view of no version": properties.ValidateView("v1alpha1", withAnnotations(nil)),
 	} {
 		if got != nil {

@@ -7,7 +7,9 @@ package conversion
 
 import (
 	"errors"
+	"strconv"
 
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -22,15 +24,12 @@ type Annotation struct {
 	Retired []string
 }
 
-// Load begins to turn an API object into its storage type. It copies the metadata without the annotation, and returns what
-// the annotation holds. One that is malformed or beyond a limit is dropped and counted: that must not keep anybody from
-// reading or deleting the object, nor from listing others.
+// Load begins the conversion of an API object to its storage type. It copies the metadata without the annotation and
+// without the label of TruncatedLabel, and returns the content of the annotation. Load drops and counts an annotation that
+// is malformed or beyond a limit, so that the object and its whole kind can still be read, listed and deleted.
 func (a Annotation) Load(dst, src *metav1.ObjectMeta) Reader {
 	src.DeepCopyInto(dst)
-	text, ok := src.Annotations[a.Name]
-	if !ok {
-		return Reader{}
-	}
+	text := src.Annotations[a.Name]
 	a.removeFrom(dst)
 	if text == "" {
 		return Reader{}
@@ -47,33 +46,50 @@ func (a Annotation) Load(dst, src *metav1.ObjectMeta) Reader {
 	return Reader{tree: tree}
 }
 
-// Store ends turning a storage object into its API type. It copies the metadata and adds the annotation, unless there is
-// nothing to stash. What would exceed a limit is not stashed and counted; the annotation says so then (see Validate).
+// Store ends the conversion of a storage object to its API type. It copies the metadata and adds the annotation, unless
+// there is nothing to stash. If the annotation would exceed a limit of this package, or the API server's limit for all
+// annotations of an object together, Store leaves it out, counts that, and sets the label of TruncatedLabel instead: the API
+// server rejects a converted object that exceeds its limit, and with it every list of the kind.
 func (a Annotation) Store(dst, src *metav1.ObjectMeta, stash Writer) {
 	src.DeepCopyInto(dst)
 	a.removeFrom(dst)
 	if stash.tree == nil {
 		return
 	}
-	text := stash.tree.encode()
+	text, fits := stash.tree.encode()
 	if text == "" {
 		return
 	}
-	if dst.Annotations == nil {
-		dst.Annotations = make(map[string]string, 1)
-	}
-	dst.Annotations[a.Name] = text
-}
-
-// removeFrom takes the annotation away, and with the last annotation the map, as if it had never been there.
-func (a Annotation) removeFrom(object *metav1.ObjectMeta) {
-	if _, ok := object.Annotations[a.Name]; !ok {
+	metav1.SetMetaDataAnnotation(dst, a.Name, text)
+	if fits && validation.ValidateAnnotationsSize(dst.Annotations) == nil {
+		if len(text) > SoftLimit {
+			count(large)
+		}
 		return
 	}
-	delete(object.Annotations, a.Name)
-	if len(object.Annotations) == 0 {
-		object.Annotations = nil
+	a.removeFrom(dst)
+	metav1.SetMetaDataLabel(dst, a.TruncatedLabel(), strconv.Itoa(len(text)))
+	count(truncated)
+}
+
+// TruncatedLabel returns the key of the label that marks a representation whose annotation was left out. Its value is the
+// number of bytes that the annotation would have had. It is a label because the API server does not limit labels in total.
+func (a Annotation) TruncatedLabel() string { return a.Name + "-truncated" }
+
+// removeFrom removes the annotation and the label, and sets a map to nil that is empty without them.
+func (a Annotation) removeFrom(object *metav1.ObjectMeta) {
+	object.Annotations = without(object.Annotations, a.Name)
+	object.Labels = without(object.Labels, a.TruncatedLabel())
+}
+
+func without(texts map[string]string, key string) map[string]string {
+	if _, ok := texts[key]; ok {
+		delete(texts, key)
+		if len(texts) == 0 {
+			return nil
+		}
 	}
+	return texts
 }
 
 // carried is what an annotation in a later format is kept in until it is written again.

@@ -14,7 +14,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/mallard-dev/mallard/pkg/conversion"
 )
@@ -229,7 +231,7 @@ func TestMalformedPartsAreDroppedAndTheRestIsKept(t *testing.T) {
 	nested := strings.Repeat("[", conversion.MaxNesting) + strings.Repeat("]", conversion.MaxNesting)
 	for text, dropped := range map[string]int64{
 		`{"f":1,"x":1`: 1, `{"f":1,"c":[]`: 1, `{"f":1,"c":{"spec":[]}`: 1, `{"f":1,"c":{"spec":{"c":1,"e":2,"n":4,"z":[5]}}`: 4,
-		`{"f":1,"c":{"spec":{"f":1,"t":2}}`: 2, `{"f":1,"n":{}`: 1, `{"f":1,"c":{"spec":{"e":{"v1/probe":{"d":[]}}}}`: 1,
+		`{"f":1,"c":{"spec":{"f":1,"t":2}}`: 2, `{"f":1,"t":9`: 1, `{"f":1,"n":{}`: 1, `{"f":1,"c":{"spec":{"e":{"v1/probe":{"d":[]}}}}`: 1,
 		`{"f":1,"c":{"spec":{"e":{"v2/a":{"d":[` + nested + `]}}}}`: 1,
 	} {
 		expectCounted(t, "conversion.bag.dropped", "entry", dropped, func() {
@@ -254,13 +256,11 @@ func TestWhatIsTooLargeIsLeftOutAndCounted(t *testing.T) {
 		hub.Spec.Path = new("/p")
 		expectCounted(t, "conversion.bag.truncated", "", 1, func() {
 			old := shown(t, hub)
-			if got := old.Annotations[annotation]; !strings.HasPrefix(got, `{"f":1,"t":`) || len(got) > 30 {
-				t.Errorf("%s: the annotation is %d bytes: %.40s", name, len(got), got)
-			}
+			expectTruncated(t, old)
 			back := stored(t, old)
 			expectJSON(t, back.Spec.Path, "/p")
-			if back.Annotations != nil {
-				t.Errorf("%s: the truncated view left %v at v1", name, back.Annotations)
+			if back.Annotations != nil || back.Labels != nil {
+				t.Errorf("%s: the truncated representation left %v and %v at v1", name, back.Annotations, back.Labels)
 			}
 		})
 	}
@@ -271,4 +271,62 @@ func TestWhatIsTooLargeIsLeftOutAndCounted(t *testing.T) {
 		hub := &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.SoftLimit)}}}
 		expectJSON(t, stored(t, shown(t, hub)), hub)
 	})
+}
+
+// expectTruncated expects that a representation has no annotation of ours, and a label that is valid.
+func expectTruncated(t *testing.T, old *oldWidget) {
+	t.Helper()
+	if got, ok := old.Annotations[annotation]; ok {
+		t.Errorf("the annotation is %.40q", got)
+	}
+	value, ok := old.Labels[oldProperties.TruncatedLabel()]
+	if need, err := strconv.Atoi(value); !ok || err != nil || need <= 0 {
+		t.Errorf("the label is %q (%t)", value, ok)
+	}
+	for _, problems := range [][]string{validation.IsQualifiedName(oldProperties.TruncatedLabel()), validation.IsValidLabelValue(value)} {
+		if len(problems) > 0 {
+			t.Errorf("the label %s=%s is invalid: %v", oldProperties.TruncatedLabel(), value, problems)
+		}
+	}
+}
+
+// filledTo is a hub object whose own annotations have this many bytes.
+func filledTo(bytes int) *widget {
+	hub := full()
+	hub.Annotations = map[string]string{"filler": strings.Repeat("x", bytes-len("filler"))}
+	return hub
+}
+
+func TestStore_OwnAnnotationsLeaveNoRoom_StashIsLeftOut(t *testing.T) {
+	const total = apivalidation.TotalAnnotationSizeLimitB
+	stash := len(annotation) + len(shown(t, full()).Annotations[annotation])
+
+	fits := filledTo(total - stash)
+	expectJSON(t, stored(t, shown(t, fits)), fits)
+
+	for _, bytes := range []int{total - stash + 1, total} {
+		hub := filledTo(bytes)
+		expectCounted(t, "conversion.bag.truncated", "", 1, func() {
+			old := shown(t, hub)
+			expectTruncated(t, old)
+			if err := apivalidation.ValidateAnnotationsSize(old.Annotations); err != nil {
+				t.Errorf("with %d bytes: %v", bytes, err)
+			}
+			back := stored(t, old)
+			if diff := cmp.Diff(hub.ObjectMeta, back.ObjectMeta); diff != "" {
+				t.Errorf("metadata after a round trip with %d bytes (-want +got):\n%s", bytes, diff)
+			}
+		})
+	}
+}
+
+// The annotations were shortened at v1, where the label cannot be seen; or somebody has set the label there.
+func TestStore_StashFits_LabelIsRemoved(t *testing.T) {
+	hub := full()
+	hub.Labels[oldProperties.TruncatedLabel()] = "1"
+	old := shown(t, hub)
+	if diff := cmp.Diff(map[string]string{"l": "1"}, old.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	expectJSON(t, stored(t, old), full())
 }

@@ -31,7 +31,7 @@ func read(text string) conversion.Reader {
 
 func TestAnEmptyCursorIsEmptyAllTheWayDown(t *testing.T) {
 	list := []oldPort{{Name: "a"}}
-	for _, from := range []conversion.Reader{{}, read(""), read("{"), read(`{"f":1}`).Field("spec"), read(`{"f":1,"t":9}`)} {
+	for _, from := range []conversion.Reader{{}, read(""), read("{"), read(`{"f":1}`).Field("spec"), read(`{"f":1}`)} {
 		for _, below := range []conversion.Reader{
 			from, from.Field("a").Key("b"), conversion.ReadList(from, list, oldPortKey).At(0), conversion.ReadList(from, list, nil).At(0).Field("a"),
 		} {
@@ -128,7 +128,7 @@ func TestWhatIsNestedTooDeepIsLeftOut(t *testing.T) {
 		for range depth.nodes {
 			from = from.Field("a")
 		}
-		if got := len(from.Bag()) == 1; got != isIn || strings.HasPrefix(text, `{"f":1,"t":`) == isIn {
+		if got := len(from.Bag()) == 1; got != isIn || (text != "") != isIn {
 			t.Errorf("%+v: is in %v, want %v: %.60s", depth, got, isIn, text)
 		}
 	}

@@ -24,12 +24,10 @@ SPDX-License-Identifier: Apache-2.0
 //
 // The annotation is a tree of the object's form, in which a node has its children by field, map key or element of a list
 // ("c"), the bag of the struct ("e"), and fields that were absent or zero where the API type cannot tell ("n", "z"). The
-// root names the format ("f"), and tells if the tree was left out because it was too large ("t").
+// root names the format ("f").
 //
 // A conversion always succeeds: an object that cannot be converted cannot be listed either, nor can any other of its
-// kind, nor be deleted. So what is malformed is dropped and counted, what is too large is left out and counted, and what a
-// later release has written is carried along untouched. Validation is where clients are told.
-//
-// How fields correspond is not its job, generated code knows that; neither is registering with the webhook, and neither
-// are rules about what properties may hold: whoever validates a version validates the converted hub too.
+// kind, nor be deleted. So a malformed annotation is dropped and counted, one that is too large is left out, counted, and
+// marked with a label, and one of a later release is carried along untouched. Annotation.Validate reports these to clients,
+// and rejects writes through a marked representation.
 package conversion

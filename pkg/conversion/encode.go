@@ -14,33 +14,18 @@ import (
 	"strings"
 )
 
-// encode is the annotation, or nothing if nothing is stashed. If it would be beyond a limit, it holds
-// no more than how many bytes it would have needed.
-func (d *draft) encode() string {
+// encode returns the annotation, or "" if nothing is stashed, and whether it is within the limits of this package.
+func (d *draft) encode() (text string, fits bool) {
 	filled := d.filled()
 	if !filled[0] {
-		return ""
+		return "", true
 	}
 	if foreign, ok := d.foreign(filled); ok {
-		return foreign
+		return foreign, true
 	}
 	e := encoder{draft: d, children: d.family(filled)}
-	text := e.appendNode([]byte(nil), 0)
-	if e.beyond || e.entries > MaxEntries || len(text) > HardLimit {
-		count(truncated)
-		return truncation(len(text))
-	}
-	if len(text) > SoftLimit {
-		count(large)
-	}
-	return string(text)
-}
-
-// truncation is the annotation that stands for one of this many bytes.
-func truncation(need int) string {
-	text := append([]byte(`{"f":`), strconv.Itoa(format)...)
-	text = strconv.AppendInt(append(text, `,"t":`...), int64(need), 10)
-	return string(append(text, '}'))
+	text = string(e.appendNode([]byte(nil), 0))
+	return text, !e.beyond && e.entries <= MaxEntries && len(text) <= HardLimit
 }
 
 // filled says of each node whether there is anything in or below it.
@@ -67,7 +52,7 @@ func (d *draft) foreign(filled []bool) (annotation string, ok bool) {
 	if json.Unmarshal([]byte(entry.data), &annotation) != nil {
 		return "", false
 	}
-	_, _, err := parseRoot(annotation)
+	_, err := parseRoot(annotation)
 	return annotation, errors.Is(err, errLaterFormat)
 }
 

@@ -5,8 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 
 package conversion
 
-// Limits of an annotation. What exceeds one is never written, and is dropped when it is read. All annotations of an
-// object together may have 256 KiB; past that even reading the object fails.
+// Limits of an annotation. An annotation that exceeds one is never written, and is dropped when it is read. The API server
+// allows 256 KiB for all annotations of an object together; Annotation.Store respects that limit, too.
 const (
 	// SoftLimit is the size in bytes from which on Annotation.Validate warns.
 	SoftLimit = 16 << 10

@@ -30,7 +30,7 @@ var (
 		"Stashed properties that were malformed or beyond a limit and therefore dropped, whole annotations or single entries.",
 		whatAnnotation, whatEntry)
 	truncated = counter("conversion.bag.truncated", "{annotation}",
-		"Views of objects whose stashed properties were beyond a limit and therefore left out.")
+		"Representations of objects without their stashed properties, because these exceeded a limit.")
 	large = counter("conversion.bag.large", "{annotation}",
 		"Views of objects whose stashed properties need more than 16 KiB, a quarter of the limit.")
 	panics = counter("conversion.panics", "{panic}",

@@ -45,12 +45,11 @@ type span struct{ from, to int }
 
 // Members of a node as JSON. In an annotation they are sorted.
 const (
-	memberChildren  = "c"
-	memberEntries   = "e"
-	memberFormat    = "f"
-	memberAbsent    = "n"
-	memberTruncated = "t"
-	memberZero      = "z"
+	memberChildren = "c"
+	memberEntries  = "e"
+	memberFormat   = "f"
+	memberAbsent   = "n"
+	memberZero     = "z"
 )
 
 // What may be wrong with a whole annotation.
@@ -64,7 +63,7 @@ var (
 
 // parse reads an annotation. What is malformed within it is dropped and counted; the error is about the whole of it.
 func parse(annotation string) (*tree, error) {
-	root, _, err := parseRoot(annotation)
+	root, err := parseRoot(annotation)
 	if err != nil {
 		return nil, err
 	}
@@ -81,36 +80,28 @@ func parse(annotation string) (*tree, error) {
 	return t, nil
 }
 
-// parseRoot returns the root of an annotation as JSON that can be relied on, and how many bytes the annotation would have
-// needed, if these were too many. It counts nothing.
-func parseRoot(annotation string) (root string, need int, err error) {
+// parseRoot returns the root of an annotation as valid JSON. It counts nothing.
+func parseRoot(annotation string) (root string, err error) {
 	if len(annotation) > HardLimit {
-		return "", 0, errTooLong
+		return "", errTooLong
 	}
 	root = strings.TrimSpace(annotation)
 	if !json.Valid([]byte(annotation)) || root[0] != '{' {
-		return "", 0, errNotJSON
+		return "", errNotJSON
 	}
 	found := 0
 	for name, value := range members(root) {
-		switch unquoted(name) {
-		case memberFormat:
-			if json.Unmarshal([]byte(value), &found) != nil || found < format {
-				return "", 0, errNoFormat
-			}
-		case memberTruncated:
-			if json.Unmarshal([]byte(value), &need) != nil || need <= 0 {
-				need = HardLimit + 1
-			}
+		if unquoted(name) == memberFormat && (json.Unmarshal([]byte(value), &found) != nil || found < format) {
+			return "", errNoFormat
 		}
 	}
 	switch {
 	case found == 0:
-		return "", 0, errNoFormat
+		return "", errNoFormat
 	case found > format:
-		return "", 0, errLaterFormat
+		return "", errLaterFormat
 	default:
-		return root, need, nil
+		return root, nil
 	}
 }
 
@@ -138,7 +129,7 @@ func (t *tree) read(at int) {
 			n.zero, ok = marks(value)
 		case memberAbsent:
 			n.absent, ok = marks(value)
-		case memberFormat, memberTruncated:
+		case memberFormat:
 			ok = at == 0
 		default:
 			ok = false

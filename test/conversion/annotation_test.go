@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversion
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -177,11 +176,9 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 	for _, version := range old {
 		ref := at(version, ns, "subject")
 		shown := get(t, env, ref)
-		var stash struct {
-			T int `json:"t"`
-		}
-		if err := json.Unmarshal([]byte(shown.GetAnnotations()[words.Stash]), &stash); err != nil || stash.T <= conversion.HardLimit {
-			t.Errorf("at %s the annotation is %q, which does not say how much would have been needed", version, shown.GetAnnotations()[words.Stash])
+		if need, err := strconv.Atoi(shown.GetLabels()[words.Truncated]); err != nil || need <= conversion.HardLimit || shown.GetAnnotations()[words.Stash] != "" {
+			t.Errorf("at %s the label is %q and the annotation %.40q, want how many bytes would have been needed, and no annotation",
+				version, shown.GetLabels()[words.Truncated], shown.GetAnnotations()[words.Stash])
 		}
 		if _, err := client(env, at(version, ns, "")).List(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Errorf("listing at %s: %v", version, err)
@@ -227,7 +224,7 @@ func TestAViewThatWouldBeTooLargeIsRefusedAtV1(t *testing.T) {
 	}
 	before := env.Stored(t, ref)
 	err := setPath(room)
-	for _, want := range []string{"the v1alpha1 view would need 65", fmt.Sprintf("(limit %d)", conversion.HardLimit), "metadata.annotations"} {
+	for _, want := range []string{"v1alpha1 cannot show the object", "they need 65", fmt.Sprintf("at most %d bytes", conversion.HardLimit), "metadata.annotations"} {
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("a long path: %v, want a refusal that says %q", err, want)
 		}

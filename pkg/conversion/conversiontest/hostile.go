@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/validation"
+
 	"knative.dev/pkg/apis"
 
 	"github.com/mallard-dev/mallard/internal/testrand"
@@ -88,13 +90,22 @@ func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 		expectWithinLimit(t, text, canonical(t, made), annotation)
 	}
 
-	// There is no room beside this one for what b has to keep.
+	// Neither of these leaves room for what b has to stash.
 	const objects = 20
 	for range objects {
-		object := read(t, k.shown(t, random, a))
-		stash(object, annotation, largest)
-		shown := expectConverted(t, canonical(t, object), a, b)
-		expectWithinLimit(t, "the largest that there may be", shown, annotation)
+		for what, fill := range map[string]func(whole){
+			"the largest annotation": func(object whole) { stash(object, annotation, largest) },
+			"full annotations": func(object whole) {
+				if metadata, ok := object["metadata"].(whole); ok {
+					delete(metadata, "annotations")
+				}
+				stash(object, "filler", strings.Repeat("x", validation.TotalAnnotationSizeLimitB-len("filler")))
+			},
+		} {
+			object := read(t, k.shown(t, random, a))
+			fill(object)
+			expectWithinLimit(t, what, expectConverted(t, canonical(t, object), a, b), annotation)
+		}
 	}
 }
 
@@ -106,8 +117,18 @@ var largest = func() string {
 
 func expectWithinLimit(t *testing.T, source, made, annotation string) {
 	t.Helper()
-	if text, _ := stashed(read(t, made), annotation); len(text) > conversion.HardLimit {
+	object := read(t, made)
+	if text, _ := stashed(object, annotation); len(text) > conversion.HardLimit {
 		t.Fatalf("an annotation of %d bytes, made of %s", len(text), source)
+	}
+	metadata, _ := object["metadata"].(whole)
+	annotations, _ := metadata["annotations"].(whole)
+	total := 0
+	for name, text := range annotations {
+		total += len(name) + len(text.(string))
+	}
+	if total > validation.TotalAnnotationSizeLimitB {
+		t.Fatalf("annotations of %d bytes, made of %s", total, source)
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 // Stash is the annotation in which an AddressableService keeps at a version what that has no field for.
 const Stash = "conversion.samples.knative.dev/properties"
 
+// Truncated is the label of a representation of an AddressableService whose stash was left out.
+const Truncated = Stash + "-truncated"
+
 // probe is an AddressableService of which the controller takes no notice, since it is of another class.
 const probe = `
 apiVersion: samples.knative.dev/v1

@@ -56,12 +56,12 @@ func TestWhatAnOlderVersionCannotShowIsRefused(t *testing.T) {
 		"large": {
 			reason: "it can be shown, and much more cannot be added",
 			ctx:    apis.WithinCreate, in: sized(conversion.SoftLimit),
-			wantWarnings: []string{"the v1alpha1 view needs 16", "the v1beta1 view needs 16", "(limit 65536)"},
+			wantWarnings: []string{"v1alpha1 needs 16", "v1beta1 needs 16", "at most 65536 bytes"},
 		},
 		"too large": {
 			reason: "who writes the object is told, rather than who reads it",
 			ctx:    apis.WithinCreate, in: sized(conversion.HardLimit),
-			wantErrors: []string{"the v1alpha1 view would need 65", "the v1beta1 view would need 65", "(limit 65536)", "metadata.annotations"},
+			wantErrors: []string{"v1alpha1 cannot show the object", "v1beta1 cannot show the object", "they need 65", "at most 65536 bytes", "metadata.annotations"},
 		},
 		"too large by an update": {
 			ctx: updateOf(sized(100)), in: sized(conversion.HardLimit),

@@ -1,0 +1,148 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversion
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
+)
+
+// crowded is an object of v1 with as many annotations as the API server accepts, and properties that no older version can show.
+func crowded(t *testing.T, namespace string) *unstructured.Unstructured {
+	t.Helper()
+	object := foreign("crowded", nil)
+	set(t, object, []any{map[string]any{"name": "a", "port": int64(1)}, map[string]any{"name": "b", "port": int64(2)}}, "spec", "ports")
+	set(t, object, map[string]any{"alias": alias(namespace, "crowded")}, "spec", "publish")
+	set(t, object, "/path", "spec", "path")
+	annotations := object.GetAnnotations()
+	used := len("filler")
+	for key, value := range annotations {
+		used += len(key) + len(value)
+	}
+	annotations["filler"] = strings.Repeat("x", validation.TotalAnnotationSizeLimitB-used)
+	object.SetAnnotations(annotations)
+	return object
+}
+
+// Not in parallel, for it sets an environment variable, and breaks lists for all others if it fails.
+func TestConversion_AnnotationsFillTheLimit_NobodyElseIsAffected(t *testing.T) {
+	env := harness.Shared(t)
+	mine, theirs := env.Namespace(t), env.Namespace(t)
+	ref := at(hub, mine, "crowded")
+
+	_, err := client(env, ref).Create(t.Context(), crowded(t, mine), metav1.CreateOptions{})
+	for _, want := range []string{"v1alpha1 cannot show the object", "v1beta1 cannot show the object", "262144"} {
+		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("creating it at v1: %v, want a rejection that contains %q", err, want)
+		}
+	}
+	// Without admission it gets in, and so it does when a status grows.
+	namespace := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: mine}
+	env.Patch(t, namespace, `{"metadata": {"labels": {"webhooks.knative.dev/exclude": "true"}}}`)
+	harness.Eventually(t, "the object is created without admission", func(ctx context.Context) error {
+		_, err := client(env, ref).Create(ctx, crowded(t, mine), metav1.CreateOptions{})
+		return err
+	})
+	env.Patch(t, namespace, `{"metadata": {"labels": {"webhooks.knative.dev/exclude": null}}}`)
+	harness.Eventually(t, "admission is back", func(ctx context.Context) error {
+		_, err := client(env, at(hub, mine, "")).Create(ctx, crowded(t, mine), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if !apierrors.IsBadRequest(err) {
+			return fmt.Errorf("creating another: %w", err)
+		}
+		return nil
+	})
+
+	create(t, env, theirs, foreign("subject", nil))
+	before := env.Stored(t, ref)
+	for _, version := range old {
+		expectListedAndWatched(t, env, at(version, theirs, "subject"))
+		expectRejected(t, env, at(version, mine, "crowded"))
+	}
+	if after := env.Stored(t, ref); after != before {
+		t.Error("a rejected write has changed the object")
+	}
+
+	// It becomes writable at every version as soon as its annotations leave room.
+	want := spec(t, env, ref)
+	env.Patch(t, ref, `{"metadata": {"annotations": {"filler": "short"}}}`)
+	for _, version := range old {
+		env.Patch(t, at(version, mine, "crowded"), `{"metadata": {"labels": {"written-at": "`+version+`"}}}`)
+		expectEqual(t, "spec at v1 after a write at "+version, want, spec(t, env, ref))
+	}
+	if text := env.Stored(t, ref); strings.Contains(text, words.Truncated) || strings.Contains(text, words.Stash) {
+		t.Error("the label or the annotation is in etcd")
+	}
+}
+
+// expectListedAndWatched expects that an object is the first event of a watch of its namespace, and in a list of all namespaces.
+func expectListedAndWatched(t *testing.T, env *harness.Env, ref harness.Ref) {
+	t.Helper()
+	events, err := client(env, ref).Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("watching at %s: %v", ref.Resource.Version, err)
+	}
+	defer events.Stop()
+	if got := next(t, events, watch.Added); got.GetName() != ref.Name {
+		t.Errorf("at %s the first event is about %s", ref.Resource.Version, got.GetName())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), harness.Deadline)
+	defer cancel()
+	for _, revision := range []string{"", "0"} { // from etcd and from the API server's cache
+		if _, err := env.Dynamic.Resource(ref.Resource).List(ctx, metav1.ListOptions{ResourceVersion: revision}); err != nil {
+			t.Errorf("listing at %s: %v", ref.Resource.Version, err)
+		}
+	}
+}
+
+// expectRejected expects that no request writes through a representation that lacks something.
+func expectRejected(t *testing.T, env *harness.Env, ref harness.Ref) {
+	t.Helper()
+	shown := get(t, env, ref)
+	if shown.GetLabels()[words.Truncated] == "" {
+		t.Errorf("at %s the labels are %v, want %s", ref.Resource.Version, shown.GetLabels(), words.Truncated)
+	}
+	const label = `{"metadata": {"labels": {"a": "b"}}}`
+	patch := func(kind types.PatchType, text string, subresources ...string) error {
+		_, err := client(env, ref).Patch(t.Context(), ref.Name, kind, []byte(text), metav1.PatchOptions{FieldManager: "test"}, subresources...)
+		return err
+	}
+	manifest := fmt.Sprintf("apiVersion: samples.knative.dev/%s\nkind: AddressableService\nmetadata: {name: %s, labels: {a: b}}\n",
+		ref.Resource.Version, ref.Name)
+	kubectl := func(input string, args ...string) error {
+		_, err := env.TryKubectl(t, input, append(args, "--namespace", ref.Namespace)...)
+		return err
+	}
+	resource := "addressableservices." + ref.Resource.Version + "." + ref.Resource.Group
+	t.Setenv("KUBE_EDITOR", "sed -i s/name:/name:/;s/x.*x/x/")
+	const want = "this version cannot show the object without losing properties of others"
+	for what, err := range map[string]error{
+		"a label":                   patch(types.MergePatchType, label),
+		"less annotations":          patch(types.MergePatchType, `{"metadata": {"annotations": {"filler": null}}}`),
+		"a removal of the label":    patch(types.MergePatchType, `{"metadata": {"labels": null, "annotations": {"filler": null}}}`),
+		"a status":                  patch(types.MergePatchType, `{"status": {"observedGeneration": 1}}`, "status"),
+		"an object without labels":  tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { o.SetLabels(nil) }),
+		"what kubectl has labelled": kubectl("", "label", resource, ref.Name, "a=b"),
+		"what kubectl has applied":  kubectl(manifest, "apply", "--server-side", "--filename", "-"),
+		"what kubectl has edited":   kubectl("", "edit", resource, ref.Name),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("writing %s at %s: %v, want a rejection that contains %q", what, ref.Resource.Version, err, want)
+		}
+	}
+}
