@@ -16,6 +16,8 @@ import (
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/kmeta"
+
+	"github.com/mallard-dev/mallard/pkg/tracker"
 )
 
 // Wakes wakes objects of one reconciler, and remembers why until their pass begins. It
@@ -26,6 +28,8 @@ type Wakes struct {
 	impl   *controller.Impl
 	kind   string
 	memory *memory
+	// tracker is nil if the context of the controller had one.
+	tracker *tracker.Tracker
 }
 
 // Event is something that happened to an object that an informer watches. Its methods

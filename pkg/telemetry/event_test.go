@@ -6,7 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package telemetry
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -138,10 +140,16 @@ func track(t *testing.T, impl *controller.Impl, name, by string) {
 func TestATrackedChangeNamesTheObjectThatChanged(t *testing.T) {
 	for name, kind := range map[string]schema.GroupVersionKind{"typed": corev1.SchemeGroupVersion.WithKind("ConfigMap"), "says what it is": {}} {
 		t.Run(name, func(t *testing.T) {
-			impl, wakes := newController(t, nil)
-			track(t, impl, "target", "a")
-			track(t, impl, "target", "b")
-			for range 2 {
+			var impl *controller.Impl
+			var wakes *Wakes
+			impl, wakes = newController(t, func(_ context.Context, key string) error {
+				track(t, impl, "target", strings.TrimPrefix(key, "ns/"))
+				return nil
+			})
+			impl.EnqueueKey(named("a"))
+			impl.EnqueueKey(named("b"))
+			// Tracking for the first time enqueues each once more.
+			for range 4 {
 				key, _ := impl.WorkQueue().Get()
 				if err := impl.Reconciler.Reconcile(t.Context(), key.(types.NamespacedName).String()); err != nil {
 					t.Error(err)
@@ -158,7 +166,7 @@ func TestATrackedChangeNamesTheObjectThatChanged(t *testing.T) {
 			}
 			want := []string{"deleted ConfigMap ns/target"}
 			got := causesOf(kindOf(t))
-			if len(got) != 4 || !slices.Equal(got[2], want) || !slices.Equal(got[3], want) {
+			if len(got) != 6 || !slices.Equal(got[4], want) || !slices.Equal(got[5], want) {
 				t.Errorf("the causes are %q, want %q in the last two", got, want)
 			}
 		})
@@ -197,5 +205,26 @@ func TestAnUpdateWakesThoseWhoseSelectorTheObjectHasLeft(t *testing.T) {
 				t.Errorf("woken are %q, want %q", keys, tc.want)
 			}
 		})
+	}
+}
+
+func TestInstrument_ReconciliationTracksAnother_FormerTargetIsForgotten(t *testing.T) {
+	var impl *controller.Impl
+	target := "first"
+	impl, _ = newController(t, func(context.Context, string) error {
+		track(t, impl, target, "a")
+		return nil
+	})
+	for _, target = range []string{"first", "second"} {
+		if err := impl.Reconciler.Reconcile(t.Context(), "ns/a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]int{"first": 0, "second": 1} {
+		changed := thing(name, "1").(*corev1.ConfigMap) //nolint:forcetypeassert // it is one
+		changed.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
+		if got := impl.Tracker.GetObservers(changed); len(got) != want {
+			t.Errorf("%s is observed by %v, want %d", name, got, want)
+		}
 	}
 }

@@ -24,8 +24,9 @@ import (
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
-	"knative.dev/pkg/tracker"
 	"knative.dev/pkg/webhook"
+
+	"github.com/mallard-dev/mallard/pkg/tracker"
 )
 
 // Instrument wraps impl.Reconciler, so it comes after whatever else does, and replaces
@@ -45,10 +46,11 @@ func Instrument(ctx context.Context, impl *controller.Impl, kind string) *Wakes 
 		w.passes.Add(ctx, 0, metric.WithAttributes(kindKey.String(kind), resultKey.String(string(result))))
 	}
 	if controller.GetTracker(ctx) == nil {
-		impl.Tracker = tracker.New(func(key types.NamespacedName) {
+		w.tracker = tracker.New(func(key types.NamespacedName) {
 			w.note(key, Cause{What: Tracked})
 			impl.EnqueueKey(key)
-		}, controller.GetTrackerLease(ctx))
+		})
+		impl.Tracker = w.tracker
 	}
 	impl.Reconciler = w.wrap(impl.Reconciler)
 	return w
@@ -125,6 +127,10 @@ func (o *observed) Reconcile(ctx context.Context, key string) error {
 	w.active.Add(ctx, 1, kind)
 	defer w.active.Add(ctx, -1, kind)
 	start := time.Now()
+	if w.tracker != nil {
+		w.tracker.Begin(name)
+		defer func() { w.tracker.End(name, err) }()
+	}
 	err = o.inner.Reconcile(ctx, key)
 	o.ended(ctx, span, name, time.Since(start), err)
 	return err

@@ -36,6 +36,7 @@ import (
 	samplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
+	mallardtracker "github.com/mallard-dev/mallard/pkg/tracker"
 )
 
 // Clients and listers therefore are fields of a reconciler, and what it asks for has to bring its own deadline.
@@ -166,7 +167,7 @@ func TestResyncAndLease(t *testing.T) {
 
 func TestTracker(t *testing.T) {
 	var woken []types.NamespacedName
-	tr := tracker.New(func(key types.NamespacedName) { woken = append(woken, key) }, time.Hour)
+	tr := mallardtracker.New(func(key types.NamespacedName) { woken = append(woken, key) })
 	ref := tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: ns, Name: "target"}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "target"}}
 	gvk := corev1.SchemeGroupVersion.WithKind("Service")

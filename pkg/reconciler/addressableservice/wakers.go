@@ -46,8 +46,7 @@ func (w *wakers) addressableServices() []cache.ResourceEventHandler {
 			}
 		}),
 		w.wakes.On(gvk.Kind, func(e telemetry.Event) { e.EnqueueObservers(gvk) }),
-		// Without this the tracker keeps what a deleted object tracked until
-		// its lease ends, hours later.
+		// A process that does not lead reconciles nothing, which would also drop the references of a deleted object.
 		cache.ResourceEventHandlerFuncs{DeleteFunc: w.tracker.OnDeletedObserver},
 	}
 }

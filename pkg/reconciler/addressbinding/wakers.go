@@ -45,8 +45,7 @@ func (w *wakers) addressBindings() []cache.ResourceEventHandler {
 	return []cache.ResourceEventHandler{
 		w.wakes.On(gvk.Kind, telemetry.Event.Enqueue),
 		w.wakes.On(gvk.Kind, w.contended),
-		// Without this the tracker keeps what a deleted object tracked until
-		// its lease ends, which is a day.
+		// A process that does not lead reconciles nothing, which would also drop the references of a deleted object.
 		cache.ResourceEventHandlerFuncs{DeleteFunc: w.tracker.OnDeletedObserver},
 	}
 }
