@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,11 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
-
-	"knative.dev/pkg/apiextensions/storageversion"
 )
 
 const (
@@ -36,8 +34,7 @@ const (
 
 // Migrator moves objects. NewForConfig makes one.
 type Migrator struct {
-	// Objects, Metadata and Definitions are clients of the same API server.
-	Objects     dynamic.Interface
+	// Metadata and Definitions are clients of the same API server.
 	Metadata    metadata.Interface
 	Definitions clientset.Interface
 	// Log gets progress, what is tried again, and each object that failed.
@@ -57,9 +54,6 @@ func NewForConfig(config *rest.Config, log *zap.SugaredLogger) (*Migrator, error
 	}
 	m := &Migrator{Log: log, Backoff: defaultBackoff, Every: defaultEvery}
 	var err error
-	if m.Objects, err = dynamic.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("making a client for objects: %w", err)
-	}
 	if m.Metadata, err = metadata.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("making a client for metadata: %w", err)
 	}
@@ -73,8 +67,8 @@ func NewForConfig(config *rest.Config, log *zap.SugaredLogger) (*Migrator, error
 type Summary struct {
 	// Resource is the name of the definition, and Version its storage version.
 	Resource, Version string
-	// Cleaned is how many objects had entries of managedFields removed, and Moved how many were written so that they are stored
-	// at Version; one that was stored so already counts, too. Gone is how many were deleted before it was their turn.
+	// Cleaned is how many objects had entries of managedFields removed, and Moved how many were written because they might
+	// not have been stored at Version, the cleaned ones among them. Gone is how many were deleted before it was their turn.
 	Cleaned, Moved, Gone int
 	// StoredBefore and Stored are status.storedVersions at the beginning and at the end.
 	StoredBefore, Stored []string
@@ -106,7 +100,7 @@ type run struct {
 // before it was done. Either way Migrate may be called again. The Summary tells what has been done in any case.
 func (m *Migrator) Migrate(ctx context.Context, resource schema.GroupResource, drop []string) (Summary, error) {
 	log := m.Log.With("resource", resource.String())
-	r := &run{migrator: m, log: log, tally: newTally(log, m.Every)}
+	r := &run{migrator: m, log: log, tally: &tally{log: log, every: m.Every}}
 	summary := Summary{Resource: resource.String()}
 	if err := r.read(ctx, resource, drop); err != nil {
 		return summary, fmt.Errorf("migrating %s: %w", resource, err)
@@ -114,11 +108,11 @@ func (m *Migrator) Migrate(ctx context.Context, resource schema.GroupResource, d
 	summary.Version, summary.StoredBefore, summary.Stored = r.plan.storage.Version, r.crd.Status.StoredVersions, r.crd.Status.StoredVersions
 	r.log.Infow("Migrating", "storageVersion", summary.Version, "storedVersions", summary.StoredBefore, "kept", r.plan.keep.UnsortedList())
 
-	err := r.clean(ctx)
-	if err == nil {
-		err = r.move(ctx, resource)
-	}
+	err := r.writeAll(ctx)
 	failures := r.tally.sorted()
+	if err == nil && len(failures) == 0 && r.tally.moves {
+		err = r.prune(ctx)
+	}
 	for _, failure := range failures {
 		r.log.Errorw("Failed", "object", failure.Object.String(), "error", failure.Err.Error())
 	}
@@ -142,16 +136,9 @@ func (r *run) read(ctx context.Context, resource schema.GroupResource, drop []st
 	if err != nil {
 		return err
 	}
-	r.plan, err = newPlan(r.crd, drop)
-	return err
-}
-
-// move has upstream's Migrator write each object. That objects are left is said by the failures themselves.
-func (r *run) move(ctx context.Context, resource schema.GroupResource) error {
-	r.tally.begin("Moving objects")
-	err := storageversion.NewMigrator(objects{run: r}, definitions{run: r}).Migrate(ctx, resource)
-	if errors.Is(err, errObjectsLeft) {
-		return nil
+	if r.plan, err = newPlan(r.crd, drop); err != nil {
+		return err
 	}
-	return err //nolint:wrapcheck // it says what was being done
+	r.tally.moves = !slices.Equal(r.crd.Status.StoredVersions, []string{r.plan.storage.Version})
+	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.uber.org/zap"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,74 +20,51 @@ import (
 // server then, or a webhook, and not the objects.
 const hopeless = 3
 
-// tally counts what happens to objects, and says so every so many of them. Pages are listed while objects of earlier
-// ones are written, so it has a lock.
+// tally counts what happens to objects, and logs it every so many of them.
 type tally struct {
 	log   *zap.SugaredLogger
 	every int
+	// moves is whether objects may be stored at another version than the storage version, so that a write moves them.
+	moves bool
 
-	mu sync.Mutex
-	// doing is what is done to each object at present.
-	doing          string
 	seen, listed   int
 	left           int64
 	moved, cleaned int
 	gone           int
 	inARow         int
-	failures       []*ObjectError
-	failed         map[types.NamespacedName]bool
-}
-
-func newTally(log *zap.SugaredLogger, every int) *tally {
-	return &tally{log: log, every: every, failed: map[types.NamespacedName]bool{}}
-}
-
-// begin starts counting objects anew, for the next thing that is done to all of them.
-func (t *tally) begin(doing string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.doing, t.seen, t.listed, t.left = doing, 0, 0, 0
+	failures       ObjectsError
 }
 
 // page takes note of how many objects a list had and how many are still to come, which is nil when the server does not say.
 func (t *tally) page(n int, remaining *int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.listed, t.left = t.listed+n, 0
 	if remaining != nil {
 		t.left = *remaining
 	}
 }
 
-// hasFailed says whether an object has failed already.
-func (t *tally) hasFailed(object types.NamespacedName) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.failed[object]
-}
-
-// note takes note of one object: wrote says what to count if err is nil. It returns an error only if there is no use in
-// going on with the others.
-func (t *tally) note(object types.NamespacedName, wrote *int, err error) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// note takes note of one object. It returns an error only if there is no use in going on with the others.
+func (t *tally) note(object types.NamespacedName, cleaned, wrote bool, err error) error {
 	t.seen++
 	if t.seen%t.every == 0 {
-		t.log.Infow(t.doing, "done", t.seen, "of", int64(t.listed)+t.left, "failed", len(t.failures))
+		t.log.Infow("Moving objects", "done", t.seen, "of", int64(t.listed)+t.left, "failed", len(t.failures))
 	}
 	exhausted, isExhausted := errors.AsType[*exhaustedError](err)
 	interrupted, isInterrupted := errors.AsType[*interruptedError](err)
 	switch {
 	case err == nil:
-		if wrote != nil {
-			*wrote++
+		if cleaned {
+			t.cleaned++
+		}
+		if wrote && t.moves {
+			t.moved++
 		}
 	case isInterrupted:
 		return interrupted
 	case apierrors.IsNotFound(err):
 		t.gone++
 	default:
-		t.failures, t.failed[object] = append(t.failures, &ObjectError{object, err}), true
+		t.failures = append(t.failures, &ObjectError{object, err})
 	}
 	if !isExhausted {
 		t.inARow = 0
@@ -145,8 +121,6 @@ func (e ObjectsError) Unwrap() []error {
 
 // sorted are the failures by namespace and name.
 func (t *tally) sorted() ObjectsError {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	return slices.SortedFunc(slices.Values(t.failures), func(a, b *ObjectError) int {
 		return strings.Compare(a.Object.String(), b.Object.String())
 	})

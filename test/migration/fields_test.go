@@ -146,7 +146,7 @@ func TestEntriesOfVersionsThatStayAreKept(t *testing.T) {
 }
 
 // Moving writes an object, and a write empties managedFields that name a version that is gone. So cleaning comes first.
-func TestCleaningComesBeforeMoving(t *testing.T) {
+func TestMigrate_StaleManagedFields_EachObjectIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.store(t, 2)
@@ -162,7 +162,7 @@ func TestCleaningComesBeforeMoving(t *testing.T) {
 	if _, err := m.Migrate(t.Context(), k.resource, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{string(types.JSONPatchType), string(types.JSONPatchType), string(types.MergePatchType), string(types.MergePatchType), string(types.StrategicMergePatchType)}
+	want := []string{string(types.JSONPatchType), string(types.JSONPatchType), string(types.MergePatchType)}
 	if fmt.Sprint(written) != fmt.Sprint(want) {
 		t.Errorf("writes are %q, want %q", written, want)
 	}
