@@ -13,12 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/rules"
-	"sigs.k8s.io/yaml"
 )
 
 const monitoring = "../../../monitoring/"
@@ -32,19 +30,25 @@ type alertCase struct {
 }
 
 var alertCases = map[string]alertCase{
-	"MallardMetricsMissing": {`up{job="controller"} 1x60`, `process_ready{job="controller"} 0x60`, "No process"},
+	"MallardMetricsMissing": {
+		`process_ready{job="controller",instance="a"} 1x9
+		 process_ready{job="webhook",instance="b"} 1x60`,
+		`process_ready{job="controller",instance="a"} 1x9
+		 process_ready{job="controller",instance="c"} 0x60
+		 process_ready{job="webhook",instance="b"} 1x60`, "No controller of Mallard",
+	},
 	"MallardNotReady": {
 		`process_ready{job="webhook",instance="a"} 0x60`,
 		`process_ready{job="webhook",instance="a"} 0x9 1x60`, "webhook on a has not been ready",
 	},
 	"MallardNoLeader": {
 		// One process has lost the lease, the other has never held it.
-		`leader_held{kind="Widget",lease="l",instance="a"} 0x60
+		`leader_held{kind="Widget",lease="c.00-of-01",instance="a"} 0x60
 		 reconcile_passes_total{kind="Widget",instance="a"} 0x60
 		 reconcile_passes_total{kind="Widget",instance="b"} 0x60`,
 		`reconcile_passes_total{kind="Widget",instance="a"} 0x60
-		 leader_held{kind="Widget",lease="l",instance="a"} 0x60
-		 leader_held{kind="Widget",lease="l",instance="b"} 1x60`, "led Widget",
+		 leader_held{kind="Widget",lease="c.00-of-01",instance="a"} 0x60
+		 leader_held{kind="Widget",lease="c.00-of-01",instance="b"} 1x60`, "led Widget",
 	},
 	"MallardTwoLeaders": {
 		`leader_held{kind="Widget",lease="l",instance="a"} 1x60
@@ -58,7 +62,7 @@ var alertCases = map[string]alertCase{
 		 reconcile_passes_total{kind="Widget",result="error"} 0+1x60`,
 		`reconcile_passes_total{kind="Widget",result="success"} 0+6x60
 		 reconcile_passes_total{kind="Widget",result="conflict"} 0+6x60
-		 reconcile_passes_total{kind="Widget",result="error"} 0+1x60`, "25% of the passes over Widget fail",
+		 reconcile_passes_total{kind="Widget",result="error"} 0+1x60`, "25% of the reconciliations of Widget fail",
 	},
 	"MallardReconcileSlow": {
 		`reconcile_duration_seconds_bucket{kind="Widget",result="success",le="5"} 0+9x60
@@ -66,7 +70,7 @@ var alertCases = map[string]alertCase{
 		 reconcile_duration_seconds_bucket{kind="Widget",result="success",le="+Inf"} 0+10x60`,
 		`reconcile_duration_seconds_bucket{kind="Widget",result="success",le="5"} 0+1000x60
 		 reconcile_duration_seconds_bucket{kind="Widget",result="success",le="10"} 0+1001x60
-		 reconcile_duration_seconds_bucket{kind="Widget",result="success",le="+Inf"} 0+1001x60`, "over Widget takes 9",
+		 reconcile_duration_seconds_bucket{kind="Widget",result="success",le="+Inf"} 0+1001x60`, "of Widget takes 9",
 	},
 	"MallardQueueStuck": {
 		`kn_workqueue_longest_running_processor_seconds{name="widgets"} 0+60x60`,
@@ -97,7 +101,7 @@ var alertCases = map[string]alertCase{
 	"MallardConfigMapRefused": {
 		`config_valid{config_map="config-x",instance="a"} 1x60
 		 config_valid{config_map="config-x",instance="b"} 0x60`,
-		`config_valid{config_map="config-x",instance="a"} 1x60`, "config-x is bad",
+		`config_valid{config_map="config-x",instance="a"} 1x60`, "config-x is invalid",
 	},
 	"MallardWebhookSlow": {
 		`kn_webhook_handler_duration_seconds_bucket{le="1"} 0+9x60
@@ -119,8 +123,70 @@ var alertCases = map[string]alertCase{
 	"MallardConversionTruncates": {
 		`conversion_bag_truncated_total{job="webhook"} 0x40 1x20`,
 		`conversion_bag_truncated_total{job="webhook"} 1x60
-		 conversion_bag_large_total{job="webhook"} 0+1x60`, "without all that belongs to it",
+		 conversion_bag_large_total{job="webhook"} 0+1x60`, "without all its properties",
 	},
+}
+
+// moreCases are further cases of alerts that have more than one trouble.
+var moreCases = []struct{ alert, name, series, says string }{
+	{"MallardMetricsMissing", "no webhook", `process_ready{job="controller"} 1x60
+		process_ready{job="webhook"} 1x9`, "No webhook of Mallard"},
+	{"MallardMetricsMissing", "never a webhook", `process_ready{job="controller"} 1x60`, "No webhook of Mallard has"},
+	{"MallardNoLeader", "a share without a leader", `reconcile_passes_total{kind="Widget",instance="a"} 0x60
+		leader_held{kind="Widget",lease="c.00-of-02",instance="a"} 1x60
+		leader_held{kind="Widget",lease="c.01-of-02",instance="b"} 1x9`, "led Widget (c.01-of-02)"},
+	{"MallardNoLeader", "another number of shares", `reconcile_passes_total{kind="Widget",instance="a"} 0x60
+		leader_held{kind="Widget",lease="c.00-of-02",instance="a"} 1x9
+		leader_held{kind="Widget",lease="c.01-of-02",instance="b"} 1x9
+		leader_held{kind="Widget",lease="c.00-of-01",instance="c"} _x9 1x50`, ""},
+}
+
+func TestAlerts_FurtherTroubles_FireOnce(t *testing.T) {
+	alerts := alertsByName(t)
+	for _, tc := range moreCases {
+		t.Run(tc.alert+" "+tc.name, func(t *testing.T) {
+			says := evaluate(t, alerts[tc.alert], tc.series)
+			if tc.says == "" && len(says) > 0 || tc.says != "" && (len(says) != 1 || !strings.Contains(says[0], tc.says)) {
+				t.Errorf("it says %q, want one that says %q", says, tc.says)
+			}
+		})
+	}
+}
+
+// TestAlerts_SeveralInstallations_AreKeptApart evaluates each alert where one installation is in trouble and others, in another namespace of the
+// same cluster and in the same namespace of another cluster, are not.
+func TestAlerts_SeveralInstallations_AreKeptApart(t *testing.T) {
+	alerts := alertsByName(t)
+	for name, tc := range alertCases {
+		t.Run(name, func(t *testing.T) {
+			neighbours := installation(tc.well, "one", "theirs") + "\n" + installation(tc.well, "two", "ours")
+			if says := evaluate(t, alerts[name], neighbours); len(says) > 0 {
+				t.Errorf("two installations that are well disturb each other: %q", says)
+			}
+			says := evaluate(t, alerts[name], installation(tc.trouble, "one", "ours")+"\n"+neighbours)
+			if len(says) != 1 || !strings.Contains(says[0], tc.says) && !strings.Contains(says[0], "in ours") {
+				t.Errorf("beside installations that are well, an installation in trouble says %q, want one that says %q", says, tc.says)
+			}
+		})
+	}
+}
+
+// installation gives series the labels of one installation.
+func installation(series, cluster, namespace string) string {
+	return strings.ReplaceAll(series, "{", `{cluster="`+cluster+`",namespace="`+namespace+`",`)
+}
+
+func alertsByName(t *testing.T) map[string]rulefmt.Rule {
+	t.Helper()
+	alerts, err := alertsOf(monitoring + "rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]rulefmt.Rule{}
+	for _, alert := range alerts {
+		byName[alert.Alert] = alert
+	}
+	return byName
 }
 
 func TestEachAlertFiresOnItsTroubleAlone(t *testing.T) {
@@ -180,23 +246,4 @@ func evaluate(t *testing.T, alert rulefmt.Rule, series string) []string {
 		}
 	}
 	return summaries
-}
-
-func TestThePrometheusRuleHoldsTheSameAlerts(t *testing.T) {
-	var plain struct {
-		Groups any `json:"groups"`
-	}
-	var manifest struct {
-		Spec struct {
-			Groups any `json:"groups"`
-		} `json:"spec"`
-	}
-	for file, into := range map[string]any{"rules.yaml": &plain, "prometheusrule.yaml": &manifest} {
-		if err := yaml.Unmarshal([]byte(read(t, monitoring+file)), into); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-	}
-	if diff := cmp.Diff(plain.Groups, manifest.Spec.Groups); diff != "" {
-		t.Errorf("-rules.yaml, +prometheusrule.yaml:\n%s", diff)
-	}
 }

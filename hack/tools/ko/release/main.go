@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 }
 
 // written are what a release consists of. Nothing else in the output folder is touched.
-var written = []string{"install.yaml", "post-install.yaml", "kustomize.tar.gz", "images.txt", "sbom", "checksums.txt"}
+var written = []string{"install.yaml", "post-install.yaml", "monitoring.yaml", "kustomize.tar.gz", "images.txt", "sbom", "checksums.txt"}
 
 // release makes everything in a new folder, and moves it to the output folder once it is complete: what was there of
 // an earlier one is replaced.
@@ -67,10 +67,11 @@ func release(ctx context.Context, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 
-	manifests, err := readTree(sourceFS(o), "config", "post-install", "kustomize", "samples", "LICENSE")
+	manifests, err := readTree(sourceFS(o), "config", "post-install", "kustomize", "samples", "monitoring", "LICENSE")
 	if err != nil {
 		return err
 	}
+	manifests = completeRule(manifests)
 	programs, err := importPaths(manifests)
 	if err != nil {
 		return err
@@ -91,6 +92,7 @@ func release(ctx context.Context, o options) (err error) {
 	for name, content := range map[string][]byte{
 		"install.yaml":      oneFile(manifests, "config", "Mallard "+o.version+": kubectl apply -f install.yaml"),
 		"post-install.yaml": oneFile(manifests, "post-install", "Migrates to Mallard "+o.version+": kubectl replace --force -f post-install.yaml"),
+		"monitoring.yaml":   oneFile(operatorsOwn(manifests), "monitoring", "Alerts and scraping by the Prometheus operator: kubectl apply -f monitoring.yaml"),
 		"kustomize.tar.gz":  compressed, "images.txt": []byte(list.String()),
 	} {
 		if err := write(filepath.Join(scratch, name), content); err != nil {

@@ -78,6 +78,26 @@ func pin(manifests []manifest, pinned map[string]string, version string) []manif
 	return result
 }
 
+// ruleHead is the PrometheusRule in the checkout, which ends where its groups of rules begin; rules are those.
+const ruleHead, rules = "monitoring/prometheusrule.yaml", "monitoring/rules.yaml"
+
+// completeRule puts the alerts into the PrometheusRule, indented as its spec.
+func completeRule(manifests []manifest) []manifest {
+	result := slices.Clone(manifests)
+	head := slices.IndexFunc(result, func(m manifest) bool { return m.path == ruleHead })
+	alerts := slices.IndexFunc(result, func(m manifest) bool { return m.path == rules })
+	if head >= 0 && alerts >= 0 {
+		indented := regexp.MustCompile(`(?m)^(.)`).ReplaceAll(result[alerts].content, []byte("  $1"))
+		result[head].content = slices.Concat(result[head].content, indented)
+	}
+	return result
+}
+
+// operatorsOwn are the manifests that are objects of Kubernetes; a configuration of Prometheus is none.
+func operatorsOwn(manifests []manifest) []manifest {
+	return slices.DeleteFunc(slices.Clone(manifests), func(m manifest) bool { return !bytes.Contains(m.content, []byte("\napiVersion:")) })
+}
+
 // oneFile is the manifests of a folder in one file that begins with a comment, in the order in which `kubectl apply -R`
 // takes them.
 func oneFile(manifests []manifest, folder, comment string) []byte {

@@ -29,6 +29,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -148,6 +149,7 @@ func TestReleaseIsTheSameWhereverItIsMade(t *testing.T) {
 	})
 	t.Run("Install", func(t *testing.T) { expectPinned(t, first["install.yaml"], []string{images[0], images[2]}) })
 	t.Run("PostInstall", func(t *testing.T) { expectPinned(t, first["post-install.yaml"], images[1:2]) })
+	t.Run("Monitoring", func(t *testing.T) { expectMonitoring(t, first["monitoring.yaml"]) })
 	t.Run("Kustomize", func(t *testing.T) { expectKustomize(t, first["kustomize.tar.gz"], images) })
 	t.Run("SBOM", func(t *testing.T) { expectSPDX(t, first, images) })
 	t.Run("Checksums", func(t *testing.T) { expectChecksums(t, first) })
@@ -166,6 +168,61 @@ func expectPinned(t *testing.T, manifests string, images []string) {
 	}
 	if !strings.Contains(manifests, "app.kubernetes.io/version: "+testVersion+"\n") {
 		t.Errorf("the version %s is not named", testVersion)
+	}
+}
+
+// TestMonitoring_Manifests_HaveAlertsAndServiceMonitor looks at what the Prometheus operator gets, without building images.
+func TestMonitoring_Manifests_HaveAlertsAndServiceMonitor(t *testing.T) {
+	manifests, err := readTree(os.DirFS(root), "monitoring")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectMonitoring(t, string(oneFile(operatorsOwn(pin(completeRule(manifests), nil, testVersion)), "monitoring", "a comment")))
+}
+
+func expectMonitoring(t *testing.T, content string) {
+	t.Helper()
+	type rules struct {
+		Groups []struct {
+			Rules []struct {
+				Alert string `json:"alert"`
+				Expr  string `json:"expr"`
+			} `json:"rules"`
+		} `json:"groups"`
+	}
+	var plain rules
+	source, err := os.ReadFile(filepath.Join(root, "monitoring/rules.yaml"))
+	if err == nil {
+		err = yaml.Unmarshal(source, &plain)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for document := range strings.SplitSeq(content, "---\n") {
+		var object struct {
+			Kind string `json:"kind"`
+			Spec rules  `json:"spec"`
+		}
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatalf("%v:\n%s", err, document)
+		}
+		if object.Kind == "" {
+			continue
+		}
+		kinds = append(kinds, object.Kind)
+		if object.Kind != "PrometheusRule" {
+			continue
+		}
+		if diff := cmp.Diff(plain, object.Spec); diff != "" || len(plain.Groups) == 0 {
+			t.Errorf("the PrometheusRule (-rules.yaml +got):\n%s", diff)
+		}
+	}
+	if want := []string{"PrometheusRule", "ServiceMonitor"}; !slices.Equal(kinds, want) {
+		t.Errorf("monitoring.yaml has %q, want %q", kinds, want)
+	}
+	if strings.Contains(content, "app.kubernetes.io/version: devel") {
+		t.Error("the version devel is left")
 	}
 }
 
@@ -194,6 +251,7 @@ func expectKustomize(t *testing.T, compressed string, images []string) {
 	for _, want := range []string{
 		"config/Kustomization", "config/controller.yaml", "post-install/200-migrate.yaml", "kustomize/overlays/default/kustomization.yaml",
 		"kustomize/overlays/ha/kustomization.yaml", "kustomize/overlays/single-namespace/watched.yaml", "samples/100-hello.yaml", "LICENSE",
+		"monitoring/dashboard.json", "monitoring/rules.yaml", "monitoring/prometheusrule.yaml", "monitoring/scrape-config.yaml", "monitoring/servicemonitor.yaml",
 	} {
 		if !slices.Contains(names, "mallard-"+testVersion+"/"+want) {
 			t.Errorf("the archive lacks %s; it has %q", want, names)
