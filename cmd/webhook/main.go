@@ -29,6 +29,8 @@ type settings struct {
 func main() {
 	var s settings
 	process.MustLoad("webhook", "completes, checks and converts objects of samples.knative.dev, gives others the variables of bindings, checks config maps", &s)
+	// It reconciles a handful of objects: the certificate and the configurations that trust it.
+	s.OneLeader = true
 	ctx := signals.NewContext()
 	process.MustBeFree(ctx, "webhook", "WEBHOOK_PORT", s.Port)
 

@@ -7,65 +7,96 @@ package leader
 
 import (
 	"context"
-	"fmt"
 	"sync"
+	"time"
 )
 
-// gate counts who is at work, and can be shut. Its zero value is open.
+// gate counts the keys of a share that are being reconciled. It shuts by itself at the
+// end of the term. A standby's gate is open: its reconcilers skip keys themselves.
 type gate struct {
-	mu     sync.Mutex
-	shut   bool
-	inside int
-	// empty is closed when the last one leaves; it is there only while drain waits.
+	mu   sync.Mutex
+	shut bool
+	// end is when the term ends; zero while the process does not lead the share.
+	end     time.Time
+	cancels map[int]context.CancelCauseFunc
+	entered int
+	// empty is closed when the last key is done; it exists only after close.
 	empty chan struct{}
 }
 
-// enter says whether work may begin. If so, leave must be called at its end.
-func (g *gate) enter() bool {
+// enter returns the context of a reconciliation and the function that ends it, or false if none may begin.
+func (g *gate) enter(ctx context.Context) (context.Context, func(), bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.shut {
-		return false
+	// The timer of the term may be late, for example after the machine stalled.
+	if g.shut || !g.end.IsZero() && !time.Now().Before(g.end) {
+		return nil, nil, false
 	}
-	g.inside++
-	return true
+	ctx, cancel := context.WithCancelCause(ctx)
+	if g.cancels == nil {
+		g.cancels = map[int]context.CancelCauseFunc{}
+	}
+	g.entered++
+	id := g.entered
+	g.cancels[id] = cancel
+	return ctx, func() { g.leave(id) }, true
 }
 
-func (g *gate) leave() {
+func (g *gate) leave(id int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.inside--; g.inside == 0 && g.empty != nil {
+	g.cancels[id](nil)
+	delete(g.cancels, id)
+	if len(g.cancels) == 0 && g.empty != nil {
 		close(g.empty)
 		g.empty = nil
 	}
 }
 
-// drain shuts the gate and waits until nobody is at work. It fails when ctx ends before.
-func (g *gate) drain(ctx context.Context) error {
+// open begins a term that ends at a time, or with a zero time, the time as a standby.
+func (g *gate) open(end time.Time) {
 	g.mu.Lock()
-	g.shut = true
-	if g.inside == 0 {
-		g.mu.Unlock()
-		return nil
-	}
-	if g.empty == nil {
-		g.empty = make(chan struct{})
-	}
-	empty := g.empty
-	g.mu.Unlock()
-	select {
-	case <-empty:
-		return nil
-	case <-ctx.Done():
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		return fmt.Errorf("%d keys are still being worked on: %w", g.inside, context.Cause(ctx))
+	defer g.mu.Unlock()
+	g.shut, g.end = false, end
+}
+
+// extend moves the end of the term. A term that is over stays over: another process may lead by now.
+func (g *gate) extend(end time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if time.Now().Before(g.end) {
+		g.end = end
 	}
 }
 
-// open lets work begin again.
-func (g *gate) open() {
+// until returns when the term ends.
+func (g *gate) until() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.shut = false
+	return g.end
+}
+
+// close lets nothing begin any more. The channel is closed once nothing is being reconciled.
+func (g *gate) close() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = true
+	if g.empty == nil {
+		g.empty = make(chan struct{})
+	}
+	idle := g.empty
+	if len(g.cancels) == 0 {
+		close(g.empty)
+		g.empty = nil
+	}
+	return idle
+}
+
+// cancel ends the contexts of what is being reconciled.
+func (g *gate) cancel(cause error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, cancel := range g.cancels {
+		cancel(cause)
+	}
 }

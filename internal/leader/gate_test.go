@@ -8,60 +8,74 @@ package leader
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
-func TestAShutGateWaitsForThoseInsideAndLetsNobodyIn(t *testing.T) {
-	var g gate
-	for range 2 {
-		if !g.enter() {
-			t.Fatal("an open gate lets nobody in")
-		}
-	}
-	drained := make(chan error, 1)
-	go func() { drained <- g.drain(t.Context()) }()
-	for g.enter() {
-		g.leave()
-	}
-	g.leave()
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case err := <-drained:
-		t.Fatalf("drained (%v) though one is still inside", err)
+	case <-c:
+		return true
 	default:
+		return false
 	}
-	g.leave()
-	if err := <-drained; err != nil {
-		t.Error(err)
+}
+
+func TestGate_Closed_WaitsForTheWorkUnderWay(t *testing.T) {
+	var g gate
+	ctx, leave, ok := g.enter(t.Context())
+	_, leaveToo, okToo := g.enter(t.Context())
+	if !ok || !okToo {
+		t.Fatal("an open gate lets nobody in")
 	}
-	if g.enter() {
-		t.Error("the gate opens by itself")
+	idle := g.close()
+	if _, _, ok := g.enter(t.Context()); ok {
+		t.Error("a shut gate lets work begin")
 	}
-	g.open()
-	if !g.enter() {
+	leave()
+	if isClosed(idle) {
+		t.Error("idle though work is under way")
+	}
+	leaveToo()
+	if !isClosed(idle) || !isClosed(g.close()) {
+		t.Error("not idle though all work has ended")
+	}
+	if ctx.Err() == nil {
+		t.Error("the context of work that has ended still lives")
+	}
+	g.open(time.Time{})
+	if _, _, ok := g.enter(t.Context()); !ok {
 		t.Error("the gate does not open")
 	}
 }
 
-func TestAGateThatDoesNotDrainSaysHowManyAreInside(t *testing.T) {
+func TestGate_Canceled_EndsTheContextsOfWork(t *testing.T) {
 	var g gate
-	g.enter()
+	ctx, leave, _ := g.enter(t.Context())
+	defer leave()
 	why := errors.New("no time left")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(why)
-	if err := g.drain(ctx); !errors.Is(err, why) || !strings.Contains(err.Error(), "1 keys") {
-		t.Errorf("got %v", err)
-	}
-	g.leave()
-	if err := g.drain(t.Context()); err != nil {
-		t.Errorf("after the last one left: %v", err)
+	g.cancel(why)
+	if !errors.Is(context.Cause(ctx), why) {
+		t.Errorf("the context ended for %v", context.Cause(ctx))
 	}
 }
 
-func TestAnEmptyGateDrainsAtOnce(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := new(gate).drain(ctx); err != nil {
-		t.Error(err)
-	}
+func TestGate_TermEnds_ShutsWithoutATimerAndStaysShut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g gate
+		g.open(time.Now().Add(time.Second))
+		g.extend(time.Now().Add(2 * time.Second))
+		time.Sleep(2*time.Second - time.Nanosecond)
+		if _, leave, ok := g.enter(t.Context()); !ok {
+			t.Error("shut before the end of an extended term")
+		} else {
+			leave()
+		}
+		time.Sleep(time.Nanosecond)
+		g.extend(time.Now().Add(time.Hour))
+		if _, _, ok := g.enter(t.Context()); ok {
+			t.Error("an answer that came too late reopened the gate")
+		}
+	})
 }

@@ -6,222 +6,323 @@ SPDX-License-Identifier: Apache-2.0
 package leader
 
 import (
-	"context"
 	"errors"
-	"sync"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
-
-	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/controller"
-	"knative.dev/pkg/leaderelection"
-	"knative.dev/pkg/logging"
-	"knative.dev/pkg/reconciler"
-	"knative.dev/pkg/system"
-	_ "knative.dev/pkg/system/testing"
 )
 
-var key = types.NamespacedName{Namespace: "ns", Name: "a"}
+// takeover is within what a killed process has a successor.
+const takeover = 18 * time.Second
 
-// worker is a reconciler of one key that stays in its work until it is told.
-type worker struct {
-	reconciler.LeaderAwareFuncs
-
-	began   chan struct{}
-	proceed chan struct{}
-}
-
-func newWorker() *worker {
-	w := &worker{began: make(chan struct{}, 10), proceed: make(chan struct{})}
-	w.PromoteFunc = func(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
-		enqueue(b, key)
-		return nil
-	}
-	return w
-}
-
-func (w *worker) Reconcile(_ context.Context, name string) error {
-	if !w.IsLeaderFor(key) {
-		return controller.NewSkipKey(name)
-	}
-	w.began <- struct{}{}
-	<-w.proceed
-	return nil
-}
-
-func (w *worker) constructor(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return controller.NewContext(ctx, w, controller.ControllerOptions{WorkQueueName: "test", Logger: logging.FromContext(ctx), Concurrency: 1})
-}
-
-// times are short, since nothing else waits for them.
-func times() *leaderelection.Config {
-	return &leaderelection.Config{Buckets: 1, LeaseDuration: 3 * time.Second, RenewDeadline: 500 * time.Millisecond, RetryPeriod: 10 * time.Millisecond}
-}
-
-func newLeader(client *fake.Clientset, identity string) *Leader {
-	return New(Options{Client: client, Namespace: "ns", Component: "Duck", Identity: identity, Times: times()})
-}
-
-// lead runs a worker as a process would, until stop is called; that returns when the process would end.
-func lead(t *testing.T, l *Leader, w *worker) (stop func()) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	impl := l.Lead(w.constructor)(ctx, nil)
-	var tasks sync.WaitGroup
-	tasks.Go(func() { _ = impl.Run(ctx) })
-	tasks.Go(func() {
-		if err := l.Run(ctx); err != nil {
-			t.Errorf("running for the lease: %v", err)
+func TestLeader_Stopped_ReleasesAfterTheLastReconciliation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		first := w.start("first", 1)
+		first.work = func() time.Duration { return 4 * time.Second }
+		w.within(time.Second, "the first leads", w.reconciledBy(first))
+		second := w.start("second", 1)
+		time.Sleep(10 * time.Second)
+		begun := w.reconciledBy(second)
+		first.stop()
+		w.within(5*time.Second, "the first has ended its work", func() bool {
+			if !w.busy(first) {
+				return true
+			}
+			if held := w.holders()["duck.00-of-01"]; held != "first" {
+				t.Fatalf("the lease is held by %q while the first works", held)
+			}
+			return false
+		})
+		w.within(2*time.Second, "the second leads", begun)
+		stopAll(first, second)
+		if held := w.holders(); len(held) > 0 {
+			t.Errorf("still held: %v", held)
 		}
 	})
-	return func() {
-		cancel()
-		tasks.Wait()
-	}
 }
 
-func holder(t *testing.T, client *fake.Clientset, namespace, name string) string {
-	t.Helper()
-	lease, err := client.CoordinationV1().Leases(namespace).Get(t.Context(), name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return ""
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if lease.Spec.HolderIdentity == nil {
-		return ""
-	}
-	return *lease.Spec.HolderIdentity
-}
-
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true,
-		func(context.Context) (bool, error) { return holds(), nil })
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-}
-
-func TestTheLeaseIsGivenBackAfterTheLastWorkerEnded(t *testing.T) {
-	client, w := fake.NewClientset(), newWorker()
-	stop := lead(t, newLeader(client, "one"), w)
-	<-w.began
-	ended := make(chan struct{})
-	go func() { stop(); close(ended) }()
-	eventually(t, "the reconciler is demoted", func() bool { return !w.IsLeaderFor(key) })
-	if got := holder(t, client, "ns", "duck.00-of-01"); got != "one" {
-		t.Errorf("the lease is held by %q while a worker of \"one\" is not done", got)
-	}
-	close(w.proceed)
-	<-ended
-	if got := holder(t, client, "ns", "duck.00-of-01"); got != "" {
-		t.Errorf("the lease is held by %q after the end", got)
-	}
-}
-
-// The day that this fails knative.dev/pkg gives leases back after its workers, and
-// internal/leader may be no longer needed.
-func TestKnativeGivesTheLeaseBackBeforeItsWorkersEnd(t *testing.T) {
-	client, w := fake.NewClientset(), newWorker()
-	ctx, cancel := context.WithCancel(t.Context())
-	cc := times().GetComponentConfig("duck")
-	cc.Identity, cc.LeaseName = "one", func(uint32) string { return "lease" }
-	ctx = leaderelection.WithStandardLeaderElectorBuilder(ctx, client, cc)
-	ended := make(chan error, 1)
-	go func() { ended <- w.constructor(ctx, nil).Run(ctx) }()
-	<-w.began
-	cancel()
-	eventually(t, "knative gives the lease back while a worker is not done", func() bool {
-		return holder(t, client, system.Namespace(), "lease") == ""
+func TestLeader_RestartedWithItsIdentity_LeadsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		first := w.start("pod", 1)
+		w.within(time.Second, "it leads", w.reconciledBy(first))
+		other := w.start("other", 1)
+		time.Sleep(5 * time.Second)
+		first.kill()
+		same := w.start("pod", 1)
+		w.within(time.Second, "its successor leads", w.reconciledBy(same))
+		stopAll(first, same, other)
 	})
-	close(w.proceed)
-	if err := <-ended; err != nil {
-		t.Error(err)
+}
+
+// The answer to the last renewal arrives late, and the network is cut then.
+func TestLeader_RenewalAnsweredLate_StopsBeforeAnotherLeads(t *testing.T) {
+	for _, stubborn := range []bool{false, true} {
+		for late := time.Duration(0); late <= 15*time.Second; late += 250 * time.Millisecond {
+			t.Run(fmt.Sprint(late, stubborn), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t)
+					first := w.start("first", 1)
+					first.stubborn = stubborn
+					first.work = func() time.Duration { return time.Duration(rand.Int64N(int64(4 * time.Second))) }
+					w.within(time.Second, "the first leads", w.reconciledBy(first))
+					second := w.start("second", 1)
+					time.Sleep(5 * time.Second)
+					var last bool
+					first.set(func(string) (time.Duration, time.Duration, error) {
+						if last {
+							return cut("")
+						}
+						last = true
+						return time.Millisecond, late, nil
+					})
+					w.within(takeover+time.Second+late, "the second leads", w.reconciledBy(second))
+					stopAll(first, second)
+				})
+			})
+		}
 	}
 }
 
-func TestARestartedProcessTakesItsOwnLeaseAtOnce(t *testing.T) {
-	client, first := fake.NewClientset(), newWorker()
-	crashed := newLeader(client, "one")
-	stopFirst := lead(t, crashed, first)
-	<-first.began
-	// As after kill -9 the lease stays, and nobody renews it; the fake has one store for both.
-	ghost, err := client.CoordinationV1().Leases("ns").Get(t.Context(), "duck.00-of-01", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	close(first.proceed)
-	stopFirst()
-	if _, err := client.CoordinationV1().Leases("ns").Update(t.Context(), ghost, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-
-	other, same := newWorker(), newWorker()
-	close(other.proceed)
-	close(same.proceed)
-	stopOther := lead(t, newLeader(client, "two"), other)
-	defer stopOther()
-	stopSame := lead(t, newLeader(client, "one"), same)
-	defer stopSame()
-	select {
-	case <-same.began:
-	case <-other.began:
-		t.Error("another process leads before the lease has run out")
+func TestLeader_StoppedWhileTheLeaseIsLost_StopsBeforeAnotherLeads(t *testing.T) {
+	for stop := time.Duration(0); stop <= 15*time.Second; stop += 500 * time.Millisecond {
+		t.Run(stop.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				first := w.start("first", 1)
+				first.stubborn = true
+				w.within(time.Second, "the first leads", w.reconciledBy(first))
+				second := w.start("second", 1)
+				time.Sleep(5 * time.Second)
+				first.work = func() time.Duration { return time.Minute }
+				first.set(cut)
+				time.Sleep(stop)
+				first.stop()
+				w.within(takeover, "the second leads", w.reconciledBy(second))
+				stopAll(second)
+				<-first.ended
+				time.Sleep(time.Minute)
+			})
+		})
 	}
 }
 
-func TestALostLeaseEndsTheProcessWhenAWorkerDoesNot(t *testing.T) {
-	client, w := fake.NewClientset(), newWorker()
-	l := newLeader(client, "one")
-	exits := make(chan error, 1)
-	l.exit = func(_ string, err error) { exits <- err }
-	stop := lead(t, l, w)
-	<-w.began
-	refuse(client, "update")
-	eventually(t, "the reconciler is demoted", func() bool { return !w.IsLeaderFor(key) })
-	if err := <-exits; !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the process ends for %v", err)
-	}
-	close(w.proceed)
-	stop()
-}
-
-func TestALostLeaseIsStoodForAgainWhenAllWorkersEnded(t *testing.T) {
-	client, w := fake.NewClientset(), newWorker()
-	close(w.proceed)
-	l := newLeader(client, "one")
-	l.exit = func(message string, err error) { t.Errorf("the process ends: %s: %v", message, err) }
-	stop := lead(t, l, w)
-	defer stop()
-	<-w.began
-	allow := refuse(client, "update")
-	eventually(t, "the reconciler is demoted", func() bool { return !w.IsLeaderFor(key) })
-	allow()
-	<-w.began
-}
-
-// refuse has the API server fail a verb on leases until allow is called.
-func refuse(client *fake.Clientset, verb string) (allow func()) {
-	var mu sync.Mutex
-	refused := true
-	client.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return refused, nil, apierrors.NewServiceUnavailable("refused by the test")
+func TestLeader_CutOffWithoutStubbornWork_StandsByAndLeadsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		only := w.start("only", 3)
+		w.within(time.Second, "it leads", w.reconciledBy(only))
+		only.set(func(string) (time.Duration, time.Duration, error) {
+			return 0, 0, apierrors.NewServiceUnavailable("test")
+		})
+		time.Sleep(time.Minute)
+		only.set(fine)
+		w.within(3*time.Second, "it leads again", w.reconciledBy(only))
+		if only.dead {
+			t.Error("the process ended")
+		}
+		stopAll(only)
 	})
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		refused = false
+}
+
+func TestLeader_ThreeBuckets_EachReplicaLeadsOne(t *testing.T) {
+	for range 10 {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			all := []*process{w.start("a", 3), w.start("b", 3), w.start("c", 3)}
+			balanced := func() bool { return maps.Equal(w.shares(), map[string]int{"a": 1, "b": 1, "c": 1}) }
+			w.within(10*time.Second, "each leads one", balanced)
+			time.Sleep(5 * time.Second)
+			all[1].kill()
+			w.within(takeover, "the others lead all", w.reconciledBy(all[0], all[2]))
+			all = append(all, w.start("d", 3))
+			w.within(10*time.Second, "the new one leads one, too", func() bool {
+				return maps.Equal(w.shares(), map[string]int{"a": 1, "c": 1, "d": 1})
+			})
+			before := w.holders()
+			time.Sleep(time.Minute)
+			if after := w.holders(); !maps.Equal(before, after) {
+				t.Errorf("shares move without need: %v, %v", before, after)
+			}
+			stopAll(all...)
+		})
+	}
+}
+
+func TestLeader_BucketsChange_NoKeyHasTwoLeaders(t *testing.T) {
+	for range 10 {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			var all []*process
+			for rollout, buckets := range []uint32{1, 3, 1, 2} {
+				old := slices.Clone(all)
+				for i := range 3 {
+					all = append(all, w.start(fmt.Sprintf("%d-of-rollout-%d", i, rollout), buckets))
+					time.Sleep(time.Duration(rand.Int64N(int64(3 * time.Second))))
+					if len(old) > 0 {
+						// Some of the old processes are killed instead.
+						if rand.IntN(3) == 0 {
+							old[i].kill()
+						} else {
+							old[i].stop()
+						}
+					}
+				}
+				all = all[len(old):]
+				w.within(takeover+10*time.Second, "the new processes lead", w.reconciledBy(all...))
+			}
+			stopAll(all...)
+			time.Sleep(time.Minute)
+		})
+	}
+}
+
+// A process that starts later would otherwise wait for a lease that nobody renews.
+func TestLeader_LeaseOfAnotherNumberOfBucketsExpired_IsCleared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		old := w.start("old", 2)
+		w.within(time.Second, "the old one leads", w.reconciledBy(old))
+		old.kill()
+		first := w.start("first", 1)
+		w.within(takeover, "the first leads", w.reconciledBy(first))
+		if held := w.holders(); !maps.Equal(held, map[string]string{"duck.00-of-01": "first"}) {
+			t.Errorf("held: %v", held)
+		}
+		stopAll(first)
+		<-old.ended
+	})
+}
+
+// TestLeader_RandomFaults_NoKeyHasTwoLeaders lets everything go wrong at random times, and then nothing any more.
+func TestLeader_RandomFaults_NoKeyHasTwoLeaders(t *testing.T) {
+	for seed := range uint64(25) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { randomFaults(t, rand.New(rand.NewPCG(seed, seed))) })
+		})
+	}
+}
+
+func randomFaults(t *testing.T, random *rand.Rand) {
+	t.Helper()
+	upTo := func(limit time.Duration) time.Duration { return time.Duration(random.Int64N(int64(limit))) }
+	w := newWorld(t)
+	counts := []uint32{1, 3}
+	var all, old []*process
+	begin := func() {
+		p := w.start(fmt.Sprint("process-", len(all)+len(old)), counts[random.IntN(2)])
+		p.stubborn = random.IntN(4) == 0
+		longest := []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}[random.IntN(3)]
+		p.work = func() time.Duration { return time.Duration(rand.Int64N(int64(longest))) }
+		all = append(all, p)
+	}
+	end := func(i int) {
+		old = append(old, all[i])
+		all = slices.Delete(all, i, i+1)
+	}
+	for range 3 {
+		begin()
+	}
+	for range 40 {
+		time.Sleep(upTo(8 * time.Second))
+		i := random.IntN(len(all))
+		switch random.IntN(8) {
+		case 0:
+			all[i].set(cut)
+		case 1:
+			all[i].set(func(string) (time.Duration, time.Duration, error) {
+				return time.Duration(rand.Int64N(int64(6 * time.Second))), time.Duration(rand.Int64N(int64(10 * time.Second))), nil
+			})
+		case 2:
+			all[i].set(func(verb string) (time.Duration, time.Duration, error) {
+				if verb != "list" && rand.IntN(2) == 0 {
+					return 0, 0, apierrors.NewInternalError(fmt.Errorf("test"))
+				}
+				return fine(verb)
+			})
+		case 3, 4:
+			all[i].set(fine)
+		case 5:
+			all[i].kill()
+			end(i)
+			begin()
+		default:
+			all[i].stop()
+			end(i)
+			begin()
+		}
+	}
+	for _, p := range all {
+		p.stop()
+	}
+	last := []*process{w.start("last-0", 3), w.start("last-1", 3), w.start("last-2", 3)}
+	// Requests on their way may renew a lease once more.
+	w.within(3*takeover, "the last processes lead", w.reconciledBy(last...))
+	w.within(10*time.Second, "each leads one", func() bool {
+		return maps.Equal(w.shares(), map[string]int{"last-0": 1, "last-1": 1, "last-2": 1})
+	})
+	stopAll(last...)
+	time.Sleep(2 * time.Minute)
+}
+
+func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.start("p", 1)
+		core, logs := observer.New(zap.ErrorLevel)
+		p.leader.logger.Store(zap.New(core).Sugar())
+		var reached bool
+		p.leader.reached = func() { reached = true }
+		p.set(func(string) (time.Duration, time.Duration, error) {
+			return 0, 0, apierrors.NewForbidden(leases, "", errors.New("no"))
+		})
+		time.Sleep(5 * time.Second)
+		if n := logs.FilterField(zap.String("reason", "Forbidden")).Len(); n != 1 {
+			t.Errorf("logged %d times, want once: %v", n, logs.All())
+		}
+		if reached {
+			t.Error("it says that it has read the leases")
+		}
+		p.set(fine)
+		w.within(3*time.Second, "it leads", w.reconciledBy(p))
+		if !reached {
+			t.Error("it does not say that it has read the leases")
+		}
+		stopAll(p)
+	})
+}
+
+func TestLeaseNames(t *testing.T) {
+	if got, want := LeaseNames("Duck", 2), []string{"duck.00-of-02", "duck.01-of-02"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// The Roles of config/ name each lease that a process may write.
+func TestLeaseNames_AreThoseOfTheRoles(t *testing.T) {
+	var controller []string
+	for buckets := uint32(1); buckets <= MaxBuckets; buckets++ {
+		controller = append(controller, LeaseNames("controller", buckets)...)
+	}
+	for component, want := range map[string][]string{"controller": controller, "webhook": LeaseNames("webhook", 1)} {
+		content, err := os.ReadFile("../../config/200-" + component + "-roles.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := regexp.MustCompile(component+`\.\d\d-of-\d\d`).FindAllString(string(content), -1)
+		if !slices.Equal(got, want) {
+			t.Errorf("the Role of the %s names the leases %v, want %v", component, got, want)
+		}
 	}
 }

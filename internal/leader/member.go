@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -53,13 +54,18 @@ func (l *Leader) Lead(ctor injection.ControllerConstructor) injection.Controller
 	}
 }
 
-// Reconcile implements controller.Reconciler. A key that comes while the gate is shut
-// is dropped: whoever leads next begins with all keys.
+// Reconcile implements controller.Reconciler. A key that arrives while the gate is shut
+// is dropped: a promotion enqueues all keys. The context ends when the lease is lost.
 func (m *member) Reconcile(ctx context.Context, key string) error {
-	if !m.leader.gate.enter() {
+	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	if err != nil {
+		return controller.NewPermanentError(err)
+	}
+	ctx, leave, ok := m.leader.shareOf(types.NamespacedName{Namespace: namespace, Name: name}).gate.enter(ctx)
+	if !ok {
 		return controller.NewSkipKey(key)
 	}
-	defer m.leader.gate.leave()
+	defer leave()
 	return m.inner.Reconcile(ctx, key)
 }
 

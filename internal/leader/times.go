@@ -9,32 +9,39 @@ import (
 	"fmt"
 	"time"
 
-	clientleader "k8s.io/client-go/tools/leaderelection"
-
 	"knative.dev/pkg/leaderelection"
 )
 
-// leastRoom is the least that must be left of a lease when its holder knows that it has
-// lost it: half of that is for what is being worked on, the other half for clocks that
-// run at different speeds.
+// jitter is the largest part of the retry period that is added to it at random.
+const jitter = 1.2
+
+// MaxBuckets is the largest number of shares. The controller's Role lists every lease name up to it.
+const MaxBuckets = 10
+
+// leastRoom is the least that must be left of a lease when its holder gives it up.
 const leastRoom = 2 * time.Second
 
-// Room is how much of a lease is left when its holder gives up renewing it. It tries
-// from one retry period after the last success for as long as the renew deadline.
+// Room is how much of a lease is left when its holder gives it up. A quarter of it is
+// for the requests that have been sent, a quarter for ending reconciliations that were
+// cancelled, and half for clocks that run at different speeds.
+//
+// A holder tries to renew from one retry period after the last success for as long as
+// the renew deadline. All of it is counted from just before the last successful
+// request was sent, since another process may count from when the API server stored it.
 func Room(times *leaderelection.Config) time.Duration {
 	return times.LeaseDuration - times.RenewDeadline - times.RetryPeriod
 }
 
-// Check returns what is wrong with the times together; the error begins with the key of
-// the config map that is to be changed.
+// Check returns what is wrong with the settings together; the error begins with the key of
+// the ConfigMap that is to be changed.
 func Check(times *leaderelection.Config) error {
-	jittered := time.Duration(clientleader.JitterFactor * float64(times.RetryPeriod))
+	jittered := time.Duration(jitter * float64(times.RetryPeriod))
 	switch {
 	case times.RetryPeriod < time.Millisecond:
 		return fmt.Errorf("retry-period: must be at least 1ms, not %v", times.RetryPeriod)
 	case times.RenewDeadline <= jittered:
-		return fmt.Errorf("renew-deadline: must be longer than %v, which is retry-period and the %v that chance may add to it, not %v",
-			jittered, jittered-times.RetryPeriod, times.RenewDeadline)
+		return fmt.Errorf("renew-deadline: must be longer than %v, which is the largest jitter of retry-period, not %v",
+			jittered, times.RenewDeadline)
 	case times.LeaseDuration%time.Second != 0:
 		return fmt.Errorf("lease-duration: must be whole seconds, which is what a lease holds, not %v", times.LeaseDuration)
 	case Room(times) < leastRoom:

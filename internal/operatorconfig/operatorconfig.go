@@ -11,6 +11,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
@@ -66,6 +67,10 @@ func namingKey[T any](parse func(*corev1.ConfigMap) (T, error)) func(*corev1.Con
 // newLeaderElection also checks that the times go together. Otherwise the processes
 // would end at their start, or two of them might write at the same time.
 func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
+	// The parser's own message is an inequality that does not hold.
+	if n, err := strconv.ParseUint(cm.Data["buckets"], 10, 32); err == nil && (n < 1 || n > leader.MaxBuckets) {
+		return nil, fmt.Errorf("config map %s: buckets: must be a number from 1 to %d, not %d", cm.Name, leader.MaxBuckets, n)
+	}
 	parsed, err := namingKey(leaderelection.NewConfigFromConfigMap)(cm)
 	if err != nil {
 		return nil, err

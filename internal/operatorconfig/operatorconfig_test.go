@@ -179,7 +179,8 @@ func TestRefusalsNameTheConfigMapAndTheKey(t *testing.T) {
 		"a bad key beside others": {"config-logging", map[string]string{"loglevel.a": "info", "loglevel.b": "chatty", "zap-logger-config": "{}"}, "loglevel.b: invalid logging level: chatty"},
 		"lease too short":         {"config-leader-election", map[string]string{"lease-duration": "5s"}, "lease-duration: "},
 		"no room for writes":      {"config-leader-election", map[string]string{"lease-duration": "12s", "renew-deadline": "10s", "retry-period": "1s"}, "lease-duration: "},
-		"too many":                {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "11"}, "buckets: "},
+		"too many":                {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "11"}, "buckets: must be a number from 1 to 10, not 11"},
+		"no bucket":               {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "0"}, "buckets: must be a number from 1 to 10, not 0"},
 		"no JSON":                 {"config-logging", map[string]string{"zap-logger-config": "{"}, "zap-logger-config: must be the JSON of a zap configuration"},
 		"no logger":               {"config-logging", map[string]string{"zap-logger-config": `{"encoding": "smoke"}`}, "zap-logger-config: makes no zap logger"},
 	} {

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,8 +35,12 @@ import (
 	"github.com/mallard-dev/mallard/internal/operatorconfig"
 )
 
-// cachesSynced is the readiness condition that Run itself keeps.
-const cachesSynced = "informer caches are not filled yet"
+// The readiness conditions that Run itself keeps. Only the first answer about leases
+// counts: later, an unready webhook would do more harm than one that leads nothing.
+const (
+	cachesSynced  = "informer caches are not filled yet"
+	leasesReached = "leases have not been read yet"
+)
 
 // unlimited turns client-go's own rate limit off and leaves it to the API
 // server's priority and fairness, which knows what else is going on. sharedmain
@@ -71,12 +76,13 @@ func runAll(ctx context.Context, component string, settings Settings, ctors []in
 
 	readiness := &Readiness{}
 	readiness.Set(cachesSynced, false)
+	readiness.Set(leasesReached, false)
 	ctx = context.WithValue(sharedmain.WithHealthProbesDisabled(ctx), readinessKey{}, readiness)
 
 	listener := mustListen(ctx, component, "HEALTH_PORT", settings.HealthPort)
 	MustBeFree(ctx, component, "PROFILING_PORT", settings.ProfilingPort)
 	MustBeFree(ctx, component, "METRICS_PROMETHEUS_PORT", settings.MetricsPort)
-	lead, configMaps, err := newLeader(ctx, cfg, component, settings)
+	lead, configMaps, err := newLeader(ctx, cfg, component, settings, readiness)
 	if err == nil {
 		ctors, err = withTelemetry(cfg, readiness, configMaps, ctors)
 	}
@@ -99,21 +105,15 @@ func runAll(ctx context.Context, component string, settings Settings, ctors []in
 		ctx = injection.WithNamespaceScope(ctx, namespace)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	leading := make(chan error, 1)
-	go func() {
-		err := lead.Run(ctx)
-		if err != nil {
-			// Without it nothing would ever be written.
-			cancel()
-		}
-		leading <- err
-	}()
+	var leading sync.WaitGroup
+	leading.Go(func() { lead.Run(ctx) })
 	sharedmain.MainWithConfig(sharedmain.WithHADisabled(ctx), component, cfg, ctors...)
 	cancel()
 	if wait, ok := ctx.Value(lastKey{}).(func()); ok {
 		wait()
 	}
-	return <-leading
+	leading.Wait()
+	return nil
 }
 
 type lastKey struct{}
@@ -126,7 +126,9 @@ func WithLast(ctx context.Context, wait func()) context.Context {
 
 // newLeader checks the config maps, for one of them has the times of the leases, and
 // returns the names of those that there are too.
-func newLeader(ctx context.Context, cfg *rest.Config, component string, settings Settings) (*leader.Leader, []string, error) {
+func newLeader(
+	ctx context.Context, cfg *rest.Config, component string, settings Settings, readiness *Readiness,
+) (*leader.Leader, []string, error) {
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a client for config maps and leases: %w", err)
@@ -143,8 +145,13 @@ func newLeader(ctx context.Context, cfg *rest.Config, component string, settings
 	if err != nil {
 		return nil, nil, fmt.Errorf("choosing an identity: %w", err)
 	}
+	if settings.OneLeader {
+		times.Buckets = 1
+	}
 	return leader.New(leader.Options{
-		Client: client, Namespace: string(settings.Namespace), Component: component, Identity: identity, Times: times,
+		Leases:    client.CoordinationV1().Leases(string(settings.Namespace)),
+		Component: component, Identity: identity, Times: times,
+		Reached: func() { readiness.Set(leasesReached, true) },
 	}), names, nil
 }
 

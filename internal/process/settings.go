@@ -32,6 +32,8 @@ type Settings struct {
 	HealthPort     Port   `envconfig:"HEALTH_PORT" default:"8080" desc:"port of /health and /readiness"`
 	ProfilingPort  Port   `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the config map config-observability turns on"`
 	MetricsPort    Port   `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the config map config-observability turns on"`
+	// OneLeader ignores the number of buckets in config-leader-election. The binary sets it.
+	OneLeader bool `ignored:"true"`
 }
 
 // Port is a TCP port that can be listened on.

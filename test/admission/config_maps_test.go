@@ -51,7 +51,8 @@ var settings = []struct {
 	{"config-leader-election", "lease-duration", "20s", nil},
 	{"config-leader-election", "renew-deadline", "soon", []string{"renew-deadline: ", "soon"}},
 	{"config-leader-election", "retry-period", "soon", []string{"retry-period: ", "soon"}},
-	{"config-leader-election", "buckets", "11", []string{"buckets: ", "11"}},
+	{"config-leader-election", "buckets", "11", []string{"buckets: must be a number from 1 to 10, not 11"}},
+	{"config-leader-election", "buckets", "0", []string{"buckets: must be a number from 1 to 10, not 0"}},
 	{"config-leader-election", "buckets", "10", nil},
 
 	{"config-observability", "metrics-protocol", "pigeon", []string{"metrics-protocol: ", "pigeon"}},

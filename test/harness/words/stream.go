@@ -33,6 +33,9 @@ func StartStream(t testing.TB, env *harness.Env, namespace string, period time.D
 // nameOf is the name of the n-th object of a stream.
 func nameOf(n int) string { return fmt.Sprintf("o%04d", n) }
 
+// Made returns how many objects the stream has created.
+func (s *Stream) Made() int { return s.load.Done() }
+
 // AwaitMore waits until n more objects have been made.
 func (s *Stream) AwaitMore(t testing.TB, n int) {
 	t.Helper()

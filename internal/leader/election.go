@@ -1,0 +1,250 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package leader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// wantedBy is the annotation with which a process asks the holder of several leases for
+// one of them. Its value is the identity of the process that asks.
+const wantedBy = "leader.samples.knative.dev/wanted-by"
+
+// The attribute of the counter of failures, and its value for a failure without a response.
+const (
+	reasonKey = attribute.Key("reason")
+	unknown   = "Unknown"
+)
+
+// observation is since when a lease has not changed.
+type observation struct {
+	holder  string
+	renewed time.Time
+	// expires is by the clock of this process, which never compares it with another's.
+	expires time.Time
+}
+
+// LeaseNames returns the names of the leases, one for each share of the keys.
+func LeaseNames(component string, buckets uint32) []string {
+	var names []string
+	for i := range buckets {
+		names = append(names, strings.ToLower(fmt.Sprintf("%s.%02d-of-%02d", component, i, buckets)))
+	}
+	return names
+}
+
+func holder(lease *coordinationv1.Lease) string {
+	if lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+func (l *Leader) newLease(s *share) *coordinationv1.Lease {
+	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: s.bucket.Name()}}
+}
+
+// stand runs for all shares that this process does not lead, until ctx ends.
+func (l *Leader) stand(ctx context.Context) {
+	l.logger.Load().Infow("Standing for election", "leases", len(l.shares), "identity", l.options.Identity)
+	for _, reason := range []string{string(metav1.StatusReasonForbidden), unknown} {
+		l.failures.Add(context.Background(), 0, metric.WithAttributes(reasonKey.String(reason)))
+	}
+	for pause := time.Duration(0); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		if l.count(standby) > 0 {
+			l.elect(ctx)
+		}
+		pause = wait.Jitter(l.options.Times.RetryPeriod, jitter)
+		for _, o := range l.seen {
+			if left := time.Until(o.expires); left > 0 {
+				pause = min(pause, left)
+			}
+		}
+	}
+}
+
+// elect claims every share that is vacant. It leads none of them before it has seen, after
+// its claim, that no process with another number of buckets leads: of two that claim at
+// the same time at least one sees the other, and gives its claim up.
+func (l *Leader) elect(ctx context.Context) {
+	leases, err := l.look(ctx)
+	if err != nil {
+		return
+	}
+	l.reached()
+	if l.rival(leases) {
+		return
+	}
+	claims := map[*share]time.Time{}
+	for _, i := range rand.Perm(len(l.shares)) {
+		s := l.shares[i]
+		lease := leases[s.bucket.Name()]
+		if lease == nil {
+			lease = l.newLease(s)
+		}
+		if l.stateOf(s) != standby || !l.vacant(lease) {
+			continue
+		}
+		s.lease = lease
+		request, cancel := l.request(context.WithoutCancel(ctx))
+		if until, err := s.write(request, l.options.Identity); err == nil {
+			claims[s] = until
+		}
+		cancel()
+	}
+	if len(claims) == 0 {
+		l.ask(ctx, leases)
+		return
+	}
+	leases, err = l.look(ctx)
+	for s, until := range claims {
+		if err != nil || l.rival(leases) || !l.lead(s, until) {
+			s.release("")
+		}
+	}
+}
+
+// request bounds a request. One that takes longer could not be of use.
+func (l *Leader) request(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, l.options.Times.RenewDeadline)
+}
+
+// list reads the leases of the component by their names.
+func (l *Leader) list(ctx context.Context) (map[string]*coordinationv1.Lease, error) {
+	ctx, cancel := l.request(ctx)
+	defer cancel()
+	// Without a resource version the answer holds all that was written before.
+	list, err := l.options.Leases.List(ctx, metav1.ListOptions{})
+	l.report("list", err)
+	if err != nil {
+		return nil, fmt.Errorf("listing leases: %w", err)
+	}
+	ours := regexp.MustCompile("^" + regexp.QuoteMeta(strings.ToLower(l.options.Component)) + `\.\d\d-of-\d\d$`)
+	leases := map[string]*coordinationv1.Lease{}
+	for i := range list.Items {
+		if lease := &list.Items[i]; ours.MatchString(lease.Name) {
+			leases[lease.Name] = lease
+		}
+	}
+	return leases, nil
+}
+
+// look reads the leases and remembers since when each has not changed.
+func (l *Leader) look(ctx context.Context) (map[string]*coordinationv1.Lease, error) {
+	leases, err := l.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen, now := map[string]observation{}, time.Now()
+	for name, lease := range leases {
+		o := observation{holder: holder(lease), expires: now.Add(l.options.Times.LeaseDuration)}
+		if lease.Spec.RenewTime != nil {
+			o.renewed = lease.Spec.RenewTime.Time
+		}
+		if seconds := lease.Spec.LeaseDurationSeconds; seconds != nil {
+			o.expires = now.Add(time.Duration(*seconds) * time.Second)
+		}
+		if before, ok := l.seen[name]; ok && before.holder == o.holder && before.renewed.Equal(o.renewed) {
+			o.expires = before.expires
+		}
+		seen[name] = o
+	}
+	l.seen = seen
+	return leases, nil
+}
+
+// vacant reports whether no other process can lead the share of a lease. What an earlier process of the same Pod held is vacant.
+func (l *Leader) vacant(lease *coordinationv1.Lease) bool {
+	who := holder(lease)
+	return who == "" || who == l.options.Identity || !time.Now().Before(l.seen[lease.Name].expires)
+}
+
+// rival reports whether a process with another number of buckets leads a share. Shares of
+// different numbers overlap. It clears the leases of such processes that are gone, because
+// a process that starts later would wait for them.
+func (l *Leader) rival(leases map[string]*coordinationv1.Lease) bool {
+	for name, lease := range leases {
+		switch {
+		case l.byName[name] != nil || holder(lease) == "":
+		case !l.vacant(lease):
+			if l.waitsFor != name {
+				l.waitsFor = name
+				l.logger.Load().Infow("Waiting for processes with another number of buckets", "lease", name, "holder", holder(lease))
+			}
+			return true
+		default:
+			ctx, cancel := l.request(context.Background())
+			lease.Spec.HolderIdentity = nil
+			_, err := l.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
+			l.report("write", err)
+			cancel()
+		}
+	}
+	return false
+}
+
+// ask asks for a share if another process leads at least two more than this one. One is asked for at a time.
+func (l *Leader) ask(ctx context.Context, leases map[string]*coordinationv1.Lease) {
+	shares := map[string]int{}
+	for _, s := range l.shares {
+		if lease := leases[s.bucket.Name()]; lease != nil && !l.vacant(lease) {
+			shares[holder(lease)]++
+			if lease.Annotations[wantedBy] == l.options.Identity {
+				return
+			}
+		}
+	}
+	mine := len(l.shares) - l.count(standby)
+	for _, s := range l.shares {
+		lease := leases[s.bucket.Name()]
+		if lease == nil || lease.Annotations[wantedBy] != "" || shares[holder(lease)] < mine+2 {
+			continue
+		}
+		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, wantedBy, l.options.Identity)
+		ctx, cancel := l.request(ctx)
+		defer cancel()
+		_, err := l.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
+		l.report("write", err)
+		return
+	}
+}
+
+// report counts a failed request, and logs it unless the one before failed for the same reason.
+func (l *Leader) report(verb string, err error) {
+	if changed(err) || errors.Is(err, context.Canceled) {
+		return
+	}
+	var reason string
+	if err != nil {
+		reason = cmp.Or(string(apierrors.ReasonForError(err)), unknown)
+		l.failures.Add(context.Background(), 1, metric.WithAttributes(reasonKey.String(reason)))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if reason != "" && l.failing[verb] != reason {
+		l.logger.Load().Errorw("A request for leases failed; without them this process reconciles nothing", "verb", verb, "reason", reason, "error", err)
+	}
+	l.failing[verb] = reason
+}

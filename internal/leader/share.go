@@ -1,0 +1,220 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package leader
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"knative.dev/pkg/reconciler"
+)
+
+// releaseTimeout bounds how long a process tries to give a lease back.
+const releaseTimeout = 5 * time.Second
+
+var errLost = errors.New("the lease of this share of the keys could not be renewed")
+
+// state is what a process has to do with a share. Leader.mu guards it.
+type state int
+
+const (
+	// standby: another process leads the share, or none does.
+	standby state = iota
+	// leading: this process does.
+	leading
+	// leaving: this process does until the reconciliations under way have ended.
+	leaving
+)
+
+// share is one of the parts into which the keys are divided, each with a lease.
+type share struct {
+	leader *Leader
+	bucket reconciler.Bucket
+	gate   gate
+	state  state
+	// leave tells serve to give the lease to the process of that identity, or to none if empty.
+	leave chan string
+	// lease is as this process last read or wrote it. Only the election uses it while
+	// the process is a standby, and only renew and then serve while it leads.
+	lease *coordinationv1.Lease
+}
+
+// write stores a holder in the lease, if the lease has not changed since it was read. It
+// returns until when the process may lead if it is the holder.
+func (s *share) write(ctx context.Context, holder string) (until time.Time, err error) {
+	options := &s.leader.options
+	lease, now, seconds := s.lease.DeepCopy(), metav1.NowMicro(), int32(options.Times.LeaseDuration/time.Second)
+	spec := &lease.Spec
+	if spec.HolderIdentity == nil || *spec.HolderIdentity != holder {
+		transitions := int32(0)
+		if spec.LeaseTransitions != nil {
+			transitions = *spec.LeaseTransitions
+		}
+		if holder != "" {
+			transitions++
+		}
+		spec.AcquireTime, spec.LeaseTransitions = &now, &transitions
+	}
+	spec.HolderIdentity, spec.RenewTime, spec.LeaseDurationSeconds = &holder, &now, &seconds
+	delete(lease.Annotations, wantedBy)
+	put := func() (*coordinationv1.Lease, error) {
+		return options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
+	}
+	if lease.ResourceVersion == "" {
+		put = func() (*coordinationv1.Lease, error) {
+			return options.Leases.Create(ctx, lease, metav1.CreateOptions{})
+		}
+	}
+	sent := time.Now()
+	stored, err := put()
+	s.leader.report("write", err)
+	if err == nil {
+		s.lease = stored
+	}
+	return sent.Add(options.Times.LeaseDuration - Room(options.Times)), err //nolint:wrapcheck // its callers look at the kind of error
+}
+
+// serve leads the share until it is told to leave or loses the lease. When it returns, no key of the share is being reconciled.
+func (s *share) serve() {
+	l := s.leader
+	renewing, stop := context.WithCancel(context.Background())
+	taken := make(chan struct{})
+	var renewals sync.WaitGroup
+	renewals.Go(func() {
+		if s.renew(renewing) {
+			close(taken)
+		}
+	})
+	defer l.standby(s)
+	defer renewals.Wait()
+	defer stop()
+	var successor string
+	var idle <-chan struct{}
+	var hung <-chan time.Time
+	for {
+		select {
+		case successor = <-s.leave:
+			idle = s.shut()
+			if successor == "" {
+				hung = time.After(l.options.Times.RenewDeadline)
+			}
+		case <-idle:
+			stop()
+			renewals.Wait()
+			s.release(successor)
+			return
+		case <-hung:
+			l.exit("The process exits without releasing its lease, because a reconciliation does not end", context.DeadlineExceeded)
+			return
+		case <-taken:
+			s.lost(time.Now())
+			return
+		case <-time.After(time.Until(s.gate.until())):
+			if until := s.gate.until(); !time.Now().Before(until) {
+				stop()
+				s.lost(until)
+				return
+			}
+		}
+	}
+}
+
+// shut begins no key any more, and returns what is closed once none is being reconciled.
+func (s *share) shut() <-chan struct{} {
+	idle := s.gate.close()
+	s.leader.demote(s)
+	return idle
+}
+
+// lost ends all reconciliations, or else the process, before another process may lead. The lease was given up at that time.
+func (s *share) lost(at time.Time) {
+	idle := s.shut()
+	l, quarter := s.leader, Room(s.leader.options.Times)/4
+	l.logger.Load().Errorw("Lost the lease: it could not be renewed in time, or another process has taken it", "lease", s.bucket.Name(), "identity", l.options.Identity)
+	select {
+	case <-idle:
+		return
+	case <-time.After(time.Until(at.Add(quarter))):
+		s.gate.cancel(errLost)
+	}
+	select {
+	case <-idle:
+	case <-time.After(time.Until(at.Add(2 * quarter))):
+		l.exit("The process exits, because a reconciliation does not end and another process may lead soon", errLost)
+	}
+}
+
+// renew renews the lease until ctx ends. It returns true if another process holds the lease.
+func (s *share) renew(ctx context.Context) (taken bool) {
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(s.leader.options.Times.RetryPeriod):
+		}
+		taken := func() bool {
+			// A request that is under way when the share is left is awaited, for the lease is given back after it.
+			ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), s.gate.until())
+			defer cancel()
+			until, err := s.write(ctx, s.leader.options.Identity)
+			if err == nil {
+				s.gate.extend(until)
+			}
+			return changed(err) && s.reread(ctx)
+		}()
+		if taken {
+			return true
+		}
+	}
+}
+
+// changed reports whether a write failed because the lease is not as this process knows it.
+func changed(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err)
+}
+
+// reread reads the lease that another process changed: it may ask for the share, or hold it.
+func (s *share) reread(ctx context.Context) (taken bool) {
+	l := s.leader
+	leases, err := l.list(ctx)
+	if err != nil {
+		return false
+	}
+	s.lease = leases[s.bucket.Name()]
+	if s.lease == nil {
+		s.lease = l.newLease(s)
+		return false
+	}
+	if holder(s.lease) != l.options.Identity {
+		return true
+	}
+	if successor := s.lease.Annotations[wantedBy]; successor != "" {
+		l.handOver(s, successor)
+	}
+	return false
+}
+
+// release lets another process lead the share at once.
+func (s *share) release(successor string) {
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+	defer cancel()
+	_, err := s.write(ctx, successor)
+	if changed(err) {
+		if s.reread(ctx) {
+			return
+		}
+		_, err = s.write(ctx, successor)
+	}
+	if err != nil {
+		s.leader.logger.Load().Warnw("The lease was not released, so a standby waits until it expires", "lease", s.bucket.Name(), "error", err)
+	}
+}

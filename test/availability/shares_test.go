@@ -1,0 +1,200 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package availability
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/harness/words"
+)
+
+var replicas = []string{"controller", "controller-1", "controller-2"}
+
+func threeControllers(t *testing.T) *harness.Env {
+	t.Helper()
+	options := []harness.Option{harness.WithReplicas("controller", len(replicas)), harness.WithReplicas("webhook", 1)}
+	for _, name := range replicas {
+		options = append(options, harness.WithProxy(name))
+	}
+	return harness.Own(t, options...)
+}
+
+// rollOut sets the number of buckets and restarts one controller after the other.
+func rollOut(t *testing.T, env *harness.Env, buckets int) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"data":{"buckets":"%d"}}`, buckets)
+	_, err := env.Kube.CoreV1().ConfigMaps(env.SystemNamespace).Patch(t.Context(), "config-leader-election", types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range replicas {
+		env.Process(t, name).Restart(t)
+	}
+}
+
+// held returns the process that holds each lease of the controller.
+func held(ctx context.Context, env *harness.Env) (map[string]string, error) {
+	list, err := env.Kube.CoordinationV1().Leases(env.SystemNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("listing the leases: %w", err)
+	}
+	holders := map[string]string{}
+	for _, lease := range list.Items {
+		if who := lease.Spec.HolderIdentity; strings.HasPrefix(lease.Name, "controller.") && who != nil && *who != "" {
+			pod, _, _ := strings.Cut(*who, "_")
+			holders[lease.Name] = strings.TrimSuffix(pod, "-0")
+		}
+	}
+	return holders, nil
+}
+
+// awaitShares waits until the leases of this number of buckets are held, and no others, by as many processes as there are leases.
+func awaitShares(t *testing.T, env *harness.Env, buckets int) map[string]string {
+	t.Helper()
+	var holders map[string]string
+	harness.EventuallyWithin(t, patience, "each replica leads a share", func(ctx context.Context) (err error) {
+		if holders, err = held(ctx, env); err != nil {
+			return err
+		}
+		for name := range holders {
+			if !strings.HasSuffix(name, fmt.Sprintf("-of-%02d", buckets)) {
+				return fmt.Errorf("%s is held: %v", name, holders)
+			}
+		}
+		leaders := slices.Compact(slices.Sorted(maps.Values(holders)))
+		if len(holders) != buckets || len(leaders) != buckets {
+			return fmt.Errorf("the shares are led by %v", holders)
+		}
+		return nil
+	})
+	return holders
+}
+
+// quickest is how soon a share can move to another process and back: each move needs a
+// process that was killed, and whose lease expires, or one that leads two more shares than another.
+const quickest = 10 * time.Second
+
+// checkOneWriterAtATime fails when an object was written by one process, another, and the first again so soon that both led its share.
+func checkOneWriterAtATime(t *testing.T, mark harness.Mark) {
+	t.Helper()
+	type written struct {
+		by string
+		at time.Time
+	}
+	byObject := map[string][]written{}
+	for _, name := range replicas {
+		for _, e := range mark.Entries(t, work, harness.ByProcess(name)) {
+			if e.Resource == "addressableservices" {
+				object := e.Namespace + "/" + e.Name
+				byObject[object] = append(byObject[object], written{name, e.Time})
+			}
+		}
+	}
+	if len(byObject) == 0 {
+		t.Fatal("no process wrote anything")
+	}
+	moved := 0
+	for object, writes := range byObject {
+		slices.SortStableFunc(writes, func(a, b written) int { return a.at.Compare(b.at) })
+		last := map[string]time.Time{}
+		for i, w := range writes {
+			if i > 0 && writes[i-1].by != w.by {
+				moved++
+				if before, ok := last[w.by]; ok && w.at.Sub(before) < quickest {
+					t.Errorf("%s was written by two processes in turn: %v", object, writes)
+				}
+			}
+			last[w.by] = w.at
+		}
+	}
+	t.Logf("%d objects were written; a second process wrote one %d times", len(byObject), moved)
+}
+
+// TestBuckets_RolledOutAndBack_EachReplicaLeadsAShare changes the number of buckets from 1 to 3 under load, kills a replica, and changes back.
+func TestBuckets_RolledOutAndBack_EachReplicaLeadsAShare(t *testing.T) {
+	t.Parallel()
+	env := threeControllers(t)
+	mark := env.Mark(t)
+	ns := env.Namespace(t)
+	stream := words.StartStream(t, env, ns, time.Second/perSecond)
+	stream.AwaitMore(t, perSecond)
+	rollOut(t, env, 3)
+	holders := awaitShares(t, env, 3)
+	stream.AwaitMore(t, perSecond)
+
+	victim := replicas[rand.IntN(len(replicas))]
+	killed := time.Now()
+	env.Process(t, victim).Kill(t)
+	harness.EventuallyWithin(t, patience, "another replica leads the share", func(ctx context.Context) error {
+		now, err := held(ctx, env)
+		for name, who := range now {
+			if who == victim {
+				return fmt.Errorf("%s led %v; %s is still its", victim, holders, name)
+			}
+		}
+		return err
+	})
+	took := time.Since(killed)
+	t.Logf("the share of the replica that was killed moved after %v", took)
+	if most := leaseDuration * 12 / 10; took > most {
+		t.Errorf("the share moved after %v, want %v at most", took, most)
+	}
+	env.Process(t, victim).Start(t)
+	awaitShares(t, env, 3)
+
+	rollOut(t, env, 1)
+	awaitShares(t, env, 1)
+	stream.AwaitMore(t, perSecond)
+	awaitPublished(t, env, ns, len(stream.Stop(t)))
+	checkOneWriterAtATime(t, mark)
+}
+
+// TestBuckets_ReplicasKilledAtRandom_OneWriterPerObject kills replicas for 60 s while 3,000 objects are created.
+func TestBuckets_ReplicasKilledAtRandom_OneWriterPerObject(t *testing.T) {
+	t.Parallel()
+	const objects, attack = 3000, 60 * time.Second
+	env := threeControllers(t)
+	rollOut(t, env, 3)
+	awaitShares(t, env, 3)
+	mark := env.Mark(t)
+	ns := env.Namespace(t)
+	stream := words.StartStream(t, env, ns, attack/objects)
+	// Half of the kills last longer than a lease, so that the share moves.
+	kills := harness.Every(t, time.Second, func(ctx context.Context, _ int) error {
+		victim := env.Process(t, replicas[rand.IntN(len(replicas))])
+		victim.Kill(t)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(rand.Int64N(int64(2 * leaseDuration)))):
+		}
+		return victim.TryStart(t)
+	})
+	harness.EventuallyWithin(t, 2*attack, "all objects are created", func(context.Context) error {
+		if made := stream.Made(); made < objects {
+			return fmt.Errorf("there are %d of %d", made, objects)
+		}
+		return nil
+	})
+	times, failures := kills.Stop()
+	for _, err := range failures {
+		t.Error(err)
+	}
+	words.AwaitReady(t, env, ns, len(stream.Stop(t)))
+	t.Logf("replicas were killed %d times", len(times))
+	awaitShares(t, env, 3)
+	checkOneWriterAtATime(t, mark)
+}
