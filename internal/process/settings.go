@@ -32,6 +32,8 @@ type Settings struct {
 	HealthPort     Port   `envconfig:"HEALTH_PORT" default:"8080" desc:"port of /health and /readiness"`
 	ProfilingPort  Port   `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the config map config-observability turns on"`
 	MetricsPort    Port   `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the config map config-observability turns on"`
+	// The Go runtime reads it.
+	MemoryLimit string `envconfig:"GOMEMLIMIT" desc:"memory near which the Go runtime collects garbage more often, such as 256MiB"`
 	// OneLeader ignores the number of buckets in config-leader-election. The binary sets it.
 	OneLeader bool `ignored:"true"`
 }
