@@ -17,6 +17,7 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/kmeta"
 
+	"github.com/mallard-dev/mallard/pkg/backlog"
 	"github.com/mallard-dev/mallard/pkg/tracker"
 )
 
@@ -28,6 +29,8 @@ type Wakes struct {
 	impl   *controller.Impl
 	kind   string
 	memory *memory
+	// backlog holds what is not urgent.
+	backlog *backlog.Backlog
 	// tracker is nil if the context of the controller had one.
 	tracker *tracker.Tracker
 }
@@ -126,32 +129,38 @@ func (e Event) enqueueObserversOf(obj any, kind schema.GroupVersionKind) {
 	enqueue(obj)
 }
 
-// EnqueueKey wakes an object by its name.
+// EnqueueKey enqueues an object by its name. A resync is not urgent.
 func (e Event) EnqueueKey(key types.NamespacedName) {
+	if e.Cause.What == Resynced {
+		e.wakes.enqueueLater(key, e.Cause)
+		return
+	}
 	e.wakes.note(key, e.Cause)
 	e.wakes.impl.EnqueueKey(key)
 }
 
-// EnqueueAll wakes, without haste, each object of an informer that the filter accepts.
+// EnqueueAll enqueues, once the queue is short, each object of an informer that the filter accepts.
 func (e Event) EnqueueAll(filter func(any) bool, informer cache.SharedInformer) {
 	e.wakes.resync(e.Cause, filter, informer)
 }
 
-// EnqueueConfigured wakes, without haste, each object of an informer that the filter
-// accepts, because a config map has changed.
+// EnqueueConfigured enqueues, once the queue is short, each object of an informer that the filter
+// accepts, because a ConfigMap has changed.
 func (w *Wakes) EnqueueConfigured(configMap string, filter func(any) bool, informer cache.SharedInformer) {
 	w.resync(Cause{What: Configured, Source: configMap}, filter, informer)
 }
 
 func (w *Wakes) resync(cause Cause, filter func(any) bool, informer cache.SharedInformer) {
-	w.impl.FilteredGlobalResync(func(obj any) bool {
-		accessor, err := kmeta.DeletionHandlingAccessor(obj)
-		if err != nil || !filter(obj) {
-			return false
+	for _, obj := range informer.GetStore().List() {
+		if accessor, err := kmeta.DeletionHandlingAccessor(obj); err == nil && filter(obj) {
+			w.enqueueLater(keyOf(accessor), cause)
 		}
-		w.note(keyOf(accessor), cause)
-		return true
-	}, informer)
+	}
+}
+
+func (w *Wakes) enqueueLater(key types.NamespacedName, cause Cause) {
+	w.note(key, cause)
+	w.backlog.Add(key)
 }
 
 func (w *Wakes) note(key types.NamespacedName, cause Cause) {

@@ -7,9 +7,12 @@ package telemetry
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +22,7 @@ import (
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/kmeta"
+	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/tracker"
 )
 
@@ -226,5 +230,73 @@ func TestInstrument_ReconciliationTracksAnother_FormerTargetIsForgotten(t *testi
 		if got := impl.Tracker.GetObservers(changed); len(got) != want {
 			t.Errorf("%s is observed by %v, want %d", name, got, want)
 		}
+	}
+}
+
+func TestInstrument_NotUrgent_WaitsOutsideTheQueue(t *testing.T) {
+	informer := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.ConfigMap{}, 0, nil)
+	if err := informer.GetStore().Add(thing("later", "1")); err != nil {
+		t.Fatal(err)
+	}
+	all := func(any) bool { return true }
+	for name, tc := range map[string]struct {
+		wake   func(*Wakes, *controller.Impl)
+		demote bool
+		want   int
+	}{
+		"configured": {wake: func(w *Wakes, _ *controller.Impl) { w.EnqueueConfigured("config-x", all, informer) }, want: 1},
+		"all":        {wake: on(thing("other", "1"), func(e Event) { e.EnqueueAll(all, informer) }), want: 1},
+		"resync": {
+			wake: func(w *Wakes, _ *controller.Impl) {
+				w.On("Thing", Event.Enqueue).OnUpdate(thing("later", "1"), thing("later", "1"))
+			},
+			want: 1,
+		},
+		"promoted": {wake: promote, want: 1},
+		"demoted":  {wake: promote, demote: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				impl, wakes := newController(t, nil)
+				observed := impl.Reconciler.(*observedLeader) //nolint:forcetypeassert // Instrument makes it of a leader
+				observed.leader.(*leader).PromoteFunc = func(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
+					enqueue(b, named("later"))
+					return nil
+				}
+				urgent := impl.Concurrency
+				for i := range urgent {
+					impl.EnqueueKey(named(fmt.Sprint("urgent", i)))
+				}
+				synctest.Wait()
+				tc.wake(wakes, impl)
+				synctest.Wait()
+				if got := impl.WorkQueue().Len(); got != urgent {
+					t.Errorf("%d keys are in the queue, want the %d urgent ones", got, urgent)
+				}
+				if tc.demote {
+					observed.Demote(reconciler.UniversalBucket())
+				}
+				for range urgent + tc.want {
+					key, _ := impl.WorkQueue().Get()
+					if err := impl.Reconciler.Reconcile(t.Context(), key.(types.NamespacedName).String()); err != nil {
+						t.Error(err)
+					}
+					impl.WorkQueue().Done(key)
+					synctest.Wait()
+				}
+				if got := impl.WorkQueue().Len(); got != 0 {
+					t.Errorf("%d keys are left in the queue", got)
+				}
+				impl.WorkQueue().ShutDown()
+				time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
+			})
+		})
+	}
+}
+
+func promote(_ *Wakes, impl *controller.Impl) {
+	promoted := impl.Reconciler.(reconciler.LeaderAware) //nolint:forcetypeassert // it is a leader
+	if err := promoted.Promote(reconciler.UniversalBucket(), impl.MaybeEnqueueBucketKey); err != nil {
+		panic(err)
 	}
 }

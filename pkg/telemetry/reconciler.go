@@ -26,6 +26,7 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/webhook"
 
+	"github.com/mallard-dev/mallard/pkg/backlog"
 	"github.com/mallard-dev/mallard/pkg/tracker"
 )
 
@@ -40,7 +41,7 @@ func Instrument(ctx context.Context, impl *controller.Impl, kind string) *Wakes 
 		// Names and bounds are constants, so that every test would see it.
 		panic(fmt.Errorf("making the instruments of %s: %w", kind, err))
 	}
-	w := &Wakes{impl: impl, kind: kind, memory: newMemory(maxKeys, maxCauses), instruments: instruments}
+	w := &Wakes{impl: impl, kind: kind, memory: newMemory(maxKeys, maxCauses), backlog: backlog.New(impl), instruments: instruments}
 	for _, result := range results {
 		// A rate is known from the first failure on only if there was a zero before.
 		w.passes.Add(ctx, 0, metric.WithAttributes(kindKey.String(kind), resultKey.String(string(result))))
@@ -99,6 +100,7 @@ func (w *Wakes) wrap(inner controller.Reconciler) controller.Reconciler {
 // Reconcile implements controller.Reconciler.
 func (o *observed) Reconcile(ctx context.Context, key string) error {
 	w := o.wakes
+	defer w.backlog.Feed()
 	name, err := nameOf(key)
 	if err != nil {
 		return err
@@ -170,7 +172,8 @@ type observedLeader struct {
 
 var _ reconciler.LeaderAware = (*observedLeader)(nil)
 
-// Promote implements reconciler.LeaderAware.
+// Promote implements reconciler.LeaderAware. The keys of the bucket are enqueued once the queue is short, instead of in the slow
+// lane, where enqueue adds them.
 func (l *observedLeader) Promote(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 	l.lead(b, 1)
 	if enqueue == nil {
@@ -178,15 +181,15 @@ func (l *observedLeader) Promote(b reconciler.Bucket, enqueue func(reconciler.Bu
 	}
 	return l.leader.Promote(b, func(b reconciler.Bucket, key types.NamespacedName) { //nolint:wrapcheck // as above
 		if b.Has(key) {
-			l.wakes.note(key, Cause{What: Promoted})
+			l.wakes.enqueueLater(key, Cause{What: Promoted})
 		}
-		enqueue(b, key)
 	})
 }
 
 // Demote implements reconciler.LeaderAware.
 func (l *observedLeader) Demote(b reconciler.Bucket) {
 	l.lead(b, 0)
+	l.wakes.backlog.Drop(b.Has)
 	l.leader.Demote(b)
 }
 

@@ -12,13 +12,10 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,7 +31,6 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	samplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client"
-	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	mallardtracker "github.com/mallard-dev/mallard/pkg/tracker"
 )
@@ -202,24 +198,4 @@ func TestTracker(t *testing.T) {
 	})
 	tr.OnDeletedObserver(object())
 	wakes("a change after the tracking object was deleted", nil, func() { controller.EnsureTypeMeta(tr.OnChanged, gvk)(service) })
-}
-
-// The queue moves keys on by itself, so what can be seen of the lanes is what it logs.
-func TestPromotionAndResyncGoToTheSlowLane(t *testing.T) {
-	core, logged := observer.New(zap.DebugLevel)
-	ctx, _ := reconcilertesting.SetupFakeContext(t)
-	impl := addressableservicereconciler.NewImpl(logging.WithLogger(ctx, zap.New(core).Sugar()), &pointer{}, samples.ClassMallard)
-	informer := addressableserviceinformer.Get(ctx).Informer()
-	if err := informer.GetIndexer().Add(object()); err != nil {
-		t.Fatal(err)
-	}
-	impl.EnqueueKey(types.NamespacedName{Namespace: ns, Name: "changed"})
-	impl.MaybeEnqueueBucketKey(reconciler.UniversalBucket(), types.NamespacedName{Namespace: ns, Name: "promoted"})
-	impl.GlobalResync(informer)
-	for added, want := range map[string]int{"to queue ns/changed": 1, "to the slow queue ns/promoted": 1, "to the slow queue ns/a": 1, "Adding": 3} {
-		entries := logged.Filter(func(e observer.LoggedEntry) bool { return strings.Contains(e.Message, added) })
-		if entries.Len() != want {
-			t.Errorf("%q is logged %d times, want %d", added, entries.Len(), want)
-		}
-	}
 }

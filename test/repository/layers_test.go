@@ -51,6 +51,10 @@ var layers = []struct {
 	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
 	because:   "reconcilers of any kind share it",
 }, {
+	packages:  "pkg/backlog",
+	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
+	because:   "reconcilers of any kind share it",
+}, {
 	packages:  "pkg/tracker",
 	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
 	because:   "reconcilers of any kind share it",
