@@ -30,6 +30,7 @@ var badValues = map[string][]string{
 	"SYSTEM_NAMESPACE":        {"", "Not_A_Namespace"},
 	"POD_NAME":                nil, // only told to people; anything goes
 	"POD_UID":                 nil,
+	"GOMEMLIMIT":              nil, // the Go runtime rejects it before main
 	"WATCH_NAMESPACE":         {"Not_A_Namespace", "two,namespaces"},
 	"HEALTH_PORT":             {"", "0", "http"},
 	"PROFILING_PORT":          {"", "65536"},
