@@ -223,7 +223,7 @@ func TestKindThatMayNotBeReadSaysWhatToGrant(t *testing.T) {
 	env.Await(t, definition, harness.HasCondition("Established", "True", ""))
 	env.Apply(t, ns, k.named("it", "{address: {url: 'http://it.example.com'}}"))
 	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")))[0]
-	env.Await(t, as, notReady(v1.ReasonTargetForbidden), says("may not list radii."+k.group))
+	env.Await(t, as, harness.HasCondition("TargetResolved", "Unknown", v1.ReasonTargetForbidden), says("not authorized to list radii."+k.group))
 
 	// No watch tells of a permission, so it takes the time of a recheck; any
 	// change of the object asks at once.

@@ -89,16 +89,65 @@ func TestAliasFollowsTheAddressAndTheSpec(t *testing.T) {
 	env.Await(t, as, harness.Ready, harness.HasCondition("Published", "True", v1.ReasonNotRequested))
 }
 
-func TestAliasGoesWithTheAddress(t *testing.T) {
+func TestAlias_TargetIsReplaced_WaitingTenantDoesNotTakeIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	ns := env.Namespace(t)
+	ns, other := env.Namespace(t), env.Namespace(t)
 	target := env.Apply(t, ns, service("target", onePort))[0]
 	as := env.Apply(t, ns, object("it", published("target", ns)))[0]
 	env.Await(t, as, harness.Ready)
-	env.Delete(t, target)
-	env.Await(t, as, notReady(v1.ReasonTargetNotFound), harness.HasCondition("Published", "Unknown", v1.ReasonNoAddress))
+	env.Apply(t, other, service("target", onePort))
+	waits := env.Apply(t, other, object("waits", published("target", ns)))[0]
+	env.Await(t, waits, harness.HasCondition("Published", "False", v1.ReasonAliasTaken))
+
+	env.Throughout(t, alias(ns), pointsTo(host("target", ns)), func() {
+		env.Delete(t, target)
+		env.Await(t, as, notReady(v1.ReasonTargetNotFound), harness.HasCondition("Published", "Unknown", v1.ReasonNoAddress))
+		env.Apply(t, ns, service("target", onePort))
+		env.Await(t, as, harness.Ready)
+		env.Await(t, waits, harness.HasCondition("Published", "False", v1.ReasonAliasTaken))
+	})
+
+	// Once it is no longer requested, the waiting object may have it.
+	env.Apply(t, ns, object("it", toService("target")))
+	env.Await(t, alias(ns), pointsTo(host("target", other)))
+	env.Await(t, waits, harness.Ready)
+}
+
+func TestAlias_NewNameIsTaken_FormerStaysUntilItIsFree(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("one", onePort)+and+service("two", onePort))
+	refs := env.Apply(t, ns, object("one", published("one", ns))+and+object("two", published("two", ns+"-two")))
+	for _, ref := range refs {
+		env.Await(t, ref, harness.Ready)
+	}
+	env.Throughout(t, alias(ns), pointsTo(host("one", ns)), func() {
+		env.Apply(t, ns, object("one", published("one", ns+"-two")))
+		env.Await(t, refs[0], harness.HasCondition("Published", "False", v1.ReasonAliasTaken))
+	})
+	env.Delete(t, refs[1])
+	env.Await(t, alias(ns+"-two"), pointsTo(host("one", ns)))
 	env.Await(t, alias(ns), harness.Gone)
+	env.Await(t, refs[0], harness.Ready)
+}
+
+// What an object leaves behind whose finalizer was removed by hand while no controller ran.
+func TestAlias_ItsObjectIsGone_IsDeleted(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	left := env.Apply(t, directory, fmt.Sprintf(`
+apiVersion: v1
+kind: Service
+metadata:
+  name: %s
+  annotations: {samples.knative.dev/addressableservice: %s/it}
+  labels: {samples.knative.dev/addressableservice-uid: 00000000-0000-0000-0000-000000000000}
+spec: {type: ExternalName, externalName: old.example.com}
+`, ns, ns))[0]
+	env.Await(t, left, harness.Gone)
 }
 
 func TestAliasThatWasChangedIsCorrected(t *testing.T) {

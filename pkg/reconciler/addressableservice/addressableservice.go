@@ -7,6 +7,7 @@ package addressableservice
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -15,7 +16,9 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/tracker"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
@@ -28,12 +31,13 @@ import (
 // fields are set by NewController and not changed afterwards.
 type Reconciler struct {
 	kube                kubernetes.Interface
+	samples             versioned.Interface
 	addressableServices listers.AddressableServiceLister
 	services            corev1listers.ServiceLister
 	namespaces          corev1listers.NamespaceLister
 
 	// aliases is the index of the informer of Services that finds aliases by
-	// the UID of the object that published them.
+	// the object that published them.
 	aliases cache.Indexer
 
 	// scope is the only namespace that the informers watch; empty for all.
@@ -48,12 +52,17 @@ type Reconciler struct {
 var (
 	_ addressableservicereconciler.Interface = (*Reconciler)(nil)
 	_ addressableservicereconciler.Finalizer = (*Reconciler)(nil)
+	_ reconciler.OnDeletionInterface         = (*Reconciler)(nil)
 )
 
 // ReconcileKind implements the generated Interface. It is called with a copy of
 // an object of our class that is not being deleted; what it does to the status
 // is written afterwards, in one request and only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableService) reconciler.Event {
+	if namespace, err := r.namespaces.Get(as.Namespace); err == nil && isTerminating(namespace) {
+		// The object is about to be deleted, and its target with it: a status update would help nobody.
+		return nil
+	}
 	changes := transitions.Begin(as, reported)
 
 	unresolved := r.reconcileTarget(ctx, as)
@@ -68,6 +77,10 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableServic
 // our class that is being deleted. A nil result takes the finalizer away, so it
 // is returned only once no alias of the object is left.
 func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService) reconciler.Event {
+	if !slices.Contains(as.Finalizers, samples.FinalizerName) {
+		// The aliases are gone, and the object waits for other finalizers.
+		return nil
+	}
 	if err := r.removeEveryAlias(ctx, as); err != nil {
 		as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, err.Error())
 		// Deleting made a new generation, which nobody else says that it was seen.
@@ -78,11 +91,17 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 }
 
 func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *problem.Problem {
-	addresses, p := r.resolve(ctx, as)
-	if p != nil {
+	addresses, hops, p := r.resolve(ctx, as)
+	switch {
+	case p == nil:
+		as.Status.MarkTargetResolved(addresses)
+		as.Status.SetHops(hops)
+	case p.Reason == v1.ReasonTargetNotSynced && as.Status.ObservedGeneration == as.Generation:
+		// After a restart or a takeover: what the status says holds until the list has completed.
+	case p.Reason == v1.ReasonTargetNotSynced, p.Reason == v1.ReasonTargetForbidden, p.Reason == v1.ReasonTargetUnavailable:
+		as.Status.MarkTargetUnknown(p.Reason, p.Message)
+	default:
 		as.Status.MarkTargetNotResolved(p.Reason, p.Message)
-		return p
 	}
-	as.Status.MarkTargetResolved(addresses)
-	return nil
+	return p
 }

@@ -28,6 +28,8 @@ import (
 type target struct {
 	service   *corev1.Service
 	addresses []duckv1.Addressable
+	// hops counts the AddressableServices that the reference led through.
+	hops int
 }
 
 // endpoint is one address of the target before path and visibility are applied.
@@ -66,12 +68,9 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 		if as.Spec.Path != nil {
 			appendPath(a.URL, *as.Spec.Path)
 		}
-		if p := checkBounds(as.Spec.Ref, a); p != nil {
-			return nil, p
-		}
 		addresses = append(addresses, a)
 	}
-	return addresses, nil
+	return addresses, checkBounds(as.Spec.Ref, addresses)
 }
 
 // selectEndpoints picks what spec.ports asks for, or the one endpoint that an
@@ -141,7 +140,7 @@ func addressableEndpoint(ref v1.TargetReference, addresses []duckv1.Addressable,
 		return e, nil
 	}
 	for _, a := range addresses {
-		if a.Name != nil && *a.Name == port.Name && a.URL != nil && a.URL.Host != "" {
+		if a.Name != nil && *a.Name == port.Name && isUsable(a) {
 			e.address = a
 			return e, nil
 		}

@@ -20,11 +20,14 @@ import (
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
-// planAlias decides the alias of an object, nil when it is to have none. It is
-// pure, and reads the address from the status, where the step before left it.
+// planAlias decides the alias of an object, nil if none is requested. It is
+// pure, and reads the address from the status, where the previous step left it.
 func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *problem.Problem) {
-	if as.Spec.Publish == nil || as.Status.Address == nil {
+	switch {
+	case as.Spec.Publish == nil:
 		return nil, nil
+	case as.Status.Address == nil:
+		return nil, problem.Newf(v1.ReasonNoAddress, "there is no address to publish; an existing alias stays as it is")
 	}
 	host := hostname(as.Status.Address.URL)
 	if net.ParseIP(host) != nil {
@@ -33,13 +36,12 @@ func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Serv
 	if problems := validation.IsDNS1123Subdomain(host); len(problems) > 0 {
 		return nil, problem.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: %s", host, problems[0])
 	}
-	key := types.NamespacedName{Namespace: as.Namespace, Name: as.Name}
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   cfg.DirectoryNamespace,
 			Name:        as.Spec.Publish.Alias,
 			Labels:      map[string]string{samples.AliasOwnerUIDLabelKey: string(as.UID)},
-			Annotations: map[string]string{samples.AliasOwnerAnnotationKey: key.String()},
+			Annotations: map[string]string{samples.AliasOwnerAnnotationKey: keyOf(as).String()},
 		},
 		Spec: corev1.ServiceSpec{
 			Type:         corev1.ServiceTypeExternalName,
@@ -48,25 +50,20 @@ func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Serv
 	}, nil
 }
 
-// owns says whether a Service is an alias of this object. Owner references
-// cannot cross namespaces, so the UID in a label stands for one.
+// owns reports whether a Service is an alias of this object, or of a deleted object that had the
+// same name: its finalizer was removed by hand. Owner references cannot cross namespaces, so
+// a label with the UID and an annotation with namespace and name replace them.
 func owns(as *v1.AddressableService, service *corev1.Service) bool {
-	return as.UID != "" && service.Labels[samples.AliasOwnerUIDLabelKey] == string(as.UID)
+	uid, labelled := service.Labels[samples.AliasOwnerUIDLabelKey]
+	owner, _ := ownerOf(service)
+	return labelled && as.UID != "" && (uid == string(as.UID) || owner == keyOf(as))
 }
 
-// ownerOf returns the object that published an alias, and whether it is one.
+// ownerOf returns the object that published an alias, and whether the Service is an alias.
 func ownerOf(service *corev1.Service) (types.NamespacedName, bool) {
-	namespace, name, err := cache.SplitMetaNamespaceKey(service.Annotations[samples.AliasOwnerAnnotationKey])
-	return types.NamespacedName{Namespace: namespace, Name: name}, err == nil && name != ""
-}
-
-// ownedBefore says whether a Service is the alias of an object that had this one's
-// namespace and name. Two objects cannot have them at once, so that one is gone, and
-// nobody else will remove what it left, as when its finalizer was taken by force.
-func ownedBefore(as *v1.AddressableService, service *corev1.Service) bool {
-	owner, ok := ownerOf(service)
 	_, labelled := service.Labels[samples.AliasOwnerUIDLabelKey]
-	return ok && labelled && owner == types.NamespacedName{Namespace: as.Namespace, Name: as.Name}
+	namespace, name, err := cache.SplitMetaNamespaceKey(service.Annotations[samples.AliasOwnerAnnotationKey])
+	return types.NamespacedName{Namespace: namespace, Name: name}, labelled && err == nil && name != ""
 }
 
 // correctAlias returns the existing alias with what we decide of it set right, and

@@ -22,6 +22,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
@@ -49,6 +50,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	}
 	r := &Reconciler{
 		kube:                kubeclient.Get(ctx),
+		samples:             client.Get(ctx),
 		addressableServices: addressableServices.Lister(),
 		services:            services.Lister(),
 		namespaces:          namespaces.Lister(),

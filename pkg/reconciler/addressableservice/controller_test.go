@@ -7,6 +7,7 @@ package addressableservice
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -179,6 +180,48 @@ func TestControllerNoticesACRDThatIsInstalledLater(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the object still does not know its target's kind: %v", err)
 	}
+}
+
+func TestHops_LinkChangesItsReference_EveryObjectBehindFollows(t *testing.T) {
+	r := run(t)
+	if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, service(ns, "target"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const length, url = maxHops + 4, "http://" + host
+	name := func(i int) string { return fmt.Sprintf("n%d", i) }
+	r.create(t, object(name(0)))
+	for i := range length {
+		r.create(t, object(name(i+1), refTo(name(i))))
+	}
+	refer := func(i int, ref mod, generation int64) {
+		t.Helper()
+		objects := fakesamplesclient.Get(r.ctx).SamplesV1().AddressableServices(ns)
+		as, err := objects.Get(r.ctx, name(i), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref(as)
+		as.Generation = generation
+		if _, err := objects.Update(r.ctx, as, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(resolved int) {
+		t.Helper()
+		for i := range length + 1 {
+			if i <= resolved {
+				r.becomes(t, name(i), url)
+			} else {
+				r.becomes(t, name(i), "")
+			}
+		}
+	}
+	check(maxHops)
+	// The address of the link stays the same, and only its distance changes.
+	refer(20, withRef("v1", "Service", "", "target"), 2)
+	check(length)
+	refer(20, refTo(name(19)), 3)
+	check(maxHops)
 }
 
 func TestControllerPutsItsAliasBack(t *testing.T) {

@@ -16,15 +16,16 @@ import (
 )
 
 // maxHops bounds how many AddressableServices a chain of references may lead
-// through: each pass walks its chain, so a chain's cost grows with the square of its length.
+// through: each reconciliation walks the chain, so a chain's cost grows with the square of its length.
 const maxHops = 32
 
 // findCycle follows the references between AddressableServices from this one. In
-// a cycle every object would feed on the address of the one before for ever, even
-// after the address that it began with was long gone.
+// a cycle every object would take the address of the previous one indefinitely, even
+// after the original address was removed. A longer cycle has no address, because
+// findAddressableService counts hops.
 func (r *Reconciler) findCycle(as *v1.AddressableService) *problem.Problem {
 	var chain []types.NamespacedName
-	for current := as; current.Spec.Ref.GroupKind() == v1.Kind("AddressableService"); {
+	for current := as; current.Spec.Ref.GroupKind() == v1.Kind("AddressableService") && len(chain) <= maxHops; {
 		chain = append(chain, types.NamespacedName{Namespace: current.Namespace, Name: current.Name})
 		next := types.NamespacedName{
 			Namespace: current.Spec.Ref.NamespaceOr(current.Namespace),
@@ -33,13 +34,10 @@ func (r *Reconciler) findCycle(as *v1.AddressableService) *problem.Problem {
 		if slices.Contains(chain, next) {
 			return problem.Newf(v1.ReasonReferenceCycle, "the references form a cycle: %s", describe(append(chain, next)))
 		}
-		if len(chain) > maxHops {
-			return problem.Newf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
-		}
 		var err error
 		current, err = r.addressableServices.AddressableServices(next.Namespace).Get(next.Name)
 		if err != nil {
-			// The end of the chain is not there, which the look-up of the target says.
+			// The end of the chain does not exist, which looking up the target reports.
 			return nil
 		}
 	}

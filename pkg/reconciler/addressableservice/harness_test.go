@@ -157,6 +157,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	}
 	w.inner = &Reconciler{
 		kube:                w.kube,
+		samples:             w.samples,
 		addressableServices: listers.NewAddressableServiceLister(w.objects),
 		services:            corev1listers.NewServiceLister(w.services),
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),

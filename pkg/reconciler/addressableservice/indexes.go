@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
@@ -21,8 +20,8 @@ const (
 	// byTargetKind finds AddressableServices by the group and kind of their target.
 	byTargetKind = "targetKind"
 
-	// aliasesByOwnerUID finds alias Services by who published them.
-	aliasesByOwnerUID = "aliasOwnerUID"
+	// aliasesByOwner finds alias Services by the object that published them.
+	aliasesByOwner = "aliasOwner"
 )
 
 func addressableServiceIndexers() cache.Indexers {
@@ -44,10 +43,10 @@ func addressableServiceIndexers() cache.Indexers {
 
 func serviceIndexers() cache.Indexers {
 	return cache.Indexers{
-		aliasesByOwnerUID: func(obj any) ([]string, error) {
+		aliasesByOwner: func(obj any) ([]string, error) {
 			if service, ok := obj.(*corev1.Service); ok {
-				if uid, ok := service.Labels[samples.AliasOwnerUIDLabelKey]; ok {
-					return []string{uid}, nil
+				if owner, ok := ownerOf(service); ok {
+					return []string{owner.String()}, nil
 				}
 			}
 			return nil, nil

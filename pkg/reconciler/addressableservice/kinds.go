@@ -22,8 +22,8 @@ const addressableLabelKey = "duck.knative.dev/addressable"
 // findKind finds the resource that serves a kind which may have addresses.
 func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (kinds.Served, *problem.Problem) {
 	kind, err := r.kinds.Find(gvk)
-	if notServed, ok := errors.AsType[*kinds.NotServedError](err); ok {
-		return kinds.Served{}, kindNotFound(notServed)
+	if _, ok := errors.AsType[*kinds.NotServedError](err); ok {
+		return kinds.Served{}, problem.Newf(v1.ReasonTargetKindNotFound, "%v", err)
 	}
 	if err != nil {
 		return kinds.Served{}, problem.Failed(v1.ReasonTargetUnavailable, err)
@@ -33,8 +33,4 @@ func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (kinds.Served, *probl
 			"%s is a built-in kind, of which only Service has an address", gvk.GroupKind())
 	}
 	return kind, nil
-}
-
-func kindNotFound(err *kinds.NotServedError) *problem.Problem {
-	return problem.Newf(v1.ReasonTargetKindNotFound, "%v", err)
 }

@@ -18,36 +18,32 @@ import (
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
-// reconcileAlias makes the directory hold what spec.publish asks for and nothing
-// else of this object.
+// reconcileAlias publishes the address as spec.publish requests. An alias is deleted only once it is no
+// longer requested, and a former name only once the new one is published: another object may take a
+// free name at once, and keep it.
 func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *problem.Problem {
 	wanted, p := planAlias(config.FromContextOrDefaults(ctx), as)
-
-	// Before anything new is published: an object has one alias at a time.
-	if err := r.removeAliasesBut(ctx, as, wanted); err != nil {
-		as.Status.MarkNotPublished(v1.ReasonPublishFailed, err.Error())
-		return problem.Failed(v1.ReasonPublishFailed, err)
-	}
-
-	switch {
-	case as.Spec.Publish == nil:
-		as.Status.MarkNotRequested()
-		return nil
-	case p == nil && wanted == nil:
-		as.Status.MarkNoAddressToPublish()
-		return nil
-	case p == nil:
+	if wanted != nil {
 		p = r.ensureAlias(ctx, as, wanted)
 	}
-	if p != nil {
-		as.Status.MarkNotPublished(p.Reason, p.Message)
-		return p
+	if p == nil {
+		p = r.removeAliasesBut(ctx, as, wanted)
 	}
-	as.Status.MarkPublished()
-	return nil
+	switch {
+	case p.Marked():
+		as.Status.MarkNotPublished(p.Reason, p.Message)
+	case p != nil:
+		// The condition stays until the retry.
+	case wanted == nil:
+		as.Status.MarkNotRequested()
+	default:
+		as.Status.MarkPublished()
+	}
+	return p
 }
 
-// ensureAlias writes the alias unless the cache has it as it should be.
+// ensureAlias writes the alias unless the cache has it as it should be. If the write shows that the cache is
+// stale, ensureAlias reads the live object and decides again.
 func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem.Problem {
 	if !r.watched(wanted.Namespace) {
 		return problem.Newf(v1.ReasonDirectoryNotFound,
@@ -55,54 +51,37 @@ func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService,
 			wanted.Namespace, r.scope, config.AddressableName)
 	}
 	existing, err := r.services.Services(wanted.Namespace).Get(wanted.Name)
-	if apierrors.IsNotFound(err) {
+	p := r.writeAlias(ctx, as, wanted, existing, err)
+	if p != nil && (apierrors.IsAlreadyExists(p.Err) || apierrors.IsConflict(p.Err) || apierrors.IsNotFound(p.Err)) {
+		existing, err = r.kube.CoreV1().Services(wanted.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
+		p = r.writeAlias(ctx, as, wanted, existing, err)
+	}
+	return p
+}
+
+// writeAlias creates the alias, or corrects the existing one if it is ours. The update carries the
+// resourceVersion of the existing one, so that it cannot change an alias whose owner has changed.
+func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service, err error) *problem.Problem {
+	client := r.kube.CoreV1().Services(wanted.Namespace)
+	switch {
+	case apierrors.IsNotFound(err):
 		if p := r.checkDirectory(wanted.Namespace); p != nil {
 			return p
 		}
-		return r.createAlias(ctx, as, wanted)
+		if _, err = client.Create(ctx, wanted, metav1.CreateOptions{}); apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			return directoryTerminating(wanted.Namespace)
+		} else if apierrors.IsNotFound(err) {
+			return directoryNotFound(wanted.Namespace)
+		}
+	case err == nil && !owns(as, existing):
+		return aliasTaken(existing)
+	case err == nil:
+		if corrected, ok := correctAlias(existing, wanted); !ok {
+			_, err = client.Update(ctx, corrected, metav1.UpdateOptions{})
+		}
 	}
 	if err != nil {
-		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("reading alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
-	}
-	return r.adjustAlias(ctx, as, wanted, existing)
-}
-
-func (r *Reconciler) createAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem.Problem {
-	client := r.kube.CoreV1().Services(wanted.Namespace)
-	_, err := client.Create(ctx, wanted, metav1.CreateOptions{})
-	switch {
-	case err == nil:
-		return nil
-	case apierrors.IsAlreadyExists(err):
-		// The cache is behind: it may be ours from a pass that did not get to
-		// its end, or somebody was first.
-		existing, err := client.Get(ctx, wanted.Name, metav1.GetOptions{})
-		if err != nil {
-			return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("reading alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
-		}
-		return r.adjustAlias(ctx, as, wanted, existing)
-	case apierrors.IsNotFound(err):
-		return directoryNotFound(wanted.Namespace)
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return directoryTerminating(wanted.Namespace)
-	default:
-		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("creating alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
-	}
-}
-
-// adjustAlias corrects an alias of ours that points elsewhere, and leaves alone
-// what is not ours. The update carries the resourceVersion that was looked at,
-// so that it cannot hit an alias which has changed hands since.
-func (r *Reconciler) adjustAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service) *problem.Problem {
-	if !owns(as, existing) && !ownedBefore(as, existing) {
-		return aliasTaken(existing)
-	}
-	corrected, ok := correctAlias(existing, wanted)
-	if ok {
-		return nil
-	}
-	if _, err := r.kube.CoreV1().Services(wanted.Namespace).Update(ctx, corrected, metav1.UpdateOptions{}); err != nil {
-		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("updating alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
+		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("publishing alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
 	}
 	return nil
 }

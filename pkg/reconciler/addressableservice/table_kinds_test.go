@@ -6,19 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
-	"net/http"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	clientgotesting "k8s.io/client-go/testing"
 
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 var toDuck = withRef("example.com/v1", "Duck", "", "d")
@@ -34,11 +29,14 @@ func fails(name, reason, message string, ref mod, objs ...runtime.Object) reconc
 	}
 }
 
+func clusterScoped(crd *apiextensionsv1.CustomResourceDefinition) {
+	crd.Spec.Scope = apiextensionsv1.ClusterScoped
+}
+
+func notEstablished(crd *apiextensionsv1.CustomResourceDefinition) { crd.Status.Conditions = nil }
+
 func TestTargetIsAnyAddressable(t *testing.T) {
 	unlabelled := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Labels = nil }
-	clusterScoped := func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.Spec.Scope = apiextensionsv1.ClusterScoped
-	}
 	resolves := func(name string, objs ...runtime.Object) reconcilertesting.TableRow {
 		return reconcilertesting.TableRow{
 			Name:              name,
@@ -57,8 +55,12 @@ func TestTargetIsAnyAddressable(t *testing.T) {
 			duckCRD(), duck("other", "d", addressStatus("http://d.example.com"))),
 		fails("without an address", v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url yet", toDuck,
 			duckCRD(), duck(ns, "d", map[string]any{})),
-		fails("with an address without host", v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url yet", toDuck,
+		fails("with an address without host", v1.ReasonTargetNotAddressable,
+			`the address of Duck.example.com d is unusable: its URL "/path" needs a scheme and a host`, toDuck,
 			duckCRD(), duck(ns, "d", addressStatus("/path"))),
+		fails("with an address without scheme", v1.ReasonTargetNotAddressable,
+			`the address of Duck.example.com d is unusable: its URL "//d.example.com/x" needs a scheme and a host`, toDuck,
+			duckCRD(), duck(ns, "d", addressStatus("//d.example.com/x"))),
 		fails("without an address, of a CRD that does not say it will have one", v1.ReasonTargetNotAddressable,
 			"Duck.example.com d has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", toDuck,
 			duckCRD(unlabelled), duck(ns, "d", map[string]any{})),
@@ -70,7 +72,6 @@ func TestTargetIsAnyAddressable(t *testing.T) {
 }
 
 func TestTargetKindIsNotServed(t *testing.T) {
-	notEstablished := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Status.Conditions = nil }
 	aggregated := withRef("aggregated.example.com/v1", "Goose", "", "g")
 	runTable(t, reconcilertesting.TableTest{
 		fails("no CRD", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1", toDuck),
@@ -84,35 +85,6 @@ func TestTargetKindIsNotServed(t *testing.T) {
 		fails("built-in kind", v1.ReasonTargetNotAddressable,
 			"Deployment.apps is a built-in kind, of which only Service has an address", withRef("apps/v1", "Deployment", "", "d")),
 	})
-}
-
-func TestReadingTheTargetFails(t *testing.T) {
-	ducks := schema.GroupResource{Group: "example.com", Resource: "ducks"}
-	const forbidden = "the operator may not list ducks.example.com; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true"
-	const induced = "listing ducks.example.com: induced"
-	const discovery = "discovering example.com/v1: induced"
-
-	notAllowed := fails("not allowed: looked at again later, for no watch tells", v1.ReasonTargetForbidden, forbidden, toDuck,
-		duckCRD(), duck(ns, "d", addressStatus("http://d.example.com")))
-	notAllowed.WithReactors = []clientgotesting.ReactionFunc{failing("list", "ducks", apierrors.NewForbidden(ducks, "", nil))}
-	notAllowed.WantErr, notAllowed.PostConditions = true, withRecheck(problem.FirstRecheck)
-
-	gone := fails("CRD went away meanwhile", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1", toDuck, duckCRD())
-	gone.WithReactors = []clientgotesting.ReactionFunc{
-		failing("list", "ducks", apierrors.NewGenericServerResponse(http.StatusNotFound, "list", ducks, "", "", 0, true)),
-	}
-
-	broken := fails("list fails: tried again", v1.ReasonTargetUnavailable, induced, toDuck, duckCRD())
-	broken.WithReactors = []clientgotesting.ReactionFunc{failing("list", "ducks", errInduced)}
-	broken.WantErr, broken.PostConditions = true, withError(induced)
-
-	undiscovered := fails("discovery fails: tried again", v1.ReasonTargetUnavailable, discovery, toDuck)
-	undiscovered.OtherTestData = map[string]any{prepareData: func(w *world) {
-		w.discovery.PrependReactor("get", "resource", failing("get", "resource", errInduced))
-	}}
-	undiscovered.WantErr, undiscovered.PostConditions = true, withError(discovery)
-
-	runTable(t, reconcilertesting.TableTest{notAllowed, gone, broken, undiscovered})
 }
 
 func TestTargetOfAnAggregatedAPIServer(t *testing.T) {

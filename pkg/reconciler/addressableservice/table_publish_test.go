@@ -87,13 +87,12 @@ func TestPublish(t *testing.T) {
 		WantStatusUpdates: becomes(object("a", asAl, isPublished)),
 		WantEvents:        []string{normal(EventPublished, "The alias points to the address")},
 	}, {
-		Name:              "no address: the alias goes with it",
+		Name:              "no address: the alias stays, for it is still requested",
 		Objects:           []runtime.Object{object("a", asAl, isPublished), dir, alias("al", "a", host, stored)},
-		WantDeletes:       deletes("al"),
 		WantStatusUpdates: becomes(object("a", asAl, status(unresolved(v1.ReasonTargetNotFound, "Service target does not exist"), noAddress))),
 		WantEvents:        []string{warning(v1.ReasonTargetNotFound, "Service target does not exist")},
 	}, {
-		Name:              "renamed: the old alias goes before the new one comes",
+		Name:              "renamed: the old alias is replaced by the new one",
 		Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("old", "a", host, stored)},
 		WantDeletes:       deletes("old"),
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
@@ -175,7 +174,7 @@ func TestPublishWhenTheCacheIsBehind(t *testing.T) {
 		}}
 	}
 	create := []runtime.Object{alias("al", "a", host)}
-	const getFails = "reading alias dir/al: induced"
+	const getFails = "publishing alias dir/al: induced"
 
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "it is ours from a pass that did not get to its end",
@@ -218,30 +217,24 @@ func TestWritingTheAliasFails(t *testing.T) {
 		row.WantEvents = append(row.WantEvents, warning(v1.ReasonPublishFailed, message))
 		return row
 	}
-	const create, update, remove = "creating alias dir/al: induced", "updating alias dir/al: induced", "deleting alias dir/old: induced"
-	goneAndStuck := object("a", asAl, status(unresolved(v1.ReasonTargetNotFound, "Service target does not exist"), unpublished(v1.ReasonPublishFailed, remove)))
+	const write, remove = "publishing alias dir/al: induced", "deleting alias dir/old: induced"
 
 	runTable(t, reconcilertesting.TableTest{
-		fails("create", "create", create, reconcilertesting.TableRow{
-			Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+		fails("create: the former alias stays", "create", write, reconcilertesting.TableRow{
+			Objects:           []runtime.Object{object("a", asAl), theTarget, dir, alias("old", "a", host, stored)},
 			WantCreates:       []runtime.Object{alias("al", "a", host)},
-			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, create),
+			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, write),
 		}),
-		fails("update", "update", update, reconcilertesting.TableRow{
-			Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", "elsewhere.example.com", stored)},
+		fails("update: the former alias stays", "update", write, reconcilertesting.TableRow{
+			Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", "elsewhere.example.com", stored), alias("old", "a", host, stored)},
 			WantUpdates:       aliasBecomes(alias("al", "a", host, stored)),
-			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, update),
+			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, write),
 		}),
-		fails("delete: nothing new is published beside the old", "delete", remove, reconcilertesting.TableRow{
+		fails("delete: the new alias is published already", "delete", remove, reconcilertesting.TableRow{
 			Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("old", "a", host, stored)},
+			WantCreates:       []runtime.Object{alias("al", "a", host)},
 			WantDeletes:       deletes("old"),
 			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, remove),
-		}),
-		fails("delete, and the target is gone: Ready names the target, the error is what is retried", "delete", remove, reconcilertesting.TableRow{
-			Objects:           []runtime.Object{object("a", asAl, isPublished), dir, alias("old", "a", host, stored)},
-			WantDeletes:       deletes("old"),
-			WantStatusUpdates: becomes(goneAndStuck),
-			WantEvents:        []string{warning(v1.ReasonTargetNotFound, "Service target does not exist")},
 		}),
 	})
 }

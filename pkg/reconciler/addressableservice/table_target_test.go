@@ -152,16 +152,26 @@ func TestTargetIsAnAddressableService(t *testing.T) {
 	b := func(mods ...mod) *v1.AddressableService { return object("b", mods...) }
 	const noAddressYet = "AddressableService.samples.knative.dev b has no status.address.url yet"
 	const missing = "AddressableService.samples.knative.dev b does not exist"
+	const tooFar = "the references lead through more than 32 AddressableServices"
 	const cycle = "the references form a cycle: ns/a -> ns/b -> ns/a"
 
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "with an address",
 		Objects:           []runtime.Object{object("a", refTo("b")), b(status(at("http://b.example.com"), notRequested))},
-		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), notRequested))),
+		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), hops(1), notRequested))),
+	}, {
+		Name:              "behind others",
+		Objects:           []runtime.Object{object("a", refTo("b")), b(status(at("http://b.example.com"), hops(maxHops-1)))},
+		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), hops(maxHops), notRequested))),
+	}, {
+		Name:              "behind too many others",
+		Objects:           []runtime.Object{object("a", refTo("b")), b(status(at("http://b.example.com"), hops(maxHops)))},
+		WantStatusUpdates: becomes(object("a", refTo("b"), status(unresolved(v1.ReasonReferenceCycle, tooFar), notRequested))),
+		WantEvents:        []string{warning(v1.ReasonReferenceCycle, tooFar)},
 	}, {
 		Name:              "of another class",
 		Objects:           []runtime.Object{object("a", refTo("b")), b(withClass("other"), status(at("http://b.example.com")))},
-		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), notRequested))),
+		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), hops(1), notRequested))),
 	}, {
 		Name:              "without an address",
 		Objects:           []runtime.Object{object("a", refTo("b")), b()},

@@ -7,6 +7,7 @@ package addressableservice
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 const finalizerGone = `{"metadata":{"finalizers":[],"resourceVersion":"1"}}`
@@ -107,6 +109,31 @@ func TestFinalize(t *testing.T) {
 	}})
 }
 
+// The text of an error may differ each time, and each status update enqueues the object.
+func TestFinalize_MessagesVary_StatusIsWrittenOnce(t *testing.T) {
+	w := newWorld(t, testConfig(), object("a", asAl, isPublished, beingDeleted), dir, alias("al", "a", host, stored))
+	tries := 0
+	w.kube.PrependReactor("delete", "services", func(clientgotesting.Action) (bool, runtime.Object, error) {
+		tries++
+		return true, nil, fmt.Errorf("read tcp 10.0.0.1:%d: connection reset by peer", 40000+tries)
+	})
+	for range 5 {
+		if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); !problem.IsRetry(err) {
+			t.Fatalf("the result is %v, want a retry with back-off", err)
+		}
+		w.catchUp(t)
+	}
+	updates := 0
+	for _, action := range w.samples.Actions() {
+		if action.Matches("update", "addressableservices/status") {
+			updates++
+		}
+	}
+	if tries != 5 || updates != 1 {
+		t.Errorf("%d tries caused %d status updates, want 5 and 1", tries, updates)
+	}
+}
+
 func TestRemovingAnAlias(t *testing.T) {
 	services := corev1.Resource("services")
 	moved := testConfig(func(c *config.Addressable) { c.DirectoryNamespace = "moved" })
@@ -123,13 +150,11 @@ func TestRemovingAnAlias(t *testing.T) {
 		WantDeletes:       deletes("al"),
 		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
 	}, {
-		Name:              "that has changed since is looked at again, without an event for each try",
-		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
-		WithReactors:      []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewConflict(services, "al", errors.New("changed")))},
-		WantDeletes:       deletes("al"),
-		WantStatusUpdates: becomes(object("a", status(resolved, unpublished(v1.ReasonPublishFailed, conflict)))),
-		WantErr:           true, PostConditions: withError(conflict),
-		WantEvents: []string{warning(v1.ReasonPublishFailed, conflict)},
+		Name:         "that has changed since is retried, without a condition or an event",
+		Objects:      []runtime.Object{object("a", isPublished), theTarget, dir, before()},
+		WithReactors: []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewConflict(services, "al", errors.New("changed")))},
+		WantDeletes:  deletes("al"),
+		WantErr:      true, PostConditions: withError(conflict),
 	}, {
 		Name:              "in the directory that may not be deleted is a failure",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},

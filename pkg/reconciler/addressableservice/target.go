@@ -7,6 +7,7 @@ package addressableservice
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,29 +20,29 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 var serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
-// resolve follows the reference to the addresses that it leads to.
-func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, *problem.Problem) {
+// resolve follows the reference to the addresses that it leads to, and returns through how many AddressableServices.
+func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, int, *problem.Problem) {
 	cfg := config.FromContextOrDefaults(ctx)
 	if as.Spec.Ref.NamespaceOr(as.Namespace) != as.Namespace && !cfg.AllowCrossNamespaceReferences {
-		return nil, problem.Newf(v1.ReasonCrossNamespaceDenied,
+		return nil, 0, problem.Newf(v1.ReasonCrossNamespaceDenied,
 			"spec.ref.namespace %q is not this object's; set allow-cross-namespace-references in config map %s to allow it",
 			as.Spec.Ref.Namespace, config.AddressableName)
 	}
 	if namespace := as.Spec.Ref.NamespaceOr(as.Namespace); !r.watched(namespace) {
-		return nil, problem.Newf(v1.ReasonCrossNamespaceDenied,
+		return nil, 0, problem.Newf(v1.ReasonCrossNamespaceDenied,
 			"spec.ref.namespace %q is not watched: this installation is for namespace %q alone", namespace, r.scope)
 	}
 	found, p := r.findTarget(ctx, as)
 	if p != nil {
-		return nil, p
+		return nil, 0, p
 	}
-	return planAddresses(cfg, as, found)
+	addresses, p := planAddresses(cfg, as, found)
+	return addresses, found.hops, p
 }
 
 // watched says whether the informers have what is in a namespace.
@@ -92,7 +93,11 @@ func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, 
 	if err != nil {
 		return target{}, notRead(ref, err)
 	}
-	return fromStatus(ref, other.Status.AddressStatus, true)
+	found, p := fromStatus(ref, other.Status.AddressStatus, true)
+	if found.hops = other.Status.Hops() + 1; p == nil && found.hops > maxHops {
+		return target{}, problem.Newf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
+	}
+	return found, p
 }
 
 // findAddressable looks up a target of a kind that is known only from the
@@ -104,25 +109,28 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 		return target{}, p
 	}
 	namespace := ""
-	if kind.Namespaced {
+	switch {
+	case kind.Namespaced:
 		namespace = ref.NamespaceOr(as.Namespace)
+	case r.scope != "":
+		return target{}, problem.Newf(v1.ReasonTargetOutOfScope,
+			"%s is a cluster-scoped kind, and this installation watches namespace %q only", ref.GroupKind(), r.scope)
 	}
 	if p := r.track(as, ref.APIVersion, namespace); p != nil {
 		return target{}, p
 	}
 	lister, err := r.addressables.Lister(ctx, kind.Resource)
 	switch {
+	case errors.Is(err, duckinformer.ErrNotSynced):
+		return target{}, problem.Newf(v1.ReasonTargetNotSynced, "%v", err)
 	case apierrors.IsForbidden(err):
 		p := problem.Newf(v1.ReasonTargetForbidden,
-			"the operator may not list %s; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
+			"the operator is not authorized to list %s; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
 			kind.Resource.GroupResource())
-		p.Recheck = problem.RecheckAfter(problem.Lasted(
-			as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved), v1.ReasonTargetForbidden))
+		p.Recheck = problem.LastRecheck
 		return target{}, p
-	case apierrors.IsNotFound(err):
-		// The CRD went away after it was looked up; its deletion wakes us.
-		return target{}, kindNotFound(&kinds.NotServedError{Kind: ref.GroupVersionKind()})
 	case err != nil:
+		// Also if the answer is 404: whether the kind is served is up to its CRD and to discovery.
 		return target{}, problem.Failed(v1.ReasonTargetUnavailable, err)
 	}
 
@@ -161,20 +169,28 @@ func (r *Reconciler) track(as *v1.AddressableService, apiVersion, namespace stri
 	return nil
 }
 
-// fromStatus makes a target of an object's addresses, if it has any.
+// fromStatus returns the target that an object's status describes, if it has a usable address.
 func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable bool) (target, *problem.Problem) {
 	t := target{addresses: status.Addresses}
 	if len(t.addresses) == 0 && status.Address != nil {
 		t.addresses = []duckv1.Addressable{*status.Address}
 	}
-	if len(t.addresses) > 0 && t.addresses[0].URL != nil && t.addresses[0].URL.Host != "" {
+	switch {
+	case len(t.addresses) > 0 && isUsable(t.addresses[0]):
 		return t, nil
-	}
-	if addressable {
+	case len(t.addresses) > 0 && !t.addresses[0].URL.IsEmpty():
+		return target{}, problem.Newf(v1.ReasonTargetNotAddressable,
+			"the address of %s is unusable: its URL %q needs a scheme and a host", ref, t.addresses[0].URL)
+	case addressable:
 		return target{}, problem.Newf(v1.ReasonTargetHasNoAddress, "%s has no status.address.url yet", ref)
+	default:
+		return target{}, problem.Newf(v1.ReasonTargetNotAddressable,
+			"%s has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", ref)
 	}
-	return target{}, problem.Newf(v1.ReasonTargetNotAddressable,
-		"%s has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", ref)
+}
+
+func isUsable(a duckv1.Addressable) bool {
+	return a.URL != nil && a.URL.Scheme != "" && a.URL.Host != ""
 }
 
 func notRead(ref v1.TargetReference, err error) *problem.Problem {

@@ -104,6 +104,9 @@ func at(urls ...string) mark {
 	return func(s *v1.AddressableServiceStatus) { s.MarkTargetResolved(addressesAt(urls...)) }
 }
 
+// hops marks through how many AddressableServices the reference led.
+func hops(n int) mark { return func(s *v1.AddressableServiceStatus) { s.SetHops(n) } }
+
 func addressesAt(urls ...string) []duckv1.Addressable {
 	addresses := make([]duckv1.Addressable, 0, len(urls))
 	for _, u := range urls {
@@ -124,6 +127,11 @@ func unresolved(reason, message string) mark {
 	return func(s *v1.AddressableServiceStatus) { s.MarkTargetNotResolved(reason, message) }
 }
 
+// unknown marks that the target could not be looked up.
+func unknown(reason, message string) mark {
+	return func(s *v1.AddressableServiceStatus) { s.MarkTargetUnknown(reason, message) }
+}
+
 func unpublished(reason, message string) mark {
 	return func(s *v1.AddressableServiceStatus) { s.MarkNotPublished(reason, message) }
 }
@@ -131,7 +139,7 @@ func unpublished(reason, message string) mark {
 var (
 	published    mark = (*v1.AddressableServiceStatus).MarkPublished
 	notRequested mark = (*v1.AddressableServiceStatus).MarkNotRequested
-	noAddress    mark = (*v1.AddressableServiceStatus).MarkNoAddressToPublish
+	noAddress         = unpublished(v1.ReasonNoAddress, "there is no address to publish; an existing alias stays as it is")
 )
 
 func service(namespace, name string, mods ...func(*corev1.Service)) *corev1.Service {

@@ -8,45 +8,62 @@ package addressableservice
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"knative.dev/pkg/logging"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
-// removeAliasesBut removes the aliases of this object, as the cache has them, that
-// are not the wanted one: after the alias was renamed, the directory moved, or
-// nothing is to be published. One that the cache does not have yet wakes its
-// owner when it arrives.
-func (r *Reconciler) removeAliasesBut(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) error {
-	for _, alias := range r.cachedAliases(as) {
-		if wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name {
-			continue
-		}
-		if err := r.removeAlias(ctx, alias); err != nil {
-			return err
-		}
+// ObserveDeletion implements reconciler.OnDeletionInterface. It is called when the cache does not have an object,
+// which may leave aliases behind: its finalizer was removed by hand, or its namespace was finalized by force.
+func (r *Reconciler) ObserveDeletion(ctx context.Context, key types.NamespacedName) error {
+	aliases := r.cachedAliases(key)
+	if len(aliases) == 0 || !r.watched(key.Namespace) {
+		return nil
+	}
+	_, err := r.samples.SamplesV1().AddressableServices(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		// The cache is stale, and the event of the object enqueues it.
+		return nil
+	case !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err):
+		return fmt.Errorf("checking that AddressableService %s is deleted: %w", key, err)
+	}
+	return r.removeAliases(ctx, aliases)
+}
+
+// removeAliasesBut removes the aliases of this object, as the cache has them, except the wanted one: after
+// the alias was renamed, the directory moved, or publish was unset. An alias that the cache does not have
+// yet enqueues its owner when it is delivered.
+func (r *Reconciler) removeAliasesBut(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem.Problem {
+	others := slices.DeleteFunc(r.cachedAliases(keyOf(as)), func(alias *corev1.Service) bool {
+		return wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name
+	})
+	if err := r.removeAliases(ctx, others); err != nil {
+		return problem.Failed(v1.ReasonPublishFailed, err)
 	}
 	return nil
 }
 
-// removeEveryAlias removes all aliases of an object that is about to go. Nobody
-// will look again, so the directory is listed live: the cache may not have an
-// alias yet that was made a moment before.
+// removeEveryAlias removes all aliases of an object that is being deleted. There is no later
+// reconciliation, so the directory is listed live: the cache may not have the latest alias yet.
 func (r *Reconciler) removeEveryAlias(ctx context.Context, as *v1.AddressableService) error {
-	if err := r.removeAliasesBut(ctx, as, nil); err != nil {
+	if err := r.removeAliases(ctx, r.cachedAliases(keyOf(as))); err != nil {
 		return err
 	}
 	directory := config.FromContextOrDefaults(ctx).DirectoryNamespace
 	if !r.watched(directory) {
-		// Nothing is published there, and it may not even be listed.
+		// Nothing is published there, and listing may be forbidden.
 		return nil
 	}
 	live, err := r.kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{
@@ -55,11 +72,15 @@ func (r *Reconciler) removeEveryAlias(ctx context.Context, as *v1.AddressableSer
 	if err != nil {
 		return fmt.Errorf("listing the aliases in namespace %s: %w", directory, err)
 	}
+	aliases := make([]*corev1.Service, 0, len(live.Items))
 	for i := range live.Items {
-		alias := &live.Items[i]
-		if !owns(as, alias) {
-			continue
-		}
+		aliases = append(aliases, &live.Items[i])
+	}
+	return r.removeAliases(ctx, aliases)
+}
+
+func (r *Reconciler) removeAliases(ctx context.Context, aliases []*corev1.Service) error {
+	for _, alias := range aliases {
 		if err := r.removeAlias(ctx, alias); err != nil {
 			return err
 		}
@@ -90,19 +111,23 @@ func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) err
 	}
 }
 
-func (r *Reconciler) cachedAliases(as *v1.AddressableService) []*corev1.Service {
+func (r *Reconciler) cachedAliases(owner types.NamespacedName) []*corev1.Service {
 	// The index exists as long as NewController adds it; an unknown one is the only error.
-	objs, err := r.aliases.ByIndex(aliasesByOwnerUID, string(as.UID))
+	objs, err := r.aliases.ByIndex(aliasesByOwner, owner.String())
 	if err != nil {
-		panic(fmt.Sprintf("index %s: %v", aliasesByOwnerUID, err))
+		panic(fmt.Sprintf("index %s: %v", aliasesByOwner, err))
 	}
 	aliases := make([]*corev1.Service, 0, len(objs))
 	for _, obj := range objs {
-		if alias, ok := obj.(*corev1.Service); ok && owns(as, alias) {
+		if alias, ok := obj.(*corev1.Service); ok {
 			aliases = append(aliases, alias)
 		}
 	}
 	return aliases
+}
+
+func keyOf(as *v1.AddressableService) types.NamespacedName {
+	return types.NamespacedName{Namespace: as.Namespace, Name: as.Name}
 }
 
 func isTerminating(namespace *corev1.Namespace) bool {

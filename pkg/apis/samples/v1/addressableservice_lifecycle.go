@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package v1
 
 import (
+	"strconv"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/apis"
@@ -30,40 +32,51 @@ const (
 	AddressableServiceConditionPublished apis.ConditionType = "Published"
 )
 
-// Reasons of the condition TargetResolved when it is False.
+// Reasons of the condition TargetResolved. It is False, and there are no addresses, if the
+// reference is known to lead to none. It is Unknown, and the last known addresses stay, if
+// the target could not be looked up.
 const (
-	// ReasonTargetNotFound: no object of that kind has this name.
+	// ReasonTargetNotFound (False): no object of that kind has this name.
 	ReasonTargetNotFound = "TargetNotFound"
 
-	// ReasonTargetKindNotFound: the cluster does not serve the kind at that
+	// ReasonTargetKindNotFound (False): the cluster does not serve the kind at that
 	// version. Installing its CRD later is noticed.
 	ReasonTargetKindNotFound = "TargetKindNotFound"
 
-	// ReasonTargetNotAddressable: the object has no usable status.address.url
-	// and nothing says that its kind ever will.
+	// ReasonTargetNotAddressable (False): the object has no usable status.address.url
+	// and nothing says that its kind ever will, or its address is invalid.
 	ReasonTargetNotAddressable = "TargetNotAddressable"
 
-	// ReasonTargetHasNoAddress: the target is Addressable but has no address yet.
+	// ReasonTargetHasNoAddress (False): the target is Addressable but has no address yet.
 	ReasonTargetHasNoAddress = "TargetHasNoAddress"
 
-	// ReasonTargetForbidden: the operator may not watch the kind. A ClusterRole
-	// labelled duck.knative.dev/addressable=true grants it.
+	// ReasonTargetOutOfScope (False): the kind is cluster-scoped, and this installation
+	// watches a single namespace.
+	ReasonTargetOutOfScope = "TargetOutOfScope"
+
+	// ReasonTargetForbidden (Unknown): the operator is not authorized to watch the kind.
+	// A ClusterRole labelled duck.knative.dev/addressable=true grants it.
 	ReasonTargetForbidden = "TargetForbidden"
 
-	// ReasonTargetUnavailable: reading the target failed; it is tried again.
+	// ReasonTargetUnavailable (Unknown): reading the target failed; it is retried.
 	ReasonTargetUnavailable = "TargetUnavailable"
 
-	// ReasonCrossNamespaceDenied: the target is in another namespace, which the
+	// ReasonTargetNotSynced (Unknown): the first list of the target's kind, or its
+	// discovery, has not completed yet.
+	ReasonTargetNotSynced = "TargetNotSynced"
+
+	// ReasonCrossNamespaceDenied (False): the target is in another namespace, which the
 	// config map config-addressable does not allow.
 	ReasonCrossNamespaceDenied = "CrossNamespaceDenied"
 
-	// ReasonReferenceCycle: the references lead back to where they started.
+	// ReasonReferenceCycle (False): the references lead back to where they started, or
+	// through too many AddressableServices.
 	ReasonReferenceCycle = "ReferenceCycle"
 
-	// ReasonPortNotFound: the target has no port, or no named address, as spec.ports asks.
+	// ReasonPortNotFound (False): the target has no port, or no named address, as spec.ports asks.
 	ReasonPortNotFound = "PortNotFound"
 
-	// ReasonHostInvalid: the domain template makes no valid host name for this object.
+	// ReasonHostInvalid (False): the domain template makes no valid host name for this object.
 	ReasonHostInvalid = "HostInvalid"
 )
 
@@ -72,7 +85,7 @@ const (
 	// ReasonNotRequested (True): spec.publish is empty.
 	ReasonNotRequested = "NotRequested"
 
-	// ReasonNoAddress (Unknown): there is no address to publish.
+	// ReasonNoAddress (Unknown): there is no address to publish. An existing alias stays as it is.
 	ReasonNoAddress = "NoAddress"
 
 	// ReasonAliasTaken (False): a Service of that name exists in the directory
@@ -116,19 +129,40 @@ func (as *AddressableService) GetStatus() *duckv1.Status {
 	return &as.Status.Status
 }
 
+// hopsAnnotationKey is the key of the annotation in the status that counts the
+// AddressableServices through which the reference leads; absent for none. A status
+// update enqueues the objects that refer to this one, so their counts follow.
+const hopsAnnotationKey = samples.GroupName + "/hops"
+
+// Hops returns through how many AddressableServices the reference led to the addresses.
+func (s *AddressableServiceStatus) Hops() int {
+	// Only SetHops writes it; a value that is no number counts as absent.
+	hops, _ := strconv.Atoi(s.Annotations[hopsAnnotationKey]) //nolint:errcheck // see above
+	return hops
+}
+
 // MarkTargetResolved records the addresses that the reference led to, of which
 // there must be at least one. The first becomes status.address.
 func (s *AddressableServiceStatus) MarkTargetResolved(addresses []duckv1.Addressable) {
-	first := addresses[0].DeepCopy()
-	s.Address, s.Addresses = first, addresses
+	s.Address, s.Addresses = addresses[0].DeepCopy(), addresses
 	s.manager().MarkTrue(AddressableServiceConditionTargetResolved)
 }
 
-// MarkTargetNotResolved records why the reference led to no address, and takes
-// the addresses away: a consumer must never see one beside Ready=False.
+// MarkTargetNotResolved records why the reference is known to lead to no address, and
+// removes the addresses.
 func (s *AddressableServiceStatus) MarkTargetNotResolved(reason, message string) {
+	s.SetHops(0)
 	s.Address, s.Addresses = nil, nil
 	s.manager().MarkFalse(AddressableServiceConditionTargetResolved, reason, "%s", samples.Shorten(message))
+}
+
+// MarkTargetUnknown records why the target could not be looked up. The last known
+// addresses stay, also if they are those of an earlier generation of the spec.
+func (s *AddressableServiceStatus) MarkTargetUnknown(reason, message string) {
+	if s.Address != nil {
+		message += "; status.address is the last known one"
+	}
+	s.manager().MarkUnknown(AddressableServiceConditionTargetResolved, reason, "%s", samples.Shorten(message))
 }
 
 // MarkPublished records that the alias points to the address.
@@ -142,19 +176,34 @@ func (s *AddressableServiceStatus) MarkNotRequested() {
 		"spec.publish asks for no alias")
 }
 
-// MarkNoAddressToPublish records that the alias waits for an address. It is to
-// be called after MarkTargetNotResolved, whose reason Ready keeps.
-func (s *AddressableServiceStatus) MarkNoAddressToPublish() {
-	s.manager().MarkUnknown(AddressableServiceConditionPublished, ReasonNoAddress,
-		"there is no address to publish")
+// MarkNotPublished records why the alias does not point to the address: Unknown if
+// there is no address, False otherwise. It is called after the target was marked,
+// whose reason Ready keeps.
+func (s *AddressableServiceStatus) MarkNotPublished(reason, message string) {
+	mark := s.manager().MarkFalse
+	if reason == ReasonNoAddress {
+		mark = s.manager().MarkUnknown
+	}
+	mark(AddressableServiceConditionPublished, reason, "%s", samples.Shorten(message))
+	switch target := s.GetCondition(AddressableServiceConditionTargetResolved); {
+	case target.IsFalse():
+		s.manager().MarkFalse(target.Type, target.Reason, "%s", target.Message)
+	case target.IsUnknown():
+		s.manager().MarkUnknown(target.Type, target.Reason, "%s", target.Message)
+	}
 }
 
-// MarkNotPublished records why the alias does not point to the address. When there
-// is none because of the target, Ready keeps the target's reason: it comes first.
-func (s *AddressableServiceStatus) MarkNotPublished(reason, message string) {
-	s.manager().MarkFalse(AddressableServiceConditionPublished, reason, "%s", samples.Shorten(message))
-	if target := s.GetCondition(AddressableServiceConditionTargetResolved); target.IsFalse() {
-		s.manager().MarkFalse(AddressableServiceConditionTargetResolved, target.Reason, "%s", target.Message)
+// SetHops records through how many AddressableServices the reference led.
+func (s *AddressableServiceStatus) SetHops(hops int) {
+	if hops > 0 {
+		if s.Annotations == nil {
+			s.Annotations = make(map[string]string, 1)
+		}
+		s.Annotations[hopsAnnotationKey] = strconv.Itoa(hops)
+		return
+	}
+	if delete(s.Annotations, hopsAnnotationKey); len(s.Annotations) == 0 {
+		s.Annotations = nil
 	}
 }
 

@@ -37,14 +37,19 @@ func statesOf(s *AddressableServiceStatus) map[apis.ConditionType]state {
 
 func TestMarksMakeReady(t *testing.T) {
 	type marks = []func(*AddressableServiceStatus)
+	waits := func(s *AddressableServiceStatus) {
+		s.MarkNotPublished(ReasonNoAddress, "there is no address to publish")
+	}
 	found := func(s *AddressableServiceStatus) { s.MarkTargetResolved(addressesOf("h")) }
 	gone := func(s *AddressableServiceStatus) {
 		s.MarkTargetNotResolved(ReasonTargetNotFound, "no such thing, 100%")
 	}
+	forbidden := func(s *AddressableServiceStatus) { s.MarkTargetUnknown(ReasonTargetForbidden, "may not, 100%") }
 	taken := func(s *AddressableServiceStatus) { s.MarkNotPublished(ReasonAliasTaken, "by b, 100%") }
 	isTrue := state{Status: corev1.ConditionTrue}
 	unknown := state{Status: corev1.ConditionUnknown}
 	isGone := state{corev1.ConditionFalse, ReasonTargetNotFound, "no such thing, 100%"}
+	isForbidden := state{corev1.ConditionUnknown, ReasonTargetForbidden, "may not, 100%"}
 	isTaken := state{corev1.ConditionFalse, ReasonAliasTaken, "by b, 100%"}
 	notRequested := state{corev1.ConditionTrue, ReasonNotRequested, "spec.publish asks for no alias"}
 	noAddress := state{corev1.ConditionUnknown, ReasonNoAddress, "there is no address to publish"}
@@ -77,7 +82,7 @@ func TestMarksMakeReady(t *testing.T) {
 		},
 		"not resolved, alias waits": {
 			reason: "the alias waits for the target, so Ready names what is at fault",
-			marks:  marks{gone, (*AddressableServiceStatus).MarkNoAddressToPublish},
+			marks:  marks{gone, waits},
 			want:   map[apis.ConditionType]state{ready: isGone, resolved: isGone, published: noAddress},
 		},
 		"resolved, alias taken": {
@@ -89,8 +94,22 @@ func TestMarksMakeReady(t *testing.T) {
 			marks:  marks{gone, taken},
 			want:   map[apis.ConditionType]state{ready: isGone, resolved: isGone, published: isTaken},
 		},
+		"not looked up, alias waits": {
+			reason: "Ready names the target here as well",
+			marks:  marks{forbidden, waits},
+			want:   map[apis.ConditionType]state{ready: isForbidden, resolved: isForbidden, published: noAddress},
+		},
+		"not looked up, alias taken": {
+			reason: "what is known to be wrong comes before what is unknown",
+			marks:  marks{forbidden, taken},
+			want:   map[apis.ConditionType]state{ready: isTaken, resolved: isForbidden, published: isTaken},
+		},
+		"not looked up, alias published": {
+			marks: marks{forbidden, (*AddressableServiceStatus).MarkPublished},
+			want:  map[apis.ConditionType]state{ready: isForbidden, resolved: isForbidden, published: isTrue},
+		},
 		"target comes back": {
-			marks: marks{gone, (*AddressableServiceStatus).MarkNoAddressToPublish, found, (*AddressableServiceStatus).MarkPublished},
+			marks: marks{gone, waits, found, (*AddressableServiceStatus).MarkPublished},
 			want:  map[apis.ConditionType]state{ready: isTrue, resolved: isTrue, published: isTrue},
 		},
 		"target comes back, alias still taken": {
@@ -142,5 +161,23 @@ func TestAliasTroubleKeepsTheAddress(t *testing.T) {
 	s.MarkNotPublished(ReasonAliasTaken, "taken")
 	if s.Address == nil || len(s.Addresses) != 1 {
 		t.Error("the address works without its alias and must stay")
+	}
+}
+
+func TestMarkTargetUnknown_AddressIsKnown_Stays(t *testing.T) {
+	s := &AddressableServiceStatus{}
+	s.MarkTargetResolved(addressesOf("first", "second"))
+	s.SetHops(3)
+	s.MarkTargetUnknown(ReasonTargetUnavailable, "no answer")
+	if s.Address == nil || len(s.Addresses) != 2 || s.Hops() != 3 {
+		t.Errorf("address %v, addresses %v and %d hops are left, want all", s.Address, s.Addresses, s.Hops())
+	}
+	want := state{corev1.ConditionUnknown, ReasonTargetUnavailable, "no answer; status.address is the last known one"}
+	if got := statesOf(s)[resolved]; got != want {
+		t.Errorf("the condition is %+v, want %+v", got, want)
+	}
+	s.MarkTargetNotResolved(ReasonTargetNotFound, "gone")
+	if s.Hops() != 0 || s.Annotations != nil {
+		t.Errorf("annotations %v are left without an address", s.Annotations)
 	}
 }

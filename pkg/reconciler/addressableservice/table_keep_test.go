@@ -1,0 +1,277 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgotesting "k8s.io/client-go/testing"
+
+	"knative.dev/pkg/controller"
+	reconcilertesting "knative.dev/pkg/reconciler/testing"
+
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+const (
+	duckURL  = "http://d.example.com"
+	duckHost = "d.example.com"
+)
+
+// lookupFailures are the ways in which a target cannot be looked up. None of them says anything about the target.
+var lookupFailures = map[string]struct {
+	reason, message string
+	err             error
+}{
+	"forbidden": {
+		v1.ReasonTargetForbidden,
+		"the operator is not authorized to list ducks.example.com; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
+		apierrors.NewForbidden(schema.GroupResource{Group: "example.com", Resource: "ducks"}, "", nil),
+	},
+	"unexpected 404": {
+		v1.ReasonTargetUnavailable, "listing ducks.example.com: the server could not find the requested resource (list ducks.example.com)",
+		apierrors.NewGenericServerResponse(http.StatusNotFound, "list", schema.GroupResource{Group: "example.com", Resource: "ducks"}, "", "", 0, true),
+	},
+	"no answer": {v1.ReasonTargetUnavailable, "listing ducks.example.com: induced", errInduced},
+	"server error": {
+		v1.ReasonTargetUnavailable, "listing ducks.example.com: Internal error occurred: induced", apierrors.NewInternalError(errInduced),
+	},
+	"timeout": {
+		v1.ReasonTargetUnavailable, "listing ducks.example.com: Timeout: induced", apierrors.NewTimeoutError("induced", 1),
+	},
+}
+
+func TestTarget_LookupFails_AddressAndAliasAreKept(t *testing.T) {
+	known := status(at(duckURL), published)
+	for name, tc := range lookupFailures {
+		t.Run(name, func(t *testing.T) {
+			induced := []clientgotesting.ReactionFunc{failing("list", "ducks", tc.err)}
+			kept := status(at(duckURL), unknown(tc.reason, tc.message), published)
+			table := reconcilertesting.TableTest{{
+				Name:              "known address",
+				Objects:           []runtime.Object{object("a", toDuck, asAl, known), duckCRD(), dir, alias("al", "a", duckHost, stored)},
+				WithReactors:      induced,
+				WantStatusUpdates: becomes(object("a", toDuck, asAl, kept)),
+			}, {
+				Name:         "at rest",
+				Objects:      []runtime.Object{object("a", toDuck, asAl, kept), duckCRD(), dir, alias("al", "a", duckHost, stored)},
+				WithReactors: induced,
+			}, {
+				Name: "new generation: the last known address stays nevertheless",
+				Objects: []runtime.Object{
+					object("a", toDuck, asAl, withPath("/new"), known, generation(2)), duckCRD(), dir, alias("al", "a", duckHost, stored),
+				},
+				WithReactors:      induced,
+				WantStatusUpdates: becomes(object("a", toDuck, asAl, withPath("/new"), generation(2), kept)),
+			}, {
+				Name:              "no known address",
+				Objects:           []runtime.Object{object("a", toDuck, asAl), duckCRD(), dir},
+				WithReactors:      induced,
+				WantStatusUpdates: becomes(object("a", toDuck, asAl, status(unknown(tc.reason, tc.message), noAddress))),
+			}, {
+				Name:              "no known address, but an alias",
+				Objects:           []runtime.Object{object("a", toDuck, asAl), duckCRD(), dir, alias("al", "a", duckHost, stored)},
+				WithReactors:      induced,
+				WantStatusUpdates: becomes(object("a", toDuck, asAl, status(unknown(tc.reason, tc.message), noAddress))),
+			}}
+			for i := range table {
+				table[i].WantErr = true
+			}
+			runTable(t, table)
+		})
+	}
+}
+
+func TestTarget_DiscoveryFails_AddressAndAliasAreKept(t *testing.T) {
+	runTable(t, reconcilertesting.TableTest{{
+		Name:    "discovery fails",
+		Objects: []runtime.Object{object("a", toDuck, asAl, status(at(duckURL), published)), dir, alias("al", "a", duckHost, stored)},
+		OtherTestData: map[string]any{prepareData: func(w *world) {
+			w.discovery.PrependReactor("get", "resource", failing("get", "resource", errInduced))
+		}},
+		WantStatusUpdates: becomes(object("a", toDuck, asAl, status(at(duckURL),
+			unknown(v1.ReasonTargetUnavailable, "discovering example.com/v1: induced"), published))),
+		WantErr: true,
+	}})
+}
+
+// Whatever becomes of the address, the alias is deleted only once it is no longer requested.
+func TestAlias_StillRequested_IsKept(t *testing.T) {
+	across := withRef("v1", "Service", "other", "target")
+	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in config map config-addressable to allow it`
+	const address = `an ExternalName Service cannot point to host "10.0.0.1": it is an IP address, not a name`
+	row := func(name string, ref mod, reason, message string, objs ...runtime.Object) reconcilertesting.TableRow {
+		return reconcilertesting.TableRow{
+			Name:              name,
+			Objects:           append([]runtime.Object{object("a", asAl, ref, isPublished), dir, alias("al", "a", host, stored)}, objs...),
+			WantStatusUpdates: becomes(object("a", asAl, ref, status(unresolved(reason, message), noAddress))),
+			WantEvents:        []string{warning(reason, message)},
+		}
+	}
+	runTable(t, reconcilertesting.TableTest{
+		row("target deleted", withRef("v1", "Service", "", "target"), v1.ReasonTargetNotFound, "Service target does not exist"),
+		row("reference no longer allowed", across, v1.ReasonCrossNamespaceDenied, denied),
+		row("target without an address", toDuck, v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url yet",
+			duckCRD(), duck(ns, "d", map[string]any{})),
+		row("kind no longer served", toDuck, v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1 yet; its CRD is not established",
+			duckCRD(notEstablished)),
+		row("cycle", refTo("a"), v1.ReasonReferenceCycle, "the references form a cycle: ns/a -> ns/a"),
+		{
+			Name: "host that an alias cannot point to",
+			Objects: []runtime.Object{
+				object("a", asAl, toDuck, isPublished), dir, alias("al", "a", host, stored), duckCRD(), duck(ns, "d", addressStatus("http://10.0.0.1")),
+			},
+			WantStatusUpdates: becomes(object("a", asAl, toDuck, status(at("http://10.0.0.1"), unpublished(v1.ReasonHostNotPublishable, address)))),
+			WantEvents:        []string{warning(v1.ReasonHostNotPublishable, address)},
+		},
+	})
+}
+
+func TestAlias_NewNameCannotBePublished_FormerStays(t *testing.T) {
+	const taken = `the alias "al" is published by AddressableService ns/b`
+	runTable(t, reconcilertesting.TableTest{{
+		Name: "taken",
+		Objects: []runtime.Object{
+			object("a", asAl, isPublished), theTarget, dir, alias("old", "a", host, stored), alias("al", "b", host, stored),
+		},
+		WantStatusUpdates: notPublished(v1.ReasonAliasTaken, taken),
+		WantEvents:        []string{warning(v1.ReasonAliasTaken, taken)},
+	}, {
+		Name:              "directory moved to a namespace that does not exist",
+		Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, alias("al", "a", host, stored)},
+		OtherTestData:     map[string]any{configData: testConfig(func(c *config.Addressable) { c.DirectoryNamespace = "moved" })},
+		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, `the directory namespace "moved" does not exist; it is directory-namespace in config map config-addressable`),
+		WantEvents: []string{
+			warning(v1.ReasonDirectoryNotFound, `the directory namespace "moved" does not exist; it is directory-namespace in config map config-addressable`),
+		},
+	}, {
+		Name:              "no address",
+		Objects:           []runtime.Object{object("a", asAl, isPublished), dir, alias("old", "a", host, stored)},
+		WantStatusUpdates: becomes(object("a", asAl, status(unresolved(v1.ReasonTargetNotFound, "Service target does not exist"), noAddress))),
+		WantEvents:        []string{warning(v1.ReasonTargetNotFound, "Service target does not exist")},
+	}})
+}
+
+func TestAlias_OfAFormerObjectOfTheName_IsRemovedIfNotRequested(t *testing.T) {
+	runTable(t, reconcilertesting.TableTest{{
+		Name:              "re-created without publish",
+		Objects:           []runtime.Object{object("a"), theTarget, dir, alias("al", "a", host, stored, label("samples.knative.dev/addressableservice-uid", "former"))},
+		WantDeletes:       deletes("al"),
+		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+	}})
+}
+
+func TestAlias_UpdateConflicts_LiveObjectDecides(t *testing.T) {
+	const elsewhere = "elsewhere.example.com"
+	conflict := apierrors.NewConflict(corev1.Resource("services"), "al", errors.New("changed"))
+	// The cached alias points elsewhere; live is how the API server has it.
+	row := func(name string, live *corev1.Service, reactors ...clientgotesting.ReactionFunc) reconcilertesting.TableRow {
+		return reconcilertesting.TableRow{
+			Name:    name,
+			Objects: []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", elsewhere, stored)},
+			OtherTestData: map[string]any{prepareData: func(w *world) {
+				if err := w.kube.Tracker().Update(servicesResource, live, directory); err != nil {
+					panic(err)
+				}
+			}},
+			WithReactors: reactors,
+			WantUpdates:  aliasBecomes(alias("al", "a", host, stored)),
+		}
+	}
+	once := func() clientgotesting.ReactionFunc {
+		first := true
+		return func(action clientgotesting.Action) (bool, runtime.Object, error) {
+			if !first || !action.Matches("update", "services") {
+				return false, nil, nil
+			}
+			first = false
+			return true, nil, conflict
+		}
+	}
+	twice := row("still points elsewhere", alias("al", "a", elsewhere, stored), once())
+	twice.WantUpdates = append(twice.WantUpdates, twice.WantUpdates...)
+	always := row("conflicts again: retried, without a condition", alias("al", "a", elsewhere, stored), failing("update", "services", conflict))
+	always.WantUpdates = twice.WantUpdates
+	always.WantErr, always.PostConditions = true, withError("publishing alias dir/al: ", "changed")
+	runTable(t, reconcilertesting.TableTest{row("is right already", alias("al", "a", host, stored), once()), twice, always})
+}
+
+func TestNamespaceIsTerminating_TargetIsDeleted_NoStatusUpdate(t *testing.T) {
+	runTable(t, reconcilertesting.TableTest{{
+		Name:    "target deleted",
+		Objects: []runtime.Object{object("a", asAl, isPublished), namespace(ns, terminating), dir, alias("al", "a", host, stored)},
+	}})
+}
+
+func TestFinalize_OurFinalizerIsGone_NothingIsAsked(t *testing.T) {
+	w := newWorld(t, testConfig(), object("a", asAl, isPublished, beingDeleted, func(as *v1.AddressableService) { as.Finalizers = []string{"another"} }))
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
+		t.Error(err)
+	}
+	if actions := w.kube.Actions(); len(actions) > 0 {
+		t.Errorf("the API server was asked: %v", actions)
+	}
+}
+
+func TestScope_KindIsClusterScoped_ReasonSaysSo(t *testing.T) {
+	as := object("a", toDuck, status(at(duckURL), notRequested))
+	w := newWorld(t, testConfig(), as, duckCRD(clusterScoped), duck("", "d", addressStatus(duckURL)))
+	w.inner.scope = ns
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
+		t.Fatal(err)
+	}
+	got := w.catchUp(t).Status.GetCondition(v1.AddressableServiceConditionTargetResolved)
+	const want = `Duck.example.com is a cluster-scoped kind, and this installation watches namespace "ns" only`
+	if !got.IsFalse() || got.Reason != v1.ReasonTargetOutOfScope || got.Message != want {
+		t.Errorf("the condition is %+v", got)
+	}
+}
+
+func TestObserveDeletion_AliasIsLeft_RemovedOnlyIfTheObjectIsGone(t *testing.T) {
+	gr := v1.Resource("addressableservices")
+	for name, tc := range map[string]struct {
+		err     error
+		exists  bool
+		scope   string
+		want    []string
+		wantErr bool
+	}{
+		"gone":                   {want: []string{"delete services/"}},
+		"exists, cache is stale": {exists: true},
+		"cannot be read":         {err: errInduced, wantErr: true},
+		"forbidden":              {err: apierrors.NewForbidden(gr, "a", nil), wantErr: true},
+		"unexpected 404":         {err: apierrors.NewGenericServerResponse(http.StatusNotFound, "get", gr, "a", "", 0, true), wantErr: true},
+		"namespace not watched":  {scope: directory},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, testConfig(), dir, alias("al", "a", host, stored), alias("other", "b", host, stored))
+			w.inner.scope = tc.scope
+			if tc.exists {
+				if err := w.samples.Tracker().Add(object("a")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if tc.err != nil {
+				w.samples.PrependReactor("get", "addressableservices", failing("get", "addressableservices", tc.err))
+			}
+			err := w.reconciler.Reconcile(t.Context(), ns+"/a")
+			if requeue, _ := controller.IsRequeueKey(err); (err != nil) != tc.wantErr || requeue {
+				t.Errorf("the result is %v, want an error: %t", err, tc.wantErr)
+			}
+			if got := w.writes(); !slices.Equal(got, tc.want) {
+				t.Errorf("the writes are %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
