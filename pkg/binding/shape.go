@@ -14,6 +14,7 @@ import (
 	"knative.dev/pkg/kmeta"
 
 	"github.com/mallard-dev/mallard/pkg/apis/duck/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // Shape is where in the objects of a kind variables stand. Each has its duck type.
@@ -61,11 +62,11 @@ var builtIn = sets.New(
 
 // FieldManager is the manager of the fields that the controller writes into objects. The webhook lets its writes through as
 // they are, for they are what the controller has decided on, by bindings that the webhook may have seen in an older state.
-const FieldManager = "addressbinding.samples.knative.dev"
+const FieldManager = "addressbinding." + samples.GroupName
 
 // WebhookName is the name of the webhook configuration that has the API server ask about what AddressBindings are for: the
 // webhook writes its rules, and the controller reads them.
-const WebhookName = "binding.webhook.samples.knative.dev"
+const WebhookName = "binding.webhook." + samples.GroupName
 
 // Bindable is whether a kind may have a shape at all. Of Kubernetes' own kinds it is known which have; of every other one it
 // shows when its objects are read.

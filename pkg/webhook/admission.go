@@ -18,15 +18,16 @@ import (
 
 	"github.com/mallard-dev/mallard/internal/operatorconfig"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // Names of the webhook configurations in config/500-webhook-configuration.yaml.
 const (
-	DefaultingName       = "defaulting.webhook.samples.knative.dev"
-	ValidationName       = "validation.webhook.samples.knative.dev"
-	ConfigValidationName = "config.webhook.samples.knative.dev"
+	DefaultingName       = "defaulting.webhook." + samples.GroupName
+	ValidationName       = "validation.webhook." + samples.GroupName
+	ConfigValidationName = "config.webhook." + samples.GroupName
 )
 
 // Unknown fields never arrive here: the API server prunes them, or refuses them

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package repository
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
@@ -107,4 +108,26 @@ func hasPackageComment(t *testing.T, path string) bool {
 		t.Fatal(err)
 	}
 	return file.Doc != nil
+}
+
+// TestGroup_GoCode_UsesItsConstant lets a fork rename the API group in one line of Go. Texts that give an example of a name may spell it.
+func TestGroup_GoCode_UsesItsConstant(t *testing.T) {
+	const group, constant = "samples.knative.dev", "pkg/apis/samples/register.go"
+	examples := []string{"cmd/", "pkg/migration/"}
+	for _, path := range files(t, "cmd/*.go", "pkg/*.go", "internal/*.go") {
+		if path == constant || strings.HasSuffix(path, "_test.go") || generatedHeader.MatchString(read(t, path)) ||
+			slices.ContainsFunc(examples, func(folder string) bool { return strings.HasPrefix(path, folder) }) {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if literal, ok := node.(*ast.BasicLit); ok && strings.Contains(literal.Value, group) {
+				t.Errorf("%s: %s: use the constant of %s", path, literal.Value, constant)
+			}
+			return true
+		})
+	}
 }

@@ -11,11 +11,13 @@ import (
 
 	"knative.dev/pkg/apis"
 	"knative.dev/pkg/apis/duck"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // ConfigurableLabelKey on a CustomResourceDefinition, with the value "true", says that its objects are Configurable; on a
 // ClusterRole, that it lets those who configure read and patch such objects.
-const ConfigurableLabelKey = "duck.samples.knative.dev/configurable"
+const ConfigurableLabelKey = "duck." + samples.GroupName + "/configurable"
 
 // +genduck
 
