@@ -21,11 +21,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // wantedBy is the annotation with which a process asks the holder of several leases for
 // one of them. Its value is the identity of the process that asks.
-const wantedBy = "leader.samples.knative.dev/wanted-by"
+const wantedBy = "leader." + samples.GroupName + "/wanted-by"
 
 // The attribute of the counter of failures, and its value for a failure without a response.
 const (
