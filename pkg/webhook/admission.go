@@ -7,55 +7,145 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
-	"knative.dev/pkg/configmap"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"gomodules.xyz/jsonpatch/v2"
+	mergepatch "gopkg.in/evanphx/json-patch.v4"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"knative.dev/pkg/apis"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
-	"knative.dev/pkg/webhook/configmaps"
-	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
-	"knative.dev/pkg/webhook/resourcesemantics/defaulting"
-	"knative.dev/pkg/webhook/resourcesemantics/validation"
-
-	"github.com/mallard-dev/mallard/internal/operatorconfig"
-	"github.com/mallard-dev/mallard/pkg/apis/config"
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/conversion"
+	"knative.dev/pkg/reconciler"
+	"knative.dev/pkg/webhook"
 )
 
-// Names of the webhook configurations in config/500-webhook-configuration.yaml.
-const (
-	DefaultingName       = "defaulting.webhook." + samples.GroupName
-	ValidationName       = "validation.webhook." + samples.GroupName
-	ConfigValidationName = "config.webhook." + samples.GroupName
-)
-
-// Unknown fields never arrive here: the API server prunes them, or refuses them
-// when the client asks for strict validation, as kubectl does.
-const disallowUnknownFields = true
-
-// NewDefaultingController serves the defaults of the samples. They depend on the
-// config map config-addressable, whose last good state each request sees.
-func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-	store := config.NewStore(logging.FromContext(ctx).Named("config-store"))
-	store.WatchConfigs(cmw)
-	return defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", served.handlers(), store.ToContext, disallowUnknownFields)
+// admission answers the requests about our kinds, in place of knative.dev/pkg's controllers for defaulting and validation. Those
+// still keep rules and CA in the webhook configurations, but their Admit
+//   - rejects an object that does not fit the Go type, with a message about Go, before the schema can name the expected type;
+//   - rejects every update of an object whose status has a field of a later release;
+//   - patches the object to the form that its Go type has in JSON, which writes zero values and removes unknown fields.
+type admission struct {
+	upstream
+	webhookType string
+	withContext func(context.Context) context.Context
+	decide      func(ctx context.Context, object any, raw []byte) (*admissionv1.AdmissionResponse, error)
 }
 
-// NewValidationController serves the validation of the samples. It refuses what an older version could not show.
-func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	withViews := func(ctx context.Context) context.Context { return v1.WithViews(ctx, views()) }
-	return validation.NewAdmissionController(ctx, ValidationName, "/validation", served.handlers(), withViews, disallowUnknownFields)
+// upstream is implemented by the reconcilers of knative.dev/pkg for defaulting and validation.
+type upstream interface {
+	controller.Reconciler
+	reconciler.LeaderAware
+	webhook.AdmissionController
 }
 
-// NewConversionController serves the conversion between the versions of the samples. Objects are converted as they are:
-// nothing is completed meanwhile.
-func NewConversionController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return knativeconversion.NewConversionController(ctx, "/conversion", served.conversions(), conversion.WithConverting)
+// asking makes the controller of a webhook configuration of knative.dev/pkg answer requests by decide.
+func asking(
+	impl *controller.Impl, webhookType string, withContext func(context.Context) context.Context,
+	decide func(context.Context, any, []byte) (*admissionv1.AdmissionResponse, error),
+) *controller.Impl {
+	impl.Reconciler = &admission{impl.Reconciler.(upstream), webhookType, withContext, decide} //nolint:forcetypeassert // at the start
+	return impl
 }
 
-// NewConfigValidationController serves the validation of every config map that a
-// process of the operator reads.
-func NewConfigValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", operatorconfig.Parsers())
+// Admit implements webhook.AdmissionController.
+func (a *admission) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	labeler, _ := otelhttp.LabelerFromContext(ctx)
+	labeler.Add(webhook.WebhookTypeAttr.With(a.webhookType))
+	newObject, ok := served[schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}].versions[request.Kind.Version]
+	if !ok {
+		return webhook.MakeErrorStatus("%s of version %s is not served by this webhook", request.Kind.Kind, request.Kind.Version)
+	}
+	object, baseline := newObject(), newObject()
+	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
+		return allowed()
+	}
+	if err := json.Unmarshal(request.Object.Raw, object); err != nil {
+		if a.webhookType == webhook.WebhookTypeDefaulting {
+			// The schema rejects the object, and names the field and the expected type.
+			return allowed()
+		}
+		// No client could read a list that contains it.
+		return webhook.MakeErrorStatus("decoding the object failed: %v", err)
+	}
+	ctx = apis.WithUserInfo(a.withContext(ctx), &request.UserInfo)
+	if request.DryRun != nil && *request.DryRun {
+		ctx = apis.WithDryRun(ctx)
+	}
+	if request.Operation == admissionv1.Create {
+		ctx = apis.WithinCreate(ctx)
+	} else {
+		// A stored object that cannot be decoded can be repaired, so it counts as far as it can be.
+		_ = json.Unmarshal(request.OldObject.Raw, baseline)
+		if request.SubResource == "" {
+			ctx = apis.WithinUpdate(ctx, baseline)
+		} else {
+			ctx = apis.WithinSubResourceUpdate(ctx, baseline, request.SubResource)
+		}
+	}
+	response, err := a.decide(ctx, object, request.Object.Raw)
+	if err != nil {
+		return webhook.MakeErrorStatus("%s failed: %v", a.webhookType, err)
+	}
+	return response
+}
+
+func allowed() *admissionv1.AdmissionResponse { return &admissionv1.AdmissionResponse{Allowed: true} }
+
+// setDefaults patches exactly the fields that SetDefaults changes.
+func setDefaults(ctx context.Context, object any, raw []byte) (*admissionv1.AdmissionResponse, error) {
+	defaultable, ok := object.(apis.Defaultable)
+	if !ok {
+		return allowed(), nil
+	}
+	before, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the object: %w", err)
+	}
+	defaultable.SetDefaults(ctx)
+	after, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the object with its defaults: %w", err)
+	}
+	changes, err := mergepatch.CreateMergePatch(before, after)
+	if err != nil {
+		return nil, fmt.Errorf("comparing the object with its defaults: %w", err)
+	}
+	// The parents of a changed field may be missing in the request, so the paths of a JSON patch depend on it.
+	merged, err := mergepatch.MergePatch(raw, changes)
+	if err != nil {
+		return nil, fmt.Errorf("applying the defaults: %w", err)
+	}
+	operations, err := jsonpatch.CreatePatch(raw, merged)
+	if err != nil || len(operations) == 0 {
+		return allowed(), err
+	}
+	patch, err := json.Marshal(operations)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the patch: %w", err)
+	}
+	return &admissionv1.AdmissionResponse{Allowed: true, Patch: patch, PatchType: new(admissionv1.PatchTypeJSONPatch)}, nil
+}
+
+// validate rejects an object for the errors of its Validate, and passes its warnings on.
+func validate(ctx context.Context, object any, _ []byte) (*admissionv1.AdmissionResponse, error) {
+	validatable, ok := object.(apis.Validatable)
+	if !ok {
+		return allowed(), nil
+	}
+	result := validatable.Validate(ctx)
+	response := allowed()
+	if errs := result.Filter(apis.ErrorLevel); errs != nil {
+		logging.FromContext(ctx).Infow("Rejected an object", "error", errs)
+		response = webhook.MakeErrorStatus("validation failed: %v", errs)
+	}
+	if warnings := result.Filter(apis.WarningLevel); warnings != nil {
+		for _, warning := range warnings.WrappedErrors() {
+			response.Warnings = append(response.Warnings, warning.Error())
+		}
+	}
+	return response, nil
 }

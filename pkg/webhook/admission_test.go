@@ -6,9 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,16 +34,18 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// admit sends an object that is created to the admission controller of impl.
-func admit(t *testing.T, impl *controller.Impl, kind metav1.GroupVersionKind, object string) *admissionv1.AdmissionResponse {
+// admit sends an object that is created, or updated if there is an old one, to the admission controller of impl.
+func admit(t *testing.T, impl *controller.Impl, kind metav1.GroupVersionKind, object string, old ...string) *admissionv1.AdmissionResponse {
 	t.Helper()
+	request := &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Kind: kind, Object: runtime.RawExtension{Raw: []byte(object)}}
+	for _, old := range old {
+		request.Operation, request.OldObject = admissionv1.Update, runtime.RawExtension{Raw: []byte(old)}
+	}
 	admission, ok := impl.Reconciler.(webhook.AdmissionController)
 	if !ok {
 		t.Fatalf("%T admits nothing", impl.Reconciler)
 	}
-	return admission.Admit(t.Context(), &admissionv1.AdmissionRequest{
-		Operation: admissionv1.Create, Kind: kind, Object: runtime.RawExtension{Raw: []byte(object)},
-	})
+	return admission.Admit(t.Context(), request)
 }
 
 func kindOf(version, kind string) metav1.GroupVersionKind {
@@ -66,6 +74,134 @@ func TestDefaultsFollowTheConfigMap(t *testing.T) {
 	}
 }
 
+// patched returns an object as the API server stores it after the defaulting webhook.
+func patched(t *testing.T, response *admissionv1.AdmissionResponse, object string) any {
+	t.Helper()
+	if !response.Allowed {
+		t.Fatalf("rejected: %v", response.Result)
+	}
+	result := []byte(object)
+	if len(response.Patch) > 0 {
+		patch, err := jsonpatch.DecodePatch(response.Patch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result, err = patch.Apply(result); err != nil {
+			t.Fatalf("the API server could not apply %s: %v", response.Patch, err)
+		}
+	}
+	return decoded(t, string(result))
+}
+
+func decoded(t *testing.T, object string) (value any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(object), &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func newDefaulting(t *testing.T) *controller.Impl {
+	t.Helper()
+	ctx, _ := reconcilertesting.SetupFakeContext(t)
+	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
+	watcher := &configmap.ManualWatcher{Namespace: system.Namespace()}
+	impl := NewDefaultingController(ctx, watcher)
+	cm := &corev1.ConfigMap{Data: map[string]string{"default-class": "mallard"}}
+	cm.Namespace, cm.Name = system.Namespace(), config.AddressableName
+	watcher.OnChange(cm)
+	return impl
+}
+
+const (
+	classed   = `"annotations":{"samples.knative.dev/addressableservice.class":"mallard"},"finalizers":["samples.knative.dev/addressableservice"]`
+	finalizer = `"finalizers":["samples.knative.dev/addressbinding"]`
+)
+
+func TestDefaulting_PatchesOnlyWhatSetDefaultsChanges(t *testing.T) {
+	impl := newDefaulting(t)
+	for name, tc := range map[string]struct{ version, kind, sent, want string }{
+		"required fields are left out": {"v1", "AddressableService",
+			`{"metadata":{},"spec":{"ref":{"kind":"Service"},"ports":[{"port":80}]}}`,
+			`{"metadata":{` + classed + `},"spec":{"ref":{"kind":"Service"},"ports":[{"port":80}],"visibility":"ClusterLocal"}}`},
+		"everything is left out": {"v1", "AddressableService", `{}`, `{"metadata":{` + classed + `},"spec":{"visibility":"ClusterLocal"}}`},
+		"at an older version":    {"v1alpha1", "AddressableService", `{"metadata":{},"spec":{}}`, `{"metadata":{` + classed + `},"spec":{}}`},
+		"empty strings": {"v1", "AddressableService",
+			`{"metadata":{},"spec":{"ref":{"namespace":""},"visibility":null}}`,
+			`{"metadata":{` + classed + `},"spec":{"ref":{"namespace":""},"visibility":"ClusterLocal"}}`},
+		"fields of a later release": {"v1", "AddressableService",
+			`{"metadata":{"later":1},"spec":{"later":{"a":[1]},"ref":{"later":""},"ports":[{"later":true}]},"status":{"later":null}}`,
+			`{"metadata":{"later":1,` + classed + `},"spec":{"later":{"a":[1]},"ref":{"later":""},"ports":[{"later":true}],"visibility":"ClusterLocal"},"status":{"later":null}}`},
+		"another kind": {"v1", "AddressBinding", `{"metadata":{"namespace":"ns"}}`,
+			`{"metadata":{"namespace":"ns",` + finalizer + `},"spec":{"subject":{"namespace":"ns"},"variable":"K_ADDRESS"}}`},
+		"a kind without rules": {"v1alpha1", "SimpleDeployment", `{"spec":{}}`, `{"spec":{}}`},
+		// The schema rejects these, and says which type is expected.
+		"a wrong type":      {"v1", "AddressableService", `{"spec":{"ports":[{"port":"80"}]}}`, `{"spec":{"ports":[{"port":"80"}]}}`},
+		"no object at all":  {"v1", "AddressableService", `{"spec":"text"}`, `{"spec":"text"}`},
+		"a number too long": {"v1", "AddressableService", `{"spec":{"ports":[{"port":99999999999}]}}`, `{"spec":{"ports":[{"port":99999999999}]}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := patched(t, admit(t, impl, kindOf(tc.version, tc.kind), tc.sent), tc.sent)
+			if diff := cmp.Diff(decoded(t, tc.want), got); diff != "" {
+				t.Errorf("the object (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDefaulting_UpdateThatLeavesTheClassOut_KeepsIt(t *testing.T) {
+	const sent, old = `{"metadata":{},"spec":{}}`, `{"metadata":{` + classed + `},"spec":{"later":1,"ports":"no list"}}`
+	got := patched(t, admit(t, newDefaulting(t), kindOf("v1", "AddressableService"), sent, old), sent)
+	if diff := cmp.Diff(decoded(t, `{"metadata":{`+classed+`},"spec":{}}`), got); diff != "" {
+		t.Errorf("the object (-want +got):\n%s", diff)
+	}
+}
+
+func TestValidation_ObjectOfALaterRelease_IsAccepted(t *testing.T) {
+	ctx, _ := reconcilertesting.SetupFakeContext(t)
+	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
+	const object = `{"metadata":{"namespace":"ns","name":"a","later":1},"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"s"}},"status":{"later":1}}`
+	impl := NewValidationController(ctx, nil)
+	if response := admit(t, impl, kindOf("v1", "AddressableService"), object, object); !response.Allowed {
+		t.Errorf("rejected: %v", response.Result)
+	}
+	if response := admit(t, impl, kindOf("v1alpha1", "SimpleDeployment"), `{}`); !response.Allowed {
+		t.Errorf("a kind without rules, which the rules of an earlier release name, is rejected: %v", response.Result)
+	}
+	if response := admit(t, impl, kindOf("v9", "AddressableService"), object); response.Allowed {
+		t.Error("an object of a version that this release does not have is accepted unseen")
+	}
+}
+
+func TestValidation_Warnings_ReachTheAPIServer(t *testing.T) {
+	ctx, _ := reconcilertesting.SetupFakeContext(t)
+	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "webhook-certs"})
+	server, err := webhook.New(ctx, []any{NewValidationController(ctx, nil).Reconciler})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.InformersHaveSynced()
+	body, err := json.Marshal(admissionv1.AdmissionReview{Request: &admissionv1.AdmissionRequest{
+		Operation: admissionv1.Create, Kind: kindOf("v1", "AddressableService"),
+		Object: runtime.RawExtension{Raw: []byte(`{"metadata":{"namespace":"ns","name":"a","annotations":{"samples.knative.dev/addressableservice.class":"malard"}},
+			"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"s"}}}`)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/validation", bytes.NewReader(body))
+	request.Header.Set("Content-Type", "application/json")
+	recorder := httptest.NewRecorder()
+	server.ServeHTTP(recorder, request)
+	var review admissionv1.AdmissionReview
+	if err := json.Unmarshal(recorder.Body.Bytes(), &review); err != nil {
+		t.Fatal(err)
+	}
+	if !review.Response.Allowed || !strings.Contains(strings.Join(review.Response.Warnings, " "), "malard") {
+		t.Errorf("the response is %+v, want an allowed one with a warning about the class", review.Response)
+	}
+}
+
 func TestValidationRefusesWithTheField(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
@@ -77,7 +213,7 @@ func TestValidationRefusesWithTheField(t *testing.T) {
 			`{"metadata":{"namespace":"ns","name":"a"},"spec":{"ref":{"apiVersion":"samples.knative.dev/v1","kind":"AddressableService","name":"a"}}}`,
 			"spec.ref.name",
 		},
-		"unknown field": {`{"metadata":{"namespace":"ns","name":"a"},"spec":{"rex":{}}}`, `unknown field "rex"`},
+		"undecodable": {`{"metadata":{"namespace":"ns","name":"a"},"spec":{"path":1}}`, "spec.path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response := admit(t, impl, kindOf("v1", "AddressableService"), tc.object)

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"knative.dev/pkg/webhook/resourcesemantics"
 	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -19,13 +19,14 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 )
 
-// object is what every version of a kind has to be for the webhooks of admission.
+// object is implemented by every version of a kind. A kind has rules of its own if its types also implement apis.Defaultable or
+// apis.Validatable; one with neither is not sent to the webhook, and can be written while no webhook runs.
 type object interface {
-	resourcesemantics.GenericCRD
+	runtime.Object
 	metav1.Object
 }
 
-// convertible is what each version has to be, besides, of a kind that has several.
+// convertible is implemented by every version of a kind that has several.
 type convertible interface {
 	object
 	knativeconversion.ConvertibleObject
@@ -41,8 +42,7 @@ type kind struct {
 	versions map[string]func() object
 }
 
-// kinds are those that are completed and checked, and converted if they have several versions. Each is listed once for all
-// webhooks.
+// kinds lists each kind once for all webhooks.
 type kinds map[schema.GroupKind]kind
 
 // served are the kinds of the operator. A version stays as long as it may be stored or stand in managedFields, from which
@@ -73,12 +73,15 @@ var served = kinds{
 	},
 }
 
-// handlers are the kinds as the webhooks of admission want them.
-func (k kinds) handlers() map[schema.GroupVersionKind]resourcesemantics.GenericCRD {
-	all := make(map[schema.GroupVersionKind]resourcesemantics.GenericCRD)
+// admitted returns a callback for each version of a kind whose type implements I. From these the controllers of knative.dev/pkg make
+// the rules of a webhook configuration.
+func admitted[I, C any](k kinds, callback C) map[schema.GroupVersionKind]C {
+	all := make(map[schema.GroupVersionKind]C)
 	for groupKind, kind := range k {
 		for version, newObject := range kind.versions {
-			all[groupKind.WithVersion(version)] = newObject()
+			if _, ok := newObject().(I); ok {
+				all[groupKind.WithVersion(version)] = callback
+			}
 		}
 	}
 	return all

@@ -20,15 +20,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
 
+	"knative.dev/pkg/apis"
 	"knative.dev/pkg/kmeta"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 	clientscheme "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/scheme"
 )
 
-// A kind that is missing here would be stored as it comes. The generated
-// clientset knows every kind there is, at the hub version at least.
-func TestEveryKindIsCompletedAndChecked(t *testing.T) {
+// A kind that is not listed would be stored without defaults and validation. The generated clientset contains every kind, at the
+// hub version at least.
+func TestServed_ListsEveryKindOfTheClientset(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := clientscheme.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -99,8 +102,24 @@ func TestAKindOfOneVersionIsNotConverted(t *testing.T) {
 	if _, ok := both.conversions()[v1.Kind("Single")]; ok {
 		t.Error("it is converted")
 	}
-	if _, ok := both.handlers()[v1.SchemeGroupVersion.WithKind("Single")]; !ok {
-		t.Error("it is neither completed nor checked")
+	if !admitted[apis.Defaultable](both, true)[v1.SchemeGroupVersion.WithKind("Single")] {
+		t.Error("it gets no defaults")
+	}
+}
+
+// A kind whose schema says everything can be written while no webhook runs.
+func TestAdmitted_KindWithoutRulesOfItsOwn_IsLeftOut(t *testing.T) {
+	want := map[schema.GroupVersionKind]bool{
+		v1.SchemeGroupVersion.WithKind("AddressBinding"):           true,
+		v1.SchemeGroupVersion.WithKind("AddressableService"):       true,
+		v1beta1.SchemeGroupVersion.WithKind("AddressableService"):  true,
+		v1alpha1.SchemeGroupVersion.WithKind("AddressableService"): true,
+	}
+	if diff := cmp.Diff(want, admitted[apis.Defaultable](served, true)); diff != "" {
+		t.Errorf("defaulting (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, admitted[apis.Validatable](served, true)); diff != "" {
+		t.Errorf("validation (-want +got):\n%s", diff)
 	}
 }
 

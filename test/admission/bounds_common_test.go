@@ -20,7 +20,7 @@ const (
 var boundsOfRef = []bound{
 	required("spec.ref.apiVersion", nil),
 	{
-		path: "spec.ref.apiVersion", keyword: "minLength", says: tooShort, behind: leftOut("spec.ref.apiVersion"),
+		path: "spec.ref.apiVersion", keyword: "minLength", says: tooShort,
 		refused: values("spec.ref.apiVersion", ""), accepted: values("spec.ref.apiVersion", "w"),
 	},
 	{
@@ -36,7 +36,7 @@ var boundsOfRef = []bound{
 
 	required("spec.ref.kind", nil),
 	{
-		path: "spec.ref.kind", keyword: "minLength", says: tooShort, behind: leftOut("spec.ref.kind"),
+		path: "spec.ref.kind", keyword: "minLength", says: tooShort,
 		refused: values("spec.ref.kind", ""), accepted: values("spec.ref.kind", "K"),
 	},
 	{
@@ -49,7 +49,7 @@ var boundsOfRef = []bound{
 	},
 	{
 		path: "spec.ref.namespace", keyword: "minLength", says: tooShort,
-		zero: map[string]any{"spec.ref.namespace": ""}, accepted: append(values("spec.ref.namespace", "a"), unset("spec.ref.namespace")),
+		refused: values("spec.ref.namespace", ""), accepted: append(values("spec.ref.namespace", "a"), unset("spec.ref.namespace")),
 	},
 	{
 		path: "spec.ref.namespace", keyword: "maxLength", says: "may not be more than 63 bytes",
@@ -62,7 +62,7 @@ var boundsOfRef = []bound{
 
 	required("spec.ref.name", nil),
 	{
-		path: "spec.ref.name", keyword: "minLength", says: tooShort, behind: leftOut("spec.ref.name"),
+		path: "spec.ref.name", keyword: "minLength", says: tooShort,
 		refused: values("spec.ref.name", ""), accepted: values("spec.ref.name", "a"),
 	},
 	{

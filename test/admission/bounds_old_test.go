@@ -7,7 +7,7 @@ package admission
 
 // boundsOfV1alpha1 are all of v1alpha1. That the name may be empty, and when, is for the webhook to judge.
 var boundsOfV1alpha1 = []bound{
-	required("spec.serviceName", &refusal{denied: "missing field(s): spec.serviceName"}),
+	required("spec.serviceName", nil),
 	{
 		path: "spec.serviceName", keyword: "maxLength", says: "may not be more than 253 bytes",
 		refused: values("spec.serviceName", long(254)), accepted: values("spec.serviceName", long(253)),
@@ -26,7 +26,7 @@ var boundsOfV1beta1 = []bound{
 	required("spec.ref", nil),
 	{
 		path: "spec.port", keyword: "minimum", says: "should be greater than or equal to 1",
-		refused: values("spec.port", int64(-1)), zero: map[string]any{"spec.port": int64(0)},
+		refused:  values("spec.port", int64(-1), int64(0)),
 		accepted: append(values("spec.port", int64(1)), unset("spec.port")),
 	},
 	{
@@ -35,11 +35,11 @@ var boundsOfV1beta1 = []bound{
 	},
 	{
 		path: "spec.path", keyword: "minLength", says: tooShort,
-		zero: map[string]any{"spec.path": ""}, accepted: append(values("spec.path", "/"), unset("spec.path")),
+		refused: values("spec.path", ""), accepted: append(values("spec.path", "/"), unset("spec.path")),
 	},
 	{
 		path: "spec.exposure", keyword: "enum", says: "Unsupported value",
-		refused: values("spec.exposure", "internal", "Public", "ClusterLocal"), zero: map[string]any{"spec.exposure": ""},
+		refused:  values("spec.exposure", "internal", "Public", "ClusterLocal"),
 		accepted: values("spec.exposure", "Internal", "External"),
 	},
 }

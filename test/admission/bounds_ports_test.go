@@ -40,7 +40,7 @@ var boundsOfPorts = []bound{
 	},
 	required("spec.ports[].name", nil),
 	{
-		path: "spec.ports[].name", keyword: "minLength", says: tooShort, behind: leftOut("spec.ports[].name"),
+		path: "spec.ports[].name", keyword: "minLength", says: tooShort,
 		refused: values("spec.ports.0.name", ""), accepted: values("spec.ports.0.name", "a"),
 	},
 	{
@@ -53,7 +53,7 @@ var boundsOfPorts = []bound{
 	},
 	{
 		path: "spec.ports[].port", keyword: "minimum", says: "should be greater than or equal to 1",
-		refused: values("spec.ports.0.port", int64(-1)), zero: map[string]any{"spec.ports.0.port": int64(0)},
+		refused:  values("spec.ports.0.port", int64(-1), int64(0)),
 		accepted: append(values("spec.ports.0.port", int64(1)), unset("spec.ports.0.port")),
 	},
 	{
@@ -62,7 +62,7 @@ var boundsOfPorts = []bound{
 	},
 	{
 		path: "spec.ports[].appProtocol", keyword: "enum", says: "Unsupported value",
-		refused: values("spec.ports.0.appProtocol", "HTTP", "http2", "tcp", "kubernetes.io/http"), zero: map[string]any{"spec.ports.0.appProtocol": ""},
+		refused: values("spec.ports.0.appProtocol", "HTTP", "http2", "tcp", "kubernetes.io/http", ""),
 		accepted: append(values("spec.ports.0.appProtocol", "http", "https", "grpc", "kubernetes.io/h2c", "kubernetes.io/ws", "kubernetes.io/wss"),
 			unset("spec.ports.0.appProtocol")),
 	},

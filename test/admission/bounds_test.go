@@ -19,10 +19,7 @@ type bound struct {
 	// says is what the refusal says beside the field's path.
 	says              string
 	refused, accepted []change
-	// zero are fields with their zero values, which the schema refuses and the webhook takes for none.
-	zero map[string]any
-	// behind is the refusal behind the webhook where that is another one: what the webhook has read it writes back as
-	// Go does, and then it is no longer the same that is wrong.
+	// behind is the rejection after the defaulting webhook where that differs: it adds its defaults to a spec that is left out.
 	behind *refusal
 }
 
@@ -45,7 +42,7 @@ func required(path string, behind *refusal, accepted ...change) bound {
 	}
 }
 
-// leftOut is the refusal of a field that what the webhook writes back does not have, because it was empty.
+// leftOut is the rejection of an object without a required field.
 func leftOut(path string) *refusal { return &refusal{path: path, says: "Required value"} }
 
 // values are changes of one field, each to another value.

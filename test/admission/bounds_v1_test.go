@@ -15,13 +15,13 @@ var boundsOfV1 = []bound{
 	},
 	{
 		path: "spec.visibility", keyword: "enum", says: "Unsupported value",
-		refused: values("spec.visibility", "public", "Private"), zero: map[string]any{"spec.visibility": ""},
+		refused:  values("spec.visibility", "public", "Private"),
 		accepted: values("spec.visibility", "ClusterLocal", "Public"),
 	},
 
 	required("spec.publish.alias", nil, unset("spec.publish")),
 	{
-		path: "spec.publish.alias", keyword: "minLength", says: tooShort, behind: leftOut("spec.publish.alias"),
+		path: "spec.publish.alias", keyword: "minLength", says: tooShort,
 		refused: values("spec.publish.alias", ""), accepted: values("spec.publish.alias", "a"),
 	},
 	{

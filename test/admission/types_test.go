@@ -54,9 +54,9 @@ func checkRefusedFor(t *testing.T, env *harness.Env, bad *unstructured.Unstructu
 	t.Helper()
 	parent, last := parentOf(bad.Object, path)
 	_, err := tryCreate(t, env, bad)
-	// The webhook, which comes first, does not say which item of a list it means.
-	if name := strings.ReplaceAll(path, ".0", ""); err == nil || !strings.Contains(err.Error(), name) {
-		t.Errorf("%s: %v as %s: got error %v, want one that names %s", versionOf(bad), parent[last], path, err, name)
+	// The words of the schema, not those of Go's decoder: the defaulting webhook comes first.
+	if name := strings.ReplaceAll(path, ".0", "[0]") + " in body "; err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("%s: %v as %s: got error %v, want one that says %q", versionOf(bad), parent[last], path, err, name)
 	}
 }
 

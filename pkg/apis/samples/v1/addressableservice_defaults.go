@@ -19,8 +19,8 @@ import (
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on
-// create and update. knative.dev/pkg also calls it for the live object of an update,
-// before each reconcile and after each conversion; there nothing is added.
+// create and update. knative.dev/pkg also calls it before each reconcile and after
+// each conversion; there nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
 	if conversion.IsConverting(ctx) {
 		return

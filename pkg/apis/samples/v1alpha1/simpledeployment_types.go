@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 	"knative.dev/pkg/kmeta"
 
@@ -51,8 +50,6 @@ type SimpleDeployment struct {
 }
 
 var (
-	_ apis.Validatable   = (*SimpleDeployment)(nil)
-	_ apis.Defaultable   = (*SimpleDeployment)(nil)
 	_ kmeta.OwnerRefable = (*SimpleDeployment)(nil)
 	_ runtime.Object     = (*SimpleDeployment)(nil)
 	_ duckv1.KRShaped    = (*SimpleDeployment)(nil)

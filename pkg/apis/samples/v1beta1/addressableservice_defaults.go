@@ -15,7 +15,7 @@ import (
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update; knative.dev/pkg also
-// calls it for the live object of an update and after each conversion, where nothing is added.
+// calls it before each reconcile and after each conversion, where nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
 	if conversion.IsConverting(ctx) {
 		return

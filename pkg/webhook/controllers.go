@@ -1,0 +1,62 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package webhook
+
+import (
+	"context"
+
+	"knative.dev/pkg/apis"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/webhook"
+	"knative.dev/pkg/webhook/configmaps"
+	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
+	"knative.dev/pkg/webhook/resourcesemantics/defaulting"
+	"knative.dev/pkg/webhook/resourcesemantics/validation"
+
+	"github.com/mallard-dev/mallard/internal/operatorconfig"
+	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/conversion"
+)
+
+// Names of the webhook configurations in config/500-webhook-configuration.yaml.
+const (
+	DefaultingName       = "defaulting.webhook." + samples.GroupName
+	ValidationName       = "validation.webhook." + samples.GroupName
+	ConfigValidationName = "config.webhook." + samples.GroupName
+)
+
+// NewDefaultingController serves the defaults of the samples. They depend on the
+// config map config-addressable, whose last good state each request sees.
+func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+	store := config.NewStore(logging.FromContext(ctx).Named("config-store"))
+	store.WatchConfigs(cmw)
+	impl := defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", nil, nil, false,
+		admitted[apis.Defaultable](served, defaulting.Callback{}))
+	return asking(impl, webhook.WebhookTypeDefaulting, store.ToContext, setDefaults)
+}
+
+// NewValidationController serves the validation of the samples. It rejects objects that an older version could not represent.
+func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	impl := validation.NewAdmissionController(ctx, ValidationName, "/validation", nil, nil, false,
+		admitted[apis.Validatable](served, validation.NewCallback(nil, webhook.Create, webhook.Update)))
+	return asking(impl, webhook.WebhookTypeValidation, func(ctx context.Context) context.Context { return v1.WithViews(ctx, views()) }, validate)
+}
+
+// NewConversionController serves the conversion between the versions of the samples. Objects are converted as they are:
+// nothing is completed meanwhile.
+func NewConversionController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	return knativeconversion.NewConversionController(ctx, "/conversion", served.conversions(), conversion.WithConverting)
+}
+
+// NewConfigValidationController serves the validation of every config map that a
+// process of the operator reads.
+func NewConfigValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", operatorconfig.Parsers())
+}
