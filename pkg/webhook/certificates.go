@@ -25,7 +25,6 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
-	certresources "knative.dev/pkg/webhook/certificates/resources"
 )
 
 // certificates keeps the secret of the serving certificate. It stands in for
@@ -54,9 +53,7 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 		configurations: newConfigurations(ctx),
 		key:            types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
 		clock:          clock.RealClock{},
-		rotation: rotation{host: host(options), create: func(notAfter time.Time) (key, cert, ca []byte, err error) {
-			return certresources.CreateCerts(ctx, options.ServiceName, system.Namespace(), notAfter)
-		}},
+		rotation:       rotation{host: host(options)},
 	}
 	r.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 		enqueue(bucket, r.key)
@@ -109,6 +106,11 @@ func (r *certificates) Reconcile(ctx context.Context, key string) error {
 	}
 	logging.FromContext(ctx).Infow("Writing the secret of the certificate", "reason", next.why)
 	secret = secret.DeepCopy()
+	for _, key := range []string{clientCA, clientNames} {
+		if value, ok := secret.Data[key]; ok {
+			next.data[key] = value
+		}
+	}
 	secret.Data = next.data
 	if _, err := r.client.CoreV1().Secrets(r.key.Namespace).Update(ctx, secret, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("writing the secret of the certificate: %w", err)

@@ -8,9 +8,9 @@ SPDX-License-Identifier: Apache-2.0
 // are for, the server and the certificate that they are served with, and a readiness
 // that means that the API server can reach them.
 //
-// The server and the certificate are our own where those of knative.dev/pkg lose
-// requests: server.go has what happens when a replica stops, rotation.go what happens
-// when a certificate comes to its end.
+// The server, the certificate and the answers to admission requests are our own: server.go describes what happens when a
+// replica stops, rotation.go how a certificate is renewed, keys.go how the API server is authenticated, and admission.go
+// which objects knative.dev/pkg would reject or rewrite.
 //
 // What is filled in and what is refused is not decided here; each type says it in
 // its _defaults and _validation file, each config map in its parser, and what a binding

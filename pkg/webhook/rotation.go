@@ -15,6 +15,8 @@ import (
 	"slices"
 	"time"
 
+	certutil "k8s.io/client-go/util/cert"
+
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 )
 
@@ -53,8 +55,6 @@ type step struct {
 type rotation struct {
 	// host is the name that the API server expects.
 	host string
-	// create makes a key, a certificate and its CA that are good until then.
-	create func(notAfter time.Time) (key, cert, ca []byte, err error)
 	// published is since when the CA of the next certificate has been in every
 	// configuration; zero while it is not.
 	published time.Time
@@ -94,7 +94,7 @@ func (r *rotation) next(now time.Time, data map[string][]byte, bundles [][]byte)
 
 // replace makes everything anew.
 func (r *rotation) replace(now time.Time, why error) (step, error) {
-	key, cert, ca, err := r.create(now.Add(lifetime))
+	key, cert, ca, err := create(r.host, now.Add(lifetime))
 	if err != nil {
 		return step{}, fmt.Errorf("making a certificate: %w", err)
 	}
@@ -106,7 +106,7 @@ func (r *rotation) replace(now time.Time, why error) (step, error) {
 
 // announce makes the next certificate and puts its CA beside that of the present one.
 func (r *rotation) announce(now time.Time, data map[string][]byte, serving *x509.Certificate) (step, error) {
-	key, cert, ca, err := r.create(now.Add(lifetime))
+	key, cert, ca, err := create(r.host, now.Add(lifetime))
 	if err != nil {
 		return step{}, fmt.Errorf("making the next certificate: %w", err)
 	}
@@ -121,6 +121,20 @@ func (r *rotation) announce(now time.Time, data map[string][]byte, serving *x509
 		},
 		why: fmt.Sprintf("the serving certificate is good until %s only", serving.NotAfter.Format(time.RFC3339)),
 	}, nil
+}
+
+// create returns a key, a certificate for the host, and the CA that signed it. They are valid since an hour ago, so that an API
+// server whose clock is behind accepts them from the start; those of knative.dev/pkg are valid from now on.
+func create(host string, notAfter time.Time) (key, cert, ca []byte, err error) {
+	const backdated = time.Hour
+	chain, key, err := certutil.GenerateSelfSignedCertKeyWithOptions(certutil.SelfSignedCertKeyOptions{
+		Host: host, MaxAge: time.Until(notAfter) + backdated,
+	})
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("generating a certificate: %w", err)
+	}
+	leaf, ca := pem.Decode(chain)
+	return key, pem.EncodeToMemory(leaf), ca, nil
 }
 
 // switched puts the next certificate in its place. The CA of the one before stays, for

@@ -30,13 +30,6 @@ import (
 
 const serviceHost = "webhook.ns.svc"
 
-func newRotation(t *testing.T) *rotation {
-	t.Helper()
-	return &rotation{host: serviceHost, create: func(notAfter time.Time) (key, cert, ca []byte, err error) {
-		return certresources.CreateCerts(t.Context(), "webhook", "ns", notAfter)
-	}}
-}
-
 // look fails the test on an error.
 func look(t *testing.T, r *rotation, now time.Time, data map[string][]byte, bundles ...[]byte) step {
 	t.Helper()
@@ -56,7 +49,7 @@ func trusts(t *testing.T, bundle []byte, data map[string][]byte) {
 }
 
 func TestACertificateIsReplacedOnlyOnceItsCAIsTrusted(t *testing.T) {
-	r, old, now := newRotation(t), certificate(t, "webhook", time.Hour), time.Now()
+	r, old, now := &rotation{host: serviceHost}, certificate(t, "webhook", time.Hour), time.Now()
 
 	announced := look(t, r, now, old, old[certresources.CACert])
 	if announced.data == nil {
@@ -94,8 +87,28 @@ func TestACertificateIsReplacedOnlyOnceItsCAIsTrusted(t *testing.T) {
 	}
 }
 
+func TestCertificates_APIServersWithASlowClock_AcceptThem(t *testing.T) {
+	old := certificate(t, "webhook", time.Hour)
+	now := time.Now()
+	for _, behind := range []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute} {
+		accepts := func(when string, data map[string][]byte, at time.Time) {
+			_, err := check(data[certresources.ServerKey], data[certresources.ServerCert], data[certresources.CACert], serviceHost, at.Add(-behind))
+			if err != nil {
+				t.Errorf("%s behind, %s: %v", behind, when, err)
+			}
+		}
+		r := &rotation{host: serviceHost}
+		accepts("at install", look(t, r, now, nil).data, now)
+
+		announced := look(t, r, now, old).data
+		look(t, r, now, announced, announced[certresources.CACert])
+		at := now.Add(propagation)
+		accepts("at a rotation", look(t, r, at, announced, announced[certresources.CACert]).data, at)
+	}
+}
+
 func TestATrustThatWasTakenBackIsWaitedForAnew(t *testing.T) {
-	r, old, now := newRotation(t), certificate(t, "webhook", time.Hour), time.Now()
+	r, old, now := &rotation{host: serviceHost}, certificate(t, "webhook", time.Hour), time.Now()
 	announced := look(t, r, now, old).data
 	both := announced[certresources.CACert]
 	look(t, r, now, announced, both)
@@ -106,7 +119,7 @@ func TestATrustThatWasTakenBackIsWaitedForAnew(t *testing.T) {
 }
 
 func TestTheBundleDoesNotGrow(t *testing.T) {
-	r, data, now := newRotation(t), certificate(t, "webhook", time.Hour), time.Now()
+	r, data, now := &rotation{host: serviceHost}, certificate(t, "webhook", time.Hour), time.Now()
 	for range 4 {
 		announced := look(t, r, now, data).data
 		look(t, r, now, announced)
@@ -135,7 +148,7 @@ func TestWhatIsOfNoUseIsReplacedAtOnce(t *testing.T) {
 		"with a next alike": with(with(nil, nextCert, garbage), nextKey, garbage),
 	} {
 		t.Run(name, func(t *testing.T) {
-			next := look(t, newRotation(t), time.Now(), data, good[certresources.CACert])
+			next := look(t, &rotation{host: serviceHost}, time.Now(), data, good[certresources.CACert])
 			if next.data == nil || next.why == "" {
 				t.Fatalf("it is kept: %+v", next)
 			}
@@ -145,7 +158,7 @@ func TestWhatIsOfNoUseIsReplacedAtOnce(t *testing.T) {
 }
 
 func TestTheNextCertificateIsServedWhenTheOneBeforeIsOfNoUse(t *testing.T) {
-	r, now := newRotation(t), time.Now()
+	r, now := &rotation{host: serviceHost}, time.Now()
 	announced := look(t, r, now, certificate(t, "webhook", time.Hour)).data
 	next := look(t, r, now.Add(2*time.Hour), announced)
 	if !bytes.Equal(next.data[certresources.ServerCert], announced[nextCert]) {

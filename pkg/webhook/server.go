@@ -11,12 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
-	corev1listers "k8s.io/client-go/listers/core/v1"
 
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -28,12 +28,16 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
-	certresources "knative.dev/pkg/webhook/certificates/resources"
 )
 
 const (
-	// headerTimeout bounds how long a client may take to say what it wants.
-	headerTimeout = time.Minute
+	// requestTimeout bounds how long a client may take to send a request, and to read the response. It is the greatest timeout that a
+	// webhook can have. The handlers of knative.dev/pkg bound the body to 3 MiB.
+	requestTimeout = 30 * time.Second
+	// idleTimeout is longer than that of an API server, which otherwise sends requests into connections that are being closed.
+	idleTimeout = 5 * time.Minute
+	// headerBytes bounds the header of a request.
+	headerBytes = 64 << 10
 	// lastRequests bounds how long the end waits for requests that are being answered. The API server gives up earlier.
 	lastRequests = 10 * time.Second
 )
@@ -99,15 +103,9 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	keys := &keys{secrets: secretinformer.Get(ctx).Lister().Secrets(system.Namespace()), name: options.SecretName}
 	config.GetCertificate = keys.get
-	server := &http.Server{
-		Addr: ":" + strconv.Itoa(options.Port),
-		Handler: otelhttp.NewHandler(closing(ctx, wh), options.ServiceName,
-			otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.URL.Path })),
-		TLSConfig:         config,
-		ReadHeaderTimeout: headerTimeout,
-		// As knative.dev/pkg: HTTP/2 is off, because of what its streams cost a server.
-		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
-	}
+	config.GetConfigForClient = keys.configure(config)
+	server := newServer(config, s.instrumented(s.handler(ctx, wh, keys), host(options)))
+	server.Addr = ":" + strconv.Itoa(options.Port)
 	s.ended.Go(func() {
 		if err := server.ListenAndServeTLS("", ""); !errors.Is(err, http.ErrServerClosed) {
 			logging.FromContext(ctx).Fatalw("Serving webhooks failed", "error", err)
@@ -120,15 +118,61 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// closing answers requests, and closes their connections once ctx has ended.
-func closing(ctx context.Context, next http.Handler) http.Handler {
+func newServer(config *tls.Config, handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:   handler,
+		TLSConfig: config,
+		// ReadTimeout bounds the header, too.
+		ReadTimeout:    requestTimeout,
+		WriteTimeout:   2 * requestTimeout,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: headerBytes,
+		// As knative.dev/pkg: HTTP/2 is off, because of what its streams cost a server.
+		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
+	}
+}
+
+// instrumented records metrics and spans, in which no name comes from the client.
+func (s *Server) instrumented(next http.Handler, host string, options ...otelhttp.Option) http.Handler {
+	return otelhttp.NewHandler(next, host, append(options,
+		// Without the port, otelhttp takes that of the client's Host header.
+		otelhttp.WithServerName(host+":443"),
+		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return s.route(r) }))...)
+}
+
+// handler labels and authenticates requests, and closes their connections once ctx has ended.
+func (s *Server) handler(ctx context.Context, next http.Handler, keys *keys) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if ctx.Err() != nil {
+		labeler, _ := otelhttp.LabelerFromContext(r.Context())
+		labeler.Add(semconv.HTTPRoute(s.route(r)))
+		authenticated := s.converts(r) || keys.admits(r.TLS)
+		if ctx.Err() != nil || !authenticated {
 			w.Header().Set("Connection", "close")
 		}
-		labeler, _ := otelhttp.LabelerFromContext(r.Context())
-		labeler.Add(semconv.HTTPRoute(r.URL.Path))
+		if !authenticated {
+			http.Error(w, "only the API server is admitted, by its client certificate", http.StatusUnauthorized)
+			return
+		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+// route returns the path of a request if it is served. The paths that clients invent have one name, so that they create no metrics.
+func (s *Server) route(r *http.Request) string {
+	for _, handler := range s.handlers {
+		if served, ok := handler.(interface{ Path() string }); ok && served.Path() == r.URL.Path {
+			return r.URL.Path
+		}
+	}
+	return "unknown"
+}
+
+// converts reports whether a request is for a conversion. The API server has no client certificate for those, and their answers
+// contain nothing but the objects of the request.
+func (s *Server) converts(r *http.Request) bool {
+	return slices.ContainsFunc(s.handlers, func(handler any) bool {
+		conversion, ok := handler.(webhook.ConversionController)
+		return ok && conversion.Path() == r.URL.Path
 	})
 }
 
@@ -144,29 +188,4 @@ func end(ctx context.Context, server *http.Server, grace time.Duration) {
 	if err := server.Shutdown(last); err != nil {
 		logging.FromContext(ctx).Warnw("Not every request was answered", "error", err)
 	}
-}
-
-// keys gives the serving certificate. When the secret is spoilt it is the last that was good.
-type keys struct {
-	secrets corev1listers.SecretNamespaceLister
-	name    string
-
-	mu   sync.Mutex
-	last *tls.Certificate
-}
-
-func (k *keys) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	secret, err := k.secrets.Get(k.name)
-	if err == nil {
-		var pair tls.Certificate
-		if pair, err = tls.X509KeyPair(secret.Data[certresources.ServerCert], secret.Data[certresources.ServerKey]); err == nil {
-			k.last = &pair
-		}
-	}
-	if k.last == nil {
-		return nil, fmt.Errorf("secret %s holds no certificate: %w", k.name, err)
-	}
-	return k.last, nil
 }
