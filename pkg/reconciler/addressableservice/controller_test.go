@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ import (
 	_ "knative.dev/pkg/injection/clients/dynamicclient/fake"
 	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
+	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -42,6 +44,7 @@ import (
 type running struct {
 	ctx     context.Context //nolint:containedctx // the clients are in it
 	watcher *configmap.ManualWatcher
+	tracker tracker.Interface
 }
 
 func run(t *testing.T) *running {
@@ -52,6 +55,7 @@ func run(t *testing.T) *running {
 		map[schema.GroupVersionResource]string{{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList"}))
 	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
 	impl := NewController(ctx, r.watcher)
+	r.tracker = impl.Tracker
 	leader, ok := impl.Reconciler.(reconciler.LeaderAware)
 	if !ok {
 		t.Fatalf("the reconciler is a %T, which is not leader-aware", impl.Reconciler)
@@ -112,6 +116,24 @@ func (r *running) create(t *testing.T, objs ...*v1.AddressableService) {
 	}
 }
 
+func (r *running) change(t *testing.T, name string, mods ...mod) {
+	t.Helper()
+	objects := fakesamplesclient.Get(r.ctx).SamplesV1().AddressableServices(ns)
+	as, err := objects.Get(r.ctx, name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mods {
+		m(as)
+	}
+	as.Generation++
+	// The fake does not count versions, and an update without a new one is a resync.
+	as.ResourceVersion = strconv.FormatInt(as.Generation, 10)
+	if _, err := objects.Update(r.ctx, as, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestControllerFollowsItsTarget(t *testing.T) {
 	r := run(t)
 	services := fakekubeclient.Get(r.ctx).CoreV1().Services(ns)
@@ -129,6 +151,34 @@ func TestControllerFollowsItsTarget(t *testing.T) {
 		}
 		r.becomes(t, "a", "")
 		r.becomes(t, "b", "")
+	}
+}
+
+func TestTarget_ReferenceChanges_FormerTargetIsForgotten(t *testing.T) {
+	r := run(t)
+	var former []*corev1.Service
+	for i := range 3 {
+		former = append(former, service(ns, fmt.Sprintf("target-%d", i)))
+		if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, former[i], metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		refers := withRef("v1", "Service", "", former[i].Name)
+		if i == 0 {
+			r.create(t, object("a", refers))
+		} else {
+			r.change(t, "a", refers)
+		}
+		r.becomes(t, "a", "http://"+former[i].Name+".ns.svc.cluster.local")
+	}
+	err := wait.PollUntilContextTimeout(r.ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
+		observed := 0
+		for _, s := range former {
+			observed += len(r.tracker.GetObservers(&corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: s.ObjectMeta}))
+		}
+		return observed == 1, nil
+	})
+	if err != nil {
+		t.Errorf("former targets still enqueue the object: %v", err)
 	}
 }
 
@@ -193,19 +243,6 @@ func TestHops_LinkChangesItsReference_EveryObjectBehindFollows(t *testing.T) {
 	for i := range length {
 		r.create(t, object(name(i+1), refTo(name(i))))
 	}
-	refer := func(i int, ref mod, generation int64) {
-		t.Helper()
-		objects := fakesamplesclient.Get(r.ctx).SamplesV1().AddressableServices(ns)
-		as, err := objects.Get(r.ctx, name(i), metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ref(as)
-		as.Generation = generation
-		if _, err := objects.Update(r.ctx, as, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	check := func(resolved int) {
 		t.Helper()
 		for i := range length + 1 {
@@ -218,9 +255,9 @@ func TestHops_LinkChangesItsReference_EveryObjectBehindFollows(t *testing.T) {
 	}
 	check(maxHops)
 	// The address of the link stays the same, and only its distance changes.
-	refer(20, withRef("v1", "Service", "", "target"), 2)
+	r.change(t, name(20), withRef("v1", "Service", "", "target"))
 	check(length)
-	refer(20, refTo(name(19)), 3)
+	r.change(t, name(20), refTo(name(19)))
 	check(maxHops)
 }
 

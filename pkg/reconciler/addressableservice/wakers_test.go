@@ -54,7 +54,10 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wokenBy, *fakedyn
 	if err != nil {
 		t.Fatal(err)
 	}
-	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)})
+	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{
+		// The backlog feeds the queue while it is shorter than the number of workers.
+		WorkQueueName: t.Name(), Logger: logging.FromContext(ctx), Concurrency: 100,
+	})
 	return &wokenBy{impl: impl, wakers: &wakers{
 		kinds:        finder,
 		wakes:        telemetry.Instrument(ctx, impl, "AddressableService"),
