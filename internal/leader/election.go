@@ -75,7 +75,7 @@ func (l *Leader) stand(ctx context.Context) {
 			return
 		case <-time.After(pause):
 		}
-		if l.standbys() > 0 {
+		if l.count(standby) > 0 {
 			l.elect(ctx)
 		}
 		pause = wait.Jitter(l.options.Times.RetryPeriod, jitter)
@@ -218,7 +218,7 @@ func (l *Leader) ask(ctx context.Context, leases map[string]*coordinationv1.Leas
 			}
 		}
 	}
-	mine := len(l.shares) - l.standbys()
+	mine := len(l.shares) - l.count(standby)
 	for _, s := range l.shares {
 		lease := leases[s.bucket.Name()]
 		if lease == nil || lease.Annotations[wantedBy] != "" || shares[holder(lease)] < mine+2 {

@@ -17,9 +17,9 @@ type gate struct {
 	mu   sync.Mutex
 	shut bool
 	// end is when the term ends; zero while the process does not lead the share.
-	end time.Time
-	// cancels are those of the contexts of the reconciliations under way.
-	cancels map[context.Context]context.CancelCauseFunc
+	end     time.Time
+	cancels map[int]context.CancelCauseFunc
+	entered int
 	// empty is closed when the last key is done; it exists only after close.
 	empty chan struct{}
 }
@@ -34,17 +34,19 @@ func (g *gate) enter(ctx context.Context) (context.Context, func(), bool) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	if g.cancels == nil {
-		g.cancels = map[context.Context]context.CancelCauseFunc{}
+		g.cancels = map[int]context.CancelCauseFunc{}
 	}
-	g.cancels[ctx] = cancel
-	return ctx, func() { g.leave(ctx) }, true
+	g.entered++
+	id := g.entered
+	g.cancels[id] = cancel
+	return ctx, func() { g.leave(id) }, true
 }
 
-func (g *gate) leave(ctx context.Context) {
+func (g *gate) leave(id int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.cancels[ctx](nil)
-	delete(g.cancels, ctx)
+	g.cancels[id](nil)
+	delete(g.cancels, id)
 	if len(g.cancels) == 0 && g.empty != nil {
 		close(g.empty)
 		g.empty = nil

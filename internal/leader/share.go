@@ -50,25 +50,37 @@ type share struct {
 
 // write stores a holder in the lease, if the lease has not changed since it was read. It
 // returns until when the process may lead if it is the holder.
-func (s *share) write(ctx context.Context, identity string) (until time.Time, err error) {
-	l, times := s.leader, s.leader.options.Times
-	lease, now, seconds := s.lease.DeepCopy(), metav1.NowMicro(), int32(times.LeaseDuration/time.Second)
-	if holder(lease) != identity {
-		lease.Spec.AcquireTime = &now
+func (s *share) write(ctx context.Context, holder string) (until time.Time, err error) {
+	options := &s.leader.options
+	lease, now, seconds := s.lease.DeepCopy(), metav1.NowMicro(), int32(options.Times.LeaseDuration/time.Second)
+	spec := &lease.Spec
+	if spec.HolderIdentity == nil || *spec.HolderIdentity != holder {
+		transitions := int32(0)
+		if spec.LeaseTransitions != nil {
+			transitions = *spec.LeaseTransitions
+		}
+		if holder != "" {
+			transitions++
+		}
+		spec.AcquireTime, spec.LeaseTransitions = &now, &transitions
 	}
-	lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &identity, &now, &seconds
+	spec.HolderIdentity, spec.RenewTime, spec.LeaseDurationSeconds = &holder, &now, &seconds
 	delete(lease.Annotations, wantedBy)
-	sent := time.Now()
+	put := func() (*coordinationv1.Lease, error) {
+		return options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
+	}
 	if lease.ResourceVersion == "" {
-		lease, err = l.options.Leases.Create(ctx, lease, metav1.CreateOptions{})
-	} else {
-		lease, err = l.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
+		put = func() (*coordinationv1.Lease, error) {
+			return options.Leases.Create(ctx, lease, metav1.CreateOptions{})
+		}
 	}
-	l.report("write", err)
+	sent := time.Now()
+	stored, err := put()
+	s.leader.report("write", err)
 	if err == nil {
-		s.lease = lease
+		s.lease = stored
 	}
-	return sent.Add(times.LeaseDuration - Room(times)), err //nolint:wrapcheck // its callers look at the kind of error
+	return sent.Add(options.Times.LeaseDuration - Room(options.Times)), err //nolint:wrapcheck // its callers look at the kind of error
 }
 
 // serve leads the share until it is told to leave or loses the lease. When it returns, no key of the share is being reconciled.
@@ -127,8 +139,7 @@ func (s *share) shut() <-chan struct{} {
 func (s *share) lost(at time.Time) {
 	idle := s.shut()
 	l, quarter := s.leader, Room(s.leader.options.Times)/4
-	l.logger.Load().Errorw("Lost the lease: it could not be renewed in time, or another process has taken it",
-		"lease", s.bucket.Name(), "identity", l.options.Identity)
+	l.logger.Load().Errorw("Lost the lease: it could not be renewed in time, or another process has taken it", "lease", s.bucket.Name(), "identity", l.options.Identity)
 	select {
 	case <-idle:
 		return

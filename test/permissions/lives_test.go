@@ -123,17 +123,20 @@ func deploy(t *testing.T, env *harness.Env) {
 	withConflict(t, env, "simpledeployments", func() { sd = env.Apply(t, ns, deployment)[0] })
 	env.Await(t, sd, harness.Ready)
 
-	// A Pod that has lost its label is looked at, and labelled again.
-	pods, err := env.Kube.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: samples.PodOwnerUIDLabelKey})
+	// A Pod that has lost its label keeps its name, which the controller finds out when it creates another.
+	selector := metav1.ListOptions{LabelSelector: samples.PodOwnerUIDLabelKey}
+	pods, err := env.Kube.CoreV1().Pods(ns).List(t.Context(), selector)
 	if err != nil || len(pods.Items) != 1 {
 		t.Fatalf("listing the Pods: %v (%d)", err, len(pods.Items))
 	}
 	pod := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Namespace: ns, Name: pods.Items[0].Name}
 	env.Patch(t, pod, `{"metadata": {"labels": {"`+samples.PodOwnerUIDLabelKey+`": null}}}`)
-	env.Await(t, pod, func(o *unstructured.Unstructured) error {
-		if o == nil || o.GetLabels()[samples.PodOwnerUIDLabelKey] == "" {
-			return errors.New("it has no label")
+	harness.Eventually(t, "another Pod", func(ctx context.Context) error {
+		pods, err := env.Kube.CoreV1().Pods(ns).List(ctx, selector)
+		if err != nil || len(pods.Items) != 1 {
+			return errors.Join(err, fmt.Errorf("there are %d", len(pods.Items)))
 		}
+		pod.Name = pods.Items[0].Name
 		return nil
 	})
 

@@ -8,11 +8,12 @@ package simpledeployment
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -88,32 +89,89 @@ func TestFailedAndSucceededPodsAreReplacedAndThenDeleted(t *testing.T) {
 	}
 }
 
-func TestPodThatLosesItsLabelGetsItBackAndNoOtherIsMade(t *testing.T) {
+func TestSimpleDeployment_PodLosesItsLabel_IsReleasedAndReplaced(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	ref := deploy(t, env, ns, "one", 2)
+	owner := uid(t, env, ref)
 	before, _ := pods(t, env, ns)
-	throughout(t, env, ns, within(uid(t, env, ref), 2, 2), func() {
-		for name := range before {
-			env.Patch(t, podRef(ns, name), `{"metadata": {"labels": {"`+samples.PodOwnerUIDLabelKey+`": null}}}`)
-			env.Await(t, podRef(ns, name), labelled)
-			env.Patch(t, podRef(ns, name), `{"metadata": {"labels": {"`+samples.PodOwnerUIDLabelKey+`": "changed"}}}`)
-			env.Await(t, podRef(ns, name), func(o *unstructured.Unstructured) error {
-				if o == nil || o.GetLabels()[samples.PodOwnerUIDLabelKey] != uid(t, env, ref) {
-					return errors.New("its label is not right")
-				}
-				return nil
-			})
-		}
-		env.Await(t, ref, harness.Ready)
-	})
+	for _, value := range []string{`null`, `"changed"`} {
+		s, _ := pods(t, env, ns)
+		name := s.active(owner)[0].Name
+		throughout(t, env, ns, within(owner, 3, 1), func() {
+			env.Patch(t, podRef(ns, name), `{"metadata": {"labels": {"`+samples.PodOwnerUIDLabelKey+`": `+value+`}}}`)
+			settlesAt(t, env, ref, 2)
+		})
+	}
 	exactly(t, env, ref, "one", 2)
 	after, _ := pods(t, env, ns)
 	for name, pod := range before {
-		if after[name] == nil || after[name].UID != pod.UID || after[name].Spec.Containers[0].Image != "one" || metav1.GetControllerOf(after[name]) == nil {
-			t.Errorf("Pod %s is not what it was: %v", name, after)
+		released := after[name]
+		if released == nil || released.UID != pod.UID || released.DeletionTimestamp != nil || metav1.GetControllerOf(released) == nil {
+			t.Errorf("the released Pod %s is not what it was: %v", name, released)
 		}
+	}
+
+	// A Pod that gets its label back is the object's again, and one of the three goes.
+	for name := range before {
+		env.Patch(t, podRef(ns, name), `{"metadata": {"labels": {"`+samples.PodOwnerUIDLabelKey+`": "`+owner+`"}}}`)
+	}
+	settlesAt(t, env, ref, 2)
+	exactly(t, env, ref, "one", 2)
+}
+
+// settlesAt waits until an object has so many active Pods, each of them ready, and is Ready.
+func settlesAt(t *testing.T, env *harness.Env, ref harness.Ref, replicas int) {
+	t.Helper()
+	harness.Eventually(t, "as many Pods as are asked for", func(context.Context) error {
+		s, _ := pods(t, env, ref.Namespace)
+		active := s.active(uid(t, env, ref))
+		if len(active) != replicas || !ready(active[0]) || !ready(active[len(active)-1]) {
+			return errors.New(s.String())
+		}
+		return nil
+	})
+	settles(t, env, ref)
+}
+
+func TestSimpleDeployment_ServiceSelectsTheNameLabel_EveryPodIsAnEndpoint(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	ref := deploy(t, env, ns, "one", 2)
+	env.Apply(t, ns, object("another", "one", 1))
+	env.Apply(t, ns, `
+apiVersion: v1
+kind: Service
+metadata: {name: it}
+spec:
+  selector: {samples.knative.dev/simpledeployment: it}
+  ports: [{port: 80}]
+`)
+	for _, replicas := range []int{2, 3, 1} {
+		change(t, env, ref, fmt.Sprintf(`{"replicas": %d}`, replicas))
+		harness.Eventually(t, "an endpoint for each Pod", func(ctx context.Context) error {
+			list, err := env.Kube.DiscoveryV1().EndpointSlices(ns).List(ctx, metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=it"})
+			if err != nil {
+				return err
+			}
+			s, _ := pods(t, env, ns)
+			var wanted, got []string
+			for _, pod := range s.active(uid(t, env, ref)) {
+				wanted = append(wanted, pod.Name)
+			}
+			for i := range list.Items {
+				for _, endpoint := range list.Items[i].Endpoints {
+					got = append(got, endpoint.TargetRef.Name)
+				}
+			}
+			slices.Sort(got)
+			if len(wanted) != replicas || !slices.Equal(got, wanted) {
+				return fmt.Errorf("the endpoints are %v, the Pods %v", got, wanted)
+			}
+			return nil
+		})
 	}
 }
 
@@ -179,7 +237,7 @@ func untouched(t *testing.T, env *harness.Env, ns string, mark harness.Mark, str
 	}
 }
 
-func TestForeignPodWithTheVeryNameIsLeftAloneAndSaid(t *testing.T) {
+func TestSimpleDeployment_ForeignPodHasTheName_AnotherNameIsGiven(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -197,10 +255,8 @@ func TestForeignPodWithTheVeryNameIsLeftAloneAndSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	change(t, env, ref, `{"replicas": 1}`)
-	env.Await(t, ref, says("NameTaken", name))
-	untouched(t, env, ns, mark, map[string]*corev1.Pod{name: stranger})
-	env.Delete(t, podRef(ns, name))
 	exactly(t, env, ref, "one", 1)
+	untouched(t, env, ns, mark, map[string]*corev1.Pod{name: stranger})
 }
 
 // TestApplyWithAVersionThatNothingHasOnlyCreates shows what the operator relies on, and what it would do without.

@@ -7,7 +7,6 @@ package simpledeployment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,13 +51,13 @@ func podRef(ns, name string) harness.Ref {
 // state are the Pods of a namespace at one moment.
 type state map[string]*corev1.Pod
 
-// active are those that an object controls, are not being deleted and have not ended.
+// active are those that an object controls and that have its label, are not being deleted and have not ended.
 func (s state) active(owner string) []*corev1.Pod {
 	var found []*corev1.Pod
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		pod := s[name]
 		ref := metav1.GetControllerOf(pod)
-		if ref != nil && string(ref.UID) == owner && pod.DeletionTimestamp == nil &&
+		if ref != nil && string(ref.UID) == owner && pod.Labels[samples.PodOwnerUIDLabelKey] == owner && pod.DeletionTimestamp == nil &&
 			pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
 			found = append(found, pod)
 		}
@@ -213,11 +212,4 @@ func says(reason, text string) harness.Condition {
 		}
 		return nil
 	}
-}
-
-func labelled(o *unstructured.Unstructured) error {
-	if o == nil || o.GetLabels()[samples.PodOwnerUIDLabelKey] == "" {
-		return errors.New("it has no label")
-	}
-	return nil
 }

@@ -22,7 +22,7 @@ import (
 // act does what is to be done next. What it did is in p.pods afterwards.
 func (p *pass) act(ctx context.Context) *problem.Problem {
 	next := p.decide()
-	if len(next.remove)+len(next.create) > 0 && !p.children.WasRead(p.sd) {
+	if len(next.remove)+next.create > 0 && !p.children.WasRead(p.sd) {
 		// The process that led before may have deleted and made others, of which our cache need not know yet.
 		if failed := p.read(ctx); failed != nil {
 			return failed
@@ -32,24 +32,29 @@ func (p *pass) act(ctx context.Context) *problem.Problem {
 	p.again = next.again
 	left, stay := 0, (*problem.Problem)(nil)
 	for _, victim := range next.remove {
+		if stay != nil && victim.class == finished {
+			left++
+			continue
+		}
 		removed, failed := p.remove(ctx, victim)
 		switch {
 		case removed:
-		case victim.class == finished && failed != nil && failed.Err == nil:
-			// It runs no more, and is in nobody's way.
+		case victim.class == finished && answered(failed.Err):
+			// It no longer runs, and its name is not needed.
 			left, stay = left+1, failed
+			p.memory.refuse(victim)
 		default:
-			// What could not be deleted would make the next Pod one too many.
-			return cmp.Or(failed, stay)
+			// A Pod that could not be deleted would make the next one a Pod too many.
+			return failed
 		}
 	}
 	if left > p.replicas {
 		// Those that end and cannot be deleted are not to become ever more.
 		return stay
 	}
-	for _, slot := range next.create {
-		// What keeps one Pod from being made mostly keeps the others too.
-		if made, failed := p.create(ctx, slot); failed != nil || !made {
+	for range next.create {
+		// The reason why one Pod cannot be created usually applies to the others.
+		if made, failed := p.create(ctx); failed != nil || !made {
 			return cmp.Or(failed, stay)
 		}
 	}
@@ -58,26 +63,17 @@ func (p *pass) act(ctx context.Context) *problem.Problem {
 
 func (p *pass) decide() plan {
 	now := p.clock.Now()
-	for i := range p.pods {
-		if ended := &p.pods[i]; ended.class == finished {
-			// It did so before we first saw it, whatever the clock of its node says.
-			ended.ended = earlier(ended.ended, now.Add(-p.ended.Lasted(ended.uid)))
-		}
-	}
-	return decide(p.replicas, p.pods, p.taken, now)
+	p.memory.see(p.pods, now)
+	return decide(p.replicas, p.pods, now)
 }
 
-// remove deletes a Pod in the state that was looked at: one that has become ready since might be needed. One that is gone needs
-// no deletion. removed is false if it has changed, or another one has its name; then the plan was made on what is not true any more.
+// remove deletes a Pod in the state that was observed: a Pod that has become ready since might be needed. A Pod that no longer
+// exists needs no deletion. removed is false if the request failed; a conflict means that the plan is outdated.
 func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *problem.Problem) {
 	err := p.kube.CoreV1().Pods(p.sd.Namespace).Delete(ctx, victim.name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &victim.uid, ResourceVersion: &victim.version},
 	})
-	switch {
-	case apierrors.IsConflict(err):
-		// The event of the change is on its way and wakes the object.
-		return false, nil
-	case err != nil && !apierrors.IsNotFound(err):
+	if err != nil && !apierrors.IsNotFound(err) {
 		return false, p.failed(v1alpha1.ReasonDeleteFailed, fmt.Errorf("deleting Pod %s: %w", victim.name, err))
 	}
 	p.children.Deleted(p.sd, victim.uid)
@@ -89,23 +85,19 @@ func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *pr
 	return true, nil
 }
 
-// failed is the problem of a request. What the API server refused is said with its words, and tried again after a while, since no
-// watch tells of a quota that was raised. Of what it failed at nobody knows whether it was done, so that the next pass reads the Pods
-// anew. Without any answer that comes with the queue's back-off.
+// failed is the problem of a request. Unless the API server refused it, nobody knows whether it was carried out, so the next
+// reconciliation reads the Pods from the API server.
 func (p *pass) failed(reason string, err error) *problem.Problem {
 	if !refused(err) {
 		p.children.Doubt(p.sd)
 	}
-	if _, answered := errors.AsType[*apierrors.StatusError](err); !answered {
-		return problem.Failed(reason, err)
-	}
-	return p.unwatched(problem.Newf(reason, "%v", err))
+	return problem.Failed(reason, err)
 }
 
-// unwatched has a problem looked at again after a while, since no watch tells of its end.
-func (p *pass) unwatched(stuck *problem.Problem) *problem.Problem {
-	stuck.Recheck = p.troubles.RecheckAfter(p.sd, stuck.Reason)
-	return stuck
+// answered reports whether an error is a response of the API server.
+func answered(err error) bool {
+	_, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok
 }
 
 // refused says whether an error is the API server's word that nothing was done.

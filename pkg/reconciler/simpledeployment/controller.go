@@ -10,7 +10,6 @@ import (
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
@@ -26,13 +25,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/since"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
-
-// remembered is for how long it is known since when a Pod has ended, if no pass sees it again: longer than between two passes
-// that see it.
-const remembered = 2 * problem.LastRecheck
 
 // NewController wires the reconciler to its informers. sharedmain calls it once, before any informer runs, with PodSelector among
 // the selectors of the context.
@@ -47,13 +41,9 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	r := &Reconciler{
 		kube:     kubeclient.Get(ctx),
 		clock:    clock.RealClock{},
-		objects:  simpleDeployments.Informer().GetIndexer(),
 		pods:     indexer,
 		children: children,
-		lost:     &lostPods{},
-		troubles: problem.NewTroubles(),
 		failures: problem.NewFailures(),
-		ended:    since.New[types.UID](remembered),
 	}
 
 	writes := freshness.NewWrites()
@@ -88,11 +78,8 @@ func (r *Reconciler) podChanged(e telemetry.Event) {
 		return
 	}
 	if e.Cause.What == telemetry.Deleted {
-		// Before the pass that this wakes.
+		// Before the reconciliation that this enqueues.
 		r.children.Removed(e.Object)
-		if r.isOfPresentObject(pod) {
-			r.lost.left(e.Object)
-		}
 	}
 	owner, owned := ownerOf(pod)
 	if owned {
@@ -105,21 +92,9 @@ func (r *Reconciler) podChanged(e telemetry.Event) {
 	}
 }
 
-// isOfPresentObject says whether the object that controls a Pod is there still. The Pods of one that was deleted go after it, and
-// nobody would ever ask for what is noted of them.
-func (r *Reconciler) isOfPresentObject(pod kmeta.Accessor) bool {
-	owner, owned := ownerOf(pod)
-	if !owned {
-		return false
-	}
-	obj, exists, err := r.objects.GetByKey(owner.String())
-	present, ok := obj.(kmeta.Accessor)
-	return err == nil && exists && ok && owns(present, pod)
-}
-
 // forget drops what is remembered of an object that exists no more.
 func (r *Reconciler) forget(obj any) {
 	if sd, err := kmeta.DeletionHandlingAccessor(obj); err == nil {
-		r.lost.take(sd.GetUID())
+		r.memories.forget(sd.GetUID())
 	}
 }

@@ -8,13 +8,13 @@ package simpledeployment
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgotesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
@@ -192,53 +192,31 @@ func TestPodsWakeTheObjectThatControlsThem(t *testing.T) {
 	}
 }
 
-func TestWhatLeftTheCacheIsRememberedUnlessItWasDeleted(t *testing.T) {
-	l := &lostPods{}
-	for _, obj := range []any{podAt(1, podTerminating), podAt(2, withoutOwner), "no object", object(1)} {
-		l.left(obj)
+func TestForget_ObjectIsDeleted_ItsMemoryIsForgotten(t *testing.T) {
+	r := &Reconciler{}
+	known := r.memories.of(owner)
+	if r.memories.of(owner) != known {
+		t.Error("the memory is another one each time")
 	}
-	if names := l.take(owner); len(names) > 0 {
-		t.Errorf("remembered is %v, want nothing", names)
-	}
-	l.left(podAt(3))
-	l.left(podAt(3))
-	if names := l.take(owner); fmt.Sprint(names) != fmt.Sprint([]string{podName(3)}) {
-		t.Errorf("remembered is %v", names)
-	}
-	if names := l.take(owner); len(names) > 0 {
-		t.Errorf("taken twice is %v", names)
-	}
-	r := &Reconciler{lost: l}
-	l.left(podAt(3))
-	r.forget(object(1))
 	r.forget("no object")
-	if len(l.names) > 0 {
-		t.Errorf("of an object that is gone is remembered %v", l.names)
+	r.forget(cache.DeletedFinalStateUnknown{Obj: object(1)})
+	if r.memories.of(owner) == known {
+		t.Error("the memory of a deleted object is kept")
 	}
 }
 
-// The garbage collector deletes Pods after their owner, some of them at once and so without a sign that they were deleted.
-func TestNothingIsRememberedOfAnObjectThatIsGone(t *testing.T) {
-	objects := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
-	r := &Reconciler{objects: objects}
-	if r.isOfPresentObject(podAt(0)) {
-		t.Error("a Pod counts whose object does not exist")
+func TestMemory_PodEnded_FirstSightCounts(t *testing.T) {
+	end := func(uid types.UID) pod { return pod{uid: uid, class: finished} }
+	var m memory
+	m.see([]pod{end("a"), {uid: "b"}}, epoch)
+	later := epoch.Add(time.Second)
+	seen := []pod{end("a"), end("b")}
+	m.see(seen, later)
+	if !seen[0].ending.first.Equal(epoch) || !seen[1].ending.first.Equal(later) {
+		t.Errorf("they ended at %s and %s, want when they were first seen so", seen[0].ending.first, seen[1].ending.first)
 	}
-	if err := objects.Add(object(1)); err != nil {
-		t.Fatal(err)
-	}
-	if !r.isOfPresentObject(podAt(0)) {
-		t.Error("a Pod does not count whose object exists")
-	}
-	if r.isOfPresentObject(podAt(0, withoutOwner)) {
-		t.Error("a Pod counts that nobody controls")
-	}
-	another := object(1)
-	another.UID = "another"
-	if err := objects.Update(another); err != nil {
-		t.Fatal(err)
-	}
-	if r.isOfPresentObject(podAt(0)) {
-		t.Error("a Pod counts whose object was deleted and created again")
+	m.see(nil, later)
+	if len(m.ended) > 0 {
+		t.Errorf("of Pods that are gone is remembered %v", m.ended)
 	}
 }

@@ -27,12 +27,10 @@ SPDX-License-Identifier: Apache-2.0
 // there were, while there are fewer to be), and none that is ready is deleted unless enough others are.
 //
 // Three things keep this true although caches are late and processes die. Names: a Pod has a slot, a small number, in its
-// name (names.go), and is created only if nothing has that name (apply.go), so that no retry makes a second one. UIDs: a
-// deletion says which Pod it means. And freshness.Children: no pass begins on a cache that lacks what the one before it wrote.
-// What that does not cover stands under Limits in docs/spec/simpledeployment.md.
+// name (names.go), and is created only if no Pod has that name (apply.go), so that no retry creates a second one. UIDs: a
+// deletion has the Pod's UID as a precondition. And freshness.Children: no reconciliation starts on a cache that lacks the writes of
+// the previous one. See Limits in docs/spec/simpledeployment.md for what these do not cover.
 //
-// A Pod is ours if its controller reference says so, by UID. Labels say nothing: they are only how the cache is kept from holding
-// Pods that are not ours.
-//
-// Scheduling and running Pods is not its job, nor is remembering earlier revisions to go back to.
+// A Pod counts if both its controller reference and its label contain the object's UID (owner.go). Without the label it would not
+// be in the cache, so a Pod that loses one of the two is released and replaced.
 package simpledeployment

@@ -11,15 +11,14 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 )
 
 const (
-	// uidDigits is how much of the hash of an object's UID stands in its Pods' names. In a namespace they are told apart by
-	// it if the objects' names are not, because they are too long.
+	// uidDigits is how much of the hash of an object's UID its Pods' names contain. It distinguishes the Pods of objects whose
+	// names are equal after shortening.
 	uidDigits = 10
 
 	// slotDigits is how much room a slot has. A thousand Pods may be asked for, and some more terminating.
@@ -35,11 +34,20 @@ func prefixOf(sd *v1alpha1.SimpleDeployment) string {
 	const room = validation.DNS1123LabelMaxLength - len("-") - uidDigits - len("-") - slotDigits
 	name := strings.ReplaceAll(sd.Name, ".", "-")
 	name = strings.TrimRight(name[:min(len(name), room)], "-")
-	return name + "-" + hashOf(sd.UID) + "-"
+	return name + "-" + hashOf(string(sd.UID)) + "-"
 }
 
-func hashOf(uid types.UID) string {
-	sum := sha256.Sum256([]byte(uid))
+// labelOf is an object's name as the value of a label: the name itself, unless it is too long for one.
+func labelOf(name string) string {
+	const room = validation.LabelValueMaxLength - len("-") - uidDigits
+	if len(name) <= validation.LabelValueMaxLength {
+		return name
+	}
+	return name[:room] + "-" + hashOf(name)
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])[:uidDigits]
 }
 

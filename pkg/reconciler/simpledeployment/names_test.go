@@ -30,10 +30,19 @@ func TestNamesOfPodsAreLegalWhateverTheObjectIsCalled(t *testing.T) {
 	for range testrand.Inputs(t) {
 		names = append(names, randomName(r))
 	}
+	labels := map[string]string{}
 	for _, name := range names {
 		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
 			t.Fatalf("%q is no name of an object: %v", name, problems)
 		}
+		label := labelOf(name)
+		if problems := validation.IsValidLabelValue(label); len(problems) > 0 {
+			t.Errorf("the Pods of %q have the label %q: %v", name, label, problems)
+		}
+		if other, ok := labels[label]; len(name) <= validation.LabelValueMaxLength && label != name || ok && other != name {
+			t.Errorf("the Pods of %q have the label %q", name, label)
+		}
+		labels[label] = name
 		prefix := prefixOf(named(name, uuid.NewUUID()))
 		for _, slot := range []int{0, 9, 1000, 999999} {
 			pod := nameOf(prefix, slot)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,31 +33,17 @@ func (p *pass) observe(ctx context.Context) *problem.Problem {
 	return nil
 }
 
-// read finds the object's Pods on the API server. Those that it does not list although the cache has them are gone, or have lost
-// the label.
+// read finds the object's Pods on the API server.
 func (p *pass) read(ctx context.Context) *problem.Problem {
 	list, err := p.kube.CoreV1().Pods(p.sd.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selectorOf(p.sd)})
 	if err != nil {
 		return p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("listing the Pods: %w", err))
 	}
-	var pods []pod
+	p.pods = nil
 	var ours []metav1.Object
 	for i := range list.Items {
 		if live := &list.Items[i]; owns(p.sd, live) {
-			pods, ours = append(pods, p.podOf(live)), append(ours, live)
-		}
-	}
-	missed := slices.DeleteFunc(p.pods, func(cached pod) bool {
-		return slices.ContainsFunc(pods, func(live pod) bool { return live.uid == cached.uid })
-	})
-	p.pods = pods
-	for _, cached := range missed {
-		found, failed := p.find(ctx, cached.name)
-		if failed != nil {
-			return failed
-		}
-		if found != nil {
-			ours = append(ours, found)
+			p.pods, ours = append(p.pods, p.podOf(live)), append(ours, live)
 		}
 	}
 	p.children.Read(p.sd, ours)
@@ -99,60 +84,23 @@ func newChildren(indexer cache.Indexer) *freshness.Children {
 	})
 }
 
-// taken says whether the cache has a Pod of somebody else's with the name of a slot, as one that was ours until its controller
-// reference was removed.
-func (p *pass) taken(slot int) bool {
-	obj, exists, err := p.Reconciler.pods.GetByKey(p.sd.Namespace + "/" + nameOf(p.prefix, slot))
-	other, ok := obj.(*corev1.Pod)
-	return err == nil && exists && ok && !owns(p.sd, other)
-}
-
 func (p *pass) podOf(live *corev1.Pod) pod {
 	seen := pod{
 		name: live.Name, uid: live.UID, version: live.ResourceVersion, slot: slotOf(p.prefix, live.Name),
-		current:    live.Labels[samples.PodRevisionLabelKey] == p.revision,
-		created:    live.CreationTimestamp.Time,
-		unlabelled: live.Labels[samples.PodOwnerUIDLabelKey] != string(p.sd.UID),
+		current: live.Labels[samples.PodRevisionLabelKey] == p.revision,
+		created: live.CreationTimestamp.Time,
 	}
 	switch {
 	case live.DeletionTimestamp != nil:
 		seen.class = terminating
 	case live.Status.Phase == corev1.PodFailed || live.Status.Phase == corev1.PodSucceeded:
-		seen.class, seen.ended = finished, endOf(live)
+		seen.class = finished
 	default:
 		for _, c := range live.Status.Conditions {
 			seen.ready = seen.ready || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 		}
 	}
 	return seen
-}
-
-// endOf is when a finished Pod ended, as nearly as it says: a Pod that was refused by its node has no container that ended.
-func endOf(live *corev1.Pod) time.Time {
-	end := live.CreationTimestamp.Time
-	for _, c := range live.Status.Conditions {
-		end = later(end, c.LastTransitionTime.Time)
-	}
-	for _, c := range live.Status.ContainerStatuses {
-		if c.State.Terminated != nil {
-			end = later(end, c.State.Terminated.FinishedAt.Time)
-		}
-	}
-	return end
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // keepWhatIsRead is a cache.TransformFunc. What a pass reads of a Pod is a small part of it.
@@ -175,15 +123,7 @@ func keepWhatIsRead(obj any) (any, error) {
 		}
 	}
 	for _, c := range full.Status.Conditions {
-		kept.Status.Conditions = append(kept.Status.Conditions,
-			corev1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime})
-	}
-	for _, c := range full.Status.ContainerStatuses {
-		if c.State.Terminated != nil {
-			kept.Status.ContainerStatuses = append(kept.Status.ContainerStatuses, corev1.ContainerStatus{
-				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: c.State.Terminated.FinishedAt}},
-			})
-		}
+		kept.Status.Conditions = append(kept.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status})
 	}
 	return kept, nil
 }

@@ -36,8 +36,7 @@ func podIndexers() cache.Indexers {
 	}
 }
 
-// controllerOf is the controller reference of a Pod that a SimpleDeployment controls, of whatever version. Labels do not count:
-// anybody can set them.
+// controllerOf returns the controller reference of a Pod that a SimpleDeployment controls, of whatever version.
 func controllerOf(pod metav1.Object) (*metav1.OwnerReference, bool) {
 	ref := metav1.GetControllerOf(pod)
 	if ref == nil {
@@ -48,10 +47,13 @@ func controllerOf(pod metav1.Object) (*metav1.OwnerReference, bool) {
 	return ref, err == nil && gv.Group == gvk.Group && ref.Kind == gvk.Kind
 }
 
-// owns says whether a Pod is the object's. One in another namespace never is, though anybody can write a reference with this UID.
+// owns reports whether a Pod is the object's: its controller reference and its label both name the object's UID. A Pod that
+// loses one of them is released: it keeps running, no longer counts, and is replaced. A Pod in another namespace is never the
+// object's, although any user can write a reference with this UID.
 func owns(owner, pod metav1.Object) bool {
 	ref, ok := controllerOf(pod)
-	return ok && ref.UID == owner.GetUID() && pod.GetNamespace() == owner.GetNamespace()
+	return ok && ref.UID == owner.GetUID() && pod.GetNamespace() == owner.GetNamespace() &&
+		pod.GetLabels()[samples.PodOwnerUIDLabelKey] == string(owner.GetUID())
 }
 
 // ownerOf is the key of the object that a Pod wakes.

@@ -36,10 +36,8 @@ type pod struct {
 	// current is whether the Pod is of the present spec, ready whether it is ready.
 	current, ready bool
 	created        time.Time
-	// ended is when a finished Pod ended.
-	ended time.Time
-	// unlabelled is whether a label by which it is found is not as it should be.
-	unlabelled bool
+	// ending is of a finished Pod.
+	ending ending
 }
 
 // holdFinished is how long a Pod that has ended holds its place. One that ends at once, as where no node takes it, would
@@ -53,8 +51,8 @@ const surge = 1
 type plan struct {
 	// remove are Pods to delete, in this order.
 	remove []pod
-	// create are the slots of Pods to create once all of them are deleted.
-	create []int
+	// create is how many Pods to create once all of them are deleted.
+	create int
 	// again is after how long to look again, though nothing may have happened; 0 for never.
 	again time.Duration
 }
@@ -79,15 +77,15 @@ func count(pods []pod) counts {
 	return c
 }
 
-// decide plans. taken says of which slots, beside those of the Pods, the names cannot be given.
-func decide(replicas int, pods []pod, taken func(slot int) bool, now time.Time) plan {
+// decide plans.
+func decide(replicas int, pods []pod, now time.Time) plan {
 	var p plan
 	held := 0
 	for _, f := range pods {
 		if f.class != finished {
 			continue
 		}
-		if wait := holdFinished - now.Sub(f.ended); wait > 0 {
+		if wait := holdFinished - now.Sub(f.ending.first); wait > 0 {
 			held++
 			if p.again == 0 || wait < p.again {
 				p.again = wait
@@ -96,6 +94,17 @@ func decide(replicas int, pods []pod, taken func(slot int) bool, now time.Time) 
 			p.remove = append(p.remove, f)
 		}
 	}
+	// Only one refusal is met in each reconciliation, and must not keep the other Pods.
+	slices.SortStableFunc(p.remove, func(a, b pod) int {
+		switch {
+		case a.ending.refused == b.ending.refused:
+			return 0
+		case b.ending.refused:
+			return -1
+		default:
+			return 1
+		}
+	})
 	c := count(pods)
 	for _, victim := range victims(replicas, pods, c) {
 		p.remove = append(p.remove, victim)
@@ -104,8 +113,7 @@ func decide(replicas int, pods []pod, taken func(slot int) bool, now time.Time) 
 			c.current--
 		}
 	}
-	missing := min(replicas-c.current, replicas+surge-c.active-held)
-	p.create = freeSlots(missing, pods, taken)
+	p.create = max(0, min(replicas-c.current, replicas+surge-c.active-held))
 	return p
 }
 
@@ -156,18 +164,16 @@ func byAge(pods []pod, meets func(pod) bool) []pod {
 	return found
 }
 
-// freeSlots are the first slots that no Pod has, not even one that is terminating or finished: it may hang, and what
-// replaces it is not to wait for that.
-func freeSlots(n int, pods []pod, taken func(slot int) bool) []int {
+// freeSlot is the first slot that no Pod has, not even one that is terminating or finished: it may hang, and its replacement
+// must not wait for that. taken are the slots whose names Pods have that do not count.
+func freeSlot(pods []pod, taken map[int]bool) int {
 	used := make(map[int]bool, len(pods))
 	for _, p := range pods {
 		used[p.slot] = true
 	}
-	var free []int
-	for slot := 0; len(free) < n; slot++ {
-		if !used[slot] && !taken(slot) {
-			free = append(free, slot)
-		}
+	slot := 0
+	for used[slot] || taken[slot] {
+		slot++
 	}
-	return free
+	return slot
 }

@@ -49,7 +49,7 @@ func newSimulation(r *rand.Rand) *simulation {
 		s.pods = append(s.pods, pod{
 			name: strconv.Itoa(slot), uid: types.UID(strconv.Itoa(slot)), slot: slot,
 			class: class(r.Intn(3)), current: r.Intn(2) == 0, ready: r.Intn(2) == 0,
-			created: epoch.Add(-time.Duration(r.Intn(20)) * time.Second), ended: epoch.Add(-time.Duration(r.Intn(20)) * time.Second),
+			created: epoch.Add(-time.Duration(r.Intn(20)) * time.Second), ending: ending{first: epoch.Add(-time.Duration(r.Intn(20)) * time.Second)},
 		})
 	}
 	return s
@@ -76,7 +76,7 @@ func (s *simulation) happens() {
 		case 0, 1, 2:
 			pod.ready = false
 		case 3, 4, 5:
-			pod.class, pod.ended = finished, s.now
+			pod.class, pod.ending.first = finished, s.now
 		case 6, 7:
 			pod.class = terminating
 		default:
@@ -100,7 +100,7 @@ func (s *simulation) end(goes func() bool) {
 // carryOut carries a plan out step by step, perhaps not to its end, and looks after each step.
 func (s *simulation) carryOut(t *testing.T) (steps int) {
 	t.Helper()
-	next := decide(s.replicas, s.pods, none, s.now)
+	next := decide(s.replicas, s.pods, s.now)
 	stop := -1
 	if s.Intn(4) == 0 {
 		stop = s.Intn(4)
@@ -117,11 +117,11 @@ func (s *simulation) carryOut(t *testing.T) (steps int) {
 		}
 		s.check(t, before)
 	}
-	for _, slot := range next.create {
+	for range next.create {
 		if steps++; steps == stop {
 			return steps
 		}
-		s.create(t, slot)
+		s.create(t, freeSlot(s.pods, nil))
 		s.check(t, before)
 	}
 	return steps
@@ -163,7 +163,7 @@ func (s *simulation) arrives(t *testing.T) {
 		}
 		s.end(func() bool { return true })
 		steps := s.carryOut(t)
-		next := decide(s.replicas, s.pods, none, s.now)
+		next := decide(s.replicas, s.pods, s.now)
 		c := count(s.pods)
 		if steps == 0 && len(next.remove) == 0 && next.again == 0 && c == (counts{s.replicas, s.replicas, s.replicas}) {
 			return

@@ -29,33 +29,31 @@ func p(slot int, mods ...func(*pod)) pod {
 	return made
 }
 
-func isReady(p *pod) { p.ready = true }
-func isOld(p *pod)   { p.current = false }
-func isGoing(p *pod) { p.class = terminating }
-func sameAge(p *pod) { p.created = epoch }
-func isYoung(p *pod) { p.created = epoch }
+func isReady(p *pod)   { p.ready = true }
+func isOld(p *pod)     { p.current = false }
+func isRefused(p *pod) { p.ending.refused = true }
+func isGoing(p *pod)   { p.class = terminating }
+func sameAge(p *pod)   { p.created = epoch }
+func isYoung(p *pod)   { p.created = epoch }
 
 // endedAgo is a finished Pod.
 func endedAgo(ago time.Duration) func(*pod) {
-	return func(p *pod) { p.class, p.ended = finished, epoch.Add(-ago) }
+	return func(p *pod) { p.class, p.ending.first = finished, epoch.Add(-ago) }
 }
-
-func none(int) bool { return false }
 
 func TestPlan(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason   string
 		replicas int
 		pods     []pod
-		taken    func(int) bool
 		remove   []int
-		create   []int
+		create   int
 		again    time.Duration
 	}{
 		"AtRest":     {reason: "It is as it should be.", replicas: 2, pods: []pod{p(0, isReady), p(1, isReady)}},
-		"FromNone":   {reason: "All at once: nothing is there that could be disturbed.", replicas: 3, create: []int{0, 1, 2}},
+		"FromNone":   {reason: "All at once: nothing is there that could be disturbed.", replicas: 3, create: 3},
 		"NoneWanted": {reason: "Ready ones too.", replicas: 0, pods: []pod{p(0, isReady), p(1), p(2, isOld, isReady), p(3, isOld)}, remove: []int{3, 1, 0, 2}},
-		"ScaledUp":   {reason: "All that are missing.", replicas: 4, pods: []pod{p(0, isReady), p(1, isReady)}, create: []int{2, 3}},
+		"ScaledUp":   {reason: "All that are missing.", replicas: 4, pods: []pod{p(0, isReady), p(1, isReady)}, create: 2},
 		"ScaledDown": {reason: "The youngest go.", replicas: 1, pods: []pod{p(0, isReady), p(1, isReady), p(2, isReady)}, remove: []int{2, 1}},
 		"ScaledDownReadyStays": {
 			reason: "One that is not ready is of less use.", replicas: 1, pods: []pod{p(0), p(1, isReady), p(2)}, remove: []int{2, 0},
@@ -66,41 +64,37 @@ func TestPlan(t *testing.T) {
 		},
 		"RolloutLowSlotIsYoung": {
 			reason: "The oldest of the old ones goes first, whatever its slot.", replicas: 2,
-			pods: []pod{p(0, isYoung, isOld, isReady), p(1, isOld, isReady), p(2, isReady)}, remove: []int{1}, create: []int{3},
+			pods: []pod{p(0, isYoung, isOld, isReady), p(1, isOld, isReady), p(2, isReady)}, remove: []int{1}, create: 1,
 		},
 		"WaitingForThem":      {reason: "They are on their way.", replicas: 2, pods: []pod{p(0), p(1)}},
-		"RolloutBegins":       {reason: "One more than asked for, and none of those that are ready goes.", replicas: 2, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady)}, create: []int{2}},
+		"RolloutBegins":       {reason: "One more than asked for, and none of those that are ready goes.", replicas: 2, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady)}, create: 1},
 		"RolloutWaits":        {reason: "The new one is not ready.", replicas: 2, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady), p(2)}},
-		"RolloutGoesOn":       {reason: "The new one stands in for an old one, and the next comes.", replicas: 2, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady), p(2, isReady)}, remove: []int{0}, create: []int{3}},
+		"RolloutGoesOn":       {reason: "The new one stands in for an old one, and the next comes.", replicas: 2, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady), p(2, isReady)}, remove: []int{0}, create: 1},
 		"RolloutEnds":         {reason: "All are new.", replicas: 2, pods: []pod{p(1, isOld, isReady), p(2, isReady), p(3, isReady)}, remove: []int{1}},
-		"RolloutOfSick":       {reason: "An old one that is not ready is of no use.", replicas: 2, pods: []pod{p(0, isOld), p(1, isOld)}, remove: []int{0, 1}, create: []int{2, 3}},
-		"RolloutHalfSick":     {reason: "The ready one stays until another is.", replicas: 2, pods: []pod{p(0, isOld), p(1, isOld, isReady)}, remove: []int{0}, create: []int{2, 3}},
+		"RolloutOfSick":       {reason: "An old one that is not ready is of no use.", replicas: 2, pods: []pod{p(0, isOld), p(1, isOld)}, remove: []int{0, 1}, create: 2},
+		"RolloutHalfSick":     {reason: "The ready one stays until another is.", replicas: 2, pods: []pod{p(0, isOld), p(1, isOld, isReady)}, remove: []int{0}, create: 2},
 		"NewIsSick":           {reason: "Without the new one being ready nothing goes on.", replicas: 1, pods: []pod{p(0, isOld, isReady), p(1)}},
-		"ScaledUpInRollout":   {reason: "New ones only, and the surge once.", replicas: 4, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady), p(2)}, create: []int{3, 4}},
-		"ScaledDownInRollout": {reason: "Old ones go first, as long as enough are ready.", replicas: 2, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady), p(2, isOld, isReady), p(3, isReady)}, remove: []int{0, 1}, create: []int{4}},
+		"ScaledUpInRollout":   {reason: "New ones only, and the surge once.", replicas: 4, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady), p(2)}, create: 2},
+		"ScaledDownInRollout": {reason: "Old ones go first, as long as enough are ready.", replicas: 2, pods: []pod{p(0, isOld, isReady), p(1, isOld, isReady), p(2, isOld, isReady), p(3, isReady)}, remove: []int{0, 1}, create: 1},
 		"BothTooMany":         {reason: "More new ones than asked for, and old ones too.", replicas: 1, pods: []pod{p(0, isOld, isReady), p(1, isReady), p(2, isReady)}, remove: []int{2, 0}},
 		"RolledBack":          {reason: "What was new is old now.", replicas: 2, pods: []pod{p(0, isReady), p(1, isReady), p(2, isOld)}, remove: []int{2}},
-		"Terminating":         {reason: "It is none of those asked for, and its name is not free.", replicas: 2, pods: []pod{p(0, isGoing, isReady), p(1, isReady)}, create: []int{2}},
-		"Taken":               {reason: "A name that somebody else has is left to them.", replicas: 1, taken: func(slot int) bool { return slot == 0 }, create: []int{1}},
+		"Terminating":         {reason: "It is none of those asked for, and its name is not free.", replicas: 2, pods: []pod{p(0, isGoing, isReady), p(1, isReady)}, create: 1},
 		"OddName":             {reason: "One of ours with a name that we did not give counts as well.", replicas: 1, pods: []pod{p(noSlot, isReady)}},
-		"FinishedJustNow":     {reason: "The surge lets one be replaced at once; it goes after a while.", replicas: 2, pods: []pod{p(0, endedAgo(time.Second)), p(1, isReady)}, create: []int{2}, again: holdFinished - time.Second},
-		"FinishedAllAtOnce":   {reason: "Those beyond the surge hold their places for a while.", replicas: 2, pods: []pod{p(0, endedAgo(time.Second)), p(1, endedAgo(3*time.Second))}, create: []int{2}, again: holdFinished - 3*time.Second},
+		"FinishedJustNow":     {reason: "The surge lets one be replaced at once; it goes after a while.", replicas: 2, pods: []pod{p(0, endedAgo(time.Second)), p(1, isReady)}, create: 1, again: holdFinished - time.Second},
+		"FinishedAllAtOnce":   {reason: "Those beyond the surge hold their places for a while.", replicas: 2, pods: []pod{p(0, endedAgo(time.Second)), p(1, endedAgo(3*time.Second))}, create: 1, again: holdFinished - 3*time.Second},
 		"FinishedAgain":       {reason: "Its replacement ended at once too, and is not replaced as fast as we can.", replicas: 1, pods: []pod{p(0, endedAgo(time.Second)), p(1, endedAgo(0))}, again: holdFinished - time.Second},
-		"FinishedLongAgo":     {reason: "It goes, and another comes.", replicas: 1, pods: []pod{p(0, endedAgo(holdFinished))}, remove: []int{0}, create: []int{1}},
-		"FinishedInTheFuture": {reason: "A clock elsewhere is ahead.", replicas: 1, pods: []pod{p(0, endedAgo(-time.Second)), p(1, isReady)}, again: holdFinished + time.Second},
+		"FinishedLongAgo":     {reason: "It goes, and another comes.", replicas: 1, pods: []pod{p(0, endedAgo(holdFinished))}, remove: []int{0}, create: 1},
+		"FinishedAndRefused":  {reason: "The one that could not be deleted must not keep the other.", pods: []pod{p(0, endedAgo(time.Hour), isRefused), p(1, endedAgo(time.Hour))}, remove: []int{1, 0}},
 		"FinishedOld":         {reason: "Whatever it was of.", replicas: 1, pods: []pod{p(0, isOld, endedAgo(time.Hour)), p(1, isReady)}, remove: []int{0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if tc.taken == nil {
-				tc.taken = none
-			}
 			given := slices.Clone(tc.pods)
-			got := decide(tc.replicas, tc.pods, tc.taken, epoch)
+			got := decide(tc.replicas, tc.pods, epoch)
 			var removed []int
 			for _, victim := range got.remove {
 				removed = append(removed, victim.slot)
 			}
-			if !slices.Equal(removed, tc.remove) || !slices.Equal(got.create, tc.create) || got.again != tc.again {
+			if !slices.Equal(removed, tc.remove) || got.create != tc.create || got.again != tc.again {
 				t.Errorf("delete %v, create %v, look again after %v; want delete %v, create %v, look again after %v\nReason: %s",
 					removed, got.create, got.again, tc.remove, tc.create, tc.again, tc.reason)
 			}
@@ -108,5 +102,23 @@ func TestPlan(t *testing.T) {
 				t.Error("the plan has changed what it was given")
 			}
 		})
+	}
+}
+
+func TestFreeSlot_SlotsAreUsedOrTaken_TheFirstOtherIsFree(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pods  []pod
+		taken map[int]bool
+		want  int
+	}{
+		"none":                          {want: 0},
+		"a gap":                         {pods: []pod{p(0), p(2)}, want: 1},
+		"terminating and finished":      {pods: []pod{p(0, isGoing), p(1, endedAgo(0))}, want: 2},
+		"taken":                         {pods: []pod{p(1)}, taken: map[int]bool{0: true, 2: true}, want: 3},
+		"a name that we would not give": {pods: []pod{p(noSlot)}, want: 0},
+	} {
+		if got := freeSlot(tc.pods, tc.taken); got != tc.want {
+			t.Errorf("%s: slot %d, want %d", name, got, tc.want)
+		}
 	}
 }

@@ -84,9 +84,7 @@ func (f *faulty) step() {
 		f.restart()
 	case 2:
 		// Another process takes over, with a cache that is late.
-		lost := f.inner.lost
 		f.start(f.t)
-		f.inner.lost = lost
 	default:
 		f.happens()
 	}
@@ -116,10 +114,6 @@ func (f *faulty) respecify() {
 
 // restart is a new process, which lists the Pods.
 func (f *faulty) restart() {
-	if f.users {
-		// What loses its label while nobody looks stays lost for a while.
-		return
-	}
 	f.late = nil
 	var listed []any
 	for _, pod := range f.server.pods {
@@ -161,18 +155,9 @@ func (f *faulty) meddle(pod *corev1.Pod) {
 		podPhase(corev1.PodFailed, epoch.Sub(f.clock.Now()))(pod)
 		f.server.put(pod)
 	case 3:
-		if f.seen(pod) {
-			unlabelled(pod)
-			f.server.put(pod)
-		}
+		unlabelled(pod)
+		f.server.put(pod)
 	}
-}
-
-// seen is whether the cache has a Pod. Nobody can know of one that loses its label before: it is found when its name is used again.
-func (f *faulty) seen(pod *corev1.Pod) bool {
-	obj, exists, err := f.pods.GetByKey(ns + "/" + pod.Name)
-	cached, ok := obj.(*corev1.Pod)
-	return err == nil && exists && ok && cached.UID == pod.UID
 }
 
 // deliver brings one change into the cache, as a watch with our selector does.
@@ -199,7 +184,6 @@ func (f *faulty) deliver() {
 		obj = cache.DeletedFinalStateUnknown{Key: ns + "/" + c.name, Obj: obj}
 	}
 	f.inner.children.Removed(obj)
-	f.inner.lost.left(obj)
 }
 
 func (f *faulty) pass() {
@@ -229,14 +213,27 @@ func (f *faulty) answer(action clientgotesting.Action) (bool, runtime.Object, er
 	return true, answer, err
 }
 
-// truth is what there is on the server, whatever its labels say.
+// truth is what there is on the server of the object's.
 func (f *faulty) truth() counts {
 	p := &pass{sd: f.sd, prefix: prefixOf(f.sd), revision: revisionOf(f.sd)}
 	var pods []pod
 	for _, live := range f.server.pods {
-		pods = append(pods, p.podOf(live))
+		if owns(f.sd, live) {
+			pods = append(pods, p.podOf(live))
+		}
 	}
 	return count(pods)
+}
+
+// ended counts the object's Pods that are left although they have ended or are being deleted.
+func (f *faulty) ended() int {
+	n := 0
+	for _, live := range f.server.pods {
+		if owns(f.sd, live) {
+			n++
+		}
+	}
+	return n - f.truth().active
 }
 
 // describe are the Pods on the server, for people.
@@ -271,7 +268,7 @@ func (f *faulty) arrives() {
 		}
 		f.kube.ClearActions()
 		f.pass()
-		if len(f.kube.Actions()) == 0 && f.truth() == want && len(f.server.pods) == want.active {
+		if len(f.kube.Actions()) == 0 && f.truth() == want && f.ended() == 0 {
 			return
 		}
 	}

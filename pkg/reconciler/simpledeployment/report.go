@@ -8,8 +8,6 @@ package simpledeployment
 import (
 	"fmt"
 
-	"knative.dev/pkg/apis"
-
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/problem"
 	"github.com/mallard-dev/mallard/pkg/transitions"
@@ -40,8 +38,8 @@ func (p *pass) report(stuck *problem.Problem) {
 		s.MarkNotAvailable(v1alpha1.ReasonWaitingForPods, ready)
 	}
 	switch {
-	case stuck != nil:
-		s.MarkStuck(stuck.Reason, steady(s.GetCondition(v1alpha1.SimpleDeploymentConditionUpToDate), stuck))
+	case stuck.Marked():
+		s.MarkStuck(stuck.Reason, stuck.Message)
 	case c.active > c.current:
 		s.MarkProgressing(v1alpha1.ReasonRollingOut,
 			fmt.Sprintf("%d of %d Pods are of the present spec, and %d of an earlier one", c.current, p.replicas, c.active-c.current))
@@ -52,13 +50,4 @@ func (p *pass) report(stuck *problem.Problem) {
 	default:
 		s.MarkUpToDate()
 	}
-}
-
-// steady is the message of a problem, or that of the last pass if it is of the same problem and young. The API server's words may be
-// others each time, and each status that is written wakes the object: there would be no pause between the tries.
-func steady(last *apis.Condition, stuck *problem.Problem) string {
-	if lasted := problem.Lasted(last, stuck.Reason); lasted > 0 && lasted < problem.LastRecheck {
-		return last.Message
-	}
-	return stuck.Message
 }

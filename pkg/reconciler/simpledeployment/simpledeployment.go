@@ -9,7 +9,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -20,7 +19,6 @@ import (
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/since"
 	"github.com/mallard-dev/mallard/pkg/transitions"
 )
 
@@ -30,19 +28,13 @@ type Reconciler struct {
 	kube  kubernetes.Interface
 	clock clock.PassiveClock
 
-	// objects is the cache of SimpleDeployments.
-	objects cache.KeyGetter
 	// pods is the cache of the Pods that SimpleDeployments control, with the index podsByOwner.
 	pods cache.Indexer
 
 	// children knows which of our writes that cache has.
 	children *freshness.Children
-	lost     *lostPods
-	// troubles are what keeps Pods from becoming what they are to be, and nobody tells of its end.
-	troubles *problem.Troubles
 	failures *problem.Failures
-	// ended are the Pods that were seen to have ended.
-	ended *since.Memory[types.UID]
+	memories memories
 }
 
 var _ simpledeploymentreconciler.Interface = (*Reconciler)(nil)
@@ -52,6 +44,7 @@ type pass struct {
 	*Reconciler
 
 	sd               *v1alpha1.SimpleDeployment
+	memory           *memory
 	prefix, revision string
 	replicas         int
 
@@ -67,7 +60,7 @@ type pass struct {
 func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeployment) reconciler.Event {
 	changes := transitions.Begin(sd, reported)
 
-	p := &pass{Reconciler: r, sd: sd, prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
+	p := &pass{Reconciler: r, sd: sd, memory: r.memories.of(sd.UID), prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
 	stuck := p.reconcile(ctx)
 	p.report(stuck)
 
@@ -77,7 +70,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeplo
 }
 
 func (p *pass) reconcile(ctx context.Context) *problem.Problem {
-	for _, step := range []func(context.Context) *problem.Problem{p.observe, p.recover, p.act} {
+	for _, step := range []func(context.Context) *problem.Problem{p.observe, p.act} {
 		if stuck := step(ctx); stuck != nil {
 			return stuck
 		}

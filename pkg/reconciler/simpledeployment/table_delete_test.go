@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgotesting "k8s.io/client-go/testing"
 
@@ -24,6 +25,7 @@ func TestDeletingFails(t *testing.T) {
 	message := func(cause string) string { return "deleting Pod " + podName(1) + ": " + cause }
 	forbidden := apierrors.NewForbidden(corev1.Resource("pods"), podName(1), errInduced)
 	refused := message("pods \"" + podName(1) + "\" is forbidden: induced")
+	other := "deleting Pod " + podName(0) + ": pods \"" + podName(0) + "\" is forbidden: induced"
 	pods := objects{object(1, atRest), podAt(0, podReady), podAt(1, podReady)}
 	stays := func(marks ...mark) []clientgotesting.UpdateActionImpl {
 		return becomes(object(1, status(2, 2, 2, append([]mark{available}, marks...)...)))
@@ -47,6 +49,7 @@ func TestDeletingFails(t *testing.T) {
 		WithReactors:      reactions(failing("delete", "pods", apierrors.NewConflict(corev1.Resource("pods"), podName(1), errInduced))),
 		WantDeletes:       deletes{deleted(1)},
 		WantStatusUpdates: stays(progressing(v1alpha1.ReasonScalingDown, "there are 2 Pods, 1 are asked for")),
+		WantErr:           true, PostConditions: withError("induced", false),
 	}, {
 		Name:         "and nothing new is made beside it",
 		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1)},
@@ -69,9 +72,9 @@ func TestDeletingFails(t *testing.T) {
 		Objects: objects{
 			object(1, atRest), podAt(0, podPhase(corev1.PodFailed, time.Hour)), podAt(1, podPhase(corev1.PodFailed, time.Hour)),
 		},
-		WithReactors: reactions(refusing(0, 1)), WantDeletes: deletes{deleted(0), deleted(1)},
-		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, refused)))),
-		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, refused)},
+		WithReactors: reactions(refusing(0, 1)), WantDeletes: deletes{deleted(0)},
+		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, other)))),
+		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, other)},
 		WantErr:           true, PostConditions: withRecheck(time.Second),
 	}, {
 		Name:         "of one that has ended, and nobody knows whether it was deleted",
@@ -97,8 +100,21 @@ func refusing(slots ...int) clientgotesting.ReactionFunc {
 	}
 }
 
-func TestAPodThatEndedByAClockThatIsAheadGoesAsSoonAsOthers(t *testing.T) {
-	w := newWorld(t, object(0), podAt(0, podPhase(corev1.PodFailed, -time.Hour)))
+// The clocks of the node and of the API server may differ from ours in either direction.
+func TestReconcile_PodEnded_ItIsHeldFromItsFirstSightOn(t *testing.T) {
+	ahead := metav1.NewTime(epoch.Add(time.Hour))
+	for _, at := range []metav1.Time{ahead, metav1.NewTime(epoch.Add(-time.Hour))} {
+		holdsAnEndedPod(t, func(pod *corev1.Pod) {
+			pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{
+				{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at}}},
+			}}
+		})
+	}
+}
+
+func holdsAnEndedPod(t *testing.T, ended func(*corev1.Pod)) {
+	t.Helper()
+	w := newWorld(t, object(0), podAt(0, ended))
 	for _, want := range []struct {
 		after   time.Duration
 		recheck time.Duration

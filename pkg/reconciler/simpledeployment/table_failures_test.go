@@ -20,7 +20,6 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 var (
@@ -81,20 +80,6 @@ func TestCreatingFails(t *testing.T) {
 			PostConditions: withRecheck(time.Second),
 		},
 		{
-			Name:    "refused for long: looked at again less often",
-			Objects: objects{object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, "creating Pod "+podName(0)+": "+quotaMessage)))},
-			OtherTestData: prepared(func(w *world) {
-				for range 2 {
-					w.inner.troubles.Lasted(object(0), v1alpha1.ReasonCreateFailed)
-					w.clock.SetTime(w.clock.Now().Add(problem.LastRecheck))
-				}
-			}),
-			WithReactors:   reactions(failing("patch", "pods", errQuota)),
-			WantPatches:    patches{applied(object(2), 0)},
-			WantErr:        true,
-			PostConditions: withRecheck(30 * time.Second),
-		},
-		{
 			Name:              "no longer refused",
 			Objects:           objects{object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonCreateFailed, "quota")))},
 			WantPatches:       patches{applied(object(1), 0)},
@@ -113,7 +98,6 @@ func inTheWay(w *world) {
 func TestNameIsTakenAndCannotBeLookedAt(t *testing.T) {
 	const getFails = "induced"
 	message := "reading Pod " + podName(0) + ": " + getFails
-	gone := `creating Pod ` + podName(0) + `: Operation cannot be fulfilled on pods "` + podName(0) + `": it is another one`
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "reading fails",
 		Objects:           objects{object(1)},
@@ -130,8 +114,7 @@ func TestNameIsTakenAndCannotBeLookedAt(t *testing.T) {
 		OtherTestData:     prepared(inTheWay),
 		WithReactors:      reactions(failing("get", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(0)))),
 		WantPatches:       patches{applied(object(1), 0)},
-		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonCreateFailed, gone)))),
-		WantEvents:        []string{warning(v1alpha1.ReasonCreateFailed, gone)},
+		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 		WantErr:           true,
 		PostConditions:    withError("it is another one", false),
 	}})

@@ -18,6 +18,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 type (
@@ -113,7 +114,7 @@ func TestPods(t *testing.T) {
 }
 
 func TestForeignPods(t *testing.T) {
-	made := patches{applied(object(1), 1)}
+	made := patches{applied(object(1), 0), applied(object(1), 1)}
 	waits := becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready"))))
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "labels without a controller reference: it is not ours, and its name is left to it",
@@ -148,19 +149,10 @@ func TestForeignPods(t *testing.T) {
 		Objects:           objects{object(1), podAt(0, podReady, ownedBy("samples.knative.dev/v9", "SimpleDeployment", owner))},
 		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
 	}, {
-		Name:        "somebody else's has the very name, and no label by which we would see it",
-		Objects:     objects{object(1), podAt(0, withoutOwner, unlabelled)},
-		WantPatches: patches{applied(object(1), 0)},
-		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1),
-			stuck(v1alpha1.ReasonNameTaken, "Pod "+podName(0)+" exists and is not this object's")))),
-		WantEvents:     []string{warning(v1alpha1.ReasonNameTaken, "Pod "+podName(0)+" exists and is not this object's")},
-		WantErr:        true,
-		PostConditions: withRecheck(time.Second),
-	}, {
-		Name:              "somebody else's is as ours would be",
-		Objects:           objects{object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonNameTaken, "as before"))), podAt(1)},
-		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
-		WantEvents:        []string{"Normal Recovered Nothing keeps the Pods from becoming what the spec asks for any more"},
+		Name:              "a foreign Pod has the name, and no label by which the cache would have it: the next name is given",
+		Objects:           objects{object(1), podAt(0, withoutOwner, unlabelled)},
+		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
+		WantStatusUpdates: waits,
 	}})
 }
 
@@ -171,12 +163,6 @@ func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
 			// It is not the first write of the process.
 			w.inner.children.Read(object(0), nil)
 			w.server.put(podAt(slot, mods...))
-		})
-	}
-	lost := func(mods ...func(*corev1.Pod)) map[string]any {
-		return prepared(func(w *world) {
-			w.server.put(podAt(0, mods...))
-			w.inner.lost.left(podAt(0))
 		})
 	}
 	runTable(t, reconcilertesting.TableTest{{
@@ -193,12 +179,6 @@ func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
 		WantPatches:       patches{applied(object(1), 0)},
 		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 	}, {
-		Name:              "one has lost its label, as the cache does not know: it gets it back, and only the other is made",
-		Objects:           objects{object(2), podAt(0, podReady)},
-		OtherTestData:     prepared(func(w *world) { w.server.put(podAt(0, podReady, unlabelled)) }),
-		WantPatches:       patches{relabels(0), applied(object(2), 1)},
-		WantStatusUpdates: becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
-	}, {
 		Name:              "made by a request whose process died: it is ours, and not made again",
 		Objects:           objects{object(1)},
 		OtherTestData:     late(0, podReady),
@@ -211,35 +191,45 @@ func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
 		WantPatches:       patches{applied(object(1, two), 0)},
 		WantStatusUpdates: becomes(object(1, two, status(1, 0, 1, available, rolling(0, 1, 1)))),
 	}, {
-		Name:              "it lost its label while nobody looked: it gets it back",
+		Name:              "it has lost its label: it is released, keeps its name, and another is created",
 		Objects:           objects{object(1)},
 		OtherTestData:     late(0, podReady, unlabelled),
-		WantPatches:       patches{applied(object(1), 0), relabels(0)},
-		WantStatusUpdates: found,
-	}, {
-		Name:          "it lost its label: it gets it back before another is made",
-		Objects:       objects{object(1, status(1, 1, 1, available, upToDate))},
-		OtherTestData: lost(podReady, unlabelled),
-		WantPatches:   patches{relabels(0)},
-	}, {
-		Name:          "it left the cache and is back",
-		Objects:       objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady)},
-		OtherTestData: prepared(func(w *world) { w.inner.lost.left(podAt(0)) }),
-	}, {
-		Name:              "it left the cache because it is gone",
-		Objects:           objects{object(1)},
-		OtherTestData:     prepared(func(w *world) { w.inner.lost.left(podAt(0)) }),
-		WantPatches:       patches{applied(object(1), 0)},
+		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
 		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 	}, {
-		Name:              "it left the cache and is not ours any more: another takes its place, and it keeps its name",
-		Objects:           objects{object(1), podAt(0, podReady, withoutOwner)},
-		OtherTestData:     prepared(func(w *world) { w.inner.lost.left(podAt(0)) }),
+		Name:              "its label was changed: it is released",
+		Objects:           objects{object(1), podAt(0, podReady, mislabelled)},
+		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+	}, {
+		Name:              "names that are known to be taken are not tried",
+		Objects:           objects{object(1), podAt(0, podReady, mislabelled)},
+		OtherTestData:     prepared(func(w *world) { w.inner.memories.of(owner).taken[0] = true }),
 		WantPatches:       patches{applied(object(1), 1)},
 		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
-	}, {
-		Name:        "its label was changed: it is put right",
-		Objects:     objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady, mislabelled)},
-		WantPatches: patches{relabels(0)},
 	}})
+}
+
+func TestReconcile_ManyNamesAreTaken_EachIsTriedOnce(t *testing.T) {
+	const taken = mostTaken + 10
+	objs := objects{object(1)}
+	for slot := range taken {
+		objs = append(objs, podAt(slot, withoutOwner, unlabelled))
+	}
+	w := newWorld(t, objs...)
+	if err := w.reconcile(t.Context()); !problem.IsRetry(err) {
+		t.Errorf("the first reconciliation ends with %v, want that it is retried", err)
+	}
+	if err := w.reconcile(t.Context()); err != nil {
+		t.Errorf("the second reconciliation ends with %v", err)
+	}
+	patches := 0
+	for _, action := range w.kube.Actions() {
+		if action.GetVerb() == "patch" {
+			patches++
+		}
+	}
+	if _, created := w.server.pods[podName(taken)]; !created || patches != taken+1 {
+		t.Errorf("%d Pods were applied, want %d, the last of which is created: %t", patches, taken+1, created)
+	}
 }

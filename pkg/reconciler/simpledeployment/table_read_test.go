@@ -40,19 +40,11 @@ func TestReadingFails(t *testing.T) {
 		Objects:       objects{object(1, status(1, 1, 1, available, upToDate))},
 		OtherTestData: prepared(func(w *world) { w.inner.children.Doubt(object(0)); w.server.put(podAt(0, podReady)) }),
 	}, {
-		Name:          "in doubt, and a Pod is not among those read because its label was changed: it is awaited as it was put right, not as gone",
-		Objects:       objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady, mislabelled)},
-		OtherTestData: doubtful,
-		WantPatches:   patches{relabels(0)},
-		PostConditions: ends(func(w *world, _ error) string {
-			if err := w.pods.Update(w.server.pods[podName(0)]); err != nil {
-				return err.Error()
-			}
-			if w.inner.children.Behind(object(1)) {
-				return "the cache has everything, and no pass will begin"
-			}
-			return ""
-		}),
+		Name:              "in doubt, and a Pod is not among those read because its label was changed: it does not count, and is not awaited",
+		Objects:           objects{object(1), podAt(0, podReady, mislabelled)},
+		OtherTestData:     doubtful,
+		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
+		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 	}, {
 		Name:    "in doubt, and a Pod of another namespace has a reference with the UID: it is not awaited as gone",
 		Objects: objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady)},
@@ -73,50 +65,4 @@ func TestReadingFails(t *testing.T) {
 		Objects:       objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady), podAt(1, podReady)},
 		OtherTestData: prepared(func(w *world) { w.server.remove(podName(0)) }),
 	}})
-}
-
-func TestLabellingFails(t *testing.T) {
-	message := "labelling Pod " + podName(0) + ": induced"
-	failed := func(name string, objs objects, data map[string]any) reconcilertesting.TableRow {
-		return reconcilertesting.TableRow{
-			Name: name, Objects: objs, OtherTestData: data, WithReactors: reactions(failing("patch", "pods", errInduced)),
-			WantPatches: patches{relabels(0)}, WantErr: true, PostConditions: withError(message, true),
-			WantEvents: []string{warning(v1alpha1.ReasonLabelFailed, message)},
-		}
-	}
-	runTable(t, reconcilertesting.TableTest{
-		with(failed("of one in the cache", objects{object(1), podAt(0, podReady, mislabelled)}, nil), func(row *reconcilertesting.TableRow) {
-			row.WantStatusUpdates = becomes(object(1, status(1, 1, 1, available, stuck(v1alpha1.ReasonLabelFailed, message))))
-		}),
-		with(failed("of one that has left it: it is not forgotten", objects{object(1)}, prepared(func(w *world) {
-			w.server.put(podAt(0, unlabelled))
-			w.inner.lost.left(podAt(0))
-		})), func(row *reconcilertesting.TableRow) {
-			row.WantStatusUpdates = becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonLabelFailed, message))))
-			row.PostConditions = append(row.PostConditions, ends(func(w *world, _ error) string {
-				if names := w.inner.lost.take(owner); len(names) != 1 {
-					return "the Pod is forgotten"
-				}
-				return ""
-			})...)
-		}),
-		{
-			Name:          "it cannot be read: it is not forgotten",
-			Objects:       objects{object(1)},
-			OtherTestData: prepared(func(w *world) { w.inner.lost.left(podAt(0)) }),
-			WithReactors:  reactions(failing("get", "pods", errInduced)),
-			WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1),
-				stuck(v1alpha1.ReasonReadFailed, "reading Pod "+podName(0)+": induced")))),
-			WantEvents: []string{
-				warning(v1alpha1.ReasonReadFailed, "reading Pod "+podName(0)+": induced"),
-			},
-			WantErr: true,
-			PostConditions: ends(func(w *world, _ error) string {
-				if names := w.inner.lost.take(owner); len(names) != 1 {
-					return "the Pod is forgotten"
-				}
-				return ""
-			}),
-		},
-	})
 }

@@ -56,8 +56,9 @@ func podFor(sd *v1alpha1.SimpleDeployment, slot int) *corev1ac.PodApplyConfigura
 	}
 	return corev1ac.Pod(nameOf(prefixOf(sd), slot), sd.Namespace).
 		WithLabels(map[string]string{
-			samples.PodOwnerUIDLabelKey: string(sd.UID),
-			samples.PodRevisionLabelKey: revisionOf(sd),
+			samples.PodOwnerUIDLabelKey:  string(sd.UID),
+			samples.PodOwnerNameLabelKey: labelOf(sd.Name),
+			samples.PodRevisionLabelKey:  revisionOf(sd),
 		}).
 		WithOwnerReferences(ownerReference(sd)).
 		WithSpec(corev1ac.PodSpec().WithContainers(container))

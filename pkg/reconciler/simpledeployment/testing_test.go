@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	fakekube "k8s.io/client-go/kubernetes/fake"
 	clientgotesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
@@ -38,7 +37,6 @@ import (
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/freshness"
 	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/since"
 )
 
 // The objects of these tests: SimpleDeployment ns/a of image one, and its Pods.
@@ -139,14 +137,16 @@ func podOf(mods ...mod) func(*corev1.Pod) {
 
 func podTerminating(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: epoch} }
 
+// podPhase is a Pod in a phase, which the process has first seen in it so long ago.
 func podPhase(phase corev1.PodPhase, ago time.Duration) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Status.Phase = phase
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(epoch.Add(-ago))},
-		}}}
+		pod.Annotations = map[string]string{firstSeen: epoch.Add(-ago).Format(time.RFC3339Nano)}
 	}
 }
+
+// firstSeen is an annotation of the Pods of these tests; see podPhase.
+const firstSeen = "test/first-seen"
 
 func withoutOwner(pod *corev1.Pod) { pod.OwnerReferences = nil }
 
@@ -208,6 +208,13 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	w.server = newServer(func() metav1.Time { return metav1.NewTime(w.clock.Now()) }, pods...)
 	w.kube = w.server.client()
 	w.start(t)
+	ended := map[types.UID]ending{}
+	for _, pod := range pods {
+		if at, err := time.Parse(time.RFC3339Nano, pod.Annotations[firstSeen]); err == nil {
+			ended[pod.UID] = ending{first: at}
+		}
+	}
+	w.inner.memories.of(owner).ended = ended
 	return w
 }
 
@@ -215,9 +222,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 func (w *world) start(t testing.TB) {
 	t.Helper()
 	w.inner = &Reconciler{
-		kube: w.kube, clock: w.clock, pods: w.pods, lost: &lostPods{},
-		children: newChildren(w.pods), ended: since.NewWithClock[types.UID](remembered, w.clock),
-		troubles: problem.NewTroublesWithClock(w.clock), failures: problem.NewFailures(),
+		kube: w.kube, clock: w.clock, pods: w.pods, children: newChildren(w.pods), failures: problem.NewFailures(),
 	}
 	ctx := logtesting.TestContextWithLogger(t)
 	generated, ok := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
@@ -258,12 +263,6 @@ func (w *world) updateStatus(action clientgotesting.Action) (bool, runtime.Objec
 // applied is the request that makes the Pod of a slot.
 func applied(sd *v1alpha1.SimpleDeployment, slot int) clientgotesting.PatchActionImpl {
 	return patch(podName(slot), podFor(sd, slot).WithResourceVersion(absent))
-}
-
-// relabels is the request that gives a Pod its label back.
-func relabels(slot int) clientgotesting.PatchActionImpl {
-	return patch(podName(slot), corev1ac.Pod(podName(slot), ns).WithUID(types.UID("pod-"+strconv.Itoa(slot))).
-		WithLabels(map[string]string{samples.PodOwnerUIDLabelKey: string(owner)}))
 }
 
 func patch(name string, content any) clientgotesting.PatchActionImpl {

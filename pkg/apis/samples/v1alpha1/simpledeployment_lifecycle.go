@@ -49,14 +49,8 @@ const (
 	// ReasonDeleteFailed: the API server refused to delete a Pod; it is tried again, and no Pod is made beside one that runs.
 	ReasonDeleteFailed = "DeleteFailed"
 
-	// ReasonLabelFailed: the API server refused to put back a label that a Pod has lost; it is tried again.
-	ReasonLabelFailed = "LabelFailed"
-
 	// ReasonReadFailed: the Pods could not be read from the API server, which was necessary; it is tried again.
 	ReasonReadFailed = "ReadFailed"
-
-	// ReasonNameTaken: somebody else's Pod has the name that the next one would have. It is left alone.
-	ReasonNameTaken = "NameTaken"
 )
 
 var simpleDeploymentConditionSet = apis.NewLivingConditionSet(
