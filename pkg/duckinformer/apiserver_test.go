@@ -7,10 +7,12 @@ package duckinformer
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -32,9 +34,12 @@ type apiServer struct {
 	objects  map[string]object      // by name, all of one resource
 	watchers map[chan event]bool    // the watches that are open
 	refusal  *apierrors.StatusError // the answer to everything, if set
-	hold     chan struct{}          // if set, only the list that asks for one object is answered before it is closed
+	hold     chan struct{}          // if set, nothing is answered before it is closed
+	holds    string                 // the resource that hold is for, all if empty
 	lists    int                    // how many lists were asked for
 	watches  int                    // how many watches were asked for
+
+	refuseWatches *apierrors.StatusError // the answer to watches, if set
 }
 
 type object = map[string]any
@@ -118,12 +123,30 @@ func (s *apiServer) tell(e event) {
 	}
 }
 
-// counts returns how many lists and watches were asked for, and how many
-// watches are open.
-func (s *apiServer) counts() (lists, watches, open int) {
+// expire ends what is being watched, because the version is too old.
+func (s *apiServer) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lists, s.watches, len(s.watchers)
+	s.tell(event{Type: "ERROR", Object: apierrors.NewResourceExpired("too old").ErrStatus})
+}
+
+// counts returns how many lists and watches were asked for.
+func (s *apiServer) counts() (lists, watches int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lists, s.watches
+}
+
+func (s *apiServer) requests() int {
+	lists, watches := s.counts()
+	return lists + watches
+}
+
+// open is how many watches are open.
+func (s *apiServer) open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.watchers)
 }
 
 func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -138,9 +161,12 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.lists++
 	}
 	refusal, hold := s.refusal, s.hold
+	if watch && refusal == nil {
+		refusal = s.refuseWatches
+	}
 	s.mu.Unlock()
 
-	if hold != nil && query.Get("limit") != "1" {
+	if hold != nil && strings.HasSuffix(r.URL.Path, s.holds) {
 		select {
 		case <-hold:
 		case <-r.Context().Done():
@@ -221,6 +247,18 @@ func write(w http.ResponseWriter, v any) {
 
 // ducks is the resource that the tests read.
 var ducks = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "ducks"}
+
+var geese = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "geese"}
+
+// refusals are what the API server may answer instead of objects.
+var refusals = map[string]struct {
+	refusal *apierrors.StatusError
+	is      func(error) bool
+}{
+	"forbidden":     {forbidden(), apierrors.IsForbidden},
+	"not found":     {notFound(), apierrors.IsNotFound},
+	"not converted": {apierrors.NewInternalError(errors.New("conversion webhook failed")), apierrors.IsInternalError},
+}
 
 func forbidden() *apierrors.StatusError {
 	return apierrors.NewForbidden(ducks.GroupResource(), "", nil)

@@ -12,102 +12,101 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/apis"
-	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 )
 
-// SyncTimeout bounds how long a new informer may take to fill its cache.
-const SyncTimeout = 10 * time.Second
+// ErrNotSynced is returned while the first list of a resource is under way.
+var ErrNotSynced = errors.New("the first list has not completed yet")
 
-// ErrNotSynced is returned when an informer did not fill its cache within
-// SyncTimeout.
-var ErrNotSynced = errors.New("the cache was not filled in time")
+// errListFirst makes a reflector list instead of streaming the list through a watch.
+var errListFirst = errors.New("the last request failed, so the next one is a list")
 
-// Factory makes and keeps the informers of one duck type. Use New.
+// Factory creates the informers of one duck type and keeps them running. Use New.
 type Factory struct {
 	ctx      context.Context //nolint:containedctx // the lifetime of the informers, not of a call
 	client   dynamic.Interface
 	duckType apis.Listable
 	handler  cache.ResourceEventHandler
+	changed  func(schema.GroupVersionResource)
 	// namespace is the only one that is watched; empty for all.
 	namespace string
-	// timeout is SyncTimeout, but for a test of what happens after it.
-	timeout time.Duration
 
 	mu      sync.Mutex
 	entries map[schema.GroupVersionResource]*entry
 }
 
-// entry is one informer, being started or running.
+// entry is a running informer.
 type entry struct {
 	cancel context.CancelFunc
-	// started is closed once lister or err is set.
-	started  chan struct{}
-	informer cache.SharedIndexInformer
-	lister   cache.GenericLister
-	err      error
+	lister cache.GenericLister
+	synced bool
+	// err is the last error of a list or watch, nil once a watch was opened again.
+	err error
 }
 
-// New makes a Factory. Every informer runs until ctx ends or Stop names it, holds objects as copies of duckType (or as
-// *Malformed), and calls handler for each change. It watches the namespace that ctx is scoped to, as
-// injection.WithNamespaceScope does it, or all.
-func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, handler cache.ResourceEventHandler) *Factory {
+// New returns a Factory. Every informer runs until ctx ends or Stop names it, holds objects as copies of duckType (or as
+// *Malformed), and calls handler for each change. It watches the namespace that ctx is scoped to (see
+// injection.WithNamespaceScope), or all.
+//
+// changed is called when a resource becomes readable, stops being readable, or fails for another reason than before, so that
+// the callers of Lister can be enqueued. It is not called for retries that fail alike. It must not block.
+func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, handler cache.ResourceEventHandler,
+	changed func(schema.GroupVersionResource),
+) *Factory {
 	return &Factory{
 		ctx:       ctx,
 		client:    client,
 		duckType:  duckType,
 		handler:   handler,
+		changed:   changed,
 		namespace: injection.GetNamespaceScope(ctx),
-		timeout:   SyncTimeout,
 		entries:   make(map[schema.GroupVersionResource]*entry),
 	}
 }
 
-var _ duck.InformerFactory = (*Factory)(nil)
-
-// Lister returns the lister of a resource's informer, as Get does.
-func (f *Factory) Lister(ctx context.Context, gvr schema.GroupVersionResource) (cache.GenericLister, error) {
-	_, lister, err := f.Get(ctx, gvr)
-	return lister, err
-}
-
-// Get implements duck.InformerFactory: it returns a resource's informer and its lister. It starts the informer and waits
-// for it when there is none. Any number of callers share one informer.
+// Lister returns the lister of a resource's informer, and starts the informer if there is none. It never blocks:
 //
-// The error is the API server's own when it refuses to list the resource, so
-// that apierrors.IsForbidden and IsNotFound tell the two apart; ErrNotSynced
-// when the cache does not fill; ctx's when that ends first. After an error the
-// next call tries anew.
-func (f *Factory) Get(ctx context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, cache.GenericLister, error) {
+//   - a lister and no error: the cache was filled, and the resource can be read;
+//   - a lister and an error: the cache has the last known objects, and reading the resource fails now;
+//   - ErrNotSynced: the first list is under way;
+//   - another error: it failed.
+//
+// apierrors.IsForbidden and IsNotFound recognize the API server's errors. The informer retries all of them with
+// exponential back-off of up to a minute, however often Lister is called.
+func (f *Factory) Lister(gvr schema.GroupVersionResource) (cache.GenericLister, error) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	e, ok := f.entries[gvr]
 	if !ok {
-		var runCtx context.Context
-		e = &entry{started: make(chan struct{})}
-		runCtx, e.cancel = context.WithCancel(f.ctx)
+		var err error
+		if e, err = f.start(gvr); err != nil {
+			return nil, err
+		}
 		f.entries[gvr] = e
-		go f.start(runCtx, gvr, e)
 	}
-	f.mu.Unlock()
-
-	select {
-	case <-e.started:
-		return e.informer, e.lister, e.err
-	case <-ctx.Done():
-		return nil, nil, fmt.Errorf("waiting for the informer of %s: %w", gvr.GroupResource(), ctx.Err())
+	switch {
+	case e.synced:
+		return e.lister, e.err
+	case e.err != nil:
+		return nil, e.err
+	default:
+		return nil, fmt.Errorf("%s: %w", gvr.GroupResource(), ErrNotSynced)
 	}
 }
 
-// Stop ends the informers of every resource that match accepts. A later Get
-// starts a new one.
+// Stop ends the informers of every resource that match accepts. A later call of Lister starts a new one.
 func (f *Factory) Stop(match func(schema.GroupVersionResource) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,42 +118,72 @@ func (f *Factory) Stop(match func(schema.GroupVersionResource) bool) {
 	}
 }
 
-// start runs apart from the caller that asked first, for others may wait for the
-// same informer when that one gives up.
-func (f *Factory) start(ctx context.Context, gvr schema.GroupVersionResource, e *entry) {
-	defer close(e.started)
-	if e.informer, e.err = f.run(ctx, gvr); e.err == nil {
-		e.lister = cache.NewGenericLister(e.informer.GetIndexer(), gvr.GroupResource())
-		return
-	}
-	e.cancel()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.entries[gvr] == e {
-		delete(f.entries, gvr)
-	}
-}
+// start creates and runs an informer. f.mu is held.
+func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
+	e := &entry{}
+	resource := f.client.Resource(gvr).Namespace(f.namespace)
+	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return resource.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			streams := options.SendInitialEvents != nil
+			if streams && f.failed(e) {
+				// That a stream was opened does not tell whether objects can be read. A list and a watch do, by one request a try.
+				return nil, errListFirst
+			}
+			w, err := resource.Watch(ctx, options)
+			if err == nil && !streams {
+				f.update(gvr, e, func() { e.err = nil })
+			}
+			return w, err
+		},
+	}, f.client), &unstructured.Unstructured{}, cache.SharedIndexInformerOptions{
+		ResyncPeriod:      controller.DefaultResyncPeriod,
+		Indexers:          cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		ObjectDescription: gvr.GroupResource().String(),
+	})
+	e.lister = cache.NewGenericLister(informer.GetIndexer(), gvr.GroupResource())
 
-func (f *Factory) run(ctx context.Context, gvr schema.GroupVersionResource) (cache.SharedIndexInformer, error) {
-	timeout, cancel := context.WithTimeout(ctx, f.timeout)
-	defer cancel()
-
-	// An informer only logs that it is refused and tries on; a list tells why.
-	if _, err := f.client.Resource(gvr).Namespace(f.namespace).List(timeout, metav1.ListOptions{Limit: 1}); err != nil {
-		return nil, fmt.Errorf("listing %s: %w", gvr.GroupResource(), err)
+	ctx, cancel := context.WithCancel(f.ctx)
+	e.cancel = cancel
+	onError := func(ctx context.Context, r *cache.Reflector, err error) {
+		cache.DefaultWatchErrorHandler(ctx, r, err)
+		// After 410 Gone the reflector lists anew.
+		if ctx.Err() == nil && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+			f.update(gvr, e, func() { e.err = err })
+		}
 	}
-
-	informer := dynamicinformer.NewFilteredDynamicInformer(f.client, gvr, f.namespace,
-		controller.DefaultResyncPeriod, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}, nil).Informer()
-	if err := informer.SetTransform(f.toDuckType); err != nil {
-		return nil, fmt.Errorf("setting the transform of %s: %w", gvr.GroupResource(), err)
-	}
-	if _, err := informer.AddEventHandler(f.handler); err != nil {
-		return nil, fmt.Errorf("adding the event handler of %s: %w", gvr.GroupResource(), err)
+	_, err := informer.AddEventHandler(f.handler)
+	if err := errors.Join(err, informer.SetTransform(f.toDuckType), informer.SetWatchErrorHandlerWithContext(onError)); err != nil {
+		cancel()
+		return nil, fmt.Errorf("setting up the informer of %s: %w", gvr.GroupResource(), err)
 	}
 	go informer.RunWithContext(ctx)
-	if !cache.WaitForCacheSync(timeout.Done(), informer.HasSynced) {
-		return nil, fmt.Errorf("informer of %s: %w", gvr.GroupResource(), ErrNotSynced)
+	go func() {
+		poll := wait.Backoff{Duration: time.Millisecond, Factor: 2, Steps: 7}.DelayFunc()
+		if poll.Until(ctx, true, false, func(context.Context) (bool, error) { return informer.HasSynced(), nil }) == nil {
+			f.update(gvr, e, func() { e.synced = true })
+		}
+	}()
+	return e, nil
+}
+
+func (f *Factory) failed(e *entry) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return e.err != nil
+}
+
+// update changes an entry and reports whether that is news for the callers of Lister.
+func (f *Factory) update(gvr schema.GroupVersionResource, e *entry, change func()) {
+	f.mu.Lock()
+	before := *e
+	change()
+	isNews := f.entries[gvr] == e && (e.synced || e.err != nil) &&
+		(e.synced != before.synced || (e.err == nil) != (before.err == nil) || apierrors.ReasonForError(e.err) != apierrors.ReasonForError(before.err))
+	f.mu.Unlock()
+	if isNews {
+		f.changed(gvr)
 	}
-	return informer, nil
 }

@@ -51,7 +51,7 @@ func TestMalformedObjectIsDeliveredAndOthersStillCome(t *testing.T) {
 }
 
 func TestMalformedKeepsWhatIdentifiesIt(t *testing.T) {
-	factory := New(t.Context(), nil, &duckv1.AddressableType{}, nil)
+	factory := New(t.Context(), nil, &duckv1.AddressableType{}, nil, nil)
 	in := &unstructured.Unstructured{Object: object{
 		"apiVersion": "example.com/v1", "kind": "Duck",
 		"metadata": object{
@@ -91,7 +91,7 @@ func TestMalformedKeepsWhatIdentifiesIt(t *testing.T) {
 
 // An informer transforms what it already holds once more when it lists again.
 func TestTransformAcceptsItsOwnResults(t *testing.T) {
-	factory := New(t.Context(), nil, &duckv1.AddressableType{}, nil)
+	factory := New(t.Context(), nil, &duckv1.AddressableType{}, nil, nil)
 	for _, obj := range []any{&duckv1.AddressableType{}, &Malformed{}} {
 		got, err := factory.toDuckType(obj)
 		if err != nil || got != obj {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
@@ -24,6 +25,8 @@ import (
 type recorder struct {
 	mu   sync.Mutex
 	seen []string
+	// changes counts the calls of the callback.
+	changes int
 }
 
 func (r *recorder) record(verb string, obj any) {
@@ -45,6 +48,18 @@ func (r *recorder) handler() cache.ResourceEventHandler {
 	}
 }
 
+func (r *recorder) change(schema.GroupVersionResource) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changes++
+}
+
+func (r *recorder) changed() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changes
+}
+
 func (r *recorder) events() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,14 +75,19 @@ func newFactory(t *testing.T, server *apiServer) (*Factory, *recorder) {
 		cancel()
 		eventually(t, "the informers end with their context", func() bool { return reflectors() == 0 })
 	})
-	return New(ctx, server, &duckv1.AddressableType{}, events.handler()), events
+	return New(ctx, server, &duckv1.AddressableType{}, events.handler(), events.change), events
 }
 
 // reflectors is how many goroutines in this process list and watch.
-func reflectors() int {
+func reflectors() int { return running("(*Reflector).RunWithContext(") }
+
+// syncWaiters is how many goroutines in this process wait for a first list.
+func syncWaiters() int { return running("(*Factory).start.func") }
+
+func running(function string) int {
 	stacks := make([]byte, 1<<22)
 	stacks = stacks[:runtime.Stack(stacks, true)]
-	return strings.Count(string(stacks), "(*Reflector).RunWithContext(")
+	return strings.Count(string(stacks), function)
 }
 
 func eventually(t *testing.T, what string, holds func() bool) {

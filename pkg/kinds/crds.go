@@ -7,6 +7,7 @@ package kinds
 
 import (
 	"slices"
+	"strings"
 
 	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -15,14 +16,35 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// byGroupKind is the name of the index that finds a CRD by the group and kind that it defines.
-const byGroupKind = "groupKind"
+// Indexes of CRDs by the group and kind that they define, and by the kind alone in lower case.
+const (
+	byGroupKind = "groupKind"
+	byLowerKind = "lowerKind"
+)
 
 func groupKinds(obj any) ([]string, error) {
 	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
 		return []string{GroupKindOf(crd).String()}, nil
 	}
 	return nil, nil
+}
+
+func lowerKinds(obj any) ([]string, error) {
+	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
+		return []string{strings.ToLower(crd.Spec.Names.Kind)}, nil
+	}
+	return nil, nil
+}
+
+// definedBy returns the kinds that CRDs define, at each version that is served.
+func definedBy(crds []*apiextensionsv1.CustomResourceDefinition) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, crd := range crds {
+		for _, version := range servedVersions(crd) {
+			kinds = append(kinds, GroupKindOf(crd).WithVersion(version))
+		}
+	}
+	return kinds
 }
 
 // GroupKindOf is the kind that a CRD defines, at all of its versions.

@@ -83,7 +83,7 @@ func TestTrim_TwoThousandCRDs_AddAtMostEightMiB(t *testing.T) {
 	if err := informer.SetTransform(Trim()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewFinder(informer.GetIndexer(), nil); err != nil {
+	if _, err := NewFinder(t.Context(), informer.GetIndexer(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	stop := make(chan struct{})

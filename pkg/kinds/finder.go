@@ -6,45 +6,48 @@ SPDX-License-Identifier: Apache-2.0
 package kinds
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/clock"
 )
+
+// ErrNotKnown is returned until the first discovery has completed, for kinds that no CRD defines.
+var ErrNotKnown = errors.New("the first discovery of the cluster's kinds has not completed yet")
 
 // Served is a kind that the cluster serves.
 type Served struct {
-	// Resource is where, at the version that was asked for.
+	// Resource serves the kind, at the version that was asked for.
 	Resource schema.GroupVersionResource
 
-	// Namespaced is whether its objects are in namespaces.
+	// Namespaced is true if the objects of the kind are in namespaces.
 	Namespaced bool
 
-	// BuiltIn is whether the kind is Kubernetes' own: in one of its groups, and not defined by a CRD.
+	// BuiltIn is true for Kubernetes' own kinds: those in one of its groups that no CRD defines.
 	BuiltIn bool
 
-	// Labels are those of the CRD, nil without one. They say which duck types the kind has; see
+	// Labels are those of the CRD, nil without one. They declare which duck types the kind has; see
 	// knative.dev/pkg/apis/duck/README.md. They belong to the cache and must not be changed.
 	Labels map[string]string
 }
 
-// NotServedError says that the cluster does not serve a kind at a version. No other look-up is needed until a CRD of the
-// kind is there or changes, except for kinds of aggregated API servers, which nothing tells of.
+// NotServedError reports that the cluster does not serve a kind at a version. Once that changes, an event of the kind's CRD
+// or the callback of NewFinder follows, so there is no need to ask again.
 type NotServedError struct {
 	Kind schema.GroupVersionKind
 
-	// Versions are those at which the kind's CRD serves it instead, which hold the same objects; none without a CRD.
+	// Versions are those at which the kind's CRD serves the same objects instead; none without a CRD.
 	Versions []string
 
-	// Detail is what the kind's CRD says to that, with what separates it from the rest of the message; empty without one.
+	// Detail explains the reason, or suggests other kinds, with what separates it from the rest of the message. It may be empty.
 	Detail string
 }
 
@@ -53,115 +56,85 @@ func (e *NotServedError) Error() string {
 	return fmt.Sprintf("the cluster does not serve kind %s at %s%s", e.Kind.Kind, e.Kind.GroupVersion(), e.Detail)
 }
 
-// discoveryLags is for how long after the deletion of a CRD discovery is not believed. It lists the kind for some seconds at most.
-const discoveryLags = time.Minute
-
-// Finder finds the resource that serves a kind. Use NewFinder. It may be used by several goroutines.
+// Finder maps a kind to the resource that serves it. Use NewFinder. It may be used by several goroutines.
 type Finder struct {
-	crds      cache.Indexer
-	discovery discovery.ServerResourcesInterface
-
-	clock clock.PassiveClock
-
-	mu sync.Mutex
-	// undefined are the kinds whose CRD was deleted, and when. Discovery still lists them for a while, and an informer that is
-	// started by that would never end.
-	undefined map[schema.GroupKind]time.Time
-	// builtIn are the kinds of Kubernetes' own that were found: but for a few that are aggregated, such as PodMetrics, they
-	// come and go with the API server's version only.
-	builtIn map[schema.GroupVersionKind]Served
+	crds cache.Indexer
+	*discoverer
 }
 
-// NewFinder returns a Finder over the cache of an informer of CRDs, to which it adds the index that it needs, unless
-// another Finder did. The events of that informer are to be told to Changed. discovery is asked only for kinds that no
-// CRD defines, and only until it was found for one of Kubernetes' own.
-func NewFinder(crds cache.Indexer, discovery discovery.ServerResourcesInterface) (*Finder, error) {
+// NewFinder returns a Finder over the cache of an informer of CRDs, to which it adds the indexes that it needs, unless
+// another Finder did. Pass the events of that informer to Changed.
+//
+// Kinds that no CRD defines are discovered in the background until ctx ends. changed is called with the group versions for
+// which Find would now return another answer than before, so that its callers can be enqueued. It must not block.
+func NewFinder(ctx context.Context, crds cache.Indexer, discovery discovery.ServerResourcesInterface,
+	changed func(sets.Set[schema.GroupVersion]),
+) (*Finder, error) {
 	if _, exists := crds.GetIndexers()[byGroupKind]; !exists {
-		if err := crds.AddIndexers(cache.Indexers{byGroupKind: groupKinds}); err != nil {
+		if err := crds.AddIndexers(cache.Indexers{byGroupKind: groupKinds, byLowerKind: lowerKinds}); err != nil {
 			return nil, fmt.Errorf("indexing CRDs by what they define: %w", err)
 		}
 	}
-	return &Finder{
-		crds:      crds,
-		discovery: discovery,
-		clock:     clock.RealClock{},
-		undefined: make(map[schema.GroupKind]time.Time),
-		builtIn:   make(map[schema.GroupVersionKind]Served),
-	}, nil
+	f := &Finder{crds: crds}
+	f.discoverer = newDiscoverer(ctx, discovery, f.isDefined, changed)
+	return f, nil
 }
 
-// Find looks a kind up at a version. The error is a *NotServedError if the cluster does not serve it so, and otherwise
-// says why that could not be found out, which is worth another try. A version of a kind of Kubernetes' own that an upgrade
-// of the API server takes away, or that was aggregated and is gone, is found on, and listing it is answered with NotFound.
+// Find looks a kind up at a version. It never sends a request. The error is a *NotServedError if the cluster does not serve
+// the kind so; ErrNotKnown before the first discovery; or else the last error of discovery. The callback follows when the
+// answer changes, so there is no need to ask again.
+//
+// A kind that was discovered once is found for as long as the discovery of its version fails.
 func (f *Finder) Find(gvk schema.GroupVersionKind) (Served, error) {
-	crds, err := f.crds.ByIndex(byGroupKind, gvk.GroupKind().String())
-	if err != nil {
-		return Served{}, fmt.Errorf("looking up the CRD of %s: %w", gvk.GroupKind(), err)
-	}
-	if crd := defining(crds); crd != nil {
+	if crd := defining(f.indexed(byGroupKind, gvk.GroupKind().String())); crd != nil {
 		return fromCRD(crd, gvk)
 	}
-	if f.isUndefined(gvk.GroupKind()) {
-		return Served{}, &NotServedError{Kind: gvk}
-	}
-	if served, ok := f.knownBuiltIn(gvk); ok {
-		return served, nil
-	}
-	served, err := f.discover(gvk)
-	if err == nil && served.BuiltIn {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.builtIn[gvk] = served
+	served, err := f.discovered(gvk)
+	if notServed, ok := errors.AsType[*NotServedError](err); ok {
+		notServed.Detail = suggest(gvk.Group, append(f.alike(gvk.Kind), definedBy(f.indexed(byLowerKind, strings.ToLower(gvk.Kind)))...))
 	}
 	return served, err
 }
 
-// Changed is to be called for each event of the informer of CRDs, before anyone is woken who looks the kind up. It
-// returns which resources are served no more according to this CRD, which is what duckinformer.Factory.Stop is to be given.
+// Changed must be called for each event of the informer of CRDs, before any caller of Find is enqueued. It returns a predicate
+// for the resources that this CRD does not serve anymore: pass it to duckinformer.Factory.Stop.
 func (f *Finder) Changed(crd *apiextensionsv1.CustomResourceDefinition, deleted bool) (gone func(schema.GroupVersionResource) bool) {
 	if deleted {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		// If there is a new one by the time of a look-up, that counts.
-		f.undefined[GroupKindOf(crd)] = f.clock.Now()
+		f.undefine(GroupKindOf(crd))
 	}
 	return func(gvr schema.GroupVersionResource) bool {
 		return gvr.Group == crd.Spec.Group && gvr.Resource == crd.Spec.Names.Plural && (deleted || !servesVersion(crd, gvr.Version))
 	}
 }
 
-func (f *Finder) isUndefined(gk schema.GroupKind) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	deleted, ok := f.undefined[gk]
-	if ok && f.clock.Since(deleted) >= discoveryLags {
-		// An aggregated API server may serve it by now.
-		delete(f.undefined, gk)
-		return false
+func (f *Finder) isDefined(gk schema.GroupKind) bool {
+	return len(f.indexed(byGroupKind, gk.String())) > 0
+}
+
+// indexed returns the CRDs that an index finds.
+func (f *Finder) indexed(index, value string) []*apiextensionsv1.CustomResourceDefinition {
+	objs, err := f.crds.ByIndex(index, value)
+	if err != nil {
+		// NewFinder has added the index.
+		panic(err)
 	}
-	return ok
-}
-
-func (f *Finder) knownBuiltIn(gvk schema.GroupVersionKind) (Served, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	served, ok := f.builtIn[gvk]
-	return served, ok
-}
-
-// defining is which of the CRDs of a kind counts: of several, the API server accepts the names of one, and the others are never
-// established.
-func defining(crds []any) *apiextensionsv1.CustomResourceDefinition {
-	var last *apiextensionsv1.CustomResourceDefinition
-	for _, obj := range crds {
-		crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
-		switch {
-		case !ok:
-		case isEstablished(crd):
-			return crd
-		default:
-			last = crd
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(objs))
+	for _, obj := range objs {
+		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
+			crds = append(crds, crd)
 		}
+	}
+	return crds
+}
+
+// defining returns the CRD of a kind that is in force: if several define it, the API server establishes only one of them.
+func defining(crds []*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	var last *apiextensionsv1.CustomResourceDefinition
+	for _, crd := range crds {
+		if isEstablished(crd) {
+			return crd
+		}
+		last = crd
 	}
 	return last
 }
@@ -184,28 +157,22 @@ func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVers
 	}, nil
 }
 
-func (f *Finder) discover(gvk schema.GroupVersionKind) (Served, error) {
-	if strings.Contains(gvk.Version, "/") {
-		// Not a version that could be asked for; schemas refuse it.
-		return Served{}, &NotServedError{Kind: gvk}
-	}
-	list, err := f.discovery.ServerResourcesForGroupVersion(gvk.GroupVersion().String())
-	if err != nil && !apierrors.IsNotFound(err) {
-		return Served{}, fmt.Errorf("discovering %s: %w", gvk.GroupVersion(), err)
-	}
-	if list != nil {
-		for _, r := range list.APIResources {
-			// Those with a slash are subresources.
-			if r.Kind == gvk.Kind && !strings.Contains(r.Name, "/") {
-				return Served{
-					Resource:   gvk.GroupVersion().WithResource(r.Name),
-					Namespaced: r.Namespaced,
-					BuiltIn:    isBuiltIn(gvk.Group),
-				}, nil
-			}
+// suggest words a question that lists at most three kinds, those of the group that was asked for first.
+func suggest(group string, kinds []schema.GroupVersionKind) string {
+	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int {
+		if (a.Group == group) != (b.Group == group) {
+			return map[bool]int{true: -1, false: 1}[a.Group == group]
 		}
+		return strings.Compare(a.String(), b.String())
+	})
+	var names []string
+	for _, gvk := range kinds[:min(len(kinds), 3)] {
+		names = append(names, gvk.Kind+" at "+gvk.GroupVersion().String())
 	}
-	return Served{}, &NotServedError{Kind: gvk}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
 
 // isBuiltIn tells Kubernetes' own API groups from those of others, which must

@@ -6,16 +6,19 @@ SPDX-License-Identifier: Apache-2.0
 package kinds
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
@@ -61,6 +64,10 @@ func secondCRDs() []*apiextensionsv1.CustomResourceDefinition {
 	return crds
 }
 
+func pending(crd *apiextensionsv1.CustomResourceDefinition) {
+	crd.Name, crd.Spec.Group = "radii.pending.example.com", "pending.example.com"
+}
+
 func approved(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Group = "radius.k8s.io" }
 
 // newFinder is a Finder in a cluster with these CRDs, and with kinds that none defines.
@@ -81,11 +88,30 @@ func newFinder(t *testing.T, crds ...*apiextensionsv1.CustomResourceDefinition) 
 		}},
 		{GroupVersion: "aggregated.example.com/v1", APIResources: []metav1.APIResource{{Name: "geese", Kind: "Goose", Namespaced: true}}},
 	}}}
-	finder, err := NewFinder(indexer, discovery)
+	finder, err := NewFinder(t.Context(), indexer, discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return finder, discovery
+}
+
+// mustFind returns the answer to Find once there is one.
+func mustFind(t *testing.T, finder *Finder, gvk schema.GroupVersionKind) (served Served, err error) {
+	t.Helper()
+	eventually(t, "the first discovery completes", func() bool {
+		served, err = finder.Find(gvk)
+		return !errors.Is(err, ErrNotKnown)
+	})
+	return served, err
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(context.Background(), time.Millisecond, wait.ForeverTestTimeout, true,
+		func(context.Context) (bool, error) { return holds(), nil })
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
 }
 
 func TestFind(t *testing.T) {
@@ -134,7 +160,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			finder, _ := newFinder(t, tc.crds...)
-			got, err := finder.Find(tc.gvk)
+			got, err := mustFind(t, finder, tc.gvk)
 			if err != nil {
 				t.Fatalf("Find() = %v\nReason: %s", err, tc.reason)
 			}
@@ -146,55 +172,27 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindWhatIsNotServed(t *testing.T) {
-	finder, _ := newFinder(t, radiusCRD(), radiusCRD(notEstablished, func(crd *apiextensionsv1.CustomResourceDefinition) {
-		crd.Name, crd.Spec.Group = "radii.pending.example.com", "pending.example.com"
-	}))
+	finder, _ := newFinder(t, radiusCRD(), radiusCRD(notEstablished, pending))
 	for gvk, want := range map[schema.GroupVersionKind]string{
-		{Group: "example.com", Version: "v0", Kind: "Radius"}:           "the cluster does not serve kind Radius at example.com/v0; its CRD serves v1, v2",
-		{Group: "pending.example.com", Version: "v1", Kind: "Radius"}:   "the cluster does not serve kind Radius at pending.example.com/v1 yet; its CRD is not established",
-		{Group: "example.com", Version: "v1", Kind: "Duck"}:             "the cluster does not serve kind Duck at example.com/v1",
-		{Group: "aggregated.example.com", Version: "v1", Kind: "Swan"}:  "the cluster does not serve kind Swan at aggregated.example.com/v1",
-		{Group: "apps", Version: "v1", Kind: "Scale"}:                   "the cluster does not serve kind Scale at apps/v1",
-		{Group: "apps", Version: "v1/deployments", Kind: "Deployment"}:  "the cluster does not serve kind Deployment at apps/v1/deployments",
-		{Group: "aggregated.example.com", Version: "v2", Kind: "Goose"}: "the cluster does not serve kind Goose at aggregated.example.com/v2",
+		{Group: "example.com", Version: "v0", Kind: "Radius"}:          "the cluster does not serve kind Radius at example.com/v0; its CRD serves v1, v2",
+		{Group: "pending.example.com", Version: "v1", Kind: "Radius"}:  "the cluster does not serve kind Radius at pending.example.com/v1 yet; its CRD is not established",
+		{Group: "example.com", Version: "v1", Kind: "Duck"}:            "the cluster does not serve kind Duck at example.com/v1",
+		{Group: "aggregated.example.com", Version: "v1", Kind: "Swan"}: "the cluster does not serve kind Swan at aggregated.example.com/v1",
+		{Group: "apps", Version: "v1", Kind: "Scale"}:                  "the cluster does not serve kind Scale at apps/v1",
+		{Group: "apps", Version: "v1/deployments", Kind: "Deployment"}: "the cluster does not serve kind Deployment at apps/v1/deployments; did you mean Deployment at apps/v1?",
+		{Version: "v1", Kind: "deployment"}:                            "the cluster does not serve kind deployment at v1; did you mean Deployment at apps/v1?",
+		{Group: "example.com", Version: "v1", Kind: "radius"}: "the cluster does not serve kind radius at example.com/v1; " +
+			"did you mean Radius at example.com/v1 or Radius at example.com/v2 or Radius at pending.example.com/v1?",
+		{Group: "aggregated.example.com", Version: "v2", Kind: "Goose"}: "the cluster does not serve kind Goose at aggregated.example.com/v2; did you mean Goose at aggregated.example.com/v1?",
 	} {
 		t.Run(gvk.String(), func(t *testing.T) {
-			_, err := finder.Find(gvk)
+			_, err := mustFind(t, finder, gvk)
 			if notServed, ok := errors.AsType[*NotServedError](err); !ok || notServed.Kind != gvk || err.Error() != want {
 				t.Errorf("Find() = %v, want %s", err, want)
 			} else if isOtherVersion := strings.Contains(want, "serves v1, v2"); isOtherVersion != slices.Equal(notServed.Versions, []string{"v1", "v2"}) {
 				t.Errorf("it is served at %q; %s", notServed.Versions, want)
 			}
 		})
-	}
-}
-
-func TestFindFailsWithDiscovery(t *testing.T) {
-	errInduced := errors.New("induced")
-	finder, discovery := newFinder(t)
-	discovery.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errInduced })
-	_, err := finder.Find(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"})
-	if _, ok := errors.AsType[*NotServedError](err); ok || !errors.Is(err, errInduced) {
-		t.Errorf("Find() = %v, want that it could not be found out", err)
-	}
-}
-
-func TestDiscoveryIsAskedOnceForABuiltInKind(t *testing.T) {
-	finder, discovery := newFinder(t)
-	asked := func(gvk schema.GroupVersionKind) int {
-		discovery.ClearActions()
-		for range 3 {
-			if _, err := finder.Find(gvk); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return len(discovery.Actions())
-	}
-	if got := asked(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}); got != 1 {
-		t.Errorf("discovery was asked %d times for a kind that stays, want once", got)
-	}
-	if got := asked(schema.GroupVersionKind{Group: "aggregated.example.com", Version: "v1", Kind: "Goose"}); got != 3 {
-		t.Errorf("discovery was asked %d times for a kind that can go unnoticed, want each of 3 times", got)
 	}
 }
 
@@ -228,7 +226,7 @@ func TestChangedSaysWhichResourcesAreGone(t *testing.T) {
 // The controllers of a process share its informers.
 func TestFindersShareAnIndex(t *testing.T) {
 	one, discovery := newFinder(t, radiusCRD())
-	other, err := NewFinder(one.crds, discovery)
+	other, err := NewFinder(t.Context(), one.crds, discovery, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

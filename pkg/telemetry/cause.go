@@ -25,6 +25,8 @@ const (
 	Tracked What = "tracked"
 	// Configured is a change of a config map.
 	Configured What = "configured"
+	// Served is a change in whether a kind can be discovered or read.
+	Served What = "served"
 	// Promoted is this process having become the leader.
 	Promoted What = "promoted"
 	// Requeued is the last pass having asked for another.

@@ -150,6 +150,12 @@ func (w *Wakes) EnqueueConfigured(configMap string, filter func(any) bool, infor
 	w.resync(Cause{What: Configured, Source: configMap}, filter, informer)
 }
 
+// EnqueueServed enqueues, on the slow lane, each object of an informer that the filter accepts, because it has become known
+// whether the kinds that they refer to can be read.
+func (w *Wakes) EnqueueServed(source string, filter func(any) bool, informer cache.SharedInformer) {
+	w.resync(Cause{What: Served, Source: source}, filter, informer)
+}
+
 func (w *Wakes) resync(cause Cause, filter func(any) bool, informer cache.SharedInformer) {
 	for _, obj := range informer.GetStore().List() {
 		if accessor, err := kmeta.DeletionHandlingAccessor(obj); err == nil && filter(obj) {

@@ -17,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -75,17 +77,12 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 	logger := logging.FromContext(ctx)
 	bindings, mutating := addressbindinginformer.Get(ctx), mutatinginformer.Get(ctx)
 	definitions, secrets := crdinformer.Get(ctx), secretinformer.Get(ctx)
-	finder, err := lookup.NewFinder(definitions.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery())
-	if err != nil {
-		logger.Fatalw("Setting up the look-up of kinds failed", "error", err)
-	}
 	b := &bindingAdmission{
 		client:        kubeclient.Get(ctx),
 		bindings:      bindings.Lister(),
 		mutating:      mutating.Lister(),
 		definitions:   definitions.Lister(),
 		secrets:       secrets.Lister().Secrets(system.Namespace()),
-		kinds:         finder,
 		configuration: types.NamespacedName{Name: binding.WebhookName},
 		secretName:    webhook.GetOptions(ctx).SecretName,
 		synced:        []cache.InformerSynced{bindings.Informer().HasSynced, definitions.Informer().HasSynced},
@@ -96,6 +93,12 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 	}
 	const name = "Bindings"
 	impl := controller.NewContext(ctx, b, controller.ControllerOptions{Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name)})
+	finder, err := lookup.NewFinder(ctx, definitions.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(),
+		func(sets.Set[schema.GroupVersion]) { impl.EnqueueKey(b.configuration) })
+	if err != nil {
+		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
+	}
+	b.kinds = finder
 
 	// Whatever has changed, it is the one configuration that is looked at.
 	all := controller.HandleAll(func(any) { impl.EnqueueKey(b.configuration) })
@@ -134,8 +137,7 @@ func forgetting(finder *lookup.Finder, next cache.ResourceEventHandler) cache.Re
 // Path implements webhook.AdmissionController.
 func (b *bindingAdmission) Path() string { return bindingPath }
 
-// Reconcile implements controller.Reconciler. A kind that could not be looked up does not keep those that could from
-// being written.
+// Reconcile implements controller.Reconciler.
 func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
 	if !b.IsLeaderFor(b.configuration) {
 		return controller.NewSkipKey(key)
@@ -162,8 +164,11 @@ func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
 		logger.Infow("There is no CA yet", "secret", b.secretName)
 		return nil
 	}
-	rules, unknown := b.rules(configuration)
-	return errors.Join(b.write(ctx, configuration, rules, ca), unknown)
+	rules, err := b.rules(configuration)
+	if err != nil {
+		return err
+	}
+	return b.write(ctx, configuration, rules, ca)
 }
 
 // write leaves alone whatever else is in the configuration, such as the selectors.

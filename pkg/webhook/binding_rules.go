@@ -22,8 +22,8 @@ import (
 )
 
 // rules are those for the kinds of all bindings that are not being deleted. A kind that the cluster does not serve, or that
-// has no place for variables, gets none; of one that could not be looked up the error tells, and the rules stay that are present
-// at its version: without its own, new objects would start without their address.
+// has no place for variables, gets none. While discovery of a kind fails, the rules stay that are present at its version: without
+// them new objects would start without their address. The Finder's callback follows.
 func (b *bindingAdmission) rules(present *admissionregistrationv1.MutatingWebhookConfiguration) ([]admissionregistrationv1.RuleWithOperations, error) {
 	all, err := b.bindings.List(labels.Everything())
 	if err != nil {
@@ -36,14 +36,12 @@ func (b *bindingAdmission) rules(present *admissionregistrationv1.MutatingWebhoo
 		}
 	}
 	resources := sets.New[schema.GroupVersionResource]()
-	var unknown []error
 	for subject := range subjects {
 		served, err := b.kinds.Find(subject)
 		if _, notServed := errors.AsType[*lookup.NotServedError](err); notServed {
 			continue
 		}
 		if err != nil {
-			unknown = append(unknown, fmt.Errorf("looking up what serves %s: %w", subject, err))
 			resources.Insert(ruledAt(present, subject.GroupVersion())...)
 			continue
 		}
@@ -51,7 +49,7 @@ func (b *bindingAdmission) rules(present *admissionregistrationv1.MutatingWebhoo
 			resources.Insert(served.Resource)
 		}
 	}
-	return rulesFor(resources.UnsortedList()), errors.Join(unknown...)
+	return rulesFor(resources.UnsortedList()), nil
 }
 
 // ruledAt are the resources of a version that a configuration has rules for, as rulesFor makes them.

@@ -6,6 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -15,7 +18,10 @@ import (
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
@@ -103,6 +109,15 @@ type fakeBindingAdmission struct {
 	discovery *clienttesting.Fake
 }
 
+// Reconcile waits for the first discovery, which would enqueue the configuration.
+func (f fakeBindingAdmission) Reconcile(ctx context.Context, key string) error {
+	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
+		_, err := f.kinds.Find(schema.GroupVersionKind{Version: "v1", Kind: "None"})
+		return !errors.Is(err, lookup.ErrNotKnown), nil
+	})
+	return cmp.Or(err, f.bindingAdmission.Reconcile(ctx, key))
+}
+
 // newBindingAdmission is the leader, in a cluster with these objects. The client has the webhook configurations among them.
 func newBindingAdmission(t *testing.T, objects ...runtime.Object) (fakeBindingAdmission, *fake.Clientset) {
 	t.Helper()
@@ -141,7 +156,7 @@ func newBindingAdmission(t *testing.T, objects ...runtime.Object) (fakeBindingAd
 			{Name: "cronjobs", Kind: "CronJob", Namespaced: true}, {Name: "jobs", Kind: "Job", Namespaced: true},
 		}},
 	}}}
-	finder, err := lookup.NewFinder(definitions, discovery)
+	finder, err := lookup.NewFinder(t.Context(), definitions, discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}

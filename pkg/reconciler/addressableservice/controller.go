@@ -44,10 +44,6 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	namespaces := namespaceinformer.Get(ctx)
 	crds := crdinformer.Get(ctx)
 
-	finder, err := kinds.NewFinder(crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery())
-	if err != nil {
-		logger.Fatalw("Setting up the look-up of kinds failed", "error", err)
-	}
 	r := &Reconciler{
 		kube:                kubeclient.Get(ctx),
 		samples:             client.Get(ctx),
@@ -56,7 +52,6 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		namespaces:          namespaces.Lister(),
 		aliases:             services.Informer().GetIndexer(),
 		scope:               injection.GetNamespaceScope(ctx),
-		kinds:               finder,
 		failures:            problem.NewFailures(),
 	}
 
@@ -83,9 +78,13 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		tracker: impl.Tracker,
 		config:  store,
 		objects: addressableServices.Informer(),
-		kinds:   r.kinds,
 	}
-	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, w.ducks())
+	finder, err := kinds.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), w.discovered)
+	if err != nil {
+		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
+	}
+	r.kinds, w.kinds = finder, finder
+	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, w.ducks(), w.readable)
 	w.addressables = r.addressables
 	if err := errors.Join(
 		informers.Setup(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	fakediscovery "k8s.io/client-go/discovery/fake"
 	fakedynamic "k8s.io/client-go/dynamic/fake"
 
 	fakeapiextensionsclient "knative.dev/pkg/client/injection/apiextensions/client/fake"
@@ -53,6 +54,7 @@ func run(t *testing.T) *running {
 	// The one that is injected does not know our kinds.
 	ctx = context.WithValue(ctx, dynamicclient.Key{}, fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList"}))
+	fakekubeclient.Get(ctx).Discovery().(*fakediscovery.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "v1"}}
 	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
 	impl := NewController(ctx, r.watcher)
 	r.tracker = impl.Tracker

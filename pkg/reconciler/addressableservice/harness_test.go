@@ -7,6 +7,7 @@ package addressableservice
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"testing"
 	"time"
@@ -18,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	fakedynamic "k8s.io/client-go/dynamic/fake"
 	fakekube "k8s.io/client-go/kubernetes/fake"
@@ -141,7 +144,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	}, others...)
 	// Another clientset, because asking it is no action of interest.
 	w.discovery = &fakediscovery.FakeDiscovery{Fake: &fakekube.NewSimpleClientset().Fake}
-	w.discovery.Resources = []*metav1.APIResourceList{{
+	w.discovery.Resources = []*metav1.APIResourceList{{GroupVersion: "v1"}, {
 		GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments", Kind: "Deployment"}},
 	}, {
 		GroupVersion: "aggregated.example.com/v1", APIResources: []metav1.APIResource{
@@ -151,7 +154,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
-	finder, err := kinds.NewFinder(w.crds, w.discovery)
+	finder, err := kinds.NewFinder(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,9 +166,10 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		aliases:             w.services,
 		kinds:               finder,
-		addressables:        duckinformer.New(ctx, w.dynamic, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{}),
-		tracker:             w.tracker,
-		failures:            problem.NewFailures(),
+		addressables: duckinformer.New(ctx, w.dynamic, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{},
+			func(schema.GroupVersionResource) {}),
+		tracker:  w.tracker,
+		failures: problem.NewFailures(),
 	}
 	generated := addressableservicereconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
 		w.inner.addressableServices, w.recorder, w.inner, samples.ClassMallard,
@@ -177,8 +181,38 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	if err := leader.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
 		t.Fatal(err)
 	}
-	w.reconciler = generated
+	w.reconciler = &informed{Reconciler: generated, world: w}
 	return w
+}
+
+// informed waits before each reconciliation until discovery and the target's informer have an answer, which would enqueue the object.
+type informed struct {
+	controller.Reconciler
+
+	world *world
+}
+
+func (i *informed) Reconcile(ctx context.Context, key string) error {
+	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
+		for _, obj := range i.world.objects.List() {
+			as, ok := obj.(*v1.AddressableService)
+			if !ok || as.Spec.Ref.GroupVersionKind() == serviceKind {
+				continue
+			}
+			served, err := i.world.inner.kinds.Find(as.Spec.Ref.GroupVersionKind())
+			if err == nil && !served.BuiltIn {
+				_, err = i.world.inner.addressables.Lister(served.Resource)
+			}
+			if errors.Is(err, kinds.ErrNotKnown) || errors.Is(err, duckinformer.ErrNotSynced) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return i.Reconciler.Reconcile(ctx, key)
 }
 
 // updateStatus writes the status and nothing else, as the API server does; the

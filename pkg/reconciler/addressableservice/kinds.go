@@ -25,6 +25,9 @@ func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (kinds.Served, *probl
 	if _, ok := errors.AsType[*kinds.NotServedError](err); ok {
 		return kinds.Served{}, problem.Newf(v1.ReasonTargetKindNotFound, "%v", err)
 	}
+	if errors.Is(err, kinds.ErrNotKnown) {
+		return kinds.Served{}, problem.Newf(v1.ReasonTargetNotSynced, "%v", err)
+	}
 	if err != nil {
 		return kinds.Served{}, problem.Failed(v1.ReasonTargetUnavailable, err)
 	}

@@ -74,7 +74,7 @@ func TestTargetIsAnyAddressable(t *testing.T) {
 func TestTargetKindIsNotServed(t *testing.T) {
 	aggregated := withRef("aggregated.example.com/v1", "Goose", "", "g")
 	runTable(t, reconcilertesting.TableTest{
-		fails("no CRD", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1", toDuck),
+		fails("no CRD", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1; did you mean Duck at aggregated.example.com/v1?", toDuck),
 		fails("CRD serves another version", v1.ReasonTargetKindNotFound,
 			"the cluster does not serve kind Duck at example.com/v0; its CRD serves v1",
 			withRef("example.com/v0", "Duck", "", "d"), duckCRD()),

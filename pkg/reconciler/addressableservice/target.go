@@ -37,7 +37,7 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 		return nil, 0, problem.Newf(v1.ReasonCrossNamespaceDenied,
 			"spec.ref.namespace %q is not watched: this installation is for namespace %q alone", namespace, r.scope)
 	}
-	found, p := r.findTarget(ctx, as)
+	found, p := r.findTarget(as)
 	if p != nil {
 		return nil, 0, p
 	}
@@ -49,7 +49,7 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 func (r *Reconciler) watched(namespace string) bool { return r.scope == "" || r.scope == namespace }
 
 // findTarget looks the target up, in the cache that its kind has.
-func (r *Reconciler) findTarget(ctx context.Context, as *v1.AddressableService) (target, *problem.Problem) {
+func (r *Reconciler) findTarget(as *v1.AddressableService) (target, *problem.Problem) {
 	ref := as.Spec.Ref
 	switch {
 	case ref.GroupVersionKind() == serviceKind:
@@ -57,7 +57,7 @@ func (r *Reconciler) findTarget(ctx context.Context, as *v1.AddressableService) 
 	case ref.GroupKind() == v1.Kind("AddressableService"):
 		return r.findAddressableService(as)
 	default:
-		return r.findAddressable(ctx, as)
+		return r.findAddressable(as)
 	}
 }
 
@@ -102,7 +102,7 @@ func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, 
 
 // findAddressable looks up a target of a kind that is known only from the
 // reference, by an informer that is made when a kind is first referred to.
-func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableService) (target, *problem.Problem) {
+func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *problem.Problem) {
 	ref := as.Spec.Ref
 	kind, p := r.findKind(ref.GroupVersionKind())
 	if p != nil {
@@ -119,7 +119,8 @@ func (r *Reconciler) findAddressable(ctx context.Context, as *v1.AddressableServ
 	if p := r.track(as, ref.APIVersion, namespace); p != nil {
 		return target{}, p
 	}
-	lister, err := r.addressables.Lister(ctx, kind.Resource)
+	// Whatever the error, the informer retries, and a change enqueues the object.
+	lister, err := r.addressables.Lister(kind.Resource)
 	switch {
 	case errors.Is(err, duckinformer.ErrNotSynced):
 		return target{}, problem.Newf(v1.ReasonTargetNotSynced, "%v", err)

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/kmeta"
@@ -54,6 +55,19 @@ func (w *wakers) addressableServices() []cache.ResourceEventHandler {
 // ducks wake those whose target they are.
 func (w *wakers) ducks() cache.ResourceEventHandler {
 	return w.wakes.On("Addressable", func(e telemetry.Event) { e.EnqueueObservers(schema.GroupVersionKind{}) })
+}
+
+// readable enqueues the objects whose target may be served by a resource that can be read now, or no longer.
+func (w *wakers) readable(gvr schema.GroupVersionResource) {
+	w.discovered(sets.New(gvr.GroupVersion()))
+}
+
+// discovered enqueues the objects whose target is at one of these versions.
+func (w *wakers) discovered(versions sets.Set[schema.GroupVersion]) {
+	w.wakes.EnqueueServed("Addressable", func(obj any) bool {
+		as, ok := obj.(*v1.AddressableService)
+		return ok && isOurs(obj) && versions.Has(as.Spec.Ref.GroupVersionKind().GroupVersion())
+	}, w.objects)
 }
 
 // services wake those whose target they are, the owner of the alias that they

@@ -6,8 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -15,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	fakedynamic "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/tools/cache"
 
@@ -50,7 +54,7 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wokenBy, *fakedyn
 		{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList",
 		{Group: "example.com", Version: "v1", Resource: "geese"}: "GooseList",
 	})
-	finder, err := kinds.NewFinder(cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), nil)
+	finder, err := kinds.NewFinder(ctx, cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), nil, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +68,7 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wokenBy, *fakedyn
 		tracker:      impl.Tracker,
 		config:       store,
 		objects:      informer,
-		addressables: duckinformer.New(t.Context(), client, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{}),
+		addressables: duckinformer.New(t.Context(), client, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {}),
 	}}, client
 }
 
@@ -219,25 +223,20 @@ func TestKindThatIsServedNoMoreEndsItsInformer(t *testing.T) {
 		"another is deleted": {"deleted", duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Names.Plural = "swans" }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, client := newWakers(t)
-			lists := func(resource string) (n int) {
-				gvr := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: resource}
-				if _, err := w.addressables.Lister(t.Context(), gvr); err != nil {
-					t.Fatal(err)
-				}
-				for _, action := range client.Actions() {
-					if action.Matches("list", resource) {
-						n++
-					}
-				}
-				return n
+			w, _ := newWakers(t)
+			isRead := func(resource string) bool {
+				_, err := w.addressables.Lister(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: resource})
+				return err == nil
 			}
-			ducks, geese := lists("ducks"), lists("geese")
+			if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true,
+				func(context.Context) (bool, error) { return isRead("ducks") && isRead("geese"), nil }); err != nil {
+				t.Fatal(err)
+			}
 			occurrences[tc.occurrence](w.crds(), tc.crd)
-			if got := lists("ducks") > ducks; got != tc.ends {
+			if got := !isRead("ducks"); got != tc.ends {
 				t.Errorf("another informer was needed afterwards: %t", got)
 			}
-			if lists("geese") > geese {
+			if !isRead("geese") {
 				t.Error("the informer of another resource was ended")
 			}
 			w.woken()

@@ -13,7 +13,6 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/utils/keymutex"
 
-	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/tracker"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
 	"github.com/mallard-dev/mallard/pkg/since"
@@ -41,7 +41,7 @@ type Reconciler struct {
 	failures *problem.Failures
 
 	// subjects make the informers that hold the objects of a shape.
-	subjects map[binding.Shape]duck.InformerFactory
+	subjects map[binding.Shape]*duckinformer.Factory
 
 	// written is what the caches do not have yet.
 	written *written

@@ -134,7 +134,7 @@ func (r *Reconciler) sweep(ctx context.Context, ab *v1.AddressBinding, gvk schem
 		return sweep{exists: exists, problem: p}
 	}
 	found := sweep{kind: &k, exists: true}
-	objects, p := r.list(ctx, ab, k)
+	objects, p := r.list(ab, k)
 	if p != nil {
 		found.problem = p
 		return found

@@ -10,13 +10,9 @@ import (
 	"errors"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/keymutex"
 
-	"knative.dev/pkg/apis/duck"
 	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
-	"knative.dev/pkg/client/injection/ducks/duck/v1/podspecable"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
 	namespaceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace"
@@ -27,7 +23,6 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/pkg/client/injection/ducks/duck/v1alpha1/configurable"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
@@ -55,17 +50,12 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	crds := crdinformer.Get(ctx)
 	webhooks := mutatinginformer.Get(ctx)
 
-	finder, err := kinds.NewFinder(crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery())
-	if err != nil {
-		logger.Fatalw("Setting up the look-up of kinds failed", "error", err)
-	}
 	r := &Reconciler{
 		dynamic:             dynamicclient.Get(ctx),
 		bindings:            bindings.Lister(),
 		addressableServices: addressableServices.Lister(),
 		namespaces:          namespaces.Lister(),
 		webhooks:            webhooks.Lister(),
-		kinds:               finder,
 		failures:            problem.NewFailures(),
 		written:             newWritten(),
 		patching:            keymutex.NewHashed(locks),
@@ -86,12 +76,20 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	wakes := telemetry.Instrument(ctx, impl, "AddressBinding")
 	r.tracker = impl.Tracker
 
-	w := &wakers{wakes: wakes, tracker: impl.Tracker, bindings: bindings.Informer(), kinds: finder}
-	ctx, w.stop = withSafeDucks(ctx, r.dynamic, w.subjects())
-	r.subjects = map[binding.Shape]duck.InformerFactory{
-		binding.PodTemplate:  podspecable.Get(ctx),
-		binding.CronJob:      cronJobs(ctx),
-		binding.Configurable: configurable.Get(ctx),
+	w := &wakers{wakes: wakes, tracker: impl.Tracker, bindings: bindings.Informer()}
+	finder, err := kinds.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), w.discovered)
+	if err != nil {
+		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
+	}
+	r.kinds, w.kinds = finder, finder
+	r.subjects = make(map[binding.Shape]*duckinformer.Factory)
+	for _, shape := range binding.Shapes {
+		r.subjects[shape] = duckinformer.New(ctx, r.dynamic, shape.New(), w.subjects(), w.readable)
+	}
+	w.stop = func(match func(schema.GroupVersionResource) bool) {
+		for _, factory := range r.subjects {
+			factory.Stop(match)
+		}
 	}
 	if err := errors.Join(
 		informers.Setup(bindings.Informer(), bindingIndexers(), informers.DropManagedFields, w.addressBindings()...),
@@ -103,36 +101,4 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}
 	return impl
-}
-
-// cronJobsKey is to CronJobs what the Keys of the generated packages are to other duck types: knative.dev/pkg generates none
-// for its duckv1.CronJob.
-type cronJobsKey struct{}
-
-func cronJobs(ctx context.Context) duck.InformerFactory {
-	return ctx.Value(cronJobsKey{}).(duck.InformerFactory) //nolint:forcetypeassert // withSafeDucks has put it there
-}
-
-// withSafeDucks returns a context in which the informer factories of the duck types are ours, under the keys of those that
-// injection has put there: podspecable.Get(ctx) and configurable.Get(ctx) return them. The generated ones wait for ever for an
-// object that does not fit, and cannot be stopped; see docs/adr/0005-own-duck-informers.md. They are made from the client that
-// was injected, so that a fake one is used as well. The second result stops the informers of all of them.
-func withSafeDucks(ctx context.Context, client dynamic.Interface, handler cache.ResourceEventHandler) (
-	safe context.Context, stop func(func(schema.GroupVersionResource) bool),
-) {
-	var all []*duckinformer.Factory
-	for shape, key := range map[binding.Shape]any{
-		binding.PodTemplate:  podspecable.Key{},
-		binding.CronJob:      cronJobsKey{},
-		binding.Configurable: configurable.Key{},
-	} {
-		factory := duckinformer.New(ctx, client, shape.New(), handler)
-		all = append(all, factory)
-		ctx = context.WithValue(ctx, key, factory) //nolint:fatcontext // one for each of three shapes
-	}
-	return ctx, func(match func(schema.GroupVersionResource) bool) {
-		for _, factory := range all {
-			factory.Stop(match)
-		}
-	}
 }

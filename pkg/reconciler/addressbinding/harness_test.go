@@ -22,6 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	fakedynamic "k8s.io/client-go/dynamic/fake"
 	fakekube "k8s.io/client-go/kubernetes/fake"
@@ -33,7 +35,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/keymutex"
 
-	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
@@ -106,6 +107,7 @@ var subjectLists = map[schema.GroupVersionResource]string{
 	{Group: "batch", Version: "v1", Resource: "jobs"}:        "JobList",
 	{Group: "batch", Version: "v1", Resource: "cronjobs"}:    "CronJobList",
 	{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList",
+	{Group: "example.com", Version: "v2", Resource: "ducks"}: "DuckList",
 }
 
 // builtIn is what discovery tells of the API groups of Kubernetes.
@@ -149,7 +151,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
-	finder, err := kinds.NewFinder(w.crds, w.discovery)
+	finder, err := kinds.NewFinder(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +164,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		kinds:               finder,
 		failures:            problem.NewFailures(),
 		tracker:             tracker.New(func(types.NamespacedName) {}, time.Hour),
-		subjects:            make(map[binding.Shape]duck.InformerFactory),
+		subjects:            make(map[binding.Shape]*duckinformer.Factory),
 		written:             newWritten(),
 		patching:            keymutex.NewHashed(locks),
 	}
@@ -171,7 +173,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	w.inner.troubles = problem.NewTroublesWithClock(w.clock)
 	w.inner.refused = since.NewWithClock[state](remembered, w.clock)
 	for _, shape := range binding.Shapes {
-		w.inner.subjects[shape] = duckinformer.New(ctx, w.dynamic, shape.New(), cache.ResourceEventHandlerFuncs{})
+		w.inner.subjects[shape] = duckinformer.New(ctx, w.dynamic, shape.New(), cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {})
 	}
 	generated := addressbindingreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, w.inner.bindings, w.recorder, w.inner,
 		controller.Options{FinalizerName: samples.AddressBindingFinalizerName})
@@ -182,8 +184,45 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	if err := leader.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
 		t.Fatal(err)
 	}
-	w.reconciler = generated
+	w.reconciler = &informed{Reconciler: generated, world: w}
 	return w
+}
+
+// informed waits before each reconciliation until discovery and the subjects' informers have an answer, which would enqueue the binding.
+type informed struct {
+	controller.Reconciler
+
+	world *world
+}
+
+func (i *informed) Reconcile(ctx context.Context, key string) error {
+	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
+		for _, obj := range i.world.bindings.List() {
+			ab, ok := obj.(*v1.AddressBinding)
+			if !ok {
+				continue
+			}
+			gvks := []schema.GroupVersionKind{subjectKind(ab)}
+			for _, b := range ab.Status.Bound {
+				gvks = append(gvks, schema.FromAPIVersionAndKind(b.APIVersion, b.Kind))
+			}
+			for _, gvk := range gvks {
+				if _, err := i.world.inner.kinds.Find(gvk); errors.Is(err, kinds.ErrNotKnown) {
+					return false, nil
+				}
+				if k, _, p := i.world.inner.findKind(gvk, true); p == nil {
+					if _, err := i.world.inner.subjects[binding.ShapeOf(k.GroupKind, k.Labels)].Lister(k.Resource); errors.Is(err, duckinformer.ErrNotSynced) {
+						return false, nil
+					}
+				}
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return i.Reconciler.Reconcile(ctx, key)
 }
 
 // updateStatus writes the status and nothing else, as the API server does; the

@@ -6,15 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/kmeta"
 
@@ -45,7 +44,8 @@ func (r *Reconciler) findKind(gvk schema.GroupVersionKind, anyVersion bool) (kin
 		exists := len(notServed.Versions) > 0
 		return kind{}, exists, problem.Newf(v1.ReasonSubjectKindNotFound, "%v", notServed)
 	case err != nil:
-		return kind{}, true, problem.Failed(v1.ReasonSubjectUnavailable, err)
+		// Discovery is retried in the background; its answer enqueues the binding.
+		return kind{}, true, problem.Newf(v1.ReasonSubjectUnavailable, "%v", err)
 	case !served.Namespaced:
 		return kind{}, false, problem.Newf(v1.ReasonSubjectNotPodSpecable,
 			"objects of %s are in no namespace, so there are none beside the binding", gvk.GroupKind())
@@ -57,20 +57,20 @@ func (r *Reconciler) findKind(gvk schema.GroupVersionKind, anyVersion bool) (kin
 
 // list returns the objects of a kind in the namespace of a binding, by their names: as they were last written, and as a
 // *duckinformer.Malformed what does not fit the shape of the kind. Those that are being deleted are left out.
-func (r *Reconciler) list(ctx context.Context, ab *v1.AddressBinding, k kind) ([]kmeta.Accessor, *problem.Problem) {
+func (r *Reconciler) list(ab *v1.AddressBinding, k kind) ([]kmeta.Accessor, *problem.Problem) {
 	shape := binding.ShapeOf(k.GroupKind, k.Labels)
-	informer, _, err := r.subjects[shape].Get(ctx, k.Resource)
+	// Whatever the error, the informer retries, and a change enqueues the binding.
+	lister, err := r.subjects[shape].Lister(k.Resource)
 	switch {
 	case apierrors.IsForbidden(err):
-		return nil, r.forbidden(ab, "the operator may not list %s; grant list, watch and patch in a ClusterRole labelled %s=true",
+		return nil, problem.Newf(v1.ReasonSubjectForbidden, "the operator may not list %s; grant list, watch and patch in a ClusterRole labelled %s=true",
 			k.Resource.GroupResource(), shape.RoleLabelKey())
 	case apierrors.IsNotFound(err):
-		// The CRD went away after it was looked up; its deletion wakes us.
 		return nil, problem.Newf(v1.ReasonSubjectKindNotFound, "%v", &kinds.NotServedError{Kind: k.WithVersion(k.Resource.Version)})
 	case err != nil:
-		return nil, problem.Failed(v1.ReasonSubjectUnavailable, err)
+		return nil, problem.Newf(v1.ReasonSubjectUnavailable, "%v", err)
 	}
-	objs, err := informer.GetIndexer().ByIndex(cache.NamespaceIndex, ab.Namespace)
+	objs, err := lister.ByNamespace(ab.Namespace).List(labels.Everything())
 	if err != nil {
 		return nil, problem.Failed(v1.ReasonSubjectUnavailable, fmt.Errorf("listing %s: %w", k.Resource.GroupResource(), err))
 	}

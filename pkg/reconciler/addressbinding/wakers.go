@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/apis/duck"
@@ -99,6 +100,31 @@ func (w *wakers) subjects() cache.ResourceEventHandler {
 func subjectsAlike(a, b metav1.Object) bool {
 	return a.GetUID() == b.GetUID() && a.GetGeneration() != 0 && a.GetGeneration() == b.GetGeneration() &&
 		(a.GetDeletionTimestamp() == nil) == (b.GetDeletionTimestamp() == nil) && maps.Equal(a.GetLabels(), b.GetLabels())
+}
+
+// readable enqueues the bindings whose subjects may be served by a resource that can be read now, or no longer.
+func (w *wakers) readable(gvr schema.GroupVersionResource) {
+	w.discovered(sets.New(gvr.GroupVersion()))
+}
+
+// discovered enqueues the bindings that have, or had, subjects in the group of one of these versions.
+func (w *wakers) discovered(versions sets.Set[schema.GroupVersion]) {
+	groups := sets.New[string]()
+	for gv := range versions {
+		groups.Insert(gv.Group)
+	}
+	w.wakes.EnqueueServed("Subject", func(obj any) bool {
+		ab, ok := obj.(*v1.AddressBinding)
+		if !ok {
+			return false
+		}
+		for kind := range subjectKinds(ab) {
+			if groups.Has(schema.ParseGroupKind(kind).Group) {
+				return true
+			}
+		}
+		return false
+	}, w.bindings)
 }
 
 // namespaces: one that opts in or out, of bindings or of webhooks, or begins to go, wakes all bindings in it.

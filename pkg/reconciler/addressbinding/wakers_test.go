@@ -6,8 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	fakekube "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
@@ -54,10 +58,17 @@ func newWakers(t *testing.T, objs ...*v1.AddressBinding) *wokenBy {
 	}
 	discovery := &fakediscovery.FakeDiscovery{Fake: &fakekube.NewSimpleClientset().Fake}
 	discovery.Resources = builtIn
-	finder, err := kinds.NewFinder(cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), discovery)
+	finder, err := kinds.NewFinder(ctx, cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
+		_, err := finder.Find(subjectKind(object("a")))
+		return err == nil, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	discovery.ClearActions()
 	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)})
 	w := &wokenBy{impl: impl, discovery: discovery}
 	w.wakers = &wakers{
