@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -25,6 +27,18 @@ var (
 	deployment = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 	goose      = schema.GroupVersionKind{Group: "aggregated.example.com", Version: "v1", Kind: "Goose"}
 )
+
+// fakeClock counts the timers that were created.
+type fakeClock struct {
+	*clocktesting.FakeClock
+
+	timers atomic.Int64
+}
+
+func (c *fakeClock) NewTimer(d time.Duration) clock.Timer {
+	defer c.timers.Add(1)
+	return c.FakeClock.NewTimer(d)
+}
 
 // fakeCluster answers discovery. Its fields may be changed with mu held.
 type fakeCluster struct {
@@ -87,7 +101,7 @@ var (
 	geese       = serves(goose, "geese")
 )
 
-func newDiscovering(t *testing.T, cluster *fakeCluster) (*Finder, *clocktesting.FakeClock) {
+func newDiscovering(t *testing.T, cluster *fakeCluster) (*Finder, *fakeClock) {
 	t.Helper()
 	finder, err := NewFinder(t.Context(), cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), cluster, func(gvs sets.Set[schema.GroupVersion]) {
 		cluster.mu.Lock()
@@ -97,13 +111,13 @@ func newDiscovering(t *testing.T, cluster *fakeCluster) (*Finder, *clocktesting.
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := clocktesting.NewFakeClock(time.Unix(1000, 0))
+	clock := &fakeClock{FakeClock: clocktesting.NewFakeClock(time.Unix(1000, 0))}
 	finder.clock = clock
 	return finder, clock
 }
 
 // requestsWithin lets time pass in small steps, each once discovery waits for it, and returns how many requests that took.
-func requestsWithin(t *testing.T, clock *clocktesting.FakeClock, cluster *fakeCluster, d time.Duration) int {
+func requestsWithin(t *testing.T, clock *fakeClock, cluster *fakeCluster, d time.Duration) int {
 	t.Helper()
 	before, _ := cluster.count()
 	for range int(d / time.Second) {
@@ -190,10 +204,11 @@ func TestFind_OneGroupFails_OthersAreServed(t *testing.T) {
 	if _, err := mustFind(t, finder, deployment); err != nil {
 		t.Errorf("Find() = %v", err)
 	}
+	timers := clock.timers.Load()
 	if _, err := finder.Find(goose); !apierrors.IsServiceUnavailable(err) {
 		t.Errorf("Find() = %v, want why its discovery failed", err)
 	}
-	eventually(t, "discovery is to be repeated soon", func() bool { return len(finder.doubted) == 0 })
+	eventually(t, "discovery is to be repeated soon", func() bool { return clock.timers.Load() > timers })
 	if _, err := finder.Find(goose.GroupKind().WithVersion("v2")); !isNotServed(err) {
 		t.Errorf("Find() = %v, want that another version is not served", err)
 	}
