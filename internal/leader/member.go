@@ -63,6 +63,10 @@ func (m *member) Reconcile(ctx context.Context, key string) error {
 	}
 	ctx, leave, ok := m.leader.shareOf(types.NamespacedName{Namespace: namespace, Name: name}).gate.enter(ctx)
 	if !ok {
+		// Keys that wait for a short queue, see package backlog, wait for this one as well.
+		if f, ok := m.inner.(interface{ Feed() }); ok {
+			f.Feed()
+		}
 		return controller.NewSkipKey(key)
 	}
 	defer leave()

@@ -100,7 +100,7 @@ func (w *Wakes) wrap(inner controller.Reconciler) controller.Reconciler {
 // Reconcile implements controller.Reconciler.
 func (o *observed) Reconcile(ctx context.Context, key string) error {
 	w := o.wakes
-	defer w.backlog.Feed()
+	defer o.Feed()
 	name, err := nameOf(key)
 	if err != nil {
 		return err
@@ -137,6 +137,9 @@ func (o *observed) Reconcile(ctx context.Context, key string) error {
 	o.ended(ctx, span, name, time.Since(start), err)
 	return err
 }
+
+// Feed is called by whatever takes a key from the queue and does not reconcile it.
+func (o *observed) Feed() { o.wakes.backlog.Feed() }
 
 // ended tells how a pass ended. It runs before the queue learns of it.
 func (o *observed) ended(ctx context.Context, span trace.Span, key types.NamespacedName, took time.Duration, err error) {
