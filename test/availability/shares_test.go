@@ -11,12 +11,12 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/test/harness"
 	"github.com/mallard-dev/mallard/test/harness/words"
@@ -36,11 +36,7 @@ func threeControllers(t *testing.T) *harness.Env {
 // rollOut sets the number of buckets and restarts one controller after the other.
 func rollOut(t *testing.T, env *harness.Env, buckets int) {
 	t.Helper()
-	patch := fmt.Appendf(nil, `{"data":{"buckets":"%d"}}`, buckets)
-	_, err := env.Kube.CoreV1().ConfigMaps(env.SystemNamespace).Patch(t.Context(), "config-leader-election", types.MergePatchType, patch, metav1.PatchOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env.SetConfig(t, "config-leader-election", map[string]string{"buckets": strconv.Itoa(buckets)})
 	for _, name := range replicas {
 		env.Process(t, name).Restart(t)
 	}
@@ -166,34 +162,49 @@ func TestBuckets_RolledOutAndBack_EachReplicaLeadsAShare(t *testing.T) {
 // TestBuckets_ReplicasKilledAtRandom_OneWriterPerObject kills replicas for 60 s while 3,000 objects are created.
 func TestBuckets_ReplicasKilledAtRandom_OneWriterPerObject(t *testing.T) {
 	t.Parallel()
-	const objects, attack = 3000, 60 * time.Second
+	const objects, attack, streams = 3000, 60 * time.Second, 4
 	env := threeControllers(t)
 	rollOut(t, env, 3)
 	awaitShares(t, env, 3)
 	mark := env.Mark(t)
-	ns := env.Namespace(t)
-	stream := words.StartStream(t, env, ns, attack/objects)
-	// Half of the kills last longer than a lease, so that the share moves.
+	// Half of the replicas that are killed stay away for longer than a lease, so that their shares move.
 	kills := harness.Every(t, time.Second, func(ctx context.Context, _ int) error {
 		victim := env.Process(t, replicas[rand.IntN(len(replicas))])
 		victim.Kill(t)
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Duration(rand.Int64N(int64(2 * leaseDuration)))):
-		}
+		<-time.After(time.Duration(rand.Int64N(int64(2 * leaseDuration))))
 		return victim.TryStart(t)
 	})
-	harness.EventuallyWithin(t, 2*attack, "all objects are created", func(context.Context) error {
-		if made := stream.Made(); made < objects {
-			return fmt.Errorf("there are %d of %d", made, objects)
+	made := map[string]*words.Stream{}
+	var changing string
+	for range streams {
+		changing = env.Namespace(t)
+		made[changing] = words.StartStream(t, env, changing, streams*attack/objects)
+	}
+	// The target of a quarter of the objects is deleted and created again and again, so that different processes write the same object.
+	changes := harness.Every(t, 5*time.Second, func(ctx context.Context, n int) error {
+		if n%2 == 0 {
+			return env.Kube.CoreV1().Services(changing).Delete(ctx, "target", metav1.DeleteOptions{})
 		}
-		return nil
+		_, err := env.TryApply(t, changing, words.Target)
+		return err
 	})
+	for _, stream := range made {
+		harness.EventuallyWithin(t, 4*attack, "all objects are created", func(context.Context) error {
+			if n := stream.Made(); n < objects/streams {
+				return fmt.Errorf("there are %d of %d", n, objects/streams)
+			}
+			return nil
+		})
+	}
 	times, failures := kills.Stop()
-	for _, err := range failures {
+	_, more := changes.Stop()
+	for _, err := range append(failures, more...) {
 		t.Error(err)
 	}
-	words.AwaitReady(t, env, ns, len(stream.Stop(t)))
+	env.Apply(t, changing, words.Target)
+	for ns, stream := range made {
+		words.AwaitReady(t, env, ns, len(stream.Stop(t)))
+	}
 	t.Logf("replicas were killed %d times", len(times))
 	awaitShares(t, env, 3)
 	checkOneWriterAtATime(t, mark)

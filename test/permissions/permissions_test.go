@@ -53,7 +53,7 @@ func TestEveryGrantIsUsedAndNoneIsMissing(t *testing.T) {
 		used := slices.ContainsFunc(entries, func(e harness.AuditEntry) bool {
 			return e.User == env.User(g.account) && g.usedBy(e)
 		})
-		if !used && !g.checkedByAdmission() {
+		if !used && !g.checkedByAdmission() && !g.ofMoreBuckets() {
 			t.Errorf("granted but never used: %s", g)
 		}
 	}

@@ -9,8 +9,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/pkg/binding"
@@ -32,6 +35,37 @@ func TestTheControllerIsReadyOnceEachCacheIsFilled(t *testing.T) {
 		controller.awaitReady(t)
 		controller.Stop(t)
 	}
+}
+
+// A rollout then keeps the Pods that can still lead.
+func TestController_RoleWithoutLeases_IsNotReadyAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.Without("controller"))
+	controller := newProbed(t, env, "controller")
+	roles := env.Kube.RbacV1().Roles(env.SystemNamespace)
+	role, err := roles.Get(t.Context(), "controller", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	complete := role.Rules
+	role.Rules = slices.DeleteFunc(slices.Clone(complete), func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "leases") })
+	if role, err = roles.Update(t.Context(), role, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	started := controller.start(t)
+	harness.Eventually(t, "the log says why", func(context.Context) error {
+		if log := controller.Log(t); !strings.Contains(log, "A request for leases failed") || !strings.Contains(log, `"reason":"Forbidden"`) {
+			return errors.New("it does not")
+		}
+		return nil
+	})
+	controller.awaitUnready(t, "leases have not been read yet")
+	role.Rules = complete
+	if _, err := roles.Update(t.Context(), role, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	started()
+	controller.awaitReady(t)
 }
 
 const definition = "addressableservices.samples.knative.dev"
