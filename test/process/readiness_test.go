@@ -53,13 +53,13 @@ func TestController_RoleWithoutLeases_IsNotReadyAndSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	started := controller.start(t)
+	controller.awaitUnready(t, "leases have not been read yet")
 	harness.Eventually(t, "the log says why", func(context.Context) error {
 		if log := controller.Log(t); !strings.Contains(log, "A request for leases failed") || !strings.Contains(log, `"reason":"Forbidden"`) {
 			return errors.New("it does not")
 		}
 		return nil
 	})
-	controller.awaitUnready(t, "leases have not been read yet")
 	role.Rules = complete
 	if _, err := roles.Update(t.Context(), role, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
