@@ -168,7 +168,7 @@ func TestBuckets_ReplicasKilledAtRandom_OneWriterPerObject(t *testing.T) {
 	awaitShares(t, env, 3)
 	mark := env.Mark(t)
 	// Half of the replicas that are killed stay away for longer than a lease, so that their shares move.
-	kills := harness.Every(t, time.Second, func(ctx context.Context, _ int) error {
+	kills := harness.Every(t, time.Second, func(context.Context, int) error {
 		victim := env.Process(t, replicas[rand.IntN(len(replicas))])
 		victim.Kill(t)
 		<-time.After(time.Duration(rand.Int64N(int64(2 * leaseDuration))))
