@@ -131,7 +131,8 @@ func TestDefaulting_PatchesOnlyWhatSetDefaultsChanges(t *testing.T) {
 			`{"metadata":{` + classed + `},"spec":{"ref":{"namespace":""},"visibility":"ClusterLocal"}}`},
 		"fields of a later release": {"v1", "AddressableService",
 			`{"metadata":{"later":1},"spec":{"later":{"a":[1]},"ref":{"later":""},"ports":[{"later":true}]},"status":{"later":null}}`,
-			`{"metadata":{"later":1,` + classed + `},"spec":{"later":{"a":[1]},"ref":{"later":""},"ports":[{"later":true}],"visibility":"ClusterLocal"},"status":{"later":null}}`},
+			`{"metadata":{"later":1,` + classed + `},"spec":{"later":{"a":[1]},"ref":{"later":""},"ports":[{"later":true}],` +
+				`"visibility":"ClusterLocal"},"status":{"later":null}}`},
 		"another kind": {"v1", "AddressBinding", `{"metadata":{"namespace":"ns"}}`,
 			`{"metadata":{"namespace":"ns",` + finalizer + `},"spec":{"subject":{"namespace":"ns"},"variable":"K_ADDRESS"}}`},
 		"a kind without rules": {"v1alpha1", "SimpleDeployment", `{"spec":{}}`, `{"spec":{}}`},
@@ -160,7 +161,8 @@ func TestDefaulting_UpdateThatLeavesTheClassOut_KeepsIt(t *testing.T) {
 func TestValidation_ObjectOfALaterRelease_IsAccepted(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
-	const object = `{"metadata":{"namespace":"ns","name":"a","later":1},"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"s"}},"status":{"later":1}}`
+	const object = `{"metadata":{"namespace":"ns","name":"a","later":1},"status":{"later":1},
+		"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"s"}}}`
 	impl := NewValidationController(ctx, nil)
 	if response := admit(t, impl, kindOf("v1", "AddressableService"), object, object); !response.Allowed {
 		t.Errorf("rejected: %v", response.Result)
@@ -183,7 +185,8 @@ func TestValidation_Warnings_ReachTheAPIServer(t *testing.T) {
 	server.InformersHaveSynced()
 	body, err := json.Marshal(admissionv1.AdmissionReview{Request: &admissionv1.AdmissionRequest{
 		Operation: admissionv1.Create, Kind: kindOf("v1", "AddressableService"),
-		Object: runtime.RawExtension{Raw: []byte(`{"metadata":{"namespace":"ns","name":"a","annotations":{"samples.knative.dev/addressableservice.class":"malard"}},
+		Object: runtime.RawExtension{Raw: []byte(`{"metadata":{"namespace":"ns","name":"a",
+			"annotations":{"samples.knative.dev/addressableservice.class":"malard"}},
 			"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"s"}}}`)},
 	}})
 	if err != nil {

@@ -80,6 +80,9 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 	ca, other := newIssuer(t), newIssuer(t)
 	apiServer := ca.client(t, "kube-apiserver", "apiserver.example.com")
 	serving := certificate(t, "webhook", time.Hour)
+	named := func(names string) map[string][]byte {
+		return map[string][]byte{clientCA: ca.pem(), clientNames: []byte(names)}
+	}
 
 	for name, tc := range map[string]struct {
 		added  map[string][]byte
@@ -90,9 +93,9 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 	}{
 		"without a CA, anybody":             {nil, nil, "/validation", http.StatusOK},
 		"the API server":                    {map[string][]byte{clientCA: ca.pem()}, apiServer, "/validation", http.StatusOK},
-		"by its common name":                {map[string][]byte{clientCA: ca.pem(), clientNames: []byte("a, kube-apiserver\n")}, apiServer, "/validation", http.StatusOK},
-		"by its DNS name":                   {map[string][]byte{clientCA: ca.pem(), clientNames: []byte("apiserver.example.com")}, apiServer, "/validation", http.StatusOK},
-		"another name of the same CA":       {map[string][]byte{clientCA: ca.pem(), clientNames: []byte("kube-apiserver")}, ca.client(t, "kubelet", "a"), "/validation", http.StatusUnauthorized},
+		"by its common name":                {named("a, kube-apiserver\n"), apiServer, "/validation", http.StatusOK},
+		"by its DNS name":                   {named("apiserver.example.com"), apiServer, "/validation", http.StatusOK},
+		"another name of the same CA":       {named("kube-apiserver"), ca.client(t, "kubelet", "a"), "/validation", http.StatusUnauthorized},
 		"no certificate":                    {map[string][]byte{clientCA: ca.pem()}, nil, "/validation", http.StatusUnauthorized},
 		"no certificate, unknown path":      {map[string][]byte{clientCA: ca.pem()}, nil, "/unknown", http.StatusUnauthorized},
 		"no certificate, conversion":        {map[string][]byte{clientCA: ca.pem()}, nil, "/conversion", http.StatusOK},

@@ -168,7 +168,8 @@ func TestPodsAskForWhatTheyNeedAndNoMore(t *testing.T) {
 			"asks for CPU and memory": !container.Resources.Requests.Cpu().IsZero() && !container.Resources.Requests.Memory().IsZero(),
 			"has a limit of memory":   !container.Resources.Limits.Memory().IsZero(),
 			"tells the Go runtime its memory limit": slices.ContainsFunc(container.Env, func(e corev1.EnvVar) bool {
-				return e.Name == "GOMEMLIMIT" && e.ValueFrom != nil && e.ValueFrom.ResourceFieldRef != nil && e.ValueFrom.ResourceFieldRef.Resource == "limits.memory"
+				ref := e.ValueFrom
+				return e.Name == "GOMEMLIMIT" && ref != nil && ref.ResourceFieldRef != nil && ref.ResourceFieldRef.Resource == "limits.memory"
 			}),
 			"has no limit of CPU":            container.Resources.Limits.Cpu().IsZero(),
 			"has a priority class":           i.objects["PriorityClass "+pod.PriorityClassName] != nil,
