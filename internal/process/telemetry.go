@@ -16,6 +16,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/mallard-dev/mallard/internal/operatorconfig"
+	"github.com/mallard-dev/mallard/pkg/problem"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
@@ -30,6 +31,7 @@ func withTelemetry(cfg *rest.Config, readiness *Readiness, configMaps []string, 
 	if err := telemetry.ObserveReadiness(readiness.Check); err != nil {
 		return nil, err
 	}
+	cfg.Wrap(problem.Transport)
 	cfg.Wrap(telemetry.Transport)
 	wrapped := make([]injection.ControllerConstructor, 0, len(ctors))
 	for _, ctor := range ctors {

@@ -22,6 +22,8 @@ SPDX-License-Identifier: Apache-2.0
 // requeued with a delay, which no other object affects. [Failures.Guard] does the same for the requests of the generated
 // reconciler, and limits a failing object to one reconciliation per second.
 //
+// client-go sleeps in the worker if a response has a Retry-After header; [Transport] leaves the delay to the back-off.
+//
 // A user can create thousands of objects that the API server refuses because of a quota or policy. Retries of such objects are
 // paced per namespace. As soon as one succeeds, the others are enqueued, four for each success.
 //
