@@ -52,7 +52,6 @@ type Reconciler struct {
 var (
 	_ addressableservicereconciler.Interface = (*Reconciler)(nil)
 	_ addressableservicereconciler.Finalizer = (*Reconciler)(nil)
-	_ reconciler.OnDeletionInterface         = (*Reconciler)(nil)
 )
 
 // ReconcileKind implements the generated Interface. It is called with a copy of

@@ -5,28 +5,34 @@ SPDX-License-Identifier: Apache-2.0
 
 // Package addressableservice reconciles AddressableServices of our class: it
 // finds the address that spec.ref leads to, writes it to the status, and
-// publishes it under an alias when asked.
+// publishes it under an alias if requested.
 //
-// One pass is two steps, each of which marks one condition, and then the events
-// of what changed:
+// A reconciliation consists of two steps, each of which marks one condition, and
+// then emits events for the conditions that changed:
 //
-//	resolve (target.go)  what does spec.ref lead to?      TargetResolved
+//	resolve (target.go)   where does spec.ref lead?          TargetResolved
 //	    reference ── policy ── cycle ── kind ── object ── addresses.go (pure)
-//	publish (publish.go) does the alias point there?       Published
-//	    aliases of ours that are not wanted are removed first
+//	publish (publish.go)  does the alias point there?        Published
+//	    the requested alias is written, then others are deleted
 //
-//	             target there                         spec.publish
-//	Unknown ───────────────────► TargetResolved=True ──────────────► alias written ► Published=True
-//	   │                           │        ▲                              │
-//	   │ anything missing          │ target goes, address goes with it     │ taken, no directory
-//	   ▼                           ▼        │ target comes                 ▼
-//	TargetResolved=False ◄─────────┴────────┘                       Published=False
+// Only a positive answer removes an address; only the spec removes an alias:
 //
-// A pass looks at informer caches (and asks discovery for a kind that no CRD defines),
-// and never waits for something to happen: what it found missing is watched, and wakes it (controller.go says
-// by which informer). Only what no watch tells, like a permission that is
-// missing, is looked at again after a while.
+//	                      look-up failed
+//	         ┌───────────────────────────────────┐
+//	         ▼                                   │
+//	TargetResolved=Unknown ── address found ─► TargetResolved=True ──► alias written ──► Published=True
+//	 last addresses stay                         ▲    │                    │                  │
+//	         │                                   │    │ known to have      │ taken,           │ publish unset,
+//	         │ known to have no address          │    ▼ no address         ▼ no directory     ▼ renamed, deleted
+//	         └─────────────────────────────► TargetResolved=False    Published=False     alias deleted
+//	                                          addresses removed       alias stays
+//	                                          Published=Unknown,
+//	                                          alias stays
 //
-// Whether traffic reaches an address is not its job, nor is making the target's
-// endpoints ready or a public host name resolvable.
+// A reconciliation reads informer caches and never waits: a missing object is
+// watched, and its event enqueues the object (controller.go lists the informers).
+// Failed requests are retried by package problem.
+//
+// Reachability of the address, readiness of the target's endpoints and DNS of
+// public host names are out of scope; see docs/spec/addressableservice.md.
 package addressableservice

@@ -17,12 +17,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
+
+var _ reconciler.OnDeletionInterface = (*Reconciler)(nil)
 
 // ObserveDeletion implements reconciler.OnDeletionInterface. It is called when the cache does not have an object,
 // which may leave aliases behind: its finalizer was removed by hand, or its namespace was finalized by force.

@@ -1,0 +1,52 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// The namespace's deletion removes the target before most of its objects. The controller knows that they are about to be deleted as
+// well: Kubernetes begins 5 s after the namespace got its deletionTimestamp.
+func TestNamespaceIsDeleted_ManyObjects_NoStatusUpdate(t *testing.T) {
+	t.Parallel()
+	const objects = 200
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	var manifests []string
+	for i := range objects {
+		manifests = append(manifests, object(fmt.Sprintf("it-%d", i), toService("target")))
+	}
+	env.Apply(t, ns, service("target", onePort))
+	refs := env.Apply(t, ns, strings.Join(manifests, and))
+	for _, ref := range refs {
+		env.Await(t, ref, harness.Ready)
+	}
+
+	mark := env.Mark(t)
+	namespace := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: ns}
+	env.Delete(t, namespace)
+	env.AwaitWithin(t, 2*time.Minute, namespace, harness.Gone)
+	ofObjects := func(e harness.AuditEntry) bool { return e.Namespace == ns && e.Resource == "addressableservices" }
+	updates, patches := 0, 0
+	for _, e := range mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller")), ofObjects) {
+		if e.Verb == "patch" {
+			patches++
+		} else {
+			updates++
+		}
+	}
+	if updates != 0 || patches != objects {
+		t.Errorf("the controller sent %d updates and %d patches, want none and one for each finalizer", updates, patches)
+	}
+}
