@@ -29,7 +29,8 @@ func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (kinds.Served, *probl
 		return kinds.Served{}, problem.Newf(v1.ReasonTargetNotSynced, "%v", err)
 	}
 	if err != nil {
-		return kinds.Served{}, problem.Failed(v1.ReasonTargetUnavailable, err)
+		// Discovery is retried in the background, and its answer enqueues the object.
+		return kinds.Served{}, problem.Newf(v1.ReasonTargetUnavailable, "%v", err)
 	}
 	if kind.BuiltIn {
 		return kinds.Served{}, problem.Newf(v1.ReasonTargetNotAddressable,

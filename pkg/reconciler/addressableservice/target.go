@@ -119,20 +119,18 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *proble
 	if p := r.track(as, ref.APIVersion, namespace); p != nil {
 		return target{}, p
 	}
-	// Whatever the error, the informer retries, and a change enqueues the object.
+	// Whatever the error, the informer retries, and its success enqueues the object.
 	lister, err := r.addressables.Lister(kind.Resource)
 	switch {
 	case errors.Is(err, duckinformer.ErrNotSynced):
 		return target{}, problem.Newf(v1.ReasonTargetNotSynced, "%v", err)
 	case apierrors.IsForbidden(err):
-		p := problem.Newf(v1.ReasonTargetForbidden,
+		return target{}, problem.Newf(v1.ReasonTargetForbidden,
 			"the operator is not authorized to list %s; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
 			kind.Resource.GroupResource())
-		p.Recheck = problem.LastRecheck
-		return target{}, p
 	case err != nil:
 		// Also if the answer is 404: whether the kind is served is up to its CRD and to discovery.
-		return target{}, problem.Failed(v1.ReasonTargetUnavailable, err)
+		return target{}, problem.Newf(v1.ReasonTargetUnavailable, "%v", err)
 	}
 
 	var obj runtime.Object
