@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package simpledeployment
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 var (
@@ -172,5 +174,28 @@ func TestRefused(t *testing.T) {
 	}
 	if refused(errInduced) {
 		t.Error("an error without an answer of the API server is taken for a refusal")
+	}
+}
+
+// Each status update enqueues the object, and the API server may word the same refusal differently each time.
+func TestReconcile_RefusalIsWordedDifferently_StatusIsWrittenOnce(t *testing.T) {
+	w := newWorld(t, object(2))
+	tries, written := 0, 0
+	w.kube.PrependReactor("patch", "pods", func(clientgotesting.Action) (bool, runtime.Object, error) {
+		tries++
+		return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), "it", fmt.Errorf("exceeded quota, request %d", tries))
+	})
+	w.samples.PrependReactor("update", "simpledeployments", func(action clientgotesting.Action) (bool, runtime.Object, error) {
+		written++
+		return false, nil, w.objects.Update(action.(clientgotesting.UpdateAction).GetObject())
+	})
+	const reconciliations = 3
+	for range reconciliations {
+		if err := w.reconcile(t.Context()); !problem.IsRetry(err) {
+			t.Errorf("the reconciliation ends with %v, want that it is retried", err)
+		}
+	}
+	if tries != reconciliations || written != 1 {
+		t.Errorf("%d tries and %d status updates, want %d and 1", tries, written, reconciliations)
 	}
 }
