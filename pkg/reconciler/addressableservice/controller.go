@@ -22,6 +22,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
@@ -56,9 +57,10 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	}
 
 	writes := freshness.NewWrites()
+	recording := freshness.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
 	var store *config.Store
 	var wakes *telemetry.Wakes
-	impl := addressableservicereconciler.NewImpl(withRecordedWrites(ctx, writes), r, samples.ClassMallard, func(*controller.Impl) controller.Options {
+	impl := addressableservicereconciler.NewImpl(recording, r, samples.ClassMallard, func(*controller.Impl) controller.Options {
 		// What the config map says goes into the status of every object of our class.
 		resync := func(name string, _ any) { wakes.EnqueueConfigured(name, isOurs, addressableServices.Informer()) }
 		store = config.NewStore(logger.Named("config-store"), resync)

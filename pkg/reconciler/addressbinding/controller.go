@@ -23,6 +23,8 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/binding"
+	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
+	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
@@ -65,7 +67,8 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	}
 
 	writes := freshness.NewWrites()
-	impl := addressbindingreconciler.NewImpl(withRecordedWrites(ctx, writes), r, func(*controller.Impl) controller.Options {
+	recording := freshness.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
+	impl := addressbindingreconciler.NewImpl(recording, r, func(*controller.Impl) controller.Options {
 		return controller.Options{FinalizerName: samples.AddressBindingFinalizerName}
 	})
 	generated, ok := impl.Reconciler.(freshness.LeaderAware)

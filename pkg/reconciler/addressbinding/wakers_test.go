@@ -69,7 +69,8 @@ func newWakers(t *testing.T, objs ...*v1.AddressBinding) *wokenBy {
 		t.Fatal(err)
 	}
 	discovery.ClearActions()
-	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)})
+	// With so many workers no key waits outside the queue.
+	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx), Concurrency: 100})
 	w := &wokenBy{impl: impl, discovery: discovery}
 	w.wakers = &wakers{
 		wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), tracker: impl.Tracker, bindings: informer, kinds: finder,

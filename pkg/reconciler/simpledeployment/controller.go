@@ -20,6 +20,8 @@ import (
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
+	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
+	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	simpledeploymentinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	"github.com/mallard-dev/mallard/pkg/freshness"
@@ -47,7 +49,8 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	}
 
 	writes := freshness.NewWrites()
-	impl := simpledeploymentreconciler.NewImpl(withRecordedWrites(ctx, writes), r, func(*controller.Impl) controller.Options {
+	recording := freshness.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
+	impl := simpledeploymentreconciler.NewImpl(recording, r, func(*controller.Impl) controller.Options {
 		return controller.Options{PromoteFunc: func(reconciler.Bucket) { children.Promoted() }}
 	})
 	generated, ok := impl.Reconciler.(freshness.LeaderAware)
