@@ -32,6 +32,7 @@ type apiServer struct {
 	mu       sync.Mutex
 	version  int
 	objects  map[string]object      // by name, all of one resource
+	history  []event                // what happened, one for each version
 	watchers map[chan event]bool    // the watches that are open
 	refusal  *apierrors.StatusError // the answer to everything, if set
 	hold     chan struct{}          // if set, nothing is answered before it is closed
@@ -39,6 +40,7 @@ type apiServer struct {
 	lists    int                    // how many lists were asked for
 	watches  int                    // how many watches were asked for
 
+	failures      int                    // how many requests are answered with errNotConverted before all else
 	refuseWatches *apierrors.StatusError // the answer to watches, if set
 }
 
@@ -93,6 +95,7 @@ func (s *apiServer) put(obj object) {
 		e.Type = "MODIFIED"
 	}
 	s.objects[name] = obj
+	s.history = append(s.history, e)
 	s.tell(e)
 }
 
@@ -102,7 +105,9 @@ func (s *apiServer) remove(name string) {
 	obj := s.objects[name]
 	delete(s.objects, name)
 	s.version++
-	s.tell(event{Type: "DELETED", Object: obj})
+	e := event{Type: "DELETED", Object: obj}
+	s.history = append(s.history, e)
+	s.tell(e)
 }
 
 // refuse answers everything with an error from now on, nil with no error, and
@@ -121,6 +126,14 @@ func (s *apiServer) tell(e event) {
 	for w := range s.watchers {
 		w <- e
 	}
+}
+
+// failNext answers the next n requests with an error, and ends what is being watched.
+func (s *apiServer) failNext(n int) {
+	s.mu.Lock()
+	s.failures = n
+	s.mu.Unlock()
+	s.refuse(nil)
 }
 
 // expire ends what is being watched, because the version is too old.
@@ -164,6 +177,10 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if watch && refusal == nil {
 		refusal = s.refuseWatches
 	}
+	if s.failures > 0 {
+		s.failures--
+		refusal = errNotConverted
+	}
 	s.mu.Unlock()
 
 	if hold != nil && strings.HasSuffix(r.URL.Path, s.holds) {
@@ -174,11 +191,14 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch {
+	case refusal == errNoAnswer:
+		panic(http.ErrAbortHandler)
 	case refusal != nil:
 		w.WriteHeader(int(refusal.ErrStatus.Code))
 		write(w, refusal.ErrStatus)
 	case watch:
-		s.watch(w, r, query.Get("sendInitialEvents") == "true")
+		since, _ := strconv.Atoi(query.Get("resourceVersion"))
+		s.watch(w, r, since, query.Get("sendInitialEvents") == "true")
 	default:
 		write(w, s.list())
 	}
@@ -197,7 +217,7 @@ func (s *apiServer) list() object {
 	}
 }
 
-func (s *apiServer) watch(w http.ResponseWriter, r *http.Request, initial bool) {
+func (s *apiServer) watch(w http.ResponseWriter, r *http.Request, since int, initial bool) {
 	events := make(chan event, 100)
 	s.mu.Lock()
 	if initial {
@@ -211,6 +231,10 @@ func (s *apiServer) watch(w http.ResponseWriter, r *http.Request, initial bool) 
 				"annotations":     object{metav1.InitialEventsAnnotationKey: "true"},
 			},
 		}}
+	} else {
+		for _, e := range s.history[since:] {
+			events <- e
+		}
 	}
 	s.watchers[events] = true
 	s.mu.Unlock()
@@ -257,8 +281,14 @@ var refusals = map[string]struct {
 }{
 	"forbidden":     {forbidden(), apierrors.IsForbidden},
 	"not found":     {notFound(), apierrors.IsNotFound},
-	"not converted": {apierrors.NewInternalError(errors.New("conversion webhook failed")), apierrors.IsInternalError},
+	"not converted": {errNotConverted, apierrors.IsInternalError},
 }
+
+var (
+	errNotConverted = apierrors.NewInternalError(errors.New("conversion webhook failed"))
+	// errNoAnswer makes the server cut the connection.
+	errNoAnswer = &apierrors.StatusError{}
+)
 
 func forbidden() *apierrors.StatusError {
 	return apierrors.NewForbidden(ducks.GroupResource(), "", nil)

@@ -17,14 +17,25 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
 	"knative.dev/pkg/apis"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+)
+
+const (
+	// unusedAfter is how long after its last use the callers of Lister are asked whether a resource is still of use.
+	unusedAfter = time.Hour
+
+	// sweepEvery is how often that is checked, and the time that the callers have to answer.
+	sweepEvery = 10 * time.Minute
 )
 
 // ErrNotSynced is returned while the first list of a resource is under way.
@@ -38,10 +49,14 @@ type Factory struct {
 	ctx      context.Context //nolint:containedctx // the lifetime of the informers, not of a call
 	client   dynamic.Interface
 	duckType apis.Listable
+	keep     sets.Set[string]
 	handler  cache.ResourceEventHandler
 	changed  func(schema.GroupVersionResource)
 	// namespace is the only one that is watched; empty for all.
 	namespace string
+	// retry is the back-off after a failed request.
+	retry wait.Backoff
+	clock clock.PassiveClock
 
 	mu      sync.Mutex
 	entries map[schema.GroupVersionResource]*entry
@@ -51,29 +66,39 @@ type Factory struct {
 type entry struct {
 	cancel context.CancelFunc
 	lister cache.GenericLister
+	used   time.Time
 	synced bool
-	// err is the last error of a list or watch, nil once a watch was opened again.
+	// err is the last recorded error of a list or watch, nil once a watch was opened again.
 	err error
 }
 
+func (e *entry) isReadable() bool { return e.synced && e.err == nil }
+
 // New returns a Factory. Every informer runs until ctx ends or Stop names it, holds objects as copies of duckType (or as
-// *Malformed), and calls handler for each change. It watches the namespace that ctx is scoped to (see
-// injection.WithNamespaceScope), or all.
+// *Malformed) without annotations other than those of keep, unless that is nil, and calls handler for each change. It watches the
+// namespace that ctx is scoped to (see injection.WithNamespaceScope), or all. An informer whose resource nobody asks for in more
+// than an hour is stopped.
 //
 // changed is called when a resource becomes readable, stops being readable, or fails for another reason than before, so that
-// the callers of Lister can be enqueued. It is not called for retries that fail alike. It must not block.
-func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, handler cache.ResourceEventHandler,
+// the callers of Lister can be enqueued; also before its informer is stopped, which a call of Lister prevents. It is not called for
+// retries that fail alike. It must not block.
+func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, keep sets.Set[string], handler cache.ResourceEventHandler,
 	changed func(schema.GroupVersionResource),
 ) *Factory {
-	return &Factory{
+	f := &Factory{
 		ctx:       ctx,
 		client:    client,
 		duckType:  duckType,
+		keep:      keep,
 		handler:   handler,
 		changed:   changed,
 		namespace: injection.GetNamespaceScope(ctx),
+		retry:     wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Cap: 25 * time.Second, Steps: 10},
+		clock:     clock.RealClock{},
 		entries:   make(map[schema.GroupVersionResource]*entry),
 	}
+	go wait.UntilWithContext(ctx, f.stopUnused, sweepEvery)
+	return f
 }
 
 // Lister returns the lister of a resource's informer, and starts the informer if there is none. It never blocks:
@@ -83,8 +108,9 @@ func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, 
 //   - ErrNotSynced: the first list is under way;
 //   - another error: it failed.
 //
-// apierrors.IsForbidden and IsNotFound recognize the API server's errors. The informer retries all of them with
-// exponential back-off of up to a minute, however often Lister is called.
+// apierrors.IsForbidden and IsNotFound recognize the API server's errors. The informer retries with exponential back-off of up to
+// 30 s, however often Lister is called. Once the cache was filled, an error is returned only if the API server answered two
+// requests in a row with errors.
 func (f *Factory) Lister(gvr schema.GroupVersionResource) (cache.GenericLister, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,6 +122,7 @@ func (f *Factory) Lister(gvr schema.GroupVersionResource) (cache.GenericLister, 
 		}
 		f.entries[gvr] = e
 	}
+	e.used = f.clock.Now()
 	switch {
 	case e.synced:
 		return e.lister, e.err
@@ -118,22 +145,49 @@ func (f *Factory) Stop(match func(schema.GroupVersionResource) bool) {
 	}
 }
 
+// stopUnused stops the informers that nobody has used since the last call, which asked for that.
+func (f *Factory) stopUnused(context.Context) {
+	var unused []schema.GroupVersionResource
+	f.mu.Lock()
+	for gvr, e := range f.entries {
+		switch idle := f.clock.Since(e.used); {
+		case idle >= unusedAfter+sweepEvery:
+			e.cancel()
+			delete(f.entries, gvr)
+		case idle >= unusedAfter:
+			unused = append(unused, gvr)
+		}
+	}
+	f.mu.Unlock()
+	for _, gvr := range unused {
+		f.changed(gvr)
+	}
+}
+
 // start creates and runs an informer. f.mu is held.
 func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
 	e := &entry{}
 	resource := f.client.Resource(gvr).Namespace(f.namespace)
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return resource.List(ctx, options)
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (list runtime.Object, err error) {
+			err = f.persist(ctx, gvr, e, func() error {
+				list, err = resource.List(ctx, options)
+				return err
+			})
+			return list, err
 		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			streams := options.SendInitialEvents != nil
-			if streams && f.failed(e) {
-				// That a stream was opened does not tell whether objects can be read. A list and a watch do, by one request a try.
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (w watch.Interface, err error) {
+			switch streams := options.SendInitialEvents != nil; {
+			case streams && f.failed(e):
+				// An open stream does not prove that objects can be read. A list followed by a watch does.
 				return nil, errListFirst
+			case streams:
+				return resource.Watch(ctx, options)
 			}
-			w, err := resource.Watch(ctx, options)
-			if err == nil && !streams {
+			if err = f.persist(ctx, gvr, e, func() error {
+				w, err = resource.Watch(ctx, options)
+				return err
+			}); err == nil {
 				f.update(gvr, e, func() { e.err = nil })
 			}
 			return w, err
@@ -144,21 +198,13 @@ func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
 		ObjectDescription: gvr.GroupResource().String(),
 	})
 	e.lister = cache.NewGenericLister(informer.GetIndexer(), gvr.GroupResource())
-
-	ctx, cancel := context.WithCancel(f.ctx)
-	e.cancel = cancel
-	onError := func(ctx context.Context, r *cache.Reflector, err error) {
-		cache.DefaultWatchErrorHandler(ctx, r, err)
-		// After 410 Gone the reflector lists anew.
-		if ctx.Err() == nil && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
-			f.update(gvr, e, func() { e.err = err })
-		}
-	}
 	_, err := informer.AddEventHandler(f.handler)
-	if err := errors.Join(err, informer.SetTransform(f.toDuckType), informer.SetWatchErrorHandlerWithContext(onError)); err != nil {
-		cancel()
+	if err := errors.Join(err, informer.SetTransform(f.toDuckType)); err != nil {
 		return nil, fmt.Errorf("setting up the informer of %s: %w", gvr.GroupResource(), err)
 	}
+
+	var ctx context.Context
+	ctx, e.cancel = context.WithCancel(f.ctx)
 	go informer.RunWithContext(ctx)
 	go func() {
 		poll := wait.Backoff{Duration: time.Millisecond, Factor: 2, Steps: 7}.DelayFunc()
@@ -167,6 +213,29 @@ func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
 		}
 	}()
 	return e, nil
+}
+
+// persist repeats a request with back-off until it succeeds, and records its errors. The reflector would also retry, but at
+// intervals of up to a minute, and it does not report all errors.
+func (f *Factory) persist(ctx context.Context, gvr schema.GroupVersionResource, e *entry, request func() error) error {
+	var err error
+	failures := 0
+	_ = f.retry.DelayFunc().Until(ctx, true, true, func(context.Context) (bool, error) {
+		// For an expired version the reflector has to choose another one.
+		if err = request(); err == nil || ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
+			apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
+			return true, nil
+		}
+		failures++
+		f.update(gvr, e, func() {
+			// A request that fails once, or that the API server does not answer, must not change the status of every object.
+			if _, answered := errors.AsType[*apierrors.StatusError](err); !e.synced || answered && failures > 1 {
+				e.err = err
+			}
+		})
+		return false, nil
+	})
+	return err
 }
 
 func (f *Factory) failed(e *entry) bool {
@@ -180,10 +249,12 @@ func (f *Factory) update(gvr schema.GroupVersionResource, e *entry, change func(
 	f.mu.Lock()
 	before := *e
 	change()
-	isNews := f.entries[gvr] == e && (e.synced || e.err != nil) &&
-		(e.synced != before.synced || (e.err == nil) != (before.err == nil) || apierrors.ReasonForError(e.err) != apierrors.ReasonForError(before.err))
+	isNews := f.entries[gvr] == e && (e.isReadable() != before.isReadable() ||
+		e.err != nil && (before.err == nil || apierrors.ReasonForError(e.err) != apierrors.ReasonForError(before.err)))
+	err := e.err
 	f.mu.Unlock()
 	if isNews {
+		logging.FromContext(f.ctx).Infow("A resource became readable or unreadable", "resource", gvr.String(), "error", err)
 		f.changed(gvr)
 	}
 }

@@ -12,12 +12,14 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/features"
 	featuretesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
@@ -250,6 +252,62 @@ func TestLister_RefusalForAnotherReason_IsReported(t *testing.T) {
 	}
 }
 
+func TestLister_OneRequestFails_NothingIsReported(t *testing.T) {
+	server := newAPIServer(t)
+	server.put(newDuck("a", addressed("http://first")))
+	factory, events := newFactory(t, server)
+	mustList(t, factory)
+	server.failNext(1)
+	server.put(newDuck("a", addressed("http://second")))
+	eventually(t, "the next request succeeds", func() bool { return urlOf(t, mustList(t, factory), "a") == "http://second" })
+	if got := events.changed(); got != 1 {
+		t.Errorf("%d changes were reported, want one", got)
+	}
+}
+
+// While the API server is down, all caches are old. (client-go takes a stream that is cut for one without objects yet.)
+func TestLister_NoAnswer_IsAnErrorOnlyBeforeTheFirstSync(t *testing.T) {
+	featuretesting.SetFeatureDuringTest(t, features.WatchListClient, false)
+	server := newAPIServer(t)
+	server.put(newDuck("a", addressed("http://first")))
+	factory, events := newFactory(t, server)
+	server.refuse(errNoAnswer)
+	eventually(t, "why there is no lister is returned", func() bool {
+		lister, err := factory.Lister(ducks)
+		return lister == nil && err != nil && !errors.Is(err, ErrNotSynced)
+	})
+	server.refuse(nil)
+	mustList(t, factory)
+	eventually(t, "the resource is watched", func() bool { return server.open() == 1 })
+	eventually(t, "that it is readable is reported", func() bool { return events.changed() == 2 })
+	changes, before := events.changed(), server.requests()
+	server.refuse(errNoAnswer)
+	server.put(newDuck("a", addressed("http://second")))
+	eventually(t, "it is tried again", func() bool { return server.requests() > before+1 })
+	if got := urlOf(t, mustList(t, factory), "a"); got != "http://first" {
+		t.Errorf("the lister has %s", got)
+	}
+	server.refuse(nil)
+	eventually(t, "the change arrives", func() bool { return urlOf(t, mustList(t, factory), "a") == "http://second" })
+	if got := events.changed(); got != changes {
+		t.Errorf("%d changes were reported, want none", got-changes)
+	}
+}
+
+func TestRetries_BackOff_EndsAtThirtySeconds(t *testing.T) {
+	delay := New(t.Context(), nil, nil, nil, nil, nil).retry.DelayFunc()
+	last := time.Duration(0)
+	for range 100 {
+		last = delay()
+		if last < time.Second || last > 30*time.Second {
+			t.Fatalf("a request is repeated after %s", last)
+		}
+	}
+	if last < 20*time.Second {
+		t.Errorf("the hundredth retry comes after %s", last)
+	}
+}
+
 func TestLister_WatchExpires_NothingIsReported(t *testing.T) {
 	server := newAPIServer(t)
 	server.put(newDuck("a", addressed("http://first")))
@@ -332,10 +390,41 @@ func TestStop_FirstListUnderWay_IsReportedToNobody(t *testing.T) {
 	}
 }
 
+func TestLister_UnusedForAnHour_InformerIsStoppedUnlessUsedOnceMore(t *testing.T) {
+	server := newAPIServer(t)
+	factory, events := newFactory(t, server)
+	clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
+	factory.mu.Lock()
+	factory.clock = clock
+	factory.mu.Unlock()
+	mustList(t, factory)
+	eventually(t, "that it is readable is reported", func() bool { return events.changed() == 1 })
+	sweepAfter := func(d time.Duration) {
+		clock.SetTime(clock.Now().Add(d))
+		factory.stopUnused(t.Context())
+	}
+	sweepAfter(unusedAfter - 1)
+	if got := events.changed(); got != 1 {
+		t.Errorf("%d changes were reported after less than %s", got, unusedAfter)
+	}
+	sweepAfter(1)
+	if got := events.changed(); got != 2 {
+		t.Errorf("%d changes were reported after %s, want that callers are asked whether they need it", got, unusedAfter)
+	}
+	mustList(t, factory)
+	sweepAfter(sweepEvery)
+	sweepAfter(unusedAfter - sweepEvery)
+	if got, changes := reflectors(), events.changed(); got != 1 || changes != 3 {
+		t.Errorf("%d informers run, and %d changes were reported, want that callers are asked once more", got, changes)
+	}
+	sweepAfter(sweepEvery)
+	eventually(t, "the informer ends", func() bool { return reflectors() == 0 && server.open() == 0 })
+}
+
 func TestFactory_ContextEnds_InformersEnd(t *testing.T) {
 	server := newAPIServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	factory := New(ctx, server, &duckv1.AddressableType{}, (&recorder{}).handler(), func(schema.GroupVersionResource) {})
+	factory := New(ctx, server, &duckv1.AddressableType{}, nil, (&recorder{}).handler(), func(schema.GroupVersionResource) {})
 	mustList(t, factory)
 	cancel()
 	_, _ = factory.Lister(geese)

@@ -7,6 +7,7 @@ package duckinformer
 
 import (
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,16 +41,29 @@ func (f *Factory) toDuckType(obj any) (any, error) {
 		return obj, nil
 	}
 	u.SetManagedFields(nil)
+	// Without any that is kept the map is empty, not nil: a JSON patch has to know whether the object has annotations.
+	if annotations := u.GetAnnotations(); annotations != nil && f.keep != nil {
+		maps.DeleteFunc(annotations, func(key, _ string) bool { return !f.keep.Has(key) })
+		u.SetAnnotations(annotations)
+	}
 	typed := f.duckType.DeepCopyObject()
 	if err := duck.FromUnstructured(u, typed); err != nil {
-		return &Malformed{
-			Unstructured: &unstructured.Unstructured{Object: map[string]any{
-				"apiVersion": u.GetAPIVersion(),
-				"kind":       u.GetKind(),
-				"metadata":   u.Object["metadata"],
-			}},
-			Err: fmt.Errorf("reading %s %s/%s as %T: %w", u.GetKind(), u.GetNamespace(), u.GetName(), f.duckType, err),
-		}, nil
+		return &Malformed{Unstructured: identityOf(u), Err: fmt.Errorf("reading %s %s/%s as %T: %w",
+			u.GetKind(), u.GetNamespace(), u.GetName(), f.duckType, err)}, nil
 	}
 	return typed, nil
+}
+
+func identityOf(u *unstructured.Unstructured) *unstructured.Unstructured {
+	identity := &unstructured.Unstructured{}
+	identity.SetGroupVersionKind(u.GroupVersionKind())
+	identity.SetNamespace(u.GetNamespace())
+	identity.SetName(u.GetName())
+	identity.SetUID(u.GetUID())
+	identity.SetResourceVersion(u.GetResourceVersion())
+	identity.SetGeneration(u.GetGeneration())
+	identity.SetLabels(u.GetLabels())
+	identity.SetDeletionTimestamp(u.GetDeletionTimestamp())
+	identity.SetOwnerReferences(u.GetOwnerReferences())
+	return identity
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
@@ -51,11 +52,12 @@ func TestMalformedObjectIsDeliveredAndOthersStillCome(t *testing.T) {
 }
 
 func TestMalformedKeepsWhatIdentifiesIt(t *testing.T) {
-	factory := New(t.Context(), nil, &duckv1.AddressableType{}, nil, nil)
+	factory := New(t.Context(), nil, &duckv1.AddressableType{}, sets.New("kept"), nil, nil)
 	in := &unstructured.Unstructured{Object: object{
 		"apiVersion": "example.com/v1", "kind": "Duck",
 		"metadata": object{
-			"namespace": "ns", "name": "a", "resourceVersion": "7",
+			"namespace": "ns", "name": "a", "resourceVersion": "7", "uid": "u", "labels": object{"l": "v"},
+			"annotations":   object{"large": "value", "kept": "value"},
 			"managedFields": []any{object{"manager": "kubectl"}},
 		},
 		"spec": object{"secret": "of no interest"}, "status": "well",
@@ -70,7 +72,7 @@ func TestMalformedKeepsWhatIdentifiesIt(t *testing.T) {
 	}
 	want := object{
 		"apiVersion": "example.com/v1", "kind": "Duck",
-		"metadata": object{"namespace": "ns", "name": "a", "resourceVersion": "7"},
+		"metadata": object{"namespace": "ns", "name": "a", "resourceVersion": "7", "uid": "u", "labels": object{"l": "v"}},
 	}
 	if diff := cmp.Diff(want, got.Object); diff != "" {
 		t.Errorf("-want, +got:\n%s", diff)
@@ -89,9 +91,34 @@ func TestMalformedKeepsWhatIdentifiesIt(t *testing.T) {
 	}
 }
 
+func TestTransform_Annotations_OnlyThoseAskedForAreKept(t *testing.T) {
+	for name, tc := range map[string]struct {
+		keep              sets.Set[string]
+		annotations, want map[string]string
+	}{
+		"none":         {sets.New("kept"), nil, nil},
+		"one of two":   {sets.New("kept"), map[string]string{"large": "value", "kept": "value"}, map[string]string{"kept": "value"}},
+		"none of one":  {sets.New("kept"), map[string]string{"large": "value"}, map[string]string{}},
+		"all, if nil":  {nil, map[string]string{"large": "value"}, map[string]string{"large": "value"}},
+		"no key given": {sets.New[string](), map[string]string{"large": "value"}, map[string]string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := &unstructured.Unstructured{Object: newDuck("a", addressed("http://a"))}
+			in.SetAnnotations(tc.annotations)
+			out, err := New(t.Context(), nil, &duckv1.AddressableType{}, tc.keep, nil, nil).toDuckType(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, out.(*duckv1.AddressableType).Annotations); diff != "" {
+				t.Errorf("-want, +got:\n%s", diff)
+			}
+		})
+	}
+}
+
 // An informer transforms what it already holds once more when it lists again.
 func TestTransformAcceptsItsOwnResults(t *testing.T) {
-	factory := New(t.Context(), nil, &duckv1.AddressableType{}, nil, nil)
+	factory := New(t.Context(), nil, &duckv1.AddressableType{}, sets.New("kept"), nil, nil)
 	for _, obj := range []any{&duckv1.AddressableType{}, &Malformed{}} {
 		got, err := factory.toDuckType(obj)
 		if err != nil || got != obj {

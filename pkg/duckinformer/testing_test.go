@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
@@ -75,7 +76,9 @@ func newFactory(t *testing.T, server *apiServer) (*Factory, *recorder) {
 		cancel()
 		eventually(t, "the informers end with their context", func() bool { return reflectors() == 0 })
 	})
-	return New(ctx, server, &duckv1.AddressableType{}, events.handler(), events.change), events
+	factory := New(ctx, server, &duckv1.AddressableType{}, sets.New("kept"), events.handler(), events.change)
+	factory.retry.Duration, factory.retry.Cap = 20*time.Millisecond, 100*time.Millisecond
+	return factory, events
 }
 
 // reflectors is how many goroutines in this process list and watch.

@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
@@ -86,7 +88,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
 	}
 	r.kinds, w.kinds = finder, finder
-	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, w.ducks(), w.readable)
+	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, sets.New[string](), w.ducks(), w.readable)
 	w.addressables = r.addressables
 	if err := errors.Join(
 		informers.Setup(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),

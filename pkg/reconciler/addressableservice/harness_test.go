@@ -166,7 +166,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		aliases:             w.services,
 		kinds:               finder,
-		addressables: duckinformer.New(ctx, w.dynamic, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{},
+		addressables: duckinformer.New(ctx, w.dynamic, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{},
 			func(schema.GroupVersionResource) {}),
 		tracker:  w.tracker,
 		failures: problem.NewFailures(),

@@ -68,7 +68,7 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wokenBy, *fakedyn
 		tracker:      impl.Tracker,
 		config:       store,
 		objects:      informer,
-		addressables: duckinformer.New(t.Context(), client, &duckv1.AddressableType{}, cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {}),
+		addressables: duckinformer.New(t.Context(), client, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {}),
 	}}, client
 }
 

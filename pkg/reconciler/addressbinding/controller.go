@@ -87,7 +87,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	r.kinds, w.kinds = finder, finder
 	r.subjects = make(map[binding.Shape]*duckinformer.Factory)
 	for _, shape := range binding.Shapes {
-		r.subjects[shape] = duckinformer.New(ctx, r.dynamic, shape.New(), w.subjects(), w.readable)
+		r.subjects[shape] = duckinformer.New(ctx, r.dynamic, shape.New(), nil, w.subjects(), w.readable)
 	}
 	w.stop = func(match func(schema.GroupVersionResource) bool) {
 		for _, factory := range r.subjects {

@@ -173,7 +173,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	w.inner.troubles = problem.NewTroublesWithClock(w.clock)
 	w.inner.refused = since.NewWithClock[state](remembered, w.clock)
 	for _, shape := range binding.Shapes {
-		w.inner.subjects[shape] = duckinformer.New(ctx, w.dynamic, shape.New(), cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {})
+		w.inner.subjects[shape] = duckinformer.New(ctx, w.dynamic, shape.New(), nil, cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {})
 	}
 	generated := addressbindingreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, w.inner.bindings, w.recorder, w.inner,
 		controller.Options{FinalizerName: samples.AddressBindingFinalizerName})
