@@ -3,23 +3,23 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package duckinformer makes informers for kinds that are known only at run
-// time and reads them through a duck type: one informer per resource, made
-// when it is first asked for, stopped when the resource is gone.
+// Package duckinformer runs informers for kinds that are known only at run time, and reads their objects as a duck type. There
+// is one informer per resource. It is started by the first call of Factory.Lister and stopped when the resource is not served or
+// not used anymore.
 //
-// It stands in for the TypedInformerFactory and the CachedInformerFactory of
-// knative.dev/pkg/apis/duck, which do not fit a process that takes references
-// from users:
+// A reconciler never waits for an informer: Lister returns the lister, ErrNotSynced, or the API server's last error at once. The
+// informer retries failed requests in the background, once per resource, however many objects depend on it. A callback reports
+// when a resource becomes readable or stops being readable, so that the objects that depend on it can be enqueued.
 //
-//   - one object whose fields do not fit the duck type fails the list of its
-//     whole kind there, and the caller, a worker, then waits for ever;
-//   - an informer there cannot be stopped, so that one whose CRD was deleted
-//     goes on asking for it until the process ends.
+// The package replaces the TypedInformerFactory and the CachedInformerFactory of knative.dev/pkg/apis/duck, which are unsafe if
+// users choose the kinds:
 //
-// Here such an object is delivered as Malformed, waiting has a deadline, and
-// Stop ends an informer. A Factory is a duck.InformerFactory all the same, so that it can take the place of a generated one
-// in a context. A test in this package shows both on knative.dev/pkg, so
-// that it is noticed when they are mended there.
+//   - one object that does not fit the duck type fails the list of its whole kind, and the worker that asked waits forever;
+//   - an informer cannot be stopped, so that after its CRD was deleted it sends requests until the process ends;
+//   - an informer that loses its permission keeps its last state, and nothing reports that.
 //
-// Which resource serves a kind, and who is woken by a change, is not its job.
+// In this package such an object is delivered as Malformed. A test shows the first two faults on knative.dev/pkg and fails when
+// they are fixed there.
+//
+// Package kinds maps a kind to its resource. Callers register their own event handlers.
 package duckinformer
