@@ -34,8 +34,8 @@ var mistakes = []string{
 	"15-skip-basis-check",
 	"16-omit-a-zygote",
 	"17-prefer-first-name",
-	"18-overwrite-own-variable",
-	"19-forget-bindings-that-go",
+	"18-take-unmarked-variable",
+	"19-change-controlled-object",
 	"20-lose-added-with-emptied-list",
 	"21-leave-generation-untested",
 	"22-skip-init-containers",
@@ -45,8 +45,8 @@ var mistakes = []string{
 	"26-count-finished-as-active",
 	"27-finish-before-terminating",
 	"28-trust-label-of-pods",
-	"29-give-up-what-was-not-seen",
-	"30-leave-to-binding-that-goes",
+	"29-forget-kind-that-cannot-be-read",
+	"30-patch-before-recording", "31-drop-unknown-address",
 }
 
 // Whether tests find them takes minutes, and is what make mutants says. That they are all there and can still be made does not.

@@ -6,92 +6,226 @@ SPDX-License-Identifier: Apache-2.0
 package binding
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+
+	"gomodules.xyz/jsonpatch/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"knative.dev/pkg/apis/duck"
 )
 
-// Taken is a variable that a binding does not get.
-type Taken struct {
-	// Binding is the name of the one that does not get it.
-	Binding string
-	// Variable is its name.
-	Variable string
-	// Container has it already. It is empty if the object is Configurable, or if it is all containers.
-	Container string
-	// By is the name of the binding that has it. It is empty if the variable is the object's own.
-	By string
-}
-
-// Result is how an object gets what it is to have.
+// Result is how an object gets the variables that it should have.
 type Result struct {
-	// Changes is the JSON patch that changes the variables, and nothing else. It is empty if there is nothing to change.
+	// Changes is the JSON patch that changes variables and the mark, and nothing else. It is empty if there is nothing to change.
 	Changes duck.JSONPatch
-	// Taken is what it does not get: first of other bindings, then of its own, container by container.
-	Taken []Taken
+	// Taken says why the object does not get the variable of the binding that was passed to Apply. It is empty if it does.
+	Taken string
 
 	guards duck.JSONPatch
 }
 
-// Patch returns Changes behind tests that the object is the one that was looked at, and that its spec still is what it was,
-// as far as its generation tells. It is for writing to an object that may have changed meanwhile; the API server
-// answers 422 (Invalid) if it has, and changes nothing. It is empty if there is nothing to change.
-func (r Result) Patch() duck.JSONPatch {
-	return slices.Concat(r.guards, r.Changes)
-}
+// Patch returns Changes after tests that the object is the one that was read, and that its spec, labels and mark are unchanged. It is
+// for writing to an object that may have changed concurrently; the API server then rejects the patch with 422 (Invalid). It
+// is empty if there is nothing to change.
+func (r Result) Patch() duck.JSONPatch { return slices.Concat(r.guards, r.Changes) }
 
-// TakenFrom returns what a binding does not get.
-func (r Result) TakenFrom(binding string) []Taken {
-	var taken []Taken
-	for _, t := range r.Taken {
-		if t.Binding == binding {
-			taken = append(taken, t)
+// Apply returns how an object gets the variables of the bindings that choose it. It does not change the object. Once the changes are
+// made, Apply returns none.
+//
+// With the name of a binding, Apply leaves alone the variables that another binding has: that one's status may be newer than what
+// the caller knows of it. With an empty name, it applies all bindings.
+//
+// A missing variable is added at the end of its list, so that no other is moved. A list that becomes empty is removed.
+func (b *Bindings) Apply(object Object, included bool, name string) Result {
+	if Controlled(object) {
+		return Result{}
+	}
+	d := decision{mark: markOf(object), wanted: map[string]*chooser{}, held: sets.New[string]()}
+	chosen := map[string][]*chooser{}
+	if included {
+		chosen = b.choosing(object)
+	}
+	for variable, choosers := range chosen {
+		leader := leading(choosers)
+		switch {
+		case leader == nil:
+		case leader.pending || name != "" && leader.binding != name:
+			d.held.Insert(variable)
+		default:
+			d.wanted[variable] = leader
 		}
 	}
-	return taken
-}
 
-// Holds is whether a variable stands anywhere in an object with that value.
-func Holds(object Object, name, value string) bool {
-	return slices.ContainsFunc(Environments(object), func(e Environment) bool { return e.Has(name, value) })
-}
-
-// Apply returns how an object gets what the decision says. It does not change the object. Once the changes are made,
-// Apply returns none for the same decision.
-//
-// A variable that is missing comes last in its list, so that no other is moved. A list that becomes empty is removed;
-// one that was there and empty before is not told from one that was not there.
-func (d Decision) Apply(object Object) Result {
-	result := Result{Taken: d.beaten()}
-	for _, environment := range Environments(object) {
-		c := d.change(&environment)
-		for _, variable := range c.own {
-			for _, chooser := range d.wanted[variable] {
-				if chooser.value == d.wanted[variable][0].value {
-					result.Taken = append(result.Taken, Taken{Binding: chooser.binding, Variable: variable, Container: environment.Container})
-				}
-			}
+	var result Result
+	after := d.mark.only(func(variable string) bool { return len(chosen[variable]) > 0 })
+	environments := Environments(object)
+	for i := range environments {
+		e := &environments[i]
+		c := d.change(e)
+		for _, v := range c.written {
+			after = after.add(e.Container, v.Name, v.Value)
 		}
-		changes, guards := c.patch(&environment)
+		changes, guards := c.patch(e)
 		result.Changes, result.guards = append(result.Changes, changes...), append(result.guards, guards...)
 	}
-	if len(result.Changes) > 0 {
-		result.guards = append(identity(object), result.guards...)
+	result.Taken = taken(chosen, name, environments, d.mark)
+	if len(result.Changes) == 0 && equality.Semantic.DeepEqual(d.mark, after) {
+		return result
 	}
+	changes, guards := patchMark(object, after)
+	result.Changes, result.guards = append(result.Changes, changes...), slices.Concat(identity(object), guards, result.guards)
 	return result
 }
 
-// beaten are the bindings that an older one keeps from writing their value.
-func (d Decision) beaten() []Taken {
-	var taken []Taken
-	for _, variable := range slices.Sorted(maps.Keys(d.wanted)) {
-		first := d.wanted[variable][0]
-		for _, c := range d.wanted[variable][1:] {
-			if c.value != first.value {
-				taken = append(taken, Taken{Binding: c.binding, Variable: variable, By: first.binding})
+// taken returns why an object does not get the variable of a binding.
+func taken(chosen map[string][]*chooser, name string, environments []Environment, m mark) string {
+	for variable, choosers := range chosen {
+		i := slices.IndexFunc(choosers, func(c *chooser) bool { return c.binding == name })
+		leader := leading(choosers)
+		if i < 0 || choosers[i].value == "" || leader == nil || leader.pending {
+			continue
+		}
+		if leader.value != choosers[i].value {
+			return fmt.Sprintf("variable %s is claimed by AddressBinding %s, which is older", variable, leader.binding)
+		}
+		for _, e := range environments {
+			switch {
+			case !slices.ContainsFunc(e.Variables, func(v corev1.EnvVar) bool { return v.Name == variable && !m.has(e.Container, &v) }):
+			case e.Container == "":
+				return fmt.Sprintf("it has a variable %s of its own", variable)
+			default:
+				return fmt.Sprintf("container %s has a variable %s of its own", e.Container, variable)
 			}
 		}
 	}
-	return taken
+	return ""
+}
+
+// decision is what becomes of the variables of one object.
+type decision struct {
+	mark mark
+	// wanted are the variables to write, with the bindings that have them.
+	wanted map[string]*chooser
+	// held are the variables to leave as they are.
+	held sets.Set[string]
+}
+
+// change is what becomes of one list of variables.
+type change struct {
+	// written are the variables that get a value, by their index or, with the index -1, at the end.
+	written []written
+	// removed are the indexes of variables to remove, ascending.
+	removed []int
+}
+
+type written struct {
+	corev1.EnvVar
+
+	index int
+}
+
+// change decides about each entry of the list, because a list may name a variable twice.
+func (d *decision) change(environment *Environment) change {
+	own, placed := sets.New[string](), sets.New[string]()
+	for i := range environment.Variables {
+		if v := &environment.Variables[i]; !d.mark.has(environment.Container, v) {
+			own.Insert(v.Name)
+		}
+	}
+	var c change
+	for i := range environment.Variables {
+		v := &environment.Variables[i]
+		if d.held.Has(v.Name) || !d.mark.has(environment.Container, v) {
+			continue
+		}
+		wanted, isWanted := d.wanted[v.Name]
+		if !isWanted || own.Has(v.Name) || placed.Has(v.Name) {
+			c.removed = append(c.removed, i)
+			continue
+		}
+		placed.Insert(v.Name)
+		if v.Value != wanted.value {
+			c.written = append(c.written, written{corev1.EnvVar{Name: v.Name, Value: wanted.value}, i})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.wanted)) {
+		if !own.Has(name) && !placed.Has(name) {
+			c.written = append(c.written, written{corev1.EnvVar{Name: name, Value: d.wanted[name].value}, -1})
+		}
+	}
+	return c
+}
+
+// patch also returns tests of what the changes rely on besides the identity of the object.
+func (c change) patch(e *Environment) (changes, guards duck.JSONPatch) {
+	if len(c.written) == 0 && len(c.removed) == 0 {
+		return nil, nil
+	}
+	var all []corev1.EnvVar
+	for _, w := range c.written {
+		all = append(all, w.EnvVar)
+	}
+	emptied := len(c.removed) == len(e.Variables) && len(c.written) == 0
+	switch {
+	case len(e.Variables) == 0 && e.holder != "" && !e.held:
+		guards = append(guards, operation("test", e.holder, null))
+		changes = append(changes, operation("add", e.holder, map[string]any{"env": all}))
+	case len(e.Variables) == 0:
+		changes = append(changes, operation("add", e.path, all))
+	case emptied && e.holder != "":
+		// Other fields that it may have are not ours to remove.
+		guards = append(guards, operation("test", e.holder, map[string]any{"env": e.Variables}))
+		changes = append(changes, operation("remove", e.holder, nil))
+	case emptied:
+		changes = append(changes, operation("remove", e.path, nil))
+	default:
+		for _, w := range c.written {
+			if w.index >= 0 {
+				changes = append(changes, operation("replace", e.path+"/"+strconv.Itoa(w.index)+"/value", w.Value))
+			}
+		}
+		for _, i := range slices.Backward(c.removed) {
+			changes = append(changes, operation("remove", e.path+"/"+strconv.Itoa(i), nil))
+		}
+		for _, w := range c.written {
+			if w.index < 0 {
+				changes = append(changes, operation("add", e.path+"/-", w.EnvVar))
+			}
+		}
+	}
+	if e.Container != "" {
+		guards = append(guards, operation("test", e.name, e.Container))
+	}
+	return changes, guards
+}
+
+// null is the value of a field that is absent, or null.
+var null = json.RawMessage("null")
+
+func operation(op, path string, value any) jsonpatch.Operation {
+	return jsonpatch.NewOperation(op, path, value)
+}
+
+// identity returns tests that an object and its spec are those that were read, and that its labels, by which objects are chosen and opt
+// out, are unchanged. Its status may have changed: a test of the resourceVersion would conflict with every status update of a rollout.
+func identity(object Object) duck.JSONPatch {
+	var tests duck.JSONPatch
+	if uid := object.GetUID(); uid != "" {
+		tests = append(tests, operation("test", "/metadata/uid", uid))
+	}
+	if generation := object.GetGeneration(); generation != 0 {
+		tests = append(tests, operation("test", "/metadata/generation", generation))
+	} else if version := object.GetResourceVersion(); version != "" {
+		tests = append(tests, operation("test", "/metadata/resourceVersion", version))
+	}
+	if labels := object.GetLabels(); labels != nil {
+		return append(tests, operation("test", "/metadata/labels", labels))
+	}
+	return append(tests, operation("test", "/metadata/labels", null))
 }

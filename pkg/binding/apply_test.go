@@ -7,75 +7,71 @@ package binding
 
 import (
 	"fmt"
+	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// In these the value of the binding is V, its variable is K, and it has written O before, and V to L.
-func binding() *v1.AddressBinding {
-	b := bind("b", 1, variable("K"), value("V"))
-	b.Status.Bound = append(b.Status.Bound,
-		v1.BoundVariable{APIVersion: "apps/v1", Kind: "Deployment", Name: "K", Value: "O"},
-		v1.BoundVariable{APIVersion: "apps/v1", Kind: "Deployment", Name: "L", Value: "V"})
-	return b
+// In these tests the value of the binding is V, and its variable is K.
+func binding(options ...func(*v1.AddressBinding)) *v1.AddressBinding {
+	return bind("b", 1, append(options, variable("K"), value("V"))...)
 }
 
-func own(containers ...string) []Taken {
-	var taken []Taken
-	for _, container := range containers {
-		taken = append(taken, Taken{Binding: "b", Variable: "K", Container: container})
-	}
-	return taken
-}
+func all(b *v1.AddressBinding) { b.Spec.Subject.Selector.MatchLabels = nil }
 
-func checkTaken(t *testing.T, got, want []Taken) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("taken (-want, +got):\n%s", diff)
-	}
-}
+const ownVariable = "container c has a variable K of its own"
 
-func TestApplyToContainers(t *testing.T) {
+func TestApply_Containers(t *testing.T) {
 	for name, test := range map[string]struct {
 		reason     string
 		env        string
+		marked     []string // values of K that the mark lists, newest first
 		do, undo   string
+		want       []string // the values that the mark lists then
 		taken      bool
 		changeless bool
 	}{
-		"none": {reason: "The list comes and goes.", env: ``, do: `,"env":[{"name":"K","value":"V"}]`, undo: ``},
+		"no variables": {reason: "The list is added and removed.", do: `,"env":[{"name":"K","value":"V"}]`, want: []string{"V"}},
 		"others": {
-			reason: "Others stay where they are, with what we do not know.",
+			reason: "Others keep their places and unknown fields.",
 			env:    `,"env":[{"name":"A","x":1},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"f"}}}]`,
 			do:     `,"env":[{"name":"A","x":1},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"f"}}},{"name":"K","value":"V"}]`,
-			undo:   `,"env":[{"name":"A","x":1},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"f"}}}]`,
+			undo:   `,"env":[{"name":"A","x":1},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"f"}}}]`, want: []string{"V"},
 		},
-		"there": {reason: "Nothing is to be done.", env: `,"env":[{"name":"K","value":"V"}]`, do: `,"env":[{"name":"K","value":"V"}]`, undo: ``, changeless: true},
-		"there, before others": {
-			reason: "It stays where it is.",
-			env:    `,"env":[{"name":"K","value":"V"},{"name":"A"}]`, do: `,"env":[{"name":"K","value":"V"},{"name":"A"}]`,
-			undo: `,"env":[{"name":"A"}]`, changeless: true,
+		"present": {
+			reason: "Nothing changes.", marked: []string{"V"},
+			env: `,"env":[{"name":"K","value":"V"}]`, do: `,"env":[{"name":"K","value":"V"}]`, want: []string{"V"}, changeless: true,
+		},
+		"present with the value of before": {
+			reason: "It was rolled back, and is ours all the same.", marked: []string{"V", "O"},
+			env: `,"env":[{"name":"K","value":"O"},{"name":"A"}]`, do: `,"env":[{"name":"K","value":"V"},{"name":"A"}]`, undo: `,"env":[{"name":"A"}]`,
+			want: []string{"V", "O"},
 		},
 		"outdated": {
-			reason: "It changes in its place.",
-			env:    `,"env":[{"name":"K","value":"O"},{"name":"A"}]`,
-			do:     `,"env":[{"name":"K","value":"V"},{"name":"A"}]`, undo: `,"env":[{"name":"A"}]`,
+			reason: "It changes in its place, and the mark keeps the value of before.", marked: []string{"O"},
+			env: `,"env":[{"name":"K","value":"O"},{"name":"A"}]`, do: `,"env":[{"name":"K","value":"V"},{"name":"A"}]`, undo: `,"env":[{"name":"A"}]`,
+			want: []string{"V", "O"},
 		},
-		"of another name": {
-			reason: "One goes and the other comes, though for a moment the list is empty.",
-			env:    `,"env":[{"name":"L","value":"V"}]`, do: `,"env":[{"name":"K","value":"V"}]`, undo: ``,
-		},
+		"removed by someone": {reason: "It is added again.", marked: []string{"V"}, do: `,"env":[{"name":"K","value":"V"}]`, want: []string{"V"}},
 		"twice": {
-			reason: "Once is enough.",
-			env:    `,"env":[{"name":"K","value":"O"},{"name":"A"},{"name":"K","value":"V"},{"name":"K","value":"O"}]`,
-			do:     `,"env":[{"name":"K","value":"V"},{"name":"A"}]`, undo: `,"env":[{"name":"A"}]`,
+			reason: "One is enough.", marked: []string{"O", "V"},
+			env: `,"env":[{"name":"K","value":"O"},{"name":"A"},{"name":"K","value":"V"},{"name":"K","value":"O"}]`,
+			do:  `,"env":[{"name":"K","value":"V"},{"name":"A"}]`, undo: `,"env":[{"name":"A"}]`, want: []string{"V", "O"},
+		},
+		"ten values before": {
+			reason: "The mark does not grow without end.", marked: []string{"9", "8", "7", "6", "5", "4", "3", "2", "1", "0"},
+			env: `,"env":[{"name":"K","value":"9"}]`, do: `,"env":[{"name":"K","value":"V"}]`,
+			want: []string{"V", "9", "8", "7", "6", "5", "4", "3", "2", "1"},
 		},
 		"own": {
-			reason: "It is never taken.",
+			reason: "It is never changed.",
 			env:    `,"env":[{"name":"K","value":"mine"}]`, do: `,"env":[{"name":"K","value":"mine"}]`, undo: `,"env":[{"name":"K","value":"mine"}]`,
+			taken: true, changeless: true,
+		},
+		"own with the value of the binding": {
+			reason: "It has no mark.",
+			env:    `,"env":[{"name":"K","value":"V"}]`, do: `,"env":[{"name":"K","value":"V"}]`, undo: `,"env":[{"name":"K","value":"V"}]`,
 			taken: true, changeless: true,
 		},
 		"own and empty": {
@@ -83,14 +79,19 @@ func TestApplyToContainers(t *testing.T) {
 			env:    `,"env":[{"name":"K"}]`, do: `,"env":[{"name":"K"}]`, undo: `,"env":[{"name":"K"}]`, taken: true, changeless: true,
 		},
 		"own by reference": {
-			reason: "Its value is somewhere else.",
-			env:    `,"env":[{"name":"K","valueFrom":{"fieldRef":{"fieldPath":"V"}}}]`, do: `,"env":[{"name":"K","valueFrom":{"fieldRef":{"fieldPath":"V"}}}]`,
-			undo: `,"env":[{"name":"K","valueFrom":{"fieldRef":{"fieldPath":"V"}}}]`, taken: true, changeless: true,
+			reason: "It has no value that could be ours.", marked: []string{""},
+			env: `,"env":[{"name":"K","valueFrom":{"fieldRef":{"fieldPath":"V"}}}]`, do: `,"env":[{"name":"K","valueFrom":{"fieldRef":{"fieldPath":"V"}}}]`,
+			undo: `,"env":[{"name":"K","valueFrom":{"fieldRef":{"fieldPath":"V"}}}]`, taken: true, changeless: true, want: []string{""},
+		},
+		"ours was replaced": {
+			reason: "Someone has set it to another value.", marked: []string{"V"},
+			env: `,"env":[{"name":"K","value":"mine"}]`, do: `,"env":[{"name":"K","value":"mine"}]`, undo: `,"env":[{"name":"K","value":"mine"}]`,
+			taken: true, changeless: true, want: []string{"V"},
 		},
 		"own after ours": {
-			reason: "Who adds his own wants his own.",
-			env:    `,"env":[{"name":"K","value":"V"},{"name":"K","value":"mine"}]`, do: `,"env":[{"name":"K","value":"mine"}]`,
-			undo: `,"env":[{"name":"K","value":"mine"}]`, taken: true,
+			reason: "Someone who adds another one wants that one.", marked: []string{"V"},
+			env: `,"env":[{"name":"K","value":"V"},{"name":"K","value":"mine"}]`, do: `,"env":[{"name":"K","value":"mine"}]`,
+			undo: `,"env":[{"name":"K","value":"mine"}]`, taken: true, want: []string{"V"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,26 +100,203 @@ func TestApplyToContainers(t *testing.T) {
 				`{"metadata":{"name":"a","uid":"1","resourceVersion":"3","labels":{"app":"a"}},"spec":{"template":{"spec":{"initContainers":[{"name":"c"%s}]}}}}`,
 			} {
 				before := fmt.Sprintf(format, test.env)
+				if test.marked != nil {
+					before = marked(t, before, "c", "K", test.marked...)
+				}
 				bindings := Of(deployments, []*v1.AddressBinding{binding()})
 				object := read(t, PodTemplate, before)
-				result := bindings.Decide(object, true).Apply(object)
-				if got, want := patched(t, result.Patch(), before), canonical(t, fmt.Sprintf(format, test.do)); got != want {
-					t.Errorf("after Apply:\n%s\nwant:\n%s\nReason: %s", got, want, test.reason)
+				result := bindings.Apply(object, true, "b")
+				after := patched(t, result.Patch(), before)
+				text, m := plain(t, after)
+				if want := canonical(t, fmt.Sprintf(format, test.do)); text != want {
+					t.Errorf("after Apply:\n%s\nwant:\n%s\nReason: %s", text, want, test.reason)
+				}
+				var want []string
+				for _, v := range test.want {
+					want = append(want, hashOf(v))
+				}
+				if got := m["c"]["K"]; strings.Join(got, ",") != strings.Join(want, ",") {
+					t.Errorf("the mark lists %v, want %v\nReason: %s", got, want, test.reason)
 				}
 				if (len(result.Changes) == 0) != test.changeless || (len(result.Patch()) == 0) != test.changeless {
 					t.Errorf("changes are %v, with tests %v\nReason: %s", result.Changes, result.Patch(), test.reason)
 				}
-				var want []Taken
-				if test.taken {
-					want = own("c")
+				if (result.Taken == ownVariable) != test.taken || (result.Taken == "") == test.taken {
+					t.Errorf("taken is %q\nReason: %s", result.Taken, test.reason)
 				}
-				checkTaken(t, result.Taken, want)
-				undone := bindings.Decide(object, false).Apply(object)
-				checkTaken(t, undone.Taken, nil)
-				if got, want := patched(t, undone.Patch(), before), canonical(t, fmt.Sprintf(format, test.undo)); got != want {
-					t.Errorf("without the binding:\n%s\nwant:\n%s\nReason: %s", got, want, test.reason)
+				if again := bindings.Apply(read(t, PodTemplate, after), true, "b"); len(again.Changes) != 0 {
+					t.Errorf("a second time changes %v", again.Changes)
+				}
+				for opted, undone := range map[string]Result{
+					"out": bindings.Apply(read(t, PodTemplate, after), false, "b"), "in": Of(deployments, nil).Apply(read(t, PodTemplate, after), true, "b"),
+				} {
+					text, m := plain(t, patched(t, undone.Patch(), after))
+					if want := canonical(t, fmt.Sprintf(format, test.undo)); text != want || m != nil {
+						t.Errorf("without the binding, opted %s:\n%s\nwant:\n%s\nmark: %v, reason: %s", opted, text, want, m, test.reason)
+					}
 				}
 			}
 		})
+	}
+}
+
+func TestApply_OtherShapes(t *testing.T) {
+	for name, test := range map[string]struct {
+		shape            Shape
+		before, do, undo string
+		taken            string
+	}{
+		"CronJob": {
+			shape:  CronJob,
+			before: `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"initContainers":[{"name":"i","env":[{"name":"A"}]}],"containers":[{"name":"c"}]}}}}}}`,
+			do: `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"initContainers":[{"name":"i","env":[{"name":"A"},{"name":"K","value":"V"}]}],
+				"containers":[{"name":"c","env":[{"name":"K","value":"V"}]}]}}}}}}`,
+		},
+		"Job": {
+			shape:  JobTemplate,
+			before: `{"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`,
+			do:     `{"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"K","value":"V"}]}]}}}}`,
+		},
+		"Configurable, absent":  {shape: Configurable, before: `{"spec":{}}`, do: `{"spec":{"configurable":{"env":[{"name":"K","value":"V"}]}}}`},
+		"Configurable, null":    {shape: Configurable, before: `{"spec":{"configurable":null}}`, do: `{"spec":{"configurable":{"env":[{"name":"K","value":"V"}]}}}`, undo: `{"spec":{}}`},
+		"Configurable, empty":   {shape: Configurable, before: `{"spec":{"configurable":{}}}`, do: `{"spec":{"configurable":{"env":[{"name":"K","value":"V"}]}}}`, undo: `{"spec":{}}`},
+		"Configurable, no list": {shape: Configurable, before: `{"spec":{"configurable":{"env":[]}}}`, do: `{"spec":{"configurable":{"env":[{"name":"K","value":"V"}]}}}`, undo: `{"spec":{}}`},
+		"Configurable, others": {
+			shape:  Configurable,
+			before: `{"spec":{"configurable":{"env":[{"name":"A","x":1}]}}}`, do: `{"spec":{"configurable":{"env":[{"name":"A","x":1},{"name":"K","value":"V"}]}}}`,
+		},
+		"Configurable, own": {
+			shape:  Configurable,
+			before: `{"spec":{"configurable":{"env":[{"name":"K","value":"mine"}]}}}`, do: `{"spec":{"configurable":{"env":[{"name":"K","value":"mine"}]}}}`,
+			taken: "it has a variable K of its own",
+		},
+		"no template": {shape: PodTemplate, before: `{"spec":{"x":1}}`, do: `{"spec":{"x":1}}`},
+		"a container without a name": {
+			shape:  PodTemplate,
+			before: `{"spec":{"template":{"spec":{"containers":[{"image":"c"}]}}}}`,
+			do:     `{"spec":{"template":{"spec":{"containers":[{"image":"c","env":[{"name":"K","value":"V"}]}]}}}}`,
+		},
+		"no containers": {shape: PodTemplate, before: `{"spec":{"template":{"spec":{}}}}`, do: `{"spec":{"template":{"spec":{}}}}`},
+		"several containers": {
+			shape:  PodTemplate,
+			before: `{"spec":{"template":{"spec":{"containers":[{"name":"a"},{"name":"c","env":[{"name":"K","value":"mine"}]}]}}}}`,
+			do:     `{"spec":{"template":{"spec":{"containers":[{"name":"a","env":[{"name":"K","value":"V"}]},{"name":"c","env":[{"name":"K","value":"mine"}]}]}}}}`,
+			taken:  ownVariable,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bindings := Of(deployments, []*v1.AddressBinding{binding(all)})
+			for _, before := range []string{
+				strings.Replace(test.before, "{", `{"metadata":{"annotations":{"of":"the user"}},`, 1),
+				strings.Replace(test.before, "{", `{"metadata":{},`, 1),
+			} {
+				result := bindings.Apply(read(t, test.shape, before), true, "b")
+				after := patched(t, result.Patch(), before)
+				text, m := plain(t, after)
+				if want, _ := plain(t, strings.Replace(test.do, "{", `{"metadata":{},`, 1)); text != want || result.Taken != test.taken {
+					t.Fatalf("after Apply:\n%s\nwant:\n%s\ntaken: %q", text, want, result.Taken)
+				}
+				if (len(m) > 0) != (len(result.Changes) > 0) {
+					t.Errorf("after changes %v the mark is %v", result.Changes, m)
+				}
+				want := test.undo
+				if want == "" {
+					want = test.before
+				}
+				text, m = plain(t, patched(t, bindings.Apply(read(t, test.shape, after), false, "b").Patch(), after))
+				if want, _ := plain(t, strings.Replace(want, "{", `{"metadata":{},`, 1)); text != want || m != nil {
+					t.Errorf("without the binding:\n%s\nwant:\n%s\nmark: %v", text, want, m)
+				}
+			}
+		})
+	}
+}
+
+func TestApply_ObjectChangedConcurrently_PatchIsRejected(t *testing.T) {
+	const configured = `{"metadata":{"generation":2},"spec":{"configurable":{"env":[{"name":"K","value":"V"}]}}}`
+	for name, test := range map[string]struct {
+		shape        Shape
+		seen         string
+		old, new     string
+		excluded     bool
+		wantRejected bool
+	}{
+		"nothing":               {},
+		"status":                {old: `"resourceVersion":"7"`, new: `"resourceVersion":"8"`},
+		"UID":                   {old: `"uid":"1"`, new: `"uid":"2"`, wantRejected: true},
+		"generation":            {old: `"generation":3`, new: `"generation":4`, wantRejected: true},
+		"name of the container": {old: `"name":"c"`, new: `"name":"d"`, wantRejected: true},
+		"labels":                {old: `{"app":"a"}`, new: `{"app":"a","bindings.knative.dev/exclude":"true"}`, wantRejected: true},
+		"mark added":            {old: `"of":"the user"`, new: `"bindings.samples.knative.dev/variables":"{}"`, wantRejected: true},
+		"other annotation":      {old: `"of":"the user"`, new: `"of":"nobody"`},
+		"resourceVersion, no generation": {
+			seen: `{"metadata":{"resourceVersion":"7"},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`,
+			old:  `"7"`, new: `"8"`, wantRejected: true,
+		},
+		"annotations added": {
+			seen: `{"metadata":{"generation":7},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`,
+			old:  `"generation":7`, new: `"generation":7,"annotations":{"of":"the user"}`, wantRejected: true,
+		},
+		"Configurable": {
+			shape: Configurable, seen: `{"metadata":{"generation":1},"spec":{}}`, old: `"spec":{}`, new: `"spec":{"configurable":{"env":[]}}`, wantRejected: true,
+		},
+		"unknown field in a Configurable": {
+			shape: Configurable, seen: configured, old: `"env":[`, new: `"x":1,"env":[`, excluded: true, wantRejected: true,
+		},
+		"nothing in a Configurable": {shape: Configurable, seen: configured, excluded: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := test.seen
+			if seen == "" {
+				seen = `{"metadata":{"uid":"1","generation":3,"resourceVersion":"7","labels":{"app":"a"},"annotations":{"of":"the user"}},
+					"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`
+			}
+			if test.excluded {
+				seen = marked(t, seen, "", "K", "V")
+			}
+			result := Of(deployments, []*v1.AddressBinding{binding(all)}).Apply(read(t, test.shape, seen), !test.excluded, "b")
+			if len(result.Changes) != 2 {
+				t.Fatalf("changes are %v, want those of the variables and of the mark", result.Changes)
+			}
+			changed := strings.Replace(canonical(t, seen), test.old, test.new, 1)
+			if test.old != "" && changed == canonical(t, seen) {
+				t.Fatal("the test changes nothing")
+			}
+			if _, err := tryPatch(result.Patch(), changed); (err != nil) != test.wantRejected {
+				t.Errorf("applying %v to %s: %v", result.Patch(), changed, err)
+			}
+		})
+	}
+}
+
+func TestApply_ControlledObject_IsNeverChanged(t *testing.T) {
+	const owner = `"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"n","uid":"2","controller":%t}]`
+	const format = `{"metadata":{"name":"a","labels":{"app":"a"},%s},"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"K","value":"O"}]}]}}}}`
+	bindings := Of(deployments, []*v1.AddressBinding{binding()})
+	for controlled, included := range map[bool]bool{true: true, false: false} {
+		object := read(t, PodTemplate, marked(t, fmt.Sprintf(format, fmt.Sprintf(owner, true)), "c", "K", "O"))
+		if result := bindings.Apply(object, included, ""); len(result.Changes) > 0 || !Controlled(object) {
+			t.Errorf("included: %t, controlled: %t, changes: %v", included, controlled, result.Changes)
+		}
+	}
+	object := read(t, PodTemplate, marked(t, fmt.Sprintf(format, fmt.Sprintf(owner, false)), "c", "K", "O"))
+	if result := bindings.Apply(object, true, ""); len(result.Changes) == 0 || Controlled(object) {
+		t.Error("an object with an owner that does not control it is left alone")
+	}
+}
+
+func TestApply_MalformedMark_RemovesNothing(t *testing.T) {
+	const before = `{"metadata":{"name":"a","labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"K","value":"V"}]},{"name":"d"}]}}}}`
+	for _, malformed := range []string{"", "no JSON", "[]", `{"c":["K"]}`, `{"c":{"K":"V"}}`, `{"c":{"K":["` + hashOf("V") + `"]},"d":1}`} {
+		text := annotated(t, before, malformed)
+		if result := Of(deployments, nil).Apply(read(t, PodTemplate, text), true, ""); len(result.Changes) > 0 {
+			t.Errorf("mark %q, chosen by no binding: changes %v", malformed, result.Changes)
+		}
+		// It is replaced when there is something to write.
+		result := Of(deployments, []*v1.AddressBinding{binding()}).Apply(read(t, PodTemplate, text), true, "b")
+		_, m := plain(t, patched(t, result.Patch(), text))
+		if result.Taken != ownVariable || len(m) != 1 || len(m["d"]) != 1 {
+			t.Errorf("mark %q becomes %v, taken: %q", malformed, m, result.Taken)
+		}
 	}
 }

@@ -11,93 +11,128 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
+
+	"knative.dev/pkg/apis/duck"
+	"knative.dev/pkg/tracker"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// Bindings are the AddressBindings of a namespace as far as they concern the objects of a kind. Use Of. They may be used
-// by several goroutines.
+// Bindings are the AddressBindings of a namespace that choose objects of one kind. Use Of. They may be used by several goroutines.
 type Bindings struct {
 	kind schema.GroupKind
-	// choosers choose objects of the kind, oldest first.
+	// choosers are ordered by age, oldest first: of those that want the same variable, the first one gets it.
 	choosers []chooser
-	// ours are all variables that may stand in objects of the kind because of a binding.
-	ours sets.Set[pair]
 }
 
-// pair is a variable with its value.
-type pair struct{ name, value string }
-
-// chooser is a binding that counts.
+// chooser is what one binding wants.
 type chooser struct {
-	pair
 	Choice
 
-	binding string
+	binding, variable string
+	// value is empty if the binding is known to have no address: its variable is removed from objects.
+	value string
+	// pending means that the controller has not recorded yet what the binding wants of the kind: its variable stays as it is.
+	pending bool
 }
 
-// Of returns what of the bindings concerns objects of a kind, whatever its version. They have to be all of one namespace:
-// one that is left out would have its variables taken for the objects' own.
-//
-// A binding counts, so that it chooses objects, if it is not being deleted, its status has a value, and its status.bound
-// lists that value of its variable for the kind. What the status.bound of any binding lists is nobody's own.
+// Of returns the bindings that choose objects of a kind, at whatever API version. all are those of one namespace.
 func Of(kind schema.GroupKind, all []*v1.AddressBinding) *Bindings {
-	all = slices.SortedFunc(slices.Values(all), older)
-	found := &Bindings{kind: kind, ours: sets.New[pair]()}
-	for _, b := range all {
-		for _, bound := range b.Status.Bound {
-			if KindOf(bound.APIVersion, bound.Kind) == kind {
-				found.ours.Insert(pair{bound.Name, bound.Value})
-			}
+	found := &Bindings{kind: kind}
+	for _, b := range slices.SortedFunc(slices.Values(all), older) {
+		if b.DeletionTimestamp != nil || KindOf(b.Spec.Subject.APIVersion, b.Spec.Subject.Kind) != kind {
+			continue
 		}
+		_, recorded := Recorded(b, kind)
+		found.choosers = append(found.choosers, chooser{
+			Choice: ChoiceOf(&b.Spec.Subject), binding: b.Name, variable: b.Spec.Variable, value: b.Status.Value,
+			pending: !recorded || b.Status.Value == "" && !b.Status.LacksAddress(),
+		})
 	}
-	for _, b := range all {
-		if counts(b, kind) {
-			found.choosers = append(found.choosers, chooser{
-				pair:    pair{b.Spec.Variable, b.Status.Value},
-				Choice:  ChoiceOf(&b.Spec.Subject),
-				binding: b.Name,
-			})
+	return found
+}
+
+func older(a, b *v1.AddressBinding) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+}
+
+// Recorded returns the entry of a kind in the status of a binding, if there is one: the controller has listed its objects, and may
+// have marked some of them.
+func Recorded(b *v1.AddressBinding, kind schema.GroupKind) (v1.SubjectKind, bool) {
+	i := slices.IndexFunc(b.Status.Kinds, func(k v1.SubjectKind) bool { return KindOf(k.APIVersion, k.Kind) == kind })
+	if i < 0 {
+		return v1.SubjectKind{}, false
+	}
+	return b.Status.Kinds[i], true
+}
+
+// choosing returns, by variable, the bindings that choose an object, oldest first.
+func (b *Bindings) choosing(object metav1.Object) map[string][]*chooser {
+	found := map[string][]*chooser{}
+	for i := range b.choosers {
+		if c := &b.choosers[i]; c.Includes(b.kind, object) {
+			found[c.variable] = append(found[c.variable], c)
 		}
 	}
 	return found
 }
 
-// older orders bindings: of two that want the same variable, the first gets it.
-func older(a, b *v1.AddressBinding) int {
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
-}
-
-// counts is whether a binding counts for a kind.
-func counts(b *v1.AddressBinding, kind schema.GroupKind) bool {
-	if KindOf(b.Spec.Subject.APIVersion, b.Spec.Subject.Kind) != kind || b.DeletionTimestamp != nil || b.Status.Value == "" {
-		return false
-	}
-	return slices.ContainsFunc(b.Status.Bound, func(bound v1.BoundVariable) bool {
-		return bound.Name == b.Spec.Variable && bound.Value == b.Status.Value && KindOf(bound.APIVersion, bound.Kind) == kind
-	})
-}
-
-// Decision is what an object is to have.
-type Decision struct {
-	ours sets.Set[pair]
-	// wanted are the variables and, for each, the bindings that want it, oldest first.
-	wanted map[string][]chooser
-}
-
-// Decide returns what an object is to have: by each binding that chooses it, its variable. If several want the same
-// one, the oldest of them has it. An object that is not included is to have none.
-func (b *Bindings) Decide(object metav1.Object, included bool) Decision {
-	decision := Decision{ours: b.ours, wanted: make(map[string][]chooser)}
-	if !included {
-		return decision
-	}
-	for _, c := range b.choosers {
-		if c.Includes(b.kind, object) {
-			decision.wanted[c.pair.name] = append(decision.wanted[c.pair.name], c)
+// leading returns the binding that has a variable, nil if none has an address.
+func leading(choosers []*chooser) *chooser {
+	for _, c := range choosers {
+		if c.pending || c.value != "" {
+			return c
 		}
 	}
-	return decision
+	return nil
 }
+
+// Choice is the set of objects that a reference chooses: the one that it names, or those that its selector matches. Use ChoiceOf, once
+// for all objects, because it parses the selector. It may be used by several goroutines.
+type Choice struct {
+	kind     schema.GroupKind
+	name     string
+	selector labels.Selector
+}
+
+// ChoiceOf returns what a reference chooses. An invalid selector, which admission rejects, chooses nothing.
+func ChoiceOf(subject *tracker.Reference) Choice {
+	selector, err := metav1.LabelSelectorAsSelector(subject.Selector)
+	if err != nil {
+		selector = labels.Nothing()
+	}
+	return Choice{kind: KindOf(subject.APIVersion, subject.Kind), name: subject.Name, selector: selector}
+}
+
+// Includes reports whether an object of a kind, in the namespace of the reference, is one of them.
+func (c *Choice) Includes(kind schema.GroupKind, object metav1.Object) bool {
+	if c.kind != kind {
+		return false
+	}
+	if c.name != "" {
+		return c.name == object.GetName()
+	}
+	return c.selector.Matches(labels.Set(object.GetLabels()))
+}
+
+// KindOf returns the kind that a reference means. The API version does not matter: every version has the same objects.
+func KindOf(apiVersion, kind string) schema.GroupKind {
+	return schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()
+}
+
+// Included reports whether the labels of a namespace or of an object in it opt in to bindings. The labels are those of
+// knative.dev/pkg/webhook/psbinding, whose inclusion mode requires both to opt in.
+func Included(namespace, object map[string]string) bool {
+	return namespace[duck.BindingIncludeLabel] == "true" || object[duck.BindingIncludeLabel] == "true"
+}
+
+// Excluded reports whether the labels of a namespace or of an object in it opt out of bindings, which overrides that one of them
+// opts in.
+func Excluded(namespace, object map[string]string) bool {
+	return namespace[duck.BindingExcludeLabel] == "true" || object[duck.BindingExcludeLabel] == "true"
+}
+
+// Controlled reports whether another object controls this one, and would revert what is changed in it.
+func Controlled(object metav1.Object) bool { return metav1.GetControllerOf(object) != nil }

@@ -15,124 +15,121 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-func TestWhichBindingsCount(t *testing.T) {
+// TestOf_WhichBindingsHaveTheirVariable applies a binding to an object without the variable, and to one that it has marked.
+func TestOf_WhichBindingsHaveTheirVariable(t *testing.T) {
 	now := metav1.NewTime(time.Unix(9, 0))
+	const format = `{"metadata":{"name":"app","labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"%s}]}}}}`
+	const has = `,"env":[{"name":"K_ADDRESS","value":"old"}]`
+	const writes, keeps, removes = 1, 2, 3
 	for name, test := range map[string]struct {
-		reason string
 		change func(*v1.AddressBinding)
-		want   bool
+		want   int
 	}{
-		"bound":          {reason: "Its status lists what it writes.", change: func(*v1.AddressBinding) {}, want: true},
-		"other version":  {reason: "It is the same objects.", change: func(b *v1.AddressBinding) { b.Spec.Subject.APIVersion = "apps/v1beta1" }, want: true},
-		"by name":        {reason: "It is the object's.", change: byName("app"), want: true},
-		"by other name":  {reason: "It is another object's.", change: byName("other")},
-		"empty selector": {reason: "It selects all.", change: func(b *v1.AddressBinding) { b.Spec.Subject.Selector = &metav1.LabelSelector{} }, want: true},
-		"other selector": {reason: "It selects others.", change: func(b *v1.AddressBinding) { b.Spec.Subject.Selector.MatchLabels["app"] = "b" }},
-		"no selector":    {reason: "It cannot be read.", change: func(b *v1.AddressBinding) { b.Spec.Subject.Selector.MatchLabels["app"] = "not a value" }},
-		"other kind":     {reason: "It is for StatefulSets.", change: func(b *v1.AddressBinding) { b.Spec.Subject.Kind = "StatefulSet" }},
-		"other group":    {reason: "It is for other objects.", change: func(b *v1.AddressBinding) { b.Spec.Subject.APIVersion = "example.com/v1" }},
-		"being deleted":  {reason: "It has had its time.", change: func(b *v1.AddressBinding) { b.DeletionTimestamp = &now }},
-		"no address":     {reason: "There is nothing to write.", change: func(b *v1.AddressBinding) { b.Status.Value = "" }},
-		"new address":    {reason: "It is not persisted yet.", change: func(b *v1.AddressBinding) { b.Status.Value = "http://new.example" }},
-		"new variable":   {reason: "It is not persisted yet.", change: func(b *v1.AddressBinding) { b.Spec.Variable = "NEW" }},
-		"new kind":       {reason: "It is not persisted for that.", change: func(b *v1.AddressBinding) { b.Status.Bound[0].Kind = "StatefulSet" }},
-		"not listed":     {reason: "It is not persisted yet.", change: func(b *v1.AddressBinding) { b.Status.Bound = nil }},
-		"several entries": {reason: "One of them is it.", change: func(b *v1.AddressBinding) {
-			b.Status.Bound = append([]v1.BoundVariable{{Name: "X"}}, b.Status.Bound...)
-		}, want: true},
+		"bound":           {func(*v1.AddressBinding) {}, writes},
+		"other version":   {func(b *v1.AddressBinding) { b.Spec.Subject.APIVersion = "apps/v1beta1" }, writes},
+		"by name":         {byName("app"), writes},
+		"empty selector":  {func(b *v1.AddressBinding) { b.Spec.Subject.Selector = &metav1.LabelSelector{} }, writes},
+		"several kinds":   {func(b *v1.AddressBinding) { b.Status.Kinds = append([]v1.SubjectKind{{Kind: "X"}}, b.Status.Kinds...) }, writes},
+		"by other name":   {byName("other"), removes},
+		"other selector":  {func(b *v1.AddressBinding) { b.Spec.Subject.Selector.MatchLabels["app"] = "b" }, removes},
+		"no selector":     {func(b *v1.AddressBinding) { b.Spec.Subject.Selector.MatchLabels["app"] = "not a value" }, removes},
+		"other kind":      {func(b *v1.AddressBinding) { b.Spec.Subject.Kind = "StatefulSet" }, removes},
+		"other group":     {func(b *v1.AddressBinding) { b.Spec.Subject.APIVersion = "example.com/v1" }, removes},
+		"other variable":  {func(b *v1.AddressBinding) { b.Spec.Variable = "NEW" }, removes},
+		"being deleted":   {func(b *v1.AddressBinding) { b.DeletionTimestamp = &now }, removes},
+		"no address":      {without, removes},
+		"lost status":     {func(b *v1.AddressBinding) { b.Status = v1.AddressBindingStatus{} }, keeps},
+		"unknown address": {func(b *v1.AddressBinding) { b.Status.Value = ""; b.Status.MarkAddressUnknown("not yet") }, keeps},
+		"not recorded":    {func(b *v1.AddressBinding) { b.Status.Kinds = nil }, keeps},
+		"other recorded":  {func(b *v1.AddressBinding) { b.Status.Kinds[0].Kind = "StatefulSet" }, keeps},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := bind("b", 1, test.change)
-			object := read(t, PodTemplate, `{"metadata":{"name":"app","labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`)
-			result := Of(deployments, []*v1.AddressBinding{b}).Decide(object, true).Apply(object)
-			if got := len(result.Changes) == 1; got != test.want {
-				t.Errorf("it counts: %t, want %t\nReason: %s", got, test.want, test.reason)
+			bindings := Of(deployments, []*v1.AddressBinding{bind("b", 1, test.change)})
+			empty, before := fmt.Sprintf(format, ""), marked(t, fmt.Sprintf(format, has), "c", theVariable, "old")
+			fresh := read(t, PodTemplate, patched(t, bindings.Apply(read(t, PodTemplate, empty), true, "").Patch(), empty))
+			bound := read(t, PodTemplate, patched(t, bindings.Apply(read(t, PodTemplate, before), true, "").Patch(), before))
+			valueOf := func(object Object) string {
+				for _, v := range Environments(object)[0].Variables {
+					if v.Name == theVariable {
+						return v.Value
+					}
+				}
+				return ""
+			}
+			want := map[int]struct{ fresh, bound string }{writes: {theValue, theValue}, keeps: {"", "old"}, removes: {"", ""}}[test.want]
+			if got := valueOf(fresh); got != want.fresh {
+				t.Errorf("an object without the variable gets %q, want %q", got, want.fresh)
+			}
+			if got := valueOf(bound); got != want.bound {
+				t.Errorf("an object that was bound gets %q, want %q", got, want.bound)
 			}
 		})
 	}
 }
 
-func byName(name string) func(*v1.AddressBinding) {
-	return func(b *v1.AddressBinding) { b.Spec.Subject.Name, b.Spec.Subject.Selector = name, nil }
+// TestApply_NoAddress_MarkIsKept shows that a rollback of a StatefulSet while the address is away does not make the old value the user's.
+func TestApply_NoAddress_MarkIsKept(t *testing.T) {
+	const before = `{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"K_ADDRESS","value":"old"}]}]}}}}`
+	text := marked(t, before, "c", theVariable, "old")
+	bindings := Of(deployments, []*v1.AddressBinding{bind("b", 1, without)})
+	after, m := plain(t, patched(t, bindings.Apply(read(t, PodTemplate, text), true, "b").Patch(), text))
+	if after == canonical(t, before) || !m.has("c", &Environments(read(t, PodTemplate, before))[0].Variables[0]) {
+		t.Errorf("it becomes %s with mark %v, want it without the variable and with the mark", after, m)
+	}
 }
 
-func TestOfTwoBindingsTheOlderHasTheVariable(t *testing.T) {
+func TestApply_SeveralBindings_TheOldestHasTheVariable(t *testing.T) {
 	for name, test := range map[string]struct {
 		bindings []*v1.AddressBinding
 		want     string
-		taken    []Taken
+		taken    map[string]string
 	}{
 		"by age": {
 			bindings: []*v1.AddressBinding{bind("a", 2, value("young")), bind("z", 1, value("old"))},
-			want:     "old", taken: []Taken{{Binding: "a", Variable: theVariable, By: "z"}},
+			want:     "old", taken: map[string]string{"a": "variable K_ADDRESS is claimed by AddressBinding z, which is older"},
 		},
 		"by name when they are as old": {
 			bindings: []*v1.AddressBinding{bind("z", 1, value("z")), bind("a", 1, value("a"))},
-			want:     "a", taken: []Taken{{Binding: "z", Variable: theVariable, By: "a"}},
+			want:     "a", taken: map[string]string{"z": "variable K_ADDRESS is claimed by AddressBinding a, which is older"},
 		},
-		"the older of those that count": {
+		"the oldest with an address": {
 			bindings: []*v1.AddressBinding{bind("a", 1, without), bind("b", 2, value("b")), bind("c", 3, value("c"))},
-			want:     "b", taken: []Taken{{Binding: "c", Variable: theVariable, By: "b"}},
+			want:     "b", taken: map[string]string{"c": "variable K_ADDRESS is claimed by AddressBinding b, which is older"},
 		},
-		"who wants the same value gets it": {
+		"several with the same value": {
 			bindings: []*v1.AddressBinding{bind("a", 1), bind("b", 2), bind("c", 3, value("c"))},
-			want:     theValue, taken: []Taken{{Binding: "c", Variable: theVariable, By: "a"}},
+			want:     theValue, taken: map[string]string{"c": "variable K_ADDRESS is claimed by AddressBinding a, which is older"},
+		},
+		"the older is not recorded yet": {
+			bindings: []*v1.AddressBinding{bind("a", 1, func(b *v1.AddressBinding) { b.Status.Kinds = nil }), bind("b", 2)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			object := read(t, PodTemplate, `{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`)
-			result := Of(deployments, test.bindings).Decide(object, true).Apply(object)
-			checkTaken(t, result.Taken, test.taken)
 			const before = `{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`
-			after := read(t, PodTemplate, patched(t, result.Patch(), before))
-			if !Holds(after, theVariable, test.want) {
-				t.Errorf("the variable is not %q: %+v", test.want, Environments(after))
+			bindings := Of(deployments, test.bindings)
+			after := read(t, PodTemplate, patched(t, bindings.Apply(read(t, PodTemplate, before), true, "").Patch(), before))
+			if e := Environments(after)[0]; !e.Has(theVariable, test.want) && (test.want != "" || len(e.Variables) > 0) {
+				t.Errorf("the variable is not %q: %+v", test.want, e)
 			}
-		})
-	}
-}
-
-func TestWhoWouldGetWhatAnObjectHasItselfIsTold(t *testing.T) {
-	object := read(t, PodTemplate,
-		`{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"`+theVariable+`","value":"mine"}]}]}}}}`)
-	all := []*v1.AddressBinding{bind("a", 1), bind("b", 2), bind("c", 3, value("c"))}
-	checkTaken(t, Of(deployments, all).Decide(object, true).Apply(object).Taken, []Taken{
-		{Binding: "c", Variable: theVariable, By: "a"},
-		{Binding: "a", Variable: theVariable, Container: "c"},
-		{Binding: "b", Variable: theVariable, Container: "c"},
-	})
-}
-
-// What a binding that does not count any more has written goes, and another one gets its place.
-func TestWhatIsListedIsNobodysOwn(t *testing.T) {
-	const format = `{"metadata":{"name":"app","labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"%s}]}}}}`
-	variable := func(value string) string { return fmt.Sprintf(`,"env":[{"name":%q,"value":%q}]`, theVariable, value) }
-	now := metav1.NewTime(time.Unix(9, 0))
-	for name, change := range map[string]func(*v1.AddressBinding){
-		"being deleted":     func(b *v1.AddressBinding) { b.DeletionTimestamp = &now },
-		"no address":        without,
-		"another address":   func(b *v1.AddressBinding) { b.Status.Value = "http://new.example" },
-		"another variable":  func(b *v1.AddressBinding) { b.Spec.Variable = "NEW" },
-		"for others":        byName("other"),
-		"for another kind":  func(b *v1.AddressBinding) { b.Spec.Subject.Kind = "StatefulSet" },
-		"its selector none": func(b *v1.AddressBinding) { b.Spec.Subject.Selector.MatchLabels["app"] = "not a value" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			before := fmt.Sprintf(format, variable(theValue))
-			object := read(t, PodTemplate, before)
-			former, next := bind("former", 1, change), bind("next", 2, value("http://next.example"))
-			for want, all := range map[string][]*v1.AddressBinding{"": {former}, variable("http://next.example"): {former, next}} {
-				result := Of(deployments, all).Decide(object, true).Apply(object)
-				if got, want := patched(t, result.Patch(), before), canonical(t, fmt.Sprintf(format, want)); got != want {
-					t.Errorf("with %d bindings it becomes\n%s\nwant\n%s", len(all), got, want)
+			// Each binding alone writes only what it has.
+			writers := 0
+			for _, b := range test.bindings {
+				result := bindings.Apply(read(t, PodTemplate, before), true, b.Name)
+				if result.Taken != test.taken[b.Name] {
+					t.Errorf("for %s taken is %q, want %q", b.Name, result.Taken, test.taken[b.Name])
 				}
-				checkTaken(t, result.Taken, nil)
+				if len(result.Changes) > 0 {
+					writers++
+				}
+			}
+			if want := min(len(test.want), 1); writers != want {
+				t.Errorf("%d of the bindings write, want %d", writers, want)
 			}
 		})
 	}
 }
 
-func TestTheOrderOfBindingsIsLeftAlone(t *testing.T) {
+func TestOf_CallersListIsNotSorted(t *testing.T) {
 	all := []*v1.AddressBinding{bind("b", 2), bind("a", 1)}
 	Of(deployments, all)
 	if all[0].Name != "b" || all[1].Name != "a" {

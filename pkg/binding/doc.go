@@ -3,29 +3,21 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package binding decides which variables of an object are those of AddressBindings, and by which JSON patch it gets
-// what it is to have. The controller and the webhook of admission both ask it, so that they never disagree.
+// Package binding decides which environment variables of an object belong to AddressBindings, and computes the JSON patch that
+// gives the object those that it should have. The controller and the admission webhook both call it, so they never disagree:
 //
-// All is a function of the object and of every AddressBinding of its namespace, so a pass may be repeated or left out, and
-// nothing has to be remembered of the passes before:
+//	bindings := binding.Of(kind, all)                // the AddressBindings of a namespace, for objects of one kind
+//	result := bindings.Apply(object, included, name) // the patch of one object
 //
-//	bindings := binding.Of(kind, all)                              // those that concern a kind
-//	decision := bindings.Decide(object, binding.Included(ns, labels)) // what one object is to have
-//	result := decision.Apply(object)                               // how it gets that, and what it cannot have
+// # The mark
 //
-// # Whose variable it is
+// The patch that sets a variable also marks the object with an annotation (mark.go). For each container and variable it lists hashes
+// of the values that were written. A variable is ours if the mark lists the hash of its value; every other variable is the
+// object's own, and is neither changed nor removed. What the status of a binding says does not matter for this, so a lost status,
+// a restored backup or kubectl rollout undo cannot turn one into the other.
 //
-// Nothing but the variable changes in an object, so nothing in the object says who wrote it. A binding's status does: a
-// variable is that of a binding if the binding's status.bound lists its name and value for the kind. Every other variable is
-// the object's own, and is neither changed nor removed; a binding that wants one of that name is told so.
-// Therefore two things hold of status.bound, of which the controller has to take care:
+// # What is never changed
 //
-//   - It is written before the variable is. A binding whose status does not list its present value does not count.
-//   - An entry stays for as long as the variable may stand anywhere. The webhook may see bindings as they were a moment ago,
-//     so the entry has to outlast by some seconds the last moment at which it counted.
-//
-// The limit of this: a variable that somebody else has set to the very value that a binding writes cannot be told from the
-// binding's. It goes when the binding does.
-//
-// Reading and writing objects, and conditions, are not its job, nor is which resource serves a kind.
+// An object that another object controls is never changed, even if it has a mark: its annotations may be copies of its owner's.
+// An object that does not opt in, or that no binding chooses, loses the variables that are ours, and the mark.
 package binding

@@ -35,7 +35,7 @@ type Environment struct {
 	name string
 }
 
-// Has is whether a variable stands in it with that value, rather than as a reference to one.
+// Has reports whether a variable has that value, rather than a reference to one.
 func (e *Environment) Has(name, value string) bool {
 	return slices.ContainsFunc(e.Variables, func(v corev1.EnvVar) bool { return v.ValueFrom == nil && v.Name == name && v.Value == value })
 }
@@ -44,6 +44,8 @@ func (e *Environment) Has(name, value string) bool {
 // object that is Configurable. An object without any is neither.
 func Environments(object Object) []Environment {
 	switch object := object.(type) {
+	case *Job:
+		return ofTemplate("/spec/template/spec", &object.Spec.Template.Spec)
 	case *duckv1.WithPod:
 		return ofTemplate("/spec/template/spec", &object.Spec.Template.Spec)
 	case *duckv1.CronJob:

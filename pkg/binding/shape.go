@@ -6,6 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package binding
 
 import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -27,10 +32,12 @@ const (
 	CronJob
 	// Configurable objects take variables at spec.configurable.env. They are read as a v1alpha1.ConfigurableType.
 	Configurable
+	// JobTemplate objects are Jobs, which have a Pod template at spec.template and may be finished. They are read as a Job.
+	JobTemplate
 )
 
-// Shapes are all that there are.
-var Shapes = []Shape{PodTemplate, CronJob, Configurable}
+// Shapes are all shapes.
+var Shapes = []Shape{PodTemplate, CronJob, Configurable, JobTemplate}
 
 // Object is an object of any kind, read as the duck type of its shape.
 type Object interface {
@@ -42,6 +49,7 @@ var (
 	_ Object = (*duckv1.WithPod)(nil)
 	_ Object = (*duckv1.CronJob)(nil)
 	_ Object = (*v1alpha1.ConfigurableType)(nil)
+	_ Object = (*Job)(nil)
 )
 
 var (
@@ -49,27 +57,25 @@ var (
 	jobs     = schema.GroupKind{Group: "batch", Kind: "Job"}
 )
 
-// builtIn are those of Kubernetes' own kinds that have a Pod template where a shape has it.
+// builtIn are the kinds of Kubernetes that can be bound. ReplicaSets and ReplicationControllers are not among them: they are made by
+// Deployments and the like, which take one whose template was changed for a hash collision and make another, endlessly.
 var builtIn = sets.New(
 	jobs,
 	cronJobs,
 	schema.GroupKind{Group: "apps", Kind: "Deployment"},
 	schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
 	schema.GroupKind{Group: "apps", Kind: "DaemonSet"},
-	schema.GroupKind{Group: "apps", Kind: "ReplicaSet"},
-	schema.GroupKind{Kind: "ReplicationController"},
 )
 
-// FieldManager is the manager of the fields that the controller writes into objects. The webhook lets its writes through as
-// they are, for they are what the controller has decided on, by bindings that the webhook may have seen in an older state.
+// FieldManager is the field manager of the controller's patches. The webhook admits them unchanged: the bindings that it knows may be
+// older than those that the controller decided on.
 const FieldManager = "addressbinding." + samples.GroupName
 
-// WebhookName is the name of the webhook configuration that has the API server ask about what AddressBindings are for: the
-// webhook writes its rules, and the controller reads them.
+// WebhookName is the name of the MutatingWebhookConfiguration of bindings. The webhook writes its rules, and the controller reads them.
 const WebhookName = "binding.webhook." + samples.GroupName
 
-// Bindable is whether a kind may have a shape at all. Of Kubernetes' own kinds it is known which have; of every other one it
-// shows when its objects are read.
+// Bindable reports whether objects of a kind may have a shape. Those of Kubernetes that do are known; whether others do shows when their
+// objects are read.
 func Bindable(kind schema.GroupKind, ofKubernetes bool) bool {
 	return !ofKubernetes || builtIn.Has(kind)
 }
@@ -80,6 +86,8 @@ func ShapeOf(kind schema.GroupKind, definition map[string]string) Shape {
 	switch {
 	case kind == cronJobs:
 		return CronJob
+	case kind == jobs:
+		return JobTemplate
 	case definition[v1alpha1.ConfigurableLabelKey] == "true":
 		return Configurable
 	default:
@@ -94,6 +102,8 @@ func (s Shape) New() Object {
 		return &duckv1.CronJob{}
 	case Configurable:
 		return &v1alpha1.ConfigurableType{}
+	case JobTemplate:
+		return &Job{}
 	default:
 		return &duckv1.WithPod{}
 	}
@@ -108,8 +118,27 @@ func (s Shape) RoleLabelKey() string {
 	return "duck.knative.dev/podspecable"
 }
 
-// Immutable is whether the API server refuses to change the variables of an object of the kind, so that it gets them when it
-// is created or never.
+// Immutable reports whether the API server rejects changes of the variables of existing objects of a kind.
 func Immutable(kind schema.GroupKind) bool {
 	return kind == jobs
+}
+
+// Job is the duck type of Jobs: a duckv1.WithPod that also shows whether it has finished.
+type Job struct {
+	duckv1.WithPod `json:",inline"`
+
+	Status batchv1.JobStatus `json:"status"`
+}
+
+// DeepCopyObject implements runtime.Object.
+func (j *Job) DeepCopyObject() runtime.Object {
+	return &Job{WithPod: *j.WithPod.DeepCopy(), Status: *j.Status.DeepCopy()}
+}
+
+// Finished reports whether an object is a Job that has completed or failed, so that nothing is going to run with its variables.
+func Finished(object any) bool {
+	job, ok := object.(*Job)
+	return ok && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
 }

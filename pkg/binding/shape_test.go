@@ -22,7 +22,7 @@ func TestShapeOf(t *testing.T) {
 		want       Shape
 	}{
 		"Deployment":                  {kind: deployments, want: PodTemplate},
-		"Job":                         {kind: jobs, want: PodTemplate},
+		"Job":                         {kind: jobs, want: JobTemplate},
 		"CronJob":                     {kind: schema.GroupKind{Group: "batch", Kind: "CronJob"}, want: CronJob},
 		"somebody else's CronJob":     {kind: schema.GroupKind{Group: "example.com", Kind: "CronJob"}, want: PodTemplate},
 		"a kind with the label":       {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, definition: configurable, want: Configurable},
@@ -63,7 +63,7 @@ func TestOnlyJobsAreImmutable(t *testing.T) {
 
 func TestBindable(t *testing.T) {
 	for kind, want := range map[schema.GroupKind]bool{
-		deployments: true, jobs: true, cronJobs: true, {Kind: "ReplicationController"}: true, {Kind: "Pod"}: false, {Kind: "Secret"}: false,
+		deployments: true, jobs: true, cronJobs: true, {Kind: "ReplicationController"}: false, {Group: "apps", Kind: "ReplicaSet"}: false, {Kind: "Pod"}: false, {Kind: "Secret"}: false,
 		{Group: "coordination.k8s.io", Kind: "Lease"}: false, {Group: "example.com", Kind: "Runner"}: false,
 	} {
 		if got := Bindable(kind, true); got != want {
@@ -84,7 +84,7 @@ func TestKindOfAReference(t *testing.T) {
 	}
 }
 
-func TestIncluded(t *testing.T) {
+func TestIncludedAndExcluded(t *testing.T) {
 	const include, exclude = "bindings.knative.dev/include", "bindings.knative.dev/exclude"
 	labels := []map[string]string{
 		nil,
@@ -97,10 +97,33 @@ func TestIncluded(t *testing.T) {
 	included := sets.New([2]int{1, 0}, [2]int{0, 1}, [2]int{1, 1}, [2]int{1, 4}, [2]int{4, 1})
 	for namespace := range labels {
 		for object := range labels {
-			if got, want := Included(labels[namespace], labels[object]), included.Has([2]int{namespace, object}); got != want {
-				t.Errorf("Included(%v, %v) = %t, want %t", labels[namespace], labels[object], got, want)
+			got := Included(labels[namespace], labels[object]) && !Excluded(labels[namespace], labels[object])
+			if want := included.Has([2]int{namespace, object}); got != want {
+				t.Errorf("namespace %v and object %v: included is %t, want %t", labels[namespace], labels[object], got, want)
 			}
 		}
+	}
+}
+
+func TestFinished(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: false,
+		`{"status":{"conditions":[{"type":"Complete","status":"True"}]}}`:      true,
+		`{"status":{"conditions":[{"type":"Failed","status":"True"}]}}`:        true,
+		`{"status":{"conditions":[{"type":"Complete","status":"False"}]}}`:     false,
+		`{"status":{"conditions":[{"type":"Suspended","status":"True"}]}}`:     false,
+		`{"status":{"conditions":[{"type":"FailureTarget","status":"True"}]}}`: false,
+	} {
+		job := read(t, JobTemplate, text)
+		if got := Finished(job); got != want {
+			t.Errorf("Finished(%s) = %t, want %t", text, got, want)
+		}
+		if got := Finished(job.DeepCopyObject()); got != want {
+			t.Errorf("Finished(copy of %s) = %t, want %t", text, got, want)
+		}
+	}
+	if Finished(read(t, PodTemplate, `{"status":{"conditions":[{"type":"Complete","status":"True"}]}}`)) {
+		t.Error("an object that is no Job is finished")
 	}
 }
 

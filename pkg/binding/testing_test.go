@@ -7,6 +7,7 @@ package binding
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/tracker"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
@@ -42,7 +44,7 @@ func bind(name string, created int64, options ...func(*v1.AddressBinding)) *v1.A
 		},
 		Status: v1.AddressBindingStatus{
 			Value: theValue,
-			Bound: []v1.BoundVariable{{APIVersion: "apps/v1", Kind: "Deployment", Name: theVariable, Value: theValue}},
+			Kinds: []v1.SubjectKind{{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments"}},
 		},
 	}
 	for _, option := range options {
@@ -53,16 +55,78 @@ func bind(name string, created int64, options ...func(*v1.AddressBinding)) *v1.A
 
 // value gives a binding another value.
 func value(value string) func(*v1.AddressBinding) {
-	return func(b *v1.AddressBinding) { b.Status.Value, b.Status.Bound[0].Value = value, value }
+	return func(b *v1.AddressBinding) { b.Status.Value = value }
 }
 
 // variable gives a binding another variable.
 func variable(name string) func(*v1.AddressBinding) {
-	return func(b *v1.AddressBinding) { b.Spec.Variable, b.Status.Bound[0].Name = name, name }
+	return func(b *v1.AddressBinding) { b.Spec.Variable = name }
 }
 
-// without has a binding choose nothing any more, while what it has written still is its own.
-func without(b *v1.AddressBinding) { b.Status.Value = "" }
+// without makes a binding known to have no address.
+func without(b *v1.AddressBinding) {
+	b.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, "gone")
+}
+
+func byName(name string) func(*v1.AddressBinding) {
+	return func(b *v1.AddressBinding) { b.Spec.Subject.Name, b.Spec.Subject.Selector = name, nil }
+}
+
+// marked returns an object's JSON with a mark that lists values, newest first, of one variable of one container.
+func marked(t *testing.T, text, container, variable string, values ...string) string {
+	t.Helper()
+	m := mark{}
+	for _, v := range slices.Backward(values) {
+		m.add(container, variable, v)
+	}
+	encoded, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return annotated(t, text, string(encoded))
+}
+
+// annotated returns an object's JSON with a value of our annotation.
+func annotated(t *testing.T, text, value string) string {
+	t.Helper()
+	object := parsed(t, text)
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		metadata = map[string]any{}
+		object["metadata"] = metadata
+	}
+	metadata["annotations"] = map[string]any{samples.BoundVariablesAnnotationKey: value, "of": "the user"}
+	return encoded(t, object)
+}
+
+// plain returns an object's canonical JSON without annotations, and its mark.
+func plain(t *testing.T, text string) (string, mark) {
+	t.Helper()
+	object := parsed(t, text)
+	m := markOf(read(t, PodTemplate, encoded(t, map[string]any{"metadata": object["metadata"]})))
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		delete(metadata, "annotations")
+	}
+	return encoded(t, object), m
+}
+
+func parsed(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatalf("the test's object: %v\n%s", err, text)
+	}
+	return object
+}
+
+func encoded(t *testing.T, object any) string {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 // read returns an object of a shape from JSON.
 func read(t *testing.T, shape Shape, text string) Object {
@@ -100,16 +164,8 @@ func tryPatch(patch duck.JSONPatch, text string) (string, error) {
 	return string(after), err
 }
 
-// canonical sorts the keys of JSON, which a patch does not keep in their order.
+// canonical sorts the keys of JSON, whose order a patch does not keep.
 func canonical(t *testing.T, text string) string {
 	t.Helper()
-	var parsed any
-	if err := json.Unmarshal([]byte(text), &parsed); err != nil {
-		t.Fatalf("the test's object: %v\n%s", err, text)
-	}
-	sorted, err := json.Marshal(parsed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(sorted)
+	return encoded(t, parsed(t, text))
 }

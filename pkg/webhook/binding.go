@@ -12,14 +12,11 @@ import (
 	"fmt"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -31,7 +28,6 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
-	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
@@ -45,11 +41,11 @@ import (
 	lookup "github.com/mallard-dev/mallard/pkg/kinds"
 )
 
-// bindingPath is where those requests arrive.
+// bindingPath is the path of admission requests for the subjects of bindings.
 const bindingPath = "/binding"
 
-// bindingAdmission gives objects their variables before they are stored, so that a new one never runs without, and tells the
-// API server which kinds to ask about. It stands in for knative.dev/pkg/webhook/psbinding; docs/adr/0009 has why.
+// bindingAdmission gives objects their variables at admission, so that a new one never runs without them, and writes the rules by which
+// the API server calls it. It replaces knative.dev/pkg/webhook/psbinding, for the reasons in docs/adr/0009.
 type bindingAdmission struct {
 	reconciler.LeaderAwareFuncs
 
@@ -58,10 +54,9 @@ type bindingAdmission struct {
 	mutating      admissionlisters.MutatingWebhookConfigurationLister
 	definitions   apiextensionslisters.CustomResourceDefinitionLister
 	secrets       corev1listers.SecretNamespaceLister
-	kinds         *lookup.Finder
 	configuration types.NamespacedName
 	secretName    string
-	// synced is whether the bindings are known, without which nothing can be decided.
+	// synced report whether the caches were filled.
 	synced []cache.InformerSynced
 }
 
@@ -71,8 +66,8 @@ var (
 	_ webhook.AdmissionController = (*bindingAdmission)(nil)
 )
 
-// NewBindingController serves the admission of what AddressBindings are for. Every replica answers requests; the leader
-// keeps the rules and the CA in the webhook configuration binding.WebhookName, which has to exist.
+// NewBindingController serves the admission of subjects of AddressBindings. Every replica answers requests; the leader keeps the rules
+// and the CA in the webhook configuration binding.WebhookName, which has to exist.
 func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	logger := logging.FromContext(ctx)
 	bindings, mutating := addressbindinginformer.Get(ctx), mutatinginformer.Get(ctx)
@@ -93,14 +88,8 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 	}
 	const name = "Bindings"
 	impl := controller.NewContext(ctx, b, controller.ControllerOptions{Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name)})
-	finder, err := lookup.NewFinder(ctx, definitions.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(),
-		func(sets.Set[schema.GroupVersion]) { impl.EnqueueKey(b.configuration) })
-	if err != nil {
-		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
-	}
-	b.kinds = finder
 
-	// Whatever has changed, it is the one configuration that is looked at.
+	// Whatever has changed, the one configuration is reconciled.
 	all := controller.HandleAll(func(any) { impl.EnqueueKey(b.configuration) })
 	named := func(name string) cache.ResourceEventHandler {
 		return cache.FilteringResourceEventHandler{FilterFunc: controller.FilterWithName(name), Handler: all}
@@ -110,28 +99,11 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 		informers.Setup(mutating.Informer(), nil, nil, named(binding.WebhookName)),
 		informers.Setup(secrets.Informer(), nil, nil, named(b.secretName)),
 		// The conversion controller updates the CRDs of our own kinds as they are in this cache.
-		informers.Setup(definitions.Informer(), nil, lookup.Trim(served.definitions()...), forgetting(finder, all)),
+		informers.Setup(definitions.Informer(), nil, lookup.Trim(served.definitions()...)),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}
 	return impl
-}
-
-// forgetting tells the finder which definitions are gone, before the handler does that has them looked up. They are one handler, since
-// there is no order between several.
-func forgetting(finder *lookup.Finder, next cache.ResourceEventHandler) cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    next.OnAdd,
-		UpdateFunc: next.OnUpdate,
-		DeleteFunc: func(obj any) {
-			if accessor, err := kmeta.DeletionHandlingAccessor(obj); err == nil {
-				if definition, ok := accessor.(*apiextensionsv1.CustomResourceDefinition); ok {
-					finder.Changed(definition, true)
-				}
-			}
-			next.OnDelete(obj)
-		},
-	}
 }
 
 // Path implements webhook.AdmissionController.
@@ -160,18 +132,18 @@ func (b *bindingAdmission) Reconcile(ctx context.Context, key string) error {
 		ca = secret.Data[certresources.CACert]
 	}
 	if len(ca) == 0 {
-		// With rules and without a CA every request would fail. Whoever fills the secret wakes us.
+		// With rules and without a CA every request would fail. The event of the Secret enqueues the configuration.
 		logger.Infow("There is no CA yet", "secret", b.secretName)
 		return nil
 	}
-	rules, err := b.rules(configuration)
+	rules, err := b.rules()
 	if err != nil {
 		return err
 	}
 	return b.write(ctx, configuration, rules, ca)
 }
 
-// write leaves alone whatever else is in the configuration, such as the selectors.
+// write updates the rules, the path and the CA of every webhook, and leaves the rest of the configuration alone.
 func (b *bindingAdmission) write(ctx context.Context, present *admissionregistrationv1.MutatingWebhookConfiguration,
 	rules []admissionregistrationv1.RuleWithOperations, ca []byte,
 ) error {

@@ -22,23 +22,24 @@ import (
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/webhook"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
-// Admit implements webhook.AdmissionController. It refuses nothing that it can decide on: what does not fit is let through as
-// it is, for the API server has a schema to refuse it by, and the binding says in its status what it did not bind.
+// Admit implements webhook.AdmissionController. It rejects no object: one that cannot be read is admitted unchanged, because the API server
+// validates its schema, and the binding reports it in its status.
 func (b *bindingAdmission) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	asItIs := &admissionv1.AdmissionResponse{Allowed: true}
 	if !b.concerns(request) {
 		return asItIs
 	}
-	// A replica that has just started does not know the bindings yet. What it let through would start without its address.
+	// A replica that has just started does not know the bindings yet. What it admits would start without its address.
 	if !cache.WaitForCacheSync(ctx.Done(), b.synced...) {
-		return webhook.MakeErrorStatus("the bindings are not known yet; try again")
+		return webhook.MakeErrorStatus("the webhook has not finished loading AddressBindings; retry the request")
 	}
 	patch, err := b.patch(request)
 	if err != nil {
-		logging.FromContext(ctx).Infow("Letting an object through without its variables", "error", err)
+		logging.FromContext(ctx).Warnw("Admitting subject without its environment variables", "error", err)
 		return asItIs
 	}
 	if len(patch) == 0 {
@@ -47,7 +48,7 @@ func (b *bindingAdmission) Admit(ctx context.Context, request *admissionv1.Admis
 	return &admissionv1.AdmissionResponse{Allowed: true, Patch: patch, PatchType: new(admissionv1.PatchTypeJSONPatch)}
 }
 
-// concerns is whether the object may be changed. The webhook configuration leaves most of the others out already.
+// concerns reports whether the object may be changed. The webhook configuration leaves most of the others out already.
 func (b *bindingAdmission) concerns(request *admissionv1.AdmissionRequest) bool {
 	switch {
 	case request.SubResource != "", request.Operation != admissionv1.Create && request.Operation != admissionv1.Update:
@@ -67,7 +68,7 @@ func kindOfRequest(request *admissionv1.AdmissionRequest) schema.GroupKind {
 	return schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
 }
 
-// patch returns what the object lacks as JSON, nil if nothing. An error says why it cannot have it.
+// patch returns the JSON patch that gives the object its variables and the mark, nil if it has them.
 func (b *bindingAdmission) patch(request *admissionv1.AdmissionRequest) ([]byte, error) {
 	of := request.Kind.Kind + " " + request.Namespace + "/" + request.Name
 	all, err := b.bindings.AddressBindings(request.Namespace).List(labels.Everything())
@@ -92,11 +93,11 @@ func (b *bindingAdmission) patch(request *admissionv1.AdmissionRequest) ([]byte,
 	if !known {
 		return nil, nil
 	}
-	result := binding.Of(kindOfRequest(request), all).Decide(object, included).Apply(object)
+	result := binding.Of(kindOfRequest(request), all).Apply(object, included, "")
 	if len(result.Changes) == 0 {
 		return nil, nil
 	}
-	// The duck type shows a part of the object only. An answer that the API server cannot apply makes the whole request fail.
+	// The duck type shows only a part of the object. A patch that the API server cannot apply makes the whole request fail.
 	if err := try(result.Patch(), request.Object.Raw); err != nil {
 		return nil, fmt.Errorf("changing the variables of %s: %w", of, err)
 	}
@@ -107,7 +108,7 @@ func (b *bindingAdmission) patch(request *admissionv1.AdmissionRequest) ([]byte,
 	return patch, nil
 }
 
-// shape is by the kind's definition, whose name is made of what the request names.
+// shape depends on the labels of the kind's CRD, if there is one.
 func (b *bindingAdmission) shape(request *admissionv1.AdmissionRequest) binding.Shape {
 	resource := schema.GroupResource{Group: request.Resource.Group, Resource: request.Resource.Resource}
 	definition, err := b.definitions.Get(resource.String())
@@ -117,24 +118,24 @@ func (b *bindingAdmission) shape(request *admissionv1.AdmissionRequest) binding.
 	return binding.ShapeOf(kindOfRequest(request), definition.Labels)
 }
 
-// changed is whether an update changes anything by which variables are chosen. One that does not is left as it is: what an
-// object lacks then, the controller is about to give it, and a write to something else is no reason to start all Pods anew.
+// changed reports whether an update changes anything by which variables are chosen. One that does not is admitted unchanged: the
+// controller is about to make what difference there is, and an update of something else is no reason to restart all Pods.
 func changed(old, object binding.Object) bool {
 	return !equality.Semantic.DeepEqual(old.GetLabels(), object.GetLabels()) ||
+		old.GetAnnotations()[samples.BoundVariablesAnnotationKey] != object.GetAnnotations()[samples.BoundVariablesAnnotationKey] ||
 		!slices.EqualFunc(binding.Environments(old), binding.Environments(object), func(a, b binding.Environment) bool {
 			return a.Container == b.Container && equality.Semantic.DeepEqual(a.Variables, b.Variables)
 		})
 }
 
-// isIncluded is whether the object may be bound. The API server does not tell the labels of its namespace, but it has
-// matched them, and asks if the namespace or the old or the new object opts in, and the namespace does not opt out. Only
-// of an object that has just ceased to opt in this does not say whether its namespace does.
+// isIncluded reports whether an object opts in to bindings. The API server does not send the labels of the namespace, but has matched
+// them: it calls the webhook if the namespace or the old or new object opts in, and the namespace does not opt out. Only for an
+// object that has just ceased to opt in, this does not tell whether its namespace does.
 func isIncluded(old, object map[string]string) (included, known bool) {
-	optedIn := func(labels map[string]string) bool { return labels[duck.BindingIncludeLabel] == "true" }
 	switch {
-	case binding.Excluded(object):
+	case binding.Excluded(nil, object):
 		return false, true
-	case optedIn(old) && !optedIn(object):
+	case binding.Included(nil, old) && !binding.Included(nil, object):
 		return false, false
 	default:
 		return true, true

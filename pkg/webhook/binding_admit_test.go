@@ -38,8 +38,13 @@ func request(labels, env string, changes ...func(*admissionv1.AdmissionRequest))
 	return r
 }
 
+// deployment has the mark if its variables are those of a binding.
 func deployment(labels, env string) runtime.RawExtension {
-	return raw(fmt.Sprintf(`{"metadata":{"name":"it","labels":{%s}},"spec":{"template":{"spec":{"containers":[{"name":"c"%s}]}}}}`, labels, env))
+	annotations := ""
+	if env == bound {
+		annotations = fmt.Sprintf(`"annotations":{"bindings.samples.knative.dev/variables":%q},`, markOfC)
+	}
+	return raw(fmt.Sprintf(`{"metadata":{"name":"it",%s"labels":{%s}},"spec":{"template":{"spec":{"containers":[{"name":"c"%s}]}}}}`, annotations, labels, env))
 }
 
 func raw(object string) runtime.RawExtension { return runtime.RawExtension{Raw: []byte(object)} }
@@ -62,12 +67,15 @@ func ofKind(group, kind, resource, object string) func(*admissionv1.AdmissionReq
 const (
 	a     = `"app":"a"`
 	bound = `,"env":[{"name":"K_ADDRESS","value":"http://a.example"}]`
+	// markOfC is the mark of an object whose container c has the variable.
+	markOfC = `{"c":{"K_ADDRESS":["aee7dad94e9de386"]}}`
 	// adds and removes are the patches of a container without variables, and with that one alone.
-	adds    = `[{"op":"add","path":"/spec/template/spec/containers/0/env","value":[{"name":"K_ADDRESS","value":"http://a.example"}]}]`
-	removes = `[{"op":"remove","path":"/spec/template/spec/containers/0/env"}]`
+	adds    = `[{"op":"add","path":"/spec/template/spec/containers/0/env","value":[{"name":"K_ADDRESS","value":"http://a.example"}]},` + marks
+	removes = `[{"op":"remove","path":"/spec/template/spec/containers/0/env"},{"op":"remove","path":"/metadata/annotations/bindings.samples.knative.dev~1variables"}]`
+	marks   = `{"op":"add","path":"/metadata/annotations","value":{"bindings.samples.knative.dev/variables":"{\"c\":{\"K_ADDRESS\":[\"aee7dad94e9de386\"]}}"}}]`
 )
 
-func TestAdmissionOfSubjects(t *testing.T) {
+func TestAdmit_Subjects(t *testing.T) {
 	configurable := crd("Runner", "runners", func(d *apiextensionsv1.CustomResourceDefinition) {
 		d.Labels = map[string]string{"duck.samples.knative.dev/configurable": "true"}
 	})
@@ -81,8 +89,15 @@ func TestAdmissionOfSubjects(t *testing.T) {
 		request *admissionv1.AdmissionRequest
 		want    string
 	}{
-		"a new subject":              {reason: "It starts with its address.", request: request(a, ""), want: adds},
-		"one that has it":            {reason: "Nothing is to be done.", request: request(a, bound)},
+		"a new subject":                   {reason: "It starts with its address.", request: request(a, ""), want: adds},
+		"one that has it":                 {reason: "Nothing is to be done.", request: request(a, bound)},
+		"one with the address of its own": {reason: "It has no mark.", request: request(a, bound+" ")},
+		"one that is controlled": {reason: "Its owner would revert it.", request: request(a, "", func(r *admissionv1.AdmissionRequest) {
+			r.Object = raw(strings.Replace(string(r.Object.Raw), `"name":"it"`, `"name":"it","ownerReferences":[{"controller":true}]`, 1))
+		})},
+		"a controlled one with a copy of the mark": {reason: "Its owner would revert it.", request: request(`"app":"b"`, bound, func(r *admissionv1.AdmissionRequest) {
+			r.Object = raw(strings.Replace(string(r.Object.Raw), `"name":"it"`, `"name":"it","ownerReferences":[{"controller":true}]`, 1))
+		})},
 		"one that has its own":       {reason: "It is never taken.", request: request(a, `,"env":[{"name":"K_ADDRESS","value":"mine"}]`)},
 		"one that nobody chooses":    {reason: "It is no subject.", request: request(`"app":"b"`, "")},
 		"a copy that nobody chooses": {reason: "The variable is that of a binding which is not for it.", request: request(`"app":"b"`, bound), want: removes},
@@ -90,12 +105,13 @@ func TestAdmissionOfSubjects(t *testing.T) {
 		"one that opts out":          {reason: "Both may.", request: request(a+`,"bindings.knative.dev/exclude":"true"`, "")},
 		"one that opts in":           {reason: "One of both is enough.", request: request(a+`,"bindings.knative.dev/include":"true"`, ""), want: adds},
 
-		"an update that loses it":         {reason: "Who replaces the whole object does not know of it.", request: request(a, "", updating(a, bound)), want: adds},
-		"an update that enters":           {reason: "It is chosen now.", request: request(a, "", updating("", "")), want: adds},
-		"an update that leaves":           {reason: "It is not chosen any more.", request: request("", bound, updating(a, bound)), want: removes},
-		"an update that opts out":         {reason: "It is not to have it any more.", request: request(a+`,"bindings.knative.dev/exclude":"true"`, bound, updating(a, bound)), want: removes},
-		"an update that ceases to opt in": {reason: "Its namespace may opt in, which is not known here.", request: request(a, bound, updating(a+`,"bindings.knative.dev/include":"true"`, bound))},
-		"an update of something else":     {reason: "Pods are not started anew for it.", request: request(a, "", updating(a, ""))},
+		"an update that loses the mark alone": {reason: "It is its own now.", request: request(a, bound+" ", updating(a, bound))},
+		"an update that loses it":             {reason: "Who replaces the whole object does not know of it.", request: request(a, "", updating(a, bound)), want: adds},
+		"an update that enters":               {reason: "It is chosen now.", request: request(a, "", updating("", "")), want: adds},
+		"an update that leaves":               {reason: "It is not chosen any more.", request: request("", bound, updating(a, bound)), want: removes},
+		"an update that opts out":             {reason: "It is not to have it any more.", request: request(a+`,"bindings.knative.dev/exclude":"true"`, bound, updating(a, bound)), want: removes},
+		"an update that ceases to opt in":     {reason: "Its namespace may opt in, which is not known here.", request: request(a, bound, updating(a+`,"bindings.knative.dev/include":"true"`, bound))},
+		"an update of something else":         {reason: "Pods are not started anew for it.", request: request(a, "", updating(a, ""))},
 		"an update of what was no such": {reason: "All of it is new.", request: request(a, "", func(r *admissionv1.AdmissionRequest) {
 			r.Operation, r.OldObject = admissionv1.Update, raw(`{"spec":1}`)
 		}), want: adds},
@@ -119,7 +135,7 @@ func TestAdmissionOfSubjects(t *testing.T) {
 		"a kind with a Pod template": {reason: "Its definition says nothing else.", request: request("", "", ofKind("example.com", "Radius", "radii", job)), want: adds},
 		"a kind that is Configurable": {
 			reason: "Its definition says so.", request: request("", "", ofKind("example.com", "Runner", "runners", `{"metadata":{"labels":{"app":"a"}},"spec":{}}`)),
-			want: `[{"op":"add","path":"/spec/configurable","value":{"env":[{"name":"K_ADDRESS","value":"http://a.example"}]}}]`,
+			want: `[{"op":"add","path":"/spec/configurable","value":{"env":[{"name":"K_ADDRESS","value":"http://a.example"}]}},` + strings.Replace(marks, `{\"c\"`, `{\"\"`, 1),
 		},
 		"what does not fit":       {reason: "Its schema is not our business.", request: request("", "", ofKind("example.com", "Radius", "radii", `{"metadata":{"labels":{"app":"a"}},"spec":{"template":"none"}}`))},
 		"what has no template":    {reason: "There is nobody to have a variable.", request: request("", "", ofKind("example.com", "Radius", "radii", `{"metadata":{"labels":{"app":"a"}},"spec":{}}`))},
@@ -143,28 +159,34 @@ func TestAdmissionOfSubjects(t *testing.T) {
 	}
 }
 
-func TestWhatABindingHasToPersistBeforeItCountsAtAdmission(t *testing.T) {
-	for name, change := range map[string]func(*v1.AddressBinding){
-		"its value":     func(b *v1.AddressBinding) { b.Status.Bound = nil },
-		"a new value":   func(b *v1.AddressBinding) { b.Status.Value = "http://new.example" },
-		"that it stays": goingBinding,
+func TestAdmit_BindingDoesNotApply_ObjectIsAdmittedUnchanged(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1.AddressBinding)
+		env    string
+	}{
+		"kind not recorded":             {func(b *v1.AddressBinding) { b.Status.Kinds = nil }, ""},
+		"kind not recorded, has it":     {func(b *v1.AddressBinding) { b.Status.Kinds = nil }, bound},
+		"other kind recorded":           {func(b *v1.AddressBinding) { b.Status.Kinds[0].Kind = "StatefulSet" }, ""},
+		"address not known yet":         {func(b *v1.AddressBinding) { b.Status.Value = "" }, ""},
+		"address not known yet, has it": {func(b *v1.AddressBinding) { b.Status.Value = "" }, bound},
+		"being deleted":                 {goingBinding, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b, _ := newBindingAdmission(t, bindingTo("apps/v1", "Deployment", change))
-			if response := b.Admit(t.Context(), request(a, "")); !response.Allowed || response.Patch != nil {
+			b, _ := newBindingAdmission(t, bindingTo("apps/v1", "Deployment", tc.change))
+			if response := b.Admit(t.Context(), request(a, tc.env)); !response.Allowed || response.Patch != nil {
 				t.Errorf("got patch %s", response.Patch)
 			}
 		})
 	}
 }
 
-func TestNothingIsDecidedBeforeTheBindingsAreKnown(t *testing.T) {
+func TestAdmit_CachesNotSynced_IsRejected(t *testing.T) {
 	b, _ := newBindingAdmission(t, bindingTo("apps/v1", "Deployment"))
 	b.synced = []cache.InformerSynced{func() bool { return false }}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	response := b.Admit(ctx, request(a, ""))
-	if response.Allowed || response.Result.Code != http.StatusBadRequest || !strings.Contains(response.Result.Message, "not known yet") {
+	if response.Allowed || response.Result.Code != http.StatusBadRequest || !strings.Contains(response.Result.Message, "has not finished loading AddressBindings") {
 		t.Errorf("got %+v, want a refusal", response)
 	}
 	if b.Path() != "/binding" {

@@ -6,13 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -48,11 +46,7 @@ func rulesOf(entry admissionregistrationv1.MutatingWebhook) []string {
 	return rules
 }
 
-func TestTheAPIServerIsAskedAboutTheKindsOfBindings(t *testing.T) {
-	pending := func(definition *apiextensionsv1.CustomResourceDefinition) { definition.Status.Conditions = nil }
-	clusterScoped := func(definition *apiextensionsv1.CustomResourceDefinition) {
-		definition.Spec.Scope = apiextensionsv1.ClusterScoped
-	}
+func TestBindingRules_RecordedKindsOfSubjects(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason  string
 		objects []runtime.Object
@@ -67,17 +61,21 @@ func TestTheAPIServerIsAskedAboutTheKindsOfBindings(t *testing.T) {
 		},
 		"several kinds": {
 			reason:  "They are in an order.",
-			objects: []runtime.Object{bindingTo("batch/v1", "CronJob"), bindingTo("example.com/v1", "Radius"), bindingTo("apps/v1", "StatefulSet"), crd("Radius", "radii")},
+			objects: []runtime.Object{bindingTo("batch/v1", "CronJob"), bindingTo("example.com/v1", "Radius"), bindingTo("apps/v1", "StatefulSet")},
 			want:    []string{"apps/v1/statefulsets", "batch/v1/cronjobs", "example.com/v1/radii"},
 		},
-		"a kind that is not there":   {reason: "Others are not kept from theirs.", objects: []runtime.Object{bindingTo("example.com/v1", "Radius"), bindingTo("batch/v1", "Job")}, want: []string{"batch/v1/jobs"}},
-		"a kind that is not yet":     {reason: "It has no objects.", objects: []runtime.Object{bindingTo("example.com/v1", "Radius"), crd("Radius", "radii", pending)}, want: []string{}},
-		"a version that is not":      {reason: "The API server would not take it.", objects: []runtime.Object{bindingTo("apps/v2", "Deployment")}, want: []string{}},
-		"no version":                 {reason: "It is no reference.", objects: []runtime.Object{bindingTo("a/b/c", "Deployment")}, want: []string{}},
-		"of no namespace":            {reason: "Bindings are for their namespace.", objects: []runtime.Object{bindingTo("example.com/v1", "Radius"), crd("Radius", "radii", clusterScoped)}, want: []string{}},
-		"no place for variables":     {reason: "A binding must not delay secrets.", objects: []runtime.Object{bindingTo("v1", "Secret"), bindingTo("v1", "Node")}, want: []string{}},
-		"a binding that is deleted":  {reason: "It gives nothing any more.", objects: []runtime.Object{bindingTo("apps/v1", "Deployment", goingBinding)}, want: []string{}},
-		"a binding with nothing yet": {reason: "It is about to have.", objects: []runtime.Object{bindingTo("apps/v1", "Deployment", func(b *v1.AddressBinding) { b.Status.Value, b.Status.Bound = "", nil })}, want: []string{"apps/v1/deployments"}},
+		"a kind that is not recorded": {
+			reason:  "The controller cannot list it.",
+			objects: []runtime.Object{bindingTo("apps/v1", "Deployment", func(b *v1.AddressBinding) { b.Status.Kinds = nil }), bindingTo("batch/v1", "Job")},
+			want:    []string{"batch/v1/jobs"},
+		},
+		"a former kind": {
+			reason:  "New objects of it get nothing.",
+			objects: []runtime.Object{bindingTo("apps/v1", "Deployment", func(b *v1.AddressBinding) { b.Spec.Subject.Kind = "StatefulSet" })},
+			want:    []string{},
+		},
+		"a binding that is deleted": {reason: "It gives nothing anymore.", objects: []runtime.Object{bindingTo("apps/v1", "Deployment", goingBinding)}, want: []string{}},
+		"a binding without a value": {reason: "It is about to have one.", objects: []runtime.Object{bindingTo("apps/v1", "Deployment", func(b *v1.AddressBinding) { b.Status.Value = "" })}, want: []string{"apps/v1/deployments"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, client := newBindingAdmission(t, append(tc.objects, bindingConfiguration(), certificateSecret("ca"))...)
@@ -107,7 +105,7 @@ func TestTheAPIServerIsAskedAboutTheKindsOfBindings(t *testing.T) {
 	}
 }
 
-func TestTheConfigurationOfBindingsIsWrittenOnlyWhereItDiffers(t *testing.T) {
+func TestBindingConfiguration_WrittenOnlyWhereItDiffers(t *testing.T) {
 	objects := []runtime.Object{bindingTo("apps/v1", "Deployment"), certificateSecret("ca")}
 	b, client := newBindingAdmission(t, append(objects, bindingConfiguration())...)
 	if err := b.Reconcile(t.Context(), binding.WebhookName); err != nil {
@@ -138,12 +136,12 @@ func TestTheConfigurationOfBindingsIsWrittenOnlyWhereItDiffers(t *testing.T) {
 	}
 }
 
-func TestWhatKeepsTheConfigurationOfBindingsFromBeingWritten(t *testing.T) {
+func TestBindingConfiguration_Incomplete_IsNotWritten(t *testing.T) {
 	withoutService := bindingConfiguration()
 	withoutService.Webhooks[1].ClientConfig.Service = nil
 	for name, tc := range map[string]struct {
 		objects []runtime.Object
-		// want is in the error; empty means that there is none, because somebody will wake us.
+		// want is in the error; empty means that there is none, because an event will enqueue the configuration.
 		want string
 	}{
 		"no configuration":          {objects: []runtime.Object{certificateSecret("ca")}},
@@ -164,7 +162,7 @@ func TestWhatKeepsTheConfigurationOfBindingsFromBeingWritten(t *testing.T) {
 	}
 }
 
-func TestAWriteThatFailsIsRetried(t *testing.T) {
+func TestBindingConfiguration_WriteFails_IsRetried(t *testing.T) {
 	b, client := newBindingAdmission(t, bindingConfiguration(), certificateSecret("ca"))
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "mutatingwebhookconfigurations"}, binding.WebhookName, nil)
 	client.PrependReactor("update", "mutatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, conflict })
@@ -174,38 +172,7 @@ func TestAWriteThatFailsIsRetried(t *testing.T) {
 	}
 }
 
-var errDiscovery = errors.New("discovery is down")
-
-// Otherwise a single group that is down would keep every other new binding from working.
-func TestBindingRules_DiscoveryOfAKindFails_OthersAreWritten(t *testing.T) {
-	b, client := newBindingAdmission(t, bindingConfiguration(), certificateSecret("ca"), bindingTo("down.example.com/v1", "Goose"), bindingTo("example.com/v1", "Radius"), crd("Radius", "radii"))
-	b.discovery.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errDiscovery })
-	if err := b.Reconcile(t.Context(), binding.WebhookName); err != nil {
-		t.Error(err)
-	}
-	if got := written(t, client.Actions()); got == nil || cmp.Diff([]string{"example.com/v1/radii"}, rulesOf(got.Webhooks[0])) != "" {
-		t.Errorf("written was %+v", got)
-	}
-}
-
-func TestARuleStaysWhileItsKindCannotBeLookedUp(t *testing.T) {
-	present := bindingConfiguration()
-	for i := range present.Webhooks {
-		present.Webhooks[i].Rules = rulesFor([]schema.GroupVersionResource{
-			{Group: "down.example.com", Version: "v1", Resource: "geese"}, {Group: "gone.example.com", Version: "v1", Resource: "swans"},
-		})
-	}
-	b, client := newBindingAdmission(t, present, certificateSecret("ca"), bindingTo("down.example.com/v1", "Goose"))
-	b.discovery.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errDiscovery })
-	if err := b.Reconcile(t.Context(), binding.WebhookName); err != nil {
-		t.Error(err)
-	}
-	if got := written(t, client.Actions()); got == nil || cmp.Diff([]string{"down.example.com/v1/geese"}, rulesOf(got.Webhooks[0])) != "" {
-		t.Errorf("written was %+v", got)
-	}
-}
-
-func TestOnlyTheLeaderWritesTheConfigurationOfBindings(t *testing.T) {
+func TestBindingConfiguration_NotLeading_IsNotWritten(t *testing.T) {
 	b, client := newBindingAdmission(t, bindingConfiguration(), certificateSecret("ca"))
 	b.Demote(reconciler.UniversalBucket())
 	if err := b.Reconcile(t.Context(), binding.WebhookName); !controller.IsSkipKey(err) || len(client.Actions()) > 0 {

@@ -6,9 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -18,15 +15,10 @@ import (
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/wait"
-	fakediscovery "k8s.io/client-go/discovery/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/reconciler"
@@ -36,13 +28,17 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	lookup "github.com/mallard-dev/mallard/pkg/kinds"
 )
 
 const (
 	theVariable = "K_ADDRESS"
 	theValue    = "http://a.example"
 )
+
+// plurals are the resources of the kinds of these tests.
+var plurals = map[string]string{
+	"Deployment": "deployments", "StatefulSet": "statefulsets", "CronJob": "cronjobs", "Job": "jobs", "Radius": "radii", "Runner": "runners",
+}
 
 // bindingTo returns a binding that counts, for objects of a kind that are labelled app=a.
 func bindingTo(apiVersion, kind string, options ...func(*v1.AddressBinding)) *v1.AddressBinding {
@@ -53,7 +49,7 @@ func bindingTo(apiVersion, kind string, options ...func(*v1.AddressBinding)) *v1
 			Variable: theVariable,
 		},
 		Status: v1.AddressBindingStatus{
-			Value: theValue, Bound: []v1.BoundVariable{{APIVersion: apiVersion, Kind: kind, Name: theVariable, Value: theValue}},
+			Value: theValue, Kinds: []v1.SubjectKind{{APIVersion: apiVersion, Kind: kind, Resource: plurals[kind]}},
 		},
 	}
 	for _, option := range options {
@@ -102,24 +98,8 @@ func certificateSecret(ca string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: map[string][]byte{certresources.CACert: []byte(ca)}}
 }
 
-// fakeBindingAdmission is one in a cluster of fakes.
-type fakeBindingAdmission struct {
-	*bindingAdmission
-
-	discovery *clienttesting.Fake
-}
-
-// Reconcile waits for the first discovery, which would enqueue the configuration.
-func (f fakeBindingAdmission) Reconcile(ctx context.Context, key string) error {
-	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
-		_, err := f.kinds.Find(schema.GroupVersionKind{Version: "v1", Kind: "None"})
-		return !errors.Is(err, lookup.ErrNotKnown), nil
-	})
-	return cmp.Or(err, f.bindingAdmission.Reconcile(ctx, key))
-}
-
 // newBindingAdmission is the leader, in a cluster with these objects. The client has the webhook configurations among them.
-func newBindingAdmission(t *testing.T, objects ...runtime.Object) (fakeBindingAdmission, *fake.Clientset) {
+func newBindingAdmission(t *testing.T, objects ...runtime.Object) (*bindingAdmission, *fake.Clientset) {
 	t.Helper()
 	indexer := func() cache.Indexer {
 		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
@@ -147,26 +127,12 @@ func newBindingAdmission(t *testing.T, objects ...runtime.Object) (fakeBindingAd
 			t.Fatal(err)
 		}
 	}
-	discovery := &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{Resources: []*metav1.APIResourceList{
-		{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "nodes", Kind: "Node"}, {Name: "secrets", Kind: "Secret", Namespaced: true}}},
-		{GroupVersion: "apps/v1", APIResources: []metav1.APIResource{
-			{Name: "deployments", Kind: "Deployment", Namespaced: true}, {Name: "statefulsets", Kind: "StatefulSet", Namespaced: true},
-		}},
-		{GroupVersion: "batch/v1", APIResources: []metav1.APIResource{
-			{Name: "cronjobs", Kind: "CronJob", Namespaced: true}, {Name: "jobs", Kind: "Job", Namespaced: true},
-		}},
-	}}}
-	finder, err := lookup.NewFinder(t.Context(), definitions, discovery, func(sets.Set[schema.GroupVersion]) {})
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := &bindingAdmission{
 		client:        client,
 		bindings:      samplesv1listers.NewAddressBindingLister(bindings),
 		mutating:      admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
 		definitions:   apiextensionslisters.NewCustomResourceDefinitionLister(definitions),
 		secrets:       corev1listers.NewSecretLister(secrets).Secrets("ns"),
-		kinds:         finder,
 		configuration: types.NamespacedName{Name: binding.WebhookName},
 		secretName:    "certs",
 		synced:        []cache.InformerSynced{func() bool { return true }},
@@ -174,5 +140,5 @@ func newBindingAdmission(t *testing.T, objects ...runtime.Object) (fakeBindingAd
 	if err := b.Promote(reconciler.UniversalBucket(), nil); err != nil {
 		t.Fatal(err)
 	}
-	return fakeBindingAdmission{b, discovery.Fake}, client
+	return b, client
 }

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 
-	apiextensionsclient "knative.dev/pkg/client/injection/apiextensions/client"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
@@ -26,8 +25,8 @@ import (
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding/fake"
 )
 
-// Each change that matters arrives by an informer of its own, and nobody else tells of it.
-func TestTheConfigurationOfBindingsFollowsTheInformers(t *testing.T) {
+// Each change that matters arrives by an informer of its own.
+func TestBindingController_FollowsInformers(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
 	kubeclient.Get(ctx).Discovery().(*fakediscovery.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "v1"}}
@@ -56,7 +55,6 @@ func TestTheConfigurationOfBindingsFollowsTheInformers(t *testing.T) {
 
 	create := metav1.CreateOptions{}
 	secrets := kubeclient.Get(ctx).CoreV1().Secrets(system.Namespace())
-	definitions := apiextensionsclient.Get(ctx).ApiextensionsV1().CustomResourceDefinitions()
 	bindings := samplesclient.Get(ctx).SamplesV1().AddressBindings("ns")
 	configurations := kubeclient.Get(ctx).AdmissionregistrationV1().MutatingWebhookConfigurations()
 	expect := func(what, ca string, rules ...string) {
@@ -79,18 +77,13 @@ func TestTheConfigurationOfBindingsFollowsTheInformers(t *testing.T) {
 	do(createErr(secrets.Create(ctx, secret, create)))
 	expect("no rules without bindings", "first")
 	do(createErr(bindings.Create(ctx, bindingTo("example.com/v1", "Radius"), create)))
-	do(createErr(definitions.Create(ctx, crd("Radius", "radii"), create)))
-	expect("a rule once the kind is there", "first", "example.com/v1/radii")
+	expect("a rule for a recorded kind", "first", "example.com/v1/radii")
 	secret.Data = certificateSecret("second").Data
 	do(createErr(secrets.Update(ctx, secret, metav1.UpdateOptions{})))
 	expect("the new CA", "second", "example.com/v1/radii")
 	do(configurations.Delete(ctx, binding.WebhookName, metav1.DeleteOptions{}))
 	do(createErr(configurations.Create(ctx, bindingConfiguration(), create)))
 	expect("the configuration is filled again", "second", "example.com/v1/radii")
-	do(definitions.Delete(ctx, "radii.example.com", metav1.DeleteOptions{}))
-	expect("no rule for a kind that is gone", "second")
-	do(createErr(definitions.Create(ctx, crd("Radius", "radii"), create)))
-	expect("the rule again", "second", "example.com/v1/radii")
 	do(bindings.Delete(ctx, "to-Radius", metav1.DeleteOptions{}))
 	expect("no rule without bindings", "second")
 }

@@ -29,7 +29,6 @@ func TestSubjectsFollowTheAddress(t *testing.T) {
 	for _, ref := range refs {
 		w.Await(t, ref, has(""))
 	}
-	w.Await(t, ab, nothingBound)
 	w.setAddress(t, address)
 	for _, ref := range refs {
 		w.Await(t, ref, has(address))
@@ -47,7 +46,7 @@ func TestVariableGoesWithTheAddressableService(t *testing.T) {
 	hello.Resource.Resource, hello.Name = "addressableservices", "hello"
 	w.Delete(t, hello)
 	w.Await(t, d, has(""))
-	w.Await(t, ab, harness.HasCondition("Ready", "False", "AddressNotFound"), nothingBound)
+	w.Await(t, ab, harness.HasCondition("Ready", "False", "AddressNotFound"))
 }
 
 func TestVariableGoesWithTheBinding(t *testing.T) {
@@ -132,8 +131,8 @@ func TestOptingInAndOutWhileBound(t *testing.T) {
 	w.Await(t, d, has(address))
 	w.Await(t, ab, harness.Ready)
 	w.Patch(t, d, `{"metadata": {"labels": {"bindings.knative.dev/exclude": "true"}}}`)
-	w.Await(t, d, has(""))
-	w.Await(t, ab, notBound("NotIncluded"))
+	w.Await(t, d, has(""), isMarked(false))
+	w.Await(t, ab, notBound("Excluded"))
 	w.Patch(t, d, `{"metadata": {"labels": {"bindings.knative.dev/exclude": null, "bindings.knative.dev/include": null}}}`)
 	w.label(t, `"true"`)
 	w.Await(t, d, has(address))

@@ -31,7 +31,7 @@ func TestSubjectThatAdmissionLetsPassIsPutRightByTheController(t *testing.T) {
 		},
 		"OptsOut": {
 			`{"metadata": {"labels": {"bindings.knative.dev/exclude": "true"}}}`, `{"metadata": {"labels": {"bindings.knative.dev/exclude": null}}}`,
-			[]harness.Condition{notBound("NotIncluded"), counts(2, 1)},
+			[]harness.Condition{notBound("Excluded"), counts(2, 1)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,8 +42,8 @@ func TestNothingIsAskedWhileOnlyAChangeWouldHelp(t *testing.T) { //nolint:parall
 	for name, tc := range map[string]struct{ subject, reason string }{
 		"missing": {toWorker(missing, "k"), "SubjectKindNotFound"},
 		"empty":   {toWorker(empty, "k"), "SubjectNotPodSpecable"},
-		"cm":      {"{apiVersion: v1, kind: ConfigMap, name: cm}", "SubjectNotPodSpecable"},
-		"node":    {"{apiVersion: v1, kind: Node, name: n1}", "SubjectNotPodSpecable"},
+		"cm":      {"{apiVersion: v1, kind: ConfigMap, name: cm}", "SubjectKindNotBindable"},
+		"node":    {"{apiVersion: v1, kind: Node, name: n1}", "SubjectKindNotBindable"},
 	} {
 		w.Await(t, w.bind(t, name, tc.subject), notBound(tc.reason))
 	}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/test/harness"
@@ -65,7 +66,7 @@ spec:
 `)[0]
 	status := fmt.Sprintf(`{"status": {"address": {"url": %q}}}`, url)
 	if url == "" {
-		status = `{"status": {"address": null}}`
+		status = `{"status": {"address": null, "conditions": [{"type": "TargetResolved", "status": "False", "reason": "TargetNotFound"}]}}`
 	}
 	w.Patch(t, hello, status, "status")
 }
@@ -179,12 +180,14 @@ func counts(matched, bound int64) harness.Condition {
 	}
 }
 
-// nothingBound is that a binding's status lists no variable.
-func nothingBound(o *unstructured.Unstructured) error {
-	if bound, _, _ := unstructured.NestedSlice(o.Object, "status", "bound"); len(bound) > 0 {
-		return fmt.Errorf("its status lists %v", bound)
+// isMarked is whether an object has the mark of bindings.
+func isMarked(want bool) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if value, marked := o.GetAnnotations()[samples.BoundVariablesAnnotationKey]; marked != want {
+			return fmt.Errorf("its mark is %q, want one: %t", value, want)
+		}
+		return nil
 	}
-	return nil
 }
 
 func notBound(reason string) harness.Condition {

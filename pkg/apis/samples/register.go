@@ -27,6 +27,9 @@ const (
 	// AddressBindingFinalizerName is the finalizer of AddressBindings. It has a path for the same reason.
 	AddressBindingFinalizerName = GroupName + "/addressbinding"
 
+	// BoundVariablesAnnotationKey marks an object that has variables of AddressBindings. Its value says which; see pkg/binding.
+	BoundVariablesAnnotationKey = "bindings." + GroupName + "/variables"
+
 	// AliasOwnerUIDLabelKey labels an alias Service with the UID of the
 	// AddressableService that published it. The UID, not the name, decides
 	// ownership: an object that was deleted and created again is another owner.

@@ -49,12 +49,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &applyconfigurationsamplesv1.AddressPortApplyConfiguration{}
 	case samplesv1.SchemeGroupVersion.WithKind("AddressReference"):
 		return &applyconfigurationsamplesv1.AddressReferenceApplyConfiguration{}
-	case samplesv1.SchemeGroupVersion.WithKind("BoundVariable"):
-		return &applyconfigurationsamplesv1.BoundVariableApplyConfiguration{}
 	case samplesv1.SchemeGroupVersion.WithKind("Publication"):
 		return &applyconfigurationsamplesv1.PublicationApplyConfiguration{}
 	case samplesv1.SchemeGroupVersion.WithKind("SubjectCount"):
 		return &applyconfigurationsamplesv1.SubjectCountApplyConfiguration{}
+	case samplesv1.SchemeGroupVersion.WithKind("SubjectKind"):
+		return &applyconfigurationsamplesv1.SubjectKindApplyConfiguration{}
 	case samplesv1.SchemeGroupVersion.WithKind("TargetReference"):
 		return &applyconfigurationsamplesv1.TargetReferenceApplyConfiguration{}
 

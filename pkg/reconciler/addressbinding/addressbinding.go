@@ -7,11 +7,12 @@ package addressbinding
 
 import (
 	"context"
+	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/dynamic"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/utils/keymutex"
 
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/tracker"
@@ -23,12 +24,35 @@ import (
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/since"
 	"github.com/mallard-dev/mallard/pkg/transitions"
 )
 
-// Reconciler implements the generated reconciler's Interface and Finalizer. Its
-// fields are set by NewController and not changed afterwards.
+// Reasons of Normal events. Warning events have the reason of their condition.
+const (
+	// EventAddressResolved: an address that was missing exists.
+	EventAddressResolved = "AddressResolved"
+
+	// EventSubjectsBound: a subject that could not get the address has it.
+	EventSubjectsBound = "SubjectsBound"
+)
+
+// reported are the conditions whose changes are events. Intercepted is not among them: for the first binding of a kind it is False for
+// a moment.
+var reported = []transitions.Reported{{
+	Condition: v1.AddressBindingConditionAddressResolved,
+	Reason:    EventAddressResolved,
+	Message:   "The AddressableService has an address again",
+}, {
+	Condition: v1.AddressBindingConditionSubjectsBound,
+	Reason:    EventSubjectsBound,
+	Message:   "Every subject has the address",
+}}
+
+// maxValue is the longest value that the schemas of our status and of Configurable allow.
+const maxValue = 4096
+
+// Reconciler implements the generated reconciler's Interface and Finalizer. Its fields are set by NewController and not changed
+// afterwards.
 type Reconciler struct {
 	dynamic             dynamic.Interface
 	bindings            listers.AddressBindingLister
@@ -36,23 +60,15 @@ type Reconciler struct {
 	namespaces          corev1listers.NamespaceLister
 	webhooks            admissionlisters.MutatingWebhookConfigurationLister
 
-	kinds    *kinds.Finder
-	tracker  tracker.Interface
-	failures *problem.Failures
+	kinds   *kinds.Finder
+	tracker tracker.Interface
 
-	// subjects make the informers that hold the objects of a shape.
+	// subjects are the informers of the objects of each shape.
 	subjects map[binding.Shape]*duckinformer.Factory
 
-	// written is what the caches do not have yet.
-	written *written
-	// patching is locked by subject: two bindings may want to change one at a time.
-	patching keymutex.KeyMutex
-	// unused are entries of status.bound that are of no use.
-	unused *since.Memory[listing]
-	// troubles are why subjects do not have what they are to have, and nobody tells of their end.
-	troubles *problem.Troubles
-	// refused are states of subjects of which the API server says that they are not what there is.
-	refused *since.Memory[state]
+	written  *written
+	attempts *attempts
+	failures *problem.Failures
 }
 
 var (
@@ -60,34 +76,70 @@ var (
 	_ addressbindingreconciler.Finalizer = (*Reconciler)(nil)
 )
 
-// ReconcileKind implements the generated Interface. It is called with a copy of a binding that is not being deleted; what it
-// does to the status is written afterwards, in one request and only if something changed.
+// ReconcileKind implements the generated Interface. It is called with a copy of a binding that is not being deleted. The generated code
+// then writes the status, in one request and only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
 	changes := transitions.Begin(ab, reported)
 
-	before := ab.Status.Value
-	unresolved := r.reconcileAddress(ab)
-	own, unbound := r.reconcileSubjects(ctx, ab, before != ab.Status.Value)
-	r.reconcileInterception(ab, own)
+	r.reconcileAddress(ab)
+	problems := r.reconcileSubjects(ctx, ab)
+	r.reconcileInterception(ab)
 
 	changes.Record(ctx)
-
-	return r.failures.Outcome(ab, unresolved, unbound)
+	return r.failures.Outcome(ab, problems...)
 }
 
-// FinalizeKind implements the generated Finalizer. It is called for a binding that is being deleted. A nil result takes the
-// finalizer away, so it is returned only once nothing of the binding is left in any object.
+// FinalizeKind implements the generated Finalizer. It is called for a binding that is being deleted. Nil removes the finalizer.
 func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
 	changes := transitions.Begin(ab, reported)
-	p := r.unbind(ctx, ab)
-	if p == nil {
+
+	problems := r.unbind(ctx, ab)
+	if len(ab.Status.Kinds) == 0 {
 		return nil
 	}
-	if p.Reason != "" {
+	if p := worst(problems); p != nil {
 		ab.Status.MarkSubjectsNotBound(p.Reason, p.Message)
-		// Deleting made a new generation, which nobody else says that it was seen.
+		// Deleting made a new generation, and the generated code observes generations after ReconcileKind only.
 		ab.Status.ObservedGeneration = ab.Generation
-		changes.Record(ctx)
 	}
-	return r.failures.Outcome(ab, p)
+
+	changes.Record(ctx)
+	// An event will enqueue the binding. Nil would remove the finalizer.
+	return r.failures.Outcome(ab, append(problems, &problem.Problem{Recheck: problem.LastRecheck})...)
+}
+
+// reconcileAddress marks AddressResolved. The address is that of an AddressableService of any class, whether or not its alias is
+// published. It is removed only if it is known that there is none.
+func (r *Reconciler) reconcileAddress(ab *v1.AddressBinding) {
+	name := ab.Spec.Address.Name
+	err := r.tracker.TrackReference(tracker.Reference{
+		APIVersion: v1.SchemeGroupVersion.String(), Kind: "AddressableService", Namespace: ab.Namespace, Name: name,
+	}, ab)
+	if err != nil {
+		// Only an object that the schema would reject.
+		ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, fmt.Sprintf("spec.address.name is invalid: %v", err))
+		return
+	}
+	as, err := r.addressableServices.AddressableServices(ab.Namespace).Get(name)
+	switch {
+	case apierrors.IsNotFound(err):
+		ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, "AddressableService "+name+" does not exist")
+	case err != nil:
+		ab.Status.MarkAddressUnknown(fmt.Sprintf("reading AddressableService %s: %v", name, err))
+	case as.Status.Address != nil && !as.Status.Address.URL.IsEmpty():
+		value := as.Status.Address.URL.String()
+		if len(value) > maxValue {
+			ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotReady,
+				fmt.Sprintf("the address of AddressableService %s is longer than %d characters", name, maxValue))
+			return
+		}
+		ab.Status.MarkAddressResolved(value)
+	default:
+		// The operator has looked the target up, and it has no address. Otherwise the condition is Unknown.
+		if target := as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved); target.IsFalse() {
+			ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotReady, fmt.Sprintf("AddressableService %s has no address: %s", name, target.Reason))
+			return
+		}
+		ab.Status.MarkAddressUnknown(fmt.Sprintf("AddressableService %s has no address yet", name))
+	}
 }

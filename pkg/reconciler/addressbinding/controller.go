@@ -10,7 +10,8 @@ import (
 	"errors"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/keymutex"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/clock"
 
 	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
@@ -25,6 +26,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	"github.com/mallard-dev/mallard/pkg/client/injection/client"
+	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
+	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
@@ -33,16 +36,11 @@ import (
 	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/since"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
-// locks is how many subjects can be patched at a time at most.
-const locks = 64
-
-// NewController wires the reconciler to its informers. sharedmain calls it once,
-// before any informer runs. The number of workers is the process-wide
-// controller.DefaultThreadsPerController.
+// NewController connects the reconciler to its informers. sharedmain calls it once, before any informer runs. The number of workers is
+// the process-wide controller.DefaultThreadsPerController.
 func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	logger := logging.FromContext(ctx)
 
@@ -58,12 +56,9 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		addressableServices: addressableServices.Lister(),
 		namespaces:          namespaces.Lister(),
 		webhooks:            webhooks.Lister(),
+		written:             newWritten(clock.RealClock{}),
+		attempts:            newAttempts(clock.RealClock{}),
 		failures:            problem.NewFailures(),
-		written:             newWritten(),
-		patching:            keymutex.NewHashed(locks),
-		unused:              since.New[listing](remembered),
-		troubles:            problem.NewTroubles(),
-		refused:             since.New[state](remembered),
 	}
 
 	writes := freshness.NewWrites()
@@ -79,27 +74,29 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	wakes := telemetry.Instrument(ctx, impl, "AddressBinding")
 	r.tracker = impl.Tracker
 
-	w := &wakers{wakes: wakes, tracker: impl.Tracker, bindings: bindings.Informer()}
-	finder, err := kinds.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), w.discovered)
+	h := &handlers{wakes: wakes, tracker: impl.Tracker, bindings: bindings.Informer()}
+	finder, err := kinds.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), h.served)
 	if err != nil {
 		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
 	}
-	r.kinds, w.kinds = finder, finder
+	r.kinds, h.kinds = finder, finder
 	r.subjects = make(map[binding.Shape]*duckinformer.Factory)
+	keep := sets.New(samples.BoundVariablesAnnotationKey)
 	for _, shape := range binding.Shapes {
-		r.subjects[shape] = duckinformer.New(ctx, r.dynamic, shape.New(), nil, w.subjects(), w.readable)
+		// Not the informers that injection generates: docs/adr/0005-own-duck-informers.md.
+		r.subjects[shape] = duckinformer.New(ctx, r.dynamic, shape.New(), keep, h.subjects(), h.readable)
 	}
-	w.stop = func(match func(schema.GroupVersionResource) bool) {
+	h.stop = func(match func(schema.GroupVersionResource) bool) {
 		for _, factory := range r.subjects {
 			factory.Stop(match)
 		}
 	}
 	if err := errors.Join(
-		informers.Setup(bindings.Informer(), bindingIndexers(), informers.DropManagedFields, w.addressBindings()...),
-		informers.Setup(addressableServices.Informer(), nil, nil, w.addressableServices()),
-		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, w.namespaces()),
-		informers.Setup(crds.Informer(), nil, kinds.Trim(), w.crds()),
-		informers.Setup(webhooks.Informer(), nil, informers.DropManagedFields, w.webhooks()),
+		informers.Setup(bindings.Informer(), bindingIndexers(), informers.DropManagedFields, h.addressBindings()...),
+		informers.Setup(addressableServices.Informer(), nil, nil, h.addressableServices()),
+		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, h.namespaces()),
+		informers.Setup(crds.Informer(), nil, kinds.Trim(), h.crds()),
+		informers.Setup(webhooks.Informer(), nil, informers.DropManagedFields, h.webhooks()),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}

@@ -146,7 +146,7 @@ func (r *running) envOf(t *testing.T, resource schema.GroupVersionResource, name
 	}, func() string { return fmt.Sprintf("%s does not get %q: %v", name, want, last.Object) })
 }
 
-func TestControllerFollowsTheAddressTheSubjectAndTheWebhook(t *testing.T) {
+func TestController_FollowsAddressSubjectAndWebhook(t *testing.T) {
 	r := run(t, deployment("d"))
 	r.create(t, object("a"))
 	r.becomes(t, "a", "AddressResolved", v1.ReasonAddressNotFound)
@@ -176,7 +176,7 @@ func TestControllerFollowsTheAddressTheSubjectAndTheWebhook(t *testing.T) {
 	r.becomes(t, "a", "SubjectsBound", v1.ReasonSubjectNotFound)
 }
 
-func TestControllerFollowsNamespacesAndLabels(t *testing.T) {
+func TestController_FollowsNamespacesAndLabels(t *testing.T) {
 	r := run(t, deployment("d"))
 	r.create(t, object("a", bySelector), hello(url))
 	r.envOf(t, deploymentsVersion, "d", variable("K_ADDRESS", url))
@@ -185,7 +185,7 @@ func TestControllerFollowsNamespacesAndLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.envOf(t, deploymentsVersion, "d")
-	r.becomes(t, "a", "SubjectsBound", v1.ReasonNotIncluded)
+	r.becomes(t, "a", "SubjectsBound", v1.ReasonExcluded)
 	if _, err := namespaces.Update(r.ctx, namespace(), metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestControllerFollowsNamespacesAndLabels(t *testing.T) {
 	r.envOf(t, deploymentsVersion, "d")
 }
 
-func TestControllerNoticesACRDThatIsInstalledLater(t *testing.T) {
+func TestController_CRDInstalledLater_IsNoticed(t *testing.T) {
 	r := run(t, subjectOf("example.com/v1", "Duck", "k"))
 	r.create(t, object("a", withSubject("example.com/v1", "Duck", "k")), hello(url))
 	r.becomes(t, "a", "SubjectsBound", v1.ReasonSubjectKindNotFound)
@@ -216,7 +216,7 @@ func TestControllerNoticesACRDThatIsInstalledLater(t *testing.T) {
 	r.becomes(t, "a", "SubjectsBound", v1.ReasonSubjectKindNotFound)
 }
 
-func TestYoungerBindingTakesOverWhatAnOlderOneGivesUp(t *testing.T) {
+func TestController_YoungerBinding_TakesOver(t *testing.T) {
 	r := run(t, deployment("d"))
 	young := object("b", func(ab *v1.AddressBinding) { ab.CreationTimestamp, ab.Spec.Address.Name = metav1.Unix(1, 0), "bye" })
 	bye := hello(other)

@@ -3,34 +3,39 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package addressbinding reconciles AddressBindings: it puts the address of an AddressableService into the environment of
-// the containers of other objects, and takes it out again.
+// Package addressbinding implements the AddressBinding controller. It sets the URL of an AddressableService as an environment
+// variable in the containers of other objects, the subjects, and removes it when the binding no longer applies.
 //
-// One pass has these steps, each of which marks one condition:
+// # One reconciliation
 //
-//	resolve   (address.go)   which address is it?                 AddressResolved
-//	bind      (bind.go)      do all subjects have it?             SubjectsBound
-//	    kind (subjects.go) ── what an object is to have (pkg/binding) ── patch (patch.go) ── what is in the way (verdict.go, pure)
-//	intercept (intercept.go) will new subjects start with it?     Intercepted
+// [Reconciler.ReconcileKind] runs three steps. Each owns one condition:
 //
-// What is about to be written is written to status.bound first (bound.go), which is what says later whose variable it is:
-// nothing else of a subject may change, so that nothing in it can say so. Therefore the passes over a binding are several, each
-// woken by the status write of the one before:
+//	step                   file               question                                  condition
+//	reconcileAddress       addressbinding.go  What is the address?                      AddressResolved
+//	reconcileSubjects      subjects.go        Do all subjects have it?                  SubjectsBound
+//	reconcileInterception  intercept.go       Will the webhook add it to new subjects?  Intercepted
 //
-//	no address ──► address in status.value and status.bound ──► subjects patched ──► SubjectsBound=True
-//	                  │        ▲                                    │
-//	   another address│        │                                    │ a subject leaves, the binding goes, the address goes
-//	                  ▼        │                                    ▼
-//	               both addresses in status.bound  ──►  subjects patched  ──►  what is nowhere any more leaves status.bound
+// reconcileSubjects reads the objects of the subject's kind from the cache, computes the patch of each (package binding, shared with
+// the webhook), sends those that are not empty (patch.go), and summarizes what prevents the rest in the condition (report.go).
 //
-// A pass looks at every object of the kind in the namespace, not only at the subjects that there are now, and decides of all by
-// all bindings of the namespace. So it does not matter which pass finds an object that has too much or too little, nor whether
-// one before it came to its end.
+// # Marks and kinds
 //
-// A pass looks at informer caches (and asks discovery for a kind that no CRD defines), and never waits for something to happen:
-// what it found missing is watched, and wakes it (wakers.go says by which informer). Only what no watch tells, like a
-// permission that is missing, is looked at again after a while.
+// A patch sets the variable and marks the object as having it. So the status need not know which objects have which variables: it has
+// only the kinds whose objects may be marked. A kind is recorded once it could be listed, and before the first patch, which takes one more
+// reconciliation. It is removed when no object of it has a variable that only this binding wanted, and with the last
+// kind the finalizer:
 //
-// Giving new objects their variables before they are stored is the job of pkg/webhook, restarting what runs is that of
-// whoever owns the Pods.
+//	kind listed ─► recorded in status.kinds ─► subjects patched ─► SubjectsBound=True
+//	subject of another kind, binding deleted ─► variables and marks removed ─► removed from status.kinds ─► finalizer removed
+//
+// # Safe to repeat
+//
+// Every reconciliation considers all objects of the kind in the namespace, and all AddressBindings there. The result depends on
+// their state alone, so it may be repeated, skipped or interrupted. It does not begin while the cache is older than our last patch, and
+// a patch that was made before waits longer each time (memory.go): another controller may have reverted it.
+//
+// # Event handlers
+//
+// Reconciliations read caches and never block. Missing objects are tracked, and their events enqueue the binding (handlers.go). The
+// informers of subjects and discovery retry failures by themselves, and enqueue the bindings when the answer changes.
 package addressbinding

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,7 +35,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
-	"k8s.io/utils/keymutex"
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
@@ -50,7 +51,6 @@ import (
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/since"
 )
 
 var errInduced = errors.New("induced")
@@ -94,7 +94,7 @@ type world struct {
 	dynamic   *fakedynamic.FakeDynamicClient
 	discovery *fakediscovery.FakeDiscovery
 	recorder  *record.FakeRecorder
-	clock     *clocktesting.FakePassiveClock
+	clock     *clocktesting.FakeClock
 	inner     *Reconciler
 
 	// reconciler is the generated one around inner.
@@ -104,10 +104,10 @@ type world struct {
 var subjectLists = map[schema.GroupVersionResource]string{
 	{Group: "apps", Version: "v1", Resource: "deployments"}:  "DeploymentList",
 	{Group: "apps", Version: "v1", Resource: "statefulsets"}: "StatefulSetList",
+	{Group: "apps", Version: "v1", Resource: "replicasets"}:  "ReplicaSetList",
 	{Group: "batch", Version: "v1", Resource: "jobs"}:        "JobList",
 	{Group: "batch", Version: "v1", Resource: "cronjobs"}:    "CronJobList",
 	{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList",
-	{Group: "example.com", Version: "v2", Resource: "ducks"}: "DuckList",
 }
 
 // builtIn is what discovery tells of the API groups of Kubernetes.
@@ -117,7 +117,7 @@ var builtIn = []*metav1.APIResourceList{{
 	GroupVersion: "apps/v1", APIResources: []metav1.APIResource{
 		{Name: "deployments/status", Kind: "Deployment", Namespaced: true},
 		{Name: "deployments", Kind: "Deployment", Namespaced: true},
-		{Name: "statefulsets", Kind: "StatefulSet", Namespaced: true},
+		{Name: "statefulsets", Kind: "StatefulSet", Namespaced: true}, {Name: "replicasets", Kind: "ReplicaSet", Namespaced: true},
 	},
 }, {
 	GroupVersion: "batch/v1", APIResources: []metav1.APIResource{
@@ -125,14 +125,14 @@ var builtIn = []*metav1.APIResourceList{{
 	},
 }}
 
-// newWorld makes a world in which these objects exist: subjects only on the server, from where an informer fetches them, and
+// newWorld returns a world in which these objects exist: subjects only on the server, from where an informer reads them, and
 // all others in the caches.
 func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	t.Helper()
 	w := &world{
 		caches:   newCaches(objs...),
 		recorder: record.NewFakeRecorder(1000),
-		clock:    clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0)),
+		clock:    clocktesting.NewFakeClock(time.Unix(1_000_000, 0)),
 	}
 	var ours, subjects []runtime.Object
 	for _, obj := range objs {
@@ -151,6 +151,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
+	w.dynamic.PrependReactor("patch", "*", patchedAnew(w.dynamic.Tracker()))
 	finder, err := kinds.NewFinder(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
@@ -162,18 +163,14 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		webhooks:            admissionlisters.NewMutatingWebhookConfigurationLister(w.webhooks),
 		kinds:               finder,
-		failures:            problem.NewFailures(),
 		tracker:             tracker.New(func(types.NamespacedName) {}, time.Hour),
 		subjects:            make(map[binding.Shape]*duckinformer.Factory),
-		written:             newWritten(),
-		patching:            keymutex.NewHashed(locks),
+		written:             newWritten(w.clock),
+		attempts:            newAttempts(w.clock),
+		failures:            problem.NewFailuresWithClock(w.clock),
 	}
-	w.inner.written.clock = w.clock
-	w.inner.unused = since.NewWithClock[listing](remembered, w.clock)
-	w.inner.troubles = problem.NewTroublesWithClock(w.clock)
-	w.inner.refused = since.NewWithClock[state](remembered, w.clock)
 	for _, shape := range binding.Shapes {
-		w.inner.subjects[shape] = duckinformer.New(ctx, w.dynamic, shape.New(), nil, cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {})
+		w.inner.subjects[shape] = duckinformer.New(ctx, w.dynamic, shape.New(), sets.New(samples.BoundVariablesAnnotationKey), cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {})
 	}
 	generated := addressbindingreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, w.inner.bindings, w.recorder, w.inner,
 		controller.Options{FinalizerName: samples.AddressBindingFinalizerName})
@@ -184,45 +181,8 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	if err := leader.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
 		t.Fatal(err)
 	}
-	w.reconciler = &informed{Reconciler: generated, world: w}
+	w.reconciler = generated
 	return w
-}
-
-// informed waits before each reconciliation until discovery and the subjects' informers have an answer, which would enqueue the binding.
-type informed struct {
-	controller.Reconciler
-
-	world *world
-}
-
-func (i *informed) Reconcile(ctx context.Context, key string) error {
-	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
-		for _, obj := range i.world.bindings.List() {
-			ab, ok := obj.(*v1.AddressBinding)
-			if !ok {
-				continue
-			}
-			gvks := []schema.GroupVersionKind{subjectKind(ab)}
-			for _, b := range ab.Status.Bound {
-				gvks = append(gvks, schema.FromAPIVersionAndKind(b.APIVersion, b.Kind))
-			}
-			for _, gvk := range gvks {
-				if _, err := i.world.inner.kinds.Find(gvk); errors.Is(err, kinds.ErrNotKnown) {
-					return false, nil
-				}
-				if k, _, p := i.world.inner.findKind(gvk, true); p == nil {
-					if _, err := i.world.inner.subjects[binding.ShapeOf(k.GroupKind, k.Labels)].Lister(k.Resource); errors.Is(err, duckinformer.ErrNotSynced) {
-						return false, nil
-					}
-				}
-			}
-		}
-		return true, nil
-	})
-	if err != nil {
-		return err
-	}
-	return i.Reconciler.Reconcile(ctx, key)
 }
 
 // updateStatus writes the status and nothing else, as the API server does; the
@@ -247,6 +207,186 @@ func (w *world) updateStatus(action clientgotesting.Action) (bool, runtime.Objec
 	written.Status = given.Status
 	return true, written, w.samples.Tracker().Update(action.GetResource(), written, given.Namespace)
 }
+
+// sync waits until the caches of subjects have what the server has, and copies the bindings of the server to their cache.
+func (w *world) sync(t testing.TB) {
+	t.Helper()
+	bindings, err := w.samples.SamplesV1().AddressBindings(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range bindings.Items {
+		if err := w.bindings.Update(&bindings.Items[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What reads them has to begin before they can be waited for.
+	for _, obj := range w.bindings.List() {
+		ab := obj.(*v1.AddressBinding)
+		for _, gvk := range append([]schema.GroupVersionKind{subjectKind(ab)}, recordedKinds(ab)...) {
+			w.await(t, func() (bool, error) {
+				served, err := w.inner.kinds.Find(gvk)
+				if errors.Is(err, kinds.ErrNotKnown) || err != nil {
+					return !errors.Is(err, kinds.ErrNotKnown), nil
+				}
+				if _, listable := subjectLists[served.Resource]; !listable {
+					return true, nil
+				}
+				lister, err := w.inner.subjects[binding.ShapeOf(gvk.GroupKind(), served.Labels)].Lister(served.Resource)
+				if err != nil {
+					return !errors.Is(err, duckinformer.ErrNotSynced), nil
+				}
+				live, err := w.dynamic.Tracker().List(served.Resource, gvk, ns)
+				if err != nil {
+					return false, err
+				}
+				items := live.(*unstructured.UnstructuredList).Items
+				for i := range items {
+					obj, err := lister.ByNamespace(ns).Get(items[i].GetName())
+					if err != nil || obj.(metav1.Object).GetResourceVersion() != items[i].GetResourceVersion() {
+						return false, nil
+					}
+				}
+				all, err := lister.ByNamespace(ns).List(labels.Everything())
+				return len(all) == len(items), err
+			})
+		}
+	}
+}
+
+func recordedKinds(ab *v1.AddressBinding) []schema.GroupVersionKind {
+	var found []schema.GroupVersionKind
+	for _, k := range ab.Status.Kinds {
+		found = append(found, schema.FromAPIVersionAndKind(k.APIVersion, k.Kind))
+	}
+	return found
+}
+
+func (w *world) await(t testing.TB, done func() (bool, error)) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) { return done() })
+	if err != nil {
+		t.Fatalf("the caches do not become what the server has: %v", err)
+	}
+}
+
+// reconcile runs one reconciliation of a binding on caches that have everything, and returns its error.
+func (w *world) reconcile(t testing.TB, name string) error {
+	t.Helper()
+	w.sync(t)
+	return w.reconciler.Reconcile(t.Context(), ns+"/"+name)
+}
+
+// settle reconciles bindings in turn until one round writes nothing.
+func (w *world) settle(t testing.TB, names ...string) {
+	t.Helper()
+	for range 10 {
+		before := w.writes()
+		for _, name := range names {
+			if err := w.reconcile(t, name); err != nil {
+				if requeue, _ := controller.IsRequeueKey(err); !requeue {
+					t.Fatal(err)
+				}
+			}
+		}
+		if w.writes() == before {
+			return
+		}
+	}
+	t.Fatal("ten rounds do not suffice")
+}
+
+// writes counts the writes of the reconciler.
+func (w *world) writes() int {
+	n := 0
+	for _, action := range append(w.samples.Actions(), w.dynamic.Actions()...) {
+		if verb := action.GetVerb(); verb == "patch" || verb == "update" {
+			n++
+		}
+	}
+	return n
+}
+
+// patches returns the names of the subjects that were patched since the last call, in order.
+func (w *world) patches() []string {
+	names := []string{}
+	for _, action := range w.dynamic.Actions() {
+		if patch, ok := action.(clientgotesting.PatchAction); ok {
+			names = append(names, patch.GetName())
+		}
+	}
+	w.dynamic.ClearActions()
+	return names
+}
+
+// binding returns a binding as the server has it, nil if it is gone.
+func (w *world) binding(t testing.TB, name string) *v1.AddressBinding {
+	t.Helper()
+	ab, err := w.samples.SamplesV1().AddressBindings(ns).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ab
+}
+
+// check fails unless SubjectsBound of a binding is as wanted; an empty reason stands for True.
+func (w *world) check(t testing.TB, name, reason, message string) {
+	t.Helper()
+	c := w.binding(t, name).Status.GetCondition(v1.AddressBindingConditionSubjectsBound)
+	if c.GetReason() != reason || c.GetMessage() != message || c.IsTrue() != (reason == "") {
+		t.Errorf("SubjectsBound of %s is %s with reason %q: %q, want %q: %q", name, c.Status, c.GetReason(), c.GetMessage(), reason, message)
+	}
+}
+
+// env returns the variables of the container of a subject, and whether it is marked.
+func (w *world) env(t testing.TB, resource schema.GroupVersionResource, name string) (string, bool) {
+	t.Helper()
+	obj, err := w.dynamic.Tracker().Get(resource, ns, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := obj.(*unstructured.Unstructured)
+	containers, _, _ := unstructured.NestedSlice(u.Object, "spec", "template", "spec", "containers")
+	var found []string
+	variables, _ := containers[0].(map[string]any)["env"].([]any)
+	for _, v := range variables {
+		v := v.(map[string]any)
+		found = append(found, fmt.Sprintf("%v=%v", v["name"], v["value"]))
+	}
+	_, isMarked := u.GetAnnotations()[samples.BoundVariablesAnnotationKey]
+	return strings.Join(found, ","), isMarked
+}
+
+// has fails unless the container of a Deployment has these variables, and the mark or not.
+func (w *world) has(t testing.TB, name, want string, marked bool) {
+	t.Helper()
+	if got, isMarked := w.env(t, deploymentsVersion, name); got != want || isMarked != marked {
+		t.Errorf("%s has %q, marked: %t, want %q, marked: %t", name, got, isMarked, want, marked)
+	}
+}
+
+// change replaces a subject on the server, as a user does.
+func (w *world) change(t testing.TB, resource schema.GroupVersionResource, subject *unstructured.Unstructured) {
+	t.Helper()
+	old, err := w.dynamic.Tracker().Get(resource, ns, subject.GetName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject.SetGeneration(old.(*unstructured.Unstructured).GetGeneration() + 1)
+	subject.SetResourceVersion(strconv.FormatInt(subject.GetGeneration(), 10))
+	if err := w.dynamic.Tracker().Update(resource, subject, ns); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// failing makes requests fail with an error.
+func failing(verb, resource string, err error) clientgotesting.ReactionFunc {
+	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
+		return action.GetVerb() == verb && (resource == "*" || action.GetResource().Resource == resource), nil, err
+	}
+}
+
+var deploymentsResource = schema.GroupResource{Group: "apps", Resource: "deployments"}
 
 // patchedAnew gives what is patched another version and generation, as the API server does and the fake does not: without them, the
 // event of our own patch looks as if nothing had changed.

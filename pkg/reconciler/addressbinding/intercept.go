@@ -9,39 +9,42 @@ import (
 	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
-// excludedFromWebhooks on a namespace has no webhook asked about what is in it; see config/500-webhook-configuration.yaml. It is the
-// label by which Knative's webhooks leave namespaces out.
+// excludedFromWebhooks is the label of namespaces for which Knative's webhooks are not called; see config/500-webhook-configuration.yaml.
 const excludedFromWebhooks = "webhooks.knative.dev/exclude"
 
-// reconcileInterception marks whether new subjects start with their address.
-func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding, own sweep) {
-	if own.kind == nil {
-		ab.Status.MarkInterceptionUnknown(own.problem.Reason, own.problem.Message)
+// reconcileInterception marks Intercepted.
+func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding) {
+	resource, recorded := subjectResource(ab)
+	if !recorded {
+		ab.Status.MarkInterceptionUnknown()
 		return
 	}
-	resource := own.kind.Resource
 	configuration, err := r.webhooks.Get(binding.WebhookName)
 	switch {
-	case apierrors.IsNotFound(err):
-		ab.Status.MarkNotIntercepted("the MutatingWebhookConfiguration " + binding.WebhookName + " does not exist")
 	case err != nil:
-		ab.Status.MarkNotIntercepted(err.Error())
-	case !intercepts(configuration, resource.GroupResource()):
-		ab.Status.MarkNotIntercepted("the MutatingWebhookConfiguration " + binding.WebhookName + " has no rule for " +
-			resource.GroupResource().String() + " yet: new objects get their address after they were created")
+		ab.Status.MarkNotIntercepted("the MutatingWebhookConfiguration " + binding.WebhookName + " does not exist")
+	case !intercepts(configuration, resource):
+		ab.Status.MarkNotIntercepted("the MutatingWebhookConfiguration " + binding.WebhookName + " has no rule for " + resource.String() +
+			" yet: new objects get their address after they were created")
 	case r.isExcludedFromWebhooks(ab.Namespace):
 		ab.Status.MarkNotIntercepted("the namespace has the label " + excludedFromWebhooks +
 			": new objects get their address after they were created")
 	default:
 		ab.Status.MarkIntercepted()
 	}
+}
+
+// subjectResource returns the resource of the subject, if the status has recorded it.
+func subjectResource(ab *v1.AddressBinding) (schema.GroupResource, bool) {
+	gvk := subjectKind(ab)
+	entry, recorded := binding.Recorded(ab, gvk.GroupKind())
+	return schema.GroupResource{Group: gvk.Group, Resource: entry.Resource}, recorded
 }
 
 func (r *Reconciler) isExcludedFromWebhooks(namespace string) bool {
@@ -53,7 +56,7 @@ func (r *Reconciler) isExcludedFromWebhooks(namespace string) bool {
 	return excluded
 }
 
-// intercepts is whether the API server asks about new objects of a resource, at whichever version: the webhooks match
+// intercepts reports whether the API server calls the webhook for new objects of a resource, at whichever version: the rules match
 // equivalent ones.
 func intercepts(configuration *admissionregistrationv1.MutatingWebhookConfiguration, resource schema.GroupResource) bool {
 	return slices.ContainsFunc(configuration.Webhooks, func(w admissionregistrationv1.MutatingWebhook) bool {

@@ -6,10 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,181 +28,159 @@ import (
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
-// subject is an object of a kind, as a pass leaves it.
+// failuresAtOnce is how many patches of a reconciliation may fail before the others wait for the next one: hundreds of subjects that are
+// refused must not mean as many requests at once.
+const failuresAtOnce = 2
+
+// tellAfter is the back-off of a patch from which on BindFailed reports that it is reverted, or that the object is not as the cache has it.
+// Before that, the event of a concurrent change may be on its way.
+const tellAfter = 4 * time.Second
+
+// subject is an object of a kind, as a reconciliation leaves it.
 type subject struct {
-	// metadata is that of the object, whether it fits or not.
-	metadata metav1.Object
-	// object is nil if it does not fit the shape of its kind, which malformed then says.
+	kmeta.Accessor
+
+	// object is nil if it does not fit the shape of its kind, which malformed then describes, and if it was deleted.
 	object    binding.Object
 	malformed error
-	// included is whether it may be bound, excluded whether it or its namespace opts out.
+
 	included, excluded bool
-	// taken is what it does not get of the binding.
-	taken []binding.Taken
+	result             binding.Result
+	// attempt identifies what is to be changed in the object.
+	attempt string
 	// problem is why it could not be changed.
 	problem *problem.Problem
 }
 
-// adjuster gives objects of one kind what they are to have.
-type adjuster struct {
-	*Reconciler
-
-	binding   *v1.AddressBinding
-	kind      kind
-	decider   *binding.Bindings
-	choice    binding.Choice
-	namespace map[string]string
+// adjust patches the objects of a kind that differ from what the bindings of the namespace want.
+func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, objects []kmeta.Accessor) []*subject {
+	bindings := binding.Of(k.GroupKind, r.all(ab))
+	var namespace map[string]string
+	if found, err := r.namespaces.Get(ab.Namespace); err == nil {
+		namespace = found.Labels
+	}
+	var subjects, changed []*subject
+	for _, object := range objects {
+		s := &subject{Accessor: object}
+		subjects = append(subjects, s)
+		switch object := object.(type) {
+		case *duckinformer.Malformed:
+			s.malformed = object.Err
+		case binding.Object:
+			s.object = object
+			s.excluded = binding.Excluded(namespace, object.GetLabels())
+			s.included = !s.excluded && binding.Included(namespace, object.GetLabels())
+			s.result = bindings.Apply(object, s.included, ab.Name)
+			if len(s.result.Changes) > 0 && !binding.Immutable(k.GroupKind) {
+				s.attempt = fmt.Sprintf("%s/%x", object.GetUID(), sha256.Sum256([]byte(fmt.Sprint(s.result.Changes))))
+				changed = append(changed, s)
+			}
+		}
+	}
+	// Those that were not tried before come first.
+	slices.SortStableFunc(changed, func(a, b *subject) int { return cmp.Compare(r.attempts.delay(a.attempt), r.attempts.delay(b.attempt)) })
+	failed := 0
+	for _, s := range changed {
+		last, wait := r.attempts.wait(s.attempt)
+		if failed >= failuresAtOnce {
+			wait = max(wait, problem.FirstRecheck)
+		}
+		if wait > 0 {
+			s.problem = r.postponed(ab, k, s, last, wait)
+			continue
+		}
+		if s.problem = r.patch(ctx, ab, k, s); s.problem == nil && s.object != nil {
+			if s.result = bindings.Apply(s.object, s.included, ab.Name); len(s.result.Changes) > 0 {
+				s.problem = problem.Newf(failure(ab), "%s %s: the API server accepted the patch but did not store the variable: "+
+					"an admission webhook removed it, or the CRD's schema prunes it", k.Kind, s.GetName())
+			}
+		}
+		r.attempts.made(s.attempt, s.problem)
+		switch {
+		case s.problem == nil:
+		case s.problem.Err != nil:
+			failed = failuresAtOnce
+		default:
+			failed++
+			s.problem.Recheck = r.attempts.delay(s.attempt)
+		}
+	}
+	return slices.DeleteFunc(subjects, func(s *subject) bool { return s.object == nil && s.malformed == nil })
 }
 
-// adjust returns nil if the object is gone. It writes only if asked to, and only to objects that concern the binding: those that it
-// chooses, and those that hold what stands in its status. For every change there is a binding that it concerns.
-func (a *adjuster) adjust(ctx context.Context, found kmeta.Accessor, write bool) *subject {
-	s := &subject{metadata: found}
-	if malformed, ok := found.(*duckinformer.Malformed); ok {
-		s.malformed = malformed.Err
-		return s
-	}
-	object, ok := found.(binding.Object)
-	if !ok {
-		s.malformed = fmt.Errorf("it is cached as an unexpected %T", found)
-		return s
-	}
-	result := a.decide(s, object)
-	if len(result.Changes) == 0 || !write || binding.Immutable(a.kind.GroupKind) || !a.concerns(object) {
-		return s
-	}
-
-	key := a.kind.Resource.String() + "/" + object.GetNamespace() + "/" + object.GetName()
-	a.patching.LockKey(key)
-	defer func() { _ = a.patching.UnlockKey(key) }()
-	// Another pass may have been first, and what was to be written then may be nobody's any more.
-	all, err := a.bindings.AddressBindings(object.GetNamespace()).List(labels.Everything())
+// all returns the bindings of the namespace, with ab in place of its cached state.
+func (r *Reconciler) all(ab *v1.AddressBinding) []*v1.AddressBinding {
+	cached, err := r.bindings.AddressBindings(ab.Namespace).List(labels.Everything())
 	if err != nil {
-		s.problem = problem.Failed(a.failed(), fmt.Errorf("listing bindings: %w", err))
-		return s
+		// A cache that has the index of namespaces cannot fail.
+		panic(err)
 	}
-	a.decider = binding.Of(a.kind.GroupKind, all)
-	if result = a.decide(s, a.written.newest(a.kind.Resource, object)); len(result.Changes) == 0 {
-		return s
-	}
-	patched, p := a.patch(ctx, s.object, result)
-	if p != nil {
-		s.problem = p
-		return s
-	}
-	if patched == nil {
-		return nil
-	}
-	if left := a.decide(s, patched); len(left.Changes) > 0 {
-		s.problem = problem.Newf(a.failed(),
-			"%s %s: the change was accepted, and something else was stored: a webhook undoes it, or the kind has no such field", a.kind.Kind, object.GetName())
-		s.problem.Recheck = max(a.written.pauseAfter(a.kind.Resource, patched), problem.FirstRecheck)
-	}
-	return s
+	return append(slices.DeleteFunc(cached, func(b *v1.AddressBinding) bool { return b.Name == ab.Name }), ab)
 }
 
-// failed is the reason with which a change of a subject fails.
-func (a *adjuster) failed() string {
-	if a.binding.DeletionTimestamp != nil {
+// failure is the reason with which a change of a subject fails.
+func failure(ab *v1.AddressBinding) string {
+	if ab.DeletionTimestamp != nil {
 		return v1.ReasonUnbindFailed
 	}
 	return v1.ReasonBindFailed
 }
 
-// decide also notes what it finds.
-func (a *adjuster) decide(s *subject, object binding.Object) binding.Result {
-	s.object, s.metadata = object, object
-	s.included = binding.Included(a.namespace, object.GetLabels())
-	s.excluded = binding.Excluded(a.namespace) || binding.Excluded(object.GetLabels())
-	result := a.decider.Decide(object, s.included).Apply(object)
-	s.taken = result.TakenFrom(a.binding.Name)
-	return result
+// postponed returns the problem of a subject that has to wait, because the patch was made a moment ago or others fail.
+func (r *Reconciler) postponed(ab *v1.AddressBinding, k kind, s *subject, last *problem.Problem, wait time.Duration) *problem.Problem {
+	switch delay := r.attempts.delay(s.attempt); {
+	case last != nil:
+		return &problem.Problem{Reason: last.Reason, Message: last.Message, Recheck: wait}
+	case delay == 0:
+		return &problem.Problem{Reason: failure(ab), Recheck: wait}
+	case delay < tellAfter:
+		return &problem.Problem{Reason: v1.ReasonBinding, Message: k.Kind + " " + s.GetName() + " was changed concurrently; retrying", Recheck: wait}
+	default:
+		return &problem.Problem{Reason: failure(ab), Recheck: wait, Message: k.Kind + " " + s.GetName() +
+			": the variable was reverted right after it was set; another controller may own this object. Retrying with back-off"}
+	}
 }
 
-func (a *adjuster) concerns(object binding.Object) bool {
-	if a.choice.Includes(a.kind.GroupKind, object) {
-		return true
-	}
-	for _, b := range a.binding.Status.Bound {
-		if binding.KindOf(b.APIVersion, b.Kind) == a.kind.GroupKind && binding.Holds(object, b.Name, b.Value) {
-			return true
-		}
-	}
-	return false
-}
-
-// patch returns the object as it then is, or nil if it is gone. It also tests that the object has not changed since it was
-// looked at.
-func (a *adjuster) patch(ctx context.Context, object binding.Object, result binding.Result) (binding.Object, *problem.Problem) {
-	failed := a.failed()
-	name := a.kind.Kind + " " + object.GetName()
-	changes, err := json.Marshal(result.Changes)
+// patch leaves the object in s as the API server stored it, or nil if it is gone.
+func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
+	name := k.Kind + " " + s.GetName()
+	patch, err := s.result.Patch().MarshalJSON()
 	if err != nil {
-		return nil, problem.Failed(failed, fmt.Errorf("making a patch of %s: %w", name, err))
+		return problem.Failed(failure(ab), fmt.Errorf("encoding the patch of %s: %w", name, err))
 	}
-	if pause := a.written.pause(a.kind.Resource, object, string(changes)); pause > 0 {
-		p := problem.Newf(failed, "%s: somebody undoes what was changed a moment ago; it is tried again ever more slowly", name)
-		p.Recheck = pause
-		return nil, p
-	}
-	patch, err := result.Patch().MarshalJSON()
-	if err != nil {
-		return nil, problem.Failed(failed, fmt.Errorf("making a patch of %s: %w", name, err))
-	}
-	answer, err := a.dynamic.Resource(a.kind.Resource).Namespace(object.GetNamespace()).Patch(ctx, object.GetName(),
+	answer, err := r.dynamic.Resource(k.Resource).Namespace(s.GetNamespace()).Patch(ctx, s.GetName(),
 		types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: binding.FieldManager})
+	_, hasStatus := err.(apierrors.APIStatus) //nolint:errorlint // client-go does not wrap them
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, nil
-	case isChangedMeanwhile(err):
-		return nil, a.changedMeanwhile(object, fmt.Errorf("patching %s: %w", name, err))
-	case isNotAuthorized(err):
-		return nil, a.forbidden(a.binding, "patching %s: %v", name, err)
-	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
-		// It is refused until something changes that nobody tells of, such as another webhook.
-		p := problem.Newf(failed, "patching %s: %v", name, err)
-		p.Recheck = a.troubles.RecheckAfter(a.binding, failed)
-		return nil, p
-	case err != nil:
-		return nil, problem.Failed(failed, fmt.Errorf("patching %s: %w", name, err))
+		s.object = nil
+		return nil
+	case err == nil:
+	case isConcurrent(err) && r.attempts.delay(s.attempt) < tellAfter/2:
+		return problem.Newf(v1.ReasonBinding, "%s was changed concurrently; retrying", name)
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource "):
+		// Admission refuses single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
+		return problem.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", name, err)
+	case hasStatus:
+		return problem.Newf(failure(ab), "patching %s: %v", name, err)
+	default:
+		return problem.Failed(failure(ab), fmt.Errorf("patching %s: %w", name, err))
 	}
-	patched := binding.ShapeOf(a.kind.GroupKind, a.kind.Labels).New()
+	patched := binding.ShapeOf(k.GroupKind, k.Labels).New()
 	if err := duck.FromUnstructured(answer, patched); err != nil {
-		return nil, problem.Failed(failed, fmt.Errorf("reading %s after it was patched: %w", name, err))
+		return problem.Newf(failure(ab), "reading %s after it was patched: %v", name, err)
 	}
-	a.written.record(a.kind.Resource, patched, string(changes))
-	return patched, nil
+	s.object = patched
+	r.written.record(patched)
+	return nil
 }
 
-// isNotAuthorized is whether a permission to patch is missing, which is so for all objects alike. Admission refuses single ones, and many
-// webhooks with the same code; what tells them apart are the words of k8s.io/apiserver, responsewriters.Forbidden.
-func isNotAuthorized(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource ")
-}
-
-// changedMeanwhile is the problem of a patch that was refused since the object is another one than was looked at.
-func (a *adjuster) changedMeanwhile(object binding.Object, err error) *problem.Problem {
-	lasted := a.refused.Lasted(stateOf(a.kind.Resource, object))
-	// The event of the change is on its way. In case it never comes, there is another pass all the same.
-	p := &problem.Problem{
-		Reason:  v1.ReasonBinding,
-		Message: a.kind.Kind + " " + object.GetName() + " has changed meanwhile and is looked at again",
-		Recheck: problem.RecheckAfter(lasted),
-	}
-	if lasted >= eventsTake {
-		// The duck type shows a part of the object only, and in the rest there is something that does not go with the patch.
-		p.Reason, p.Message = a.failed(), err.Error()
-	}
-	return p
-}
-
-// isChangedMeanwhile is whether a test of the patch has failed. The API server answers as to an object that is invalid, but
-// names none of its fields.
-func isChangedMeanwhile(err error) bool {
+// isConcurrent reports whether a test of a patch has failed: the API server answers 422 (Invalid), and names no field.
+func isConcurrent(err error) bool {
 	if apierrors.IsConflict(err) {
 		return true
 	}
-	status, ok := err.(apierrors.APIStatus)
+	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // client-go does not wrap them
 	if !ok || !apierrors.IsInvalid(err) {
 		return false
 	}

@@ -6,6 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -98,44 +101,30 @@ func unresolved(reason, message string) mark {
 	return func(s *v1.AddressBindingStatus) { s.MarkAddressNotResolved(reason, message) }
 }
 
-func binds(message string) mark { return func(s *v1.AddressBindingStatus) { s.MarkBinding(message) } }
-
-func unbound(reason, message string) mark {
+func notBoundBy(reason, message string) mark {
 	return func(s *v1.AddressBindingStatus) { s.MarkSubjectsNotBound(reason, message) }
-}
-
-func notIntercepted(message string) mark {
-	return func(s *v1.AddressBindingStatus) { s.MarkNotIntercepted(message) }
-}
-
-func kindUnknown(reason, message string) mark {
-	return func(s *v1.AddressBindingStatus) { s.MarkInterceptionUnknown(reason, message) }
 }
 
 func counted(matched, bound int32) mark {
 	return func(s *v1.AddressBindingStatus) { s.Subjects = &v1.SubjectCount{Matched: matched, Bound: bound} }
 }
 
-// lists are the variables K_ADDRESS with these values that may stand in Deployments.
-func lists(values ...string) mark {
-	return listsOf("apps/v1", "Deployment", v1.DefaultVariable, values...)
-}
-
-func listsOf(apiVersion, kind, name string, values ...string) mark {
-	return func(s *v1.AddressBindingStatus) {
-		for _, value := range values {
-			s.Bound = append(s.Bound, v1.BoundVariable{APIVersion: apiVersion, Kind: kind, Name: name, Value: value})
-		}
-	}
+// records are the kinds whose objects may have marks.
+func records(kinds ...v1.SubjectKind) mark {
+	return func(s *v1.AddressBindingStatus) { s.Kinds = append(s.Kinds, kinds...) }
 }
 
 var (
+	deploymentKind  = v1.SubjectKind{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments"}
+	statefulSetKind = v1.SubjectKind{APIVersion: "apps/v1", Kind: "StatefulSet", Resource: "statefulsets"}
+	jobKind         = v1.SubjectKind{APIVersion: "batch/v1", Kind: "Job", Resource: "jobs"}
+	duckKind        = v1.SubjectKind{APIVersion: "example.com/v1", Kind: "Duck", Resource: "ducks"}
+
 	isBound     mark = (*v1.AddressBindingStatus).MarkSubjectsBound
 	intercepted mark = (*v1.AddressBindingStatus).MarkIntercepted
-	noAddress   mark = (*v1.AddressBindingStatus).MarkNoAddressToBind
 
 	// well is the status of a binding that has what it asks for of one subject.
-	well = status(resolvedTo(url), lists(url), isBound, counted(1, 1), intercepted)
+	well = status(resolvedTo(url), records(deploymentKind), isBound, counted(1, 1), intercepted)
 )
 
 // hello is the AddressableService, without an address if the URL is empty.
@@ -170,8 +159,6 @@ func optedOut(n *corev1.Namespace) {
 func withoutLabels(n *corev1.Namespace) { n.Labels = nil }
 
 func withoutWebhooks(n *corev1.Namespace) { n.Labels["webhooks.knative.dev/exclude"] = "" }
-
-func terminating(n *corev1.Namespace) { n.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
 
 // webhooks is the configuration by which the API server asks about these resources.
 func webhooks(resources ...schema.GroupResource) *admissionregistrationv1.MutatingWebhookConfiguration {
@@ -235,8 +222,33 @@ func withEnv(variables ...any) subjectMod {
 	return podSpec([]string{"spec", "template", "spec"}, variables...)
 }
 
-// has gives a subject the variable with a value.
+// has gives a subject the variable with a value of its own.
 func has(value string) subjectMod { return withEnv(variable(v1.DefaultVariable, value)) }
+
+// bound gives a subject the variable and the mark, as if a binding had written these values, the newest first. It has the first one.
+func bound(values ...string) subjectMod {
+	return func(u *unstructured.Unstructured) {
+		has(values[0])(u)
+		var hashes []string
+		for _, value := range values {
+			sum := sha256.Sum256([]byte(value))
+			hashes = append(hashes, hex.EncodeToString(sum[:8]))
+		}
+		text, err := json.Marshal(map[string]any{"main": map[string]any{v1.DefaultVariable: hashes}})
+		if err != nil {
+			panic(err)
+		}
+		u.SetAnnotations(map[string]string{samples.BoundVariablesAnnotationKey: string(text)})
+	}
+}
+
+func controlled(u *unstructured.Unstructured) {
+	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Owner", Name: "o", UID: "o", Controller: new(true)}})
+}
+
+func finished(u *unstructured.Unstructured) {
+	u.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
+}
 
 func withSpec(spec any) subjectMod {
 	return func(u *unstructured.Unstructured) { u.Object["spec"] = spec }

@@ -20,71 +20,83 @@ const (
 	// AddressBindingConditionReady is True when every other condition is.
 	AddressBindingConditionReady = apis.ConditionReady
 
-	// AddressBindingConditionAddressResolved says whether the AddressableService has an address, which then is in the
-	// status.
+	// AddressBindingConditionAddressResolved says whether the AddressableService has an address. It is Unknown while the operator
+	// does not know, in which case the status keeps the last address.
 	AddressBindingConditionAddressResolved apis.ConditionType = "AddressResolved"
 
-	// AddressBindingConditionSubjectsBound says whether every container of every subject there is has the address. It is
-	// Unknown on the way there, and as long as there is no address.
+	// AddressBindingConditionSubjectsBound says whether every container of every subject has the address. It is Unknown on the way
+	// there, while there is no address, and while a selector matches nothing.
 	AddressBindingConditionSubjectsBound apis.ConditionType = "SubjectsBound"
 
-	// AddressBindingConditionIntercepted says whether the API server asks the webhook about objects of the subject's kind,
-	// so that new ones start with their address. It is Unknown as long as the kind is not known.
+	// AddressBindingConditionIntercepted says whether the API server calls the webhook for objects of the subject's kind, so that
+	// new ones have the address from the start. It is Unknown while the operator cannot list the kind.
 	AddressBindingConditionIntercepted apis.ConditionType = "Intercepted"
 )
 
-// Reasons of the condition AddressResolved when it is False.
+// Reasons of the condition AddressResolved.
 const (
-	// ReasonAddressNotFound: there is no AddressableService of that name.
+	// ReasonAddressNotFound (False): no AddressableService has that name.
 	ReasonAddressNotFound = "AddressNotFound"
 
-	// ReasonAddressNotReady: the AddressableService has no address, or none that fits into a variable.
+	// ReasonAddressNotReady: the AddressableService has no address or one that does not fit into a variable (False), or nobody knows
+	// yet whether it has one (Unknown).
 	ReasonAddressNotReady = "AddressNotReady"
-
-	// ReasonAddressUnavailable: reading the AddressableService failed; it is tried again.
-	ReasonAddressUnavailable = "AddressUnavailable"
 )
 
-// Reasons of the condition SubjectsBound. If several apply, the first of those that make it False is told.
+// Reasons of the condition SubjectsBound. If several apply, the condition has the first one in this order.
 const (
-	// ReasonSubjectKindNotFound (False): the cluster does not serve the kind at that version. Installing its CRD later is noticed.
+	// ReasonSubjectKindNotFound (False): the cluster does not serve the kind at that version. Installing its CRD is noticed.
 	ReasonSubjectKindNotFound = "SubjectKindNotFound"
 
-	// ReasonSubjectForbidden (False): the operator may not list, watch or patch the kind. A ClusterRole labelled
+	// ReasonSubjectKindNotBindable (False): objects of the kind are made by those of another kind, such as a Deployment's
+	// ReplicaSets; or the kind is a built-in one without a Pod template, or cluster-scoped.
+	ReasonSubjectKindNotBindable = "SubjectKindNotBindable"
+
+	// ReasonSubjectForbidden (False): the operator is not allowed to list, watch or patch the kind. A ClusterRole labelled
 	// duck.knative.dev/podspecable=true grants it.
 	ReasonSubjectForbidden = "SubjectForbidden"
 
-	// ReasonSubjectUnavailable (False): reading the subjects failed; it is tried again.
+	// ReasonSubjectUnavailable (False): listing the subjects failed; it is retried with back-off.
 	ReasonSubjectUnavailable = "SubjectUnavailable"
 
-	// ReasonSubjectNotPodSpecable (False): the object has no containers at spec.template, or its kind is in no namespace.
-	ReasonSubjectNotPodSpecable = "SubjectNotPodSpecable"
-
-	// ReasonSubjectNotFound (False): no object of that kind has this name.
-	ReasonSubjectNotFound = "SubjectNotFound"
-
-	// ReasonBindFailed (False): the API server refused to change a subject; it is tried again.
+	// ReasonBindFailed (False): the API server or an admission webhook refused to change a subject, or the change was reverted; it
+	// is retried with back-off.
 	ReasonBindFailed = "BindFailed"
 
-	// ReasonNotIncluded (False): neither the namespace nor the subject opts in to bindings, or one of them opts out.
+	// ReasonUnbindFailed (False): removing variables from objects of a kind in status.kinds failed, which blocks the deletion of the
+	// binding; it is retried with back-off.
+	ReasonUnbindFailed = "UnbindFailed"
+
+	// ReasonSubjectNotPodSpecable (False): the object has no containers where its kind has a Pod template.
+	ReasonSubjectNotPodSpecable = "SubjectNotPodSpecable"
+
+	// ReasonExcluded (False): the subject or its namespace opts out of bindings.
+	ReasonExcluded = "Excluded"
+
+	// ReasonNotIncluded (False): neither the subject nor its namespace opts in to bindings.
 	ReasonNotIncluded = "NotIncluded"
+
+	// ReasonControlled (False): another object controls the subject, and would revert the change. Bind that object.
+	ReasonControlled = "Controlled"
 
 	// ReasonVariableTaken (False): a container has a variable of that name which is its own, or an older binding's.
 	ReasonVariableTaken = "VariableTaken"
 
-	// ReasonSubjectImmutable (False): the object was there before its address, and the API server lets nobody change it.
+	// ReasonSubjectImmutable (False): the Job existed before its address, and the Pod template of a Job cannot be changed.
 	ReasonSubjectImmutable = "SubjectImmutable"
 
-	// ReasonBinding (Unknown): the address is on its way to the subjects.
-	ReasonBinding = "Binding"
+	// ReasonSubjectNotFound (False): no object of that kind has this name.
+	ReasonSubjectNotFound = "SubjectNotFound"
 
-	// ReasonUnbindFailed (False): a subject could not be relieved of its variable, which holds up the deletion of the
-	// binding; it is tried again.
-	ReasonUnbindFailed = "UnbindFailed"
+	// ReasonNoSubjects (Unknown): the selector matches no object.
+	ReasonNoSubjects = "NoSubjects"
+
+	// ReasonBinding (Unknown): the subjects do not have the address yet.
+	ReasonBinding = "Binding"
 )
 
 // ReasonNotIntercepted (False, Intercepted): the webhook's configuration has no rule for the kind, as for a moment after
-// the first binding of a kind was made.
+// the first binding of a kind was created, or the webhook is not called for the namespace.
 const ReasonNotIntercepted = "NotIntercepted"
 
 var addressBindingConditionSet = apis.NewLivingConditionSet(
@@ -114,15 +126,20 @@ func (s *AddressBindingStatus) MarkAddressResolved(value string) {
 	s.manager().MarkTrue(AddressBindingConditionAddressResolved)
 }
 
-// MarkAddressNotResolved records why there is no address, and takes away the one that was: subjects lose it too.
+// MarkAddressNotResolved records why there is no address, and clears the value: subjects lose it, too.
 func (s *AddressBindingStatus) MarkAddressNotResolved(reason, message string) {
 	s.Value = ""
 	s.manager().MarkFalse(AddressBindingConditionAddressResolved, reason, "%s", samples.Shorten(message))
 }
 
-// MarkAddressUnavailable records that it could not be found out whether there is an address. Subjects keep the one that they have.
-func (s *AddressBindingStatus) MarkAddressUnavailable(message string) {
-	s.manager().MarkFalse(AddressBindingConditionAddressResolved, ReasonAddressUnavailable, "%s", samples.Shorten(message))
+// MarkAddressUnknown records why nobody knows whether there is an address. Subjects keep the one that they have.
+func (s *AddressBindingStatus) MarkAddressUnknown(message string) {
+	s.manager().MarkUnknown(AddressBindingConditionAddressResolved, ReasonAddressNotReady, "%s", samples.Shorten(message))
+}
+
+// LacksAddress reports whether the binding is known to have no address. Otherwise one that has no value has not been reconciled.
+func (s *AddressBindingStatus) LacksAddress() bool {
+	return s.Value == "" && s.GetCondition(AddressBindingConditionAddressResolved).IsFalse()
 }
 
 // MarkSubjectsBound records that every subject has the address.
@@ -130,15 +147,11 @@ func (s *AddressBindingStatus) MarkSubjectsBound() {
 	s.manager().MarkTrue(AddressBindingConditionSubjectsBound)
 }
 
-// MarkBinding records that subjects are about to get the address.
-func (s *AddressBindingStatus) MarkBinding(message string) {
-	s.manager().MarkUnknown(AddressBindingConditionSubjectsBound, ReasonBinding, "%s", samples.Shorten(message))
-}
-
-// MarkNoAddressToBind records that subjects wait for an address. It is to be called after MarkAddressNotResolved, whose
-// reason Ready keeps.
-func (s *AddressBindingStatus) MarkNoAddressToBind() {
-	s.manager().MarkUnknown(AddressBindingConditionSubjectsBound, ReasonNoAddress, "there is no address to bind")
+// MarkBinding records why it is not known yet whether the subjects have the address: one of NoAddress, NoSubjects and Binding. When
+// there is no address, Ready keeps the reason of that.
+func (s *AddressBindingStatus) MarkBinding(reason, message string) {
+	s.manager().MarkUnknown(AddressBindingConditionSubjectsBound, reason, "%s", samples.Shorten(message))
+	s.keepFirst(AddressBindingConditionAddressResolved)
 }
 
 // MarkSubjectsNotBound records why a subject does not have the address. When there is none, Ready keeps the reason of that: it
@@ -159,9 +172,12 @@ func (s *AddressBindingStatus) MarkNotIntercepted(message string) {
 	s.keepFirst(AddressBindingConditionAddressResolved, AddressBindingConditionSubjectsBound)
 }
 
-// MarkInterceptionUnknown records that the kind of the subjects is not known, of which SubjectsBound says why.
-func (s *AddressBindingStatus) MarkInterceptionUnknown(reason, message string) {
-	s.manager().MarkUnknown(AddressBindingConditionIntercepted, reason, "%s", samples.Shorten(message))
+// MarkInterceptionUnknown records that the webhook is not called for the kind, because the operator has not listed it. SubjectsBound
+// has the reason.
+func (s *AddressBindingStatus) MarkInterceptionUnknown() {
+	c := s.GetCondition(AddressBindingConditionSubjectsBound)
+	s.manager().MarkUnknown(AddressBindingConditionIntercepted, c.GetReason(), "%s", c.GetMessage())
+	s.keepFirst(AddressBindingConditionAddressResolved, AddressBindingConditionSubjectsBound)
 }
 
 // keepFirst gives Ready the reason of the first of these conditions that is False, if one is.

@@ -18,11 +18,13 @@ func TestAddressBindingMarksMakeReady(t *testing.T) {
 	type marks = []func(*AddressBindingStatus)
 	found := func(s *AddressBindingStatus) { s.MarkAddressResolved("http://h") }
 	gone := func(s *AddressBindingStatus) { s.MarkAddressNotResolved(ReasonAddressNotFound, "no address, 100%") }
-	unread := func(s *AddressBindingStatus) { s.MarkAddressUnavailable("cannot read, 100%") }
+	unknown := func(s *AddressBindingStatus) { s.MarkAddressUnknown("not yet, 100%") }
+	waits := func(s *AddressBindingStatus) { s.MarkBinding(ReasonNoAddress, "no address to bind") }
+	noSubjects := func(s *AddressBindingStatus) { s.MarkBinding(ReasonNoSubjects, "nothing, 100%") }
 	taken := func(s *AddressBindingStatus) { s.MarkSubjectsNotBound(ReasonVariableTaken, "by b, 100%") }
-	binding := func(s *AddressBindingStatus) { s.MarkBinding("soon, 100%") }
+	binding := func(s *AddressBindingStatus) { s.MarkBinding(ReasonBinding, "soon, 100%") }
 	notAsked := func(s *AddressBindingStatus) { s.MarkNotIntercepted("no rule, 100%") }
-	noKind := func(s *AddressBindingStatus) { s.MarkInterceptionUnknown(ReasonSubjectKindNotFound, "no kind, 100%") }
+	noKind := func(s *AddressBindingStatus) { s.MarkInterceptionUnknown() }
 
 	for name, tc := range map[string]struct {
 		reason string
@@ -33,9 +35,10 @@ func TestAddressBindingMarksMakeReady(t *testing.T) {
 		"nothing yet":     {want: state{Status: corev1.ConditionUnknown}},
 		"all well":        {marks: marks{found, (*AddressBindingStatus).MarkSubjectsBound, (*AddressBindingStatus).MarkIntercepted}, want: state{Status: corev1.ConditionTrue}, value: "http://h"},
 		"on its way":      {marks: marks{found, binding, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionUnknown, ReasonBinding, "soon, 100%"}, value: "http://h"},
-		"no address":      {reason: "subjects wait for it, so Ready names what is at fault", marks: marks{gone, (*AddressBindingStatus).MarkNoAddressToBind, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionFalse, ReasonAddressNotFound, "no address, 100%"}},
+		"no address":      {reason: "subjects wait for it, so Ready names what is at fault", marks: marks{gone, waits, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionFalse, ReasonAddressNotFound, "no address, 100%"}},
 		"address goes":    {reason: "a value must not stand beside its absence", marks: marks{found, gone}, want: state{corev1.ConditionFalse, ReasonAddressNotFound, "no address, 100%"}},
-		"address unread":  {reason: "what cannot be read is not gone", marks: marks{found, unread}, want: state{corev1.ConditionFalse, ReasonAddressUnavailable, "cannot read, 100%"}, value: "http://h"},
+		"address unknown": {reason: "only a positive answer takes the value away", marks: marks{found, unknown, (*AddressBindingStatus).MarkSubjectsBound, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionUnknown, ReasonAddressNotReady, "not yet, 100%"}, value: "http://h"},
+		"no subjects":     {reason: "a selector that matches nothing is no success", marks: marks{found, noSubjects, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionUnknown, ReasonNoSubjects, "nothing, 100%"}, value: "http://h"},
 		"taken":           {marks: marks{found, taken, (*AddressBindingStatus).MarkIntercepted}, want: state{corev1.ConditionFalse, ReasonVariableTaken, "by b, 100%"}, value: "http://h"},
 		"all bad":         {reason: "the address comes first: without it the rest is of no use", marks: marks{gone, taken, notAsked}, want: state{corev1.ConditionFalse, ReasonAddressNotFound, "no address, 100%"}},
 		"taken, no rule":  {reason: "what is comes before what is to come", marks: marks{found, taken, notAsked}, want: state{corev1.ConditionFalse, ReasonVariableTaken, "by b, 100%"}, value: "http://h"},
@@ -61,8 +64,8 @@ func TestMessagesOfAddressBindingsFitTheirSchema(t *testing.T) {
 	s := &AddressBindingStatus{}
 	long := strings.Repeat("ä", samples.MaxMessage+1)
 	for _, mark := range []func(){
-		func() { s.MarkAddressNotResolved("R", long) }, func() { s.MarkAddressUnavailable(long) }, func() { s.MarkBinding(long) },
-		func() { s.MarkSubjectsNotBound("R", long) }, func() { s.MarkNotIntercepted(long) }, func() { s.MarkInterceptionUnknown("R", long) },
+		func() { s.MarkAddressNotResolved("R", long) }, func() { s.MarkAddressUnknown(long) }, func() { s.MarkBinding("R", long) },
+		func() { s.MarkSubjectsNotBound("R", long) }, func() { s.MarkNotIntercepted(long) }, func() { s.MarkInterceptionUnknown() },
 	} {
 		mark()
 		for _, c := range s.Conditions {

@@ -25,6 +25,7 @@ import (
 // +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name=Subject,type=string,JSONPath=`.spec.subject.kind`
+// +kubebuilder:printcolumn:name=Matched,type=integer,JSONPath=`.status.subjects.matched`
 // +kubebuilder:printcolumn:name=Bound,type=integer,JSONPath=`.status.subjects.bound`
 // +kubebuilder:printcolumn:name=Value,type=string,JSONPath=`.status.value`
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
@@ -97,35 +98,34 @@ type AddressBindingStatus struct {
 	// +kubebuilder:validation:MaxLength=4096
 	Value string `json:"value,omitempty"`
 
-	// What may stand in subjects because of this binding: a variable is listed here before it is written
-	// anywhere, and until it is nowhere any more. A variable with another value is the user's own.
+	// The kinds whose objects may have variables of this binding: that of the subject, once the operator could list its objects,
+	// and former ones until the variables are removed.
 	// +optional
-	// +listType=atomic
-	Bound []BoundVariable `json:"bound,omitempty"`
+	// +listType=map
+	// +listMapKey=apiVersion
+	// +listMapKey=kind
+	Kinds []SubjectKind `json:"kinds,omitempty"`
 
 	// How many objects the subject stands for.
 	// +optional
 	Subjects *SubjectCount `json:"subjects,omitempty"`
 }
 
-// BoundVariable is a variable that may stand in the objects of a kind.
-type BoundVariable struct {
+// SubjectKind is a kind whose objects may have variables of a binding.
+type SubjectKind struct {
 	// API group and version of the objects.
 	APIVersion string `json:"apiVersion"`
 
 	// Kind of the objects.
 	Kind string `json:"kind"`
 
-	// Name of the variable.
-	Name string `json:"name"`
-
-	// Value of the variable.
-	Value string `json:"value"`
+	// Resource that serves the objects, in the plural and without its group.
+	Resource string `json:"resource"`
 }
 
 // SubjectCount is how many objects a subject stands for.
 type SubjectCount struct {
-	// Objects that the subject names or selects.
+	// Objects that the subject names or selects. Finished Jobs and objects that are being deleted do not count.
 	// +kubebuilder:validation:Minimum=0
 	Matched int32 `json:"matched"`
 

@@ -20,9 +20,9 @@ type AddressBindingStatusApplyConfiguration struct {
 	duckv1.StatusApplyConfiguration `json:",inline"`
 	// The address that subjects are to have. Empty as long as there is none.
 	Value *string `json:"value,omitempty"`
-	// What may stand in subjects because of this binding: a variable is listed here before it is written
-	// anywhere, and until it is nowhere any more. A variable with another value is the user's own.
-	Bound []BoundVariableApplyConfiguration `json:"bound,omitempty"`
+	// The kinds whose objects may have variables of this binding: that of the subject, once the operator could list its objects,
+	// and former ones until the variables are removed.
+	Kinds []SubjectKindApplyConfiguration `json:"kinds,omitempty"`
 	// How many objects the subject stands for.
 	Subjects *SubjectCountApplyConfiguration `json:"subjects,omitempty"`
 }
@@ -71,15 +71,15 @@ func (b *AddressBindingStatusApplyConfiguration) WithValue(value string) *Addres
 	return b
 }
 
-// WithBound adds the given value to the Bound field in the declarative configuration
+// WithKinds adds the given value to the Kinds field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
-// If called multiple times, values provided by each call will be appended to the Bound field.
-func (b *AddressBindingStatusApplyConfiguration) WithBound(values ...*BoundVariableApplyConfiguration) *AddressBindingStatusApplyConfiguration {
+// If called multiple times, values provided by each call will be appended to the Kinds field.
+func (b *AddressBindingStatusApplyConfiguration) WithKinds(values ...*SubjectKindApplyConfiguration) *AddressBindingStatusApplyConfiguration {
 	for i := range values {
 		if values[i] == nil {
-			panic("nil value passed to WithBound")
+			panic("nil value passed to WithKinds")
 		}
-		b.Bound = append(b.Bound, *values[i])
+		b.Kinds = append(b.Kinds, *values[i])
 	}
 	return b
 }

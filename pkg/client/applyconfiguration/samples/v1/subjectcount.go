@@ -12,7 +12,7 @@ package v1
 //
 // SubjectCount is how many objects a subject stands for.
 type SubjectCountApplyConfiguration struct {
-	// Objects that the subject names or selects.
+	// Objects that the subject names or selects. Finished Jobs and objects that are being deleted do not count.
 	Matched *int32 `json:"matched,omitempty"`
 	// Those of them in which every container has the address.
 	Bound *int32 `json:"bound,omitempty"`

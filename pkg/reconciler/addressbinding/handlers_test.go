@@ -6,10 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
-	"context"
 	"slices"
 	"testing"
-	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/wait"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	fakekube "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
@@ -30,14 +27,15 @@ import (
 	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/tracker"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
-// wokenBy is wakers with the controller whose queue they fill.
-type wokenBy struct {
-	*wakers
+// enqueuing is wakers with the controller whose queue they fill.
+type enqueuing struct {
+	*handlers
 
 	impl      *controller.Impl
 	discovery *fakediscovery.FakeDiscovery
@@ -45,7 +43,7 @@ type wokenBy struct {
 	stopped []string
 }
 
-func newWakers(t *testing.T, objs ...*v1.AddressBinding) *wokenBy {
+func newHandlers(t *testing.T, objs ...*v1.AddressBinding) *enqueuing {
 	t.Helper()
 	ctx := logtesting.TestContextWithLogger(t)
 	indexers := bindingIndexers()
@@ -62,17 +60,9 @@ func newWakers(t *testing.T, objs ...*v1.AddressBinding) *wokenBy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
-		_, err := finder.Find(subjectKind(object("a")))
-		return err == nil, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	discovery.ClearActions()
-	// With so many workers no key waits outside the queue.
-	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx), Concurrency: 100})
-	w := &wokenBy{impl: impl, discovery: discovery}
-	w.wakers = &wakers{
+	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Concurrency: 100, Logger: logging.FromContext(ctx)})
+	w := &enqueuing{impl: impl, discovery: discovery}
+	w.handlers = &handlers{
 		wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), tracker: impl.Tracker, bindings: informer, kinds: finder,
 		stop: func(match func(schema.GroupVersionResource) bool) {
 			for _, resource := range []string{"ducks", "geese"} {
@@ -86,7 +76,7 @@ func newWakers(t *testing.T, objs ...*v1.AddressBinding) *wokenBy {
 }
 
 // woken are the names of the bindings that were enqueued, each once, in order. It ends the queue.
-func (w *wokenBy) woken() []string {
+func (w *enqueuing) woken() []string {
 	w.impl.WorkQueue().ShutDown()
 	names := []string{}
 	for {
@@ -103,7 +93,7 @@ func (w *wokenBy) woken() []string {
 }
 
 // follow makes a binding track, and takes it off the queue, onto which beginning to track puts it.
-func (w *wokenBy) follow(t *testing.T, by string, ref tracker.Reference) {
+func (w *enqueuing) follow(t *testing.T, by string, ref tracker.Reference) {
 	t.Helper()
 	ref.Namespace = ns
 	if err := w.tracker.TrackReference(ref, object(by)); err != nil {
@@ -124,36 +114,36 @@ func live(mods ...func(*duckv1.WithPod)) *duckv1.WithPod {
 	return d
 }
 
-func TestWhoIsWoken(t *testing.T) {
+func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 	everyone := []*v1.AddressBinding{
-		object("a", well), object("rival", well), object("of-peer", withVariable("PEER"), status(intercepted)),
+		object("a", well), object("rival", well), object("of-peer", withVariable("PEER"), status(records(deploymentKind), intercepted)),
 		object("of-ducks", withSubject("example.com/v1", "Duck", "k")),
-		object("was-of-ducks", status(listsOf("example.com/v2", "Duck", "K_ADDRESS", url), intercepted)),
-		object("elsewhere", func(ab *v1.AddressBinding) { ab.Namespace = "elsewhere" }, status(intercepted)),
+		object("was-of-ducks", status(records(duckKind, deploymentKind), intercepted)),
+		object("elsewhere", func(ab *v1.AddressBinding) { ab.Namespace = "elsewhere" }, status(records(deploymentKind), intercepted)),
 	}
 	changed := func(mods ...mod) *v1.AddressBinding {
 		return object("a", append([]mod{well, func(ab *v1.AddressBinding) { ab.ResourceVersion = "2" }}, mods...)...)
 	}
 	newer := func(d *duckv1.WithPod) { d.ResourceVersion = "2" }
-	only := func(h func(*wakers) cache.ResourceEventHandler) func(*wakers) []cache.ResourceEventHandler {
-		return func(w *wakers) []cache.ResourceEventHandler { return []cache.ResourceEventHandler{h(w)} }
+	only := func(h func(*handlers) cache.ResourceEventHandler) func(*handlers) []cache.ResourceEventHandler {
+		return func(w *handlers) []cache.ResourceEventHandler { return []cache.ResourceEventHandler{h(w)} }
 	}
-	subjects, namespaces, crds, configurations := only((*wakers).subjects), only((*wakers).namespaces), only((*wakers).crds), only((*wakers).webhooks)
+	subjects, namespaces, crds, configurations := only((*handlers).subjects), only((*handlers).namespaces), only((*handlers).crds), only((*handlers).webhooks)
 	toDeployments := webhooks(schema.GroupResource{Group: "apps", Resource: "deployments"})
 
 	for name, tc := range map[string]struct {
-		handlers func(*wakers) []cache.ResourceEventHandler
+		handlers func(*handlers) []cache.ResourceEventHandler
 		// old is what was before an update; nil for an object that is added, and again as a tombstone.
 		old, now kmeta.Accessor
 		want     []string
 	}{
-		"a binding that is new wakes itself and who wants the same variable": {(*wakers).addressBindings, nil, object("a"), []string{"a", "rival", "was-of-ducks"}},
-		"its conditions are nobody else's business":                          {(*wakers).addressBindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Conditions = nil }), []string{"a"}},
-		"its value is":                                    {(*wakers).addressBindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Value = other }), []string{"a", "rival", "was-of-ducks"}},
-		"and what it may have written":                    {(*wakers).addressBindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Bound = nil }), []string{"a", "rival", "was-of-ducks"}},
-		"and that it goes":                                {(*wakers).addressBindings, object("a", well), changed(beingDeleted), []string{"a", "rival", "was-of-ducks"}},
-		"another variable: those who want either":         {(*wakers).addressBindings, object("a", well), changed(withVariable("PEER")), []string{"a", "of-peer", "rival", "was-of-ducks"}},
-		"an AddressableService wakes whose address it is": {only((*wakers).addressableServices), nil, hello(url), []string{"tracks-hello"}},
+		"a binding that is new wakes itself and who wants the same variable": {(*handlers).addressBindings, nil, object("a"), []string{"a", "rival", "was-of-ducks"}},
+		"its conditions are nobody else's business":                          {(*handlers).addressBindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Conditions = nil }), []string{"a"}},
+		"its value is":                                    {(*handlers).addressBindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Value = other }), []string{"a", "rival", "was-of-ducks"}},
+		"and what it may have written":                    {(*handlers).addressBindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Kinds = nil }), []string{"a", "rival", "was-of-ducks"}},
+		"and that it goes":                                {(*handlers).addressBindings, object("a", well), changed(beingDeleted), []string{"a", "rival", "was-of-ducks"}},
+		"another variable: those who want either":         {(*handlers).addressBindings, object("a", well), changed(withVariable("PEER")), []string{"a", "of-peer", "rival", "was-of-ducks"}},
+		"an AddressableService wakes whose address it is": {only((*handlers).addressableServices), nil, hello(url), []string{"tracks-hello"}},
 
 		"a subject wakes who names and who selects it": {subjects, nil, live(), []string{"names-d", "selects-x"}},
 		"one that is changed":                          {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.Generation = 2 }), []string{"names-d", "selects-x"}},
@@ -162,15 +152,17 @@ func TestWhoIsWoken(t *testing.T) {
 		"one that leaves a selector wakes who has it":  {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.Labels = nil; d.Name = "d" }), []string{"names-d", "selects-x"}},
 		"one that is made anew":                        {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.UID = "new" }), []string{"names-d", "selects-x"}},
 		"one that begins to go":                        {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.DeletionTimestamp = &metav1.Time{} }), []string{"names-d", "selects-x"}},
+		"one whose mark is dropped":                    {subjects, live(func(d *duckv1.WithPod) { d.Annotations = map[string]string{samples.BoundVariablesAnnotationKey: "{}"} }), live(newer), []string{"names-d", "selects-x"}},
+		"one with another annotation":                  {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.Annotations = map[string]string{"a": "b"} }), []string{}},
+		"one that gets a controller":                   {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.OwnerReferences = []metav1.OwnerReference{{Controller: new(true)}} }), []string{"names-d", "selects-x"}},
 		"one that nobody wants":                        {subjects, nil, live(func(d *duckv1.WithPod) { d.Name, d.Labels = "e", nil }), []string{}},
 
 		"a namespace wakes all in it":                  {namespaces, nil, namespace(), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
 		"one that opts out":                            {namespaces, namespace(), namespace(optedOut), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
 		"one that no webhook is asked about":           {namespaces, namespace(), namespace(withoutWebhooks), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
-		"a namespace that begins to go":                {namespaces, namespace(), namespace(terminating), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
 		"one with another label wakes nobody":          {namespaces, namespace(), namespace(func(n *corev1.Namespace) { n.Labels["a"] = "b" }), []string{}},
 		"a CRD wakes those of its kind, and that were": {crds, nil, duckCRD(), []string{"of-ducks", "was-of-ducks"}},
-		"a CRD of another kind":                        {crds, nil, duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Names.Kind = "Swan" }), []string{}},
+		"a CRD of another group":                       {crds, nil, duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Group = "other.com" }), []string{}},
 
 		"rules that are there wake those who miss them":  {configurations, nil, toDeployments, []string{}},
 		"rules that are missing wake those who had them": {configurations, toDeployments, webhooks(), []string{"a", "elsewhere", "of-peer", "rival", "was-of-ducks"}},
@@ -181,11 +173,11 @@ func TestWhoIsWoken(t *testing.T) {
 		}(), []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWakers(t, everyone...)
+			w := newHandlers(t, everyone...)
 			w.follow(t, "tracks-hello", tracker.Reference{APIVersion: "samples.knative.dev/v1", Kind: "AddressableService", Name: "hello"})
 			w.follow(t, "names-d", tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"})
 			w.follow(t, "selects-x", tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Selector: metav1.SetAsLabelSelector(map[string]string{"app": "x"})})
-			for _, handler := range tc.handlers(w.wakers) {
+			for _, handler := range tc.handlers(w.handlers) {
 				if tc.old != nil {
 					if tc.now.GetResourceVersion() == "" {
 						tc.now.SetResourceVersion("2")
@@ -202,20 +194,20 @@ func TestWhoIsWoken(t *testing.T) {
 	}
 }
 
-func TestDeletionThatWasMissedWakes(t *testing.T) {
+func TestHandlers_MissedDeletion_Enqueues(t *testing.T) {
 	for name, tc := range map[string]struct {
-		handlers func(*wakers) []cache.ResourceEventHandler
+		handlers func(*handlers) []cache.ResourceEventHandler
 		deleted  kmeta.Accessor
 		want     []string
 	}{
-		"binding":   {(*wakers).addressBindings, object("a", well), []string{"a", "rival"}},
-		"subject":   {func(w *wakers) []cache.ResourceEventHandler { return []cache.ResourceEventHandler{w.subjects()} }, live(), []string{"names-d"}},
-		"namespace": {func(w *wakers) []cache.ResourceEventHandler { return []cache.ResourceEventHandler{w.namespaces()} }, namespace(), []string{"rival"}},
+		"binding":   {(*handlers).addressBindings, object("a", well), []string{"a", "rival"}},
+		"subject":   {func(w *handlers) []cache.ResourceEventHandler { return []cache.ResourceEventHandler{w.subjects()} }, live(), []string{"names-d"}},
+		"namespace": {func(w *handlers) []cache.ResourceEventHandler { return []cache.ResourceEventHandler{w.namespaces()} }, namespace(), []string{"rival"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWakers(t, object("rival", well))
+			w := newHandlers(t, object("rival", well))
 			w.follow(t, "names-d", tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"})
-			for _, handler := range tc.handlers(w.wakers) {
+			for _, handler := range tc.handlers(w.handlers) {
 				handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "k", Obj: tc.deleted})
 			}
 			if got := w.woken(); !slices.Equal(got, tc.want) {
@@ -225,8 +217,8 @@ func TestDeletionThatWasMissedWakes(t *testing.T) {
 	}
 }
 
-func TestKindThatIsServedNoMoreEndsItsInformer(t *testing.T) {
-	w := newWakers(t)
+func TestHandlers_CRDDeleted_InformerEnds(t *testing.T) {
+	w := newHandlers(t)
 	handler := w.crds()
 	handler.OnAdd(duckCRD(), false)
 	if len(w.stopped) > 0 {
@@ -239,8 +231,8 @@ func TestKindThatIsServedNoMoreEndsItsInformer(t *testing.T) {
 	w.woken()
 }
 
-func TestDeletedBindingTracksNoMore(t *testing.T) {
-	w := newWakers(t)
+func TestHandlers_BindingDeleted_TracksNoMore(t *testing.T) {
+	w := newHandlers(t)
 	w.follow(t, "a", tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"})
 	for _, handler := range w.addressBindings() {
 		handler.OnDelete(object("a"))
@@ -249,4 +241,35 @@ func TestDeletedBindingTracksNoMore(t *testing.T) {
 		t.Errorf("the subject has observers %v", observers)
 	}
 	w.woken()
+}
+
+func TestHandlers_ServedOrReadable_EnqueueBindingsOfTheGroup(t *testing.T) {
+	duck := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "ducks"}
+	for name, call := range map[string]func(*handlers){
+		"served":   func(h *handlers) { h.served(sets.New(duck.GroupVersion())) },
+		"readable": func(h *handlers) { h.readable(duck) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newHandlers(t, object("a", well), object("of-ducks", withSubject("example.com/v1", "Duck", "k")), object("was-of-ducks", status(records(duckKind))))
+			call(w.handlers)
+			if got := w.woken(); !slices.Equal(got, []string{"of-ducks", "was-of-ducks"}) {
+				t.Errorf("enqueued are %q", got)
+			}
+		})
+	}
+}
+
+func TestHandlers_NoObject_IsIgnored(t *testing.T) {
+	w := newHandlers(t)
+	all := append(w.addressBindings(), w.addressableServices(), w.subjects(), w.namespaces(), w.crds(), w.webhooks())
+	for _, junk := range []any{"text", nil, cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: "text"}, cache.DeletedFinalStateUnknown{Key: "ns/a"}} {
+		for _, handler := range all {
+			handler.OnAdd(junk, true)
+			handler.OnUpdate(junk, junk)
+			handler.OnDelete(junk)
+		}
+	}
+	if got := w.woken(); len(got) > 0 {
+		t.Errorf("enqueued are %q", got)
+	}
 }

@@ -1,0 +1,276 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clientgotesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"knative.dev/pkg/controller"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/pkg/problem"
+)
+
+// TestReconcile_RefusalWordedDifferently_NoHotLoop reconciles as often as status updates enqueue a binding.
+func TestReconcile_RefusalWordedDifferently_NoHotLoop(t *testing.T) {
+	for name, refusal := range map[string]func(n int) error{
+		"refused": func(n int) error {
+			return apierrors.NewForbidden(deploymentsResource, "d", fmt.Errorf("denied, request %d", n))
+		},
+		"failed": func(n int) error {
+			return apierrors.NewInternalError(fmt.Errorf("read tcp 10.0.0.1:%d: connection reset by peer", n))
+		},
+		"broken": func(n int) error { return fmt.Errorf("read tcp 10.0.0.1:%d: connection reset by peer", n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d"))
+			n := 0
+			w.dynamic.PrependReactor("patch", "*", func(clientgotesting.Action) (bool, runtime.Object, error) {
+				n++
+				return true, nil, refusal(n)
+			})
+			updates := 0
+			messages := map[string]bool{}
+			for range 50 {
+				_ = w.reconcile(t, "a")
+				ab := w.binding(t, "a")
+				messages[ab.Status.GetCondition(v1.AddressBindingConditionSubjectsBound).GetMessage()] = true
+				w.clock.Step(100 * time.Millisecond)
+			}
+			for _, action := range w.samples.Actions() {
+				if action.GetVerb() == "update" {
+					updates++
+				}
+			}
+			if name != "broken" && n > 4 || len(messages) > 1 || updates > 2 {
+				t.Errorf("in 5 s there were %d patches and %d status updates with messages %v", n, updates, messages)
+			}
+		})
+	}
+}
+
+// TestReconcile_ManySubjectsRefused_OthersAreBound has the last of many subjects accepted.
+func TestReconcile_ManySubjectsRefused_OthersAreBound(t *testing.T) {
+	objs := []runtime.Object{object("a", bySelector, well), hello(url), namespace(), everywhere, deployment("z")}
+	for i := range 50 {
+		objs = append(objs, deployment(fmt.Sprintf("d%02d", i)))
+	}
+	w := newWorld(t, objs...)
+	tried := map[string]int{}
+	w.dynamic.PrependReactor("patch", "*", func(action clientgotesting.Action) (bool, runtime.Object, error) {
+		name := action.(clientgotesting.PatchAction).GetName()
+		tried[name]++
+		return name != "z", nil, apierrors.NewForbidden(deploymentsResource, name, errors.New("denied"))
+	})
+	for second := range 60 {
+		total := len(tried)
+		err := w.reconcile(t, "a")
+		if n := len(tried) - total; n > failuresAtOnce+1 {
+			t.Errorf("second %d: %d subjects were tried", second, n)
+		}
+		requeue, after := controller.IsRequeueKey(err)
+		if !requeue || after < problem.FirstRecheck/2 || after > problem.LastRecheck {
+			t.Fatalf("the result is %v", err)
+		}
+		w.clock.Step(time.Second)
+	}
+	w.has(t, "z", hasURL, true)
+	if len(tried) != 51 {
+		t.Errorf("%d subjects were tried, want all 51", len(tried))
+	}
+	ab := w.binding(t, "a")
+	w.check(t, "a", v1.ReasonBindFailed, "patching Deployment d00: deployments.apps \"d00\" is forbidden: denied; and 49 more")
+	if *ab.Status.Subjects != (v1.SubjectCount{Matched: 51, Bound: 1}) {
+		t.Errorf("counted are %+v", *ab.Status.Subjects)
+	}
+}
+
+func TestReconcile_Reverted_BacksOff(t *testing.T) {
+	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d"))
+	patches, reported := 0, false
+	for range 600 {
+		_ = w.reconcile(t, "a")
+		if n := len(w.patches()); n > 0 {
+			patches += n
+			w.change(t, deploymentsVersion, deployment("d"))
+		}
+		if c := w.binding(t, "a").Status.GetCondition(v1.AddressBindingConditionSubjectsBound); c.GetReason() == v1.ReasonBindFailed {
+			reported = true
+		}
+		w.clock.Step(100 * time.Millisecond)
+	}
+	if patches < 4 || patches > 8 || !reported {
+		t.Errorf("in a minute there were %d patches; reported: %t", patches, reported)
+	}
+}
+
+func TestReconcile_PatchedButNotStored_IsReported(t *testing.T) {
+	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d"))
+	w.dynamic.PrependReactor("patch", "*", func(clientgotesting.Action) (bool, runtime.Object, error) { return true, deployment("d"), nil })
+	_ = w.reconcile(t, "a")
+	w.check(t, "a", v1.ReasonBindFailed, "Deployment d: the API server accepted the patch but did not store the variable: "+
+		"an admission webhook removed it, or the CRD's schema prunes it")
+}
+
+func TestReconcile_ChangedConcurrently_IsRetried(t *testing.T) {
+	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d"))
+	stale := apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "patch", deploymentsResource, "d", "test failed", 0, false)
+	failing := true
+	w.dynamic.PrependReactor("patch", "*", func(clientgotesting.Action) (bool, runtime.Object, error) { return failing, nil, stale })
+	_ = w.reconcile(t, "a")
+	w.check(t, "a", v1.ReasonBinding, "Deployment d was changed concurrently; retrying")
+	for range 8 {
+		w.clock.Step(time.Second)
+		_ = w.reconcile(t, "a")
+	}
+	if c := w.binding(t, "a").Status.GetCondition(v1.AddressBindingConditionSubjectsBound); c.GetReason() != v1.ReasonBindFailed {
+		t.Errorf("after some retries SubjectsBound is %s with %q", c.Status, c.GetReason())
+	}
+	failing = false
+	w.clock.Step(problem.LastRecheck)
+	_ = w.reconcile(t, "a")
+	w.check(t, "a", "", "")
+}
+
+func TestReconcile_MissingPermissionToPatch(t *testing.T) {
+	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d"))
+	err := apierrors.NewForbidden(deploymentsResource, "d", errors.New(`User "c" cannot patch resource "deployments" in API group "apps"`))
+	w.dynamic.PrependReactor("patch", "*", failing("patch", "deployments", err))
+	_ = w.reconcile(t, "a")
+	w.check(t, "a", v1.ReasonSubjectForbidden, "patching Deployment d: "+err.Error())
+}
+
+// TestReconcile_ListFails_SubjectsStay is about a controller that has just started.
+func TestReconcile_ListFails_SubjectsStay(t *testing.T) {
+	for name, test := range map[string]struct {
+		err             error
+		reason, message string
+	}{
+		"forbidden": {
+			apierrors.NewForbidden(deploymentsResource, "", errors.New("no")), v1.ReasonSubjectForbidden,
+			"the operator is not allowed to list deployments.apps; grant list, watch and patch in a ClusterRole labelled duck.knative.dev/podspecable=true",
+		},
+		"error": {apierrors.NewInternalError(errors.New("no")), v1.ReasonSubjectUnavailable, "listing deployments.apps fails: InternalError"},
+		"cut":   {errInduced, v1.ReasonSubjectUnavailable, "listing deployments.apps fails: no response from the API server"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, object("a", well), hello(other), namespace(), everywhere, deployment("d", bound(url)))
+			w.dynamic.PrependReactor("list", "*", failing("list", "*", test.err))
+			_ = w.reconcile(t, "a")
+			w.check(t, "a", test.reason, test.message)
+			w.has(t, "d", hasURL, true)
+			if kinds := w.binding(t, "a").Status.Kinds; len(kinds) != 1 {
+				t.Errorf("recorded are %v", kinds)
+			}
+		})
+	}
+}
+
+func TestReconcile_CacheBehindOwnPatch_NothingIsDecided(t *testing.T) {
+	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d", bound(url)))
+	w.sync(t)
+	newer := deployment("d")
+	newer.SetResourceVersion("2")
+	w.inner.written.record(newer)
+	ab := w.binding(t, "a")
+	err := w.reconcile(t, "a")
+	if requeue, after := controller.IsRequeueKey(err); !requeue || after != freshness.Patience {
+		t.Errorf("the result is %v", err)
+	}
+	if got := w.binding(t, "a"); got.Status.Subjects.Bound != 1 || len(w.patches()) > 0 || !ab.Status.GetCondition(v1.AddressBindingConditionReady).IsTrue() {
+		t.Errorf("the status is %+v", got.Status)
+	}
+	w.clock.Step(freshness.Patience)
+	w.settle(t, "a")
+}
+
+func TestReconcile_NamespaceNotKnown_NothingIsDecided(t *testing.T) {
+	for _, ab := range []*v1.AddressBinding{object("a", well), object("a", well, beingDeleted)} {
+		w := newWorld(t, ab, hello(url), everywhere, deployment("d", bound(other)), deployment("e", bound(url)))
+		_ = w.reconcile(t, "a")
+		if got := w.patches(); len(got) > 0 || len(w.binding(t, "a").Finalizers) == 0 {
+			t.Errorf("patched are %v, the finalizers %v", got, w.binding(t, "a").Finalizers)
+		}
+	}
+}
+
+// TestMemory_NothingOfSubjectsIsKept patches thousands of subjects and waits.
+func TestMemory_NothingOfSubjectsIsKept(t *testing.T) {
+	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
+	w, a := newWritten(clock), newAttempts(clock)
+	for i := range 10_000 {
+		subject := deployment(fmt.Sprint("d", i))
+		subject.SetUID(types.UID(fmt.Sprint(i)))
+		w.record(subject)
+		a.made(fmt.Sprint(i), nil)
+	}
+	clock.Step(2*problem.LastRecheck + time.Second)
+	w.record(deployment("d"))
+	a.made("d", nil)
+	if len(w.last) != 1 || len(a.last) != 1 {
+		t.Errorf("%d writes and %d attempts are remembered, want the last of each", len(w.last), len(a.last))
+	}
+}
+
+func TestAttempts_ProblemKeepsItsMessage(t *testing.T) {
+	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
+	a := newAttempts(clock)
+	for i, test := range []struct {
+		reason, want string
+		wait         time.Duration
+	}{
+		{"A", "0", 1 * time.Second}, {"A", "0", 2 * time.Second}, {"B", "2", 4 * time.Second}, {"B", "2", 8 * time.Second},
+	} {
+		p := problem.Newf(test.reason, "%d", i)
+		a.made("k", p)
+		last, wait := a.wait("k")
+		if p.Message != test.want || last.Message != test.want || wait != test.wait {
+			t.Errorf("attempt %d: message %q, kept %q, wait %s", i, p.Message, last.Message, wait)
+		}
+	}
+	if last, wait := a.wait("other"); last != nil || wait > 0 {
+		t.Errorf("an attempt that was never made waits %s", wait)
+	}
+}
+
+func TestWorst_FirstReasonAndNumberOfOthers(t *testing.T) {
+	forbidden, failed := problem.Newf(v1.ReasonSubjectForbidden, "x"), problem.Newf(v1.ReasonBindFailed, "y")
+	waiting, quiet := &problem.Problem{Reason: v1.ReasonBindFailed}, &problem.Problem{Recheck: 1}
+	for _, test := range []struct {
+		problems []*problem.Problem
+		want     string
+	}{
+		{[]*problem.Problem{nil, quiet}, ""},
+		{[]*problem.Problem{failed, forbidden}, "x"},
+		{[]*problem.Problem{waiting, failed, waiting}, "y; and 2 more"},
+	} {
+		got := ""
+		if p := worst(test.problems); p != nil {
+			got = p.Message
+		}
+		if got != test.want {
+			t.Errorf("the message is %q, want %q", got, test.want)
+		}
+	}
+	if strings.Contains(failed.Message, "more") {
+		t.Error("a problem was changed")
+	}
+}
+
+var statefulSetsVersion = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}

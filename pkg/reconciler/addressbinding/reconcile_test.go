@@ -1,0 +1,333 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+)
+
+const hasURL, hasOther = "K_ADDRESS=" + url, "K_ADDRESS=" + other
+
+func TestReconcile_NewBinding_KindIsRecordedThenSubjectPatchedOnce(t *testing.T) {
+	w := newWorld(t, object("a"), hello(url), namespace(), everywhere, deployment("d"), deployment("e"))
+	if err := w.reconcile(t, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.patches(); len(got) > 0 {
+		t.Errorf("%v were patched before the kind was recorded", got)
+	}
+	if kinds := w.binding(t, "a").Status.Kinds; !slices.Equal(kinds, []v1.SubjectKind{deploymentKind}) {
+		t.Errorf("recorded are %v", kinds)
+	}
+	w.settle(t, "a")
+	if got := w.patches(); !slices.Equal(got, []string{"d"}) {
+		t.Errorf("patched are %v, want d", got)
+	}
+	w.has(t, "d", hasURL, true)
+	w.has(t, "e", "", false)
+	ab := w.binding(t, "a")
+	if got := ab.Status.Subjects; !ab.Status.GetCondition(v1.AddressBindingConditionReady).IsTrue() || *got != (v1.SubjectCount{Matched: 1, Bound: 1}) {
+		t.Errorf("the status is %+v", ab.Status)
+	}
+}
+
+func TestReconcile_Address(t *testing.T) {
+	service := func(mods ...func(*v1.AddressableService)) *v1.AddressableService {
+		as := hello("")
+		as.Status = v1.AddressableServiceStatus{}
+		as.GetConditionSet().Manage(&as.Status).InitializeConditions()
+		for _, m := range mods {
+			m(as)
+		}
+		return as
+	}
+	failed := func(reason string) func(*v1.AddressableService) {
+		return func(as *v1.AddressableService) { as.Status.MarkTargetUnknown(reason, "no") }
+	}
+	for name, test := range map[string]struct {
+		hello           *v1.AddressableService
+		reason, message string
+		unknown         bool
+		env             string
+	}{
+		"another":          {hello: hello(other), env: hasOther},
+		"deleted":          {reason: v1.ReasonAddressNotFound, message: "AddressableService hello does not exist"},
+		"target not found": {hello: hello(""), reason: v1.ReasonAddressNotReady, message: "AddressableService hello has no address: TargetNotFound"},
+		"too long": {
+			hello: hello("http://" + strings.Repeat("a", 5000)), reason: v1.ReasonAddressNotReady,
+			message: "the address of AddressableService hello is longer than 4096 characters",
+		},
+		"not reconciled":     {hello: service(), reason: v1.ReasonAddressNotReady, message: "AddressableService hello has no address yet", unknown: true, env: hasURL},
+		"target unavailable": {hello: service(failed(v1.ReasonTargetUnavailable)), reason: v1.ReasonAddressNotReady, message: "AddressableService hello has no address yet", unknown: true, env: hasURL},
+		"target forbidden":   {hello: service(failed(v1.ReasonTargetForbidden)), reason: v1.ReasonAddressNotReady, message: "AddressableService hello has no address yet", unknown: true, env: hasURL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objs := []runtime.Object{object("a", well), namespace(), everywhere, deployment("d", bound(url))}
+			if test.hello != nil {
+				objs = append(objs, test.hello)
+			}
+			w := newWorld(t, objs...)
+			w.settle(t, "a")
+			w.has(t, "d", test.env, true)
+			c := w.binding(t, "a").Status.GetCondition(v1.AddressBindingConditionAddressResolved)
+			if c.GetReason() != test.reason || c.GetMessage() != test.message || c.IsUnknown() != test.unknown {
+				t.Errorf("AddressResolved is %s with %q: %q", c.Status, c.GetReason(), c.GetMessage())
+			}
+		})
+	}
+}
+
+// TestReconcile_Subjects applies a binding, by the selector app=x, to one Deployment d.
+func TestReconcile_Subjects(t *testing.T) {
+	own := "Deployment d: container main has a variable K_ADDRESS of its own"
+	neither := "Deployment d: neither it nor its namespace has the label bindings.knative.dev/include=true"
+	optsOut := "Deployment d: it or its namespace has the label bindings.knative.dev/exclude=true"
+	for name, test := range map[string]struct {
+		subject         subjectMod
+		namespace       func(*corev1.Namespace)
+		env             string
+		marked          bool
+		reason, message string
+		matched         int32
+	}{
+		"without the variable":      {env: hasURL, marked: true, matched: 1},
+		"outdated":                  {subject: bound(other), env: hasURL, marked: true, matched: 1},
+		"rolled back":               {subject: bound("http://older", other), env: hasURL, marked: true, matched: 1},
+		"its own variable":          {subject: has("mine"), env: "K_ADDRESS=mine", reason: v1.ReasonVariableTaken, message: own, matched: 1},
+		"its own with the address":  {subject: has(url), env: hasURL, reason: v1.ReasonVariableTaken, message: own, matched: 1},
+		"not chosen, its own":       {subject: mods(has(url), withLabels(nil)), env: hasURL, reason: v1.ReasonNoSubjects, message: "the selector matches no Deployment.apps"},
+		"not chosen, marked":        {subject: mods(bound(url), withLabels(nil)), reason: v1.ReasonNoSubjects, message: "the selector matches no Deployment.apps"},
+		"not included":              {namespace: withoutLabels, reason: v1.ReasonNotIncluded, message: neither, matched: 1},
+		"not included, its own":     {subject: has(url), namespace: withoutLabels, env: hasURL, reason: v1.ReasonNotIncluded, message: neither, matched: 1},
+		"not included, marked":      {subject: bound(url), namespace: withoutLabels, reason: v1.ReasonNotIncluded, message: neither, matched: 1},
+		"namespace opts out":        {subject: bound(url), namespace: optedOut, reason: v1.ReasonExcluded, message: optsOut, matched: 1},
+		"opts out, its own":         {subject: mods(has(url), withLabels(map[string]string{"app": "x", "bindings.knative.dev/exclude": "true"})), env: hasURL, reason: v1.ReasonExcluded, message: optsOut, matched: 1},
+		"opts in alone":             {subject: withLabels(map[string]string{"app": "x", "bindings.knative.dev/include": "true"}), namespace: withoutLabels, env: hasURL, marked: true, matched: 1},
+		"controlled":                {subject: controlled, reason: v1.ReasonControlled, message: "Deployment d is controlled by another object, which would revert the change; bind that object", matched: 1},
+		"controlled, with the mark": {subject: mods(bound(other), controlled), env: hasOther, marked: true, reason: v1.ReasonControlled, message: "Deployment d is controlled by another object, which would revert the change; bind that object", matched: 1},
+		"controlled, opted out":     {subject: mods(bound(url), controlled), namespace: optedOut, env: hasURL, marked: true, reason: v1.ReasonExcluded, message: optsOut, matched: 1},
+		"controlled, has it":        {subject: mods(has(url), controlled), env: hasURL, matched: 1},
+		"being deleted":             {subject: goingAway, reason: v1.ReasonNoSubjects, message: "the selector matches no Deployment.apps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.subject == nil {
+				test.subject = mods()
+			}
+			if test.namespace == nil {
+				test.namespace = func(*corev1.Namespace) {}
+			}
+			w := newWorld(t, object("a", bySelector, well), hello(url), namespace(test.namespace), everywhere, deployment("d", test.subject))
+			w.settle(t, "a")
+			w.has(t, "d", test.env, test.marked)
+			w.check(t, "a", test.reason, test.message)
+			bound := test.matched
+			if test.reason != "" {
+				bound = 0
+			}
+			ab := w.binding(t, "a")
+			if got := *ab.Status.Subjects; got != (v1.SubjectCount{Matched: test.matched, Bound: bound}) {
+				t.Errorf("counted are %+v, want %d and %d", got, test.matched, bound)
+			}
+			if ready := ab.Status.GetCondition(v1.AddressBindingConditionReady); ready.IsTrue() != (test.reason == "") {
+				t.Errorf("Ready is %s", ready.Status)
+			}
+		})
+	}
+}
+
+func mods(all ...subjectMod) subjectMod {
+	return func(u *unstructured.Unstructured) {
+		for _, m := range all {
+			m(u)
+		}
+	}
+}
+
+func TestReconcile_NoSubjectOfThatName(t *testing.T) {
+	w := newWorld(t, object("a"), hello(url), namespace(), everywhere, deployment("e"))
+	w.settle(t, "a")
+	w.check(t, "a", v1.ReasonSubjectNotFound, "Deployment.apps d does not exist")
+}
+
+func TestReconcile_Jobs(t *testing.T) {
+	job := withSubject("batch/v1", "Job", "")
+	jobs := func(ab *v1.AddressBinding) { job(ab); bySelector(ab) }
+	for name, test := range map[string]struct {
+		subject         subjectMod
+		reason, message string
+	}{
+		"with the address":       {subject: bound(url)},
+		"finished, with another": {subject: mods(bound(other), finished), reason: v1.ReasonNoSubjects, message: "the selector matches no Job.batch"},
+		"running, with another": {
+			subject: bound(other), reason: v1.ReasonSubjectImmutable,
+			message: "Job j was created before the address was available, and its Pod template is immutable; delete and recreate it",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, object("a", jobs), hello(url), namespace(), everywhere, subjectOf("batch/v1", "Job", "j", test.subject))
+			w.settle(t, "a")
+			w.check(t, "a", test.reason, test.message)
+			if got := w.patches(); len(got) > 0 {
+				t.Errorf("Jobs were patched: %v", got)
+			}
+		})
+	}
+}
+
+func TestReconcile_KindIsNotBindable_NothingIsRecorded(t *testing.T) {
+	made := "%s cannot be a subject: it has no Pod template, or is made by objects of another kind; bind those"
+	for kind, test := range map[[2]string]struct{ reason, message string }{
+		{"apps/v1", "ReplicaSet"}:  {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "ReplicaSet.apps")},
+		{"v1", "Pod"}:              {v1.ReasonSubjectKindNotBindable, fmt.Sprintf(made, "Pod")},
+		{"v1", "Node"}:             {v1.ReasonSubjectKindNotBindable, "Node is cluster-scoped; a subject must be of a namespaced kind"},
+		{"example.com/v1", "Duck"}: {v1.ReasonSubjectKindNotFound, "the cluster does not serve kind Duck at example.com/v1"},
+	} {
+		t.Run(kind[1], func(t *testing.T) {
+			w := newWorld(t, object("a", withSubject(kind[0], kind[1], "d")), hello(url), namespace(), everywhere)
+			w.settle(t, "a")
+			w.check(t, "a", test.reason, test.message)
+			ab := w.binding(t, "a")
+			if len(ab.Status.Kinds) > 0 || !ab.Status.GetCondition(v1.AddressBindingConditionIntercepted).IsUnknown() {
+				t.Errorf("the status is %+v", ab.Status)
+			}
+		})
+	}
+}
+
+func TestReconcile_Interception(t *testing.T) {
+	const configuration = "the MutatingWebhookConfiguration binding.webhook.samples.knative.dev "
+	const later = ": new objects get their address after they were created"
+	for name, test := range map[string]struct {
+		objs    []runtime.Object
+		message string
+	}{
+		"intercepted":      {[]runtime.Object{namespace(), everywhere}, ""},
+		"no configuration": {[]runtime.Object{namespace()}, configuration + "does not exist"},
+		"no rule":          {[]runtime.Object{namespace(), webhooks()}, configuration + "has no rule for deployments.apps yet" + later},
+		"excluded":         {[]runtime.Object{namespace(withoutWebhooks), everywhere}, "the namespace has the label webhooks.knative.dev/exclude" + later},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, append(test.objs, object("a", well), hello(url), deployment("d", bound(url)))...)
+			w.settle(t, "a")
+			if c := w.binding(t, "a").Status.GetCondition(v1.AddressBindingConditionIntercepted); c.GetMessage() != test.message || c.IsTrue() != (test.message == "") {
+				t.Errorf("Intercepted is %s: %q, want %q", c.Status, c.GetMessage(), test.message)
+			}
+		})
+	}
+}
+
+func TestReconcile_SubjectOfAnotherKind_FormerOneIsCleaned(t *testing.T) {
+	toStatefulSet := withSubject("apps/v1", "StatefulSet", "s")
+	w := newWorld(t, object("a", toStatefulSet, well), hello(url), namespace(), everywhere, deployment("d", bound(url)), subjectOf("apps/v1", "StatefulSet", "s"))
+	w.settle(t, "a")
+	w.has(t, "d", "", false)
+	if env, marked := w.env(t, statefulSetsVersion, "s"); env != hasURL || !marked {
+		t.Errorf("the StatefulSet has %q, marked: %t", env, marked)
+	}
+	if kinds := w.binding(t, "a").Status.Kinds; !slices.Equal(kinds, []v1.SubjectKind{statefulSetKind}) {
+		t.Errorf("recorded are %v", kinds)
+	}
+}
+
+func TestReconcile_OldestBindingHasTheVariable_YoungerTakesOver(t *testing.T) {
+	young := object("b", func(ab *v1.AddressBinding) { ab.CreationTimestamp, ab.Spec.Address.Name = metav1.Unix(1, 0), "bye" })
+	bye := hello(other)
+	bye.Name = "bye"
+	w := newWorld(t, object("a"), young, hello(url), bye, namespace(), everywhere, deployment("d"))
+	w.settle(t, "a", "b")
+	w.has(t, "d", hasURL, true)
+	w.check(t, "b", v1.ReasonVariableTaken, "Deployment d: variable K_ADDRESS is claimed by AddressBinding a, which is older")
+	if err := w.addressableServices.Delete(hello(url)); err != nil {
+		t.Fatal(err)
+	}
+	w.settle(t, "a", "b")
+	w.has(t, "d", hasOther, true)
+	w.check(t, "b", "", "")
+}
+
+// TestReconcile_StatusesLost_VariablesStay is about a backup that was restored without statuses: no binding takes another one's variable
+// for one that nobody wants.
+func TestReconcile_StatusesLost_VariablesStay(t *testing.T) {
+	peer := object("b", withVariable("PEER"))
+	w := newWorld(t, object("a"), peer, hello(url), namespace(), everywhere, deployment("d"))
+	w.settle(t, "a", "b")
+	w.patches()
+	for _, name := range []string{"a", "b"} {
+		ab := w.binding(t, name)
+		ab.Status = v1.AddressBindingStatus{}
+		if _, err := w.samples.SamplesV1().AddressBindings(ns).UpdateStatus(t.Context(), ab, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.settle(t, "b", "a")
+	if got := w.patches(); len(got) > 0 {
+		t.Errorf("patched are %v, though the subject has everything", got)
+	}
+	w.has(t, "d", hasURL+",PEER="+url, true)
+}
+
+func TestFinalize_RemovesWhatNoOtherBindingWants(t *testing.T) {
+	for name, test := range map[string]struct {
+		objs   []runtime.Object
+		env    string
+		marked bool
+	}{
+		"bound":               {objs: []runtime.Object{deployment("d", bound(url))}},
+		"its own":             {objs: []runtime.Object{deployment("d", has(url))}, env: hasURL},
+		"controlled":          {objs: []runtime.Object{deployment("d", bound(url), controlled)}, env: hasURL, marked: true},
+		"wanted by another":   {objs: []runtime.Object{deployment("d", bound(url)), object("b", well)}, env: hasURL, marked: true},
+		"wanted by one going": {objs: []runtime.Object{deployment("d", bound(url)), object("b", well, beingDeleted)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, append(test.objs, object("a", well, beingDeleted), hello(url), namespace(), everywhere)...)
+			if err := w.reconcile(t, "a"); err != nil {
+				t.Fatal(err)
+			}
+			w.has(t, "d", test.env, test.marked)
+			if finalizers := w.binding(t, "a").Finalizers; len(finalizers) > 0 {
+				t.Errorf("the binding has finalizers %v", finalizers)
+			}
+		})
+	}
+}
+
+func TestFinalize_KindCannotBeRead(t *testing.T) {
+	forbidden := apierrors.NewForbidden(deploymentsResource, "", fmt.Errorf("no"))
+	toDuck := withSubject("example.com/v1", "Duck", "k")
+	for name, test := range map[string]struct {
+		binding *v1.AddressBinding
+		reason  string
+	}{
+		"never listed":        {binding: object("a", beingDeleted, status(resolvedTo(url)))},
+		"forbidden by now":    {binding: object("a", beingDeleted, well), reason: v1.ReasonSubjectForbidden},
+		"not served any more": {binding: object("a", beingDeleted, toDuck, status(resolvedTo(url), records(duckKind)))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, test.binding, hello(url), namespace(), everywhere, deployment("d", bound(url)))
+			w.dynamic.PrependReactor("list", "*", failing("list", "*", forbidden))
+			err := w.reconcile(t, "a")
+			ab := w.binding(t, "a")
+			if (len(ab.Finalizers) == 0) != (test.reason == "") || (err == nil) != (test.reason == "") {
+				t.Errorf("finalizers are %v, the result is %v", ab.Finalizers, err)
+			}
+			if c := ab.Status.GetCondition(v1.AddressBindingConditionSubjectsBound); test.reason != "" && c.GetReason() != test.reason {
+				t.Errorf("SubjectsBound is %s with %q: %q", c.Status, c.GetReason(), c.GetMessage())
+			}
+			w.has(t, "d", hasURL, true)
+		})
+	}
+}

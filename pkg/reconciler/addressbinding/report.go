@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressbinding
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"knative.dev/pkg/apis/duck"
+
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/binding"
+	"github.com/mallard-dev/mallard/pkg/problem"
+)
+
+// precedence is the order in which reasons of SubjectsBound are reported: the condition has the first one that applies.
+var precedence = []string{
+	v1.ReasonSubjectForbidden, v1.ReasonSubjectUnavailable, v1.ReasonBindFailed, v1.ReasonUnbindFailed, v1.ReasonSubjectNotPodSpecable,
+	v1.ReasonExcluded, v1.ReasonNotIncluded, v1.ReasonControlled, v1.ReasonVariableTaken, v1.ReasonSubjectImmutable, v1.ReasonBinding,
+}
+
+// report counts the subjects and marks SubjectsBound. more are the problems with objects of other kinds.
+func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*problem.Problem) {
+	all := slices.Clone(more)
+	s := &ab.Status
+	s.Subjects = &v1.SubjectCount{}
+	choice := binding.ChoiceOf(&ab.Spec.Subject)
+	for _, subject := range subjects {
+		if !choice.Includes(k.GroupKind, subject) {
+			all = append(all, subject.problem)
+			continue
+		}
+		s.Subjects.Matched++
+		if p := unbound(ab, k, subject); p != nil {
+			all = append(all, p)
+		} else if s.Value != "" {
+			s.Subjects.Bound++
+		}
+	}
+	p := worst(all)
+	switch {
+	case p != nil && p.Reason != v1.ReasonBinding:
+		s.MarkSubjectsNotBound(p.Reason, p.Message)
+	case s.Subjects.Matched == 0 && ab.Spec.Subject.Name != "":
+		s.MarkSubjectsNotBound(v1.ReasonSubjectNotFound, fmt.Sprintf("%s %s does not exist", k.GroupKind, ab.Spec.Subject.Name))
+	case s.Subjects.Matched == 0:
+		s.MarkBinding(v1.ReasonNoSubjects, fmt.Sprintf("the selector matches no %s", k.GroupKind))
+	case s.Value == "":
+		s.MarkBinding(v1.ReasonNoAddress, "there is no address to bind")
+	case p != nil:
+		s.MarkBinding(v1.ReasonBinding, p.Message)
+	default:
+		s.MarkSubjectsBound()
+	}
+}
+
+// unbound returns why a subject does not have the address, nil if it does or if there is none.
+func unbound(ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
+	name := k.Kind + " " + s.GetName()
+	if s.object == nil {
+		return problem.Newf(v1.ReasonSubjectNotPodSpecable, "%s: %v", name, s.malformed)
+	}
+	environments := binding.Environments(s.object)
+	hasAddress := !slices.ContainsFunc(environments, func(e binding.Environment) bool { return !e.Has(ab.Spec.Variable, ab.Status.Value) })
+	switch {
+	case s.problem != nil:
+		return s.problem
+	case len(environments) == 0:
+		return problem.Newf(v1.ReasonSubjectNotPodSpecable, "%s has no containers at spec.template", name)
+	case ab.Status.Value == "":
+		return nil
+	case s.excluded:
+		return problem.Newf(v1.ReasonExcluded, "%s: it or its namespace has the label %s=true", name, duck.BindingExcludeLabel)
+	case !s.included:
+		return problem.Newf(v1.ReasonNotIncluded, "%s: neither it nor its namespace has the label %s=true", name, duck.BindingIncludeLabel)
+	case binding.Controlled(s.object) && !hasAddress:
+		return problem.Newf(v1.ReasonControlled, "%s is controlled by another object, which would revert the change; bind that object", name)
+	case s.result.Taken != "":
+		return problem.Newf(v1.ReasonVariableTaken, "%s: %s", name, s.result.Taken)
+	case hasAddress:
+		return nil
+	case binding.Immutable(k.GroupKind):
+		return problem.Newf(v1.ReasonSubjectImmutable,
+			"%s was created before the address was available, and its Pod template is immutable; delete and recreate it", name)
+	default:
+		return problem.Newf(v1.ReasonBinding, "%s has not been patched yet", name)
+	}
+}
+
+// worst returns the problem that a condition reports, with the number of others that have its reason; nil if there is none.
+func worst(problems []*problem.Problem) *problem.Problem {
+	var found *problem.Problem
+	others := 0
+	rank := func(p *problem.Problem) int { return slices.Index(precedence, p.Reason) }
+	for _, p := range problems {
+		switch {
+		case p == nil || rank(p) < 0:
+		case found == nil || rank(p) < rank(found):
+			found, others = new(*p), 0
+		case rank(p) == rank(found):
+			others++
+			// Subjects that wait for their turn have no message.
+			found.Message = cmp.Or(found.Message, p.Message)
+		}
+	}
+	if others > 0 {
+		found.Message += fmt.Sprintf("; and %d more", others)
+	}
+	return found
+}
+
+func problemsOf(subjects []*subject) []*problem.Problem {
+	var all []*problem.Problem
+	for _, s := range subjects {
+		if s.problem != nil {
+			all = append(all, s.problem)
+		}
+	}
+	return all
+}
