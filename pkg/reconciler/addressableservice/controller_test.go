@@ -27,17 +27,20 @@ import (
 	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/service/fake"
 	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection/clients/dynamicclient"
 	_ "knative.dev/pkg/injection/clients/dynamicclient/fake"
+	"knative.dev/pkg/logging"
+	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
-	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice/fake"
+	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
 // running is a controller as NewController makes it, with its informers, workers
@@ -45,7 +48,6 @@ import (
 type running struct {
 	ctx     context.Context //nolint:containedctx // the clients are in it
 	watcher *configmap.ManualWatcher
-	tracker tracker.Interface
 }
 
 func run(t *testing.T) *running {
@@ -57,7 +59,6 @@ func run(t *testing.T) *running {
 	fakekubeclient.Get(ctx).Discovery().(*fakediscovery.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "v1"}}
 	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
 	impl := NewController(ctx, r.watcher)
-	r.tracker = impl.Tracker
 	leader, ok := impl.Reconciler.(reconciler.LeaderAware)
 	if !ok {
 		t.Fatalf("the reconciler is a %T, which is not leader-aware", impl.Reconciler)
@@ -157,31 +158,31 @@ func TestControllerFollowsItsTarget(t *testing.T) {
 }
 
 func TestTarget_ReferenceChanges_FormerTargetIsForgotten(t *testing.T) {
-	r := run(t)
-	var former []*corev1.Service
-	for i := range 3 {
-		former = append(former, service(ns, fmt.Sprintf("target-%d", i)))
-		if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, former[i], metav1.CreateOptions{}); err != nil {
+	w := newWorld(t, testConfig())
+	ctx := logtesting.TestContextWithLogger(t)
+	impl := controller.NewContext(ctx, w.reconciler, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)})
+	telemetry.Instrument(ctx, impl, "AddressableService")
+	w.inner.tracker = impl.Tracker
+	var former []string
+	for _, name := range []string{"one", "two", "three"} {
+		as := object("a", withRef("v1", "Service", "", name), status(unresolved(v1.ReasonTargetNotFound, "Service "+name+" does not exist"), notRequested))
+		if err := w.objects.Add(as); err != nil {
 			t.Fatal(err)
 		}
-		refers := withRef("v1", "Service", "", former[i].Name)
-		if i == 0 {
-			r.create(t, object("a", refers))
-		} else {
-			r.change(t, "a", refers)
+		if err := impl.Reconciler.Reconcile(ctx, ns+"/a"); err != nil {
+			t.Fatal(err)
 		}
-		r.becomes(t, "a", "http://"+former[i].Name+".ns.svc.cluster.local")
-	}
-	err := wait.PollUntilContextTimeout(r.ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
-		observed := 0
-		for _, s := range former {
-			observed += len(r.tracker.GetObservers(&corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: s.ObjectMeta}))
+		observed := func(name string) bool {
+			of := service(ns, name)
+			of.APIVersion, of.Kind = "v1", "Service"
+			return len(impl.Tracker.GetObservers(of)) == 1
 		}
-		return observed == 1, nil
-	})
-	if err != nil {
-		t.Errorf("former targets still enqueue the object: %v", err)
+		if !observed(name) || slices.ContainsFunc(former, observed) {
+			t.Errorf("after a reference to %s: it is tracked: %t, former targets are: %t", name, observed(name), slices.ContainsFunc(former, observed))
+		}
+		former = append(former, name)
 	}
+	impl.WorkQueue().ShutDown()
 }
 
 func TestControllerFollowsItsConfigMap(t *testing.T) {
