@@ -8,9 +8,6 @@ package addressableservice
 import (
 	"context"
 	"errors"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -101,6 +98,5 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}
-	go wait.UntilWithContext(ctx, func(context.Context) { r.addressables.Stop(w.isUnused) }, time.Hour)
 	return impl
 }

@@ -43,15 +43,15 @@ var lookupFailures = map[string]struct {
 		apierrors.NewForbidden(schema.GroupResource{Group: "example.com", Resource: "ducks"}, "", nil),
 	},
 	"unexpected 404": {
-		v1.ReasonTargetUnavailable, "failed to list ducks.example.com: the server could not find the requested resource (list ducks.example.com)",
+		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: the server could not find the requested resource (list ducks.example.com)",
 		apierrors.NewGenericServerResponse(http.StatusNotFound, "list", schema.GroupResource{Group: "example.com", Resource: "ducks"}, "", "", 0, true),
 	},
-	"no answer": {v1.ReasonTargetUnavailable, "failed to list ducks.example.com: induced", errInduced},
+	"no answer": {v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: induced", errInduced},
 	"server error": {
-		v1.ReasonTargetUnavailable, "failed to list ducks.example.com: Internal error occurred: induced", apierrors.NewInternalError(errInduced),
+		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: Internal error occurred: induced", apierrors.NewInternalError(errInduced),
 	},
 	"timeout": {
-		v1.ReasonTargetUnavailable, "failed to list ducks.example.com: Timeout: induced", apierrors.NewTimeoutError("induced", 1),
+		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: Timeout: induced", apierrors.NewTimeoutError("induced", 1),
 	},
 }
 

@@ -130,7 +130,7 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *proble
 			kind.Resource.GroupResource())
 	case err != nil:
 		// Also if the answer is 404: whether the kind is served is up to its CRD and to discovery.
-		return target{}, problem.Newf(v1.ReasonTargetUnavailable, "%v", err)
+		return target{}, problem.Newf(v1.ReasonTargetUnavailable, "failed to list or watch %s: %v", kind.Resource.GroupResource(), err)
 	}
 
 	var obj runtime.Object

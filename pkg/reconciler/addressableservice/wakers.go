@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
-	"errors"
-
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -129,22 +127,6 @@ func (w *wakers) crds() cache.ResourceEventHandler {
 		w.addressables.Stop(w.kinds.Changed(crd, e.Cause.What == telemetry.Deleted))
 		w.enqueueIndexed(e, byTargetKind, kinds.GroupKindOf(crd).String())
 	})
-}
-
-// isUnused reports whether no object refers to a kind that a resource serves. Its informer would cache all objects of the kind
-// for nothing. The Factory calls it under its lock, so that an object is either seen here or starts a new informer.
-func (w *wakers) isUnused(gvr schema.GroupVersionResource) bool {
-	for _, kind := range w.objects.GetIndexer().ListIndexFuncValues(byTargetKind) {
-		gk := schema.ParseGroupKind(kind)
-		if gk.Group != gvr.Group {
-			continue
-		}
-		served, err := w.kinds.Find(gk.WithVersion(gvr.Version))
-		if _, notServed := errors.AsType[*kinds.NotServedError](err); err != nil && !notServed || served.Resource == gvr {
-			return false
-		}
-	}
-	return true
 }
 
 // enqueueIndexed enqueues the objects of our class that an index finds.

@@ -243,27 +243,3 @@ func TestKindThatIsServedNoMoreEndsItsInformer(t *testing.T) {
 		})
 	}
 }
-
-func TestInformer_NoObjectRefersToItsKind_IsUnused(t *testing.T) {
-	world := newWorld(t, testConfig(), duckCRD())
-	informer := cache.NewSharedIndexInformer(&cache.ListWatch{}, &v1.AddressableService{}, 0, addressableServiceIndexers())
-	w := &wakers{objects: informer, kinds: world.inner.kinds}
-	ducks := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "ducks"}
-	check := func(when string, want bool) {
-		t.Helper()
-		if got := w.isUnused(ducks); got != want {
-			t.Errorf("%s: isUnused() = %t", when, got)
-		}
-	}
-	check("no object", true)
-	for _, as := range []*v1.AddressableService{object("service"), object("duck", toDuck)} {
-		if err := informer.GetIndexer().Add(as); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check("an object refers to a Duck", false)
-	if err := informer.GetIndexer().Delete(object("duck", toDuck)); err != nil {
-		t.Fatal(err)
-	}
-	check("no object any more", true)
-}
