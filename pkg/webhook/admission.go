@@ -120,8 +120,11 @@ func setDefaults(ctx context.Context, object any, raw []byte) (*admissionv1.Admi
 		return nil, fmt.Errorf("applying the defaults: %w", err)
 	}
 	operations, err := jsonpatch.CreatePatch(raw, merged)
-	if err != nil || len(operations) == 0 {
-		return allowed(), err
+	if err != nil {
+		return nil, fmt.Errorf("comparing the request with the defaults: %w", err)
+	}
+	if len(operations) == 0 {
+		return allowed(), nil
 	}
 	patch, err := json.Marshal(operations)
 	if err != nil {
