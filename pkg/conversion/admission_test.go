@@ -77,18 +77,23 @@ func TestAnnotationValidate_TruncatedRepresentation_IsRejected(t *testing.T) {
 	unmarked := deepCopy(truncated)
 	unmarked.Labels = nil
 	const limits = "they need 65613 bytes, at most 65536 bytes and 1024 properties fit into this annotation, and 262144 bytes into all annotations together; "
-	for name, c := range map[string]struct {
-		ctx    context.Context
-		object *oldWidget
-	}{
-		"create":                   {apis.WithinCreate(t.Context()), truncated},
-		"update":                   {apis.WithinUpdate(t.Context(), truncated), truncated},
-		"status":                   {apis.WithinSubResourceUpdate(t.Context(), truncated, "status"), truncated},
-		"update without the label": {apis.WithinUpdate(t.Context(), truncated), unmarked},
+	for name, validate := range map[string]func(context.Context) *apis.FieldError{
+		"create": func(ctx context.Context) *apis.FieldError {
+			return oldProperties.Validate(apis.WithinCreate(ctx), truncated)
+		},
+		"update": func(ctx context.Context) *apis.FieldError {
+			return oldProperties.Validate(apis.WithinUpdate(ctx, truncated), truncated)
+		},
+		"update without the label": func(ctx context.Context) *apis.FieldError {
+			return oldProperties.Validate(apis.WithinUpdate(ctx, truncated), unmarked)
+		},
+		"status": func(ctx context.Context) *apis.FieldError {
+			return oldProperties.Validate(apis.WithinSubResourceUpdate(ctx, truncated, "status"), truncated)
+		},
 	} {
 		const want = "this version cannot show the object without losing properties of others: metadata.annotations\n" +
 			"conversion.example.com/properties: " + limits + "write the object at the stored version"
-		if got := oldProperties.Validate(c.ctx, c.object); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
+		if got := validate(t.Context()); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

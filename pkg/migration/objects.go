@@ -7,6 +7,7 @@ package migration
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,11 +45,12 @@ func (r *run) writeAll(ctx context.Context) error {
 // page lists some objects. Writing the previous page may have taken longer than etcd keeps the revision that the continue
 // token refers to. The API server then sends another token with its error, which continues at the present revision.
 // Nothing is missed: the objects that this list may lack were created since, hence at the storage version.
-func (r *run) page(ctx context.Context, client metadata.Getter, options metav1.ListOptions) (list *metav1.PartialObjectMetadataList, err error) {
-	err = r.try(ctx, "listing objects", func(ctx context.Context) error {
+func (r *run) page(ctx context.Context, client metadata.Getter, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+	var list *metav1.PartialObjectMetadataList
+	err := r.try(ctx, "listing objects", func(ctx context.Context) (err error) {
 		list, err = client.List(ctx, options)
-		status, ok := err.(apierrors.APIStatus) //nolint:errorlint // as the client returns it
-		if !ok || !apierrors.IsResourceExpired(err) || status.Status().Continue == "" {
+		status := apierrors.APIStatus(nil)
+		if !errors.As(err, &status) || !apierrors.IsResourceExpired(err) || status.Status().Continue == "" {
 			return err //nolint:wrapcheck // try does
 		}
 		r.log.Infow("The list has expired and is continued", "done", r.tally.seen)

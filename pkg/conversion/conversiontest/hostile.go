@@ -124,8 +124,9 @@ func expectWithinLimit(t *testing.T, source, made, annotation string) {
 	metadata, _ := object["metadata"].(whole)
 	annotations, _ := metadata["annotations"].(whole)
 	total := 0
-	for name, text := range annotations {
-		total += len(name) + len(text.(string))
+	for name, value := range annotations {
+		text, _ := value.(string)
+		total += len(name) + len(text)
 	}
 	if total > validation.TotalAnnotationSizeLimitB {
 		t.Fatalf("annotations of %d bytes, made of %s", total, source)
