@@ -170,7 +170,7 @@ func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
 	resource := f.client.Resource(gvr).Namespace(f.namespace)
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (list runtime.Object, err error) {
-			err = f.persist(ctx, gvr, e, "list", func() error {
+			err = f.persist(ctx, gvr, e, func() error {
 				list, err = resource.List(ctx, options)
 				return err
 			})
@@ -184,7 +184,7 @@ func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
 			case streams:
 				return resource.Watch(ctx, options)
 			}
-			if err = f.persist(ctx, gvr, e, "watch", func() error {
+			if err = f.persist(ctx, gvr, e, func() error {
 				w, err = resource.Watch(ctx, options)
 				return err
 			}); err == nil {
@@ -217,7 +217,7 @@ func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
 
 // persist repeats a request with back-off until it succeeds, and records its errors. The reflector would also retry, but at
 // intervals of up to a minute, and it does not report all errors.
-func (f *Factory) persist(ctx context.Context, gvr schema.GroupVersionResource, e *entry, verb string, request func() error) error {
+func (f *Factory) persist(ctx context.Context, gvr schema.GroupVersionResource, e *entry, request func() error) error {
 	var err error
 	failures := 0
 	_ = f.retry.DelayFunc().Until(ctx, true, true, func(context.Context) (bool, error) {
@@ -230,7 +230,7 @@ func (f *Factory) persist(ctx context.Context, gvr schema.GroupVersionResource, 
 		f.update(gvr, e, func() {
 			// A request that fails once, or that the API server does not answer, must not change the status of every object.
 			if _, answered := errors.AsType[*apierrors.StatusError](err); !e.synced || answered && failures > 1 {
-				e.err = fmt.Errorf("failed to %s %s: %w", verb, gvr.GroupResource(), err)
+				e.err = err
 			}
 		})
 		return false, nil
