@@ -27,6 +27,7 @@ import (
 	"knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/pkg/backlog"
+	"github.com/mallard-dev/mallard/pkg/problem"
 	"github.com/mallard-dev/mallard/pkg/tracker"
 )
 
@@ -151,6 +152,10 @@ func (o *observed) ended(ctx context.Context, span trace.Span, key types.Namespa
 	if result.failed() {
 		span.RecordError(err)
 		span.SetStatus(codes.Error, err.Error())
+		if problem.IsRetry(err) {
+			// controller.Impl logs other errors, and a requeue at debug level only.
+			logging.FromContext(ctx).Errorw("Reconcile error", "error", err)
+		}
 	}
 	if cause, ok := result.next(); ok {
 		w.memory.plan(key, cause)
