@@ -2,6 +2,8 @@ module example.com/backup
 
 go 1.26.0
 
+toolchain go1.26.8
+
 replace github.com/mallard-dev/mallard => ../..
 
 tool (

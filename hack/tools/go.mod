@@ -2,6 +2,8 @@ module github.com/mallard-dev/mallard/hack/tools
 
 go 1.26.0
 
+toolchain go1.26.8
+
 tool (
 	k8s.io/code-generator/cmd/applyconfiguration-gen
 	k8s.io/code-generator/cmd/client-gen

@@ -64,31 +64,59 @@ func TestUpgradeAndRollback(t *testing.T) {
 	t.Logf("deleting them took %v", time.Since(began))
 }
 
-// previousVersion checks out what was installed before the last change of it.
+// previousVersion unpacks the version to upgrade from.
 func previousVersion(t *testing.T) string {
 	t.Helper()
-	git := func(args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	last := git("rev-list", "--max-count=1", "HEAD", "--", "cmd", "config", "internal/process", "pkg")
 	dir := t.TempDir()
 	archive := dir + "/previous.tar"
-	before := last + "^"
-	if exec.CommandContext(t.Context(), "git", "-C", root, "rev-parse", "--verify", "--quiet", before+"^{commit}").Run() != nil {
-		t.Log("this clone is too shallow to hold an earlier version: the upgrade is to the same one (git fetch --unshallow)")
-		before = last
-	}
-	git("archive", "--output", archive, before)
+	git(t, "archive", "--output", archive, upgradeFrom(t))
 	if out, err := exec.CommandContext(t.Context(), "tar", "-x", "-f", archive, "-C", dir).CombinedOutput(); err != nil {
-		t.Fatalf("unpacking the version of before: %v: %s", err, out)
+		t.Fatalf("unpacking the previous version: %v: %s", err, out)
 	}
 	return dir
+}
+
+func git(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// substantial is how many lines of what is installed must have changed since the version to upgrade from. A commit that renames a helper
+// changes fewer.
+const substantial = 1000
+
+// upgradeFrom is the last release before HEAD, or before the first release the newest commit from which HEAD differs substantially.
+func upgradeFrom(t *testing.T) string {
+	t.Helper()
+	if tag := git(t, "tag", "--list", "v*", "--merged", "HEAD~1", "--sort=-version:refname"); tag != "" {
+		return strings.Fields(tag)[0]
+	}
+	installed := []string{"--", "cmd", "config", "internal/leader", "internal/operatorconfig", "internal/process", "pkg", "go.mod", ":!*_test.go"}
+	for commit := range strings.FieldsSeq(git(t, append([]string{"rev-list", "--first-parent", "HEAD"}, installed...)...)) {
+		changed := 0
+		for line := range strings.Lines(git(t, append([]string{"diff", "--numstat", commit, "HEAD"}, installed...)...)) {
+			added, removed := 0, 0
+			if _, err := fmt.Sscan(line, &added, &removed); err == nil {
+				changed += added + removed
+			}
+		}
+		if changed >= substantial {
+			return commit
+		}
+	}
+	t.Fatalf("no commit of this clone differs from HEAD by %d lines: it is too shallow to show an upgrade (git fetch --unshallow)", substantial)
+	return ""
+}
+
+func TestUpgradeFrom_ChosenVersion_DiffersInWhatIsInstalled(t *testing.T) {
+	from := upgradeFrom(t)
+	if names := git(t, "diff", "--name-only", from, "HEAD", "--", "cmd", "config", "internal", "pkg", "go.mod"); names == "" {
+		t.Errorf("nothing that is installed differs between %s and HEAD", from)
+	}
 }
 
 // install applies the manifests of a checkout, as docs/operations.md says.

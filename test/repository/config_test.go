@@ -10,7 +10,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -124,5 +126,23 @@ func TestConfigIsInTheOrderThatAnEmptyClusterNeeds(t *testing.T) {
 			need(object, "Service", "knative-samples", "webhook")
 		}
 		there[manifest.Name(object, object.GetKind())] = true
+	}
+}
+
+// TestToolchain_EveryModule_NamesTheSame lets CI, which installs the toolchain of go.mod, and releases be built by one patch version of Go.
+func TestToolchain_EveryModule_NamesTheSame(t *testing.T) {
+	toolchain := regexp.MustCompile(`(?m)^toolchain (go\d+\.\d+\.\d+)$`)
+	want := toolchain.FindStringSubmatch(read(t, "go.mod"))
+	if want == nil {
+		t.Fatal("go.mod names no toolchain")
+	}
+	for _, path := range files(t, "go.mod", "*/go.mod") {
+		// The control plane is not released, and each change of its go.mod makes everyone build it again.
+		if strings.HasPrefix(path, "localcluster/") {
+			continue
+		}
+		if got := toolchain.FindStringSubmatch(read(t, path)); got == nil || got[1] != want[1] {
+			t.Errorf("%s names the toolchain %q, want %s as go.mod does", path, got, want[1])
+		}
 	}
 }

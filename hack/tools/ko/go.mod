@@ -2,6 +2,8 @@ module github.com/mallard-dev/mallard/hack/tools/ko
 
 go 1.26.0
 
+toolchain go1.26.8
+
 tool github.com/google/ko
 
 require (

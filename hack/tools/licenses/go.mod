@@ -2,6 +2,8 @@ module github.com/mallard-dev/mallard/hack/tools/licenses
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/google/go-licenses/v2 v2.0.1
 	golang.org/x/mod v0.38.0

@@ -2,6 +2,8 @@ module github.com/mallard-dev/mallard/hack/tools/lint
 
 go 1.26.0
 
+toolchain go1.26.8
+
 tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 require (
