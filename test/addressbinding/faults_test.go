@@ -123,8 +123,8 @@ func TestKilledBetweenStatusAndPatchAndBetweenPatchAndStatus(t *testing.T) {
 	w.Await(t, d, has(""))
 }
 
-// TestCachesThatAreLate has the controller see its subjects late: it must not write them again for not having seen that it did.
-func TestCachesThatAreLate(t *testing.T) {
+// TestStaleCaches_SubjectsArePatchedOnce delays the events of subjects: the controller waits for them before it patches again.
+func TestStaleCaches_SubjectsArePatchedOnce(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy := env.Proxy(t, "controller")
@@ -140,16 +140,19 @@ func TestCachesThatAreLate(t *testing.T) {
 		w.Await(t, ref, hasVariable("OTHER", otherAddress))
 	}
 	w.Await(t, ab, harness.Ready, counts(2, 2), hasValue(otherAddress))
-	// One more pass, by caches from before.
-	w.Patch(t, ab, `{"metadata": {"annotations": {"passes": "1"}}}`)
+	// One more reconciliation, with caches from before, and then the address changes again.
+	w.Patch(t, ab, `{"metadata": {"annotations": {"reconcile": "again"}}}`)
 	w.setAddress(t, address)
+	w.Await(t, ab, hasValue(address))
+	if got := w.patches(t, mark, "deployments"); len(got) != 2 {
+		t.Errorf("before its caches are current the controller wrote %d times to its subjects, want 2: %v", len(got), got)
+	}
+	resume()
 	for _, ref := range refs {
 		w.Await(t, ref, hasVariable("OTHER", address))
 	}
-	w.Await(t, ab, harness.Ready, counts(2, 2), hasValue(address))
+	w.Await(t, ab, harness.Ready, counts(2, 2))
 	if got := w.patches(t, mark, "deployments"); len(got) != 4 {
 		t.Errorf("the controller wrote %d times to its subjects, want 4: %v", len(got), got)
 	}
-	resume()
-	w.Await(t, ab, harness.Ready, counts(2, 2))
 }
