@@ -55,11 +55,16 @@ func statusSchema(t *testing.T) *validate.SchemaValidator {
 
 // oddURLs are URLs that a target may have in its status.
 var oddURLs = []string{
-	"http://h", "http://h/newlines", "http://h/angles", "http://h/long", "http://h/bytes", "//h/x", "h", "/x", "", "?q", "#f", "http://", "http:///x", "http:h", "mailto:a@b", "HTTP://H", "1http://h", "http+x://h", "://h",
-	"http://h#f", "http://h/#", "http://h/#%zz", "http://h/#%41", "http://h/%2F#a b", "http://h/a b", "http://h/é", "http://é/", "http://h?a=%zz", "http://h?#",
-	"http://u:p@h", "http://u@h:80/x", "http://@h", "http://h:", "http://h:99999", "http://h:x", "http://[::1]", "http://[::1]:8080/x", "http://[::1%25eth0]/",
-	"http://h\\x", "http://h/\\x", "http://h/\"<>\"", "http://h/\u2028", "http://h//x", "http://h/../x", "http://h/;x", "http://*", "http://a_b", "http://h./", "http:// h",
-	"http://h/" + strings.Repeat("%41", 3000), "http://h/" + strings.Repeat("é", 3000), "http://" + strings.Repeat("h", 8192), "http://h/" + strings.Repeat("x", 8180),
+	"http://h", "http://h/newlines", "http://h/angles", "http://h/long", "http://h/bytes", "//h/x", "h", "/x", "", "?q", "#f",
+	"http://", "http:///x", "http:h", "mailto:a@b", "HTTP://H", "1http://h", "http+x://h", "://h",
+	"http://h#f", "http://h/#", "http://h/#%zz", "http://h/#%41", "http://h/%2F#a b", "http://h/a b", "http://h/é", "http://é/",
+	"http://h?a=%zz", "http://h?#",
+	"http://u:p@h", "http://u@h:80/x", "http://@h", "http://h:", "http://h:99999", "http://h:x", "http://[::1]",
+	"http://[::1]:8080/x", "http://[::1%25eth0]/",
+	"http://h\\x", "http://h/\\x", "http://h/\"<>\"", "http://h/\u2028", "http://h//x", "http://h/../x", "http://h/;x", "http://*",
+	"http://a_b", "http://h./", "http:// h",
+	"http://h/" + strings.Repeat("%41", 3000), "http://h/" + strings.Repeat("é", 3000), "http://" + strings.Repeat("h", 8192),
+	"http://h/" + strings.Repeat("x", 8180),
 	"unix:///var/run/x", "data:text/plain,x", "javascript:alert(1)", "http://h/%00", "http://h/%", "http://h/?%", "http://h/#/#",
 }
 
@@ -79,7 +84,9 @@ func TestPlanAddresses_AnyTarget_StatusFitsTheSchema(t *testing.T) {
 	for range testrand.Inputs(t) {
 		urls = append(urls, "http://h/"+randomText(random), randomText(random)+"://"+randomText(random), "http://h#"+randomText(random))
 	}
-	certificates := []string{"", strings.Repeat("\n", maxCACerts), strings.Repeat("<", maxCACerts), strings.Repeat("x", maxCACerts+1), strings.Repeat("é", maxCACerts)}
+	certificates := []string{
+		"", strings.Repeat("\n", maxCACerts), strings.Repeat("<", maxCACerts), strings.Repeat("x", maxCACerts+1), strings.Repeat("é", maxCACerts),
+	}
 	var many []v1.AddressPort
 	for i := range int32(16) {
 		many = append(many, v1.AddressPort{Name: string('a' + i), Port: 1 + i})

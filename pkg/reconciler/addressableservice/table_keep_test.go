@@ -122,8 +122,8 @@ func TestAlias_StillRequested_IsKept(t *testing.T) {
 		row("reference no longer allowed", across, v1.ReasonCrossNamespaceDenied, denied),
 		row("target without an address", toDuck, v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url yet",
 			duckCRD(), duck(ns, "d", map[string]any{})),
-		row("kind no longer served", toDuck, v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1 yet; its CRD is not established",
-			duckCRD(notEstablished)),
+		row("kind no longer served", toDuck, v1.ReasonTargetKindNotFound,
+			"the cluster does not serve kind Duck at example.com/v1 yet; its CRD is not established", duckCRD(notEstablished)),
 		row("cycle", refTo("a"), v1.ReasonReferenceCycle, "the references form a cycle: ns/a -> ns/a"),
 		{
 			Name: "host that an alias cannot point to",
@@ -138,6 +138,7 @@ func TestAlias_StillRequested_IsKept(t *testing.T) {
 
 func TestAlias_NewNameCannotBePublished_FormerStays(t *testing.T) {
 	const taken = `the alias "al" is published by AddressableService ns/b`
+	const noNamespace = `the directory namespace "moved" does not exist; it is directory-namespace in config map config-addressable`
 	runTable(t, reconcilertesting.TableTest{{
 		Name: "taken",
 		Objects: []runtime.Object{
@@ -149,10 +150,8 @@ func TestAlias_NewNameCannotBePublished_FormerStays(t *testing.T) {
 		Name:              "directory moved to a namespace that does not exist",
 		Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, alias("al", "a", host, stored)},
 		OtherTestData:     map[string]any{configData: testConfig(func(c *config.Addressable) { c.DirectoryNamespace = "moved" })},
-		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, `the directory namespace "moved" does not exist; it is directory-namespace in config map config-addressable`),
-		WantEvents: []string{
-			warning(v1.ReasonDirectoryNotFound, `the directory namespace "moved" does not exist; it is directory-namespace in config map config-addressable`),
-		},
+		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noNamespace),
+		WantEvents:        []string{warning(v1.ReasonDirectoryNotFound, noNamespace)},
 	}, {
 		Name:              "no address",
 		Objects:           []runtime.Object{object("a", asAl, isPublished), dir, alias("old", "a", host, stored)},
@@ -162,9 +161,10 @@ func TestAlias_NewNameCannotBePublished_FormerStays(t *testing.T) {
 }
 
 func TestAlias_OfAFormerObjectOfTheName_IsRemovedIfNotRequested(t *testing.T) {
+	former := alias("al", "a", host, stored, label("samples.knative.dev/addressableservice-uid", "former"))
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "re-created without publish",
-		Objects:           []runtime.Object{object("a"), theTarget, dir, alias("al", "a", host, stored, label("samples.knative.dev/addressableservice-uid", "former"))},
+		Objects:           []runtime.Object{object("a"), theTarget, dir, former},
 		WantDeletes:       deletes("al"),
 		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
 	}})

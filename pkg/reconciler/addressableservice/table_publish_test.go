@@ -226,7 +226,9 @@ func TestWritingTheAliasFails(t *testing.T) {
 			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, write),
 		}),
 		fails("update: the former alias stays", "update", write, reconcilertesting.TableRow{
-			Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", "elsewhere.example.com", stored), alias("old", "a", host, stored)},
+			Objects: []runtime.Object{
+				object("a", asAl, isPublished), theTarget, dir, alias("al", "a", "elsewhere.example.com", stored), alias("old", "a", host, stored),
+			},
 			WantUpdates:       aliasBecomes(alias("al", "a", host, stored)),
 			WantStatusUpdates: notPublished(v1.ReasonPublishFailed, write),
 		}),

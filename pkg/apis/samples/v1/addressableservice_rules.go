@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package v1
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -25,18 +24,16 @@ import (
 type text struct {
 	max     int
 	pattern *regexp.Regexp
-	// message replaces the pattern in errors, for a pattern that is hard to read.
-	message string
 }
 
 var (
-	apiVersionText = text{317, regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`), ""}
-	kindText       = text{63, regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`), ""}
-	namespaceText  = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), ""}
-	nameText       = text{253, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`), ""}
-	portNameText   = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`), ""}
-	pathText       = text{1024, regexp.MustCompile(`^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$`), pathMessage}
-	aliasText      = text{63, regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`), ""}
+	apiVersionText = text{317, regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)}
+	kindText       = text{63, regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)}
+	namespaceText  = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)}
+	nameText       = text{253, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)}
+	portNameText   = text{63, regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)}
+	pathText       = text{1024, regexp.MustCompile(`^(/[A-Za-z0-9._~!$&'()*+,;=:@-]*)+$`)}
+	aliasText      = text{63, regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)}
 
 	visibilities = []string{string(VisibilityClusterLocal), string(VisibilityPublic)}
 	appProtocols = []string{"http", "https", "grpc", "kubernetes.io/h2c", "kubernetes.io/ws", "kubernetes.io/wss"}
@@ -109,6 +106,9 @@ func (p *AddressPort) validateRules() *apis.FieldError {
 
 func validatePath(path string) *apis.FieldError {
 	errs := pathText.validate(path)
+	if path != "" && !pathText.pattern.MatchString(path) {
+		errs = apis.ErrInvalidValue(path, apis.CurrentField, pathMessage)
+	}
 	if segments := strings.Split(path, "/"); slices.Contains(segments, ".") || slices.Contains(segments, "..") {
 		errs = errs.Also(apis.ErrInvalidValue(path, apis.CurrentField, "path must not hold the segments . or .."))
 	}
@@ -127,7 +127,7 @@ func (t text) validate(value string) *apis.FieldError {
 			Details: fmt.Sprintf("at most %d are possible", t.max),
 		}
 	case !t.pattern.MatchString(value):
-		return apis.ErrInvalidValue(value, apis.CurrentField, cmp.Or(t.message, "must match "+t.pattern.String()))
+		return apis.ErrInvalidValue(value, apis.CurrentField, "must match "+t.pattern.String())
 	}
 	return nil
 }

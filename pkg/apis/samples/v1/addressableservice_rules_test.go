@@ -58,7 +58,7 @@ func TestRulesAreThoseOfTheSchema(t *testing.T) {
 		"spec.ports[].name":        texts(portNameText),
 		"spec.ports[].port":        fmt.Sprintf("%d to %d", minPort, maxPort),
 		"spec.ports[].appProtocol": strings.Join(appProtocols, " "),
-		"spec.path":                fmt.Sprintf("1 to %d of ; self.matches(\"%s\"); ", pathText.max, pathText.pattern) + "!self.split('/').exists(s, s == '.' || s == '..')",
+		"spec.path":                fmt.Sprintf("1 to %d of ; self.matches(\"%s\"); !self.split('/').exists(s, s == '.' || s == '..')", pathText.max, pathText.pattern),
 		"spec.visibility":          strings.Join(visibilities, " "),
 		"spec.publish":             "alias required",
 		"spec.publish.alias":       texts(aliasText),
