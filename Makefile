@@ -36,7 +36,9 @@ help: ## Lists the targets
 
 .PHONY: run
 run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready; VIA=ko: runs images)
-	go run ./hack/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) $(ARGS)
+	@go build -o .cache/run ./hack/run
+	@# On a terminal a process group of its own gets Ctrl-C alone: make, which would end with an error, and go run would get it too.
+	@if [ -t 0 ]; then set -m; fi; .cache/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) $(ARGS) || exit $$?
 
 .PHONY: localcluster
 localcluster: ## Builds the local control plane, which run and test need

@@ -50,8 +50,13 @@ type stopped struct{ signal syscall.Signal }
 
 func (s stopped) Error() string { return "stopped by signal: " + s.signal.String() }
 
-// status is the exit status by which a shell tells the signal.
-func (s stopped) status() int { return 128 + int(s.signal) }
+// status is 0 after Ctrl-C, which is how a run normally ends, and otherwise the status by which a shell reports the signal.
+func (s stopped) status() int {
+	if s.signal == syscall.SIGINT {
+		return 0
+	}
+	return 128 + int(s.signal)
+}
 
 // lastResort is how long a stop at once may take before the program just exits. What it has started on Linux ends with it.
 const lastResort = 3 * time.Second

@@ -27,6 +27,8 @@ type options struct {
 	// images has the operator run from images that ko builds, instead of as processes.
 	images  bool
 	timeout time.Duration
+	// startTimeout limits the start of the operator.
+	startTimeout time.Duration
 }
 
 // parse reads the flags. What is wrong with them has been written to stderr when it returns an error.
@@ -40,6 +42,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&wait, "wait", "", `"ready": end with 0 once every sample is Ready, or with 1 and a diagnosis`)
 	flags.StringVar(&via, "via", "", `"ko": apply the operator with ko, so that it runs from images in Pods as in a cluster (Linux only); processes by default`)
 	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long the samples may take to be Ready with --wait=ready, from when they are applied")
+	flags.DurationVar(&o.startTimeout, "start-timeout", 2*time.Minute, "how long the operator may take until it is ready")
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("reading the flags: %w", err)
 	}
@@ -60,6 +63,8 @@ func (o *options) complete(wait, via string, rest []string) (err error) {
 		return fmt.Errorf("--via=ko: images need Linux, this is %s: leave the flag out to run processes", runtime.GOOS)
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout=%v: must be more than 0", o.timeout)
+	case o.startTimeout <= 0:
+		return fmt.Errorf("--start-timeout=%v: must be more than 0", o.startTimeout)
 	case len(rest) > 0:
 		return fmt.Errorf("%q: only flags are known, no arguments", rest)
 	}

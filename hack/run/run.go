@@ -48,16 +48,22 @@ func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 		return fmt.Errorf("making a folder: %w", err)
 	}
 	defer func() {
-		if failure := os.RemoveAll(dir); failure != nil {
-			err = errors.Join(err, fmt.Errorf("removing the folder of this run: %w", failure))
+		failure := errors.Join(err, removeFolder(dir, err != nil && ctx.Err() == nil))
+		if logs, _ := filepath.Glob(logsOf(dir)); len(logs) > 0 {
+			failure = fmt.Errorf("%w\nthe logs are in %s", failure, filepath.Dir(logs[0]))
 		}
+		err = failure
 	}()
 	r := &session{options: o, screen: s, samples: found, exits: make(chan error, 1)}
 	r.env, err = devenv.Start(ctx, devenv.Options{
 		Module: o.module, Config: o.config, Dir: dir, Images: o.images, Progress: s, Begin: r.begin, OnExit: r.noteExit, Hurry: hurry,
-		OnError: func(err error) { s.print("! " + err.Error() + "\n") },
+		ReadyTimeout: o.startTimeout,
+		OnError:      func(err error) { s.print("! " + err.Error() + "\n") },
 	})
 	if err != nil {
+		if ctx.Err() != nil {
+			r.screen.print(notReady(err))
+		}
 		return r.explain(orStopped(ctx, err))
 	}
 	defer func() {
@@ -89,11 +95,67 @@ func (r *session) noteExit(err error) {
 
 // explain adds the last lines of a process to the error that says that it has ended.
 func (r *session) explain(err error) error {
-	var exit *devprocess.ExitError
-	if !errors.As(err, &exit) {
-		return err
+	if exit, ok := errors.AsType[*devprocess.ExitError](err); ok {
+		return fmt.Errorf("%w\nits last lines:\n%s", err, indent(exit.Lines))
 	}
-	return fmt.Errorf("%w\nits last lines:\n%s", err, indent(exit.Lines))
+	if lines := notReady(err); lines != "" {
+		return fmt.Errorf("%w\n%s", err, lines)
+	}
+	return err
+}
+
+// notReady quotes each process that an error reports as not ready.
+func notReady(err error) string {
+	var out strings.Builder
+	for _, one := range flatten(err) {
+		if p, ok := one.(*devprocess.NotReadyError); ok { //nolint:errorlint // flatten has unwrapped it
+			fmt.Fprintf(&out, "process %s is not ready; its last errors and last lines:\n%s", p.Process, indent(p.Lines))
+		}
+	}
+	return out.String()
+}
+
+// flatten lists an error and all that it wraps.
+func flatten(err error) []error {
+	all := []error{err}
+	switch e := err.(type) { //nolint:errorlint // this is what unwraps
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all = append(all, flatten(one)...)
+		}
+	case interface{ Unwrap() error }:
+		all = append(all, flatten(e.Unwrap())...)
+	}
+	return all
+}
+
+// logsOf is the pattern of the logs of a run's processes.
+func logsOf(dir string) string { return filepath.Join(dir, "processes", "*.log") }
+
+// removeFolder removes the folder of a run, but for the logs of its processes if they are to be kept. Besides, the folder holds credentials.
+func removeFolder(dir string, keepLogs bool) error {
+	logs := map[string][]byte{}
+	if keepLogs {
+		paths, _ := filepath.Glob(logsOf(dir))
+		for _, path := range paths {
+			if content, err := os.ReadFile(path); err == nil {
+				logs[path] = content
+			}
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing the folder of this run: %w", err)
+	}
+	for path, content := range logs {
+		err := os.MkdirAll(filepath.Dir(path), 0o700)
+		if err == nil {
+			err = os.WriteFile(path, content, 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("keeping the logs of this run: %w", err)
+		}
+	}
+	return nil
 }
 
 // begin shows a phase of the start.
@@ -157,6 +219,9 @@ func (r *session) hint(ctx context.Context) (string, error) {
 	out.WriteString("\nIn a second terminal:\n\n")
 	for _, variable := range exports {
 		out.WriteString("  export " + variable + "\n")
+	}
+	if !r.options.images {
+		fmt.Fprintf(&out, "  ls %s   # the logs of the operator\n", logsOf(r.env.Dir()))
 	}
 	fmt.Fprintf(&out, "  alias kubectl='%s kubectl'   # unless you have one\n\n", r.env.Localcluster)
 	return out.String(), nil

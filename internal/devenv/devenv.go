@@ -29,6 +29,8 @@ const (
 	// closeGrace is how long the processes may take when the environment stops: they have nobody left to serve, and their
 	// own grace periods are made for those who have.
 	closeGrace = time.Second
+	// defaultReadyTimeout is how long the operator may take until it is ready.
+	defaultReadyTimeout = 2 * time.Minute
 )
 
 // Phase is a part of the start that takes a while.
@@ -72,6 +74,8 @@ type Options struct {
 	Begin func(Phase) (end func())
 	// OnExit and OnError are those of [devprocess.Options].
 	OnExit, OnError func(error)
+	// ReadyTimeout is how long the operator may take until it is ready, 2 minutes by default.
+	ReadyTimeout time.Duration
 	// Hurry, once done, cuts every orderly stop short: what is left is killed.
 	Hurry context.Context //nolint:containedctx // outlives the context of the start
 }
@@ -169,6 +173,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
+	if o.ReadyTimeout == 0 {
+		o.ReadyTimeout = defaultReadyTimeout
+	}
 	if o.Hurry == nil {
 		o.Hurry = context.Background()
 	}
@@ -212,7 +219,9 @@ func (e *Env) startOperator(ctx context.Context, options Options, binaries map[s
 	if err := starts.Wait(); err != nil {
 		return err
 	}
-	if err := e.Runner.WaitReady(ctx); err != nil {
+	limited, cancel := context.WithTimeoutCause(ctx, options.ReadyTimeout, fmt.Errorf("it took longer than %v", options.ReadyTimeout)) //nolint:err113 // a text for people
+	defer cancel()
+	if err := e.Runner.WaitReady(limited); err != nil {
 		return err
 	}
 	end()
@@ -227,6 +236,9 @@ func (e *Env) Apply(ctx context.Context, dir string) error {
 	}
 	return nil
 }
+
+// Dir is the folder of this environment.
+func (e *Env) Dir() string { return e.options.Dir }
 
 // Stop stops the processes and then the control plane. What is not gone within a grace period is killed.
 func (e *Env) Stop() error {

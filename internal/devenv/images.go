@@ -28,8 +28,6 @@ import (
 )
 
 const (
-	// availableTimeout is how long the Pods of all Deployments may take to be ready once they are applied.
-	availableTimeout = 2 * time.Minute
 	// availablePeriod is how often it is looked whether they are.
 	availablePeriod = 200 * time.Millisecond
 	// buildGrace is how long an interrupted go command gets to end its compilers before all are killed.
@@ -98,7 +96,7 @@ func (e *Env) waitAvailable(ctx context.Context, options Options) error {
 		return fmt.Errorf("making a client for the Deployments: %w", err)
 	}
 	var missing string
-	err = wait.PollUntilContextTimeout(ctx, availablePeriod, availableTimeout, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, availablePeriod, options.ReadyTimeout, true, func(ctx context.Context) (bool, error) {
 		var err error
 		missing, err = e.unavailable(ctx, client)
 		return missing == "", err
@@ -107,7 +105,7 @@ func (e *Env) waitAvailable(ctx context.Context, options Options) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s is not available within %v\n%s", missing, availableTimeout, e.DescribePods(ctx)) //nolint:err113 // a text for people
+		return fmt.Errorf("%s is not available within %v\n%s", missing, options.ReadyTimeout, e.DescribePods(ctx)) //nolint:err113 // a text for people
 	case err != nil:
 		return fmt.Errorf("waiting until %s is available: %w\n%s", missing, err, e.DescribePods(ctx))
 	}

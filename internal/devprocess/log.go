@@ -11,11 +11,29 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
 // tailBytes bounds how much of a log is read for its last lines.
 const tailBytes = 256 << 10
+
+const (
+	// searchedLines is how far back a log is searched for errors.
+	searchedLines = 2000
+	// errorLines is how many errors are quoted of a process that is not ready.
+	errorLines = 5
+)
+
+// errorsFirst returns the last errors among lines of a log, and then the last lines of all that are not among them.
+func errorsFirst(lines []string) []string {
+	isError := func(line string) bool {
+		return strings.Contains(line, `"severity":"ERROR"`) || strings.Contains(line, `"severity":"FATAL"`)
+	}
+	failed := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !isError(line) })
+	others := slices.DeleteFunc(slices.Clone(lines), isError)
+	return slices.Concat(failed[max(len(failed)-errorLines, 0):], others[max(len(others)-noticeLines, 0):])
+}
 
 // lastLines reads the last lines of a log, at most max of them. A file that does not exist has none.
 func lastLines(path string, maximum int) ([]string, error) {

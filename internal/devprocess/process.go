@@ -85,6 +85,24 @@ func (e *ExitError) Error() string {
 // Unwrap returns how the process ended.
 func (e *ExitError) Unwrap() error { return e.Err }
 
+// NotReadyError reports a process that runs but was not ready when a wait ended.
+type NotReadyError struct {
+	// Process is its name.
+	Process string
+	// Err is why the wait ended, and what the last probe reported.
+	Err error
+	// Lines are the last lines of its log: errors first.
+	Lines []string
+}
+
+// Error names the process, without the lines of its log.
+func (e *NotReadyError) Error() string {
+	return fmt.Sprintf("process %s is not ready: %v", e.Process, e.Err)
+}
+
+// Unwrap returns why the wait ended.
+func (e *NotReadyError) Unwrap() error { return e.Err }
+
 // Name is the name of the Deployment; with the container's name if there are several, and with a number from the second
 // replica on.
 func (p *Process) Name() string { return p.name }
@@ -186,7 +204,7 @@ func (p *Process) Start(ctx context.Context) error {
 }
 
 // WaitReady returns once the process has been ready and the status of its Deployment says so. A process that ends first
-// is an [ExitError]; a context that is done is an error with what the last probe said.
+// is an [ExitError]; a context that is done is a [NotReadyError].
 func (p *Process) WaitReady(ctx context.Context) error {
 	p.mu.Lock()
 	e := p.current
@@ -201,8 +219,10 @@ func (p *Process) WaitReady(ctx context.Context) error {
 		return p.exitError(e)
 	case <-ctx.Done():
 		p.mu.Lock()
-		defer p.mu.Unlock()
-		return fmt.Errorf("process %s is not ready: %w", p.name, errors.Join(context.Cause(ctx), e.lastProbe))
+		why := errors.Join(context.Cause(ctx), e.lastProbe)
+		p.mu.Unlock()
+		lines, err := p.LastLines(searchedLines)
+		return &NotReadyError{Process: p.name, Err: errors.Join(why, err), Lines: errorsFirst(lines)}
 	}
 }
 

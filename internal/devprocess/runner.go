@@ -182,17 +182,20 @@ func (r *Runner) Process(name string) (*Process, error) {
 	return nil, fmt.Errorf("there is no local process %q, only %q", name, names)
 }
 
-// WaitReady waits until each of the processes that run is ready.
+// WaitReady waits until each of the processes that run is ready. Its error names all that are not, each as a [NotReadyError], or the first that has ended.
 func (r *Runner) WaitReady(ctx context.Context) error {
+	var failures []error
 	for _, p := range r.processes {
 		if !p.Running() {
 			continue
 		}
-		if err := p.WaitReady(ctx); err != nil {
+		err := p.WaitReady(ctx)
+		if _, notReady := errors.AsType[*NotReadyError](err); err != nil && !notReady {
 			return err
 		}
+		failures = append(failures, err)
 	}
-	return nil
+	return errors.Join(failures...)
 }
 
 // Close stops every process, all at a time, and ends what renews their tokens. The cluster is not told, since it ends

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -205,6 +206,25 @@ func (p *program) leavesNothing() {
 	}
 	for _, entry := range entries {
 		p.t.Errorf("%s is left in the folder for temporary files", entry.Name())
+	}
+}
+
+// leavesLogsOf fails the test unless every process of the run is gone, and of its folder only the logs of these processes are left.
+func (p *program) leavesLogsOf(names ...string) {
+	p.t.Helper()
+	p.leavesNoProcess()
+	var left, want []string
+	for _, name := range names {
+		want = append(want, name+".log")
+	}
+	err := filepath.WalkDir(p.temp, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			left = append(left, filepath.Base(path))
+		}
+		return err
+	})
+	if err != nil || !slices.Equal(left, want) {
+		p.t.Errorf("left in the folder for temporary files are %q (%v), want %q", left, err, want)
 	}
 }
 

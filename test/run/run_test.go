@@ -6,6 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package run
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,10 +17,11 @@ import (
 	"time"
 
 	"github.com/mallard-dev/mallard/internal/devenv"
+	"github.com/mallard-dev/mallard/test/harness"
 )
 
-// interrupted is the exit status of a program that Ctrl-C has ended.
-const interrupted = 130
+// interrupted is the exit status of a run that Ctrl-C has ended.
+const interrupted = 0
 
 // running is printed once the samples are applied and followed.
 var running = []string{"export KUBECONFIG=", "addressableservice/hello  READY=True"}
@@ -141,7 +145,7 @@ spec:
 			t.Errorf("it did not print %q", text)
 		}
 	}
-	p.leavesNothing()
+	p.leavesLogsOf("controller", "webhook")
 }
 
 func TestProcessThatDies(t *testing.T) {
@@ -152,10 +156,64 @@ func TestProcessThatDies(t *testing.T) {
 	if status := p.exit(); status != 1 {
 		t.Errorf("got exit status %d, want 1", status)
 	}
-	for _, text := range []string{"process controller has ended: exit status 1", "its last lines:\n  | ", "WORKERS"} {
+	for _, text := range []string{"process controller has ended: exit status 1", "its last lines:\n  | ", "WORKERS", "the logs are in "} {
 		if !strings.Contains(p.text(), text) {
 			t.Errorf("it did not print %q", text)
 		}
+	}
+	p.leavesLogsOf("controller", "webhook")
+}
+
+// notPermitted is a configuration in which the controller is not allowed to list what it reconciles, so that it never is ready.
+func notPermitted(t *testing.T) string {
+	t.Helper()
+	config := copyConfig(t)
+	replace(t, filepath.Join(config, "200-controller-roles.yaml"), `resources: ["simpledeployments"]
+    verbs: ["get", "list", "watch"]`, `resources: ["simpledeployments"]
+    verbs: ["get"]`)
+	replace(t, filepath.Join(config, "200-controller-roles.yaml"), `resources: ["simpledeployments"]
+    verbs: ["list", "watch", "patch"]`, `resources: ["simpledeployments"]
+    verbs: ["patch"]`)
+	return config
+}
+
+func TestRun_ProcessNotReady_EndsWithItsErrorsAndKeepsLogs(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil, "--config="+notPermitted(t), "--start-timeout=20s")
+	if status := p.exit(); status != 1 {
+		t.Errorf("got exit status %d, want 1", status)
+	}
+	for _, text := range []string{
+		"process controller is not ready: it took longer than 20s", "its last errors and last lines:\n  | ", "cannot list resource \\\"simpledeployments\\\"", "the logs are in ",
+	} {
+		if !strings.Contains(p.text(), text) {
+			t.Errorf("it did not print %q", text)
+		}
+	}
+	p.leavesLogsOf("controller", "webhook")
+}
+
+func TestRun_InterruptWhileProcessNotReady_PrintsItsErrors(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil, "--config="+notPermitted(t))
+	p.await("Starting the operator")
+	harness.Eventually(t, "the log of the controller says what is forbidden", func(context.Context) error {
+		logs, err := filepath.Glob(filepath.Join(p.temp, "mallard-run-*", "processes", "controller.log"))
+		if err != nil || len(logs) != 1 {
+			return fmt.Errorf("there are %d logs: %w", len(logs), err)
+		}
+		content, err := os.ReadFile(logs[0])
+		if err == nil && !strings.Contains(string(content), "cannot list resource") {
+			err = errors.New("it does not")
+		}
+		return err
+	})
+	p.signal(syscall.SIGINT)
+	if status := p.exit(); status != interrupted {
+		t.Errorf("got exit status %d, want %d", status, interrupted)
+	}
+	if text := "cannot list resource"; !strings.Contains(p.text(), text) {
+		t.Errorf("it did not print %q", text)
 	}
 	p.leavesNothing()
 }
