@@ -67,7 +67,8 @@ func (e *Env) Ko(ctx context.Context, dir string, args ...string) (string, error
 		return "", err
 	}
 	cmd := exec.Command(e.ko, args...)
-	cmd.Dir = dir
+	// ko logs what it builds and pushes, which takes minutes the first time.
+	cmd.Dir, cmd.Stderr = dir, e.options.Progress
 	cmd.Env = append(append(os.Environ(), images...), "PATH="+path+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return e.output(ctx, cmd, "ko", args)
 }
@@ -90,7 +91,11 @@ func (e *Env) output(ctx context.Context, cmd *exec.Cmd, name string, args []str
 	}
 	// In the user's own cache, what this server has would be taken for what the next one on its port has.
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+e.Kubeconfig, "KUBECACHEDIR="+e.kubectlCache)
+	progress := cmd.Stderr
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if progress != nil {
+		cmd.Stderr = io.MultiWriter(&stderr, progress)
+	}
 	cmd.WaitDelay = kubectlGrace
 	if err := procgroup.Run(ctx, cmd, kubectlGrace); err != nil {
 		return stdout.String(), fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))

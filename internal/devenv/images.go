@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -47,7 +48,7 @@ func (e *Env) buildKo(ctx context.Context, options Options) error {
 	end := options.Begin(BuildKo)
 	var stdout, stderr strings.Builder
 	cmd := exec.Command("go", "tool", "-modfile="+filepath.Join("hack", "tools", "ko", "go.mod"), "-n", "ko")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = options.Module, &stdout, &stderr
+	cmd.Dir, cmd.Stdout, cmd.Stderr = options.Module, &stdout, io.MultiWriter(&stderr, options.Progress)
 	if err := procgroup.Run(ctx, cmd, buildGrace); err != nil {
 		return fmt.Errorf("building ko: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}

@@ -19,7 +19,7 @@ func TestImagesReady(t *testing.T) {
 		t.Fatalf("got exit status %d, want 0", status)
 	}
 	for _, line := range []string{
-		"✓ Control plane built", "✓ ko built", "✓ Control plane started", "✓ Applied config/ ", "✓ Operator ready", "✓ Applied samples/ ",
+		"✓ Control plane built", "✓ ko built", "✓ Control plane started", "Building github.com/mallard-dev/mallard/cmd/controller", "✓ Applied config/ ", "✓ Operator ready", "✓ Applied samples/ ",
 		"  export KO_DOCKER_REPO=127.0.0.1:", "  export KO_DEFAULTBASEIMAGE=127.0.0.1:", "✓ Ready: 5 samples", "✓ Stopped",
 	} {
 		if !strings.Contains(p.text(), line) {
