@@ -75,7 +75,7 @@ func (l *Leader) stand(ctx context.Context) {
 			return
 		case <-time.After(pause):
 		}
-		if l.count(standby) > 0 {
+		if l.standbys() > 0 {
 			l.elect(ctx)
 		}
 		pause = wait.Jitter(l.options.Times.RetryPeriod, jitter)
@@ -100,7 +100,7 @@ func (l *Leader) elect(ctx context.Context) {
 		return
 	}
 	claims := map[*share]time.Time{}
-	for _, i := range rand.Perm(len(l.shares)) {
+	for _, i := range rand.Perm(len(l.shares)) { //nolint:gosec // no secret: it only spreads the claims of several processes
 		s := l.shares[i]
 		lease := leases[s.bucket.Name()]
 		if lease == nil {
@@ -218,7 +218,7 @@ func (l *Leader) ask(ctx context.Context, leases map[string]*coordinationv1.Leas
 			}
 		}
 	}
-	mine := len(l.shares) - l.count(standby)
+	mine := len(l.shares) - l.standbys()
 	for _, s := range l.shares {
 		lease := leases[s.bucket.Name()]
 		if lease == nil || lease.Annotations[wantedBy] != "" || shares[holder(lease)] < mine+2 {

@@ -17,9 +17,9 @@ type gate struct {
 	mu   sync.Mutex
 	shut bool
 	// end is when the term ends; zero while the process does not lead the share.
-	end     time.Time
-	cancels map[int]context.CancelCauseFunc
-	entered int
+	end time.Time
+	// cancels are those of the contexts of the reconciliations under way.
+	cancels map[context.Context]context.CancelCauseFunc
 	// empty is closed when the last key is done; it exists only after close.
 	empty chan struct{}
 }
@@ -34,19 +34,17 @@ func (g *gate) enter(ctx context.Context) (context.Context, func(), bool) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	if g.cancels == nil {
-		g.cancels = map[int]context.CancelCauseFunc{}
+		g.cancels = map[context.Context]context.CancelCauseFunc{}
 	}
-	g.entered++
-	id := g.entered
-	g.cancels[id] = cancel
-	return ctx, func() { g.leave(id) }, true
+	g.cancels[ctx] = cancel
+	return ctx, func() { g.leave(ctx) }, true
 }
 
-func (g *gate) leave(id int) {
+func (g *gate) leave(ctx context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.cancels[id](nil)
-	delete(g.cancels, id)
+	g.cancels[ctx](nil)
+	delete(g.cancels, ctx)
 	if len(g.cancels) == 0 && g.empty != nil {
 		close(g.empty)
 		g.empty = nil

@@ -66,13 +66,13 @@ func TestGate_TermEnds_ShutsWithoutATimerAndStaysShut(t *testing.T) {
 		var g gate
 		g.open(time.Now().Add(time.Second))
 		g.extend(time.Now().Add(2 * time.Second))
-		time.Sleep(2*time.Second - time.Nanosecond)
+		<-time.After(2*time.Second - time.Nanosecond)
 		if _, leave, ok := g.enter(t.Context()); !ok {
 			t.Error("shut before the end of an extended term")
 		} else {
 			leave()
 		}
-		time.Sleep(time.Nanosecond)
+		<-time.After(time.Nanosecond)
 		g.extend(time.Now().Add(time.Hour))
 		if _, _, ok := g.enter(t.Context()); ok {
 			t.Error("an answer that came too late reopened the gate")

@@ -65,7 +65,10 @@ type Leader struct {
 
 // New returns a Leader that leads nothing yet.
 func New(options Options) *Leader {
-	l := &Leader{options: options, running: make(chan struct{}), reached: sync.OnceFunc(options.Reached), failing: map[string]string{}, byName: map[string]*share{}}
+	l := &Leader{
+		options: options, running: make(chan struct{}), reached: sync.OnceFunc(options.Reached),
+		failing: map[string]string{}, byName: map[string]*share{},
+	}
 	l.logger.Store(zap.NewNop().Sugar())
 	l.exit = func(message string, err error) { l.logger.Load().Fatalw(message, "error", err) }
 	// The error is about the name, which is constant. The counter works in any case.
@@ -163,13 +166,13 @@ func (l *Leader) stateOf(s *share) state {
 	return s.state
 }
 
-// count returns how many shares are in a state.
-func (l *Leader) count(is state) int {
+// standbys returns how many shares this process does not lead.
+func (l *Leader) standbys() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var n int
 	for _, s := range l.shares {
-		if s.state == is {
+		if s.state == standby {
 			n++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,7 +33,7 @@ func TestLeader_Stopped_ReleasesAfterTheLastReconciliation(t *testing.T) {
 		first.work = func() time.Duration { return 4 * time.Second }
 		w.within(time.Second, "the first leads", w.reconciledBy(first))
 		second := w.start("second", 1)
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		begun := w.reconciledBy(second)
 		first.stop()
 		w.within(5*time.Second, "the first has ended its work", func() bool {
@@ -58,7 +59,7 @@ func TestLeader_RestartedWithItsIdentity_LeadsAtOnce(t *testing.T) {
 		first := w.start("pod", 1)
 		w.within(time.Second, "it leads", w.reconciledBy(first))
 		other := w.start("other", 1)
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		first.kill()
 		same := w.start("pod", 1)
 		w.within(time.Second, "its successor leads", w.reconciledBy(same))
@@ -78,7 +79,7 @@ func TestLeader_RenewalAnsweredLate_StopsBeforeAnotherLeads(t *testing.T) {
 					first.work = func() time.Duration { return time.Duration(rand.Int64N(int64(4 * time.Second))) }
 					w.within(time.Second, "the first leads", w.reconciledBy(first))
 					second := w.start("second", 1)
-					time.Sleep(5 * time.Second)
+					<-time.After(5 * time.Second)
 					var last bool
 					first.set(func(string) (time.Duration, time.Duration, error) {
 						if last {
@@ -104,15 +105,15 @@ func TestLeader_StoppedWhileTheLeaseIsLost_StopsBeforeAnotherLeads(t *testing.T)
 				first.stubborn = true
 				w.within(time.Second, "the first leads", w.reconciledBy(first))
 				second := w.start("second", 1)
-				time.Sleep(5 * time.Second)
+				<-time.After(5 * time.Second)
 				first.work = func() time.Duration { return time.Minute }
 				first.set(cut)
-				time.Sleep(stop)
+				<-time.After(stop)
 				first.stop()
 				w.within(takeover, "the second leads", w.reconciledBy(second))
 				stopAll(second)
 				<-first.ended
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 			})
 		})
 	}
@@ -126,7 +127,7 @@ func TestLeader_CutOffWithoutStubbornWork_StandsByAndLeadsAgain(t *testing.T) {
 		only.set(func(string) (time.Duration, time.Duration, error) {
 			return 0, 0, apierrors.NewServiceUnavailable("test")
 		})
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		only.set(fine)
 		w.within(3*time.Second, "it leads again", w.reconciledBy(only))
 		if only.dead {
@@ -143,7 +144,7 @@ func TestLeader_ThreeBuckets_EachReplicaLeadsOne(t *testing.T) {
 			all := []*process{w.start("a", 3), w.start("b", 3), w.start("c", 3)}
 			balanced := func() bool { return maps.Equal(w.shares(), map[string]int{"a": 1, "b": 1, "c": 1}) }
 			w.within(10*time.Second, "each leads one", balanced)
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 			all[1].kill()
 			w.within(takeover, "the others lead all", w.reconciledBy(all[0], all[2]))
 			all = append(all, w.start("d", 3))
@@ -151,7 +152,7 @@ func TestLeader_ThreeBuckets_EachReplicaLeadsOne(t *testing.T) {
 				return maps.Equal(w.shares(), map[string]int{"a": 1, "c": 1, "d": 1})
 			})
 			before := w.holders()
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			if after := w.holders(); !maps.Equal(before, after) {
 				t.Errorf("shares move without need: %v, %v", before, after)
 			}
@@ -169,7 +170,7 @@ func TestLeader_BucketsChange_NoKeyHasTwoLeaders(t *testing.T) {
 				old := slices.Clone(all)
 				for i := range 3 {
 					all = append(all, w.start(fmt.Sprintf("%d-of-rollout-%d", i, rollout), buckets))
-					time.Sleep(time.Duration(rand.Int64N(int64(3 * time.Second))))
+					<-time.After(time.Duration(rand.Int64N(int64(3 * time.Second))))
 					if len(old) > 0 {
 						// Some of the old processes are killed instead.
 						if rand.IntN(3) == 0 {
@@ -183,7 +184,7 @@ func TestLeader_BucketsChange_NoKeyHasTwoLeaders(t *testing.T) {
 				w.within(takeover+10*time.Second, "the new processes lead", w.reconciledBy(all...))
 			}
 			stopAll(all...)
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 		})
 	}
 }
@@ -208,7 +209,7 @@ func TestLeader_LeaseOfAnotherNumberOfBucketsExpired_IsCleared(t *testing.T) {
 // TestLeader_RandomFaults_NoKeyHasTwoLeaders lets everything go wrong at random times, and then nothing any more.
 func TestLeader_RandomFaults_NoKeyHasTwoLeaders(t *testing.T) {
 	for seed := range uint64(25) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { randomFaults(t, rand.New(rand.NewPCG(seed, seed))) })
 		})
 	}
@@ -235,7 +236,7 @@ func randomFaults(t *testing.T, random *rand.Rand) {
 		begin()
 	}
 	for range 40 {
-		time.Sleep(upTo(8 * time.Second))
+		<-time.After(upTo(8 * time.Second))
 		i := random.IntN(len(all))
 		switch random.IntN(8) {
 		case 0:
@@ -247,7 +248,7 @@ func randomFaults(t *testing.T, random *rand.Rand) {
 		case 2:
 			all[i].set(func(verb string) (time.Duration, time.Duration, error) {
 				if verb != "list" && rand.IntN(2) == 0 {
-					return 0, 0, apierrors.NewInternalError(fmt.Errorf("test"))
+					return 0, 0, apierrors.NewInternalError(errors.New("test"))
 				}
 				return fine(verb)
 			})
@@ -273,7 +274,7 @@ func randomFaults(t *testing.T, random *rand.Rand) {
 		return maps.Equal(w.shares(), map[string]int{"last-0": 1, "last-1": 1, "last-2": 1})
 	})
 	stopAll(last...)
-	time.Sleep(2 * time.Minute)
+	<-time.After(2 * time.Minute)
 }
 
 func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
@@ -287,7 +288,7 @@ func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
 		p.set(func(string) (time.Duration, time.Duration, error) {
 			return 0, 0, apierrors.NewForbidden(leases, "", errors.New("no"))
 		})
-		time.Sleep(5 * time.Second)
+		<-time.After(5 * time.Second)
 		if n := logs.FilterField(zap.String("reason", "Forbidden")).Len(); n != 1 {
 			t.Errorf("logged %d times, want once: %v", n, logs.All())
 		}

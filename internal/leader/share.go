@@ -50,37 +50,25 @@ type share struct {
 
 // write stores a holder in the lease, if the lease has not changed since it was read. It
 // returns until when the process may lead if it is the holder.
-func (s *share) write(ctx context.Context, holder string) (until time.Time, err error) {
-	options := &s.leader.options
-	lease, now, seconds := s.lease.DeepCopy(), metav1.NowMicro(), int32(options.Times.LeaseDuration/time.Second)
-	spec := &lease.Spec
-	if spec.HolderIdentity == nil || *spec.HolderIdentity != holder {
-		transitions := int32(0)
-		if spec.LeaseTransitions != nil {
-			transitions = *spec.LeaseTransitions
-		}
-		if holder != "" {
-			transitions++
-		}
-		spec.AcquireTime, spec.LeaseTransitions = &now, &transitions
+func (s *share) write(ctx context.Context, identity string) (until time.Time, err error) {
+	l, times := s.leader, s.leader.options.Times
+	lease, now, seconds := s.lease.DeepCopy(), metav1.NowMicro(), int32(times.LeaseDuration/time.Second) //nolint:gosec // an int32 holds 68 years
+	if holder(lease) != identity {
+		lease.Spec.AcquireTime = &now
 	}
-	spec.HolderIdentity, spec.RenewTime, spec.LeaseDurationSeconds = &holder, &now, &seconds
+	lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &identity, &now, &seconds
 	delete(lease.Annotations, wantedBy)
-	put := func() (*coordinationv1.Lease, error) {
-		return options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
-	}
-	if lease.ResourceVersion == "" {
-		put = func() (*coordinationv1.Lease, error) {
-			return options.Leases.Create(ctx, lease, metav1.CreateOptions{})
-		}
-	}
 	sent := time.Now()
-	stored, err := put()
-	s.leader.report("write", err)
-	if err == nil {
-		s.lease = stored
+	if lease.ResourceVersion == "" {
+		lease, err = l.options.Leases.Create(ctx, lease, metav1.CreateOptions{})
+	} else {
+		lease, err = l.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
 	}
-	return sent.Add(options.Times.LeaseDuration - Room(options.Times)), err //nolint:wrapcheck // its callers look at the kind of error
+	l.report("write", err)
+	if err == nil {
+		s.lease = lease
+	}
+	return sent.Add(times.LeaseDuration - Room(times)), err
 }
 
 // serve leads the share until it is told to leave or loses the lease. When it returns, no key of the share is being reconciled.
@@ -139,7 +127,8 @@ func (s *share) shut() <-chan struct{} {
 func (s *share) lost(at time.Time) {
 	idle := s.shut()
 	l, quarter := s.leader, Room(s.leader.options.Times)/4
-	l.logger.Load().Errorw("Lost the lease: it could not be renewed in time, or another process has taken it", "lease", s.bucket.Name(), "identity", l.options.Identity)
+	l.logger.Load().Errorw("Lost the lease: it could not be renewed in time, or another process has taken it",
+		"lease", s.bucket.Name(), "identity", l.options.Identity)
 	select {
 	case <-idle:
 		return

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -91,11 +92,11 @@ func do[T any](ctx context.Context, c *connection, verb string, carryOut func(w 
 	}
 	if there < time.Hour {
 		go func() {
-			time.Sleep(there)
+			<-time.After(there)
 			c.world.mu.Lock()
 			value, err := carryOut(c.world)
 			c.world.mu.Unlock()
-			time.Sleep(back)
+			<-time.After(back)
 			answered <- answer{value, err}
 		}()
 	}
@@ -141,7 +142,7 @@ func (c *connection) Update(ctx context.Context, lease *coordinationv1.Lease, _ 
 func (w *world) store(lease *coordinationv1.Lease) *coordinationv1.Lease {
 	w.version++
 	lease = lease.DeepCopy()
-	lease.ResourceVersion = fmt.Sprint(w.version)
+	lease.ResourceVersion = strconv.Itoa(w.version)
 	w.leases[lease.Name] = lease
 	return lease.DeepCopy()
 }
@@ -285,7 +286,7 @@ func (w *world) within(limit time.Duration, what string, holds func() bool) time
 		if time.Since(began) > limit {
 			w.t.Fatalf("not within %v: %s; leases: %v", limit, what, w.holders())
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	return time.Since(began)
 }

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package costs
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -49,4 +51,45 @@ func BenchmarkReady(b *testing.B) {
 		ready += time.Since(start)
 	}
 	b.ReportMetric(ready.Seconds()/raw.Seconds(), "ready/raw")
+}
+
+// BenchmarkReplicas compares three controllers that lead a share each with one that leads all. Both have objects that wait for
+// one target, and the time counts from the target's creation until all are Ready. The metric three/one is below 1 if three are
+// faster. On a machine with few cores they are not, because all processes and the API server share them.
+func BenchmarkReplicas(b *testing.B) {
+	one := harness.Own(b, harness.WithReplicas("controller", 1))
+	three := harness.Own(b, harness.WithReplicas("controller", 3))
+	three.SetConfig(b, "config-leader-election", map[string]string{"buckets": "3"})
+	for _, name := range []string{"controller", "controller-1", "controller-2"} {
+		three.Process(b, name).Restart(b)
+	}
+	harness.Eventually(b, "three controllers lead a share each", func(ctx context.Context) error {
+		leases := three.Kube.CoordinationV1().Leases(three.SystemNamespace)
+		leaders := map[string]bool{}
+		for i := range 3 {
+			lease, err := leases.Get(ctx, fmt.Sprintf("controller.%02d-of-03", i), metav1.GetOptions{})
+			if err != nil {
+				return fmt.Errorf("reading a lease: %w", err)
+			}
+			if holder := lease.Spec.HolderIdentity; holder != nil && *holder != "" {
+				leaders[*holder] = true
+			}
+		}
+		if len(leaders) != 3 {
+			return fmt.Errorf("the leaders are %v", leaders)
+		}
+		return nil
+	})
+	took := map[*harness.Env]time.Duration{}
+	for b.Loop() {
+		for _, env := range []*harness.Env{one, three} {
+			ns := env.Namespace(b)
+			create(b, env, ns, benched, "")
+			start := time.Now()
+			createTarget(b, env, ns)
+			awaitAllReady(b, env, ns, benched)
+			took[env] += time.Since(start)
+		}
+	}
+	b.ReportMetric(took[three].Seconds()/took[one].Seconds(), "three/one")
 }
