@@ -167,9 +167,15 @@ func start(ctx context.Context, options []Option) (_ *Env, err error) {
 	return env, env.connect()
 }
 
-// connect makes the clients.
-func (e *Env) connect() (err error) {
-	e.Config, e.Kubeconfig, e.auditLog = e.environment.Config, e.environment.Kubeconfig, e.environment.AuditLog
+// connect makes the administrator's clients.
+func (e *Env) connect() error {
+	e.Kubeconfig, e.auditLog = e.environment.Kubeconfig, e.environment.AuditLog
+	e.SystemNamespace = e.environment.SystemNamespace()
+	return e.connectWith(e.environment.Config)
+}
+
+func (e *Env) connectWith(config *rest.Config) (err error) {
+	e.Config = config
 	if e.Kube, err = kubernetes.NewForConfig(e.Config); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
@@ -183,7 +189,6 @@ func (e *Env) connect() (err error) {
 		return fmt.Errorf("making a client for the samples: %w", err)
 	}
 	e.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(e.Kube.Discovery()))
-	e.SystemNamespace = e.environment.SystemNamespace()
 	return nil
 }
 

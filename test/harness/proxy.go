@@ -132,6 +132,9 @@ func (p *Proxy) Requests() map[Answer]int {
 func (p *Proxy) Fail(match Match, code int) (undo func()) {
 	return p.add(&rule{match: match, before: func(w http.ResponseWriter, _ *http.Request, _ Request) bool {
 		w.Header().Set("Content-Type", "application/json")
+		if code == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", "1")
+		}
 		w.WriteHeader(code)
 		_ = json.NewEncoder(w).Encode(metav1.Status{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
@@ -145,6 +148,7 @@ func (p *Proxy) Fail(match Match, code int) (undo func()) {
 var reasons = map[int]metav1.StatusReason{
 	http.StatusConflict:            metav1.StatusReasonConflict,
 	http.StatusForbidden:           metav1.StatusReasonForbidden,
+	http.StatusGatewayTimeout:      metav1.StatusReasonTimeout,
 	http.StatusInternalServerError: metav1.StatusReasonInternalError,
 	http.StatusNotFound:            metav1.StatusReasonNotFound,
 	http.StatusServiceUnavailable:  metav1.StatusReasonServiceUnavailable,
@@ -196,6 +200,9 @@ func (p *Proxy) matching(r Request) []*rule {
 // ServeHTTP passes a request on, or does to it what the rules say.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
 	r := requestOf(httpRequest.Method, httpRequest.URL)
+	if r.Verb == "create" && r.Name == "" {
+		r.Name = nameInBody(httpRequest)
+	}
 	recorder := &recordingWriter{ResponseWriter: w, proxy: p, request: r, ctx: httpRequest.Context()}
 	defer func() {
 		p.mu.Lock()

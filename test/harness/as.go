@@ -1,0 +1,31 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"testing"
+
+	"k8s.io/client-go/rest"
+)
+
+// As returns the environment as a user sees it: requests of the result's clients are impersonated, so that the API server authorizes
+// them with the user's own permissions. The result shares the processes and the audit log with the environment, and needs no stop.
+// Kubectl and Mark still act as the administrator.
+func (e *Env) As(t testing.TB, user string) *Env {
+	t.Helper()
+	as := &Env{
+		dir: e.dir, proxies: e.proxies, environment: e.environment,
+		Kubeconfig: e.Kubeconfig, auditLog: e.auditLog, SystemNamespace: e.SystemNamespace,
+	}
+	config := rest.CopyConfig(e.Config)
+	config.Impersonate.UserName = user
+	if err := as.connectWith(config); err != nil {
+		t.Fatalf("connecting to the API server as %s: %v", user, err)
+	}
+	// A user with few permissions may not discover everything.
+	as.mapper = e.mapper
+	return as
+}

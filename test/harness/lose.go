@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Lose passes the requests that match on, and cuts the connection instead of returning the response, until undo is called: a write is
+// committed, and the process never learns of it.
+func (p *Proxy) Lose(match Match) (undo func()) {
+	return p.add(&rule{match: match, before: func(_ http.ResponseWriter, httpRequest *http.Request, _ Request) bool {
+		p.forward.ServeHTTP(discard{http.Header{}}, httpRequest)
+		panic(http.ErrAbortHandler)
+	}})
+}
+
+// Garble passes the requests that match on, and returns a response that cannot be decoded, until undo is called.
+func (p *Proxy) Garble(match Match) (undo func()) {
+	return p.add(&rule{match: match, before: func(w http.ResponseWriter, httpRequest *http.Request, r Request) bool {
+		if r.Verb != "watch" {
+			p.forward.ServeHTTP(discard{http.Header{}}, httpRequest)
+		}
+		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+		_, _ = io.WriteString(w, `{"kind": `)
+		return false
+	}})
+}
+
+// Count counts the requests that match, and disturbs none of them. It counts those that a later disturbance answers, too.
+func (p *Proxy) Count(match Match) (sent func() int) {
+	var n atomic.Int64
+	p.add(&rule{match: match, before: func(http.ResponseWriter, *http.Request, Request) bool {
+		n.Add(1)
+		return true
+	}})
+	return func() int { return int(n.Load()) }
+}
+
+// discard is where a response goes that the process is not to see.
+type discard struct{ header http.Header }
+
+// Header implements http.ResponseWriter.
+func (d discard) Header() http.Header { return d.header }
+
+// Write implements http.ResponseWriter.
+func (discard) Write(data []byte) (int, error) { return len(data), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (discard) WriteHeader(int) {}
+
+// nameInBody is the name of the object that a request creates, which is not in its path. The body can be read again afterwards.
+func nameInBody(r *http.Request) string {
+	// What cannot be read to its end is not sent to its end either, and the API server says so.
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	// The clients of built-in kinds send protobuf.
+	if object, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil); err == nil {
+		if accessor, err := meta.Accessor(object); err == nil {
+			return accessor.GetName()
+		}
+	}
+	var object metav1.PartialObjectMetadata
+	if json.Unmarshal(body, &object) != nil {
+		return ""
+	}
+	return object.Name
+}
