@@ -26,11 +26,11 @@ import (
 
 const (
 	// writes is how many requests of each sort the tenant sends.
-	writes = 2000
+	writes = 1000
 	// mostPerWrite is how much a process may keep of each of them: 10 MiB of 10,000.
 	mostPerWrite = 10 << 20 / 10_000
 	// noise is how much the size of the heap varies from one collection to the next.
-	noise = 2 << 20
+	noise = 1 << 19
 )
 
 var (
