@@ -149,10 +149,15 @@ func post(t *testing.T, w *tenant, path string, body io.Reader) (answer []byte, 
 	return answer, response.StatusCode
 }
 
-// readable fails if the victim's objects, or those of all namespaces, cannot be listed and watched at some version.
+// readable fails if the victim's objects, or those of all namespaces, cannot be listed and watched at some version. Without a webhook
+// nothing is converted.
 func readable(t *testing.T, w *tenant) {
 	t.Helper()
-	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+	versions := []string{"v1"}
+	if w.webhooks {
+		versions = append(versions, "v1beta1", "v1alpha1")
+	}
+	for _, version := range versions {
 		resource := schema.GroupVersionResource{Group: "samples.knative.dev", Version: version, Resource: "addressableservices"}
 		for _, namespace := range []string{w.victim, metav1.NamespaceAll} {
 			client := w.Dynamic.Resource(resource).Namespace(namespace)
