@@ -71,7 +71,10 @@ func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, 
 		if _, err = client.Create(ctx, wanted, metav1.CreateOptions{}); apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 			return directoryTerminating(wanted.Namespace)
 		} else if apierrors.IsNotFound(err) {
-			return directoryNotFound(wanted.Namespace)
+			// The cache has the namespace, so its deletion may have been the last event, or the response is wrong.
+			p := directoryNotFound(wanted.Namespace)
+			p.Recheck = problem.FirstRecheck
+			return p
 		}
 	case err == nil && !owns(as, existing):
 		return aliasTaken(existing)

@@ -17,6 +17,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
 const (
@@ -144,8 +145,10 @@ func TestPublishNeedsTheDirectory(t *testing.T) {
 		WantStatusUpdates: notPublished(v1.ReasonDirectoryTerminating, directoryLeaves),
 		WantEvents:        []string{warning(v1.ReasonDirectoryTerminating, directoryLeaves)},
 	}, {
-		Name:              "gone meanwhile",
+		Name:              "gone according to the API server, not to the cache",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
+		WantErr:           true,
+		PostConditions:    withRecheck(problem.FirstRecheck),
 		WithReactors:      []clientgotesting.ReactionFunc{failing("create", "services", noNamespace)},
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
 		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noDirectory),

@@ -114,11 +114,11 @@ func withError(parts ...string) []func(*testing.T, *reconcilertesting.TableRow) 
 	})
 }
 
-// withRecheck: the pass is repeated after this time.
+// withRecheck: the object is reconciled again after this time.
 func withRecheck(want time.Duration) []func(*testing.T, *reconcilertesting.TableRow) {
 	return ends(func(err error) string {
 		if requeue, after := controller.IsRequeueKey(err); !requeue || after != want {
-			return "another look after " + want.String()
+			return "a requeue after " + want.String()
 		}
 		return ""
 	})
