@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/test/harness"
+)
+
+// TestFailedRead_AfterARestart_IsHarmless restarts the controller while it can neither discover kinds nor list and watch the objects that
+// bindings and references are about, in each way in which a request fails.
+func TestFailedRead_AfterARestart_IsHarmless(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"))
+	proxy, controller := env.Proxy(t, "controller"), env.Process(t, "controller")
+	env.Define(t, foreign)
+	s := newScene(t, env)
+	s.working(t)
+	other := env.Apply(t, s.ns, `
+apiVersion: faults.example.com/v1
+kind: Foreign
+metadata: {name: foreign}
+status: {address: {url: "http://foreign.example.com"}}
+---
+apiVersion: samples.knative.dev/v1
+kind: AddressableService
+metadata: {name: other}
+spec:
+  ref: {apiVersion: faults.example.com/v1, kind: Foreign, name: foreign}
+`)[1]
+	env.Await(t, other, harness.Ready)
+	reads := harness.Match(func(r harness.Request) bool {
+		return strings.HasPrefix(r.Path, "/api") && r.Resource == "" || (r.Verb == "list" || r.Verb == "watch") &&
+			(r.Resource == "deployments" || r.Resource == "foreigns")
+	})
+	for way, fail := range failures {
+		t.Run(way, func(t *testing.T) {
+			controller.Stop(t)
+			sent, undo := proxy.Count(reads), fail(proxy, reads)
+			controller.Start(t)
+			harness.Eventually(t, "the controller tries again", func(context.Context) error {
+				if n := sent(); n < 4 {
+					return fmt.Errorf("it has sent %d requests", n)
+				}
+				return nil
+			})
+			if err := s.works(t.Context()); err != nil {
+				t.Errorf("while reads failed, %v", err)
+			}
+			if err := hasAddress(env.Await(t, other, harness.Exists)); err != nil {
+				t.Errorf("while reads failed, %v", err)
+			}
+			undo()
+			// Only what is read again brings the new address to the Deployment.
+			path := "/" + strings.ToLower(way)
+			env.Patch(t, s.as, fmt.Sprintf(`{"spec": {"path": %q}}`, path))
+			env.AwaitWithin(t, backoff, s.deployment, bound(path))
+			env.AwaitWithin(t, backoff, other, harness.Ready)
+		})
+	}
+}
+
+// hasAddress says whether an object still has the address that it had at first.
+func hasAddress(o *unstructured.Unstructured) error {
+	if url, _, _ := unstructured.NestedString(o.Object, "status", "address", "url"); url != "http://foreign.example.com" {
+		return fmt.Errorf("the address of %s is %q", o.GetName(), url)
+	}
+	return nil
+}
+
+// foreign is a kind that has addresses, with the Role that lets the operator read it.
+const foreign = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: foreigns.faults.example.com
+  labels: {duck.knative.dev/addressable: "true"}
+spec:
+  group: faults.example.com
+  names: {plural: foreigns, kind: Foreign}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: foreigns
+  labels: {duck.knative.dev/addressable: "true"}
+rules:
+- {apiGroups: [faults.example.com], resources: [foreigns], verbs: [get, list, watch]}
+`
