@@ -219,7 +219,8 @@ func (e *Env) startOperator(ctx context.Context, options Options, binaries map[s
 	if err := starts.Wait(); err != nil {
 		return err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, options.ReadyTimeout, fmt.Errorf("it took longer than %v", options.ReadyTimeout)) //nolint:err113 // a text for people
+	limited, cancel := context.WithTimeoutCause(ctx, options.ReadyTimeout,
+		fmt.Errorf("it took longer than %v", options.ReadyTimeout)) //nolint:err113 // a text for people
 	defer cancel()
 	if err := e.Runner.WaitReady(limited); err != nil {
 		return err

@@ -7,7 +7,7 @@ package leader
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"testing"
 
 	"go.uber.org/zap"
@@ -32,7 +32,7 @@ func TestMember_GateIsShut_FeedsTheQueue(t *testing.T) {
 		inner := &idle{}
 		inner.PromoteFunc = func(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 			for i := range keys {
-				enqueue(b, types.NamespacedName{Namespace: "ns", Name: fmt.Sprint(i)})
+				enqueue(b, types.NamespacedName{Namespace: "ns", Name: strconv.Itoa(i)})
 			}
 			return nil
 		}
@@ -42,7 +42,7 @@ func TestMember_GateIsShut_FeedsTheQueue(t *testing.T) {
 	})(t.Context(), nil)
 	defer impl.WorkQueue().ShutDown()
 	l.shareOf(types.NamespacedName{}).gate.close()
-	promoted := impl.Reconciler.(*member).inner //nolint:forcetypeassert // Lead makes it
+	promoted := impl.Reconciler.(*member).inner
 	if err := promoted.Promote(reconciler.UniversalBucket(), impl.MaybeEnqueueBucketKey); err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ func TestApply_Containers(t *testing.T) {
 				if want := canonical(t, fmt.Sprintf(format, test.do)); text != want {
 					t.Errorf("after Apply:\n%s\nwant:\n%s\nReason: %s", text, want, test.reason)
 				}
-				var want []string
+				want := make([]string, 0, len(test.want))
 				for _, v := range test.want {
 					want = append(want, hashOf(v))
 				}
@@ -127,16 +127,21 @@ func TestApply_Containers(t *testing.T) {
 				if again := bindings.Apply(read(t, PodTemplate, after), true, "b"); len(again.Changes) != 0 {
 					t.Errorf("a second time changes %v", again.Changes)
 				}
-				for opted, undone := range map[string]Result{
-					"out": bindings.Apply(read(t, PodTemplate, after), false, "b"), "in": Of(deployments, nil).Apply(read(t, PodTemplate, after), true, "b"),
-				} {
-					text, m := plain(t, patched(t, undone.Patch(), after))
-					if want := canonical(t, fmt.Sprintf(format, test.undo)); text != want || m != nil {
-						t.Errorf("without the binding, opted %s:\n%s\nwant:\n%s\nmark: %v, reason: %s", opted, text, want, m, test.reason)
-					}
-				}
+				expectUndone(t, after, canonical(t, fmt.Sprintf(format, test.undo)), bindings)
 			}
 		})
+	}
+}
+
+// expectUndone checks that an object loses its variable and its mark when it opts out, and when the binding is deleted.
+func expectUndone(t *testing.T, object, want string, bindings *Bindings) {
+	t.Helper()
+	for opted, undone := range map[string]Result{
+		"out": bindings.Apply(read(t, PodTemplate, object), false, "b"), "in": Of(deployments, nil).Apply(read(t, PodTemplate, object), true, "b"),
+	} {
+		if text, m := plain(t, patched(t, undone.Patch(), object)); text != want || m != nil {
+			t.Errorf("without the binding, opted %s:\n%s\nwant:\n%s\nmark: %v", opted, text, want, m)
+		}
 	}
 }
 

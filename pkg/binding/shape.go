@@ -132,7 +132,7 @@ type Job struct {
 
 // DeepCopyObject implements runtime.Object.
 func (j *Job) DeepCopyObject() runtime.Object {
-	return &Job{WithPod: *j.WithPod.DeepCopy(), Status: *j.Status.DeepCopy()}
+	return &Job{WithPod: *j.DeepCopy(), Status: *j.Status.DeepCopy()}
 }
 
 // Finished reports whether an object is a Job that has completed or failed, so that nothing is going to run with its variables.

@@ -172,9 +172,9 @@ func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (list runtime.Object, err error) {
 			err = f.persist(ctx, gvr, e, func() error {
 				list, err = resource.List(ctx, options)
-				return err
+				return err //nolint:wrapcheck // the reflector tells its errors apart by their type
 			})
-			return list, err
+			return list, err //nolint:wrapcheck // as above
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (w watch.Interface, err error) {
 			switch streams := options.SendInitialEvents != nil; {
@@ -182,15 +182,15 @@ func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
 				// An open stream does not prove that objects can be read. A list followed by a watch does.
 				return nil, errListFirst
 			case streams:
-				return resource.Watch(ctx, options)
+				return resource.Watch(ctx, options) //nolint:wrapcheck // as above
 			}
 			if err = f.persist(ctx, gvr, e, func() error {
 				w, err = resource.Watch(ctx, options)
-				return err
+				return err //nolint:wrapcheck // as above
 			}); err == nil {
 				f.update(gvr, e, func() { e.err = nil })
 			}
-			return w, err
+			return w, err //nolint:wrapcheck // as above
 		},
 	}, f.client), &unstructured.Unstructured{}, cache.SharedIndexInformerOptions{
 		ResyncPeriod:      controller.DefaultResyncPeriod,
@@ -224,7 +224,7 @@ func (f *Factory) persist(ctx context.Context, gvr schema.GroupVersionResource, 
 		// For an expired version the reflector has to choose another one.
 		if err = request(); err == nil || ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 			apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
-			return true, nil
+			return true, nil //nolint:nilerr // the caller has it
 		}
 		failures++
 		f.update(gvr, e, func() {

@@ -58,8 +58,9 @@ func (e *NotServedError) Error() string {
 
 // Finder maps a kind to the resource that serves it. Use NewFinder. It may be used by several goroutines.
 type Finder struct {
-	crds cache.Indexer
 	*discoverer
+
+	crds cache.Indexer
 }
 
 // NewFinder returns a Finder over the cache of an informer of CRDs, to which it adds the indexes that it needs, unless

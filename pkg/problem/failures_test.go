@@ -9,14 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
@@ -113,7 +113,7 @@ func TestOutcome_FailureLasts_BacksOffExponentially(t *testing.T) {
 func TestOutcome_ManyObjectsFail_AnotherIsRetriedAtOnce(t *testing.T) {
 	f, _ := newFailures()
 	for i := range 10_000 {
-		f.Outcome(object(fmt.Sprint(i)), Failed("R", errInternal))
+		_ = f.Outcome(object(strconv.Itoa(i)), Failed("R", errInternal))
 	}
 	if got := after(t, f.Outcome(object("another"), Failed("R", errInternal))); got != FirstRecheck {
 		t.Errorf("it is retried after %s, want %s", got, FirstRecheck)

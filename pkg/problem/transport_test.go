@@ -8,9 +8,9 @@ package problem
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -31,7 +31,7 @@ func throttling(t *testing.T, seconds int, contentType string, body any, wrap ..
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		requests.Add(1)
 		w.Header().Set("Content-Type", contentType)
-		w.Header().Set("Retry-After", fmt.Sprint(seconds))
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
 		w.WriteHeader(http.StatusTooManyRequests)
 		if text, ok := body.(string); ok {
 			_, _ = w.Write([]byte(text))
@@ -53,7 +53,7 @@ func throttling(t *testing.T, seconds int, contentType string, body any, wrap ..
 
 func create(ctx context.Context, client kubernetes.Interface) error {
 	_, err := client.CoreV1().ConfigMaps("ns").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
-	return err //nolint:wrapcheck // for a test
+	return err
 }
 
 func TestTransport_RetryAfter_IsLeftToTheBackOff(t *testing.T) {

@@ -225,7 +225,7 @@ func TestInstrument_ReconciliationTracksAnother_FormerTargetIsForgotten(t *testi
 		}
 	}
 	for name, want := range map[string]int{"first": 0, "second": 1} {
-		changed := thing(name, "1").(*corev1.ConfigMap) //nolint:forcetypeassert // it is one
+		changed := thing(name, "1").(*corev1.ConfigMap)
 		changed.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
 		if got := impl.Tracker.GetObservers(changed); len(got) != want {
 			t.Errorf("%s is observed by %v, want %d", name, got, want)
@@ -258,7 +258,7 @@ func TestInstrument_NotUrgent_WaitsOutsideTheQueue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				impl, wakes := newController(t, nil)
-				observed := impl.Reconciler.(*observedLeader) //nolint:forcetypeassert // Instrument makes it of a leader
+				observed := impl.Reconciler.(*observedLeader)
 				observed.leader.(*leader).PromoteFunc = func(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 					enqueue(b, named("later"))
 					return nil
@@ -295,7 +295,7 @@ func TestInstrument_NotUrgent_WaitsOutsideTheQueue(t *testing.T) {
 }
 
 func promote(_ *Wakes, impl *controller.Impl) {
-	promoted := impl.Reconciler.(reconciler.LeaderAware) //nolint:forcetypeassert // it is a leader
+	promoted := impl.Reconciler.(reconciler.LeaderAware)
 	if err := promoted.Promote(reconciler.UniversalBucket(), impl.MaybeEnqueueBucketKey); err != nil {
 		panic(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -159,7 +160,7 @@ func TestTracker_ReferenceChangesOften_IsForgotten(t *testing.T) {
 	selectors := []tracker.Reference{byLabel("even"), byLabel("odd")}
 	for i := range 200_000 {
 		// Few labels, because parsing a selector takes long.
-		reconcile(t, tr, "a", nil, byName(fmt.Sprint(i)), selectors[i%len(selectors)])
+		reconcile(t, tr, "a", nil, byName(strconv.Itoa(i)), selectors[i%len(selectors)])
 		if len(tr.observers[named("a")].references) != 2 || len(tr.named) != 1 || len(tr.selecting) != 1 {
 			t.Fatalf("after %d changes %d references are kept", i, len(tr.observers[named("a")].references))
 		}
@@ -185,13 +186,13 @@ func TestTracker_ObserversAreDeleted_OnlyTheirReferencesAreVisited(t *testing.T)
 	const objects = 20_000
 	tr, _ := newTracker()
 	for i := range objects {
-		reconcile(t, tr, fmt.Sprint(i), nil, byName(fmt.Sprint(i)), byLabel("x"))
+		reconcile(t, tr, strconv.Itoa(i), nil, byName(strconv.Itoa(i)), byLabel("x"))
 	}
 	for i := range objects {
-		if n := len(tr.observers[named(fmt.Sprint(i))].references); n != 2 {
+		if n := len(tr.observers[named(strconv.Itoa(i))].references); n != 2 {
 			t.Fatalf("a deletion visits %d references, want 2", n)
 		}
-		tr.OnDeletedObserver(object(fmt.Sprint(i)))
+		tr.OnDeletedObserver(object(strconv.Itoa(i)))
 		if len(tr.observers) != objects-1-i || len(tr.named) != objects-1-i {
 			t.Fatalf("after %d deletions %d objects are left", i+1, len(tr.observers))
 		}

@@ -75,7 +75,7 @@ func (k *keys) configure(config *tls.Config) func(*tls.ClientHelloInfo) (*tls.Co
 	return func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		bundle := k.data(clientCA)
 		if len(bundle) == 0 {
-			return nil, nil //nolint:nilnil // that is how to keep the config
+			return nil, nil // The config is kept.
 		}
 		asking := config.Clone()
 		asking.ClientAuth, asking.ClientCAs = tls.VerifyClientCertIfGiven, x509.NewCertPool()

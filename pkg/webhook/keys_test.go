@@ -111,7 +111,7 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 			config.GetConfigForClient = keys.configure(config)
 			server := newServer(config, (&Server{handlers: handlers}).handler(ctx, next, keys))
 			server.ErrorLog = log.New(io.Discard, "", 0)
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,8 +9,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -185,10 +187,8 @@ func (w *world) revision(t *testing.T, ref harness.Ref, number int64) {
 			t.Fatal(err)
 		}
 		rs := &appsv1.ReplicaSet{ObjectMeta: meta(o), Spec: appsv1.ReplicaSetSpec{Replicas: new(int32), Selector: typed.Spec.Selector, Template: typed.Spec.Template}}
-		for key, value := range o.GetAnnotations() {
-			rs.Annotations[key] = value
-		}
-		rs.Annotations["deployment.kubernetes.io/revision"] = fmt.Sprint(number)
+		maps.Copy(rs.Annotations, o.GetAnnotations())
+		rs.Annotations["deployment.kubernetes.io/revision"] = strconv.FormatInt(number, 10)
 		_, err = w.Kube.AppsV1().ReplicaSets(w.ns).Create(t.Context(), rs, metav1.CreateOptions{})
 	} else {
 		template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")

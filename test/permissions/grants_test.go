@@ -83,10 +83,9 @@ func granted(t *testing.T) []grant {
 	return slices.DeleteFunc(grantsOf(t, "../../config/*.yaml"), func(g grant) bool { return g.aggregated })
 }
 
-// grantsOf reads every grant of the manifests that match the patterns.
-func grantsOf(t *testing.T, patterns ...string) []grant {
+// rolesOf reads the roles by their keys, and their bindings, of the manifests that match the patterns.
+func rolesOf(t *testing.T, patterns ...string) (map[string]rbacv1.ClusterRole, []rbacv1.RoleBinding) {
 	t.Helper()
-	var grants []grant
 	roles, bindings := map[string]rbacv1.ClusterRole{}, []rbacv1.RoleBinding{}
 	for _, pattern := range patterns {
 		files, err := filepath.Glob(pattern)
@@ -117,6 +116,14 @@ func grantsOf(t *testing.T, patterns ...string) []grant {
 			}
 		}
 	}
+	return roles, bindings
+}
+
+// grantsOf reads every grant of the manifests that match the patterns.
+func grantsOf(t *testing.T, patterns ...string) []grant {
+	t.Helper()
+	var grants []grant
+	roles, bindings := rolesOf(t, patterns...)
 	for _, b := range bindings {
 		key := roleKey(b.RoleRef.Kind, b.Namespace, b.RoleRef.Name)
 		bound, ok := roles[key]

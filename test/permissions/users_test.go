@@ -8,6 +8,7 @@ package permissions
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,10 +25,7 @@ import (
 // user returns access to the API server as a user to whom a RoleBinding in the namespace grants these ClusterRoles, and nothing else does.
 func user(t *testing.T, env *harness.Env, namespace string, clusterRoles ...string) *rest.Config {
 	t.Helper()
-	name := "user-of-" + namespace
-	for _, role := range clusterRoles {
-		name += "-" + role
-	}
+	name := "user-of-" + namespace + "-" + strings.Join(clusterRoles, "-")
 	for _, role := range clusterRoles {
 		_, err := env.Kube.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: name + "-as-" + role},

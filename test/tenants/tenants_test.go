@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -186,7 +187,7 @@ func (w *tenant) served(t *testing.T) {
 
 // service is the manifest of an AddressableService with the class and the finalizer that admission sets.
 func service(name, ref string, more ...string) string {
-	manifest := fmt.Sprintf(`
+	return fmt.Sprintf(`
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata:
@@ -196,11 +197,8 @@ metadata:
 spec:
   visibility: ClusterLocal
   ref: %s
-`, name, ref)
-	for _, line := range more {
-		manifest += "  " + line + "\n"
-	}
-	return manifest
+  %s
+`, name, ref, strings.Join(more, "\n  "))
 }
 
 // bind is the manifest of an AddressBinding of the AddressableService address.

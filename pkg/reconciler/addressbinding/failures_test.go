@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -216,9 +217,9 @@ func TestMemory_NothingOfSubjectsIsKept(t *testing.T) {
 	w, a := newWritten(clock), newAttempts(clock)
 	for i := range 10_000 {
 		subject := deployment(fmt.Sprint("d", i))
-		subject.SetUID(types.UID(fmt.Sprint(i)))
+		subject.SetUID(types.UID(strconv.Itoa(i)))
 		w.record(subject)
-		a.made(fmt.Sprint(i), nil)
+		a.made(strconv.Itoa(i), nil)
 	}
 	clock.Step(2*problem.LastRecheck + time.Second)
 	w.record(deployment("d"))

@@ -224,34 +224,37 @@ func (w *world) sync(t testing.TB) {
 	for _, obj := range w.bindings.List() {
 		ab := obj.(*v1.AddressBinding)
 		for _, gvk := range append([]schema.GroupVersionKind{subjectKind(ab)}, recordedKinds(ab)...) {
-			w.await(t, func() (bool, error) {
-				served, err := w.inner.kinds.Find(gvk)
-				if errors.Is(err, kinds.ErrNotKnown) || err != nil {
-					return !errors.Is(err, kinds.ErrNotKnown), nil
-				}
-				if _, listable := subjectLists[served.Resource]; !listable {
-					return true, nil
-				}
-				lister, err := w.inner.subjects[binding.ShapeOf(gvk.GroupKind(), served.Labels)].Lister(served.Resource)
-				if err != nil {
-					return !errors.Is(err, duckinformer.ErrNotSynced), nil
-				}
-				live, err := w.dynamic.Tracker().List(served.Resource, gvk, ns)
-				if err != nil {
-					return false, err
-				}
-				items := live.(*unstructured.UnstructuredList).Items
-				for i := range items {
-					obj, err := lister.ByNamespace(ns).Get(items[i].GetName())
-					if err != nil || obj.(metav1.Object).GetResourceVersion() != items[i].GetResourceVersion() {
-						return false, nil
-					}
-				}
-				all, err := lister.ByNamespace(ns).List(labels.Everything())
-				return len(all) == len(items), err
-			})
+			w.await(t, func() (bool, error) { return w.synced(gvk) })
 		}
 	}
+}
+
+// synced reports whether the cache of a kind has what the server has, or cannot have it.
+func (w *world) synced(gvk schema.GroupVersionKind) (bool, error) {
+	served, err := w.inner.kinds.Find(gvk)
+	if errors.Is(err, kinds.ErrNotKnown) || err != nil {
+		return !errors.Is(err, kinds.ErrNotKnown), nil
+	}
+	if _, listable := subjectLists[served.Resource]; !listable {
+		return true, nil
+	}
+	lister, err := w.inner.subjects[binding.ShapeOf(gvk.GroupKind(), served.Labels)].Lister(served.Resource)
+	if err != nil {
+		return !errors.Is(err, duckinformer.ErrNotSynced), nil
+	}
+	live, err := w.dynamic.Tracker().List(served.Resource, gvk, ns)
+	if err != nil {
+		return false, err
+	}
+	items := live.(*unstructured.UnstructuredList).Items
+	for i := range items {
+		obj, err := lister.ByNamespace(ns).Get(items[i].GetName())
+		if err != nil || obj.(metav1.Object).GetResourceVersion() != items[i].GetResourceVersion() {
+			return false, nil //nolint:nilerr // the cache does not have it yet
+		}
+	}
+	all, err := lister.ByNamespace(ns).List(labels.Everything())
+	return len(all) == len(items), err
 }
 
 func recordedKinds(ab *v1.AddressBinding) []schema.GroupVersionKind {

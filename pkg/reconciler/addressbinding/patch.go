@@ -150,7 +150,7 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, s
 	}
 	answer, err := r.dynamic.Resource(k.Resource).Namespace(s.GetNamespace()).Patch(ctx, s.GetName(),
 		types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: binding.FieldManager})
-	_, hasStatus := err.(apierrors.APIStatus) //nolint:errorlint // client-go does not wrap them
+	_, hasStatus := err.(apierrors.APIStatus)
 	switch {
 	case apierrors.IsNotFound(err):
 		s.object = nil
@@ -180,7 +180,7 @@ func isConcurrent(err error) bool {
 	if apierrors.IsConflict(err) {
 		return true
 	}
-	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // client-go does not wrap them
+	status, ok := err.(apierrors.APIStatus)
 	if !ok || !apierrors.IsInvalid(err) {
 		return false
 	}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -306,7 +307,7 @@ func TestFinalize_RemovesWhatNoOtherBindingWants(t *testing.T) {
 }
 
 func TestFinalize_KindCannotBeRead(t *testing.T) {
-	forbidden := apierrors.NewForbidden(deploymentsResource, "", fmt.Errorf("no"))
+	forbidden := apierrors.NewForbidden(deploymentsResource, "", errors.New("no"))
 	toDuck := withSubject("example.com/v1", "Duck", "k")
 	for name, test := range map[string]struct {
 		binding *v1.AddressBinding

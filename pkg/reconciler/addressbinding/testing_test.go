@@ -70,11 +70,6 @@ func bySelector(ab *v1.AddressBinding) {
 
 func withVariable(name string) mod { return func(ab *v1.AddressBinding) { ab.Spec.Variable = name } }
 
-// unservedVersion is one of Deployments that the cluster does not have.
-func unservedVersion(ab *v1.AddressBinding) { ab.Spec.Subject.APIVersion = "apps/v2" }
-
-func withoutFinalizer(ab *v1.AddressBinding) { ab.Finalizers = nil }
-
 func beingDeleted(ab *v1.AddressBinding) {
 	ab.DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }

@@ -137,7 +137,7 @@ const hopsAnnotationKey = samples.GroupName + "/hops"
 // Hops returns through how many AddressableServices the reference led to the addresses.
 func (s *AddressableServiceStatus) Hops() int {
 	// Only SetHops writes it; a value that is no number counts as absent.
-	hops, _ := strconv.Atoi(s.Annotations[hopsAnnotationKey]) //nolint:errcheck // see above
+	hops, _ := strconv.Atoi(s.Annotations[hopsAnnotationKey])
 	return hops
 }
 
