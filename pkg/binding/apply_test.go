@@ -7,6 +7,7 @@ package binding
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,11 +112,7 @@ func TestApply_Containers(t *testing.T) {
 				if want := canonical(t, fmt.Sprintf(format, test.do)); text != want {
 					t.Errorf("after Apply:\n%s\nwant:\n%s\nReason: %s", text, want, test.reason)
 				}
-				want := make([]string, 0, len(test.want))
-				for _, v := range test.want {
-					want = append(want, hashOf(v))
-				}
-				if got := m["c"]["K"]; strings.Join(got, ",") != strings.Join(want, ",") {
+				if got, want := m["c"]["K"], hashesOf(test.want); !slices.Equal(got, want) {
 					t.Errorf("the mark lists %v, want %v\nReason: %s", got, want, test.reason)
 				}
 				if (len(result.Changes) == 0) != test.changeless || (len(result.Patch()) == 0) != test.changeless {
@@ -131,6 +128,14 @@ func TestApply_Containers(t *testing.T) {
 			}
 		})
 	}
+}
+
+func hashesOf(values []string) []string {
+	hashes := make([]string, 0, len(values))
+	for _, v := range values {
+		hashes = append(hashes, hashOf(v))
+	}
+	return hashes
 }
 
 // expectUndone checks that an object loses its variable and its mark when it opts out, and when the binding is deleted.

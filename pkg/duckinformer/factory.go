@@ -182,7 +182,7 @@ func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
 				// An open stream does not prove that objects can be read. A list followed by a watch does.
 				return nil, errListFirst
 			case streams:
-				return resource.Watch(ctx, options) //nolint:wrapcheck // as above
+				return resource.Watch(ctx, options)
 			}
 			if err = f.persist(ctx, gvr, e, func() error {
 				w, err = resource.Watch(ctx, options)

@@ -159,7 +159,7 @@ func TestGuard_CauseOfRefusalsEnds_AllObjectsAreEnqueued(t *testing.T) {
 }
 
 func TestGuard_Demoted_ForgetsItsObjects(t *testing.T) {
-	guard, _, f, _, _ := guarded(func(string) error { return errForbidden })
+	guard, _, f, _, _ := guarded(func(string) error { return errForbidden }) //nolint:dogsled // the rest is for other tests
 	_ = guard.Reconcile(t.Context(), "ns/a")
 	guard.Demote(reconciler.UniversalBucket())
 	if len(f.objects) != 0 || len(f.refused) != 0 {

@@ -121,20 +121,28 @@ const (
 func TestDefaulting_PatchesOnlyWhatSetDefaultsChanges(t *testing.T) {
 	impl := newDefaulting(t)
 	for name, tc := range map[string]struct{ version, kind, sent, want string }{
-		"required fields are left out": {"v1", "AddressableService",
+		"required fields are left out": {
+			"v1", "AddressableService",
 			`{"metadata":{},"spec":{"ref":{"kind":"Service"},"ports":[{"port":80}]}}`,
-			`{"metadata":{` + classed + `},"spec":{"ref":{"kind":"Service"},"ports":[{"port":80}],"visibility":"ClusterLocal"}}`},
+			`{"metadata":{` + classed + `},"spec":{"ref":{"kind":"Service"},"ports":[{"port":80}],"visibility":"ClusterLocal"}}`,
+		},
 		"everything is left out": {"v1", "AddressableService", `{}`, `{"metadata":{` + classed + `},"spec":{"visibility":"ClusterLocal"}}`},
 		"at an older version":    {"v1alpha1", "AddressableService", `{"metadata":{},"spec":{}}`, `{"metadata":{` + classed + `},"spec":{}}`},
-		"empty strings": {"v1", "AddressableService",
+		"empty strings": {
+			"v1", "AddressableService",
 			`{"metadata":{},"spec":{"ref":{"namespace":""},"visibility":null}}`,
-			`{"metadata":{` + classed + `},"spec":{"ref":{"namespace":""},"visibility":"ClusterLocal"}}`},
-		"fields of a later release": {"v1", "AddressableService",
+			`{"metadata":{` + classed + `},"spec":{"ref":{"namespace":""},"visibility":"ClusterLocal"}}`,
+		},
+		"fields of a later release": {
+			"v1", "AddressableService",
 			`{"metadata":{"later":1},"spec":{"later":{"a":[1]},"ref":{"later":""},"ports":[{"later":true}]},"status":{"later":null}}`,
 			`{"metadata":{"later":1,` + classed + `},"spec":{"later":{"a":[1]},"ref":{"later":""},"ports":[{"later":true}],` +
-				`"visibility":"ClusterLocal"},"status":{"later":null}}`},
-		"another kind": {"v1", "AddressBinding", `{"metadata":{"namespace":"ns"}}`,
-			`{"metadata":{"namespace":"ns",` + finalizer + `},"spec":{"subject":{"namespace":"ns"},"variable":"K_ADDRESS"}}`},
+				`"visibility":"ClusterLocal"},"status":{"later":null}}`,
+		},
+		"another kind": {
+			"v1", "AddressBinding", `{"metadata":{"namespace":"ns"}}`,
+			`{"metadata":{"namespace":"ns",` + finalizer + `},"spec":{"subject":{"namespace":"ns"},"variable":"K_ADDRESS"}}`,
+		},
 		"a kind without rules": {"v1alpha1", "SimpleDeployment", `{"spec":{}}`, `{"spec":{}}`},
 		// The schema rejects these, and says which type is expected.
 		"a wrong type":      {"v1", "AddressableService", `{"spec":{"ports":[{"port":"80"}]}}`, `{"spec":{"ports":[{"port":"80"}]}}`},

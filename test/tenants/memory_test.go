@@ -55,10 +55,12 @@ var growthAttacks = []struct {
 	{"SubjectsThatChange", addressed + "---" + bind("it", "EVIL", toWork), func(ctx context.Context, w *tenant, n int) error {
 		return w.change(ctx, addressBindings, fmt.Sprintf(`{"spec": {"subject": {"name": "work-%d"}}}`, n))
 	}},
-	{"SelectorsThatChange", addressed + "---" + bind("it", "EVIL", "{apiVersion: apps/v1, kind: Deployment, selector: {}}"),
+	{
+		"SelectorsThatChange", addressed + "---" + bind("it", "EVIL", "{apiVersion: apps/v1, kind: Deployment, selector: {}}"),
 		func(ctx context.Context, w *tenant, n int) error {
 			return w.change(ctx, addressBindings, fmt.Sprintf(`{"spec": {"subject": {"selector": {"matchLabels": {"app": "work-%d"}}}}}`, n))
-		}},
+		},
+	},
 	{"ImagesThatChange", deployment("it"), func(ctx context.Context, w *tenant, n int) error {
 		return w.change(ctx, simpleDeployments, fmt.Sprintf(`{"spec": {"image": "image-%d", "replicas": 0}}`, n))
 	}},

@@ -117,7 +117,8 @@ var builtIn = []*metav1.APIResourceList{{
 	GroupVersion: "apps/v1", APIResources: []metav1.APIResource{
 		{Name: "deployments/status", Kind: "Deployment", Namespaced: true},
 		{Name: "deployments", Kind: "Deployment", Namespaced: true},
-		{Name: "statefulsets", Kind: "StatefulSet", Namespaced: true}, {Name: "replicasets", Kind: "ReplicaSet", Namespaced: true},
+		{Name: "statefulsets", Kind: "StatefulSet", Namespaced: true},
+		{Name: "replicasets", Kind: "ReplicaSet", Namespaced: true},
 	},
 }, {
 	GroupVersion: "batch/v1", APIResources: []metav1.APIResource{
