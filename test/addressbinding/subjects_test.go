@@ -164,8 +164,14 @@ func without(t *testing.T, o *unstructured.Unstructured, variable string) map[st
 	o.SetManagedFields(nil)
 	o.SetGeneration(0)
 	o.SetResourceVersion("")
-	if annotations := o.GetAnnotations(); variable != "" {
+	annotations := o.GetAnnotations()
+	if variable != "" {
 		delete(annotations, samples.BoundVariablesAnnotationKey)
+	}
+	if len(annotations) == 0 {
+		// Custom resources keep the map that the mark was in.
+		unstructured.RemoveNestedField(o.Object, "metadata", "annotations")
+	} else {
 		o.SetAnnotations(annotations)
 	}
 	for _, field := range []string{"initContainers", "containers"} {
