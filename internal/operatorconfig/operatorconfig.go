@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
@@ -81,9 +82,18 @@ func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
 	return parsed, nil
 }
 
+// loggingKeys are the keys of config-logging, with the log levels of the processes that read it.
+var loggingKeys = []string{"loglevel.controller", "loglevel.webhook", "zap-logger-config"}
+
 // newLogging also checks that a logger can be made. Otherwise the processes would
-// start with a format of their own choice, and only say so in their logs.
+// start with a format of their own choice, and only say so in their logs. It rejects
+// unknown keys, because a misspelled log level would have no effect.
 func newLogging(cm *corev1.ConfigMap) (*logging.Config, error) {
+	for key := range cm.Data {
+		if key != configmap.ExampleKey && !slices.Contains(loggingKeys, key) {
+			return nil, fmt.Errorf("unknown key; the keys are %s", strings.Join(loggingKeys, ", "))
+		}
+	}
 	parsed, err := logging.NewConfigFromConfigMap(cm)
 	if err != nil || parsed.LoggingConfig == "" {
 		return parsed, err //nolint:wrapcheck // namingKey does

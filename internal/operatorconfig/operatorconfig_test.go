@@ -176,7 +176,9 @@ func TestRefusalsNameTheConfigMapAndTheKey(t *testing.T) {
 		want      string
 	}{
 		"one bad key":             {"config-observability", map[string]string{"metrics-protocol": "pigeon"}, `metrics-protocol: unsupported protocol "pigeon"`},
-		"a bad key beside others": {"config-logging", map[string]string{"loglevel.a": "info", "loglevel.b": "chatty", "zap-logger-config": "{}"}, "loglevel.b: invalid logging level: chatty"},
+		"a bad key beside others": {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.webhook": "chatty", "zap-logger-config": "{}"}, "loglevel.webhook: invalid logging level: chatty"},
+		"unknown process":         {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.controler": "debug"}, "loglevel.controler: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
+		"level of no process":     {"config-logging", map[string]string{"loglevel": "debug"}, "loglevel: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
 		"lease too short":         {"config-leader-election", map[string]string{"lease-duration": "5s"}, "lease-duration: "},
 		"no room for writes":      {"config-leader-election", map[string]string{"lease-duration": "12s", "renew-deadline": "10s", "retry-period": "1s"}, "lease-duration: "},
 		"too many":                {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "11"}, "buckets: must be a number from 1 to 10, not 11"},

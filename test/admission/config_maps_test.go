@@ -46,6 +46,8 @@ var settings = []struct {
 	{"config-logging", "zap-logger-config", `{"encoding": "console"}`, nil},
 	{"config-logging", "loglevel.controller", "chatty", []string{"loglevel.controller: ", "chatty"}},
 	{"config-logging", "loglevel.controller", "debug", nil},
+	{"config-logging", "loglevel.controler", "debug", []string{"loglevel.controler: unknown key; the keys are loglevel.controller, loglevel.webhook, "}},
+	{"config-logging", "loglevel", "debug", []string{"loglevel: unknown key; the keys are "}},
 
 	{"config-leader-election", "lease-duration", "soon", []string{"lease-duration: ", "soon"}},
 	{"config-leader-election", "lease-duration", "20s", nil},

@@ -204,9 +204,9 @@ func TestSetConfigRestores(t *testing.T) {
 	ref := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Namespace: env.SystemNamespace, Name: "config-logging"}
 	before := env.Await(t, ref, harness.Exists)
 	t.Run("changed", func(t *testing.T) {
-		env.SetConfig(t, ref.Name, map[string]string{"loglevel.harness": "debug"})
+		env.SetConfig(t, ref.Name, map[string]string{"loglevel.controller": "debug"})
 		changed := env.Await(t, ref, harness.Exists)
-		if got, _, _ := unstructured.NestedString(changed.Object, "data", "loglevel.harness"); got != "debug" {
+		if got, _, _ := unstructured.NestedString(changed.Object, "data", "loglevel.controller"); got != "debug" {
 			t.Errorf("got %q, want the new value", got)
 		}
 	})
