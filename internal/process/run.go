@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/retry"
 
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -73,6 +74,9 @@ func runAll(ctx context.Context, component string, settings Settings, ctors []in
 	if cfg.QPS == 0 {
 		cfg.QPS = unlimited
 	}
+	// The generated reconcilers repeat a status update that meets a conflict, with the live object. If that one does, too, the
+	// back-off of package problem decides: client-go would send five requests at once, every time.
+	retry.DefaultRetry.Steps = 2
 
 	readiness := &Readiness{}
 	readiness.Set(cachesSynced, false)

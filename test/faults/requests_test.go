@@ -122,7 +122,7 @@ var requests = []request{{
 	match: inScene("update", "addressbindings/status"), provoke: patch(theService, `{"spec": {"path": "/new"}}`),
 	right: func(t *testing.T, s *scene) {
 		reaches(theDeployment, bound("/new"))(t, s)
-		reaches(theBinding, harness.Ready)(t, s)
+		reaches(theBinding, harness.HasCondition("SubjectsBound", "True", ""))(t, s)
 	},
 }, {
 	name:  "AddressBinding_PatchSubjectAtTheEnd",

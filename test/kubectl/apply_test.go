@@ -129,7 +129,7 @@ func TestApplyRefusesATypo(t *testing.T) {
 			_, err := u.input(t, strings.Replace(subject, "path:", "pth:", 1), args...)
 			checkSays(t, err, "pth")
 			_, err = u.input(t, strings.Replace(subject, "/old", "old", 1), args...)
-			checkSays(t, err, "spec.path", "should match")
+			checkSays(t, err, "spec.path", "must start with a slash")
 			u.env.Await(t, u.ref(), harness.Gone)
 		})
 	}
