@@ -14,6 +14,8 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -142,7 +144,7 @@ func isIncluded(old, object map[string]string) (included, known bool) {
 	}
 }
 
-// try applies a patch as the API server does.
+// try applies a patch as the API server does, and checks what it would reject: all annotations of an object together have a limit.
 func try(patch duck.JSONPatch, object []byte) error {
 	raw, err := patch.MarshalJSON()
 	if err != nil {
@@ -152,8 +154,16 @@ func try(patch duck.JSONPatch, object []byte) error {
 	if err != nil {
 		return fmt.Errorf("reading the patch: %w", err)
 	}
-	if _, err := decoded.Apply(object); err != nil {
+	patched, err := decoded.Apply(object)
+	if err != nil {
 		return fmt.Errorf("the patch does not apply: %w", err)
+	}
+	var result metav1.PartialObjectMetadata
+	if err := json.Unmarshal(patched, &result); err != nil {
+		return fmt.Errorf("reading the patched object: %w", err)
+	}
+	if err := validation.ValidateAnnotationsSize(result.Annotations); err != nil {
+		return fmt.Errorf("there is no room for the mark: %w", err)
 	}
 	return nil
 }

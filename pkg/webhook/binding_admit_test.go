@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
@@ -97,6 +98,10 @@ func TestAdmit_Subjects(t *testing.T) {
 		})},
 		"a controlled one with a copy of the mark": {reason: "Its owner would revert it.", request: request(`"app":"b"`, bound, func(r *admissionv1.AdmissionRequest) {
 			r.Object = raw(strings.Replace(string(r.Object.Raw), `"name":"it"`, `"name":"it","ownerReferences":[{"controller":true}]`, 1))
+		})},
+		"one without room for the mark": {reason: "The API server would reject it.", request: request(a, "", func(r *admissionv1.AdmissionRequest) {
+			annotations := fmt.Sprintf(`"name":"it","annotations":{"full":%q}`, strings.Repeat("x", validation.TotalAnnotationSizeLimitB-len("full")))
+			r.Object = raw(strings.Replace(string(r.Object.Raw), `"name":"it"`, annotations, 1))
 		})},
 		"one that has its own":       {reason: "It is never taken.", request: request(a, `,"env":[{"name":"K_ADDRESS","value":"mine"}]`)},
 		"one that nobody chooses":    {reason: "It is no subject.", request: request(`"app":"b"`, "")},
