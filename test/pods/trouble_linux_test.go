@@ -43,7 +43,7 @@ func TestASyntaxErrorInAConfigMapIsToldByThePods(t *testing.T) {
 				return fmt.Errorf("there are %d", len(pods))
 			}
 			for i := range pods {
-				if err := tells(&pods[i], told, "unclosed action"); err != nil {
+				if err := tells(&pods[i], told, "the placeholders are"); err != nil {
 					return fmt.Errorf("%s: %w", pods[i].Name, err)
 				}
 			}
