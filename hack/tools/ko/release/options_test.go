@@ -86,19 +86,25 @@ func TestVersionAndDateAreTheCommits(t *testing.T) {
 	}
 }
 
+// tree has a file in each folder that is released, a manifest, and more files.
+func tree(manifest string, more map[string]string) map[string]string {
+	files := map[string]string{
+		"config/a.yaml": manifest, "post-install/a": "", "kustomize/a": "", "samples/a": "", "monitoring/a": "", "LICENSE": "",
+	}
+	maps.Copy(files, more)
+	return files
+}
+
 func TestWhatCannotBeReleasedIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string
 	}{
 		"NoManifests": {nil, "reading config: "},
-		"NoImages":    {map[string]string{"config/a.yaml": "kind: A", "post-install/a": "", "kustomize/a": "", "samples/a": "", "LICENSE": ""}, "no manifest has an image in ko's form"},
-		"NoKoConfig": {
-			map[string]string{"config/a.yaml": "image: ko://example.com/cmd", "post-install/a": "", "kustomize/a": "", "samples/a": "", "LICENSE": ""}, "reading how images are built",
-		},
+		"NoImages":    {tree("kind: A", nil), "no manifest has an image in ko's form"},
+		"NoKoConfig":  {tree("image: ko://example.com/cmd", nil), "reading how images are built"},
 		"BadKoConfig": {
-			map[string]string{"config/a.yaml": "image: ko://example.com/cmd", "post-install/a": "", "kustomize/a": "", "samples/a": "", "LICENSE": "", ".ko.yaml": "a: b"},
-			".ko.yaml: defaultPlatforms: at least one is needed",
+			tree("image: ko://example.com/cmd", map[string]string{".ko.yaml": "a: b"}), ".ko.yaml: defaultPlatforms: at least one is needed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
