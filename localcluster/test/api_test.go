@@ -7,6 +7,7 @@ package test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -217,11 +218,18 @@ func TestQuotasAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	create := func(ctx context.Context, name string) error {
-		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod(name), metav1.CreateOptions{})
+	create := func(ctx context.Context, name string, dryRun ...string) error {
+		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod(name), metav1.CreateOptions{DryRun: dryRun})
 		return err
 	}
 	eventually(t, "the Pod that the quota allows", func(ctx context.Context) error { return create(ctx, "first") })
+	// Admission learns of a new quota by a watch, and admits everything before.
+	eventually(t, "admission knows the quota", func(ctx context.Context) error {
+		if err := create(ctx, "second", metav1.DryRunAll); !apierrors.IsForbidden(err) {
+			return errors.Join(errors.New("a Pod beyond the quota is admitted"), err)
+		}
+		return nil
+	})
 	if err := create(t.Context(), "second"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: one") {
 		t.Errorf("a Pod beyond the quota: %v", err)
 	}
