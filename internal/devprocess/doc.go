@@ -10,7 +10,7 @@ SPDX-License-Identifier: Apache-2.0
 // # What a process gets
 //
 //   - its arguments and environment as the container declares them: plain values, fieldRef, resourceFieldRef
-//     (limits), configMapKeyRef, secretKeyRef and envFrom, with $(NAME) expanded. They are read anew at every start, as for a new Pod;
+//     (limits), configMapKeyRef, secretKeyRef and envFrom, with $(NAME) expanded. They are read again at every start, as for a new Pod;
 //   - KUBECONFIG, a file with the token of the Pod's service account. The token is a real one (TokenRequest) and is
 //     renewed in place, so that a process may do exactly what the roles of its account grant;
 //   - a free local port for each containerPort. An environment variable whose value is the number of a containerPort

@@ -207,7 +207,7 @@ func (l *Leader) rival(leases map[string]*coordinationv1.Lease) bool {
 	return false
 }
 
-// ask asks for a share if another process leads at least two more than this one. One is asked for at a time.
+// ask requests a share by an annotation if another process leads at least two more than this one, one share at a time.
 func (l *Leader) ask(ctx context.Context, leases map[string]*coordinationv1.Lease) {
 	shares := map[string]int{}
 	for _, s := range l.shares {

@@ -27,7 +27,7 @@ func TestGate_Closed_WaitsForTheWorkUnderWay(t *testing.T) {
 	ctx, leave, ok := g.enter(t.Context())
 	_, leaveToo, okToo := g.enter(t.Context())
 	if !ok || !okToo {
-		t.Fatal("an open gate lets nobody in")
+		t.Fatal("an open gate rejects a reconciliation")
 	}
 	idle := g.close()
 	if _, _, ok := g.enter(t.Context()); ok {

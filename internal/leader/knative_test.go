@@ -25,7 +25,7 @@ import (
 	_ "knative.dev/pkg/system/testing"
 )
 
-// blocked is a reconciler of one key that does not return until it is told.
+// blocked is a reconciler of one key that does not return until proceed is closed.
 type blocked struct {
 	reconciler.LeaderAwareFuncs
 

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -58,9 +57,9 @@ type failure struct {
 	*scene
 	request
 
-	name string
-	sent func() int
-	undo func()
+	name, way string
+	sent      func() int
+	undo      func()
 }
 
 func failEverything(t *testing.T, env *harness.Env) {
@@ -70,7 +69,7 @@ func failEverything(t *testing.T, env *harness.Env) {
 	for _, r := range requests {
 		for way := range failures {
 			if way != r.truthful {
-				all = append(all, &failure{scene: newScene(t, env), request: r, name: r.name + "_" + way})
+				all = append(all, &failure{scene: newScene(t, env), request: r, name: r.name + "_" + way, way: way})
 			}
 		}
 	}
@@ -78,10 +77,9 @@ func failEverything(t *testing.T, env *harness.Env) {
 		f.working(t)
 	}
 	for _, f := range all {
-		_, way, _ := strings.Cut(strings.TrimPrefix(f.name, f.request.name), "_")
 		match := f.match(f.scene)
 		f.sent = proxy.Count(match)
-		f.undo = failures[way](proxy, match)
+		f.undo = failures[f.way](proxy, match)
 		f.provoke(t, f.scene)
 	}
 	for _, f := range all {

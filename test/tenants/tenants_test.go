@@ -216,18 +216,8 @@ spec:
 `, name, subject, variable)
 }
 
-// addressed is an AddressableService named address that is Ready at once.
-const addressed = target + "---" + `
-apiVersion: samples.knative.dev/v1
-kind: AddressableService
-metadata:
-  name: address
-  annotations: {samples.knative.dev/addressableservice.class: mallard}
-  finalizers: [samples.knative.dev/addressableservice]
-spec:
-  visibility: ClusterLocal
-  ref: {apiVersion: v1, kind: Service, name: target}
-`
+// addressed is an AddressableService named address that is Ready at once, with its target.
+var addressed = target + "---" + service("address", "{apiVersion: v1, kind: Service, name: target}")
 
 func serviceRef(namespace, name string) harness.Ref {
 	return harness.Ref{Resource: schema.GroupVersionResource{Version: "v1", Resource: "services"}, Namespace: namespace, Name: name}
