@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 
@@ -106,10 +107,11 @@ func (f *Failures) Outcome(obj metav1.Object, problems ...*Problem) reconciler.E
 		}
 	}
 	if err != nil {
+		key := cache.MetaObjectToName(obj).AsNamespacedName()
 		if shaped, ok := obj.(duckv1.KRShaped); ok {
-			f.keepMessages(shaped, reasons)
+			f.keepMessages(key, shaped, reasons)
 		}
-		return f.retry(keyOf(obj), err)
+		return f.retry(key, err)
 	}
 	if recheck > 0 {
 		return controller.NewRequeueAfter(recheck)
@@ -119,10 +121,10 @@ func (f *Failures) Outcome(obj metav1.Object, problems ...*Problem) reconciler.E
 
 // keepMessages restores the messages of conditions that have failed with the same reasons before. The text of an error may differ
 // each time (ports, request IDs, quota usage), and each status update enqueues the object.
-func (f *Failures) keepMessages(obj duckv1.KRShaped, reasons []string) {
+func (f *Failures) keepMessages(key types.NamespacedName, obj duckv1.KRShaped, reasons []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o, now, conditions := f.object(keyOf(obj)), f.clock.Now(), obj.GetStatus().Conditions
+	o, now, conditions := f.object(key), f.clock.Now(), obj.GetStatus().Conditions
 	if o.uid != obj.GetUID() || o.generation != obj.GetGeneration() || now.Sub(o.since) >= steadyFor {
 		o.uid, o.generation, o.since, o.conditions = obj.GetUID(), obj.GetGeneration(), now, nil
 	}
@@ -185,8 +187,4 @@ func (f *Failures) object(key types.NamespacedName) *failing {
 		f.objects[key] = o
 	}
 	return o
-}
-
-func keyOf(o metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/informers"
 )
 
 // Names of the indexes that this reconciler adds to its informers.
@@ -26,30 +27,25 @@ const (
 
 func addressableServiceIndexers() cache.Indexers {
 	return cache.Indexers{
-		byAlias: func(obj any) ([]string, error) {
-			if as, ok := obj.(*v1.AddressableService); ok && as.Spec.Publish != nil {
-				return []string{as.Spec.Publish.Alias}, nil
+		byAlias: informers.IndexBy(func(as *v1.AddressableService) []string {
+			if as.Spec.Publish == nil {
+				return nil
 			}
-			return nil, nil
-		},
-		byTargetKind: func(obj any) ([]string, error) {
-			if as, ok := obj.(*v1.AddressableService); ok {
-				return []string{as.Spec.Ref.GroupKind().String()}, nil
-			}
-			return nil, nil
-		},
+			return []string{as.Spec.Publish.Alias}
+		}),
+		byTargetKind: informers.IndexBy(func(as *v1.AddressableService) []string {
+			return []string{as.Spec.Ref.GroupKind().String()}
+		}),
 	}
 }
 
 func serviceIndexers() cache.Indexers {
 	return cache.Indexers{
-		aliasesByOwner: func(obj any) ([]string, error) {
-			if service, ok := obj.(*corev1.Service); ok {
-				if owner, ok := ownerOf(service); ok {
-					return []string{owner.String()}, nil
-				}
+		aliasesByOwner: informers.IndexBy(func(service *corev1.Service) []string {
+			if owner, ok := ownerOf(service); ok {
+				return []string{owner.String()}
 			}
-			return nil, nil
-		},
+			return nil
+		}),
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
@@ -115,18 +116,7 @@ func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) err
 }
 
 func (r *Reconciler) cachedAliases(owner types.NamespacedName) []*corev1.Service {
-	// The index exists as long as NewController adds it; an unknown one is the only error.
-	objs, err := r.aliases.ByIndex(aliasesByOwner, owner.String())
-	if err != nil {
-		panic(fmt.Sprintf("index %s: %v", aliasesByOwner, err))
-	}
-	aliases := make([]*corev1.Service, 0, len(objs))
-	for _, obj := range objs {
-		if alias, ok := obj.(*corev1.Service); ok {
-			aliases = append(aliases, alias)
-		}
-	}
-	return aliases
+	return informers.Indexed[*corev1.Service](r.aliases, aliasesByOwner, owner.String())
 }
 
 func keyOf(as *v1.AddressableService) types.NamespacedName {

@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
-	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
@@ -81,11 +81,7 @@ func (w *wakers) services() []cache.ResourceEventHandler {
 }
 
 func (w *wakers) aliasChanged(e telemetry.Event) {
-	accessor, err := kmeta.DeletionHandlingAccessor(e.Object)
-	if err != nil {
-		return
-	}
-	service, ok := accessor.(*corev1.Service)
+	service, ok := informers.ObjectOf[*corev1.Service](e.Object)
 	if !ok {
 		return
 	}
@@ -101,8 +97,8 @@ func (w *wakers) aliasChanged(e telemetry.Event) {
 // publishes.
 func (w *wakers) namespaces() cache.ResourceEventHandler {
 	return w.wakes.On("Namespace", func(e telemetry.Event) {
-		namespace, err := kmeta.DeletionHandlingAccessor(e.Object)
-		if err != nil || namespace.GetName() != w.config.Load().DirectoryNamespace {
+		namespace, ok := informers.ObjectOf[*corev1.Namespace](e.Object)
+		if !ok || namespace.Name != w.config.Load().DirectoryNamespace {
 			return
 		}
 		e.EnqueueAll(func(obj any) bool {
@@ -116,11 +112,7 @@ func (w *wakers) namespaces() cache.ResourceEventHandler {
 // is served no more ends its informer, which would ask for it for ever.
 func (w *wakers) crds() cache.ResourceEventHandler {
 	return w.wakes.On("CustomResourceDefinition", func(e telemetry.Event) {
-		accessor, err := kmeta.DeletionHandlingAccessor(e.Object)
-		if err != nil {
-			return
-		}
-		crd, ok := accessor.(*apiextensionsv1.CustomResourceDefinition)
+		crd, ok := informers.ObjectOf[*apiextensionsv1.CustomResourceDefinition](e.Object)
 		if !ok {
 			return
 		}
@@ -131,20 +123,15 @@ func (w *wakers) crds() cache.ResourceEventHandler {
 
 // enqueueIndexed enqueues the objects of our class that an index finds.
 func (w *wakers) enqueueIndexed(e telemetry.Event, index, value string) {
-	objs, err := w.objects.GetIndexer().ByIndex(index, value)
-	if err != nil {
-		// Only an index that was not added fails, which every test would see.
-		panic(err)
-	}
-	for _, obj := range objs {
-		if isOurs(obj) {
-			e.EnqueueObject(obj)
+	for _, as := range informers.Indexed[*v1.AddressableService](w.objects.GetIndexer(), index, value) {
+		if isOurs(as) {
+			e.EnqueueObject(as)
 		}
 	}
 }
 
 // isOurs says whether an object, or the last state of a deleted one, has our class.
 func isOurs(obj any) bool {
-	accessor, err := kmeta.DeletionHandlingAccessor(obj)
-	return err == nil && accessor.GetAnnotations()[samples.ClassAnnotationKey] == samples.ClassMallard
+	as, ok := informers.ObjectOf[*v1.AddressableService](obj)
+	return ok && as.Annotations[samples.ClassAnnotationKey] == samples.ClassMallard
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
+	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
@@ -39,19 +40,8 @@ const (
 
 func bindingIndexers() cache.Indexers {
 	return cache.Indexers{
-		bySubjectGroup: func(obj any) ([]string, error) {
-			ab, ok := obj.(*v1.AddressBinding)
-			if !ok {
-				return nil, nil
-			}
-			return sets.List(subjectGroups(ab)), nil
-		},
-		byVariable: func(obj any) ([]string, error) {
-			if ab, ok := obj.(*v1.AddressBinding); ok {
-				return []string{variableKey(ab)}, nil
-			}
-			return nil, nil
-		},
+		bySubjectGroup: informers.IndexBy(func(ab *v1.AddressBinding) []string { return sets.List(subjectGroups(ab)) }),
+		byVariable:     informers.IndexBy(func(ab *v1.AddressBinding) []string { return []string{variableKey(ab)} }),
 	}
 }
 
@@ -89,20 +79,20 @@ func (h *handlers) addressBindings() []cache.ResourceEventHandler {
 }
 
 func (h *handlers) contended(e telemetry.Event) {
-	now, ok := accessor[*v1.AddressBinding](e.Object)
+	now, ok := informers.ObjectOf[*v1.AddressBinding](e.Object)
 	if !ok {
 		return
 	}
 	keys := sets.New(variableKey(now))
-	if old, ok := accessor[*v1.AddressBinding](e.Old); ok {
+	if old, ok := informers.ObjectOf[*v1.AddressBinding](e.Old); ok {
 		if claimsAlike(old, now) {
 			return
 		}
 		keys.Insert(variableKey(old))
 	}
 	for key := range keys {
-		for _, obj := range h.indexed(byVariable, key) {
-			if other, ok := obj.(*v1.AddressBinding); ok && other.Name != now.Name {
+		for _, other := range h.indexed(byVariable, key) {
+			if other.Name != now.Name {
 				e.EnqueueObject(other)
 			}
 		}
@@ -125,8 +115,8 @@ func (h *handlers) addressableServices() cache.ResourceEventHandler {
 // subjects enqueues the bindings that choose an object, or chose it before its labels changed.
 func (h *handlers) subjects() cache.ResourceEventHandler {
 	return h.wakes.On("Subject", func(e telemetry.Event) {
-		if old, ok := accessor[kmeta.Accessor](e.Old); ok {
-			if now, ok := accessor[kmeta.Accessor](e.Object); ok && subjectsAlike(old, now) {
+		if old, ok := informers.ObjectOf[kmeta.Accessor](e.Old); ok {
+			if now, ok := informers.ObjectOf[kmeta.Accessor](e.Object); ok && subjectsAlike(old, now) {
 				return
 			}
 		}
@@ -161,11 +151,11 @@ func (h *handlers) readable(gvr schema.GroupVersionResource) { h.served(sets.New
 // namespaces enqueues all bindings in a namespace that opts in or out of bindings or webhooks.
 func (h *handlers) namespaces() cache.ResourceEventHandler {
 	return h.wakes.On("Namespace", func(e telemetry.Event) {
-		now, ok := accessor[*corev1.Namespace](e.Object)
+		now, ok := informers.ObjectOf[*corev1.Namespace](e.Object)
 		if !ok {
 			return
 		}
-		if old, ok := accessor[*corev1.Namespace](e.Old); ok && namespacesAlike(old, now) {
+		if old, ok := informers.ObjectOf[*corev1.Namespace](e.Old); ok && namespacesAlike(old, now) {
 			return
 		}
 		for _, obj := range h.indexed(cache.NamespaceIndex, now.Name) {
@@ -184,7 +174,7 @@ func namespacesAlike(a, b *corev1.Namespace) bool {
 // crds enqueues the bindings with subjects in the group of a CRD, and ends the informers of what it no longer serves.
 func (h *handlers) crds() cache.ResourceEventHandler {
 	return h.wakes.On("CustomResourceDefinition", func(e telemetry.Event) {
-		crd, ok := accessor[*apiextensionsv1.CustomResourceDefinition](e.Object)
+		crd, ok := informers.ObjectOf[*apiextensionsv1.CustomResourceDefinition](e.Object)
 		if !ok {
 			return
 		}
@@ -198,7 +188,7 @@ func (h *handlers) crds() cache.ResourceEventHandler {
 // webhooks enqueues the bindings whose condition Intercepted is no longer true.
 func (h *handlers) webhooks() cache.ResourceEventHandler {
 	return h.wakes.On("MutatingWebhookConfiguration", func(e telemetry.Event) {
-		now, ok := accessor[*admissionregistrationv1.MutatingWebhookConfiguration](e.Object)
+		now, ok := informers.ObjectOf[*admissionregistrationv1.MutatingWebhookConfiguration](e.Object)
 		if !ok || now.Name != binding.WebhookName || e.Cause.What == telemetry.Resynced {
 			return
 		}
@@ -215,20 +205,6 @@ func (h *handlers) webhooks() cache.ResourceEventHandler {
 }
 
 // indexed returns the bindings that an index finds.
-func (h *handlers) indexed(index, value string) []any {
-	objs, err := h.bindings.GetIndexer().ByIndex(index, value)
-	if err != nil {
-		// Only an index that was not added fails, which every test would show.
-		panic(err)
-	}
-	return objs
-}
-
-// accessor returns an object, or the last state of a deleted one, if it is of a type.
-func accessor[T any](obj any) (T, bool) {
-	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		obj = tombstone.Obj
-	}
-	typed, ok := obj.(T)
-	return typed, ok
+func (h *handlers) indexed(index, value string) []*v1.AddressBinding {
+	return informers.Indexed[*v1.AddressBinding](h.bindings.GetIndexer(), index, value)
 }

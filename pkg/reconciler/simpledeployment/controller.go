@@ -16,10 +16,10 @@ import (
 	filteredpodinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
-	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	simpledeploymentinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment"
@@ -76,8 +76,8 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 
 // podChanged wakes the object that a Pod belongs to, and that which it belonged to before: it has one fewer.
 func (r *Reconciler) podChanged(e telemetry.Event) {
-	pod, err := kmeta.DeletionHandlingAccessor(e.Object)
-	if err != nil {
+	pod, ok := informers.ObjectOf[*corev1.Pod](e.Object)
+	if !ok {
 		return
 	}
 	if e.Cause.What == telemetry.Deleted {
@@ -97,7 +97,7 @@ func (r *Reconciler) podChanged(e telemetry.Event) {
 
 // forget drops what is remembered of an object that exists no more.
 func (r *Reconciler) forget(obj any) {
-	if sd, err := kmeta.DeletionHandlingAccessor(obj); err == nil {
-		r.memories.forget(sd.GetUID())
+	if sd, ok := informers.ObjectOf[*v1alpha1.SimpleDeployment](obj); ok {
+		r.memories.forget(sd.UID)
 	}
 }

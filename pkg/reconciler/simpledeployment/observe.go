@@ -19,6 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
 
@@ -58,17 +59,8 @@ func selectorOf(sd *v1alpha1.SimpleDeployment) string {
 // podsOf are an object's Pods in a cache, by their names: in the order of the index, which is another one each time, two passes on the
 // same Pods would end differently, and the status that says so would wake the object again and again.
 func podsOf(indexer cache.Indexer, owner metav1.Object) []*corev1.Pod {
-	objs, err := indexer.ByIndex(podsByOwner, string(owner.GetUID()))
-	if err != nil {
-		// The index exists as long as NewController adds it; an unknown one is the only error.
-		panic(fmt.Sprintf("index %s: %v", podsByOwner, err))
-	}
-	pods := make([]*corev1.Pod, 0, len(objs))
-	for _, obj := range objs {
-		if pod, ok := obj.(*corev1.Pod); ok && owns(owner, pod) {
-			pods = append(pods, pod)
-		}
-	}
+	pods := slices.DeleteFunc(informers.Indexed[*corev1.Pod](indexer, podsByOwner, string(owner.GetUID())),
+		func(pod *corev1.Pod) bool { return !owns(owner, pod) })
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return pods
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/pkg/informers"
 )
 
 // PodSelector is the label selector of the Pods that the controller watches. Its binary puts it into the context of
@@ -25,14 +26,12 @@ const podsByOwner = "simpleDeploymentUID"
 
 func podIndexers() cache.Indexers {
 	return cache.Indexers{
-		podsByOwner: func(obj any) ([]string, error) {
-			if pod, ok := obj.(*corev1.Pod); ok {
-				if ref, ok := controllerOf(pod); ok {
-					return []string{string(ref.UID)}, nil
-				}
+		podsByOwner: informers.IndexBy(func(pod *corev1.Pod) []string {
+			if ref, ok := controllerOf(pod); ok {
+				return []string{string(ref.UID)}
 			}
-			return nil, nil
-		},
+			return nil
+		}),
 	}
 }
 
