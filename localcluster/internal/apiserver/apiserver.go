@@ -110,7 +110,11 @@ func complete(ctx context.Context, opts Options) (options.CompletedOptions, erro
 	for _, set := range run.Flags().FlagSets {
 		flags.AddFlagSet(set)
 	}
-	args := arguments(opts, policyFile)
+	admissionFile, err := admissionConfig(opts.Dir, opts.PKI)
+	if err != nil {
+		return fail("preparing the client certificate for webhooks", err)
+	}
+	args := append(arguments(opts, policyFile), "--admission-control-config-file="+admissionFile)
 	if opts.Nodes {
 		certFile, keyFile, err := opts.PKI.ClientFiles(KubeletClient)
 		if err != nil {
