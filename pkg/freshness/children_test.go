@@ -15,9 +15,9 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 )
 
-// nursery is a Children with the cache that it looks into, and a clock that stands still.
+// nursery is a Writes with the cache of children that it looks into, and a clock that stands still.
 type nursery struct {
-	*Children
+	*Writes
 
 	clock *testclock.FakePassiveClock
 	cache []metav1.Object
@@ -25,13 +25,13 @@ type nursery struct {
 
 func newNursery() *nursery {
 	n := &nursery{clock: testclock.NewFakePassiveClock(time.Now())}
-	n.Children = NewChildren(func(owner metav1.Object) []metav1.Object {
+	n.Writes = NewWrites(func(owner metav1.Object) []metav1.Object {
 		if owner.GetUID() != "one" {
 			return nil
 		}
 		return n.cache
 	})
-	n.Children.clock = n.clock
+	n.Writes.clock = n.clock
 	return n
 }
 
@@ -39,7 +39,10 @@ func newNursery() *nursery {
 var parent = at("1")
 
 func child(version string, change ...func(*corev1.ConfigMap)) *corev1.ConfigMap {
-	return at(version, append(change, uid("child"), func(o *corev1.ConfigMap) { o.Name = "child" })...)
+	return at(version, append(change, uid("child"), func(o *corev1.ConfigMap) {
+		o.Name = "child"
+		o.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(parent, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+	})...)
 }
 
 func TestChildrenBehind(t *testing.T) {
@@ -67,7 +70,7 @@ func TestChildrenBehind(t *testing.T) {
 		"StillPatient":      {reason: "The event may yet come.", did: wrote, age: Patience - time.Second, want: true},
 		"CameAndWent":       {reason: "It left the cache before it was looked for there.", did: func(n *nursery) { wrote(n); n.Removed(child("11")) }},
 		"CameAndWentUnseen": {reason: "A tombstone tells the same.", did: func(n *nursery) { wrote(n); n.Removed(cache.DeletedFinalStateUnknown{Obj: child("11")}) }},
-		"AnotherWent":       {reason: "That is no news of this one.", did: func(n *nursery) { wrote(n); n.Removed(at("11", uid("other"))) }, want: true},
+		"AnotherWent":       {reason: "That is no news of this one.", did: func(n *nursery) { wrote(n); o := child("11"); o.UID = "other"; n.Removed(o) }, want: true},
 		"NoObjectWent":      {reason: "What is no object says nothing.", did: func(n *nursery) { wrote(n); n.Removed("?") }, want: true},
 		"Forgotten":         {reason: "The owner is gone.", did: func(n *nursery) { wrote(n); n.Forget(keyOf(parent)) }},
 		"Promoted":          {reason: "What was written in an earlier term says nothing.", did: func(n *nursery) { wrote(n); n.Promoted() }},
@@ -142,22 +145,23 @@ func TestNothingIsRememberedOfWhatHasArrived(t *testing.T) {
 	n := newNursery()
 	n.Written(parent, child("10"))
 	n.cache = []metav1.Object{child("10")}
-	if n.Behind(parent) || len(n.owners) > 0 || len(n.families[keyOf(parent)].awaited) > 0 {
-		t.Errorf("it is remembered: %v", n.owners)
+	if n.Behind(parent) || len(n.families) > 0 {
+		t.Errorf("it is remembered: %v", n.families)
 	}
+	n.Written(parent, child("11"))
 	n.Forget(keyOf(parent))
 	if len(n.families) > 0 {
 		t.Errorf("an owner that is gone is remembered: %v", n.families)
 	}
 }
 
-func TestGuardAsksEveryMemory(t *testing.T) {
-	inner, writes, n := &counting{}, NewWrites(), newNursery()
+func TestGuardAsksForTheChildrenToo(t *testing.T) {
+	inner, n := &counting{}, newNursery()
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
 	if err := indexer.Add(parent); err != nil {
 		t.Fatal(err)
 	}
-	guard := Guard(inner, indexer, writes, n)
+	guard := Guard(inner, indexer, n.Writes)
 	n.Written(parent, child("10"))
 	if err := guard.Reconcile(t.Context(), "ns/it"); err == nil || inner.passes != 0 {
 		t.Errorf("Reconcile() = %v after %d passes, want none while a child is awaited", err, inner.passes)

@@ -63,7 +63,7 @@ func TestBehind(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			clock := testclock.NewFakePassiveClock(time.Now())
-			w := NewWrites()
+			w := NewWrites(nil)
 			w.clock = clock
 			if tc.written != nil {
 				w.Record(tc.written)
@@ -89,7 +89,7 @@ func (c *counting) Reconcile(context.Context, string) error {
 }
 
 func TestGuardLeavesOutThePassAndComesBackInAnyCase(t *testing.T) {
-	inner, writes := &counting{}, NewWrites()
+	inner, writes := &counting{}, NewWrites(nil)
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
 	guard := Guard(inner, indexer, writes)
 
@@ -113,13 +113,13 @@ func TestGuardLeavesOutThePassAndComesBackInAnyCase(t *testing.T) {
 }
 
 func TestGuardForgetsWhatIsGone(t *testing.T) {
-	inner, writes := &counting{}, NewWrites()
+	inner, writes := &counting{}, NewWrites(nil)
 	writes.Record(at("10"))
 	guard := Guard(inner, cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), writes)
 	if err := guard.Reconcile(t.Context(), "ns/it"); err != nil || inner.passes != 1 {
 		t.Errorf("Reconcile() = %v after %d passes, want nil after 1: that it is gone is for the reconciler to see", err, inner.passes)
 	}
-	if len(writes.last) != 0 {
-		t.Errorf("what was written to an object that is gone is still remembered: %v", writes.last)
+	if len(writes.families) != 0 {
+		t.Errorf("what was written to an object that is gone is still remembered: %v", writes.families)
 	}
 }

@@ -51,7 +51,7 @@ func TestWithRecordedWrites_Responses_RecordSuccessfulWrites(t *testing.T) {
 			config := &rest.Config{Host: server.URL}
 			ctx := injection.WithConfig(t.Context(), config)
 			ctx = context.WithValue(ctx, clientKey{}, kubernetes.NewForConfigOrDie(config))
-			writes := NewWrites()
+			writes := NewWrites(nil)
 			client := WithRecordedWrites(ctx, writes, clientKey{}, kubernetes.NewForConfig).Value(clientKey{}).(kubernetes.Interface)
 			got, err := tc.call(t.Context(), client.CoreV1().Namespaces())
 			if (err == nil) != (tc.code == http.StatusOK) || err == nil && got.ResourceVersion != "10" {
@@ -70,7 +70,7 @@ func updateStatus(ctx context.Context, c typedcorev1.NamespaceInterface) (*corev
 
 func TestWithRecordedWrites_FakeClient_IsKept(t *testing.T) {
 	ctx := context.WithValue(t.Context(), clientKey{}, fake.NewSimpleClientset())
-	if WithRecordedWrites(ctx, NewWrites(), clientKey{}, kubernetes.NewForConfig) != ctx {
+	if WithRecordedWrites(ctx, NewWrites(nil), clientKey{}, kubernetes.NewForConfig) != ctx {
 		t.Error("the fake client is replaced")
 	}
 }

@@ -58,7 +58,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		failures:            problem.NewFailures(),
 	}
 
-	writes := freshness.NewWrites()
+	writes := freshness.NewWrites(nil)
 	recording := freshness.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
 	var store *config.Store
 	var wakes *telemetry.Wakes

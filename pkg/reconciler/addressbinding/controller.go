@@ -59,7 +59,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		failures:            problem.NewFailures(),
 	}
 
-	writes := freshness.NewWrites()
+	writes := freshness.NewWrites(nil)
 	recording := freshness.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
 	impl := addressbindingreconciler.NewImpl(recording, r, func(*controller.Impl) controller.Options {
 		return controller.Options{FinalizerName: samples.AddressBindingFinalizerName}

@@ -48,8 +48,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		failures: problem.NewFailures(),
 	}
 
-	writes := freshness.NewWrites()
-	recording := freshness.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
+	recording := freshness.WithRecordedWrites(ctx, children, client.Key{}, versioned.NewForConfig)
 	impl := simpledeploymentreconciler.NewImpl(recording, r, func(*controller.Impl) controller.Options {
 		return controller.Options{PromoteFunc: func(reconciler.Bucket) { children.Promoted() }}
 	})
@@ -57,7 +56,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	if !ok {
 		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
 	}
-	impl.Reconciler = freshness.Guard(r.failures.Guard(generated, impl.EnqueueKey), simpleDeployments.Informer().GetIndexer(), writes, children)
+	impl.Reconciler = freshness.Guard(r.failures.Guard(generated, impl.EnqueueKey), simpleDeployments.Informer().GetIndexer(), children)
 	wakes := telemetry.Instrument(ctx, impl, "SimpleDeployment")
 
 	if err := errors.Join(

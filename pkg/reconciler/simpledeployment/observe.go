@@ -65,9 +65,9 @@ func podsOf(indexer cache.Indexer, owner metav1.Object) []*corev1.Pod {
 	return pods
 }
 
-// newChildren returns a memory of what is written of Pods, which looks into the cache of them.
-func newChildren(indexer cache.Indexer) *freshness.Children {
-	return freshness.NewChildren(func(owner metav1.Object) []metav1.Object {
+// newChildren returns a memory of what is written of objects and their Pods, which looks into the cache of Pods.
+func newChildren(indexer cache.Indexer) *freshness.Writes {
+	return freshness.NewWrites(func(owner metav1.Object) []metav1.Object {
 		var objects []metav1.Object
 		for _, pod := range podsOf(indexer, owner) {
 			objects = append(objects, pod)

@@ -32,7 +32,7 @@ type Reconciler struct {
 	pods cache.Indexer
 
 	// children knows which of our writes that cache has.
-	children *freshness.Children
+	children *freshness.Writes
 	failures *problem.Failures
 	memories memories
 }
