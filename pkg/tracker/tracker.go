@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/tracker"
@@ -29,20 +30,21 @@ type Tracker struct {
 	mu sync.Mutex
 	// observers holds the references of each object.
 	observers map[types.NamespacedName]*observer
-	// named holds the objects that refer to another one by its name, selecting those that refer to a kind by a label selector.
-	named     map[target]sets.Set[types.NamespacedName]
-	selecting map[target]map[types.NamespacedName]map[string]labels.Selector
+	// targets holds who refers to an object, or with an empty name, to objects of a kind in a namespace.
+	targets map[corev1.ObjectReference]map[observation]labels.Selector
 }
 
 var _ tracker.Interface = (*Tracker)(nil)
 
-// target is an object, or without a name, the objects of a kind in a namespace.
-type target struct{ apiVersion, kind, namespace, name string }
-
-// reference is a target, with a selector if it has no name.
+// reference is what an object refers to. One by name has an empty selector.
 type reference struct {
-	target
+	target   corev1.ObjectReference
+	selector string
+}
 
+// observation is an object that refers to a target, and its selector.
+type observation struct {
+	observer types.NamespacedName
 	selector string
 }
 
@@ -58,8 +60,7 @@ func New(enqueue func(types.NamespacedName)) *Tracker {
 	return &Tracker{
 		enqueue:   enqueue,
 		observers: map[types.NamespacedName]*observer{},
-		named:     map[target]sets.Set[types.NamespacedName]{},
-		selecting: map[target]map[types.NamespacedName]map[string]labels.Selector{},
+		targets:   map[corev1.ObjectReference]map[observation]labels.Selector{},
 	}
 }
 
@@ -107,18 +108,20 @@ func (t *Tracker) TrackReference(ref tracker.Reference, obj any) error {
 	if (ref.Name == "") == (ref.Selector == nil) {
 		return errors.New("a reference must have either a name or a selector")
 	}
-	selector, err := metav1.LabelSelectorAsSelector(ref.Selector)
-	if err != nil {
-		return fmt.Errorf("invalid selector: %w", err)
+	selector := labels.Everything()
+	if ref.Selector != nil {
+		if selector, err = metav1.LabelSelectorAsSelector(ref.Selector); err != nil {
+			return fmt.Errorf("invalid selector: %w", err)
+		}
 	}
-	if key := keyOf(accessor); t.add(key, target{ref.APIVersion, ref.Kind, ref.Namespace, ref.Name}, selector) {
+	if key := keyOf(accessor); t.add(key, ref.ObjectReference(), selector) {
 		t.enqueue(key)
 	}
 	return nil
 }
 
 // add returns whether the reference is new.
-func (t *Tracker) add(key types.NamespacedName, to target, selector labels.Selector) bool {
+func (t *Tracker) add(key types.NamespacedName, target corev1.ObjectReference, selector labels.Selector) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o, ok := t.observers[key]
@@ -126,45 +129,21 @@ func (t *Tracker) add(key types.NamespacedName, to target, selector labels.Selec
 		o = &observer{references: map[reference]int{}}
 		t.observers[key] = o
 	}
-	ref := reference{target: to}
-	if to.name == "" {
-		ref.selector = selector.String()
-	}
+	ref := reference{target, selector.String()}
 	_, known := o.references[ref]
 	o.references[ref] = o.reconciliation
-	switch {
-	case known:
-	case to.name != "":
-		if t.named[to] == nil {
-			t.named[to] = sets.New[types.NamespacedName]()
-		}
-		t.named[to].Insert(key)
-	default:
-		if t.selecting[to] == nil {
-			t.selecting[to] = map[types.NamespacedName]map[string]labels.Selector{}
-		}
-		if t.selecting[to][key] == nil {
-			t.selecting[to][key] = map[string]labels.Selector{}
-		}
-		t.selecting[to][key][ref.selector] = selector
+	if t.targets[target] == nil {
+		t.targets[target] = map[observation]labels.Selector{}
 	}
+	t.targets[target][observation{key, ref.selector}] = selector
 	return !known
 }
 
 func (t *Tracker) drop(key types.NamespacedName, references ...reference) {
 	for _, ref := range references {
 		delete(t.observers[key].references, ref)
-		if ref.name != "" {
-			if t.named[ref.target].Delete(key); len(t.named[ref.target]) == 0 {
-				delete(t.named, ref.target)
-			}
-			continue
-		}
-		if delete(t.selecting[ref.target][key], ref.selector); len(t.selecting[ref.target][key]) == 0 {
-			delete(t.selecting[ref.target], key)
-		}
-		if len(t.selecting[ref.target]) == 0 {
-			delete(t.selecting, ref.target)
+		if delete(t.targets[ref.target], observation{key, ref.selector}); len(t.targets[ref.target]) == 0 {
+			delete(t.targets, ref.target)
 		}
 	}
 	if len(t.observers[key].references) == 0 {
@@ -185,15 +164,16 @@ func (t *Tracker) GetObservers(obj any) []types.NamespacedName {
 	if err != nil {
 		return nil
 	}
-	ref := kmeta.ObjectReference(accessor)
+	named := kmeta.ObjectReference(accessor)
+	selecting := named
+	selecting.Name = ""
+	found := sets.New[types.NamespacedName]()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	found := t.named[target{ref.APIVersion, ref.Kind, ref.Namespace, ref.Name}].Clone()
-	for key, selectors := range t.selecting[target{ref.APIVersion, ref.Kind, ref.Namespace, ""}] {
-		for _, selector := range selectors {
+	for _, target := range []corev1.ObjectReference{named, selecting} {
+		for o, selector := range t.targets[target] {
 			if selector.Matches(labels.Set(accessor.GetLabels())) {
-				found.Insert(key)
-				break
+				found.Insert(o.observer)
 			}
 		}
 	}
@@ -214,6 +194,4 @@ func (t *Tracker) OnDeletedObserver(obj any) {
 	}
 }
 
-func keyOf(o metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
-}
+func keyOf(o metav1.Object) types.NamespacedName { return cache.MetaObjectToName(o).AsNamespacedName() }

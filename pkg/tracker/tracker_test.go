@@ -72,7 +72,7 @@ func expectObservers(tb testing.TB, t *Tracker, of *corev1.Service, want ...stri
 
 func expectEmpty(tb testing.TB, t *Tracker) {
 	tb.Helper()
-	if n := len(t.observers) + len(t.named) + len(t.selecting); n != 0 {
+	if n := len(t.observers) + len(t.targets); n != 0 {
 		tb.Errorf("%d entries are left", n)
 	}
 }
@@ -161,7 +161,7 @@ func TestTracker_ReferenceChangesOften_IsForgotten(t *testing.T) {
 	for i := range 200_000 {
 		// Few labels, because parsing a selector takes long.
 		reconcile(t, tr, "a", nil, byName(strconv.Itoa(i)), selectors[i%len(selectors)])
-		if len(tr.observers[named("a")].references) != 2 || len(tr.named) != 1 || len(tr.selecting) != 1 {
+		if len(tr.observers[named("a")].references) != 2 || len(tr.targets) != 2 {
 			t.Fatalf("after %d changes %d references are kept", i, len(tr.observers[named("a")].references))
 		}
 	}
@@ -193,7 +193,9 @@ func TestTracker_ObserversAreDeleted_OnlyTheirReferencesAreVisited(t *testing.T)
 			t.Fatalf("a deletion visits %d references, want 2", n)
 		}
 		tr.OnDeletedObserver(object(strconv.Itoa(i)))
-		if len(tr.observers) != objects-1-i || len(tr.named) != objects-1-i {
+		left := objects - 1 - i
+		// All of them refer to the kind, too.
+		if len(tr.observers) != left || len(tr.targets) != left+min(left, 1) {
 			t.Fatalf("after %d deletions %d objects are left", i+1, len(tr.observers))
 		}
 	}
