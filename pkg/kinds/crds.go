@@ -16,35 +16,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Indexes of CRDs by the group and kind that they define, and by the kind alone in lower case.
-const (
-	byGroupKind = "groupKind"
-	byLowerKind = "lowerKind"
-)
+// byGroupKind is the index of CRDs by the kind that they define.
+const byGroupKind = "groupKind"
 
 func groupKinds(obj any) ([]string, error) {
 	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
 		return []string{GroupKindOf(crd).String()}, nil
 	}
 	return nil, nil
-}
-
-func lowerKinds(obj any) ([]string, error) {
-	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-		return []string{strings.ToLower(crd.Spec.Names.Kind)}, nil
-	}
-	return nil, nil
-}
-
-// definedBy returns the kinds that CRDs define, at each version that is served.
-func definedBy(crds []*apiextensionsv1.CustomResourceDefinition) []schema.GroupVersionKind {
-	var kinds []schema.GroupVersionKind
-	for _, crd := range crds {
-		for _, version := range servedVersions(crd) {
-			kinds = append(kinds, GroupKindOf(crd).WithVersion(version))
-		}
-	}
-	return kinds
 }
 
 // GroupKindOf is the kind that a CRD defines, at all of its versions.
@@ -80,8 +59,32 @@ func Trim(complete ...string) cache.TransformFunc {
 	}
 }
 
-func servesVersion(crd *apiextensionsv1.CustomResourceDefinition, version string) bool {
-	return slices.Contains(servedVersions(crd), version)
+// inForce returns which of the CRDs that define a kind is in force: the API server establishes only one of them.
+func inForce(crds []any) (last *apiextensionsv1.CustomResourceDefinition, isEstablished bool) {
+	for _, obj := range crds {
+		last = obj.(*apiextensionsv1.CustomResourceDefinition) //nolint:forcetypeassert // groupKinds indexes nothing else
+		if apiextensionshelpers.IsCRDConditionTrue(last, apiextensionsv1.Established) {
+			return last, true
+		}
+	}
+	return last, false
+}
+
+func fromCRDs(crds []any, gvk schema.GroupVersionKind) (Served, error) {
+	crd, isEstablished := inForce(crds)
+	versions := servedVersions(crd)
+	switch {
+	case !slices.Contains(versions, gvk.Version):
+		return Served{}, &NotServedError{Kind: gvk, Versions: versions, Detail: "; its CRD serves " + strings.Join(versions, ", ")}
+	case !isEstablished:
+		return Served{}, &NotServedError{Kind: gvk, Detail: " yet; its CRD is not established"}
+	default:
+		return Served{
+			Resource:   gvk.GroupVersion().WithResource(crd.Spec.Names.Plural),
+			Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+			Labels:     crd.Labels,
+		}, nil
+	}
 }
 
 func servedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {

@@ -11,13 +11,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
-	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 )
 
 // ErrNotKnown is returned until the first discovery has completed, for kinds that no CRD defines.
@@ -58,12 +60,25 @@ func (e *NotServedError) Error() string {
 
 // Finder maps a kind to the resource that serves it. Use NewFinder. It may be used by several goroutines.
 type Finder struct {
-	*discoverer
+	ctx       context.Context //nolint:containedctx // the lifetime of the background discovery, not of a call
+	crds      cache.Indexer
+	discovery discovery.ServerResourcesInterface
+	changed   func(sets.Set[schema.GroupVersion])
+	clock     clock.Clock
 
-	crds cache.Indexer
+	start sync.Once
+	// doubted makes the background discovery run within recheck.
+	doubted chan struct{}
+
+	mu    sync.Mutex
+	known document
+	// unanswered are the group versions for which a caller got an error that is no answer.
+	unanswered sets.Set[schema.GroupVersion]
+	// undefined are the kinds whose CRD was deleted lately, and when.
+	undefined map[schema.GroupKind]time.Time
 }
 
-// NewFinder returns a Finder over the cache of an informer of CRDs, to which it adds the indexes that it needs, unless
+// NewFinder returns a Finder over the cache of an informer of CRDs, to which it adds the index that it needs, unless
 // another Finder did. Pass the events of that informer to Changed.
 //
 // Kinds that no CRD defines are discovered in the background until ctx ends. changed is called with the group versions for
@@ -72,13 +87,21 @@ func NewFinder(ctx context.Context, crds cache.Indexer, discovery discovery.Serv
 	changed func(sets.Set[schema.GroupVersion]),
 ) (*Finder, error) {
 	if _, exists := crds.GetIndexers()[byGroupKind]; !exists {
-		if err := crds.AddIndexers(cache.Indexers{byGroupKind: groupKinds, byLowerKind: lowerKinds}); err != nil {
+		if err := crds.AddIndexers(cache.Indexers{byGroupKind: groupKinds}); err != nil {
 			return nil, fmt.Errorf("indexing CRDs by what they define: %w", err)
 		}
 	}
-	f := &Finder{crds: crds}
-	f.discoverer = newDiscoverer(ctx, discovery, f.isDefined, changed)
-	return f, nil
+	return &Finder{
+		ctx:        ctx,
+		crds:       crds,
+		discovery:  discovery,
+		changed:    changed,
+		clock:      clock.RealClock{},
+		doubted:    make(chan struct{}, 1),
+		known:      document{err: ErrNotKnown},
+		unanswered: sets.New[schema.GroupVersion](),
+		undefined:  make(map[schema.GroupKind]time.Time),
+	}, nil
 }
 
 // Find looks a kind up at a version. It never sends a request. The error is a *NotServedError if the cluster does not serve
@@ -87,14 +110,24 @@ func NewFinder(ctx context.Context, crds cache.Indexer, discovery discovery.Serv
 //
 // A kind that was discovered once is found for as long as the discovery of its version fails.
 func (f *Finder) Find(gvk schema.GroupVersionKind) (Served, error) {
-	if crd := defining(f.indexed(byGroupKind, gvk.GroupKind().String())); crd != nil {
-		return fromCRD(crd, gvk)
+	if crds := f.defining(gvk.GroupKind()); len(crds) > 0 {
+		return fromCRDs(crds, gvk)
 	}
-	served, err := f.discovered(gvk)
-	if notServed, ok := errors.AsType[*NotServedError](err); ok {
-		notServed.Detail = suggest(gvk.Group, append(f.alike(gvk.Kind), definedBy(f.indexed(byLowerKind, strings.ToLower(gvk.Kind)))...))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if found, ok := f.known.served[gvk]; ok {
+		return Served{Resource: gvk.GroupVersion().WithResource(found.name), Namespaced: found.namespaced, BuiltIn: isBuiltIn(gvk.Group)}, nil
 	}
-	return served, err
+	f.start.Do(func() { go f.run() })
+	select {
+	case f.doubted <- struct{}{}:
+	default:
+	}
+	if err := f.known.errorOf(gvk.GroupVersion()); err != nil {
+		f.unanswered.Insert(gvk.GroupVersion())
+		return Served{}, fmt.Errorf("discovering %s: %w", gvk.GroupVersion(), err)
+	}
+	return Served{}, &NotServedError{Kind: gvk, Detail: f.suggest(gvk)}
 }
 
 // Changed must be called for each event of the informer of CRDs, before any caller of Find is enqueued. It returns a predicate
@@ -104,74 +137,48 @@ func (f *Finder) Changed(crd *apiextensionsv1.CustomResourceDefinition, deleted 
 		f.undefine(GroupKindOf(crd))
 	}
 	return func(gvr schema.GroupVersionResource) bool {
-		return gvr.Group == crd.Spec.Group && gvr.Resource == crd.Spec.Names.Plural && (deleted || !servesVersion(crd, gvr.Version))
+		return gvr.Group == crd.Spec.Group && gvr.Resource == crd.Spec.Names.Plural &&
+			(deleted || !slices.Contains(servedVersions(crd), gvr.Version))
 	}
 }
 
-func (f *Finder) isDefined(gk schema.GroupKind) bool {
-	return len(f.indexed(byGroupKind, gk.String())) > 0
-}
-
-// indexed returns the CRDs that an index finds.
-func (f *Finder) indexed(index, value string) []*apiextensionsv1.CustomResourceDefinition {
-	objs, err := f.crds.ByIndex(index, value)
+// defining returns the CRDs that define a kind.
+func (f *Finder) defining(gk schema.GroupKind) []any {
+	crds, err := f.crds.ByIndex(byGroupKind, gk.String())
 	if err != nil {
 		// NewFinder has added the index.
 		panic(err)
 	}
-	crds := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(objs))
-	for _, obj := range objs {
-		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-			crds = append(crds, crd)
-		}
-	}
 	return crds
 }
 
-// defining returns the CRD of a kind that is in force: if several define it, the API server establishes only one of them.
-func defining(crds []*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
-	var last *apiextensionsv1.CustomResourceDefinition
-	for _, crd := range crds {
-		if isEstablished(crd) {
-			return crd
+// suggest words a question that lists at most three kinds of the same name in any case, those of the same group first. f.mu is held.
+func (f *Finder) suggest(gvk schema.GroupVersionKind) string {
+	var alike []schema.GroupVersionKind
+	for discovered := range f.known.served {
+		if strings.EqualFold(discovered.Kind, gvk.Kind) {
+			alike = append(alike, discovered)
 		}
-		last = crd
 	}
-	return last
-}
-
-func isEstablished(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	return apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
-}
-
-func fromCRD(crd *apiextensionsv1.CustomResourceDefinition, gvk schema.GroupVersionKind) (Served, error) {
-	if !servesVersion(crd, gvk.Version) {
-		return Served{}, &NotServedError{Kind: gvk, Versions: servedVersions(crd), Detail: "; its CRD serves " + strings.Join(servedVersions(crd), ", ")}
+	for _, obj := range f.crds.List() {
+		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok && strings.EqualFold(crd.Spec.Names.Kind, gvk.Kind) {
+			for _, version := range servedVersions(crd) {
+				alike = append(alike, GroupKindOf(crd).WithVersion(version))
+			}
+		}
 	}
-	if !isEstablished(crd) {
-		return Served{}, &NotServedError{Kind: gvk, Detail: " yet; its CRD is not established"}
+	if len(alike) == 0 {
+		return ""
 	}
-	return Served{
-		Resource:   gvk.GroupVersion().WithResource(crd.Spec.Names.Plural),
-		Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
-		Labels:     crd.Labels,
-	}, nil
-}
-
-// suggest words a question that lists at most three kinds, those of the group that was asked for first.
-func suggest(group string, kinds []schema.GroupVersionKind) string {
-	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int {
-		if (a.Group == group) != (b.Group == group) {
-			return map[bool]int{true: -1, false: 1}[a.Group == group]
+	slices.SortFunc(alike, func(a, b schema.GroupVersionKind) int {
+		if (a.Group == gvk.Group) != (b.Group == gvk.Group) {
+			return map[bool]int{true: -1, false: 1}[a.Group == gvk.Group]
 		}
 		return strings.Compare(a.String(), b.String())
 	})
 	var names []string
-	for _, gvk := range kinds[:min(len(kinds), 3)] {
+	for _, gvk := range alike[:min(len(alike), 3)] {
 		names = append(names, gvk.Kind+" at "+gvk.GroupVersion().String())
-	}
-	if len(names) == 0 {
-		return ""
 	}
 	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
