@@ -62,12 +62,14 @@ type Factory struct {
 	entries map[schema.GroupVersionResource]*entry
 }
 
-// entry is a running informer.
+// entry is the informer of a resource. The mu of its factory guards what changes.
 type entry struct {
-	cancel context.CancelFunc
-	lister cache.GenericLister
-	used   time.Time
-	synced bool
+	factory *Factory
+	gvr     schema.GroupVersionResource
+	cancel  context.CancelFunc
+	lister  cache.GenericLister
+	used    time.Time
+	synced  bool
 	// err is the last recorded error of a list or watch, nil once a watch was opened again.
 	err error
 }
@@ -116,8 +118,8 @@ func (f *Factory) Lister(gvr schema.GroupVersionResource) (cache.GenericLister, 
 	defer f.mu.Unlock()
 	e, ok := f.entries[gvr]
 	if !ok {
-		var err error
-		if e, err = f.start(gvr); err != nil {
+		e = &entry{factory: f, gvr: gvr}
+		if err := e.start(); err != nil {
 			return nil, err
 		}
 		f.entries[gvr] = e
@@ -164,70 +166,62 @@ func (f *Factory) stopUnused(context.Context) {
 	}
 }
 
-// start creates and runs an informer. f.mu is held.
-func (f *Factory) start(gvr schema.GroupVersionResource) (*entry, error) {
-	e := &entry{}
-	resource := f.client.Resource(gvr).Namespace(f.namespace)
+// start creates and runs the informer.
+func (e *entry) start() error {
+	f := e.factory
+	resource := f.client.Resource(e.gvr).Namespace(f.namespace)
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (list runtime.Object, err error) {
-			err = f.persist(ctx, gvr, e, func() error {
-				list, err = resource.List(ctx, options)
-				return err //nolint:wrapcheck // the reflector tells its errors apart by their type
-			})
-			return list, err //nolint:wrapcheck // as above
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return persist(ctx, e, func() (*unstructured.UnstructuredList, error) { return resource.List(ctx, options) })
 		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (w watch.Interface, err error) {
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			switch streams := options.SendInitialEvents != nil; {
-			case streams && f.failed(e):
+			case streams && e.failed():
 				// An open stream does not prove that objects can be read. A list followed by a watch does.
 				return nil, errListFirst
 			case streams:
 				return resource.Watch(ctx, options)
 			}
-			if err = f.persist(ctx, gvr, e, func() error {
-				w, err = resource.Watch(ctx, options)
-				return err //nolint:wrapcheck // as above
-			}); err == nil {
-				f.update(gvr, e, func() { e.err = nil })
+			w, err := persist(ctx, e, func() (watch.Interface, error) { return resource.Watch(ctx, options) })
+			if err == nil {
+				e.update(func() { e.err = nil })
 			}
-			return w, err //nolint:wrapcheck // as above
+			return w, err
 		},
 	}, f.client), &unstructured.Unstructured{}, cache.SharedIndexInformerOptions{
 		ResyncPeriod:      controller.DefaultResyncPeriod,
 		Indexers:          cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		ObjectDescription: gvr.GroupResource().String(),
+		ObjectDescription: e.gvr.GroupResource().String(),
 	})
-	e.lister = cache.NewGenericLister(informer.GetIndexer(), gvr.GroupResource())
+	e.lister = cache.NewGenericLister(informer.GetIndexer(), e.gvr.GroupResource())
 	_, err := informer.AddEventHandler(f.handler)
 	if err := errors.Join(err, informer.SetTransform(f.toDuckType)); err != nil {
-		return nil, fmt.Errorf("setting up the informer of %s: %w", gvr.GroupResource(), err)
+		return fmt.Errorf("setting up the informer of %s: %w", e.gvr.GroupResource(), err)
 	}
 
 	var ctx context.Context
 	ctx, e.cancel = context.WithCancel(f.ctx)
 	go informer.RunWithContext(ctx)
 	go func() {
-		poll := wait.Backoff{Duration: time.Millisecond, Factor: 2, Steps: 7}.DelayFunc()
-		if poll.Until(ctx, true, false, func(context.Context) (bool, error) { return informer.HasSynced(), nil }) == nil {
-			f.update(gvr, e, func() { e.synced = true })
+		if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			e.update(func() { e.synced = true })
 		}
 	}()
-	return e, nil
+	return nil
 }
 
 // persist repeats a request with back-off until it succeeds, and records its errors. The reflector would also retry, but at
-// intervals of up to a minute, and it does not report all errors.
-func (f *Factory) persist(ctx context.Context, gvr schema.GroupVersionResource, e *entry, request func() error) error {
-	var err error
+// intervals of up to a minute, and it does not report all errors. The reflector tells errors apart by their type.
+func persist[T any](ctx context.Context, e *entry, request func() (T, error)) (result T, err error) {
 	failures := 0
-	_ = f.retry.DelayFunc().Until(ctx, true, true, func(context.Context) (bool, error) {
+	_ = e.factory.retry.DelayFunc().Until(ctx, true, true, func(context.Context) (bool, error) {
 		// For an expired version the reflector has to choose another one.
-		if err = request(); err == nil || ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
+		if result, err = request(); err == nil || ctx.Err() != nil || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 			apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 			return true, nil //nolint:nilerr // the caller has it
 		}
 		failures++
-		f.update(gvr, e, func() {
+		e.update(func() {
 			// A request that fails once, or that the API server does not answer, must not change the status of every object.
 			if _, answered := errors.AsType[*apierrors.StatusError](err); !e.synced || answered && failures > 1 {
 				e.err = err
@@ -235,26 +229,27 @@ func (f *Factory) persist(ctx context.Context, gvr schema.GroupVersionResource, 
 		})
 		return false, nil
 	})
-	return err
+	return result, err
 }
 
-func (f *Factory) failed(e *entry) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (e *entry) failed() bool {
+	e.factory.mu.Lock()
+	defer e.factory.mu.Unlock()
 	return e.err != nil
 }
 
-// update changes an entry and reports whether that is news for the callers of Lister.
-func (f *Factory) update(gvr schema.GroupVersionResource, e *entry, change func()) {
+// update changes the entry and reports whether that is news for the callers of Lister.
+func (e *entry) update(change func()) {
+	f := e.factory
 	f.mu.Lock()
 	before := *e
 	change()
-	isNews := f.entries[gvr] == e && (e.isReadable() != before.isReadable() ||
+	isNews := f.entries[e.gvr] == e && (e.isReadable() != before.isReadable() ||
 		e.err != nil && (before.err == nil || apierrors.ReasonForError(e.err) != apierrors.ReasonForError(before.err)))
 	err := e.err
 	f.mu.Unlock()
 	if isNews {
-		logging.FromContext(f.ctx).Infow("A resource became readable or unreadable", "resource", gvr.String(), "error", err)
-		f.changed(gvr)
+		logging.FromContext(f.ctx).Infow("A resource became readable or unreadable", "resource", e.gvr.String(), "error", err)
+		f.changed(e.gvr)
 	}
 }

@@ -16,8 +16,7 @@ import (
 	"knative.dev/pkg/kmeta"
 )
 
-// Malformed is an object that does not fit the duck type. It keeps only what
-// identifies it, so that whoever refers to it can be told why it is of no use.
+// Malformed is an object that does not fit the duck type, with its metadata alone, so that those that refer to it can report why.
 type Malformed struct {
 	*unstructured.Unstructured
 
@@ -54,16 +53,10 @@ func (f *Factory) toDuckType(obj any) (any, error) {
 	return typed, nil
 }
 
+// identityOf returns an object with the same metadata, except annotations, and nothing else.
 func identityOf(u *unstructured.Unstructured) *unstructured.Unstructured {
-	identity := &unstructured.Unstructured{}
+	identity := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
 	identity.SetGroupVersionKind(u.GroupVersionKind())
-	identity.SetNamespace(u.GetNamespace())
-	identity.SetName(u.GetName())
-	identity.SetUID(u.GetUID())
-	identity.SetResourceVersion(u.GetResourceVersion())
-	identity.SetGeneration(u.GetGeneration())
-	identity.SetLabels(u.GetLabels())
-	identity.SetDeletionTimestamp(u.GetDeletionTimestamp())
-	identity.SetOwnerReferences(u.GetOwnerReferences())
+	identity.SetAnnotations(nil)
 	return identity
 }

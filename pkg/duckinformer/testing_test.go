@@ -85,7 +85,7 @@ func newFactory(t *testing.T, server *apiServer) (*Factory, *recorder) {
 func reflectors() int { return running("(*Reflector).RunWithContext(") }
 
 // syncWaiters is how many goroutines in this process wait for a first list.
-func syncWaiters() int { return running("(*Factory).start.func") }
+func syncWaiters() int { return running("(*entry).start.func") }
 
 func running(function string) int {
 	stacks := make([]byte, 1<<22)
