@@ -42,7 +42,7 @@ func main() {
 	})
 	var server webhook.Server
 	process.Run(process.WithLast(ctx, server.Wait), "webhook", s.Settings, server.Serve(
-		webhook.WithReadiness(webhook.WithCertificateExpiry(webhook.NewCertificateController)),
+		webhook.WithReadiness(webhook.NewCertificateController),
 		webhook.NewDefaultingController,
 		webhook.NewValidationController,
 		webhook.NewConfigValidationController,

@@ -7,6 +7,8 @@ package webhook
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"time"
 
@@ -25,6 +27,9 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
+	certresources "knative.dev/pkg/webhook/certificates/resources"
+
+	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
 // certificates keeps the secret of the serving certificate. It stands in for
@@ -44,9 +49,10 @@ type certificates struct {
 
 // NewCertificateController keeps the serving certificate in the secret that the options
 // of the webhook name, and which has to exist. A certificate near its end is replaced
-// without a request that fails; one that is of no use, at once.
+// without a request that fails; one that is of no use, at once. A metric reports on every
+// replica, leader or not, until when the certificate is valid.
 func NewCertificateController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	options := webhook.GetOptions(ctx)
+	logger, options := logging.FromContext(ctx), webhook.GetOptions(ctx)
 	r := &certificates{
 		client:         kubeclient.Get(ctx),
 		secrets:        secretinformer.Get(ctx).Lister().Secrets(system.Namespace()),
@@ -62,12 +68,15 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 	const name = "Certificates"
 	impl := controller.NewContext(ctx, r, controller.ControllerOptions{
 		// What is published is remembered from pass to pass, so there is one at a time.
-		Concurrency: 1, WorkQueueName: name, Logger: logging.FromContext(ctx).Named(name),
+		Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name),
 	})
 	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }
 
+	if err := telemetry.ObserveCertificate(func() (time.Time, error) { return notAfter(r.secrets, r.key.Name) }); err != nil {
+		logger.Fatalw("Setting up the metric of the certificate failed", "error", err)
+	}
 	if err := watchRegistration(ctx, func() { impl.EnqueueKey(r.key) }); err != nil {
-		logging.FromContext(ctx).Fatalw("Setting up the informers failed", "error", err)
+		logger.Fatalw("Setting up the informers failed", "error", err)
 	}
 	return impl
 }
@@ -90,11 +99,7 @@ func (r *certificates) Reconcile(ctx context.Context, key string) error {
 	if err != nil {
 		return fmt.Errorf("reading the secret of the certificate: %w", err)
 	}
-	bundles, err := r.configurations.bundles()
-	if err != nil {
-		return err
-	}
-	next, err := r.rotation.next(r.clock.Now(), secret.Data, bundles)
+	next, err := r.rotation.next(r.clock.Now(), secret.Data, r.configurations.bundles())
 	if err != nil {
 		return err
 	}
@@ -116,4 +121,25 @@ func (r *certificates) Reconcile(ctx context.Context, key string) error {
 		return fmt.Errorf("writing the secret of the certificate: %w", err)
 	}
 	return nil
+}
+
+// notAfter is until when the certificate in a secret is valid.
+func notAfter(secrets corev1listers.SecretNamespaceLister, name string) (time.Time, error) {
+	secret, err := secrets.Get(name)
+	if apierrors.IsNotFound(err) || err == nil && len(secret.Data[certresources.ServerCert]) == 0 {
+		// The certificate is made by whichever replica leads.
+		return time.Time{}, telemetry.ErrUnknown
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the secret of the certificate: %w", err)
+	}
+	block, _ := pem.Decode(secret.Data[certresources.ServerCert])
+	if block == nil {
+		return time.Time{}, fmt.Errorf("secret %s: %s is not PEM", name, certresources.ServerCert)
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("secret %s: %s: %w", name, certresources.ServerCert, err)
+	}
+	return certificate.NotAfter, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/sets"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	"k8s.io/client-go/tools/cache"
@@ -72,74 +71,62 @@ type entry struct {
 // that does not, or that holds none and so has nobody asked.
 func (c configurations) all() (found []entry, missing error) {
 	var problems []error
+	add := func(name string, webhooks []entry, err error) {
+		if err == nil && len(webhooks) == 0 {
+			err = fmt.Errorf("webhook configuration %s holds no webhook", name)
+		}
+		found, problems = append(found, webhooks...), append(problems, err)
+	}
 	for _, name := range []string{DefaultingName, binding.WebhookName} {
-		mutating, err := c.mutating.Get(name)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("reading a webhook configuration: %w", err))
-			continue
+		var webhooks []entry
+		configuration, err := c.mutating.Get(name)
+		if err == nil {
+			for _, w := range configuration.Webhooks {
+				// Without bindings there is nothing to ask about, and so there are no rules.
+				complete := len(w.Rules) > 0 || name == binding.WebhookName && w.ClientConfig.Service != nil && w.ClientConfig.Service.Path != nil
+				webhooks = append(webhooks, entry{w.Name, w.ClientConfig.CABundle, complete})
+			}
 		}
-		problems = append(problems, holdsAny(name, len(mutating.Webhooks)))
-		for _, w := range mutating.Webhooks {
-			// Without bindings there is nothing to ask about, and so there are no rules.
-			complete := len(w.Rules) > 0 || name == binding.WebhookName && w.ClientConfig.Service != nil && w.ClientConfig.Service.Path != nil
-			found = append(found, entry{w.Name, w.ClientConfig.CABundle, complete})
-		}
+		add(name, webhooks, err)
 	}
 	for _, name := range []string{ValidationName, ConfigValidationName} {
-		validating, err := c.validating.Get(name)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("reading a webhook configuration: %w", err))
-			continue
+		var webhooks []entry
+		configuration, err := c.validating.Get(name)
+		if err == nil {
+			for _, w := range configuration.Webhooks {
+				webhooks = append(webhooks, entry{w.Name, w.ClientConfig.CABundle, len(w.Rules) > 0})
+			}
 		}
-		problems = append(problems, holdsAny(name, len(validating.Webhooks)))
-		for _, w := range validating.Webhooks {
-			found = append(found, entry{w.Name, w.ClientConfig.CABundle, len(w.Rules) > 0})
-		}
+		add(name, webhooks, err)
 	}
 	for _, name := range served.definitions() {
+		var webhooks []entry
 		definition, err := c.definitions.Get(name)
-		if err != nil {
-			problems = append(problems, fmt.Errorf("reading the definition of a kind: %w", err))
-			continue
+		if err == nil {
+			webhooks, err = converterOf(definition)
 		}
-		converter, err := converterOf(definition)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		found = append(found, converter)
+		add(name, webhooks, err)
 	}
 	return found, errors.Join(problems...)
 }
 
 // converterOf is the webhook that converts a kind.
-func converterOf(definition *apiextensionsv1.CustomResourceDefinition) (entry, error) {
+func converterOf(definition *apiextensionsv1.CustomResourceDefinition) ([]entry, error) {
 	conversion := definition.Spec.Conversion
 	if conversion == nil || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil || conversion.Webhook.ClientConfig.Service == nil {
-		return entry{}, fmt.Errorf("definition %s has no webhook convert between its versions", definition.Name)
+		return nil, fmt.Errorf("definition %s has no webhook convert between its versions", definition.Name)
 	}
 	client := conversion.Webhook.ClientConfig
-	return entry{"of definition " + definition.Name, client.CABundle, client.Service.Path != nil}, nil
-}
-
-// holdsAny checks that a webhook configuration makes the API server ask at all.
-func holdsAny(configuration string, webhooks int) error {
-	if webhooks == 0 {
-		return fmt.Errorf("webhook configuration %s holds no webhook", configuration)
-	}
-	return nil
+	return []entry{{"of definition " + definition.Name, client.CABundle, client.Service.Path != nil}}, nil
 }
 
 // bundles returns what CAs the API server trusts, by each webhook. A configuration that
-// was deleted sends no requests, so it is no reason to wait.
-func (c configurations) bundles() ([][]byte, error) {
-	found, err := c.all()
-	if err != nil && !apierrors.IsNotFound(err) && len(found) == 0 {
-		return nil, err
-	}
+// is missing or empty sends no requests, so it is no reason to wait.
+func (c configurations) bundles() [][]byte {
+	found, _ := c.all()
 	bundles := make([][]byte, 0, len(found))
 	for _, w := range found {
 		bundles = append(bundles, w.ca)
 	}
-	return bundles, nil
+	return bundles
 }

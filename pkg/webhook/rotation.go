@@ -72,7 +72,8 @@ func (r *rotation) next(now time.Time, data map[string][]byte, bundles [][]byte)
 		return step{data: switched(data), why: fmt.Sprintf("the serving certificate is of no use any more: %v", err)}, nil
 	case err != nil:
 		// Nothing can be lost: with this one every request fails.
-		return r.replace(now, err)
+		data, createErr := r.create(now)
+		return step{data: switched(data), why: err.Error()}, createErr
 	case !hasNext:
 		return r.announce(now, data, serving)
 	}
@@ -88,53 +89,33 @@ func (r *rotation) next(now time.Time, data map[string][]byte, bundles [][]byte)
 	if wait := r.published.Add(propagation).Sub(now); wait > 0 {
 		return step{again: wait}, nil
 	}
-	r.published = time.Time{}
 	return step{data: switched(data), why: "the API server trusts the next certificate"}, nil
-}
-
-// replace makes everything anew.
-func (r *rotation) replace(now time.Time, why error) (step, error) {
-	key, cert, ca, err := create(r.host, now.Add(lifetime))
-	if err != nil {
-		return step{}, fmt.Errorf("making a certificate: %w", err)
-	}
-	return step{
-		data: map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca},
-		why:  why.Error(),
-	}, nil
 }
 
 // announce makes the next certificate and puts its CA beside that of the present one.
 func (r *rotation) announce(now time.Time, data map[string][]byte, serving *x509.Certificate) (step, error) {
-	key, cert, ca, err := create(r.host, now.Add(lifetime))
+	next, err := r.create(now)
 	if err != nil {
-		return step{}, fmt.Errorf("making the next certificate: %w", err)
+		return step{}, err
 	}
 	r.published = time.Time{}
-	return step{
-		data: map[string][]byte{
-			certresources.ServerKey:  data[certresources.ServerKey],
-			certresources.ServerCert: data[certresources.ServerCert],
-			certresources.CACert:     slices.Concat(issuers(data[certresources.CACert], serving), ca),
-			nextKey:                  key,
-			nextCert:                 cert,
-		},
-		why: fmt.Sprintf("the serving certificate is good until %s only", serving.NotAfter.Format(time.RFC3339)),
-	}, nil
+	next[certresources.CACert] = slices.Concat(issuers(data[certresources.CACert], serving), next[certresources.CACert])
+	next[certresources.ServerKey], next[certresources.ServerCert] = data[certresources.ServerKey], data[certresources.ServerCert]
+	return step{data: next, why: fmt.Sprintf("the serving certificate is good until %s only", serving.NotAfter.Format(time.RFC3339))}, nil
 }
 
-// create returns a key, a certificate for the host, and the CA that signed it. They are valid since an hour ago, so that an API
+// create returns the next certificate with its key and the CA that signed it. They are valid since an hour ago, so that an API
 // server whose clock is behind accepts them from the start; those of knative.dev/pkg are valid from now on.
-func create(host string, notAfter time.Time) (key, cert, ca []byte, err error) {
+func (r *rotation) create(now time.Time) (map[string][]byte, error) {
 	const backdated = time.Hour
 	chain, key, err := certutil.GenerateSelfSignedCertKeyWithOptions(certutil.SelfSignedCertKeyOptions{
-		Host: host, MaxAge: time.Until(notAfter) + backdated,
+		Host: r.host, MaxAge: time.Until(now.Add(lifetime)) + backdated,
 	})
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("generating a certificate: %w", err)
+		return nil, fmt.Errorf("making a certificate: %w", err)
 	}
 	leaf, ca := pem.Decode(chain)
-	return key, pem.EncodeToMemory(leaf), ca, nil
+	return map[string][]byte{nextKey: key, nextCert: pem.EncodeToMemory(leaf), certresources.CACert: ca}, nil
 }
 
 // switched puts the next certificate in its place. The CA of the one before stays, for
