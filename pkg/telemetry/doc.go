@@ -17,7 +17,7 @@ SPDX-License-Identifier: Apache-2.0
 // handlers are made by On:
 //
 //	informer.AddEventHandler(wakes.On("Widget", telemetry.Event.Enqueue))
-//	pods.AddEventHandler(wakes.On("Pod", telemetry.Event.EnqueueControllerOf))
+//	pods.AddEventHandler(wakes.On("Pod", func(e telemetry.Event) { e.EnqueueKey(ownerOf(e.Object)) }))
 //
 // Everything goes through the global providers of OpenTelemetry, which sharedmain sets
 // as the config map config-observability says. Before they are set, or if they are

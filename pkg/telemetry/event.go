@@ -95,17 +95,6 @@ func (e Event) EnqueueObject(obj any) {
 	}
 }
 
-// EnqueueControllerOf wakes the controlling owner of the object that the event is about, if it has one.
-func (e Event) EnqueueControllerOf() {
-	accessor, err := kmeta.DeletionHandlingAccessor(e.Object)
-	if err != nil {
-		return
-	}
-	if owner := metav1.GetControllerOf(accessor); owner != nil {
-		e.EnqueueKey(types.NamespacedName{Namespace: accessor.GetNamespace(), Name: owner.Name})
-	}
-}
-
 // EnqueueObservers wakes the objects that track the one that the event is about. Objects
 // from typed informers do not say what they are, which kind is for; it may be empty for others.
 func (e Event) EnqueueObservers(kind schema.GroupVersionKind) { e.enqueueObserversOf(e.Object, kind) }
@@ -179,6 +168,4 @@ func (w *Wakes) count(cause Cause) {
 		kindKey.String(w.kind), causeKey.String(string(cause.What)), sourceKey.String(cause.Source)))
 }
 
-func keyOf(o metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
-}
+func keyOf(o metav1.Object) types.NamespacedName { return cache.MetaObjectToName(o).AsNamespacedName() }

@@ -77,9 +77,7 @@ func TestSpanNamesWhatHappenedToWhat(t *testing.T) {
 }
 
 func TestEveryWayToWakeIsTold(t *testing.T) {
-	owned := thing("child", "1")
-	isController := true
-	owned.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Thing", Name: "owner", Controller: &isController}})
+	child := thing("child", "1")
 	informer := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.ConfigMap{}, 0, cache.Indexers{})
 	for _, obj := range []kmeta.Accessor{thing("x", "1"), thing("y", "1"), thing("not", "1")} {
 		if err := informer.GetIndexer().Add(obj); err != nil {
@@ -93,14 +91,12 @@ func TestEveryWayToWakeIsTold(t *testing.T) {
 		keys  []string
 		cause string
 	}{
-		"itself":         {on(owned, Event.Enqueue), []string{"ns/child"}, "added Child ns/child"},
-		"another":        {on(owned, func(e Event) { e.EnqueueObject(thing("b", "1")) }), []string{"ns/b"}, "added Child ns/child"},
-		"by name":        {on(owned, func(e Event) { e.EnqueueKey(named("b")) }), []string{"ns/b"}, "added Child ns/child"},
-		"its controller": {on(owned, Event.EnqueueControllerOf), []string{"ns/owner"}, "added Child ns/child"},
-		"no controller":  {on(thing("a", "1"), Event.EnqueueControllerOf), nil, ""},
-		"no object":      {on("text", func(e Event) { e.Enqueue(); e.EnqueueControllerOf(); e.EnqueueObservers(configMap) }), nil, ""},
+		"itself":    {on(child, Event.Enqueue), []string{"ns/child"}, "added Child ns/child"},
+		"another":   {on(child, func(e Event) { e.EnqueueObject(thing("b", "1")) }), []string{"ns/b"}, "added Child ns/child"},
+		"by name":   {on(child, func(e Event) { e.EnqueueKey(named("b")) }), []string{"ns/b"}, "added Child ns/child"},
+		"no object": {on("text", func(e Event) { e.Enqueue(); e.EnqueueObservers(configMap) }), nil, ""},
 		"all of an informer": {
-			on(owned, func(e Event) { e.EnqueueAll(accepted, informer) }), []string{"ns/x", "ns/y"}, "added Child ns/child",
+			on(child, func(e Event) { e.EnqueueAll(accepted, informer) }), []string{"ns/x", "ns/y"}, "added Child ns/child",
 		},
 		"all for a config map": {
 			func(w *Wakes, _ *controller.Impl) { w.EnqueueConfigured("config-x", accepted, informer) },

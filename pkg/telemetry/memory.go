@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
 )
 
 // Bounds of what is remembered. An object that waits costs some hundred bytes.
@@ -29,8 +30,8 @@ type memory struct {
 	// noted is what was told since the object's last pass began.
 	noted map[types.NamespacedName]*woken
 	// planned is the wake that the last pass left behind, which may be due much later. It is apart since events in between
-	// lead to passes of their own.
-	planned map[types.NamespacedName]Cause
+	// lead to passes of their own. One that such an event has overtaken stays behind, and nothing tells which these are.
+	planned *lru.Cache
 }
 
 // woken is everything that woke one pass.
@@ -46,7 +47,7 @@ type repeated struct {
 }
 
 func newMemory(keys, causes int) *memory {
-	return &memory{keys: keys, causes: causes, noted: map[types.NamespacedName]*woken{}, planned: map[types.NamespacedName]Cause{}}
+	return &memory{keys: keys, causes: causes, noted: map[types.NamespacedName]*woken{}, planned: lru.New(keys)}
 }
 
 // note must come before the object is put into the queue.
@@ -78,18 +79,7 @@ func (w *woken) add(cause Cause, limit int) {
 }
 
 // plan notes what a pass that has ended leaves behind.
-func (m *memory) plan(key types.NamespacedName, cause Cause) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, ok := m.planned[key]; !ok && len(m.planned) >= m.keys {
-		// One has to go. A plan that was overtaken by an event stays behind, and nothing tells which these are.
-		for stale := range m.planned {
-			delete(m.planned, stale)
-			break
-		}
-	}
-	m.planned[key] = cause
-}
+func (m *memory) plan(key types.NamespacedName, cause Cause) { m.planned.Add(key, cause) }
 
 // take returns why the pass that begins takes place, and forgets it.
 func (m *memory) take(key types.NamespacedName) *woken {
@@ -99,11 +89,11 @@ func (m *memory) take(key types.NamespacedName) *woken {
 		delete(m.noted, key)
 		return w
 	}
-	cause, ok := m.planned[key]
-	if !ok {
-		cause = Cause{What: Other}
+	cause := Cause{What: Other}
+	if planned, ok := m.planned.Get(key); ok {
+		cause = planned.(Cause) //nolint:forcetypeassert // nothing else is planned
+		m.planned.Remove(key)
 	}
-	delete(m.planned, key)
 	return &woken{causes: []repeated{{cause: cause, times: 1}}}
 }
 

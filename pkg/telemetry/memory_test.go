@@ -61,8 +61,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 		m.plan(key, Cause{What: Retried})
 	}
-	if len(m.noted) != limit || len(m.planned) != limit {
-		t.Errorf("there are %d noted and %d planned wakes, want %d of each", len(m.noted), len(m.planned), limit)
+	if len(m.noted) != limit || m.planned.Len() != limit {
+		t.Errorf("there are %d noted and %d planned wakes, want %d of each", len(m.noted), m.planned.Len(), limit)
 	}
 	for _, w := range m.noted {
 		if len(w.causes) != 3 || w.more != 7 {
@@ -70,7 +70,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	}
 	// The last plan is kept whatever has to go for it.
-	if _, ok := m.planned[named(strconv.Itoa(10*limit-1))]; !ok {
+	if _, ok := m.planned.Get(named(strconv.Itoa(10*limit - 1))); !ok {
 		t.Error("the newest plan was dropped")
 	}
 	// Waiting objects leave, and make room.

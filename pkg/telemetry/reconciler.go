@@ -102,10 +102,11 @@ func (w *Wakes) wrap(inner controller.Reconciler) controller.Reconciler {
 func (o *observed) Reconcile(ctx context.Context, key string) error {
 	w := o.wakes
 	defer o.Feed()
-	name, err := nameOf(key)
+	object, err := cache.ParseObjectName(key)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the key: %w", err)
 	}
+	name := object.AsNamespacedName()
 	why := w.memory.take(name)
 	if why.causes[0].cause.What == Other {
 		w.count(why.causes[0].cause)
@@ -161,14 +162,6 @@ func (o *observed) ended(ctx context.Context, span trace.Span, key types.Namespa
 		w.memory.plan(key, cause)
 		w.count(cause)
 	}
-}
-
-func nameOf(key string) (types.NamespacedName, error) {
-	namespace, name, err := cache.SplitMetaNamespaceKey(key)
-	if err != nil {
-		return types.NamespacedName{}, fmt.Errorf("reading the key: %w", err)
-	}
-	return types.NamespacedName{Namespace: namespace, Name: name}, nil
 }
 
 // observedLeader is an observed reconciler that is leader-aware.

@@ -18,42 +18,42 @@ import (
 	"knative.dev/pkg/configmap"
 )
 
-// ObserveReadiness has each reading tell whether the process is ready, which is that check returns nil.
-func ObserveReadiness(check func() error) error {
-	_, err := otel.Meter(scope).Int64ObservableGauge("process.ready",
-		metric.WithDescription("1 while the process is ready, as its readiness probe says, else 0."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(number(check() == nil))
-			return nil
-		}))
-	if err != nil {
-		return fmt.Errorf("making the metric of readiness: %w", err)
-	}
-	return nil
-}
-
 // ErrUnknown says that there is nothing to tell at this reading.
 var ErrUnknown = errors.New("not known yet")
+
+// ObserveReadiness has each reading tell whether the process is ready, which is that check returns nil.
+func ObserveReadiness(check func() error) error {
+	return observe("process.ready", "", "1 while the process is ready, as its readiness probe says, else 0.",
+		func() (int64, error) { return number(check() == nil), nil })
+}
 
 // ObserveCertificate has each reading tell until when the serving certificate is valid.
 // Nothing is told while notAfter returns an error; one other than ErrUnknown is reported to the
 // error handler of OpenTelemetry.
 func ObserveCertificate(notAfter func() (time.Time, error)) error {
-	_, err := otel.Meter(scope).Int64ObservableGauge("webhook.certificate.expiry.timestamp", metric.WithUnit("s"),
-		metric.WithDescription("When the certificate that the webhook serves with expires, in seconds since 1970."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+	return observe("webhook.certificate.expiry.timestamp", "s",
+		"When the certificate that the webhook serves with expires, in seconds since 1970.",
+		func() (int64, error) {
 			end, err := notAfter()
-			if errors.Is(err, ErrUnknown) {
-				return nil
+			return end.Unix(), err
+		})
+}
+
+// observe makes a gauge whose value is read anew each time.
+func observe(name, unit, description string, read func() (int64, error)) error {
+	_, err := otel.Meter(scope).Int64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			value, err := read()
+			switch {
+			case err == nil:
+				o.Observe(value)
+			case !errors.Is(err, ErrUnknown):
+				return fmt.Errorf("reading %s: %w", name, err)
 			}
-			if err != nil {
-				return fmt.Errorf("reading the serving certificate: %w", err)
-			}
-			o.Observe(end.Unix())
 			return nil
 		}))
 	if err != nil {
-		return fmt.Errorf("making the metric of the certificate: %w", err)
+		return fmt.Errorf("making the metric %s: %w", name, err)
 	}
 	return nil
 }
