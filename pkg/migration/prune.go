@@ -35,7 +35,7 @@ func (r *run) prune(ctx context.Context) error {
 			"status":   map[string]any{"storedVersions": []string{r.plan.storage.Version}},
 		})
 		if err != nil {
-			return &permanentError{fmt.Errorf("writing the patch: %w", err)}
+			return fmt.Errorf("writing the patch: %w", err)
 		}
 		_, err = client.Patch(ctx, r.crd.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 		return err //nolint:wrapcheck // try does
@@ -48,5 +48,5 @@ func (r *run) unchanged(live *apiextensionsv1.CustomResourceDefinition) error {
 	if live.UID == r.crd.UID && live.Generation == r.crd.Generation {
 		return nil
 	}
-	return &permanentError{fmt.Errorf("%w (its generation was %d and is %d)", errChanged, r.crd.Generation, live.Generation)}
+	return fmt.Errorf("%w (its generation was %d and is %d)", errChanged, r.crd.Generation, live.Generation)
 }

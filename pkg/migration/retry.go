@@ -35,11 +35,6 @@ type interruptedError struct{ cause error }
 func (e *interruptedError) Error() string { return fmt.Sprintf("interrupted: %v", e.cause) }
 func (e *interruptedError) Unwrap() error { return e.cause }
 
-// permanentError is an error of ours that no other try mends.
-type permanentError struct{ error }
-
-func (e *permanentError) Unwrap() error { return e.error }
-
 // transient says whether the same request may succeed later: the object has changed meanwhile, the server is busy or in
 // trouble, or a webhook that it asks is (which it reports as its own, 500), or it cannot be reached.
 func transient(err error) bool {
@@ -47,8 +42,7 @@ func transient(err error) bool {
 		code := status.Status().Code
 		return code == http.StatusConflict || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 	}
-	_, permanent := errors.AsType[*permanentError](err)
-	return !permanent
+	return !errors.Is(err, errChanged)
 }
 
 // try makes a request until it succeeds, fails for good, or has been tried often enough; then its error is an

@@ -44,7 +44,7 @@ func TestTransient(t *testing.T) {
 		"not found":             {apierrors.NewNotFound(gauges, "it"), false},
 		"expired list":          {apierrors.NewResourceExpired("too old"), false},
 		"wrapped":               {fmt.Errorf("reading: %w", apierrors.NewForbidden(gauges, "it", nil)), false},
-		"our own":               {fmt.Errorf("reading: %w", &permanentError{errChanged}), false},
+		"our own":               {fmt.Errorf("reading: %w", errChanged), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

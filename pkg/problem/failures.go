@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package problem
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -168,11 +167,7 @@ func (f *Failures) retry(key types.NamespacedName, err error) error {
 
 // isRefusal reports whether the API server refused a request because of what it contains or who sent it.
 func isRefusal(err error) bool {
-	status, ok := errors.AsType[*apierrors.StatusError](err)
-	if !ok {
-		return false
-	}
-	switch code := status.Status().Code; code {
+	switch code := StatusCode(err); code {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false
 	default:

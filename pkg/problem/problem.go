@@ -43,6 +43,14 @@ func Failed(reason string, err error) *Problem {
 	return &Problem{Reason: reason, Message: err.Error(), Err: err}
 }
 
+// StatusCode returns the status code of the API server's response that an error contains, or 0.
+func StatusCode(err error) int32 {
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return status.Status().Code
+	}
+	return 0
+}
+
 // Marked reports whether a condition should be marked with the problem. It is false for a nil problem, for a conflict, which means
 // only that the object was modified concurrently, and for a request that was canceled, which says nothing about the cluster.
 func (p *Problem) Marked() bool {

@@ -8,7 +8,6 @@ package simpledeployment
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -39,7 +38,7 @@ func (p *pass) act(ctx context.Context) *problem.Problem {
 		removed, failed := p.remove(ctx, victim)
 		switch {
 		case removed:
-		case victim.class == finished && answered(failed.Err):
+		case victim.class == finished && problem.StatusCode(failed.Err) != 0:
 			// It no longer runs, and its name is not needed.
 			left, stay = left+1, failed
 			p.memory.refuse(victim)
@@ -94,18 +93,8 @@ func (p *pass) failed(reason string, err error) *problem.Problem {
 	return problem.Failed(reason, err)
 }
 
-// answered reports whether an error is a response of the API server.
-func answered(err error) bool {
-	_, ok := errors.AsType[*apierrors.StatusError](err)
-	return ok
-}
-
 // refused says whether an error is the API server's word that nothing was done.
 func refused(err error) bool {
-	status, ok := errors.AsType[*apierrors.StatusError](err)
-	if !ok {
-		return false
-	}
-	code := status.Status().Code
+	code := problem.StatusCode(err)
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusRequestTimeout
 }

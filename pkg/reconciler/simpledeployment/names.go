@@ -34,7 +34,7 @@ func prefixOf(sd *v1alpha1.SimpleDeployment) string {
 	const room = validation.DNS1123LabelMaxLength - len("-") - uidDigits - len("-") - slotDigits
 	name := strings.ReplaceAll(sd.Name, ".", "-")
 	name = strings.TrimRight(name[:min(len(name), room)], "-")
-	return name + "-" + hashOf(string(sd.UID)) + "-"
+	return name + "-" + hashOf([]byte(sd.UID), uidDigits) + "-"
 }
 
 // labelOf is an object's name as the value of a label: the name itself, unless it is too long for one.
@@ -43,12 +43,12 @@ func labelOf(name string) string {
 	if len(name) <= validation.LabelValueMaxLength {
 		return name
 	}
-	return name[:room] + "-" + hashOf(name)
+	return name[:room] + "-" + hashOf([]byte(name), uidDigits)
 }
 
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])[:uidDigits]
+func hashOf(content []byte, digits int) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])[:digits]
 }
 
 func nameOf(prefix string, slot int) string { return prefix + strconv.Itoa(slot) }

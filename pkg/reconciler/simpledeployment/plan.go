@@ -80,6 +80,7 @@ func count(pods []pod) counts {
 // decide plans.
 func decide(replicas int, pods []pod, now time.Time) plan {
 	var p plan
+	var refused []pod
 	held := 0
 	for _, f := range pods {
 		if f.class != finished {
@@ -90,21 +91,14 @@ func decide(replicas int, pods []pod, now time.Time) plan {
 			if p.again == 0 || wait < p.again {
 				p.again = wait
 			}
+		} else if f.ending.refused {
+			refused = append(refused, f)
 		} else {
 			p.remove = append(p.remove, f)
 		}
 	}
 	// Only one refusal is met in each reconciliation, and must not keep the other Pods.
-	slices.SortStableFunc(p.remove, func(a, b pod) int {
-		switch {
-		case a.ending.refused == b.ending.refused:
-			return 0
-		case b.ending.refused:
-			return -1
-		default:
-			return 1
-		}
-	})
+	p.remove = append(p.remove, refused...)
 	c := count(pods)
 	for _, victim := range victims(replicas, pods, c) {
 		p.remove = append(p.remove, victim)

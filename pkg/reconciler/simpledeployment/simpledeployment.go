@@ -61,21 +61,15 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeplo
 	changes := transitions.Begin(sd, reported)
 
 	p := &pass{Reconciler: r, sd: sd, memory: r.memories.of(sd.UID), prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
-	stuck := p.reconcile(ctx)
+	stuck := p.observe(ctx)
+	if stuck == nil {
+		stuck = p.act(ctx)
+	}
 	p.report(stuck)
 
 	changes.Record(ctx)
 
 	return r.failures.Outcome(sd, stuck, &problem.Problem{Recheck: p.again})
-}
-
-func (p *pass) reconcile(ctx context.Context) *problem.Problem {
-	for _, step := range []func(context.Context) *problem.Problem{p.observe, p.act} {
-		if stuck := step(ctx); stuck != nil {
-			return stuck
-		}
-	}
-	return nil
 }
 
 // replicasOf is within the bounds that the schema has, whatever an API server without it let in.

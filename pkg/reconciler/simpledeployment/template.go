@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package simpledeployment
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -37,8 +35,7 @@ func revisionOf(sd *v1alpha1.SimpleDeployment) string {
 		// Text and lists of text have a JSON form.
 		panic(fmt.Sprintf("writing a revision: %v", err))
 	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])[:revisionDigits]
+	return hashOf(content, revisionDigits)
 }
 
 func environmentOf(sd *v1alpha1.SimpleDeployment) []duckv1alpha1.EnvVar {

@@ -20,7 +20,7 @@ func TestPodIsMadeFromTheSpecAndNothingElse(t *testing.T) {
 	want := `{
 		"apiVersion": "v1", "kind": "Pod",
 		"metadata": {
-			"name": "a-` + hashOf(string(owner)) + `-3", "namespace": "ns",
+			"name": "a-` + hashOf([]byte(owner), uidDigits) + `-3", "namespace": "ns",
 			"labels": {
 				"samples.knative.dev/simpledeployment": "a",
 				"samples.knative.dev/simpledeployment-uid": "uid-a",
