@@ -15,7 +15,6 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 
 	"knative.dev/pkg/reconciler"
-	"knative.dev/pkg/tracker"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
@@ -60,14 +59,12 @@ type Reconciler struct {
 	namespaces          corev1listers.NamespaceLister
 	webhooks            admissionlisters.MutatingWebhookConfigurationLister
 
-	kinds   *kinds.Finder
-	tracker tracker.Interface
+	kinds *kinds.Finder
 
 	// subjects are the informers of the objects of each shape.
 	subjects map[binding.Shape]*duckinformer.Factory
 
-	written  *written
-	attempts *attempts
+	memory   *memory
 	failures *problem.Failures
 }
 
@@ -93,7 +90,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) r
 func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
 	changes := transitions.Begin(ab, reported)
 
-	problems := r.unbind(ctx, ab)
+	problems := r.leave(ctx, ab)
 	if len(ab.Status.Kinds) == 0 {
 		return nil
 	}
@@ -112,14 +109,6 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) re
 // published. It is removed only if it is known that there is none.
 func (r *Reconciler) reconcileAddress(ab *v1.AddressBinding) {
 	name := ab.Spec.Address.Name
-	err := r.tracker.TrackReference(tracker.Reference{
-		APIVersion: v1.SchemeGroupVersion.String(), Kind: "AddressableService", Namespace: ab.Namespace, Name: name,
-	}, ab)
-	if err != nil {
-		// Only an object that the schema would reject.
-		ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, fmt.Sprintf("spec.address.name is invalid: %v", err))
-		return
-	}
 	as, err := r.addressableServices.AddressableServices(ab.Namespace).Get(name)
 	switch {
 	case apierrors.IsNotFound(err):

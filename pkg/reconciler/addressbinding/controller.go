@@ -54,8 +54,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		addressableServices: addressableServices.Lister(),
 		namespaces:          namespaces.Lister(),
 		webhooks:            webhooks.Lister(),
-		written:             newWritten(clock.RealClock{}),
-		attempts:            newAttempts(clock.RealClock{}),
+		memory:              newMemory(clock.RealClock{}),
 		failures:            problem.NewFailures(),
 	}
 
@@ -69,10 +68,8 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
 	}
 	impl.Reconciler = freshness.Guard(r.failures.Guard(generated, impl.EnqueueKey), bindings.Informer().GetIndexer(), writes)
-	wakes := telemetry.Instrument(ctx, impl, "AddressBinding")
-	r.tracker = impl.Tracker
 
-	h := &handlers{wakes: wakes, tracker: impl.Tracker, bindings: bindings.Informer()}
+	h := &handlers{wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), bindings: bindings.Informer()}
 	finder, err := kinds.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), h.served)
 	if err != nil {
 		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
@@ -90,7 +87,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		}
 	}
 	if err := errors.Join(
-		informers.Setup(bindings.Informer(), bindingIndexers(), informers.DropManagedFields, h.addressBindings()...),
+		informers.Setup(bindings.Informer(), nil, informers.DropManagedFields, h.addressBindings()),
 		informers.Setup(addressableServices.Informer(), nil, nil, h.addressableServices()),
 		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, h.namespaces()),
 		informers.Setup(crds.Informer(), nil, kinds.Trim(), h.crds()),

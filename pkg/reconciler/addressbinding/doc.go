@@ -36,6 +36,6 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # Event handlers
 //
-// Reconciliations read caches and never block. Missing objects are tracked, and their events enqueue the binding (handlers.go). The
-// informers of subjects and discovery retry failures by themselves, and enqueue the bindings when the answer changes.
+// Reconciliations read caches and never block. The event handlers (handlers.go) find the bindings that an event affects, also those that
+// miss the object. The informers of subjects and discovery retry failures by themselves, and enqueue the bindings when the answer changes.
 package addressbinding

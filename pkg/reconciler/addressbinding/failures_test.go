@@ -188,7 +188,7 @@ func TestReconcile_CacheBehindOwnPatch_NothingIsDecided(t *testing.T) {
 	w.sync(t)
 	newer := deployment("d")
 	newer.SetResourceVersion("2")
-	w.inner.written.record(newer)
+	w.inner.memory.record(newer)
 	ab := w.binding(t, "a")
 	err := w.reconcile(t, "a")
 	if requeue, after := controller.IsRequeueKey(err); !requeue || after != freshness.Patience {
@@ -214,24 +214,24 @@ func TestReconcile_NamespaceNotKnown_NothingIsDecided(t *testing.T) {
 // TestMemory_NothingOfSubjectsIsKept patches thousands of subjects and waits.
 func TestMemory_NothingOfSubjectsIsKept(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
-	w, a := newWritten(clock), newAttempts(clock)
+	m := newMemory(clock)
 	for i := range 10_000 {
 		subject := deployment(fmt.Sprint("d", i))
 		subject.SetUID(types.UID(strconv.Itoa(i)))
-		w.record(subject)
-		a.made(strconv.Itoa(i), nil)
+		m.record(subject)
+		m.made(strconv.Itoa(i), nil)
 	}
 	clock.Step(2*problem.LastRecheck + time.Second)
-	w.record(deployment("d"))
-	a.made("d", nil)
-	if len(w.last) != 1 || len(a.last) != 1 {
-		t.Errorf("%d writes and %d attempts are remembered, want the last of each", len(w.last), len(a.last))
+	m.record(deployment("d"))
+	m.made("d", nil)
+	if m.written.Len() != 1 || m.attempts.Len() != 1 {
+		t.Errorf("%d writes and %d attempts are remembered, want the last of each", m.written.Len(), m.attempts.Len())
 	}
 }
 
 func TestAttempts_ProblemKeepsItsMessage(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
-	a := newAttempts(clock)
+	m := newMemory(clock)
 	for i, test := range []struct {
 		reason, want string
 		wait         time.Duration
@@ -239,14 +239,14 @@ func TestAttempts_ProblemKeepsItsMessage(t *testing.T) {
 		{"A", "0", 1 * time.Second}, {"A", "0", 2 * time.Second}, {"B", "2", 4 * time.Second}, {"B", "2", 8 * time.Second},
 	} {
 		p := problem.Newf(test.reason, "%d", i)
-		a.made("k", p)
-		last, wait := a.wait("k")
-		if p.Message != test.want || last.Message != test.want || wait != test.wait {
-			t.Errorf("attempt %d: message %q, kept %q, wait %s", i, p.Message, last.Message, wait)
+		m.made("k", p)
+		last := m.last("k")
+		if wait := m.wait(last); p.Message != test.want || last.problem.Message != test.want || wait != test.wait || p.Recheck != wait {
+			t.Errorf("attempt %d: message %q, kept %q, wait %s, requeued after %s", i, p.Message, last.problem.Message, wait, p.Recheck)
 		}
 	}
-	if last, wait := a.wait("other"); last != nil || wait > 0 {
-		t.Errorf("an attempt that was never made waits %s", wait)
+	if last := m.last("other"); last.problem != nil || m.wait(last) > 0 {
+		t.Errorf("an attempt that was never made waits %s", m.wait(last))
 	}
 }
 

@@ -7,6 +7,7 @@ package addressbinding
 
 import (
 	"maps"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +20,6 @@ import (
 
 	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/kmeta"
-	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -29,74 +29,41 @@ import (
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
 
-// Names of the indexes that this reconciler adds to its informers.
-const (
-	// bySubjectGroup finds bindings by the API groups of their subjects, former ones included.
-	bySubjectGroup = "subjectGroup"
-
-	// byVariable finds bindings that may want the same variable of the same object: by namespace, kind and variable.
-	byVariable = "variable"
-)
-
-func bindingIndexers() cache.Indexers {
-	return cache.Indexers{
-		bySubjectGroup: informers.IndexBy(func(ab *v1.AddressBinding) []string { return sets.List(subjectGroups(ab)) }),
-		byVariable:     informers.IndexBy(func(ab *v1.AddressBinding) []string { return []string{variableKey(ab)} }),
-	}
-}
-
-func subjectGroups(ab *v1.AddressBinding) sets.Set[string] {
-	groups := sets.New(subjectKind(ab).Group)
-	for _, k := range ab.Status.Kinds {
-		groups.Insert(binding.KindOf(k.APIVersion, k.Kind).Group)
-	}
-	return groups
-}
-
-func variableKey(ab *v1.AddressBinding) string {
-	return ab.Namespace + "/" + subjectKind(ab).GroupKind().String() + "/" + ab.Spec.Variable
-}
-
-// handlers enqueue the bindings that an event affects. Every handler accepts tombstones: a deletion that happened while the watch was
-// down arrives as cache.DeletedFinalStateUnknown, which the filters of knative.dev/pkg drop.
+// handlers enqueue the bindings that an event affects, which they find in the cache of bindings. So nothing has to be tracked: a
+// binding that the cache gets later is reconciled for its own event.
 type handlers struct {
 	wakes    *telemetry.Wakes
-	tracker  tracker.Interface
 	bindings cache.SharedIndexInformer
 	kinds    *kinds.Finder
 	// stop ends the informers of resources that are no longer served.
 	stop func(func(schema.GroupVersionResource) bool)
 }
 
-// addressBindings enqueues bindings for their own events, and those that may want the same variable.
-func (h *handlers) addressBindings() []cache.ResourceEventHandler {
-	gvk := (*v1.AddressBinding)(nil).GetGroupVersionKind()
-	return []cache.ResourceEventHandler{
-		h.wakes.On(gvk.Kind, telemetry.Event.Enqueue),
-		h.wakes.On(gvk.Kind, h.contended),
-		cache.ResourceEventHandlerFuncs{DeleteFunc: h.tracker.OnDeletedObserver},
+// enqueue enqueues the bindings of a namespace that an event affects.
+func (h *handlers) enqueue(e telemetry.Event, namespace string, affected func(*v1.AddressBinding) bool) {
+	for _, ab := range informers.Indexed[*v1.AddressBinding](h.bindings.GetIndexer(), cache.NamespaceIndex, namespace) {
+		if affected(ab) {
+			e.EnqueueObject(ab)
+		}
 	}
 }
 
-func (h *handlers) contended(e telemetry.Event) {
-	now, ok := informers.ObjectOf[*v1.AddressBinding](e.Object)
-	if !ok {
-		return
-	}
-	keys := sets.New(variableKey(now))
-	if old, ok := informers.ObjectOf[*v1.AddressBinding](e.Old); ok {
-		if claimsAlike(old, now) {
+// addressBindings enqueues bindings for their own events, and those that may want the same variable.
+func (h *handlers) addressBindings() cache.ResourceEventHandler {
+	return h.wakes.On("AddressBinding", func(e telemetry.Event) {
+		e.Enqueue()
+		now, ok := informers.ObjectOf[*v1.AddressBinding](e.Object)
+		old, updated := informers.ObjectOf[*v1.AddressBinding](e.Old)
+		if !ok || updated && claimsAlike(old, now) {
 			return
 		}
-		keys.Insert(variableKey(old))
-	}
-	for key := range keys {
-		for _, other := range h.indexed(byVariable, key) {
-			if other.Name != now.Name {
-				e.EnqueueObject(other)
-			}
-		}
-	}
+		h.enqueue(e, now.Namespace, func(ab *v1.AddressBinding) bool { return contend(ab, now) || updated && contend(ab, old) })
+	})
+}
+
+// contend reports whether two bindings may want the same variable of the same object.
+func contend(a, b *v1.AddressBinding) bool {
+	return a.Name != b.Name && a.Spec.Variable == b.Spec.Variable && subjectKind(a).GroupKind() == subjectKind(b).GroupKind()
 }
 
 // claimsAlike reports whether two states of a binding are the same to other bindings.
@@ -108,21 +75,34 @@ func claimsAlike(a, b *v1.AddressBinding) bool {
 
 // addressableServices enqueues the bindings of an AddressableService.
 func (h *handlers) addressableServices() cache.ResourceEventHandler {
-	gvk := (*v1.AddressableService)(nil).GetGroupVersionKind()
-	return h.wakes.On(gvk.Kind, func(e telemetry.Event) { e.EnqueueObservers(gvk) })
+	return h.wakes.On("AddressableService", func(e telemetry.Event) {
+		if as, ok := informers.ObjectOf[*v1.AddressableService](e.Object); ok {
+			h.enqueue(e, as.Namespace, func(ab *v1.AddressBinding) bool { return ab.Spec.Address.Name == as.Name })
+		}
+	})
 }
 
 // subjects enqueues the bindings that choose an object, or chose it before its labels changed.
 func (h *handlers) subjects() cache.ResourceEventHandler {
 	return h.wakes.On("Subject", func(e telemetry.Event) {
-		if old, ok := informers.ObjectOf[kmeta.Accessor](e.Old); ok {
-			if now, ok := informers.ObjectOf[kmeta.Accessor](e.Object); ok && subjectsAlike(old, now) {
-				return
-			}
+		now, ok := informers.ObjectOf[kmeta.Accessor](e.Object)
+		old, updated := informers.ObjectOf[kmeta.Accessor](e.Old)
+		if !ok || updated && subjectsAlike(old, now) {
+			return
 		}
-		e.EnqueueObservers(schema.GroupVersionKind{})
-		e.EnqueueFormerObservers(schema.GroupVersionKind{})
+		h.enqueue(e, now.GetNamespace(), func(ab *v1.AddressBinding) bool { return concerns(ab, now) || updated && concerns(ab, old) })
 	})
+}
+
+// concerns reports whether a binding chooses an object, or may have left variables in it because it is of a former kind.
+func concerns(ab *v1.AddressBinding, object kmeta.Accessor) bool {
+	kind := object.GroupVersionKind().GroupKind()
+	if kind == subjectKind(ab).GroupKind() {
+		choice := binding.ChoiceOf(&ab.Spec.Subject)
+		return choice.Includes(kind, object)
+	}
+	_, recorded := binding.Recorded(ab, kind)
+	return recorded
 }
 
 // subjectsAlike reports whether two states of an object are the same to bindings. Most updates are of a status.
@@ -139,27 +119,29 @@ func (h *handlers) served(versions sets.Set[schema.GroupVersion]) {
 	for version := range versions {
 		groups.Insert(version.Group)
 	}
-	h.wakes.EnqueueServed("Subject", func(obj any) bool {
-		ab, ok := obj.(*v1.AddressBinding)
-		return ok && subjectGroups(ab).HasAny(groups.UnsortedList()...)
-	}, h.bindings)
+	h.wakes.EnqueueServed("Subject", withSubjectsIn(groups), h.bindings)
 }
 
 // readable is like served, for a resource that can be read now, or no longer.
 func (h *handlers) readable(gvr schema.GroupVersionResource) { h.served(sets.New(gvr.GroupVersion())) }
 
+// withSubjectsIn accepts the bindings that have, or had, subjects in one of these API groups.
+func withSubjectsIn(groups sets.Set[string]) func(any) bool {
+	return func(obj any) bool {
+		ab, ok := obj.(*v1.AddressBinding)
+		return ok && (groups.Has(subjectKind(ab).Group) || slices.ContainsFunc(ab.Status.Kinds, func(k v1.SubjectKind) bool {
+			return groups.Has(binding.KindOf(k.APIVersion, k.Kind).Group)
+		}))
+	}
+}
+
 // namespaces enqueues all bindings in a namespace that opts in or out of bindings or webhooks.
 func (h *handlers) namespaces() cache.ResourceEventHandler {
 	return h.wakes.On("Namespace", func(e telemetry.Event) {
 		now, ok := informers.ObjectOf[*corev1.Namespace](e.Object)
-		if !ok {
-			return
-		}
-		if old, ok := informers.ObjectOf[*corev1.Namespace](e.Old); ok && namespacesAlike(old, now) {
-			return
-		}
-		for _, obj := range h.indexed(cache.NamespaceIndex, now.Name) {
-			e.EnqueueObject(obj)
+		old, updated := informers.ObjectOf[*corev1.Namespace](e.Old)
+		if ok && !(updated && namespacesAlike(old, now)) {
+			h.enqueue(e, now.Name, func(*v1.AddressBinding) bool { return true })
 		}
 	})
 }
@@ -174,13 +156,9 @@ func namespacesAlike(a, b *corev1.Namespace) bool {
 // crds enqueues the bindings with subjects in the group of a CRD, and ends the informers of what it no longer serves.
 func (h *handlers) crds() cache.ResourceEventHandler {
 	return h.wakes.On("CustomResourceDefinition", func(e telemetry.Event) {
-		crd, ok := informers.ObjectOf[*apiextensionsv1.CustomResourceDefinition](e.Object)
-		if !ok {
-			return
-		}
-		h.stop(h.kinds.Changed(crd, e.Cause.What == telemetry.Deleted))
-		for _, obj := range h.indexed(bySubjectGroup, crd.Spec.Group) {
-			e.EnqueueObject(obj)
+		if crd, ok := informers.ObjectOf[*apiextensionsv1.CustomResourceDefinition](e.Object); ok {
+			h.stop(h.kinds.Changed(crd, e.Cause.What == telemetry.Deleted))
+			e.EnqueueAll(withSubjectsIn(sets.New(crd.Spec.Group)), h.bindings)
 		}
 	})
 }
@@ -202,9 +180,4 @@ func (h *handlers) webhooks() cache.ResourceEventHandler {
 				ab.Status.GetCondition(v1.AddressBindingConditionIntercepted).IsTrue()
 		}, h.bindings)
 	})
-}
-
-// indexed returns the bindings that an index finds.
-func (h *handlers) indexed(index, value string) []*v1.AddressBinding {
-	return informers.Indexed[*v1.AddressBinding](h.bindings.GetIndexer(), index, value)
 }

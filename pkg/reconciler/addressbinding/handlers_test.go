@@ -25,7 +25,6 @@ import (
 	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
-	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -46,9 +45,7 @@ type enqueuing struct {
 func newHandlers(t *testing.T, objs ...*v1.AddressBinding) *enqueuing {
 	t.Helper()
 	ctx := logtesting.TestContextWithLogger(t)
-	indexers := bindingIndexers()
-	indexers[cache.NamespaceIndex] = cache.MetaNamespaceIndexFunc
-	informer := cache.NewSharedIndexInformer(&cache.ListWatch{}, &v1.AddressBinding{}, 0, indexers)
+	informer := cache.NewSharedIndexInformer(&cache.ListWatch{}, &v1.AddressBinding{}, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	for _, obj := range objs {
 		if err := informer.GetIndexer().Add(obj); err != nil {
 			t.Fatal(err)
@@ -63,7 +60,7 @@ func newHandlers(t *testing.T, objs ...*v1.AddressBinding) *enqueuing {
 	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Concurrency: 100, Logger: logging.FromContext(ctx)})
 	w := &enqueuing{impl: impl, discovery: discovery}
 	w.handlers = &handlers{
-		wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), tracker: impl.Tracker, bindings: informer, kinds: finder,
+		wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), bindings: informer, kinds: finder,
 		stop: func(match func(schema.GroupVersionResource) bool) {
 			for _, resource := range []string{"ducks", "geese"} {
 				if match(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: resource}) {
@@ -92,17 +89,6 @@ func (w *enqueuing) woken() []string {
 	}
 }
 
-// follow makes a binding track, and takes it off the queue, onto which beginning to track puts it.
-func (w *enqueuing) follow(t *testing.T, by string, ref tracker.Reference) {
-	t.Helper()
-	ref.Namespace = ns
-	if err := w.tracker.TrackReference(ref, object(by)); err != nil {
-		t.Fatal(err)
-	}
-	key, _ := w.impl.WorkQueue().Get()
-	w.impl.WorkQueue().Done(key)
-}
-
 func live(mods ...func(*duckv1.WithPod)) *duckv1.WithPod {
 	d := &duckv1.WithPod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
@@ -115,35 +101,37 @@ func live(mods ...func(*duckv1.WithPod)) *duckv1.WithPod {
 }
 
 func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
+	elsewhere := func(ab *v1.AddressBinding) { ab.Spec.Subject.Name, ab.Spec.Address.Name = "other", "other" }
 	everyone := []*v1.AddressBinding{
-		object("a", well), object("rival", well), object("of-peer", withVariable("PEER"), status(records(deploymentKind), intercepted)),
-		object("of-ducks", withSubject("example.com/v1", "Duck", "k")),
-		object("was-of-ducks", status(records(duckKind, deploymentKind), intercepted)),
+		object("a", well, elsewhere), object("rival", well, elsewhere), object("of-peer", elsewhere, withVariable("PEER"), status(records(deploymentKind), intercepted)),
+		object("of-ducks", elsewhere, withSubject("example.com/v1", "Duck", "k")),
+		object("was-of-ducks", elsewhere, status(records(duckKind, deploymentKind), intercepted)),
 		object("elsewhere", func(ab *v1.AddressBinding) { ab.Namespace = "elsewhere" }, status(records(deploymentKind), intercepted)),
+		object("names-d", withVariable("N"), func(ab *v1.AddressBinding) { ab.Spec.Address.Name = "other" }),
+		object("selects-x", bySelector, withVariable("S"), func(ab *v1.AddressBinding) { ab.Spec.Address.Name = "other" }),
+		object("of-hello", withSubject("apps/v1", "Deployment", "other"), withVariable("T")),
 	}
+	inNamespace := []string{"a", "names-d", "of-ducks", "of-hello", "of-peer", "rival", "selects-x", "was-of-ducks"}
 	changed := func(mods ...mod) *v1.AddressBinding {
 		return object("a", append([]mod{well, func(ab *v1.AddressBinding) { ab.ResourceVersion = "2" }}, mods...)...)
 	}
 	newer := func(d *duckv1.WithPod) { d.ResourceVersion = "2" }
-	only := func(h func(*handlers) cache.ResourceEventHandler) func(*handlers) []cache.ResourceEventHandler {
-		return func(w *handlers) []cache.ResourceEventHandler { return []cache.ResourceEventHandler{h(w)} }
-	}
-	subjects, namespaces, crds, configurations := only((*handlers).subjects), only((*handlers).namespaces), only((*handlers).crds), only((*handlers).webhooks)
+	bindings, subjects, namespaces, crds, configurations := (*handlers).addressBindings, (*handlers).subjects, (*handlers).namespaces, (*handlers).crds, (*handlers).webhooks
 	toDeployments := webhooks(schema.GroupResource{Group: "apps", Resource: "deployments"})
 
 	for name, tc := range map[string]struct {
-		handlers func(*handlers) []cache.ResourceEventHandler
+		handler func(*handlers) cache.ResourceEventHandler
 		// old is what was before an update; nil for an object that is added, and again as a tombstone.
 		old, now kmeta.Accessor
 		want     []string
 	}{
-		"a binding that is new wakes itself and who wants the same variable": {(*handlers).addressBindings, nil, object("a"), []string{"a", "rival", "was-of-ducks"}},
-		"its conditions are nobody else's business":                          {(*handlers).addressBindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Conditions = nil }), []string{"a"}},
-		"its value is":                                    {(*handlers).addressBindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Value = other }), []string{"a", "rival", "was-of-ducks"}},
-		"and what it may have written":                    {(*handlers).addressBindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Kinds = nil }), []string{"a", "rival", "was-of-ducks"}},
-		"and that it goes":                                {(*handlers).addressBindings, object("a", well), changed(beingDeleted), []string{"a", "rival", "was-of-ducks"}},
-		"another variable: those who want either":         {(*handlers).addressBindings, object("a", well), changed(withVariable("PEER")), []string{"a", "of-peer", "rival", "was-of-ducks"}},
-		"an AddressableService wakes whose address it is": {only((*handlers).addressableServices), nil, hello(url), []string{"tracks-hello"}},
+		"a binding that is new wakes itself and who wants the same variable": {bindings, nil, object("a"), []string{"a", "rival", "was-of-ducks"}},
+		"its conditions are nobody else's business":                          {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Conditions = nil }), []string{"a"}},
+		"its value is":                                    {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Value = other }), []string{"a", "rival", "was-of-ducks"}},
+		"and what it may have written":                    {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Kinds = nil }), []string{"a", "rival", "was-of-ducks"}},
+		"and that it goes":                                {bindings, object("a", well), changed(beingDeleted), []string{"a", "rival", "was-of-ducks"}},
+		"another variable: those who want either":         {bindings, object("a", well), changed(withVariable("PEER")), []string{"a", "of-peer", "rival", "was-of-ducks"}},
+		"an AddressableService wakes whose address it is": {(*handlers).addressableServices, nil, hello(url), []string{"of-hello"}},
 
 		"a subject wakes who names and who selects it": {subjects, nil, live(), []string{"names-d", "selects-x"}},
 		"one that is changed":                          {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.Generation = 2 }), []string{"names-d", "selects-x"}},
@@ -155,11 +143,12 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 		"one whose mark is dropped":                    {subjects, live(func(d *duckv1.WithPod) { d.Annotations = map[string]string{samples.BoundVariablesAnnotationKey: "{}"} }), live(newer), []string{"names-d", "selects-x"}},
 		"one with another annotation":                  {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.Annotations = map[string]string{"a": "b"} }), []string{}},
 		"one that gets a controller":                   {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.OwnerReferences = []metav1.OwnerReference{{Controller: new(true)}} }), []string{"names-d", "selects-x"}},
+		"one of a former kind":                         {subjects, nil, live(func(d *duckv1.WithPod) { d.APIVersion, d.Kind = "example.com/v2", "Duck" }), []string{"was-of-ducks"}},
 		"one that nobody wants":                        {subjects, nil, live(func(d *duckv1.WithPod) { d.Name, d.Labels = "e", nil }), []string{}},
 
-		"a namespace wakes all in it":                  {namespaces, nil, namespace(), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
-		"one that opts out":                            {namespaces, namespace(), namespace(optedOut), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
-		"one that no webhook is asked about":           {namespaces, namespace(), namespace(withoutWebhooks), []string{"a", "of-ducks", "of-peer", "rival", "was-of-ducks"}},
+		"a namespace wakes all in it":                  {namespaces, nil, namespace(), inNamespace},
+		"one that opts out":                            {namespaces, namespace(), namespace(optedOut), inNamespace},
+		"one that no webhook is asked about":           {namespaces, namespace(), namespace(withoutWebhooks), inNamespace},
 		"one with another label wakes nobody":          {namespaces, namespace(), namespace(func(n *corev1.Namespace) { n.Labels["a"] = "b" }), []string{}},
 		"a CRD wakes those of its kind, and that were": {crds, nil, duckCRD(), []string{"of-ducks", "was-of-ducks"}},
 		"a CRD of another group":                       {crds, nil, duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Group = "other.com" }), []string{}},
@@ -174,18 +163,14 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newHandlers(t, everyone...)
-			w.follow(t, "tracks-hello", tracker.Reference{APIVersion: "samples.knative.dev/v1", Kind: "AddressableService", Name: "hello"})
-			w.follow(t, "names-d", tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"})
-			w.follow(t, "selects-x", tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Selector: metav1.SetAsLabelSelector(map[string]string{"app": "x"})})
-			for _, handler := range tc.handlers(w.handlers) {
-				if tc.old != nil {
-					if tc.now.GetResourceVersion() == "" {
-						tc.now.SetResourceVersion("2")
-					}
-					handler.OnUpdate(tc.old, tc.now)
-				} else {
-					handler.OnAdd(tc.now, false)
+			handler := tc.handler(w.handlers)
+			if tc.old != nil {
+				if tc.now.GetResourceVersion() == "" {
+					tc.now.SetResourceVersion("2")
 				}
+				handler.OnUpdate(tc.old, tc.now)
+			} else {
+				handler.OnAdd(tc.now, false)
 			}
 			if got := w.woken(); !slices.Equal(got, tc.want) {
 				t.Errorf("woken are %q, want %q", got, tc.want)
@@ -196,20 +181,17 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 
 func TestHandlers_MissedDeletion_Enqueues(t *testing.T) {
 	for name, tc := range map[string]struct {
-		handlers func(*handlers) []cache.ResourceEventHandler
-		deleted  kmeta.Accessor
-		want     []string
+		handler func(*handlers) cache.ResourceEventHandler
+		deleted kmeta.Accessor
+		want    []string
 	}{
 		"binding":   {(*handlers).addressBindings, object("a", well), []string{"a", "rival"}},
-		"subject":   {func(w *handlers) []cache.ResourceEventHandler { return []cache.ResourceEventHandler{w.subjects()} }, live(), []string{"names-d"}},
-		"namespace": {func(w *handlers) []cache.ResourceEventHandler { return []cache.ResourceEventHandler{w.namespaces()} }, namespace(), []string{"rival"}},
+		"subject":   {(*handlers).subjects, live(), []string{"names-d"}},
+		"namespace": {(*handlers).namespaces, namespace(), []string{"names-d", "rival"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newHandlers(t, object("rival", well))
-			w.follow(t, "names-d", tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"})
-			for _, handler := range tc.handlers(w.handlers) {
-				handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "k", Obj: tc.deleted})
-			}
+			w := newHandlers(t, object("rival", well, withSubject("apps/v1", "Deployment", "e")), object("names-d", withVariable("N")))
+			tc.handler(w.handlers).OnDelete(cache.DeletedFinalStateUnknown{Key: "k", Obj: tc.deleted})
 			if got := w.woken(); !slices.Equal(got, tc.want) {
 				t.Errorf("woken are %q, want %q", got, tc.want)
 			}
@@ -227,18 +209,6 @@ func TestHandlers_CRDDeleted_InformerEnds(t *testing.T) {
 	handler.OnDelete(duckCRD())
 	if !slices.Equal(w.stopped, []string{"ducks"}) {
 		t.Errorf("the informers of %q were ended, want that of ducks", w.stopped)
-	}
-	w.woken()
-}
-
-func TestHandlers_BindingDeleted_TracksNoMore(t *testing.T) {
-	w := newHandlers(t)
-	w.follow(t, "a", tracker.Reference{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"})
-	for _, handler := range w.addressBindings() {
-		handler.OnDelete(object("a"))
-	}
-	if observers := w.tracker.GetObservers(live()); len(observers) > 0 {
-		t.Errorf("the subject has observers %v", observers)
 	}
 	w.woken()
 }
@@ -261,7 +231,7 @@ func TestHandlers_ServedOrReadable_EnqueueBindingsOfTheGroup(t *testing.T) {
 
 func TestHandlers_NoObject_IsIgnored(t *testing.T) {
 	w := newHandlers(t)
-	all := append(w.addressBindings(), w.addressableServices(), w.subjects(), w.namespaces(), w.crds(), w.webhooks())
+	all := []cache.ResourceEventHandler{w.addressBindings(), w.addressableServices(), w.subjects(), w.namespaces(), w.crds(), w.webhooks()}
 	for _, junk := range []any{"text", nil, cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: "text"}, cache.DeletedFinalStateUnknown{Key: "ns/a"}} {
 		for _, handler := range all {
 			handler.OnAdd(junk, true)

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,7 +39,6 @@ import (
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
-	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -55,16 +53,14 @@ import (
 
 var errInduced = errors.New("induced")
 
-// caches are the informers' caches, with the indexes that the controller gives them.
+// caches are the informers' caches.
 type caches struct{ bindings, addressableServices, namespaces, crds, webhooks cache.Indexer }
 
 func newCaches(objs ...runtime.Object) caches {
-	indexer := func(indexers cache.Indexers) cache.Indexer {
-		all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-		maps.Copy(all, indexers)
-		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, all)
+	indexer := func() cache.Indexer {
+		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	}
-	c := caches{bindings: indexer(bindingIndexers()), addressableServices: indexer(nil), namespaces: indexer(nil), crds: indexer(nil), webhooks: indexer(nil)}
+	c := caches{bindings: indexer(), addressableServices: indexer(), namespaces: indexer(), crds: indexer(), webhooks: indexer()}
 	for _, obj := range objs {
 		var err error
 		switch obj := obj.(type) {
@@ -164,10 +160,8 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		webhooks:            admissionlisters.NewMutatingWebhookConfigurationLister(w.webhooks),
 		kinds:               finder,
-		tracker:             tracker.New(func(types.NamespacedName) {}, time.Hour),
 		subjects:            make(map[binding.Shape]*duckinformer.Factory),
-		written:             newWritten(w.clock),
-		attempts:            newAttempts(w.clock),
+		memory:              newMemory(w.clock),
 		failures:            problem.NewFailuresWithClock(w.clock),
 	}
 	for _, shape := range binding.Shapes {

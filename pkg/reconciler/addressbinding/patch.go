@@ -46,14 +46,16 @@ type subject struct {
 
 	included, excluded bool
 	result             binding.Result
-	// attempt identifies what is to be changed in the object.
-	attempt string
+	// patch identifies what is to be changed in the object, and last is when that was tried before.
+	patch string
+	last  attempt
 	// problem is why it could not be changed.
 	problem *problem.Problem
 }
 
-// adjust patches the objects of a kind that differ from what the bindings of the namespace want.
-func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, objects []kmeta.Accessor) []*subject {
+// adjust patches the objects of a kind that differ from what the bindings of the namespace want. It returns those that exist
+// afterwards, and what prevented patches.
+func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, objects []kmeta.Accessor) ([]*subject, []*problem.Problem) {
 	bindings := binding.Of(k.GroupKind, r.all(ab))
 	var namespace map[string]string
 	if found, err := r.namespaces.Get(ab.Namespace); err == nil {
@@ -72,40 +74,33 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 			s.included = !s.excluded && binding.Included(namespace, object.GetLabels())
 			s.result = bindings.Apply(object, s.included, ab.Name)
 			if len(s.result.Changes) > 0 && !binding.Immutable(k.GroupKind) {
-				s.attempt = fmt.Sprintf("%s/%x", object.GetUID(), sha256.Sum256([]byte(fmt.Sprint(s.result.Changes))))
+				s.patch = fmt.Sprintf("%s/%x", object.GetUID(), sha256.Sum256([]byte(fmt.Sprint(s.result.Changes))))
+				s.last = r.memory.last(s.patch)
 				changed = append(changed, s)
 			}
 		}
 	}
 	// Those that were not tried before come first.
-	slices.SortStableFunc(changed, func(a, b *subject) int { return cmp.Compare(r.attempts.delay(a.attempt), r.attempts.delay(b.attempt)) })
+	slices.SortStableFunc(changed, func(a, b *subject) int { return cmp.Compare(a.last.delay, b.last.delay) })
+	var problems []*problem.Problem
 	failed := 0
 	for _, s := range changed {
-		last, wait := r.attempts.wait(s.attempt)
+		wait := r.memory.wait(s.last)
 		if failed >= failuresAtOnce {
 			wait = max(wait, problem.FirstRecheck)
 		}
 		if wait > 0 {
-			s.problem = r.postponed(ab, k, s, last, wait)
-			continue
-		}
-		if s.problem = r.patch(ctx, ab, k, s); s.problem == nil && s.object != nil {
-			if s.result = bindings.Apply(s.object, s.included, ab.Name); len(s.result.Changes) > 0 {
-				s.problem = problem.Newf(failure(ab), "%s %s: the API server accepted the patch but did not store the variable: "+
-					"an admission webhook removed it, or the CRD's schema prunes it", k.Kind, s.GetName())
-			}
-		}
-		r.attempts.made(s.attempt, s.problem)
-		switch {
-		case s.problem == nil:
-		case s.problem.Err != nil:
+			s.problem = postponed(ab, k, s, wait)
+		} else if s.problem = r.patch(ctx, ab, k, bindings, s); s.problem != nil && s.problem.Err != nil {
 			failed = failuresAtOnce
-		default:
+		} else if s.problem != nil {
 			failed++
-			s.problem.Recheck = r.attempts.delay(s.attempt)
+		}
+		if s.problem != nil {
+			problems = append(problems, s.problem)
 		}
 	}
-	return slices.DeleteFunc(subjects, func(s *subject) bool { return s.object == nil && s.malformed == nil })
+	return slices.DeleteFunc(subjects, func(s *subject) bool { return s.object == nil && s.malformed == nil }), problems
 }
 
 // all returns the bindings of the namespace, with ab in place of its cached state.
@@ -127,22 +122,42 @@ func failure(ab *v1.AddressBinding) string {
 }
 
 // postponed returns the problem of a subject that has to wait, because the patch was made a moment ago or others fail.
-func (r *Reconciler) postponed(ab *v1.AddressBinding, k kind, s *subject, last *problem.Problem, wait time.Duration) *problem.Problem {
-	switch delay := r.attempts.delay(s.attempt); {
-	case last != nil:
-		return &problem.Problem{Reason: last.Reason, Message: last.Message, Recheck: wait}
-	case delay == 0:
-		return &problem.Problem{Reason: failure(ab), Recheck: wait}
-	case delay < tellAfter:
-		return &problem.Problem{Reason: v1.ReasonBinding, Message: k.Kind + " " + s.GetName() + " was changed concurrently; retrying", Recheck: wait}
-	default:
-		return &problem.Problem{Reason: failure(ab), Recheck: wait, Message: k.Kind + " " + s.GetName() +
-			": the variable was reverted right after it was set; another controller may own this object. Retrying with back-off"}
+func postponed(ab *v1.AddressBinding, k kind, s *subject, wait time.Duration) *problem.Problem {
+	// Those that were not tried before have no message of their own.
+	p := &problem.Problem{Reason: failure(ab)}
+	if s.last.problem != nil {
+		p = new(*s.last.problem)
+	} else if s.last.delay > 0 {
+		p = contested(ab, k, s)
 	}
+	p.Recheck = wait
+	return p
 }
 
-// patch leaves the object in s as the API server stored it, or nil if it is gone.
-func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
+// contested returns the problem of a subject that does not stay as a patch left it, or is not as the cache has it.
+func contested(ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
+	if s.last.delay < tellAfter {
+		return problem.Newf(v1.ReasonBinding, "%s %s was changed concurrently; retrying", k.Kind, s.GetName())
+	}
+	return problem.Newf(failure(ab), "%s %s: the variable was reverted right after it was set; another controller may own this object. "+
+		"Retrying with back-off", k.Kind, s.GetName())
+}
+
+// patch patches a subject and remembers the attempt.
+func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, s *subject) *problem.Problem {
+	p := r.send(ctx, ab, k, s)
+	if p == nil && s.object != nil {
+		if s.result = bindings.Apply(s.object, s.included, ab.Name); len(s.result.Changes) > 0 {
+			p = problem.Newf(failure(ab), "%s %s: the API server accepted the patch but did not store the variable: "+
+				"an admission webhook removed it, or the CRD's schema prunes it", k.Kind, s.GetName())
+		}
+	}
+	r.memory.made(s.patch, p)
+	return p
+}
+
+// send leaves the object in s as the API server stored it, or nil if it is gone.
+func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
 	name := k.Kind + " " + s.GetName()
 	patch, err := s.result.Patch().MarshalJSON()
 	if err != nil {
@@ -156,8 +171,8 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, s
 		s.object = nil
 		return nil
 	case err == nil:
-	case isConcurrent(err) && r.attempts.delay(s.attempt) < tellAfter/2:
-		return problem.Newf(v1.ReasonBinding, "%s was changed concurrently; retrying", name)
+	case isConcurrent(err) && s.last.delay < tellAfter/2:
+		return contested(ab, k, s)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource "):
 		// Admission refuses single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
 		return problem.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", name, err)
@@ -171,7 +186,7 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, s
 		return problem.Newf(failure(ab), "reading %s after it was patched: %v", name, err)
 	}
 	s.object = patched
-	r.written.record(patched)
+	r.memory.record(patched)
 	return nil
 }
 

@@ -112,13 +112,3 @@ func worst(problems []*problem.Problem) *problem.Problem {
 	}
 	return found
 }
-
-func problemsOf(subjects []*subject) []*problem.Problem {
-	var all []*problem.Problem
-	for _, s := range subjects {
-		if s.problem != nil {
-			all = append(all, s.problem)
-		}
-	}
-	return all
-}

@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/kmeta"
-	"knative.dev/pkg/tracker"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
@@ -36,11 +35,6 @@ type kind struct {
 
 // reconcileSubjects gives the subjects the address and marks SubjectsBound.
 func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*problem.Problem {
-	if err := r.track(ab); err != nil {
-		// Only an object that admission would reject.
-		ab.Status.MarkSubjectsNotBound(v1.ReasonSubjectNotFound, fmt.Sprintf("spec.subject is invalid: %v", err))
-		return nil
-	}
 	k, objects, p := r.read(ab, subjectKind(ab), false)
 	if p == nil && recordKind(ab, k) {
 		// If the patches came first and this process ended before the status was stored, nobody would know where to remove the
@@ -48,69 +42,53 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 		ab.Status.MarkBinding(v1.ReasonBinding, "subjects are patched once the status has their kind")
 		return nil
 	}
-	problems := r.leave(ctx, ab, p == nil)
-	switch {
-	case p == nil:
-		subjects := r.adjust(ctx, ab, k, objects)
+	problems := r.leave(ctx, ab)
+	if p == nil {
+		subjects, failed := r.adjust(ctx, ab, k, objects)
 		report(ab, k, subjects, problems)
-		return append(problems, problemsOf(subjects)...)
-	case p.Reason != "":
+		return append(problems, failed...)
+	}
+	if p.Reason != "" {
 		ab.Status.Subjects = nil
 		ab.Status.MarkSubjectsNotBound(p.Reason, p.Message)
-	case ab.Generation != ab.Status.ObservedGeneration || !wasMarked(ab):
+	} else if c := ab.Status.GetCondition(v1.AddressBindingConditionSubjectsBound); ab.Generation != ab.Status.ObservedGeneration ||
+		!c.IsTrue() && c.GetReason() == "" {
+		// There is no earlier result to keep.
 		ab.Status.MarkBinding(v1.ReasonBinding, "the subjects are being read")
 	}
 	return append(problems, p)
 }
 
-// wasMarked reports whether SubjectsBound has an earlier result.
-func wasMarked(ab *v1.AddressBinding) bool {
-	c := ab.Status.GetCondition(v1.AddressBindingConditionSubjectsBound)
-	return c.IsTrue() || c.GetReason() != ""
-}
-
-// unbind removes the variables that only a binding that is being deleted wants from all objects. When it has, status.kinds is empty.
-func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding) []*problem.Problem {
-	// An invalid subject does not matter anymore.
-	_ = r.track(ab)
-	return r.leave(ctx, ab, false)
-}
-
 // leave removes what is no longer wanted from the objects of the recorded kinds that are not the subject's, or of all if the binding is
-// being deleted. It forgets the kinds where nothing is left, and those that the cluster does not serve anymore. served means that the
-// kind of the subject was read already.
-func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding, served bool) []*problem.Problem {
-	var kept []v1.SubjectKind
+// being deleted. It forgets the kinds where nothing is left, and those that the cluster does not serve anymore.
+func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*problem.Problem {
 	var problems []*problem.Problem
-	for _, entry := range ab.Status.Kinds {
+	ab.Status.Kinds = slices.DeleteFunc(slices.Clone(ab.Status.Kinds), func(entry v1.SubjectKind) bool {
 		gvk := schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind)
-		isSubject := gvk.GroupKind() == subjectKind(ab).GroupKind() && ab.DeletionTimestamp == nil
-		if isSubject && served {
-			kept = append(kept, entry)
-			continue
+		if gvk.GroupKind() == subjectKind(ab).GroupKind() && ab.DeletionTimestamp == nil {
+			return false
 		}
-		k, objects, p := r.read(ab, gvk, true)
-		var found []*problem.Problem
-		switch {
-		case p != nil && (p.Reason == v1.ReasonSubjectKindNotFound || p.Reason == v1.ReasonSubjectKindNotBindable):
-			continue
-		case p != nil:
-			if p.Reason != "" && p.Reason != v1.ReasonSubjectForbidden {
-				p.Reason = v1.ReasonUnbindFailed
-			}
-			found = append(found, p)
-		case !isSubject:
-			found = problemsOf(r.adjust(ctx, ab, k, objects))
-		}
-		if isSubject || len(found) > 0 {
-			kept = append(kept, entry)
-		}
-		if !isSubject {
-			problems = append(problems, found...)
-		}
-	}
-	ab.Status.Kinds = kept
+		left := r.unbind(ctx, ab, gvk)
+		problems = append(problems, left...)
+		return len(left) == 0
+	})
 	return problems
+}
+
+// unbind returns what prevents that the variables which only this binding wanted are removed from the objects of a kind.
+func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) []*problem.Problem {
+	k, objects, p := r.read(ab, gvk, true)
+	if p == nil {
+		_, failed := r.adjust(ctx, ab, k, objects)
+		return failed
+	}
+	switch p.Reason {
+	case v1.ReasonSubjectKindNotFound, v1.ReasonSubjectKindNotBindable:
+		return nil
+	case v1.ReasonSubjectUnavailable:
+		p.Reason = v1.ReasonUnbindFailed
+	}
+	return []*problem.Problem{p}
 }
 
 // recordKind adds a kind, which was listed, to the status, and reports whether it was missing.
@@ -122,23 +100,6 @@ func recordKind(ab *v1.AddressBinding, k kind) bool {
 	}
 	ab.Status.Kinds = append(slices.DeleteFunc(slices.Clone(ab.Status.Kinds), func(e v1.SubjectKind) bool { return e == present }), entry)
 	return !recorded
-}
-
-// track makes events of subjects, also of those that do not exist yet, enqueue the binding, and events of all objects of the other kinds
-// that it may have left variables in. It comes before the objects are read, so that no change is missed.
-func (r *Reconciler) track(ab *v1.AddressBinding) error {
-	var errs []error
-	for _, entry := range ab.Status.Kinds {
-		if binding.KindOf(entry.APIVersion, entry.Kind) != subjectKind(ab).GroupKind() {
-			errs = append(errs, r.tracker.TrackReference(tracker.Reference{
-				APIVersion: entry.APIVersion, Kind: entry.Kind, Namespace: ab.Namespace, Selector: &metav1.LabelSelector{},
-			}, ab))
-		}
-	}
-	ref := ab.Spec.Subject
-	return errors.Join(append(errs, r.tracker.TrackReference(tracker.Reference{
-		APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ab.Namespace, Name: ref.Name, Selector: ref.Selector,
-	}, ab))...)
 }
 
 // read returns the objects of a kind in the namespace of a binding, ordered by name. Those that are being deleted and finished Jobs are
@@ -177,7 +138,7 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 		if !ok || object.GetDeletionTimestamp() != nil || binding.Finished(obj) {
 			continue
 		}
-		if r.written.behind(object) {
+		if r.memory.behind(object) {
 			return k, nil, &problem.Problem{Recheck: freshness.Patience}
 		}
 		objects = append(objects, object)
@@ -191,8 +152,7 @@ func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (kind, *
 	served, err := r.kinds.Find(gvk)
 	notServed, isNotServed := errors.AsType[*kinds.NotServedError](err)
 	if isNotServed && anyVersion && len(notServed.Versions) > 0 {
-		served, err = r.kinds.Find(gvk.GroupKind().WithVersion(notServed.Versions[0]))
-		notServed, isNotServed = errors.AsType[*kinds.NotServedError](err)
+		return r.find(gvk.GroupKind().WithVersion(notServed.Versions[0]), false)
 	}
 	switch {
 	case isNotServed:
