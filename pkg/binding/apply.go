@@ -46,10 +46,14 @@ func (b *Bindings) Apply(object Object, included bool, name string) Result {
 	if Controlled(object) {
 		return Result{}
 	}
-	d := decision{mark: markOf(object), wanted: map[string]*chooser{}, held: sets.New[string]()}
 	chosen := map[string][]*chooser{}
 	if included {
 		chosen = b.choosing(object)
+	}
+	before := markOf(object)
+	d := decision{
+		before: before, after: before.only(func(variable string) bool { return len(chosen[variable]) > 0 }),
+		wanted: map[string]string{}, held: sets.New[string](),
 	}
 	for variable, choosers := range chosen {
 		leader := leading(choosers)
@@ -58,27 +62,21 @@ func (b *Bindings) Apply(object Object, included bool, name string) Result {
 		case leader.pending || name != "" && leader.binding != name:
 			d.held.Insert(variable)
 		default:
-			d.wanted[variable] = leader
+			d.wanted[variable] = leader.value
 		}
 	}
 
 	var result Result
-	after := d.mark.only(func(variable string) bool { return len(chosen[variable]) > 0 })
 	environments := Environments(object)
 	for i := range environments {
-		e := &environments[i]
-		c := d.change(e)
-		for _, v := range c.written {
-			after = after.add(e.Container, v.Name, v.Value)
-		}
-		changes, guards := c.patch(e)
+		changes, guards := d.change(&environments[i])
 		result.Changes, result.guards = append(result.Changes, changes...), append(result.guards, guards...)
 	}
-	result.Taken = taken(chosen, name, environments, d.mark)
-	if len(result.Changes) == 0 && equality.Semantic.DeepEqual(d.mark, after) {
+	result.Taken = taken(chosen, name, environments, before)
+	if len(result.Changes) == 0 && equality.Semantic.DeepEqual(before, d.after) {
 		return result
 	}
-	changes, guards := patchMark(object, after)
+	changes, guards := patchMark(object, d.after)
 	result.Changes, result.guards = append(result.Changes, changes...), slices.Concat(identity(object), guards, result.guards)
 	return result
 }
@@ -109,75 +107,60 @@ func taken(chosen map[string][]*chooser, name string, environments []Environment
 
 // decision is what becomes of the variables of one object.
 type decision struct {
-	mark mark
-	// wanted are the variables to write, with the bindings that have them.
-	wanted map[string]*chooser
+	// before is the object's mark, and after the one that it gets.
+	before, after mark
+	// wanted are the values of the variables to write.
+	wanted map[string]string
 	// held are the variables to leave as they are.
 	held sets.Set[string]
 }
 
-// change is what becomes of one list of variables.
-type change struct {
-	// written are the variables that get a value, by their index or, with the index -1, at the end.
-	written []written
-	// removed are the indexes of variables to remove, ascending.
-	removed []int
-}
-
-type written struct {
-	corev1.EnvVar
-
-	index int
-}
-
-// change decides about each entry of the list, because a list may name a variable twice.
-func (d *decision) change(environment *Environment) change {
+// change returns the operations on one list, and adds what they write to the mark. It decides about each entry, because a list may name
+// a variable twice.
+func (d *decision) change(e *Environment) (changes, guards duck.JSONPatch) {
 	own, placed := sets.New[string](), sets.New[string]()
-	for i := range environment.Variables {
-		if v := &environment.Variables[i]; !d.mark.has(environment.Container, v) {
+	for i := range e.Variables {
+		if v := &e.Variables[i]; !d.before.has(e.Container, v) {
 			own.Insert(v.Name)
 		}
 	}
-	var c change
-	for i := range environment.Variables {
-		v := &environment.Variables[i]
-		if d.held.Has(v.Name) || !d.mark.has(environment.Container, v) {
-			continue
-		}
-		wanted, isWanted := d.wanted[v.Name]
-		if !isWanted || own.Has(v.Name) || placed.Has(v.Name) {
-			c.removed = append(c.removed, i)
-			continue
-		}
-		placed.Insert(v.Name)
-		if v.Value != wanted.value {
-			c.written = append(c.written, written{corev1.EnvVar{Name: v.Name, Value: wanted.value}, i})
+	var replaced, removed duck.JSONPatch
+	for i := range e.Variables {
+		v, path := &e.Variables[i], e.path+"/"+strconv.Itoa(i)
+		value, isWanted := d.wanted[v.Name]
+		switch {
+		case d.held.Has(v.Name) || !d.before.has(e.Container, v):
+		case !isWanted || own.Has(v.Name) || placed.Has(v.Name):
+			removed = append(removed, operation("remove", path, nil))
+		default:
+			placed.Insert(v.Name)
+			if v.Value != value {
+				replaced = append(replaced, operation("replace", path+"/value", value))
+				d.after.add(e.Container, v.Name, value)
+			}
 		}
 	}
+	var added []corev1.EnvVar
 	for _, name := range slices.Sorted(maps.Keys(d.wanted)) {
 		if !own.Has(name) && !placed.Has(name) {
-			c.written = append(c.written, written{corev1.EnvVar{Name: name, Value: d.wanted[name].value}, -1})
+			added = append(added, corev1.EnvVar{Name: name, Value: d.wanted[name]})
+			d.after.add(e.Container, name, d.wanted[name])
 		}
 	}
-	return c
+	return e.patch(replaced, removed, added)
 }
 
 // patch also returns tests of what the changes rely on besides the identity of the object.
-func (c change) patch(e *Environment) (changes, guards duck.JSONPatch) {
-	if len(c.written) == 0 && len(c.removed) == 0 {
-		return nil, nil
-	}
-	var all []corev1.EnvVar
-	for _, w := range c.written {
-		all = append(all, w.EnvVar)
-	}
-	emptied := len(c.removed) == len(e.Variables) && len(c.written) == 0
+func (e *Environment) patch(replaced, removed duck.JSONPatch, added []corev1.EnvVar) (changes, guards duck.JSONPatch) {
+	emptied := len(removed) == len(e.Variables) && len(added) == 0
 	switch {
+	case len(replaced)+len(removed)+len(added) == 0:
+		return nil, nil
 	case len(e.Variables) == 0 && e.holder != "" && !e.held:
 		guards = append(guards, operation("test", e.holder, null))
-		changes = append(changes, operation("add", e.holder, map[string]any{"env": all}))
+		changes = append(changes, operation("add", e.holder, map[string]any{"env": added}))
 	case len(e.Variables) == 0:
-		changes = append(changes, operation("add", e.path, all))
+		changes = append(changes, operation("add", e.path, added))
 	case emptied && e.holder != "":
 		// Other fields that it may have are not ours to remove.
 		guards = append(guards, operation("test", e.holder, map[string]any{"env": e.Variables}))
@@ -185,18 +168,11 @@ func (c change) patch(e *Environment) (changes, guards duck.JSONPatch) {
 	case emptied:
 		changes = append(changes, operation("remove", e.path, nil))
 	default:
-		for _, w := range c.written {
-			if w.index >= 0 {
-				changes = append(changes, operation("replace", e.path+"/"+strconv.Itoa(w.index)+"/value", w.Value))
-			}
-		}
-		for _, i := range slices.Backward(c.removed) {
-			changes = append(changes, operation("remove", e.path+"/"+strconv.Itoa(i), nil))
-		}
-		for _, w := range c.written {
-			if w.index < 0 {
-				changes = append(changes, operation("add", e.path+"/-", w.EnvVar))
-			}
+		// From the end, so that no index moves before it is used.
+		slices.Reverse(removed)
+		changes = slices.Concat(replaced, removed)
+		for _, v := range added {
+			changes = append(changes, operation("add", e.path+"/-", v))
 		}
 	}
 	if e.Container != "" {

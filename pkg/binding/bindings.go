@@ -22,14 +22,13 @@ import (
 
 // Bindings are the AddressBindings of a namespace that choose objects of one kind. Use Of. They may be used by several goroutines.
 type Bindings struct {
-	kind schema.GroupKind
 	// choosers are ordered by age, oldest first: of those that want the same variable, the first one gets it.
 	choosers []chooser
 }
 
 // chooser is what one binding wants.
 type chooser struct {
-	Choice
+	chooses func(metav1.Object) bool
 
 	binding, variable string
 	// value is empty if the binding is known to have no address: its variable is removed from objects.
@@ -40,14 +39,14 @@ type chooser struct {
 
 // Of returns the bindings that choose objects of a kind, at whatever API version. all are those of one namespace.
 func Of(kind schema.GroupKind, all []*v1.AddressBinding) *Bindings {
-	found := &Bindings{kind: kind}
+	found := &Bindings{}
 	for _, b := range slices.SortedFunc(slices.Values(all), older) {
 		if b.DeletionTimestamp != nil || KindOf(b.Spec.Subject.APIVersion, b.Spec.Subject.Kind) != kind {
 			continue
 		}
 		_, recorded := Recorded(b, kind)
 		found.choosers = append(found.choosers, chooser{
-			Choice: ChoiceOf(&b.Spec.Subject), binding: b.Name, variable: b.Spec.Variable, value: b.Status.Value,
+			chooses: ChosenBy(&b.Spec.Subject), binding: b.Name, variable: b.Spec.Variable, value: b.Status.Value,
 			pending: !recorded || b.Status.Value == "" && !b.Status.LacksAddress(),
 		})
 	}
@@ -72,7 +71,7 @@ func Recorded(b *v1.AddressBinding, kind schema.GroupKind) (v1.SubjectKind, bool
 func (b *Bindings) choosing(object metav1.Object) map[string][]*chooser {
 	found := map[string][]*chooser{}
 	for i := range b.choosers {
-		if c := &b.choosers[i]; c.Includes(b.kind, object) {
+		if c := &b.choosers[i]; c.chooses(object) {
 			found[c.variable] = append(found[c.variable], c)
 		}
 	}
@@ -89,32 +88,17 @@ func leading(choosers []*chooser) *chooser {
 	return nil
 }
 
-// Choice is the set of objects that a reference chooses: the one that it names, or those that its selector matches. Use ChoiceOf, once
-// for all objects, because it parses the selector. It may be used by several goroutines.
-type Choice struct {
-	kind     schema.GroupKind
-	name     string
-	selector labels.Selector
-}
-
-// ChoiceOf returns what a reference chooses. An invalid selector, which admission rejects, chooses nothing.
-func ChoiceOf(subject *tracker.Reference) Choice {
+// ChosenBy returns whether a reference chooses an object of its kind and namespace: the one that it names, or those that its selector
+// matches. An invalid selector, which admission rejects, chooses nothing. Use one for all objects, because it parses the selector.
+func ChosenBy(subject *tracker.Reference) func(metav1.Object) bool {
+	if subject.Name != "" {
+		return func(object metav1.Object) bool { return object.GetName() == subject.Name }
+	}
 	selector, err := metav1.LabelSelectorAsSelector(subject.Selector)
 	if err != nil {
 		selector = labels.Nothing()
 	}
-	return Choice{kind: KindOf(subject.APIVersion, subject.Kind), name: subject.Name, selector: selector}
-}
-
-// Includes reports whether an object of a kind, in the namespace of the reference, is one of them.
-func (c *Choice) Includes(kind schema.GroupKind, object metav1.Object) bool {
-	if c.kind != kind {
-		return false
-	}
-	if c.name != "" {
-		return c.name == object.GetName()
-	}
-	return c.selector.Matches(labels.Set(object.GetLabels()))
+	return func(object metav1.Object) bool { return selector.Matches(labels.Set(object.GetLabels())) }
 }
 
 // KindOf returns the kind that a reference means. The API version does not matter: every version has the same objects.

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,32 +46,24 @@ func (m mark) has(container string, v *corev1.EnvVar) bool {
 	return v.ValueFrom == nil && slices.Contains(m[container][v.Name], hashOf(v.Value))
 }
 
-// add returns the mark with a value that is about to be written. It shares nothing that it changes with m.
-func (m mark) add(container, variable, value string) mark {
-	if m == nil {
-		m = mark{}
-	}
+// add adds a value that is about to be written.
+func (m mark) add(container, variable, value string) {
 	if m[container] == nil {
 		m[container] = map[string][]string{}
 	}
 	hash := hashOf(value)
 	older := slices.DeleteFunc(slices.Clone(m[container][variable]), func(h string) bool { return h == hash })
 	m[container][variable] = append([]string{hash}, older[:min(len(older), history-1)]...)
-	return m
 }
 
 // only returns a copy of the mark that has the variables that keep accepts.
 func (m mark) only(keep func(variable string) bool) mark {
 	kept := mark{}
 	for container, variables := range m {
-		for variable, hashes := range variables {
-			if !keep(variable) {
-				continue
-			}
-			if kept[container] == nil {
-				kept[container] = map[string][]string{}
-			}
-			kept[container][variable] = hashes
+		variables = maps.Clone(variables)
+		maps.DeleteFunc(variables, func(variable string, _ []string) bool { return !keep(variable) })
+		if len(variables) > 0 {
+			kept[container] = variables
 		}
 	}
 	return kept

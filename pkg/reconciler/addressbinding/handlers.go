@@ -98,8 +98,7 @@ func (h *handlers) subjects() cache.ResourceEventHandler {
 func concerns(ab *v1.AddressBinding, object kmeta.Accessor) bool {
 	kind := object.GroupVersionKind().GroupKind()
 	if kind == subjectKind(ab).GroupKind() {
-		choice := binding.ChoiceOf(&ab.Spec.Subject)
-		return choice.Includes(kind, object)
+		return binding.ChosenBy(&ab.Spec.Subject)(object)
 	}
 	_, recorded := binding.Recorded(ab, kind)
 	return recorded

@@ -28,9 +28,9 @@ func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*problem.
 	all := slices.Clone(more)
 	s := &ab.Status
 	s.Subjects = &v1.SubjectCount{}
-	choice := binding.ChoiceOf(&ab.Spec.Subject)
+	chosen := binding.ChosenBy(&ab.Spec.Subject)
 	for _, subject := range subjects {
-		if !choice.Includes(k.GroupKind, subject) {
+		if !chosen(subject) {
 			all = append(all, subject.problem)
 			continue
 		}
