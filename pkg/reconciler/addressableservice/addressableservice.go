@@ -54,6 +54,29 @@ var (
 	_ addressableservicereconciler.Finalizer = (*Reconciler)(nil)
 )
 
+// Reasons of Normal events. Warnings carry the reason of the condition that
+// became False.
+const (
+	// EventTargetResolved: an address that was missing is there.
+	EventTargetResolved = "TargetResolved"
+
+	// EventPublished: an alias that could not be published now is.
+	EventPublished = "Published"
+)
+
+// reported are the conditions whose changes are events.
+var reported = []transitions.Reported{{
+	Condition: v1.AddressableServiceConditionTargetResolved,
+	Reason:    EventTargetResolved,
+	Message:   "The reference leads to an address again",
+}, {
+	Condition: v1.AddressableServiceConditionPublished,
+	Reason:    EventPublished,
+	Message:   "The alias points to the address",
+	// An alias in trouble may no longer be asked for.
+	Quiet: []string{v1.ReasonNotRequested},
+}}
+
 // ReconcileKind implements the generated Interface. It is called with a copy of
 // an object of our class that is not being deleted; what it does to the status
 // is written afterwards, in one request and only if something changed.

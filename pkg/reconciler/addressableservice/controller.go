@@ -77,19 +77,12 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	wakes = telemetry.Instrument(ctx, impl, "AddressableService")
 	r.tracker = impl.Tracker
 
-	w := &wakers{
-		wakes:   wakes,
-		tracker: impl.Tracker,
-		config:  store,
-		objects: addressableServices.Informer(),
-	}
-	finder, err := kinds.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), w.discovered)
-	if err != nil {
+	w := &wakers{Reconciler: r, wakes: wakes, config: store, objects: addressableServices.Informer()}
+	var err error
+	if r.kinds, err = kinds.NewFinder(ctx, crds.Informer().GetIndexer(), r.kube.Discovery(), w.discovered); err != nil {
 		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
 	}
-	r.kinds, w.kinds = finder, finder
 	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, sets.New[string](), w.ducks(), w.readable)
-	w.addressables = r.addressables
 	if err := errors.Join(
 		informers.Setup(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),
 		informers.Setup(services.Informer(), serviceIndexers(), informers.DropManagedFields, w.services()...),

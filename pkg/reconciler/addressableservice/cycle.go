@@ -24,30 +24,18 @@ const maxHops = 32
 // after the original address was removed. A longer cycle has no address, because
 // findAddressableService counts hops.
 func (r *Reconciler) findCycle(as *v1.AddressableService) *problem.Problem {
-	var chain []types.NamespacedName
+	var chain []string
 	for current := as; current.Spec.Ref.GroupKind() == v1.Kind("AddressableService") && len(chain) <= maxHops; {
-		chain = append(chain, types.NamespacedName{Namespace: current.Namespace, Name: current.Name})
-		next := types.NamespacedName{
-			Namespace: current.Spec.Ref.NamespaceOr(current.Namespace),
-			Name:      current.Spec.Ref.Name,
-		}
-		if slices.Contains(chain, next) {
-			return problem.Newf(v1.ReasonReferenceCycle, "the references form a cycle: %s", describe(append(chain, next)))
+		chain = append(chain, keyOf(current).String())
+		next := types.NamespacedName{Namespace: current.Spec.Ref.NamespaceOr(current.Namespace), Name: current.Spec.Ref.Name}
+		if slices.Contains(chain, next.String()) {
+			return problem.Newf(v1.ReasonReferenceCycle, "the references form a cycle: %s", strings.Join(append(chain, next.String()), " -> "))
 		}
 		var err error
-		current, err = r.addressableServices.AddressableServices(next.Namespace).Get(next.Name)
-		if err != nil {
+		if current, err = r.addressableServices.AddressableServices(next.Namespace).Get(next.Name); err != nil {
 			// The end of the chain does not exist, which looking up the target reports.
 			return nil
 		}
 	}
 	return nil
-}
-
-func describe(chain []types.NamespacedName) string {
-	names := make([]string, 0, len(chain))
-	for _, n := range chain {
-		names = append(names, n.String())
-	}
-	return strings.Join(names, " -> ")
 }

@@ -12,7 +12,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 	"knative.dev/pkg/tracker"
@@ -20,8 +21,13 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/duckinformer"
+	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/problem"
 )
+
+// addressableLabelKey on a CRD says that its objects carry an address, as
+// knative.dev/pkg/apis/duck/README.md defines.
+const addressableLabelKey = "duck.knative.dev/addressable"
 
 var serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
@@ -133,12 +139,7 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *proble
 		return target{}, problem.Newf(v1.ReasonTargetUnavailable, "failed to list or watch %s: %v", kind.Resource.GroupResource(), err)
 	}
 
-	var obj runtime.Object
-	if kind.Namespaced {
-		obj, err = lister.ByNamespace(namespace).Get(ref.Name)
-	} else {
-		obj, err = lister.Get(ref.Name)
-	}
+	obj, err := lister.Get(cache.NewObjectName(namespace, ref.Name).String())
 	if err != nil {
 		return target{}, notRead(ref, err)
 	}
@@ -150,6 +151,26 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *proble
 	default:
 		return target{}, problem.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("%s is cached as an unexpected %T", ref, obj))
 	}
+}
+
+// findKind finds the resource that serves a kind which may have addresses.
+func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (kinds.Served, *problem.Problem) {
+	kind, err := r.kinds.Find(gvk)
+	if _, ok := errors.AsType[*kinds.NotServedError](err); ok {
+		return kinds.Served{}, problem.Newf(v1.ReasonTargetKindNotFound, "%v", err)
+	}
+	if errors.Is(err, kinds.ErrNotKnown) {
+		return kinds.Served{}, problem.Newf(v1.ReasonTargetNotSynced, "%v", err)
+	}
+	if err != nil {
+		// Discovery is retried in the background, and its answer enqueues the object.
+		return kinds.Served{}, problem.Newf(v1.ReasonTargetUnavailable, "%v", err)
+	}
+	if kind.BuiltIn {
+		return kinds.Served{}, problem.Newf(v1.ReasonTargetNotAddressable,
+			"%s is a built-in kind, of which only Service has an address", gvk.GroupKind())
+	}
+	return kind, nil
 }
 
 // track makes a change of the target wake this object, also when the target

@@ -12,28 +12,61 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
-	"knative.dev/pkg/tracker"
-
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
 	"github.com/mallard-dev/mallard/pkg/informers"
 	"github.com/mallard-dev/mallard/pkg/kinds"
 	"github.com/mallard-dev/mallard/pkg/telemetry"
 )
+
+// Names of the indexes that this reconciler adds to its informers.
+const (
+	// byAlias finds AddressableServices by the alias that they ask for.
+	byAlias = "alias"
+
+	// byTargetKind finds AddressableServices by the group and kind of their target.
+	byTargetKind = "targetKind"
+
+	// aliasesByOwner finds alias Services by the object that published them.
+	aliasesByOwner = "aliasOwner"
+)
+
+func addressableServiceIndexers() cache.Indexers {
+	return cache.Indexers{
+		byAlias: informers.IndexBy(func(as *v1.AddressableService) []string {
+			if as.Spec.Publish == nil {
+				return nil
+			}
+			return []string{as.Spec.Publish.Alias}
+		}),
+		byTargetKind: informers.IndexBy(func(as *v1.AddressableService) []string {
+			return []string{as.Spec.Ref.GroupKind().String()}
+		}),
+	}
+}
+
+func serviceIndexers() cache.Indexers {
+	return cache.Indexers{
+		aliasesByOwner: informers.IndexBy(func(service *corev1.Service) []string {
+			if owner, ok := ownerOf(service); ok {
+				return []string{owner.String()}
+			}
+			return nil
+		}),
+	}
+}
 
 // wakers turns the events of the informers into keys of the objects that they
 // concern. Every handler accepts tombstones: a deletion that happened while the
 // watch was down arrives as cache.DeletedFinalStateUnknown, which the filters of
 // knative.dev/pkg drop.
 type wakers struct {
-	wakes        *telemetry.Wakes
-	tracker      tracker.Interface
-	config       *config.Store
-	objects      cache.SharedIndexInformer
-	kinds        *kinds.Finder
-	addressables *duckinformer.Factory
+	*Reconciler
+
+	wakes   *telemetry.Wakes
+	config  *config.Store
+	objects cache.SharedIndexInformer
 }
 
 // addressableServices are woken by themselves, and, whatever their class, wake

@@ -63,12 +63,14 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wokenBy, *fakedyn
 		WorkQueueName: t.Name(), Logger: logging.FromContext(ctx), Concurrency: 100,
 	})
 	return &wokenBy{impl: impl, wakers: &wakers{
-		kinds:        finder,
-		wakes:        telemetry.Instrument(ctx, impl, "AddressableService"),
-		tracker:      impl.Tracker,
-		config:       store,
-		objects:      informer,
-		addressables: duckinformer.New(t.Context(), client, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {}),
+		wakes:   telemetry.Instrument(ctx, impl, "AddressableService"),
+		config:  store,
+		objects: informer,
+		Reconciler: &Reconciler{
+			kinds:        finder,
+			tracker:      impl.Tracker,
+			addressables: duckinformer.New(t.Context(), client, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {}),
+		},
 	}}, client
 }
 
