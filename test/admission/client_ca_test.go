@@ -78,7 +78,7 @@ func awaitStatus(t *testing.T, env *harness.Env, want int) {
 		if err != nil {
 			return fmt.Errorf("sending a request: %w", err)
 		}
-		defer response.Body.Close()
+		defer func() { _ = response.Body.Close() }()
 		if response.StatusCode != want {
 			return fmt.Errorf("got %s", response.Status)
 		}
