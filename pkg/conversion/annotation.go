@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package conversion
 
 import (
-	"errors"
+	"maps"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -34,16 +34,15 @@ func (a Annotation) Load(dst, src *metav1.ObjectMeta) Reader {
 	if text == "" {
 		return Reader{}
 	}
-	tree, err := parse(text)
-	switch {
-	case errors.Is(err, errLaterFormat):
-		tree = carried(text)
-	case err != nil:
+	root := parse(text)
+	if root == nil {
 		countDropped(whatAnnotation)
 		return Reader{}
 	}
-	tree.retired = a.Retired
-	return Reader{tree: tree}
+	root.walk(0, func(n *node, _ int) {
+		maps.DeleteFunc(n.Entries, func(key string, _ Entry) bool { return isRetired(key, a.Retired) })
+	})
+	return Reader{root}
 }
 
 // Store ends the conversion of a storage object to its API type. It copies the metadata and adds the annotation, unless
@@ -53,13 +52,10 @@ func (a Annotation) Load(dst, src *metav1.ObjectMeta) Reader {
 func (a Annotation) Store(dst, src *metav1.ObjectMeta, stash Writer) {
 	src.DeepCopyInto(dst)
 	a.removeFrom(dst)
-	if stash.tree == nil {
+	if stash.node == nil || !stash.node.settle() {
 		return
 	}
-	text, fits := stash.tree.encode()
-	if text == "" {
-		return
-	}
+	text, fits := stash.node.encode()
 	metav1.SetMetaDataAnnotation(dst, a.Name, text)
 	if fits && validation.ValidateAnnotationsSize(dst.Annotations) == nil {
 		if len(text) > SoftLimit {
@@ -90,10 +86,4 @@ func without(texts map[string]string, key string) map[string]string {
 		}
 	}
 	return texts
-}
-
-// carried is what an annotation in a later format is kept in until it is written again.
-func carried(annotation string) *tree {
-	entry := Entry{data: string(appendQuoted(nil, annotation))}
-	return &tree{nodes: []node{{entries: span{to: 1}}}, entries: []property{{key: foreignKey, entry: entry}}}
 }

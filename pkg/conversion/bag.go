@@ -6,8 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package conversion
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -24,11 +27,14 @@ import (
 type PropertyBag map[string]Entry
 
 // Entry is one property. It cannot be changed, so that bags may share it. Its zero value is no entry.
-type Entry struct {
-	// data is valid JSON, and not null.
-	data string
-	// basis is the fingerprint of what the property was derived from, if it was.
-	basis string
+type Entry struct{ form entryForm }
+
+// entryForm is an entry as JSON.
+type entryForm struct {
+	// Basis is the fingerprint of what the property was derived from, if it was.
+	Basis string `json:"b,omitempty"`
+	// Data is not null, and never changed.
+	Data json.RawMessage `json:"d"`
 }
 
 // Match says what became of the basis of a derived property.
@@ -78,19 +84,19 @@ func (b *PropertyBag) put(key string, value any, basis string) error {
 	if *b == nil {
 		*b = PropertyBag{}
 	}
-	(*b)[key] = Entry{data: string(data), basis: basis}
+	(*b)[key] = Entry{entryForm{Basis: basis, Data: data}}
 	return nil
 }
 
 // Take moves a property out of the bag into what out points to, and says whether there was one. One that does not fit
 // into out is dropped and counted, and out is left as it is.
 func (b *PropertyBag) Take(key string, out any) (found bool) {
-	entry, ok := (*b)[key]
+	entry := (*b)[key]
 	b.Remove(key)
-	if !ok || entry.data == "" {
+	if entry.isNone() {
 		return false
 	}
-	if !decode(entry.data, out) {
+	if !entry.decode(out) {
 		countDropped(whatEntry)
 		return false
 	}
@@ -99,7 +105,7 @@ func (b *PropertyBag) Take(key string, out any) (found bool) {
 
 // TakeDerived is Take for what PutDerived stashed. When the property is Stale, out is set all the same.
 func (b *PropertyBag) TakeDerived(key string, basis, out any) Match {
-	stashed := (*b)[key].basis
+	stashed := (*b)[key].form.Basis
 	switch {
 	case !b.Take(key, out):
 		return None
@@ -113,12 +119,68 @@ func (b *PropertyBag) TakeDerived(key string, basis, out any) Match {
 // Remove takes a property out of the bag.
 func (b *PropertyBag) Remove(key string) { delete(*b, key) }
 
-// isRetired is whether a key belongs to one of these versions.
-func isRetired(key string, versions []string) bool {
-	for _, version := range versions {
-		if rest, ok := strings.CutPrefix(key, version); ok && strings.HasPrefix(rest, "/") {
-			return true
+// MarshalJSON implements json.Marshaler. A storage struct that the next version knows nothing of is stashed as a whole, and
+// its bag with it, so bags have the same form in there as in the annotation.
+func (b PropertyBag) MarshalJSON() ([]byte, error) {
+	forms := make(map[string]entryForm, len(b))
+	for key, entry := range b {
+		if !entry.isNone() {
+			forms[key] = entry.form
 		}
 	}
-	return false
+	return marshal(forms)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. What is malformed is dropped and counted; it never fails.
+func (b *PropertyBag) UnmarshalJSON(data []byte) error {
+	var entries map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(data, &entries); err != nil && entries == nil {
+		countDropped(whatEntry)
+	}
+	bag := make(PropertyBag, len(entries))
+	for key, members := range entries { // an entry that is no object has no members
+		if entry, ok := parseEntry(members); ok {
+			bag[key] = entry
+		} else {
+			countDropped(whatEntry)
+		}
+	}
+	*b = bag.OrNil()
+	return nil
+}
+
+// parseEntry reads an entry of entryForm. Nesting bounds what a later Take has to decode.
+func parseEntry(members map[string]json.RawMessage) (entry Entry, ok bool) {
+	for name, value := range members {
+		switch name {
+		case "d":
+			entry.form.Data = value
+		case "b":
+			if json.Unmarshal(value, &entry.form.Basis) != nil {
+				return Entry{}, false
+			}
+		default:
+			return Entry{}, false
+		}
+	}
+	return entry, !entry.isNone() && !isTooDeep(entry.form.Data)
+}
+
+func (e Entry) isNone() bool { return len(e.form.Data) == 0 || string(e.form.Data) == "null" }
+
+// decode sets what out points to, or leaves it as it is if the data does not fit.
+func (e Entry) decode(out any) bool {
+	into := reflect.ValueOf(out).Elem()
+	value := reflect.New(into.Type())
+	if json.Unmarshal(e.form.Data, value.Interface()) != nil {
+		return false
+	}
+	into.Set(value.Elem())
+	return true
+}
+
+// isRetired is whether a key belongs to one of these versions.
+func isRetired(key string, versions []string) bool {
+	version, _, ok := strings.Cut(key, "/")
+	return ok && slices.Contains(versions, version)
 }

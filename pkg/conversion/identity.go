@@ -6,99 +6,91 @@ SPDX-License-Identifier: Apache-2.0
 package conversion
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// identity is what the name of a node says of its element in a list without keys: "<index>:<fingerprint>".
+// identity is what is known of an element of a list without keys (see placeNames).
 type identity struct {
-	index       int
+	index int
+	// fingerprint is empty for what cannot be marshalled, and then like no other.
 	fingerprint string
-	// child is which of its parent's children the node is.
-	child int
-	found bool
+	// stashed is nil for elements of the present list.
+	stashed *node
 }
 
-func parseIdentity(name string) (identity, bool) {
-	index, fingerprint, ok := strings.Cut(name, ":")
-	i, err := strconv.Atoi(index)
-	return identity{index: i, fingerprint: fingerprint}, ok && err == nil && i >= 0
-}
-
-// match finds the child of each element, or -1. The children are of all elements that there were.
-func match(children []node, elements []string) []int {
-	m := matching{elements: elements, child: slices.Repeat([]int{-1}, len(elements))}
-	for i, n := range children {
-		if id, ok := parseIdentity(n.name); ok {
-			id.child = i
-			m.stashed = append(m.stashed, id)
-		}
-	}
-	slices.SortStableFunc(m.stashed, func(a, b identity) int { return a.index - b.index })
-	m.unmoved()
-	// Places mean something only as long as nothing was inserted, deleted or moved.
-	if moved := m.moved(); !moved && len(m.stashed) == len(elements) {
-		m.edited()
-	}
-	return m.child
-}
-
+// matching finds for each element of a list without keys what was stashed for it.
 type matching struct {
-	// elements are the fingerprints of the list's elements. An empty one is like no other.
-	elements []string
-	// child is that of each element, or -1.
-	child []int
-	// stashed are in the order of their places.
-	stashed []identity
+	// found is what was stashed for each element, or nil.
+	found []*node
+	// before and now are the elements that were not found yet, in their order.
+	before, now []identity
 }
 
-// unmoved finds the same content at the same place.
-func (m *matching) unmoved() {
-	for i := range m.stashed {
-		id := &m.stashed[i]
-		if m.isFree(id.index) && id.fingerprint != "" && id.fingerprint == m.elements[id.index] {
-			m.found(id, id.index)
-		}
+// match returns the child of each element, or nil. Children have the names of elements that there were.
+func match(children map[string]*node, fingerprints []string) []*node {
+	m := matching{found: make([]*node, len(fingerprints)), before: identities(children)}
+	for i, fingerprint := range fingerprints {
+		m.now = append(m.now, identity{index: i, fingerprint: fingerprint})
 	}
+	sameLength := len(m.before) == len(m.now)
+	m.find(identity.contentAndPlace)
+	moved := m.find(identity.content)
+	// Places mean something only as long as nothing was inserted, deleted or moved.
+	if sameLength && !moved {
+		m.find(identity.place)
+	}
+	return m.found
 }
 
-// moved finds the same content at other places. Copies that are as many as before are in the same order as before.
-func (m *matching) moved() (some bool) {
-	places, left := map[string][]int{}, map[string][]*identity{}
-	for at, fingerprint := range m.elements {
-		if m.isFree(at) {
-			places[fingerprint] = append(places[fingerprint], at)
+func (id identity) place() string { return strconv.Itoa(id.index) }
+
+func (id identity) content() string { return id.fingerprint }
+
+func (id identity) contentAndPlace() string {
+	if id.fingerprint == "" {
+		return ""
+	}
+	return id.place() + ":" + id.fingerprint
+}
+
+func identities(children map[string]*node) []identity {
+	var all []identity
+	for _, name := range slices.Sorted(maps.Keys(children)) {
+		index, fingerprint, ok := strings.Cut(name, ":")
+		if i, err := strconv.Atoi(index); ok && err == nil && i >= 0 {
+			all = append(all, identity{i, fingerprint, children[name]})
 		}
 	}
-	for i := range m.stashed {
-		if id := &m.stashed[i]; !id.found {
-			left[id.fingerprint] = append(left[id.fingerprint], id)
-		}
+	slices.SortStableFunc(all, func(a, b identity) int { return a.index - b.index })
+	return all
+}
+
+// find takes elements for the same that have the same label now as before, unless it is empty. Several with one label are
+// still in the same order if they are as many; otherwise it is ambiguous which is which.
+func (m *matching) find(label func(identity) string) (some bool) {
+	before, now := grouped(m.before, label), grouped(m.now, label)
+	isFound := func(id identity) bool {
+		l := label(id)
+		return l != "" && len(before[l]) == len(now[l])
 	}
-	for fingerprint, ids := range left {
-		if fingerprint == "" || len(ids) != len(places[fingerprint]) {
-			continue
-		}
+	for l, ids := range now {
 		for i, id := range ids {
-			m.found(id, places[fingerprint][i])
-			some = true
+			if isFound(id) {
+				m.found[id.index], some = before[l][i].stashed, true
+			}
 		}
 	}
+	m.before, m.now = slices.DeleteFunc(m.before, isFound), slices.DeleteFunc(m.now, isFound)
 	return some
 }
 
-// edited takes what is at the same place for the same element.
-func (m *matching) edited() {
-	for i := range m.stashed {
-		if id := &m.stashed[i]; !id.found && m.isFree(id.index) {
-			m.found(id, id.index)
-		}
+func grouped(ids []identity, label func(identity) string) map[string][]identity {
+	groups := map[string][]identity{}
+	for _, id := range ids {
+		groups[label(id)] = append(groups[label(id)], id)
 	}
-}
-
-func (m *matching) isFree(at int) bool { return at < len(m.child) && m.child[at] < 0 }
-
-func (m *matching) found(id *identity, at int) {
-	id.found, m.child[at] = true, id.child
+	return groups
 }

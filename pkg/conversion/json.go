@@ -11,8 +11,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -25,65 +23,50 @@ func Canonical(value any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("marshalling %T: %w", value, err)
 	}
-	if isCanonical(data) {
+	// Without names there is nothing to sort, and without a backslash nothing to unescape.
+	if !bytes.ContainsAny(data, `{\`) && utf8.Valid(data) {
 		return data, nil
 	}
-	return appendCanonical(make([]byte, 0, len(data)), string(data)), nil
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var content any
+	if err := decoder.Decode(&content); err != nil {
+		return nil, fmt.Errorf("reading a marshalled %T: %w", value, err)
+	}
+	return marshal(content)
 }
 
-// isCanonical knows of what json.Marshal has made that it needs no rewriting: most values are small and simple.
-func isCanonical(data []byte) bool {
-	for _, c := range data {
-		if c == '{' || c == '\\' || c >= utf8.RuneSelf {
+// marshal is json.Marshal, but escapes nothing for the sake of HTML.
+func marshal(value any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("marshalling %T: %w", value, err)
+	}
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
+}
+
+// isTooDeep is whether objects and arrays are nested deeper in valid JSON than an entry's data may be.
+func isTooDeep(data []byte) bool {
+	if bytes.Count(data, []byte("{"))+bytes.Count(data, []byte("[")) <= MaxNesting {
+		return false // there is no need to look closer
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber() // any number
+	for depth := 0; depth <= MaxNesting; {
+		token, err := decoder.Token()
+		if err != nil { // the end
 			return false
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
 		}
 	}
 	return true
-}
-
-func appendCanonical(to []byte, text string) []byte {
-	switch text[0] {
-	case '{':
-		return appendCanonicalObject(to, text)
-	case '[':
-		to = append(to, '[')
-		for element := range elements(text) {
-			to = append(appendCanonical(to, element), ',')
-		}
-		return closed(to, ']')
-	case '"':
-		return appendQuoted(to, unquoted(text))
-	default:
-		return append(to, text...)
-	}
-}
-
-func appendCanonicalObject(to []byte, text string) []byte {
-	type member struct{ name, value string }
-	const usual = 8
-	all := make([]member, 0, usual)
-	for name, value := range members(text) {
-		all = append(all, member{name: unquoted(name), value: value})
-	}
-	slices.SortStableFunc(all, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	to = append(to, '{')
-	for i, m := range all {
-		if i+1 < len(all) && all[i+1].name == m.name {
-			continue // encoding/json lets the last one win too
-		}
-		to = append(appendQuoted(to, m.name), ':')
-		to = append(appendCanonical(to, m.value), ',')
-	}
-	return closed(to, '}')
-}
-
-// closed ends an object or an array after whose last member there may be a comma.
-func closed(to []byte, bracket byte) []byte {
-	if last := len(to) - 1; to[last] == ',' {
-		to[last] = bracket
-		return to
-	}
-	return append(to, bracket)
 }
 
 // Equal is whether two values are the same as canonical JSON, which is stricter than equality.Semantic: an empty list that

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package conversion
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,14 +25,14 @@ func Key(parts ...any) string {
 }
 
 // Readers are the Readers of the elements of a list.
-type Readers struct{ all []Reader }
+type Readers struct{ nodes []*node }
 
 // At is the Reader of an element.
 func (r Readers) At(index int) Reader {
-	if r.all == nil {
+	if r.nodes == nil {
 		return Reader{}
 	}
-	return r.all[index]
+	return Reader{r.nodes[index]}
 }
 
 // ReadList finds for each element of a list what is stashed for it, wherever the element was when that was
@@ -42,86 +43,94 @@ func (r Readers) At(index int) Reader {
 // list is as long as it was, whatever is at the same place, which then was edited. What is stashed for an element that is
 // not found is dropped: the element was deleted.
 func ReadList[E any](from Reader, list []E, key func(*E) string) Readers {
-	if from.tree == nil || len(from.children()) == 0 {
+	if from.node == nil || len(from.node.Children) == 0 {
 		return Readers{}
 	}
-	all := make([]Reader, len(list))
-	if key != nil {
-		for i, name := range (keyed[E]{list, key}).names() {
-			all[i] = from.child(name)
-		}
-		return Readers{all}
+	if key == nil {
+		return Readers{match(from.node.Children, fingerprints(list))}
 	}
-	first := from.tree.nodes[from.at].children.from
-	for i, child := range match(from.children(), fingerprints(list)) {
-		if child >= 0 {
-			all[i] = Reader{tree: from.tree, at: first + child}
-		}
+	nodes := make([]*node, len(list))
+	for i, name := range keyNames(list, key) {
+		nodes[i] = from.node.Children[name]
 	}
-	return Readers{all}
+	return Readers{nodes}
 }
 
 // Writers are the Writers of the elements of a list.
-type Writers struct {
-	of   Writer
-	list int
-}
+type Writers struct{ elements *elements }
 
 // At is the Writer of an element. It is to be called once for each.
 func (w Writers) At(index int) Writer {
-	return w.of.add(draftNode{list: w.list, index: index})
+	if w.elements == nil {
+		return Writer{}
+	}
+	element := &node{}
+	w.elements.nodes[index] = element
+	return Writer{element}
 }
 
 // WriteList is ReadList's counterpart. The list is that of the API object, with its final length; its elements need not
 // be complete before Annotation.Store is called.
 func WriteList[E any](to Writer, list []E, key func(*E) string) Writers {
-	if to.tree == nil {
+	if to.node == nil {
 		return Writers{}
 	}
-	var elements identifier = positional[E](list)
-	if key != nil {
-		elements = keyed[E]{list, key}
+	all := &elements{nodes: make([]*node, len(list)), names: func() []string { return keyNames(list, key) }}
+	if key == nil {
+		all.names, all.needsAll = func() []string { return placeNames(list) }, true
 	}
-	to.tree.lists = append(to.tree.lists, elements)
-	return Writers{of: to, list: len(to.tree.lists) - 1}
+	to.node.elements = all
+	return Writers{all}
 }
 
-// identifier names the elements of a list.
-type identifier interface {
-	names() []string
+// elements are those of a list that is being written.
+type elements struct {
+	// nodes are nil for elements whose Writer nobody asked for.
+	nodes []*node
+	// names returns those of all elements, once these are complete.
+	names func() []string
 	// needsAll is whether names have to be noted of elements too for which nothing is stashed.
-	needsAll() bool
+	needsAll bool
 }
 
-type keyed[E any] struct {
-	list []E
-	key  func(*E) string
-}
-
-func (keyed[E]) needsAll() bool { return false }
-
-// names are the keys. A second element with the same key, which an API server does not let through, is "key~2". A ~ in a
-// key is written as ~0, as in a JSON pointer.
-func (k keyed[E]) names() []string {
-	names := make([]string, len(k.list))
-	seen := make(map[string]int, len(k.list))
-	for i := range k.list {
-		key := strings.ReplaceAll(k.key(&k.list[i]), "~", "~0")
-		seen[key]++
-		if times := seen[key]; times > 1 {
-			key += "~" + strconv.Itoa(times)
+// settle returns the nodes by name, without those that are empty. Where a name tells the place, it takes all of them to
+// tell later what has become of one, so that none is left out if there is something in any.
+func (e *elements) settle() map[string]*node {
+	isFilled := make([]bool, len(e.nodes))
+	for i, n := range e.nodes {
+		isFilled[i] = n != nil && n.settle()
+	}
+	if !slices.Contains(isFilled, true) {
+		return nil
+	}
+	all := map[string]*node{}
+	for i, name := range e.names() {
+		if isFilled[i] || e.needsAll && e.nodes[i] != nil {
+			all[name] = e.nodes[i]
 		}
-		names[i] = key
+	}
+	return all
+}
+
+// keyNames are the keys. A second element with the same key, which an API server does not let through, is "key~2". A ~ in
+// a key is written as ~0, as in a JSON pointer.
+func keyNames[E any](list []E, key func(*E) string) []string {
+	names := make([]string, len(list))
+	seen := make(map[string]int, len(list))
+	for i := range list {
+		name := strings.ReplaceAll(key(&list[i]), "~", "~0")
+		seen[name]++
+		if times := seen[name]; times > 1 {
+			name += "~" + strconv.Itoa(times)
+		}
+		names[i] = name
 	}
 	return names
 }
 
-type positional[E any] []E
-
-func (positional[E]) needsAll() bool { return true }
-
-func (p positional[E]) names() []string {
-	names := fingerprints(p)
+// placeNames are "<index>:<fingerprint>".
+func placeNames[E any](list []E) []string {
+	names := fingerprints(list)
 	for i, fingerprint := range names {
 		names[i] = strconv.Itoa(i) + ":" + fingerprint
 	}

@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package conversion
 
-import "math"
+import (
+	"math"
+	"reflect"
+)
 
 // Number is a number as API types have them.
 type Number interface {
@@ -36,33 +39,19 @@ func narrowFloat[To Number](from float64) (to To, exact bool) {
 	return to, float64(to) == from
 }
 
-// nearest is the end of a type's range.
+// nearest is the end of the range of a type of whole numbers.
 func nearest[To Number](lowest bool) To {
-	var end To
-	switch p := any(&end).(type) {
-	case *int8:
-		*p = choose[int8](lowest, math.MinInt8, math.MaxInt8)
-	case *int16:
-		*p = choose[int16](lowest, math.MinInt16, math.MaxInt16)
-	case *int32:
-		*p = choose[int32](lowest, math.MinInt32, math.MaxInt32)
-	case *int64:
-		*p = choose[int64](lowest, math.MinInt64, math.MaxInt64)
-	case *uint8:
-		*p = math.MaxUint8
-	case *uint16:
-		*p = math.MaxUint16
-	case *uint32:
-		*p = math.MaxUint32
-	case *uint64:
-		*p = math.MaxUint64
+	unused := 64 - reflect.TypeFor[To]().Bits()
+	var zero To
+	switch isUnsigned := zero-1 > zero; {
+	case isUnsigned:
+		most := uint64(math.MaxUint64) >> unused
+		return To(most)
+	case lowest:
+		least := int64(math.MinInt64) >> unused
+		return To(least)
+	default:
+		most := int64(math.MaxInt64) >> unused
+		return To(most)
 	}
-	return end
-}
-
-func choose[T any](first bool, a, b T) T {
-	if first {
-		return a
-	}
-	return b
 }
