@@ -97,16 +97,7 @@ func (e Event) EnqueueObject(obj any) {
 
 // EnqueueObservers wakes the objects that track the one that the event is about. Objects
 // from typed informers do not say what they are, which kind is for; it may be empty for others.
-func (e Event) EnqueueObservers(kind schema.GroupVersionKind) { e.enqueueObserversOf(e.Object, kind) }
-
-// EnqueueFormerObservers wakes those who tracked it before an update: it may have left their label selectors.
-func (e Event) EnqueueFormerObservers(kind schema.GroupVersionKind) {
-	if e.Old != nil {
-		e.enqueueObserversOf(e.Old, kind)
-	}
-}
-
-func (e Event) enqueueObserversOf(obj any, kind schema.GroupVersionKind) {
+func (e Event) EnqueueObservers(kind schema.GroupVersionKind) {
 	enqueue := func(obj any) {
 		for _, key := range e.wakes.impl.Tracker.GetObservers(obj) {
 			e.EnqueueKey(key)
@@ -115,7 +106,7 @@ func (e Event) enqueueObserversOf(obj any, kind schema.GroupVersionKind) {
 	if !kind.Empty() {
 		enqueue = controller.EnsureTypeMeta(enqueue, kind)
 	}
-	enqueue(obj)
+	enqueue(e.Object)
 }
 
 // EnqueueKey enqueues an object by its name. A resync is not urgent.

@@ -173,41 +173,6 @@ func TestATrackedChangeNamesTheObjectThatChanged(t *testing.T) {
 	}
 }
 
-func TestAnUpdateWakesThoseWhoseSelectorTheObjectHasLeft(t *testing.T) {
-	labelled := func(value string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "target", ResourceVersion: value, Labels: map[string]string{"color": value}},
-		}
-	}
-	for name, tc := range map[string]struct {
-		tell func(cache.ResourceEventHandler)
-		want []string
-	}{
-		"left":    {func(h cache.ResourceEventHandler) { h.OnUpdate(labelled("1"), labelled("2")) }, []string{"ns/wants-1"}},
-		"created": {func(h cache.ResourceEventHandler) { h.OnAdd(labelled("1"), false) }, nil},
-		"deleted": {func(h cache.ResourceEventHandler) { h.OnDelete(labelled("1")) }, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			impl, wakes := newController(t, nil)
-			for _, color := range []string{"1", "2"} {
-				err := impl.Tracker.TrackReference(tracker.Reference{
-					APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Selector: metav1.SetAsLabelSelector(map[string]string{"color": color}),
-				}, thing("wants-"+color, "1"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				key, _ := impl.WorkQueue().Get()
-				impl.WorkQueue().Done(key)
-			}
-			tc.tell(wakes.On("ConfigMap", func(e Event) { e.EnqueueFormerObservers(schema.GroupVersionKind{}) }))
-			if keys := pass(t, impl); !slices.Equal(keys, tc.want) {
-				t.Errorf("woken are %q, want %q", keys, tc.want)
-			}
-		})
-	}
-}
-
 func TestInstrument_ReconciliationTracksAnother_FormerTargetIsForgotten(t *testing.T) {
 	var impl *controller.Impl
 	target := "first"

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -153,10 +152,7 @@ func (b *bindingAdmission) write(ctx context.Context, present *admissionregistra
 		if entry.ClientConfig.Service == nil {
 			return fmt.Errorf("webhook configuration %s: webhooks[%d].clientConfig.service is missing; apply config/ again", binding.WebhookName, i)
 		}
-		entry.Rules, entry.ClientConfig.Service.Path = rules, new(bindingPath)
-		if !bytes.Equal(entry.ClientConfig.CABundle, ca) {
-			entry.ClientConfig.CABundle = ca
-		}
+		entry.Rules, entry.ClientConfig.Service.Path, entry.ClientConfig.CABundle = rules, new(bindingPath), ca
 	}
 	if equality.Semantic.DeepEqual(present, wanted) {
 		return nil

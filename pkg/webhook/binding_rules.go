@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,7 +35,7 @@ func (b *bindingAdmission) rules() ([]admissionregistrationv1.RuleWithOperations
 	}
 	var rules []admissionregistrationv1.RuleWithOperations
 	for _, resource := range slices.SortedFunc(maps.Keys(resources), func(a, b schema.GroupVersionResource) int {
-		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource), strings.Compare(a.Version, b.Version))
+		return strings.Compare(a.String(), b.String())
 	}) {
 		rules = append(rules, admissionregistrationv1.RuleWithOperations{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},

@@ -40,6 +40,8 @@ const tellAfter = 4 * time.Second
 type subject struct {
 	kmeta.Accessor
 
+	// title is its kind and name, for messages.
+	title string
 	// object is nil if it does not fit the shape of its kind, which malformed then describes, and if it was deleted.
 	object    binding.Object
 	malformed error
@@ -63,7 +65,7 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 	}
 	var subjects, changed []*subject
 	for _, object := range objects {
-		s := &subject{Accessor: object}
+		s := &subject{Accessor: object, title: k.Kind + " " + object.GetName()}
 		subjects = append(subjects, s)
 		switch object := object.(type) {
 		case *duckinformer.Malformed:
@@ -80,9 +82,15 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 			}
 		}
 	}
+	problems := r.patchAll(ctx, ab, k, bindings, changed)
+	return slices.DeleteFunc(subjects, func(s *subject) bool { return s.object == nil && s.malformed == nil }), problems
+}
+
+// patchAll patches subjects whose turn it is, and returns the problems of those that were not patched.
+func (r *Reconciler) patchAll(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, changed []*subject,
+) (problems []*problem.Problem) {
 	// Those that were not tried before come first.
 	slices.SortStableFunc(changed, func(a, b *subject) int { return cmp.Compare(a.last.delay, b.last.delay) })
-	var problems []*problem.Problem
 	failed := 0
 	for _, s := range changed {
 		wait := r.memory.wait(s.last)
@@ -90,17 +98,19 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 			wait = max(wait, problem.FirstRecheck)
 		}
 		if wait > 0 {
-			s.problem = postponed(ab, k, s, wait)
-		} else if s.problem = r.patch(ctx, ab, k, bindings, s); s.problem != nil && s.problem.Err != nil {
-			failed = failuresAtOnce
-		} else if s.problem != nil {
+			s.problem = postponed(ab, s, wait)
+		} else if s.problem = r.patch(ctx, ab, k, bindings, s); s.problem != nil {
 			failed++
 		}
 		if s.problem != nil {
 			problems = append(problems, s.problem)
+			if s.problem.Err != nil {
+				// The others would fail, too.
+				failed = failuresAtOnce
+			}
 		}
 	}
-	return slices.DeleteFunc(subjects, func(s *subject) bool { return s.object == nil && s.malformed == nil }), problems
+	return problems
 }
 
 // all returns the bindings of the namespace, with ab in place of its cached state.
@@ -122,25 +132,25 @@ func failure(ab *v1.AddressBinding) string {
 }
 
 // postponed returns the problem of a subject that has to wait, because the patch was made a moment ago or others fail.
-func postponed(ab *v1.AddressBinding, k kind, s *subject, wait time.Duration) *problem.Problem {
+func postponed(ab *v1.AddressBinding, s *subject, wait time.Duration) *problem.Problem {
 	// Those that were not tried before have no message of their own.
 	p := &problem.Problem{Reason: failure(ab)}
 	if s.last.problem != nil {
 		p = new(*s.last.problem)
 	} else if s.last.delay > 0 {
-		p = contested(ab, k, s)
+		p = contested(ab, s)
 	}
 	p.Recheck = wait
 	return p
 }
 
 // contested returns the problem of a subject that does not stay as a patch left it, or is not as the cache has it.
-func contested(ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
+func contested(ab *v1.AddressBinding, s *subject) *problem.Problem {
 	if s.last.delay < tellAfter {
-		return problem.Newf(v1.ReasonBinding, "%s %s was changed concurrently; retrying", k.Kind, s.GetName())
+		return problem.Newf(v1.ReasonBinding, "%s was changed concurrently; retrying", s.title)
 	}
-	return problem.Newf(failure(ab), "%s %s: the variable was reverted right after it was set; another controller may own this object. "+
-		"Retrying with back-off", k.Kind, s.GetName())
+	return problem.Newf(failure(ab), "%s: the variable was reverted right after it was set; another controller may own this object. "+
+		"Retrying with back-off", s.title)
 }
 
 // patch patches a subject and remembers the attempt.
@@ -148,8 +158,8 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, b
 	p := r.send(ctx, ab, k, s)
 	if p == nil && s.object != nil {
 		if s.result = bindings.Apply(s.object, s.included, ab.Name); len(s.result.Changes) > 0 {
-			p = problem.Newf(failure(ab), "%s %s: the API server accepted the patch but did not store the variable: "+
-				"an admission webhook removed it, or the CRD's schema prunes it", k.Kind, s.GetName())
+			p = problem.Newf(failure(ab), "%s: the API server accepted the patch but did not store the variable: "+
+				"an admission webhook removed it, or the CRD's schema prunes it", s.title)
 		}
 	}
 	r.memory.made(s.patch, p)
@@ -158,10 +168,9 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, b
 
 // send leaves the object in s as the API server stored it, or nil if it is gone.
 func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
-	name := k.Kind + " " + s.GetName()
 	patch, err := s.result.Patch().MarshalJSON()
 	if err != nil {
-		return problem.Failed(failure(ab), fmt.Errorf("encoding the patch of %s: %w", name, err))
+		return problem.Failed(failure(ab), fmt.Errorf("encoding the patch of %s: %w", s.title, err))
 	}
 	answer, err := r.dynamic.Resource(k.Resource).Namespace(s.GetNamespace()).Patch(ctx, s.GetName(),
 		types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: binding.FieldManager})
@@ -172,18 +181,18 @@ func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s 
 		return nil
 	case err == nil:
 	case isConcurrent(err) && s.last.delay < tellAfter/2:
-		return contested(ab, k, s)
+		return contested(ab, s)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource "):
 		// Admission refuses single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
-		return problem.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", name, err)
+		return problem.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", s.title, err)
 	case hasStatus:
-		return problem.Newf(failure(ab), "patching %s: %v", name, err)
+		return problem.Newf(failure(ab), "patching %s: %v", s.title, err)
 	default:
-		return problem.Failed(failure(ab), fmt.Errorf("patching %s: %w", name, err))
+		return problem.Failed(failure(ab), fmt.Errorf("patching %s: %w", s.title, err))
 	}
 	patched := binding.ShapeOf(k.GroupKind, k.Labels).New()
 	if err := duck.FromUnstructured(answer, patched); err != nil {
-		return problem.Newf(failure(ab), "reading %s after it was patched: %v", name, err)
+		return problem.Newf(failure(ab), "reading %s after it was patched: %v", s.title, err)
 	}
 	s.object = patched
 	r.memory.record(patched)

@@ -60,9 +60,8 @@ func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*problem.
 
 // unbound returns why a subject does not have the address, nil if it does or if there is none.
 func unbound(ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
-	name := k.Kind + " " + s.GetName()
 	if s.object == nil {
-		return problem.Newf(v1.ReasonSubjectNotPodSpecable, "%s: %v", name, s.malformed)
+		return problem.Newf(v1.ReasonSubjectNotPodSpecable, "%s: %v", s.title, s.malformed)
 	}
 	environments := binding.Environments(s.object)
 	hasAddress := !slices.ContainsFunc(environments, func(e binding.Environment) bool { return !e.Has(ab.Spec.Variable, ab.Status.Value) })
@@ -70,24 +69,24 @@ func unbound(ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
 	case s.problem != nil:
 		return s.problem
 	case len(environments) == 0:
-		return problem.Newf(v1.ReasonSubjectNotPodSpecable, "%s has no containers at spec.template", name)
+		return problem.Newf(v1.ReasonSubjectNotPodSpecable, "%s has no containers at spec.template", s.title)
 	case ab.Status.Value == "":
 		return nil
 	case s.excluded:
-		return problem.Newf(v1.ReasonExcluded, "%s: it or its namespace has the label %s=true", name, duck.BindingExcludeLabel)
+		return problem.Newf(v1.ReasonExcluded, "%s: it or its namespace has the label %s=true", s.title, duck.BindingExcludeLabel)
 	case !s.included:
-		return problem.Newf(v1.ReasonNotIncluded, "%s: neither it nor its namespace has the label %s=true", name, duck.BindingIncludeLabel)
+		return problem.Newf(v1.ReasonNotIncluded, "%s: neither it nor its namespace has the label %s=true", s.title, duck.BindingIncludeLabel)
 	case binding.Controlled(s.object) && !hasAddress:
-		return problem.Newf(v1.ReasonControlled, "%s is controlled by another object, which would revert the change; bind that object", name)
+		return problem.Newf(v1.ReasonControlled, "%s is controlled by another object, which would revert the change; bind that object", s.title)
 	case s.result.Taken != "":
-		return problem.Newf(v1.ReasonVariableTaken, "%s: %s", name, s.result.Taken)
+		return problem.Newf(v1.ReasonVariableTaken, "%s: %s", s.title, s.result.Taken)
 	case hasAddress:
 		return nil
 	case binding.Immutable(k.GroupKind):
 		return problem.Newf(v1.ReasonSubjectImmutable,
-			"%s was created before the address was available, and its Pod template is immutable; delete and recreate it", name)
+			"%s was created before the address was available, and its Pod template is immutable; delete and recreate it", s.title)
 	default:
-		return problem.Newf(v1.ReasonBinding, "%s has not been patched yet", name)
+		return problem.Newf(v1.ReasonBinding, "%s has not been patched yet", s.title)
 	}
 }
 
