@@ -23,8 +23,8 @@ import (
 // Guard wraps a generated reconciler, whose own requests (status update, finalizer patch) may fail, too: their errors are retried
 // like those that Outcome is given. It keeps an object that fails from being reconciled more than once in FirstRecheck, whatever
 // enqueues it, and ends its back-off when it succeeds. enqueue adds a key to the reconciler's queue.
-func (f *Failures) Guard(inner freshness.LeaderAware, enqueue func(types.NamespacedName)) freshness.LeaderAware {
-	return &guard{LeaderAware: inner, failures: f, enqueue: enqueue}
+func (f *Failures) Guard(generated controller.Reconciler, enqueue func(types.NamespacedName)) freshness.LeaderAware {
+	return &guard{LeaderAware: generated.(freshness.LeaderAware), failures: f, enqueue: enqueue} //nolint:forcetypeassert // at the start
 }
 
 type guard struct {
@@ -36,11 +36,11 @@ type guard struct {
 
 // Reconcile implements controller.Reconciler.
 func (g *guard) Reconcile(ctx context.Context, key string) error {
-	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	name, err := cache.ParseObjectName(key)
 	if err != nil {
 		return fmt.Errorf("reading the key: %w", err)
 	}
-	object := types.NamespacedName{Namespace: namespace, Name: name}
+	object := name.AsNamespacedName()
 	if wait := g.failures.early(object); wait > 0 {
 		return controller.NewRequeueAfter(wait)
 	}

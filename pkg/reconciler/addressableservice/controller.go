@@ -69,11 +69,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		store.WatchConfigs(cmw)
 		return controller.Options{ConfigStore: store, FinalizerName: samples.FinalizerName}
 	})
-	generated, ok := impl.Reconciler.(freshness.LeaderAware)
-	if !ok {
-		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
-	}
-	impl.Reconciler = freshness.Guard(r.failures.Guard(generated, impl.EnqueueKey), addressableServices.Informer().GetIndexer(), writes)
+	impl.Reconciler = freshness.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), addressableServices.Informer().GetIndexer(), writes)
 	wakes = telemetry.Instrument(ctx, impl, "AddressableService")
 	r.tracker = impl.Tracker
 

@@ -63,11 +63,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	impl := addressbindingreconciler.NewImpl(recording, r, func(*controller.Impl) controller.Options {
 		return controller.Options{FinalizerName: samples.AddressBindingFinalizerName}
 	})
-	generated, ok := impl.Reconciler.(freshness.LeaderAware)
-	if !ok {
-		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
-	}
-	impl.Reconciler = freshness.Guard(r.failures.Guard(generated, impl.EnqueueKey), bindings.Informer().GetIndexer(), writes)
+	impl.Reconciler = freshness.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), bindings.Informer().GetIndexer(), writes)
 
 	h := &handlers{wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), bindings: bindings.Informer()}
 	finder, err := kinds.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), h.served)

@@ -52,11 +52,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	impl := simpledeploymentreconciler.NewImpl(recording, r, func(*controller.Impl) controller.Options {
 		return controller.Options{PromoteFunc: func(reconciler.Bucket) { children.Promoted() }}
 	})
-	generated, ok := impl.Reconciler.(freshness.LeaderAware)
-	if !ok {
-		logger.Fatalf("The generated reconciler is a %T, which is not leader-aware", impl.Reconciler)
-	}
-	impl.Reconciler = freshness.Guard(r.failures.Guard(generated, impl.EnqueueKey), simpleDeployments.Informer().GetIndexer(), children)
+	impl.Reconciler = freshness.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), simpleDeployments.Informer().GetIndexer(), children)
 	wakes := telemetry.Instrument(ctx, impl, "SimpleDeployment")
 
 	if err := errors.Join(
