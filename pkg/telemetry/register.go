@@ -43,3 +43,29 @@ var register = sync.OnceValue(func() error {
 	clientmetrics.Register(clientmetrics.RegisterOpts{RequestLatency: clients.RequestLatencyMetric(), RequestResult: answers})
 	return nil
 })
+
+// queueProvider is for the queues of knative.dev/pkg/controller. Each asks for the metric of unfinished work twice, and
+// writes the age of its longest running worker into the second one: both then show that age, and
+// nothing shows the other. This gives every queue the right one at the second time.
+type queueProvider struct {
+	workqueue.MetricsProvider
+
+	mu sync.Mutex
+	// half holds the names of the queues that have asked once.
+	half map[string]bool
+}
+
+// NewUnfinishedWorkSecondsMetric implements workqueue.MetricsProvider.
+func (p *queueProvider) NewUnfinishedWorkSecondsMetric(name string) workqueue.SettableGaugeMetric {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.half[name] {
+		delete(p.half, name)
+		return p.NewLongestRunningProcessorSecondsMetric(name)
+	}
+	if p.half == nil {
+		p.half = map[string]bool{}
+	}
+	p.half[name] = true
+	return p.MetricsProvider.NewUnfinishedWorkSecondsMetric(name)
+}

@@ -12,9 +12,6 @@ import (
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
 
-// AddressableServiceConditionReady is the condition that sums up the others, which are those of v1.
-const AddressableServiceConditionReady = apis.ConditionReady
-
 // GetGroupVersionKind implements kmeta.OwnerRefable.
 func (*AddressableService) GetGroupVersionKind() schema.GroupVersionKind {
 	return SchemeGroupVersion.WithKind("AddressableService")
