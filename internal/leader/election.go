@@ -12,15 +12,18 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
@@ -37,8 +40,7 @@ const (
 
 // observation is since when a lease has not changed.
 type observation struct {
-	holder  string
-	renewed time.Time
+	spec coordinationv1.LeaseSpec
 	// expires is by the clock of this process, which never compares it with another's.
 	expires time.Time
 }
@@ -52,15 +54,10 @@ func LeaseNames(component string, buckets uint32) []string {
 	return names
 }
 
-func holder(lease *coordinationv1.Lease) string {
-	if lease.Spec.HolderIdentity == nil {
-		return ""
-	}
-	return *lease.Spec.HolderIdentity
-}
+func holder(lease *coordinationv1.Lease) string { return ptr.Deref(lease.Spec.HolderIdentity, "") }
 
-func (l *Leader) newLease(s *share) *coordinationv1.Lease {
-	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: s.bucket.Name()}}
+func newLease(name string) *coordinationv1.Lease {
+	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
 // stand runs for all shares that this process does not lead, until ctx ends.
@@ -75,7 +72,7 @@ func (l *Leader) stand(ctx context.Context) {
 			return
 		case <-time.After(pause):
 		}
-		if l.standbys() > 0 {
+		if l.led() < len(l.shares) {
 			l.elect(ctx)
 		}
 		pause = wait.Jitter(l.options.Times.RetryPeriod, jitter)
@@ -104,9 +101,9 @@ func (l *Leader) elect(ctx context.Context) {
 		s := l.shares[i]
 		lease := leases[s.bucket.Name()]
 		if lease == nil {
-			lease = l.newLease(s)
+			lease = newLease(s.bucket.Name())
 		}
-		if l.stateOf(s) != standby || !l.vacant(lease) {
+		if !s.gate.isStandby() || !l.vacant(lease) {
 			continue
 		}
 		s.lease = lease
@@ -121,8 +118,11 @@ func (l *Leader) elect(ctx context.Context) {
 		return
 	}
 	leases, err = l.look(ctx)
+	isConfirmed := err == nil && !l.rival(leases)
 	for s, until := range claims {
-		if err != nil || l.rival(leases) || !l.lead(s, until) {
+		if isConfirmed && ctx.Err() == nil && time.Now().Before(until) {
+			s.lead(until, ctx.Done())
+		} else {
 			s.release("")
 		}
 	}
@@ -159,17 +159,12 @@ func (l *Leader) look(ctx context.Context) (map[string]*coordinationv1.Lease, er
 	if err != nil {
 		return nil, err
 	}
-	seen, now := map[string]observation{}, time.Now()
+	seen := map[string]observation{}
 	for name, lease := range leases {
-		o := observation{holder: holder(lease), expires: now.Add(l.options.Times.LeaseDuration)}
-		if lease.Spec.RenewTime != nil {
-			o.renewed = lease.Spec.RenewTime.Time
-		}
-		if seconds := lease.Spec.LeaseDurationSeconds; seconds != nil {
-			o.expires = now.Add(time.Duration(*seconds) * time.Second)
-		}
-		if before, ok := l.seen[name]; ok && before.holder == o.holder && before.renewed.Equal(o.renewed) {
-			o.expires = before.expires
+		o, ok := l.seen[name]
+		if !ok || !equality.Semantic.DeepEqual(o.spec, lease.Spec) {
+			seconds := ptr.Deref(lease.Spec.LeaseDurationSeconds, int32(l.options.Times.LeaseDuration/time.Second)) //nolint:gosec // an int32 holds 68 years
+			o = observation{spec: lease.Spec, expires: time.Now().Add(time.Duration(seconds) * time.Second)}
 		}
 		seen[name] = o
 	}
@@ -187,9 +182,10 @@ func (l *Leader) vacant(lease *coordinationv1.Lease) bool {
 // different numbers overlap. It clears the leases of such processes that are gone, because
 // a process that starts later would wait for them.
 func (l *Leader) rival(leases map[string]*coordinationv1.Lease) bool {
+	ours := LeaseNames(l.options.Component, l.options.Times.Buckets)
 	for name, lease := range leases {
 		switch {
-		case l.byName[name] != nil || holder(lease) == "":
+		case slices.Contains(ours, name) || holder(lease) == "":
 		case !l.vacant(lease):
 			if l.waitsFor != name {
 				l.waitsFor = name
@@ -218,10 +214,9 @@ func (l *Leader) ask(ctx context.Context, leases map[string]*coordinationv1.Leas
 			}
 		}
 	}
-	mine := len(l.shares) - l.standbys()
 	for _, s := range l.shares {
 		lease := leases[s.bucket.Name()]
-		if lease == nil || lease.Annotations[wantedBy] != "" || shares[holder(lease)] < mine+2 {
+		if lease == nil || lease.Annotations[wantedBy] != "" || shares[holder(lease)] < l.led()+2 {
 			continue
 		}
 		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, wantedBy, l.options.Identity)

@@ -67,7 +67,17 @@ func (g *gate) extend(end time.Time) {
 	}
 }
 
-// until returns when the term ends.
+// isStandby reports whether there is no term.
+func (g *gate) isStandby() bool { return g.until().IsZero() }
+
+// isLeading reports whether a term has begun and was not closed.
+func (g *gate) isLeading() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.shut && !g.end.IsZero()
+}
+
+// until returns when the term ends, zero for a standby.
 func (g *gate) until() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -7,9 +7,9 @@ package leader
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
@@ -40,7 +40,6 @@ type Options struct {
 type Leader struct {
 	options Options
 	shares  []*share
-	byName  map[string]*share
 	// running is closed once every controller runs.
 	running chan struct{}
 	reached func()
@@ -54,30 +53,25 @@ type Leader struct {
 	seen map[string]observation
 	// waitsFor is the lease with another number of buckets for which the election waits, once logged.
 	waitsFor string
+	// members do not change once all of them run.
+	members []*member
 
-	mu       sync.Mutex
-	members  []*member
-	waiting  int
-	stopping bool
+	mu      sync.Mutex
+	waiting int
 	// failing is the reason for which the last request of a verb failed.
 	failing map[string]string
 }
 
 // New returns a Leader that leads nothing yet.
 func New(options Options) *Leader {
-	l := &Leader{
-		options: options, running: make(chan struct{}), reached: sync.OnceFunc(options.Reached),
-		failing: map[string]string{}, byName: map[string]*share{},
-	}
+	l := &Leader{options: options, running: make(chan struct{}), reached: sync.OnceFunc(options.Reached), failing: map[string]string{}}
 	l.logger.Store(zap.NewNop().Sugar())
 	l.exit = func(message string, err error) { l.logger.Load().Fatalw(message, "error", err) }
 	// The error is about the name, which is constant. The counter works in any case.
 	l.failures, _ = otel.Meter("github.com/mallard-dev/mallard/internal/leader").Int64Counter("leader.election.errors",
 		metric.WithDescription("Requests for leases that failed, by the reason that the API server gave."))
 	for _, bucket := range hash.NewBucketSet(sets.New(LeaseNames(options.Component, options.Times.Buckets)...)).Buckets() {
-		s := &share{leader: l, bucket: bucket}
-		l.shares = append(l.shares, s)
-		l.byName[bucket.Name()] = s
+		l.shares = append(l.shares, &share{leader: l, bucket: bucket})
 	}
 	return l
 }
@@ -88,95 +82,33 @@ func New(options Options) *Leader {
 func (l *Leader) Run(ctx context.Context) {
 	select {
 	case <-l.running:
+		l.stand(ctx)
+		l.serving.Wait()
 	case <-ctx.Done():
-		return
-	}
-	var election sync.WaitGroup
-	election.Go(func() { l.stand(ctx) })
-	<-ctx.Done()
-	l.mu.Lock()
-	l.stopping = true
-	for _, s := range l.shares {
-		if s.state != standby {
-			s.leave <- ""
-		}
-	}
-	l.mu.Unlock()
-	l.serving.Wait()
-	election.Wait()
-}
-
-// lead promotes the reconcilers for a share, unless the process is stopping or it is too late.
-func (l *Leader) lead(s *share, until time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.stopping || !time.Now().Before(until) {
-		return false
-	}
-	l.logger.Load().Infow("Leading", "lease", s.bucket.Name(), "identity", l.options.Identity)
-	// One message is to hand the share over, another to stop.
-	s.state, s.leave = leading, make(chan string, 2)
-	s.gate.open(until)
-	for _, m := range l.members {
-		if err := m.inner.Promote(s.bucket, m.enqueue); err != nil {
-			l.exit("A reconciler could not take over", err)
-		}
-	}
-	l.serving.Go(s.serve)
-	return true
-}
-
-func (l *Leader) demote(s *share) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s.state = leaving
-	for _, m := range l.members {
-		m.inner.Demote(s.bucket)
 	}
 }
 
-// standby lets reconcilers see the keys of a share again, which they no longer lead.
-func (l *Leader) standby(s *share) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s.state = standby
-	s.gate.open(time.Time{})
-}
-
-// handOver leaves a share to the process that asked for it, if this process leads another one.
-func (l *Leader) handOver(s *share, successor string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var others int
-	for _, other := range l.shares {
-		if other != s && other.state == leading {
-			others++
-		}
-	}
-	if others > 0 && s.state == leading {
-		l.logger.Load().Infow("Handing a share over", "lease", s.bucket.Name(), "to", successor)
-		s.state = leaving
-		s.leave <- successor
-	}
-}
-
-func (l *Leader) stateOf(s *share) state {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return s.state
-}
-
-// standbys returns how many shares this process does not lead.
-func (l *Leader) standbys() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// led returns how many shares this process leads or is leaving.
+func (l *Leader) led() int {
 	var n int
 	for _, s := range l.shares {
-		if s.state == standby {
+		if !s.gate.isStandby() {
 			n++
 		}
 	}
 	return n
+}
+
+// handOver begins no key of a share anymore, so that another process can have it, unless this process leads no other one.
+func (l *Leader) handOver(s *share) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	leadsAnother := slices.ContainsFunc(l.shares, func(other *share) bool { return other != s && other.gate.isLeading() })
+	if !leadsAnother || !s.gate.isLeading() {
+		return false
+	}
+	s.gate.close()
+	return true
 }
 
 // shareOf returns the share that a key belongs to.

@@ -23,26 +23,11 @@ const releaseTimeout = 5 * time.Second
 
 var errLost = errors.New("the lease of this share of the keys could not be renewed")
 
-// state is what a process has to do with a share. Leader.mu guards it.
-type state int
-
-const (
-	// standby: another process leads the share, or none does.
-	standby state = iota
-	// leading: this process does.
-	leading
-	// leaving: this process does until the reconciliations under way have ended.
-	leaving
-)
-
 // share is one of the parts into which the keys are divided, each with a lease.
 type share struct {
 	leader *Leader
 	bucket reconciler.Bucket
 	gate   gate
-	state  state
-	// leave tells serve to give the lease to the process of that identity, or to none if empty.
-	leave chan string
 	// lease is as this process last read or wrote it. Only the election uses it while
 	// the process is a standby, and only renew and then serve while it leads.
 	lease *coordinationv1.Lease
@@ -71,18 +56,33 @@ func (s *share) write(ctx context.Context, identity string) (until time.Time, er
 	return sent.Add(times.LeaseDuration - Room(times)), err
 }
 
-// serve leads the share until it is told to leave or loses the lease. When it returns, no key of the share is being reconciled.
-func (s *share) serve() {
+// lead promotes the reconcilers, and serves the share until the process is stopping.
+func (s *share) lead(until time.Time, stopping <-chan struct{}) {
+	l := s.leader
+	l.logger.Load().Infow("Leading", "lease", s.bucket.Name(), "identity", l.options.Identity)
+	s.gate.open(until)
+	for _, m := range l.members {
+		if err := m.inner.Promote(s.bucket, m.enqueue); err != nil {
+			l.exit("A reconciler could not take over", err)
+		}
+	}
+	l.serving.Go(func() { s.serve(stopping) })
+}
+
+// serve leads the share until it loses the lease, another process asks for it, or the process is stopping. When it returns, no key of
+// the share is being reconciled.
+func (s *share) serve(stopping <-chan struct{}) {
 	l := s.leader
 	renewing, stop := context.WithCancel(context.Background())
-	taken := make(chan struct{})
+	taken, wanted := make(chan struct{}), make(chan string, 1)
 	var renewals sync.WaitGroup
 	renewals.Go(func() {
-		if s.renew(renewing) {
+		if s.renew(renewing, wanted) {
 			close(taken)
 		}
 	})
-	defer l.standby(s)
+	// Reconcilers see the keys again, which they no longer lead.
+	defer s.gate.open(time.Time{})
 	defer renewals.Wait()
 	defer stop()
 	var successor string
@@ -90,11 +90,12 @@ func (s *share) serve() {
 	var hung <-chan time.Time
 	for {
 		select {
-		case successor = <-s.leave:
+		case successor = <-wanted:
+			l.logger.Load().Infow("Handing a share over", "lease", s.bucket.Name(), "to", successor)
 			idle = s.shut()
-			if successor == "" {
-				hung = time.After(l.options.Times.RenewDeadline)
-			}
+		case <-stopping:
+			stopping, successor = nil, ""
+			idle, hung = s.shut(), time.After(l.options.Times.RenewDeadline)
 		case <-idle:
 			stop()
 			renewals.Wait()
@@ -119,7 +120,9 @@ func (s *share) serve() {
 // shut begins no key any more, and returns what is closed once none is being reconciled.
 func (s *share) shut() <-chan struct{} {
 	idle := s.gate.close()
-	s.leader.demote(s)
+	for _, m := range s.leader.members {
+		m.inner.Demote(s.bucket)
+	}
 	return idle
 }
 
@@ -142,28 +145,36 @@ func (s *share) lost(at time.Time) {
 	}
 }
 
-// renew renews the lease until ctx ends. It returns true if another process holds the lease.
-func (s *share) renew(ctx context.Context) (taken bool) {
-	for {
+// renew renews the lease until ctx ends. It returns true if another process holds the lease. It sends the
+// identity of a process that is to have the share.
+func (s *share) renew(ctx context.Context, wanted chan<- string) (taken bool) {
+	for !taken {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-time.After(s.leader.options.Times.RetryPeriod):
-		}
-		taken := func() bool {
-			// A request that is under way when the share is left is awaited, for the lease is given back after it.
-			ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), s.gate.until())
-			defer cancel()
-			until, err := s.write(ctx, s.leader.options.Identity)
-			if err == nil {
-				s.gate.extend(until)
-			}
-			return changed(err) && s.reread(ctx)
-		}()
-		if taken {
-			return true
+			taken = s.renewOnce(ctx, wanted)
 		}
 	}
+	return true
+}
+
+func (s *share) renewOnce(ctx context.Context, wanted chan<- string) (taken bool) {
+	// A request that is under way when the share is left is awaited, for the lease is given back after it.
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), s.gate.until())
+	defer cancel()
+	until, err := s.write(ctx, s.leader.options.Identity)
+	if err == nil {
+		s.gate.extend(until)
+	}
+	if !changed(err) {
+		return false
+	}
+	taken = s.reread(ctx)
+	if successor := s.lease.Annotations[wantedBy]; !taken && successor != "" && s.leader.handOver(s) {
+		wanted <- successor
+	}
+	return taken
 }
 
 // changed reports whether a write failed because the lease is not as this process knows it.
@@ -171,25 +182,18 @@ func changed(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err)
 }
 
-// reread reads the lease that another process changed: it may ask for the share, or hold it.
+// reread reads the lease that another process changed, and returns whether that process holds it.
 func (s *share) reread(ctx context.Context) (taken bool) {
-	l := s.leader
-	leases, err := l.list(ctx)
+	leases, err := s.leader.list(ctx)
 	if err != nil {
 		return false
 	}
 	s.lease = leases[s.bucket.Name()]
 	if s.lease == nil {
-		s.lease = l.newLease(s)
+		s.lease = newLease(s.bucket.Name())
 		return false
 	}
-	if holder(s.lease) != l.options.Identity {
-		return true
-	}
-	if successor := s.lease.Annotations[wantedBy]; successor != "" {
-		l.handOver(s, successor)
-	}
-	return false
+	return holder(s.lease) != s.leader.options.Identity
 }
 
 // release lets another process lead the share at once.
