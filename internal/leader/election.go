@@ -107,11 +107,9 @@ func (l *Leader) elect(ctx context.Context) {
 			continue
 		}
 		s.lease = lease
-		request, cancel := l.request(context.WithoutCancel(ctx))
-		if until, err := s.write(request, l.options.Identity); err == nil {
+		if until, err := s.write(context.WithoutCancel(ctx), l.options.Identity); err == nil {
 			claims[s] = until
 		}
-		cancel()
 	}
 	if len(claims) == 0 {
 		l.ask(ctx, leases)
@@ -126,6 +124,19 @@ func (l *Leader) elect(ctx context.Context) {
 			s.release("")
 		}
 	}
+}
+
+// store creates or updates a lease, unless it has changed since it was read.
+func (l *Leader) store(ctx context.Context, lease *coordinationv1.Lease) (stored *coordinationv1.Lease, err error) {
+	ctx, cancel := l.request(ctx)
+	defer cancel()
+	if lease.ResourceVersion == "" {
+		stored, err = l.options.Leases.Create(ctx, lease, metav1.CreateOptions{})
+	} else {
+		stored, err = l.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
+	}
+	l.report("write", err)
+	return stored, err //nolint:wrapcheck // callers recognize conflicts
 }
 
 // request bounds a request. One that takes longer could not be of use.
@@ -193,11 +204,8 @@ func (l *Leader) rival(leases map[string]*coordinationv1.Lease) bool {
 			}
 			return true
 		default:
-			ctx, cancel := l.request(context.Background())
 			lease.Spec.HolderIdentity = nil
-			_, err := l.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
-			l.report("write", err)
-			cancel()
+			_, _ = l.store(context.Background(), lease)
 		}
 	}
 	return false
@@ -220,10 +228,7 @@ func (l *Leader) ask(ctx context.Context, leases map[string]*coordinationv1.Leas
 			continue
 		}
 		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, wantedBy, l.options.Identity)
-		ctx, cancel := l.request(ctx)
-		defer cancel()
-		_, err := l.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
-		l.report("write", err)
+		_, _ = l.store(ctx, lease)
 		return
 	}
 }

@@ -36,7 +36,7 @@ type share struct {
 // write stores a holder in the lease, if the lease has not changed since it was read. It
 // returns until when the process may lead if it is the holder.
 func (s *share) write(ctx context.Context, identity string) (until time.Time, err error) {
-	l, times := s.leader, s.leader.options.Times
+	times := s.leader.options.Times
 	lease, now, seconds := s.lease.DeepCopy(), metav1.NowMicro(), int32(times.LeaseDuration/time.Second) //nolint:gosec // an int32 holds 68 years
 	if holder(lease) != identity {
 		lease.Spec.AcquireTime = &now
@@ -44,12 +44,7 @@ func (s *share) write(ctx context.Context, identity string) (until time.Time, er
 	lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &identity, &now, &seconds
 	delete(lease.Annotations, wantedBy)
 	sent := time.Now()
-	if lease.ResourceVersion == "" {
-		lease, err = l.options.Leases.Create(ctx, lease, metav1.CreateOptions{})
-	} else {
-		lease, err = l.options.Leases.Update(ctx, lease, metav1.UpdateOptions{})
-	}
-	l.report("write", err)
+	lease, err = s.leader.store(ctx, lease)
 	if err == nil {
 		s.lease = lease
 	}
