@@ -14,7 +14,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/mallard-dev/mallard/internal/devenv"
+	"github.com/mallard-dev/mallard/internal/devcluster"
 )
 
 // exitUsage is the exit status after a flag that does not exist or has a bad value.
@@ -69,7 +69,7 @@ func (o *options) complete(wait, via string, rest []string) (err error) {
 		return fmt.Errorf("%q: only flags are known, no arguments", rest)
 	}
 	o.wait, o.images = wait == "ready", via == "ko"
-	if o.module, err = devenv.FindModule(); err != nil {
+	if o.module, err = devcluster.Repository(); err != nil {
 		return err
 	}
 	if o.config == "" {

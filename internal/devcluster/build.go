@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package devcluster
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -40,8 +39,8 @@ func Build(ctx context.Context, progress io.Writer) (path string, err error) {
 	if path, found := cache.lookup(src.hash); found {
 		return path, nil
 	}
-	unlock, err := cache.lock(ctx, func(pid int) {
-		fmt.Fprintf(progress, "localcluster is being built by process %d; waiting for it\n", pid)
+	unlock, err := cache.lock(ctx, func(pid string) {
+		fmt.Fprintf(progress, "localcluster is being built by process %s; waiting for it\n", pid)
 	})
 	if err != nil {
 		return "", err
@@ -92,14 +91,8 @@ func (b *build) run(ctx context.Context) (string, error) {
 	}
 	b.progress.compiling(packages)
 	out := filepath.Join(b.work, binaryName)
-	var messages tail
-	err = b.goCommand(ctx, nil, func(line string) {
-		if !b.progress.line(line) {
-			messages.add(line)
-		}
-	}, append(append([]string{"build", "-v", "-o", out}, b.flags()...), ".")...)
-	if err != nil {
-		return "", messages.explain(err)
+	if _, err := b.goCommand(ctx, "build", "-v", "-o", out); err != nil {
+		return "", err
 	}
 	stop()
 	b.progress.sayf("localcluster is built, in %s", time.Since(started).Round(time.Second))
@@ -109,66 +102,41 @@ func (b *build) run(ctx context.Context) (string, error) {
 // listStale returns the packages that the build has to compile. The go command knows exactly, given the flags that the
 // build has: what its cache holds is not stale. It downloads the modules first.
 func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
-	var out bytes.Buffer
-	var messages tail
 	// The program itself is always stale, because it is not installed; that it is in the cache stands in the reason.
 	const format = `{{if and .Stale (ne .StaleReason "not installed but available in build cache")}}{{.ImportPath}}{{end}}`
-	err := b.goCommand(ctx, &out, func(line string) {
-		if !b.progress.line(line) {
-			messages.add(line)
-		}
-	}, append(append([]string{"list", "-deps", "-f", format}, b.flags()...), ".")...)
+	out, err := b.goCommand(ctx, "list", "-deps", "-f", format)
 	if err != nil {
-		return nil, messages.explain(err)
+		return nil, err
 	}
 	packages := map[string]bool{}
-	for name := range strings.FieldsSeq(out.String()) {
+	for name := range strings.FieldsSeq(out) {
 		packages[name] = true
 	}
 	return packages, nil
 }
 
-// flags are those that say what a package is compiled to. A commit alone must not make another program, so that the state
-// of the repository stays out of it.
-func (b *build) flags() []string {
-	return []string{"-trimpath", "-buildvcs=false", "-modfile", b.source.modfile, "-tags", b.source.tags, "-ldflags", b.source.ldflags}
-}
-
-// goCommand runs the go command in the module, and calls line for each line of its error output.
-func (b *build) goCommand(ctx context.Context, stdout io.Writer, line func(string), args ...string) error {
+// goCommand runs the go command for the program and returns what it printed. The lines of its error output that are not
+// about progress are part of its error.
+func (b *build) goCommand(ctx context.Context, args ...string) (string, error) {
+	var stdout strings.Builder
+	var messages tail
+	// The flags say what a package is compiled to. A commit alone must not make another program, so that the state of the
+	// repository stays out of it.
+	args = append(args, "-trimpath", "-buildvcs=false", "-modfile", b.source.modfile, "-tags", b.source.tags, "-ldflags", b.source.ldflags, ".")
 	cmd := exec.Command("go", args...)
 	cmd.Dir = b.source.dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off",
 		// Compilers that are killed leave their files here, where they are removed with the rest.
 		"GOTMPDIR="+b.work)
-	readErr, finishErr, err := lines(line)
-	if err != nil {
-		return err
+	cmd.WaitDelay = buildGrace
+	cmd.Stdout = &stdout
+	cmd.Stderr = &lines{handle: func(line string) {
+		if !b.progress.line(line) {
+			messages.add(line)
+		}
+	}}
+	if err := procgroup.Run(ctx, cmd, buildGrace); err != nil {
+		return "", messages.explain(err)
 	}
-	cmd.Stderr = readErr
-	if stdout != nil {
-		cmd.Stdout = stdout
-	}
-	err = procgroup.Run(ctx, cmd, buildGrace)
-	finishErr()
-	return err
-}
-
-// lines returns the end of a pipe to write to, whose lines go to a function one after the other, and a function that
-// closes it and waits until the last line has been handled.
-func lines(handle func(string)) (write *os.File, finish func(), err error) {
-	read, write, err := os.Pipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("making a pipe: %w", err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = read.Close() }()
-		scanLines(read, handle)
-	}()
-	return write, func() {
-		_ = write.Close()
-		<-done
-	}, nil
+	return stdout.String(), nil
 }

@@ -6,15 +6,16 @@ SPDX-License-Identifier: Apache-2.0
 package devcluster
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 const (
@@ -91,44 +92,18 @@ func (c *cache) prune(keep string) {
 
 // lock makes sure that one program is built at a time, for a second build would only make the first one slower. Waiting
 // is announced with the other's process id. The lock ends with the process that holds it; its file stays.
-func (c *cache) lock(ctx context.Context, waiting func(pid int)) (unlock func(), err error) {
-	file, err := os.OpenFile(filepath.Join(c.dir, "build.lock"), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("opening the lock of the build: %w", err)
+func (c *cache) lock(ctx context.Context, waiting func(pid string)) (unlock func(), err error) {
+	lock := flock.New(filepath.Join(c.dir, "build.lock"))
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
+		pid, _ := os.ReadFile(lock.Path())
+		waiting(string(pid))
+		_, err = lock.TryLockContext(ctx, lockPoll)
 	}
-	ticker := time.NewTicker(lockPoll)
-	defer ticker.Stop()
-	for announced := false; ; {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			return nil, errors.Join(fmt.Errorf("locking the build: %w", err), file.Close())
-		}
-		if !announced {
-			waiting(readPID(file))
-			announced = true
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(context.Cause(ctx), file.Close())
-		case <-ticker.C:
-		}
+	if err != nil {
+		return nil, fmt.Errorf("locking the build: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	// The number is only for people; a file without it locks as well.
-	if file.Truncate(0) == nil {
-		_, _ = file.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0)
-	}
-	return func() { _ = file.Close() }, nil
-}
-
-func readPID(file *os.File) int {
-	buf := make([]byte, 32)
-	n, _ := file.ReadAt(buf, 0)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(buf[:n])))
-	if err != nil {
-		return 0
-	}
-	return pid
+	_ = os.WriteFile(lock.Path(), []byte(strconv.Itoa(os.Getpid())), 0o644)
+	return func() { _ = lock.Unlock() }, nil
 }

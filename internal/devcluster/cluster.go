@@ -13,12 +13,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/mallard-dev/mallard/internal/procgroup"
 )
 
 // stopTimeout is longer than a cluster takes for a stop even if each of its parts has to be given up.
@@ -30,8 +31,6 @@ type Options struct {
 	Dir string
 	// Port of the API server on 127.0.0.1; 0 for any free one.
 	Port int
-	// Fsync has etcd sync its files to disk, as a real cluster's does.
-	Fsync bool
 	// Registry has the cluster serve an image registry and run Pods whose images are in it. Linux only.
 	Registry bool
 	// Binary is the program, as Build returns it. When empty, Build is called with Log.
@@ -45,13 +44,13 @@ type Cluster struct {
 	kubeconfig string
 	temp       bool
 
-	cmd     *exec.Cmd
-	stdin   io.Closer
-	done    chan struct{}
-	err     error
-	last    tail
-	stopped chan struct{}
-	stop    sync.Once
+	group *procgroup.Group
+	stdin io.Closer
+	done  chan struct{}
+	err   error
+	last  tail
+	// stopping is whether Stop has been called.
+	stopping atomic.Bool
 }
 
 // Start starts a cluster and returns when it is ready: a Pod could be created at once. The context bounds the start only;
@@ -68,7 +67,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 		}
 		opts.Binary = binary
 	}
-	c := &Cluster{temp: opts.Dir == "", done: make(chan struct{}), stopped: make(chan struct{})}
+	c := &Cluster{temp: opts.Dir == "", done: make(chan struct{})}
 	ready, err := c.launch(opts)
 	if err != nil {
 		return nil, err
@@ -89,71 +88,46 @@ func (c *Cluster) launch(opts Options) (ready <-chan string, err error) {
 	if opts.Dir != "" {
 		args = append(args, "--dir", opts.Dir)
 	}
-	if opts.Fsync {
-		args = append(args, "--fsync")
-	}
 	if opts.Registry {
 		args = append(args, "--registry")
 	}
-	c.cmd = exec.Command(opts.Binary, args...)
-	c.cmd.SysProcAttr = attributes()
-	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+	cmd := exec.Command(opts.Binary, args...)
+	// In a process group of its own a Ctrl-C in the terminal does not reach it before its parent has stopped what uses it.
+	// When the parent is killed, the end of standard input has the cluster remove its temporary folder.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = stopTimeout
+	if c.stdin, err = cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("starting the control plane: %w", err)
 	}
 	paths := make(chan string, 1)
-	stdout, finishStdout, err := lines(func(line string) {
+	cmd.Stdout = &lines{handle: func(line string) {
 		select {
 		case paths <- line:
 		default:
 		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("starting the control plane: %w", err)
-	}
-	stderr, finishStderr, err := lines(func(line string) {
+	}}
+	cmd.Stderr = &lines{handle: func(line string) {
 		c.last.add(strings.TrimPrefix(line, "localcluster: "))
 		fmt.Fprintln(opts.Log, line)
-	})
-	if err != nil {
-		finishStdout()
+	}}
+	if c.group, err = procgroup.Start(cmd); err != nil {
 		return nil, fmt.Errorf("starting the control plane: %w", err)
 	}
-	c.cmd.Stdout, c.cmd.Stderr = stdout, stderr
-	started := make(chan error, 1)
 	go func() {
-		// The kernel takes the end of the thread that started a process for the end of its parent, so that this one must
-		// not go on to other work and end before the cluster.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := c.cmd.Start()
-		started <- err
-		if err == nil {
-			err = c.cmd.Wait()
-		}
-		finishStdout()
-		finishStderr()
-		c.finish(err)
+		c.finish(c.group.Err())
+		close(c.done)
 	}()
-	if err := <-started; err != nil {
-		return nil, fmt.Errorf("starting the control plane: %w", err)
-	}
 	return paths, nil
 }
 
 // finish notes how the process ended. Before a stop was asked for, even a clean end is an error.
 func (c *Cluster) finish(err error) {
-	defer close(c.done)
-	select {
-	case <-c.stopped:
-		if err == nil {
-			return
-		}
-	default:
-		if err == nil {
-			err = errors.New("it was stopped by someone else")
-		}
+	if err == nil && !c.stopping.Load() {
+		err = errors.New("it was stopped by someone else")
 	}
-	c.err = c.last.explain(err)
+	if err != nil {
+		c.err = c.last.explain(err)
+	}
 }
 
 // Kubeconfig is the path of the administrator's kubeconfig.
@@ -166,7 +140,7 @@ func (c *Cluster) Dir() string { return filepath.Dir(c.kubeconfig) }
 func (c *Cluster) AuditLog() string { return filepath.Join(c.Dir(), "audit.log") }
 
 // PID is the process id of the cluster.
-func (c *Cluster) PID() int { return c.cmd.Process.Pid }
+func (c *Cluster) PID() int { return c.group.PID() }
 
 // Done is closed when the cluster has ended, whoever asked for it.
 func (c *Cluster) Done() <-chan struct{} { return c.done }
@@ -181,22 +155,20 @@ func (c *Cluster) Err() error {
 // Stop ends the cluster and returns when it is gone: in order, or by killing it when that takes too long or the context
 // ends, which is an error. It may be called more than once, and of a cluster that has ended it returns the Err.
 func (c *Cluster) Stop(ctx context.Context) error {
-	c.stop.Do(func() { close(c.stopped) })
+	c.stopping.Store(true)
 	// Either of the two is enough; a process that is gone already needs none.
 	_ = c.stdin.Close()
-	_ = syscall.Kill(-c.PID(), syscall.SIGTERM)
-	timer := time.NewTimer(stopTimeout)
-	defer timer.Stop()
+	_ = c.group.Signal(syscall.SIGTERM)
 	select {
 	case <-c.done:
 		return c.err
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(stopTimeout):
 	}
-	_ = syscall.Kill(-c.PID(), syscall.SIGKILL)
+	err := c.group.Kill()
 	<-c.done
 	if c.temp && c.kubeconfig != "" {
 		_ = os.RemoveAll(c.Dir())
 	}
-	return fmt.Errorf("the control plane did not stop in order and was killed: %w", c.err)
+	return fmt.Errorf("the control plane did not stop in order and was killed: %w", errors.Join(c.err, err))
 }

@@ -41,13 +41,11 @@ type progress struct {
 	downloaded int
 	last       string
 	lastAt     time.Time
-	stopped    chan struct{}
-	once       sync.Once
 }
 
 func newProgress(out io.Writer) *progress {
 	file, ok := out.(*os.File)
-	return &progress{out: out, terminal: ok && term.IsTerminal(int(file.Fd())), stopped: make(chan struct{})}
+	return &progress{out: out, terminal: ok && term.IsTerminal(int(file.Fd()))}
 }
 
 // start shows the first phase and keeps the last line alive until the function that it returns is called, once or more.
@@ -59,29 +57,27 @@ func (p *progress) start() (stop func()) {
 	p.phase = "finding out what has to be compiled"
 	p.show(p.phase)
 	p.mu.Unlock()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	stopped := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
 		ticker := time.NewTicker(silence / 4)
 		defer ticker.Stop()
 		for {
 			select {
-			case <-p.stopped:
+			case <-stopped:
 				return
 			case <-ticker.C:
 				p.alive()
 			}
 		}
-	}()
-	return func() {
-		p.once.Do(func() {
-			close(p.stopped)
-			<-ended
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.clear()
-		})
-	}
+	})
+	return sync.OnceFunc(func() {
+		close(stopped)
+		ended.Wait()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.clear()
+	})
 }
 
 // compiling begins the phase in which the given packages are compiled.

@@ -46,10 +46,11 @@ type source struct {
 
 // findSource finds the module in the repository that the working directory is in.
 func findSource(ctx context.Context) (*source, error) {
-	dir, err := findModule()
+	root, err := Repository()
 	if err != nil {
 		return nil, err
 	}
+	dir := filepath.Join(root, moduleDir)
 	s := &source{dir: dir}
 	if s.modfile, s.tags, err = findModfile(dir); err != nil {
 		return nil, err
@@ -75,17 +76,15 @@ func findSource(ctx context.Context) (*source, error) {
 	return s, nil
 }
 
-func findModule() (string, error) {
+// Repository returns the root folder of the repository that the working directory is in.
+func Repository() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
 		return "", fmt.Errorf("looking for the control plane's sources: %w", err)
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		module := filepath.Join(dir, moduleDir)
-		if _, err := os.Stat(filepath.Join(module, "go.mod")); err == nil {
-			return module, nil
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("looking for the control plane's sources: %w", err)
+		if _, err := os.Stat(filepath.Join(dir, moduleDir, "go.mod")); err == nil {
+			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
 			return "", fmt.Errorf("no folder %s/ with a go.mod in %s or above it: run this inside the repository", moduleDir, start)

@@ -9,10 +9,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -51,10 +53,13 @@ func Alive() []int {
 }
 
 // Start starts cmd as the leader of a new process group. The command must not have been built with [exec.CommandContext]:
-// that kills the leader alone. Its output should go to files, since a pipe is held open by a grandchild that survives.
+// that kills the leader alone. Output that goes to a writer needs a WaitDelay, since a grandchild that survives holds the
+// pipe open. A SysProcAttr that is set already stays, and must have Setpgid.
 func Start(cmd *exec.Cmd) (*Group, error) {
 	g := &Group{done: make(chan struct{})}
-	cmd.SysProcAttr = attributes()
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = attributes()
+	}
 	result := make(chan error, 1)
 	go func() {
 		// The parent-death signal is tied to the thread that forked, not to the process, so that thread has to live as long
@@ -110,12 +115,10 @@ func (g *Group) Stop(ctx context.Context, grace time.Duration) error {
 	if err := g.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case <-g.done:
 		return nil
-	case <-timer.C:
+	case <-time.After(grace):
 	case <-ctx.Done():
 	}
 	return g.Kill()
@@ -146,4 +149,20 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	case <-ctx.Done():
 		return errors.Join(context.Cause(ctx), g.Stop(context.WithoutCancel(ctx), grace))
 	}
+}
+
+// Output runs cmd as Run does and returns what it wrote to its standard output. Its error carries what it wrote to its
+// standard error, which goes to cmd.Stderr as well if that is set.
+func Output(ctx context.Context, cmd *exec.Cmd, grace time.Duration) (string, error) {
+	var stdout, stderr strings.Builder
+	progress := cmd.Stderr
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if progress != nil {
+		cmd.Stderr = io.MultiWriter(&stderr, progress)
+	}
+	cmd.WaitDelay = grace
+	if err := Run(ctx, cmd, grace); err != nil {
+		return stdout.String(), fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	return stdout.String(), nil
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/mallard-dev/mallard/internal/devcluster"
 	"github.com/mallard-dev/mallard/internal/devenv"
 	"github.com/mallard-dev/mallard/internal/devprocess"
 	"github.com/mallard-dev/mallard/internal/procgroup"
@@ -133,7 +134,7 @@ func Own(t testing.TB, options ...Option) *Env {
 func start(ctx context.Context, options []Option) (_ *Env, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	module, err := devenv.FindModule()
+	module, err := devcluster.Repository()
 	if err != nil {
 		return nil, err
 	}

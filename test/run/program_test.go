@@ -23,7 +23,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/internal/devenv"
+	"github.com/mallard-dev/mallard/internal/devcluster"
 	"github.com/mallard-dev/mallard/internal/procgroup"
 	"github.com/mallard-dev/mallard/test/harness"
 )
@@ -69,7 +69,7 @@ type program struct {
 // start starts the program with arguments and additions to its environment.
 func start(t *testing.T, env []string, args ...string) *program {
 	t.Helper()
-	module, err := devenv.FindModule()
+	module, err := devcluster.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}

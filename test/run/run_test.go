@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/internal/devenv"
+	"github.com/mallard-dev/mallard/internal/devcluster"
 	"github.com/mallard-dev/mallard/test/harness"
 )
 
@@ -259,7 +259,7 @@ func TestBadInput(t *testing.T) {
 // copyConfig copies config.
 func copyConfig(t *testing.T) string {
 	t.Helper()
-	module, err := devenv.FindModule()
+	module, err := devcluster.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}
