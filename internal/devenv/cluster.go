@@ -6,25 +6,25 @@ SPDX-License-Identifier: Apache-2.0
 package devenv
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/mallard-dev/mallard/internal/devcluster"
 )
 
-var definitions = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+// establishedPeriod is how often the kinds are looked at that are not served yet.
+const establishedPeriod = 50 * time.Millisecond
 
 // startCluster builds and starts the control plane.
 func (e *Env) startCluster(ctx context.Context, options Options) error {
@@ -36,7 +36,7 @@ func (e *Env) startCluster(ctx context.Context, options Options) error {
 	end()
 	end = options.Begin(StartCluster)
 	e.cluster, err = devcluster.Start(ctx, devcluster.Options{
-		Binary: e.Localcluster, Dir: filepath.Join(options.Dir, "cluster"), Registry: options.Images, Log: options.Log,
+		Binary: e.Localcluster, Dir: filepath.Join(options.Dir, "cluster"), Registry: options.Images,
 	})
 	if err != nil {
 		return err
@@ -76,58 +76,21 @@ func (e *Env) ClusterDone() <-chan struct{} { return e.cluster.Done() }
 // ClusterErr is how the control plane has ended, once ClusterDone is closed.
 func (e *Env) ClusterErr() error { return e.cluster.Err() }
 
-// ClusterPID is the process ID of the control plane.
-func (e *Env) ClusterPID() int { return e.cluster.PID() }
-
 // waitEstablished waits until the API server serves every kind that the manifests define. kubectl apply returns before.
 func (e *Env) waitEstablished(ctx context.Context) error {
-	client, err := dynamic.NewForConfig(e.Config)
+	client, err := apiextensions.NewForConfig(e.Config)
 	if err != nil {
 		return fmt.Errorf("making a client for the definitions: %w", err)
 	}
-	for _, object := range e.Manifests {
-		if object.GetKind() != "CustomResourceDefinition" {
-			continue
-		}
-		err := await(ctx, client.Resource(definitions), object.GetName(), func(definition *unstructured.Unstructured) bool {
-			return isTrue(definition, string(apiextensionsv1.Established))
-		})
-		if err != nil {
-			return fmt.Errorf("waiting until the kind of %s is served: %w", object.GetName(), err)
-		}
+	pending := func(definition apiextensionsv1.CustomResourceDefinition) bool {
+		return !apihelpers.IsCRDConditionTrue(&definition, apiextensionsv1.Established)
 	}
-	return nil
-}
-
-// await watches an object until it is as wanted.
-func await(ctx context.Context, client dynamic.ResourceInterface, name string, wanted func(*unstructured.Unstructured) bool) error {
-	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-	list := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.FieldSelector = selector
-			return client.List(ctx, o)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			o.FieldSelector = selector
-			return client.Watch(ctx, o)
-		},
-	}
-	_, err := watchtools.UntilWithSync(ctx, list, &unstructured.Unstructured{}, nil, func(event watch.Event) (bool, error) {
-		object, ok := event.Object.(*unstructured.Unstructured)
-		return ok && event.Type != watch.Deleted && wanted(object), nil
+	err = wait.PollUntilContextCancel(ctx, establishedPeriod, true, func(ctx context.Context) (bool, error) {
+		list, err := client.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
+		return err == nil && !slices.ContainsFunc(list.Items, pending), err
 	})
 	if err != nil {
-		return fmt.Errorf("watching %s: %w", name, err)
+		return fmt.Errorf("waiting until the kinds are served: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
-}
-
-func isTrue(object *unstructured.Unstructured, kind string) bool {
-	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	for _, entry := range conditions {
-		if condition, ok := entry.(map[string]any); ok && condition["type"] == kind {
-			return condition["status"] == "True"
-		}
-	}
-	return false
 }

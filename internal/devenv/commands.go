@@ -85,22 +85,16 @@ func (e *Env) KoEnvironment(ctx context.Context) ([]string, error) {
 
 // output runs a command that finds the control plane through its environment.
 func (e *Env) output(ctx context.Context, cmd *exec.Cmd, name string, args []string) (string, error) {
-	var stdout, stderr strings.Builder
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
 	}
 	// In the user's own cache, what this server has would be taken for what the next one on its port has.
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+e.Kubeconfig, "KUBECACHEDIR="+e.kubectlCache)
-	progress := cmd.Stderr
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if progress != nil {
-		cmd.Stderr = io.MultiWriter(&stderr, progress)
+	stdout, err := procgroup.Output(ctx, cmd, kubectlGrace)
+	if err != nil {
+		return stdout, fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
 	}
-	cmd.WaitDelay = kubectlGrace
-	if err := procgroup.Run(ctx, cmd, kubectlGrace); err != nil {
-		return stdout.String(), fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
-	}
-	return stdout.String(), nil
+	return stdout, nil
 }
 
 // KubectlPath returns a folder with the control plane's kubectl in it, to be put into PATH for what calls kubectl by its

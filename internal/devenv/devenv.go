@@ -67,9 +67,8 @@ type Options struct {
 	Overrides func(*rest.Config) (map[string]devprocess.Override, error)
 	// Applied, if set, is called between applying the manifests and starting the processes.
 	Applied func(context.Context, *Env) error
-	// Progress takes what the build of the control plane has to say, and Log what the control plane itself has; neither by
-	// default.
-	Progress, Log io.Writer
+	// Progress takes what the build of the control plane has to say; nothing does by default.
+	Progress io.Writer
 	// Begin is told when a phase begins, and what it returns when it has ended well. Phases may overlap.
 	Begin func(Phase) (end func())
 	// OnExit and OnError are those of [devprocess.Options].
@@ -97,8 +96,7 @@ type Env struct {
 	options Options
 	cluster *devcluster.Cluster
 	// ko is the path of ko's program, if the operator runs from images.
-	ko    string
-	hurry context.Context //nolint:containedctx // see Options.Hurry
+	ko string
 	// kubectlCache is the folder in which kubectl remembers which kinds there are.
 	kubectlCache string
 }
@@ -110,7 +108,7 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Env{options: options, hurry: options.Hurry, kubectlCache: filepath.Join(options.Dir, "kubectl-cache")}
+	e := &Env{options: options, kubectlCache: filepath.Join(options.Dir, "kubectl-cache")}
 	if e.Manifests, err = manifest.ReadDir(options.Config); err != nil {
 		return nil, err
 	}
@@ -245,12 +243,12 @@ func (e *Env) Dir() string { return e.options.Dir }
 func (e *Env) Stop() error {
 	var failures []error
 	if e.Runner != nil {
-		ctx, cancel := context.WithTimeout(e.hurry, closeGrace)
+		ctx, cancel := context.WithTimeout(e.options.Hurry, closeGrace)
 		defer cancel()
 		failures = append(failures, e.Runner.Close(ctx))
 	}
 	if e.cluster != nil {
-		failures = append(failures, e.cluster.Stop(e.hurry))
+		failures = append(failures, e.cluster.Stop(e.options.Hurry))
 	}
 	return errors.Join(failures...)
 }

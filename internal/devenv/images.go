@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -46,13 +45,13 @@ var errNoRegistry = errors.New("the ConfigMap " + metav1.NamespacePublic + "/" +
 // buildKo builds the ko that the repository pins, or finds it in the go command's cache.
 func (e *Env) buildKo(ctx context.Context, options Options) error {
 	end := options.Begin(BuildKo)
-	var stdout, stderr strings.Builder
 	cmd := exec.Command("go", "tool", "-modfile="+filepath.Join("hack", "tools", "ko", "go.mod"), "-n", "ko")
-	cmd.Dir, cmd.Stdout, cmd.Stderr = options.Module, &stdout, io.MultiWriter(&stderr, options.Progress)
-	if err := procgroup.Run(ctx, cmd, buildGrace); err != nil {
-		return fmt.Errorf("building ko: %w: %s", err, strings.TrimSpace(stderr.String()))
+	cmd.Dir, cmd.Stderr = options.Module, options.Progress
+	path, err := procgroup.Output(ctx, cmd, buildGrace)
+	if err != nil {
+		return fmt.Errorf("building ko: %w", err)
 	}
-	e.ko = strings.TrimSpace(stdout.String())
+	e.ko = strings.TrimSpace(path)
 	end()
 	return nil
 }

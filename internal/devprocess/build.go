@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package devprocess
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +16,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/mallard-dev/mallard/internal/procgroup"
 )
@@ -44,14 +46,12 @@ func ImportPaths(objects []*unstructured.Unstructured) ([]string, error) {
 		if object.GetKind() != "Deployment" {
 			continue
 		}
-		containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-		if err != nil {
+		var deployment appsv1.Deployment
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
 			return nil, fmt.Errorf("deployment %s/%s: %w", object.GetNamespace(), object.GetName(), err)
 		}
-		for _, container := range containers {
-			fields, _ := container.(map[string]any)
-			image, _ := fields["image"].(string)
-			if importPath, ok := strings.CutPrefix(image, imagePrefix); ok {
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			if importPath, ok := strings.CutPrefix(container.Image, imagePrefix); ok {
 				found = append(found, importPath)
 			}
 		}
@@ -76,11 +76,11 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 			return nil, fmt.Errorf("making a folder for the executables: %w", err)
 		}
 	}
-	unlock, err := lock(ctx, filepath.Join(cache, "lock"))
-	if err != nil {
-		return nil, err
+	lock := flock.New(filepath.Join(cache, "lock"))
+	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		return nil, fmt.Errorf("waiting for another build, which holds %s: %w", lock.Path(), cmp.Or(context.Cause(ctx), err))
 	}
-	defer unlock()
+	defer func() { _ = lock.Unlock() }()
 	if _, err := goCommand(ctx, module, out, append([]string{"build", "-o", cache + string(filepath.Separator)}, importPaths...)...); err != nil {
 		return nil, fmt.Errorf("building %s: %w", strings.Join(importPaths, ", "), err)
 	}
@@ -102,22 +102,16 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 
 // goCommand runs the go command without cgo, since a machine with nothing but Go has no C compiler, and returns its output.
 func goCommand(ctx context.Context, dir, temp string, args ...string) (string, error) {
-	var stdout, stderr bytes.Buffer
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "PWD="+dir,
 		// When it is stopped it leaves its files behind; here they are removed with the rest.
 		"GOTMPDIR="+temp)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	// The compilers that it leaves behind when it is stopped hold the pipes open.
-	cmd.WaitDelay = buildGrace
-	if err := procgroup.Run(ctx, cmd, buildGrace); err != nil {
-		if said := strings.TrimSpace(stderr.String()); said != "" && ctx.Err() == nil {
-			return "", fmt.Errorf("go %s: %w:\n%s", args[0], err, said)
-		}
+	stdout, err := procgroup.Output(ctx, cmd, buildGrace)
+	if err != nil {
 		return "", fmt.Errorf("go %s: %w", args[0], err)
 	}
-	return stdout.String(), nil
+	return stdout, nil
 }
 
 // link makes a hard link, or where the file systems differ a copy.
@@ -133,30 +127,4 @@ func link(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, content, 0o700) //nolint:gosec // an executable
-}
-
-// lock waits for an exclusive lock on a file. The kernel drops it with the process, so it is never stale.
-func lock(ctx context.Context, file string) (unlock func(), err error) {
-	handle, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("opening the build lock: %w", err)
-	}
-	ticker := time.NewTicker(lockPoll)
-	defer ticker.Stop()
-	for {
-		err := syscall.Flock(int(handle.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { _ = handle.Close() }, nil
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			_ = handle.Close()
-			return nil, fmt.Errorf("locking %s: %w", file, err)
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			_ = handle.Close()
-			return nil, fmt.Errorf("waiting for another build, which holds %s: %w", file, context.Cause(ctx))
-		}
-	}
 }

@@ -68,12 +68,10 @@ func (t *tokens) file(ctx context.Context, account types.NamespacedName) (string
 func (t *tokens) keep(account types.NamespacedName, path string, expires time.Time) {
 	wait := time.Until(expires) * 4 / 5
 	for {
-		timer := time.NewTimer(wait)
 		select {
 		case <-t.ctx.Done():
-			timer.Stop()
 			return
-		case <-timer.C:
+		case <-time.After(wait):
 		}
 		expires, err := t.renew(t.ctx, account, path)
 		if wait = time.Until(expires) * 4 / 5; err != nil {

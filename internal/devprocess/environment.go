@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 )
 
 // environment resolves what a container declares for one start of its process.
@@ -98,18 +100,18 @@ func (e *environment) value(
 		return value, true, nil
 	case source.ConfigMapKeyRef != nil:
 		ref := source.ConfigMapKeyRef
-		values, err := e.configMap(ctx, ref.Name, isTrue(ref.Optional))
+		values, err := e.configMap(ctx, ref.Name, ref.Optional)
 		if err != nil {
 			return "", false, err
 		}
-		return key(values, ref.Key, isTrue(ref.Optional), "config map "+ref.Name)
+		return key(values, ref.Key, ref.Optional, "config map "+ref.Name)
 	case source.SecretKeyRef != nil:
 		ref := source.SecretKeyRef
-		values, err := e.secret(ctx, ref.Name, isTrue(ref.Optional))
+		values, err := e.secret(ctx, ref.Name, ref.Optional)
 		if err != nil {
 			return "", false, err
 		}
-		return key(values, ref.Key, isTrue(ref.Optional), "secret "+ref.Name)
+		return key(values, ref.Key, ref.Optional, "secret "+ref.Name)
 	case source.ResourceFieldRef != nil:
 		name, _ := strings.CutPrefix(source.ResourceFieldRef.Resource, "limits.")
 		limit, ok := limits[corev1.ResourceName(name)]
@@ -125,32 +127,26 @@ func (e *environment) value(
 func (e *environment) from(ctx context.Context, source corev1.EnvFromSource) (map[string]string, error) {
 	switch {
 	case source.ConfigMapRef != nil:
-		return e.configMap(ctx, source.ConfigMapRef.Name, isTrue(source.ConfigMapRef.Optional))
+		return e.configMap(ctx, source.ConfigMapRef.Name, source.ConfigMapRef.Optional)
 	case source.SecretRef != nil:
-		return e.secret(ctx, source.SecretRef.Name, isTrue(source.SecretRef.Optional))
+		return e.secret(ctx, source.SecretRef.Name, source.SecretRef.Optional)
 	default:
 		return nil, errors.New("must be configMapRef or secretRef")
 	}
 }
 
-func (e *environment) configMap(ctx context.Context, name string, optional bool) (map[string]string, error) {
+func (e *environment) configMap(ctx context.Context, name string, optional *bool) (map[string]string, error) {
 	object, err := e.kube.CoreV1().ConfigMaps(e.namespace).Get(ctx, name, metav1.GetOptions{})
-	if optional && apierrors.IsNotFound(err) {
-		return map[string]string{}, nil
-	}
 	if err != nil {
-		return nil, fmt.Errorf("reading config map %s/%s: %w", e.namespace, name, err)
+		return nil, missing(err, optional, "config map "+e.namespace+"/"+name)
 	}
 	return object.Data, nil
 }
 
-func (e *environment) secret(ctx context.Context, name string, optional bool) (map[string]string, error) {
+func (e *environment) secret(ctx context.Context, name string, optional *bool) (map[string]string, error) {
 	object, err := e.kube.CoreV1().Secrets(e.namespace).Get(ctx, name, metav1.GetOptions{})
-	if optional && apierrors.IsNotFound(err) {
-		return map[string]string{}, nil
-	}
 	if err != nil {
-		return nil, fmt.Errorf("reading secret %s/%s: %w", e.namespace, name, err)
+		return nil, missing(err, optional, "secret "+e.namespace+"/"+name)
 	}
 	values := make(map[string]string, len(object.Data))
 	for key, value := range object.Data {
@@ -159,9 +155,17 @@ func (e *environment) secret(ctx context.Context, name string, optional bool) (m
 	return values, nil
 }
 
-func key(values map[string]string, name string, optional bool, where string) (string, bool, error) {
+// missing is nil if it is an optional object that does not exist.
+func missing(err error, optional *bool, what string) error {
+	if ptr.Deref(optional, false) && apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("reading %s: %w", what, err)
+}
+
+func key(values map[string]string, name string, optional *bool, where string) (string, bool, error) {
 	value, ok := values[name]
-	if !ok && !optional {
+	if !ok && !ptr.Deref(optional, false) {
 		return "", false, fmt.Errorf("%s has no key %q", where, name)
 	}
 	return value, ok, nil
@@ -200,4 +204,17 @@ func quoted(values map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-func isTrue(b *bool) bool { return b != nil && *b }
+var reference = regexp.MustCompile(`\$\$|\$\([^)]*\)`)
+
+// expand replaces $(NAME) as Kubernetes does in env and args: an unknown name stays as it is written, and $$ is a plain $.
+func expand(text string, known map[string]string) string {
+	return reference.ReplaceAllStringFunc(text, func(found string) string {
+		if found == "$$" {
+			return "$"
+		}
+		if value, ok := known[found[len("$("):len(found)-len(")")]]; ok {
+			return value
+		}
+		return found
+	})
+}

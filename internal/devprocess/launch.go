@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package devprocess
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -17,6 +18,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/internal/procgroup"
 )
@@ -24,30 +26,20 @@ import (
 // defaultServiceAccount is the one that Kubernetes gives to a Pod that names none.
 const defaultServiceAccount = "default"
 
-// launch is everything that one start of a process needs.
-type launch struct {
-	binary  string
-	dir     string
-	args    []string
-	env     []string
-	probe   *probe
-	backend backend
-}
-
-// prepare reads the Deployment and what it refers to, finds free ports and writes the credentials.
-func (r *Runner) prepare(ctx context.Context, p *Process, override Override) (*launch, error) {
+// prepare reads the Deployment and what it refers to, finds free ports and writes the credentials, for one start of a
+// process.
+func (r *Runner) prepare(ctx context.Context, p *Process, override Override) (*exec.Cmd, *execution, error) {
 	w, err := r.workload(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ports, err := freePorts(ctx, w.container.Ports)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	template := &w.deployment.Spec.Template
-	account := types.NamespacedName{Namespace: p.deployment.Namespace, Name: template.Spec.ServiceAccountName}
-	if account.Name == "" {
-		account.Name = defaultServiceAccount
+	account := types.NamespacedName{
+		Namespace: p.deployment.Namespace, Name: cmp.Or(template.Spec.ServiceAccountName, defaultServiceAccount),
 	}
 	pod := metav1.ObjectMeta{
 		Namespace: p.deployment.Namespace, Name: p.deployment.Name + "-" + strconv.Itoa(p.ordinal), UID: p.uid,
@@ -56,41 +48,39 @@ func (r *Runner) prepare(ctx context.Context, p *Process, override Override) (*l
 	resolver := &environment{kube: r.kube, namespace: p.deployment.Namespace, fields: podFields(pod, account.Name), ports: ports}
 	declared, err := resolver.resolve(ctx, w.container, w.path)
 	if err != nil {
-		return nil, fmt.Errorf("deployment %s: %w", p.deployment, err)
+		return nil, nil, fmt.Errorf("deployment %s: %w", p.deployment, err)
 	}
-	l := &launch{
-		binary:  r.binaries[w.importPath].Path,
-		dir:     filepath.Join(r.dir, p.name),
-		backend: backend{namespace: p.deployment.Namespace, labels: template.Labels, declared: w.container.Ports, local: ports},
+	home := filepath.Join(r.dir, p.name)
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("making its folder: %w", err)
 	}
-	for _, arg := range w.container.Args {
-		l.args = append(l.args, expand(arg, declared))
-	}
-	if w.container.ReadinessProbe != nil {
-		// Its errors were found when the container was checked.
-		l.probe, _ = newProbe(w.container.ReadinessProbe, w.container.Ports, w.path.Child("readinessProbe"))
-	}
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making its folder: %w", err)
-	}
-	mounted := template.Spec.AutomountServiceAccountToken
-	kubeconfig, err := r.credentials(ctx, p, account, override, mounted == nil || *mounted)
+	kubeconfig, err := r.credentials(ctx, p, account, override, ptr.Deref(template.Spec.AutomountServiceAccountToken, true))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	binary := r.options.Binaries[w.importPath]
 	variables := map[string]string{
 		"PATH":         os.Getenv("PATH"),
-		"HOME":         l.dir,
+		"HOME":         home,
 		"HOSTNAME":     pod.Name,
-		"KO_DATA_PATH": filepath.Join(r.binaries[w.importPath].Source, "kodata"),
+		"KO_DATA_PATH": filepath.Join(binary.Source, "kodata"),
 	}
 	maps.Copy(variables, declared)
 	variables["KUBECONFIG"] = kubeconfig
 	maps.Copy(variables, override.Env)
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		l.env = append(l.env, name+"="+variables[name])
+	cmd := exec.Command(binary.Path)
+	cmd.Dir = home
+	for _, arg := range w.container.Args {
+		cmd.Args = append(cmd.Args, expand(arg, declared))
 	}
-	return l, nil
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		cmd.Env = append(cmd.Env, name+"="+variables[name])
+	}
+	return cmd, &execution{
+		backend:    backend{namespace: p.deployment.Namespace, labels: template.Labels, declared: w.container.Ports, local: ports},
+		probe:      w.probe,
+		firstReady: make(chan struct{}), over: make(chan struct{}),
+	}, nil
 }
 
 // workload reads the container anew, since the Deployment may have changed since the last start.
@@ -107,7 +97,7 @@ func (r *Runner) workload(ctx context.Context, p *Process) (workload, error) {
 		if w.container.Name != p.container {
 			continue
 		}
-		if _, ok := r.binaries[w.importPath]; !ok {
+		if _, ok := r.options.Binaries[w.importPath]; !ok {
 			return workload{}, fmt.Errorf("deployment %s: %s: %s has not been built", p.deployment, w.path.Child("image"), w.importPath)
 		}
 		return w, nil
@@ -132,14 +122,13 @@ func (r *Runner) credentials(ctx context.Context, p *Process, account types.Name
 	return path, writeKubeconfig(path, server, account, token)
 }
 
-func (l *launch) start(log string) (*procgroup.Group, error) {
+// start starts a process whose output is added to a log.
+func start(cmd *exec.Cmd, log string) (*procgroup.Group, error) {
 	output, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening its log: %w", err)
 	}
 	defer func() { _ = output.Close() }()
-	cmd := exec.Command(l.binary, l.args...)
-	cmd.Dir, cmd.Env = l.dir, l.env
 	cmd.Stdout, cmd.Stderr = output, output
 	return procgroup.Start(cmd)
 }
@@ -151,23 +140,22 @@ func (r *Runner) report(ctx context.Context, deployment types.NamespacedName) er
 	var count tally
 	var backends []backend
 	for _, p := range r.processes {
-		p.mu.Lock()
-		running := p.current != nil && !isClosed(p.current.group.Done())
-		if running {
-			b := p.current.backend
-			b.ready = p.current.ready
+		running, ready := p.running(), p.Ready()
+		if running != nil {
+			b := running.backend
+			b.ready = ready
 			backends = append(backends, b)
 		}
-		if p.deployment == deployment {
-			count.wanted++
-			if running {
-				count.running++
-			}
-			if p.current != nil && p.current.ready {
-				count.ready++
-			}
+		if p.deployment != deployment {
+			continue
 		}
-		p.mu.Unlock()
+		count.wanted++
+		if running != nil {
+			count.running++
+		}
+		if ready {
+			count.ready++
+		}
 	}
 	if err := announce(ctx, r.kube, deployment.Namespace, backends); err != nil {
 		return err

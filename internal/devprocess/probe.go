@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package devprocess
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -23,26 +22,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The kubelet's defaults, in force where a manifest says nothing. The API server fills them in as well, so they matter
-// only to objects that did not come from one.
-const (
-	defaultProbeTimeout = time.Second
-	defaultProbePeriod  = 10 * time.Second
-	defaultFailures     = 3
+// startPeriod is the pause between probes until the first success. The period of the manifest is made for a cluster, where
+// nobody sits waiting.
+const startPeriod = 25 * time.Millisecond
 
-	// startPeriod is the pause between probes until the first success. The period of the manifest is made for a cluster,
-	// where nobody sits waiting.
-	startPeriod = 25 * time.Millisecond
-)
-
-// probe is a readiness probe whose port is a containerPort.
+// probe is a readiness probe, with the defaults that the API server has filled in.
 type probe struct {
-	scheme, path string
-	headers      http.Header
-	port         int32
-	period       time.Duration
-	failures     int
-	client       *http.Client
+	*corev1.Probe
+
+	// port is the containerPort that it goes to.
+	port   int32
+	client *http.Client
 }
 
 // newProbe reads a readiness probe as the kubelet would. Anything but httpGet to the Pod itself is refused.
@@ -59,44 +49,33 @@ func newProbe(p *corev1.Probe, ports []corev1.ContainerPort, path *field.Path) (
 	if !ok {
 		problems = append(problems, field.Invalid(path.Child("port"), p.HTTPGet.Port.String(), "must be the name or number of one of the container's ports"))
 	}
-	headers := http.Header{"User-Agent": {"kube-probe/devprocess"}}
-	for _, header := range p.HTTPGet.HTTPHeaders {
-		headers.Add(header.Name, header.Value)
-	}
-	return &probe{
-		scheme:   strings.ToLower(string(cmp.Or(p.HTTPGet.Scheme, corev1.URISchemeHTTP))),
-		path:     p.HTTPGet.Path,
-		headers:  headers,
-		port:     port,
-		period:   cmp.Or(time.Duration(p.PeriodSeconds)*time.Second, defaultProbePeriod),
-		failures: cmp.Or(int(p.FailureThreshold), defaultFailures),
-		client: &http.Client{
-			Timeout: cmp.Or(time.Duration(p.TimeoutSeconds)*time.Second, defaultProbeTimeout),
-			Transport: &http.Transport{
-				DisableKeepAlives: true,
-				// The kubelet does not verify either: the certificate is for the Service's name, which is not what is dialled.
-				TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // see above
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	return &probe{Probe: p, port: port, client: &http.Client{
+		Timeout: time.Duration(p.TimeoutSeconds) * time.Second,
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			// The kubelet does not verify either: the certificate is for the Service's name, which is not what is dialled.
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // see above
 		},
-	}, problems
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, problems
 }
 
 // check makes one request to the local port. As for the kubelet, every status from 200 to 399 is a success.
 func (p *probe) check(ctx context.Context, local int) error {
-	target := url.URL{Scheme: p.scheme, Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(local))}
-	reference, err := url.Parse(p.path)
+	target, err := url.Parse(p.HTTPGet.Path)
 	if err != nil {
-		return fmt.Errorf("readiness probe: path %q: %w", p.path, err)
+		return fmt.Errorf("readiness probe: path %q: %w", p.HTTPGet.Path, err)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.ResolveReference(reference).String(), nil)
+	target.Scheme, target.Host = strings.ToLower(string(p.HTTPGet.Scheme)), net.JoinHostPort(loopback, strconv.Itoa(local))
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return fmt.Errorf("readiness probe: %w", err)
 	}
-	request.Header = p.headers.Clone()
-	if host := p.headers.Get("Host"); host != "" {
-		request.Host = host
+	request.Header.Set("User-Agent", "kube-probe/devprocess")
+	for _, header := range p.HTTPGet.HTTPHeaders {
+		request.Header.Add(header.Name, header.Value)
 	}
+	request.Host = request.Header.Get("Host")
 	response, err := p.client.Do(request)
 	if err != nil {
 		return fmt.Errorf("readiness probe: %w", err)

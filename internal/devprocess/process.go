@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/mallard-dev/mallard/internal/procgroup"
 )
@@ -52,6 +53,8 @@ type Override struct {
 type execution struct {
 	group   *procgroup.Group
 	backend backend
+	// probe is nil if the container has none.
+	probe *probe
 	// firstReady is closed when the process was ready for the first time and the cluster has been told.
 	firstReady chan struct{}
 	// over is closed when the process has ended and the cluster has been told.
@@ -107,35 +110,31 @@ func (e *NotReadyError) Unwrap() error { return e.Err }
 // replica on.
 func (p *Process) Name() string { return p.name }
 
-// Namespace is that of its Deployment.
-func (p *Process) Namespace() string { return p.deployment.Namespace }
-
 // LogFile is the path of the file that takes the output of every execution, one after the other.
 func (p *Process) LogFile() string { return p.log }
 
 // LastLines are the last lines of the log, at most maximum of them.
 func (p *Process) LastLines(maximum int) ([]string, error) { return lastLines(p.log, maximum) }
 
-// SetOverride takes effect at the next start.
-func (p *Process) SetOverride(o Override) {
+// SetEnv replaces the environment of the override from the next start on.
+func (p *Process) SetEnv(env map[string]string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.override = o
+	p.override.Env = env
 }
 
-// Override is what was set last.
-func (p *Process) Override() Override {
+// running returns the execution that has not ended, or nil.
+func (p *Process) running() *execution {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.override
+	if p.current == nil || isClosed(p.current.group.Done()) {
+		return nil
+	}
+	return p.current
 }
 
 // Running is whether the process has been started and has not ended.
-func (p *Process) Running() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.current != nil && !isClosed(p.current.group.Done())
-}
+func (p *Process) Running() bool { return p.running() != nil }
 
 // Ready is whether the process runs and its last readiness probes succeeded.
 func (p *Process) Ready() bool {
@@ -146,28 +145,24 @@ func (p *Process) Ready() bool {
 
 // PID is the process ID, 0 unless the process runs.
 func (p *Process) PID() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.current == nil || isClosed(p.current.group.Done()) {
-		return 0
+	if e := p.running(); e != nil {
+		return e.group.PID()
 	}
-	return p.current.group.PID()
+	return 0
 }
 
 // Address is where the process listens for a named port of its container, as host:port. It is an error unless the
 // process runs and the container has such a port.
 func (p *Process) Address(port string) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.current == nil || isClosed(p.current.group.Done()) {
+	e := p.running()
+	if e == nil {
 		return "", fmt.Errorf("process %s does not run", p.name)
 	}
-	for _, declared := range p.current.backend.declared {
-		if declared.Name == port {
-			return net.JoinHostPort(loopback, strconv.Itoa(p.current.backend.local[declared.ContainerPort])), nil
-		}
+	number, ok := containerPort(intstr.FromString(port), e.backend.declared)
+	if !ok {
+		return "", fmt.Errorf("process %s has no port named %s", p.name, port)
 	}
-	return "", fmt.Errorf("process %s has no port named %s", p.name, port)
+	return net.JoinHostPort(loopback, strconv.Itoa(e.backend.local[number])), nil
 }
 
 // Start starts the process as its Deployment and the objects that it refers to say now. It does not wait until the
@@ -184,21 +179,19 @@ func (p *Process) Start(ctx context.Context) error {
 	p.mu.Lock()
 	override := p.override
 	p.mu.Unlock()
-	launch, err := p.runner.prepare(ctx, p, override)
+	cmd, e, err := p.runner.prepare(ctx, p, override)
 	if err != nil {
 		return fmt.Errorf("starting process %s: %w", p.name, err)
 	}
-	group, err := launch.start(p.log)
-	if err != nil {
+	if e.group, err = start(cmd, p.log); err != nil {
 		return fmt.Errorf("starting process %s: %w", p.name, err)
 	}
-	e := &execution{group: group, backend: launch.backend, firstReady: make(chan struct{}), over: make(chan struct{})}
 	p.mu.Lock()
 	p.current = e
 	p.mu.Unlock()
-	p.runner.tasks.Go(func() { p.supervise(e, launch.probe) })
+	p.runner.tasks.Go(func() { p.supervise(e) })
 	if err := p.runner.report(ctx, p.deployment); err != nil {
-		return errors.Join(fmt.Errorf("starting process %s: %w", p.name, err), p.end(e, group.Kill))
+		return errors.Join(fmt.Errorf("starting process %s: %w", p.name, err), p.end(e, e.group.Kill))
 	}
 	return nil
 }
@@ -234,7 +227,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	return p.finish(func(e *execution) error {
 		// As of a Pod that is being deleted, of which the endpoints go while it is told to stop.
 		p.retire(e)
-		return e.group.Stop(ctx, p.runner.grace)
+		return e.group.Stop(ctx, grace)
 	})
 }
 
@@ -251,14 +244,6 @@ func (p *Process) Kill() error {
 	p.lifecycle.Lock()
 	defer p.lifecycle.Unlock()
 	return p.finish(func(e *execution) error { return e.group.Kill() })
-}
-
-// Restart stops the process and starts it again.
-func (p *Process) Restart(ctx context.Context) error {
-	if err := p.Stop(ctx); err != nil {
-		return err
-	}
-	return p.Start(ctx)
 }
 
 func (p *Process) finish(end func(*execution) error) error {

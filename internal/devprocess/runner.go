@@ -22,16 +22,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 )
 
 const (
-	// defaultGrace is shorter than the 30 s of a Pod: there are no other replicas to which traffic has to move first.
-	defaultGrace = 5 * time.Second
+	// grace is the time between SIGTERM and SIGKILL. It is shorter than the 30 s of a Pod: there are no other replicas to which traffic has to move first.
+	grace = 5 * time.Second
 	// reportTimeout bounds how long a process waits for the cluster to take note of it.
 	reportTimeout = 10 * time.Second
 )
 
-// Options are what a runner needs. Config, Dir and Binaries are required.
+// Options are what a runner needs. Replicas and Overrides may be nil.
 type Options struct {
 	// Config is an administrator's access to the API server.
 	Config *rest.Config
@@ -44,8 +45,6 @@ type Options struct {
 	Replicas map[string]int
 	// Overrides are in force from the first start on, by process name.
 	Overrides map[string]Override
-	// Grace is the time between SIGTERM and SIGKILL, 5 s by default.
-	Grace time.Duration
 	// OnExit is told, from a goroutine of its own, of each process that ends unasked; the error wraps an [ExitError].
 	OnExit func(error)
 	// OnError is told, from a goroutine of its own, what went wrong while nobody waited for it: a token that could not be
@@ -55,13 +54,10 @@ type Options struct {
 
 // Runner runs the processes of the Deployments of one cluster.
 type Runner struct {
+	options   Options
 	kube      kubernetes.Interface
 	server    Server
 	dir       string
-	binaries  map[string]Binary
-	grace     time.Duration
-	onExit    func(error)
-	onError   func(error)
 	tokens    *tokens
 	processes []*Process
 
@@ -91,34 +87,17 @@ func New(ctx context.Context, options Options) (*Runner, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder for the local processes: %w", err)
 	}
-	r := &Runner{
-		kube:     kube,
-		server:   Server{URL: config.Host, CA: config.CAData},
-		dir:      dir,
-		binaries: options.Binaries,
-		grace:    options.Grace,
-		onExit:   options.OnExit,
-		onError:  options.OnError,
-	}
-	if r.grace == 0 {
-		r.grace = defaultGrace
-	}
-	if r.onExit == nil {
-		r.onExit = func(error) {}
-	}
-	if r.onError == nil {
-		r.onError = func(error) {}
-	}
+	r := &Runner{options: options, kube: kube, server: Server{URL: config.Host, CA: config.CAData}, dir: dir}
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	r.tokens = &tokens{ctx: r.ctx, kube: kube, dir: dir, onError: r.onError, files: map[types.NamespacedName]string{}}
-	if err := r.load(ctx, options); err != nil {
+	r.tokens = &tokens{ctx: r.ctx, kube: kube, dir: dir, onError: options.OnError, files: map[types.NamespacedName]string{}}
+	if err := r.load(ctx); err != nil {
 		r.cancel()
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *Runner) load(ctx context.Context, options Options) error {
+func (r *Runner) load(ctx context.Context) error {
 	deployments, err := r.kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("listing the deployments that run as local processes: %w", err)
@@ -132,10 +111,10 @@ func (r *Runner) load(ctx context.Context, options Options) error {
 		}
 		key := types.NamespacedName{Namespace: deployment.Namespace, Name: deployment.Name}
 		for _, w := range containers {
-			if _, ok := r.binaries[w.importPath]; !ok {
+			if _, ok := r.options.Binaries[w.importPath]; !ok {
 				return fmt.Errorf("deployment %s: %s: %s has not been built", key, w.path.Child("image"), w.importPath)
 			}
-			for ordinal := range replicas(deployment, options.Replicas) {
+			for ordinal := range replicas(deployment, r.options.Replicas) {
 				name := deployment.Name
 				if len(containers) > 1 {
 					name += "-" + w.container.Name
@@ -149,7 +128,7 @@ func (r *Runner) load(ctx context.Context, options Options) error {
 				seen[name] = key
 				r.processes = append(r.processes, &Process{
 					name: name, deployment: key, container: w.container.Name, ordinal: ordinal, uid: uuid.NewUUID(), runner: r,
-					log: filepath.Join(r.dir, name+".log"), override: options.Overrides[name],
+					log: filepath.Join(r.dir, name+".log"), override: r.options.Overrides[name],
 				})
 			}
 		}
@@ -161,10 +140,7 @@ func replicas(deployment *appsv1.Deployment, wanted map[string]int) int {
 	if n, ok := wanted[deployment.Name]; ok {
 		return n
 	}
-	if deployment.Spec.Replicas != nil {
-		return min(int(*deployment.Spec.Replicas), 1)
-	}
-	return 1
+	return min(int(ptr.Deref(deployment.Spec.Replicas, 1)), 1)
 }
 
 // Processes are all processes, whether they run or not.

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -69,28 +68,23 @@ func announce(ctx context.Context, kube kubernetes.Interface, namespace string, 
 	return nil
 }
 
+// selectedBy returns the backends of a Service, those first that are ready.
 func selectedBy(service *corev1.Service, backends []backend) []backend {
 	if len(service.Spec.Selector) == 0 {
 		return nil
 	}
 	selector := labels.SelectorFromSet(service.Spec.Selector)
-	var selected []backend
+	var ready, others []backend
 	for _, b := range backends {
-		if b.namespace == service.Namespace && selector.Matches(labels.Set(b.labels)) {
-			selected = append(selected, b)
+		switch {
+		case b.namespace != service.Namespace || !selector.Matches(labels.Set(b.labels)):
+		case b.ready:
+			ready = append(ready, b)
+		default:
+			others = append(others, b)
 		}
 	}
-	slices.SortStableFunc(selected, func(a, b backend) int {
-		switch {
-		case a.ready == b.ready:
-			return 0
-		case a.ready:
-			return -1
-		default:
-			return 1
-		}
-	})
-	return selected
+	return append(ready, others...)
 }
 
 // endpoints is the value of the annotation.

@@ -11,14 +11,14 @@ import (
 )
 
 // supervise follows an execution until its end.
-func (p *Process) supervise(e *execution, probe *probe) {
+func (p *Process) supervise(e *execution) {
 	ctx, cancel := context.WithCancel(p.runner.ctx)
 	defer cancel()
 	go func() {
 		<-e.group.Done()
 		cancel()
 	}()
-	p.watchReadiness(ctx, e, probe)
+	p.watchReadiness(ctx, e)
 	<-e.group.Done()
 
 	p.mu.Lock()
@@ -28,52 +28,54 @@ func (p *Process) supervise(e *execution, probe *probe) {
 	p.tell()
 	close(e.over)
 	if !planned && p.runner.ctx.Err() == nil {
-		p.runner.onExit(p.exitError(e))
+		p.runner.options.OnExit(p.exitError(e))
 	}
 }
 
-// watchReadiness probes until ctx is done and tells the cluster of each change.
-func (p *Process) watchReadiness(ctx context.Context, e *execution, probe *probe) {
-	failures := 0
-	for {
-		pause := startPeriod
-		err := error(nil)
-		if probe != nil {
-			err = probe.check(ctx, e.backend.local[probe.port])
-		}
+// watchReadiness probes until ctx is done. A process without a probe is ready once it runs.
+func (p *Process) watchReadiness(ctx context.Context, e *execution) {
+	if e.probe == nil {
+		p.setReady(e, true)
+		return
+	}
+	for failures := int32(0); ; {
+		err := e.probe.check(ctx, e.backend.local[e.probe.port])
 		if ctx.Err() != nil {
 			return
 		}
 		p.mu.Lock()
-		before := e.ready
 		e.lastProbe = err
-		if failures++; err == nil {
-			failures, e.ready = 0, !e.retired
-		} else if probe != nil && failures >= probe.failures {
-			e.ready = false
-		}
-		ready := e.ready
 		p.mu.Unlock()
-		if ready != before {
-			p.tell()
+		if failures++; err == nil {
+			failures = 0
 		}
-		if ready && !isClosed(e.firstReady) {
-			close(e.firstReady)
+		pause := startPeriod
+		if err == nil || failures >= e.probe.FailureThreshold {
+			p.setReady(e, err == nil)
 		}
-		switch {
-		case probe == nil:
-			<-ctx.Done()
-			return
-		case ready:
-			pause = probe.period
+		if p.Ready() {
+			pause = time.Duration(e.probe.PeriodSeconds) * time.Second
 		}
-		timer := time.NewTimer(pause)
 		select {
-		case <-timer.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
+	}
+}
+
+// setReady tells the cluster if the readiness changes. An execution that is being stopped is not ready.
+func (p *Process) setReady(e *execution, ready bool) {
+	p.mu.Lock()
+	before := e.ready
+	e.ready = ready && !e.retired
+	ready = e.ready
+	p.mu.Unlock()
+	if ready != before {
+		p.tell()
+	}
+	if ready && !isClosed(e.firstReady) {
+		close(e.firstReady)
 	}
 }
 
@@ -82,7 +84,7 @@ func (p *Process) tell() {
 	ctx, cancel := context.WithTimeout(p.runner.ctx, reportTimeout)
 	defer cancel()
 	if err := p.runner.report(ctx, p.deployment); err != nil && p.runner.ctx.Err() == nil {
-		p.runner.onError(err)
+		p.runner.options.OnError(err)
 	}
 }
 

@@ -24,6 +24,8 @@ type workload struct {
 	container  *corev1.Container
 	path       *field.Path
 	importPath string
+	// probe is nil if the container has none.
+	probe *probe
 }
 
 // workloads returns the containers of a Deployment that run as processes: all of them, or none if no image is in ko's
@@ -44,12 +46,18 @@ func workloads(deployment *appsv1.Deployment) ([]workload, error) {
 		container := &pod.Containers[i]
 		containerPath := path.Child("containers").Index(i)
 		problems = append(problems, refused(container, containerPath)...)
-		found = append(found, workload{
+		w := workload{
 			deployment: deployment,
 			container:  container,
 			path:       containerPath,
 			importPath: strings.TrimPrefix(container.Image, imagePrefix),
-		})
+		}
+		if container.ReadinessProbe != nil {
+			var errs field.ErrorList
+			w.probe, errs = newProbe(container.ReadinessProbe, container.Ports, containerPath.Child("readinessProbe"))
+			problems = append(problems, errs...)
+		}
+		found = append(found, w)
 	}
 	if err := problems.ToAggregate(); err != nil {
 		return nil, fmt.Errorf("deployment %s/%s cannot run as local processes: %w", deployment.Namespace, deployment.Name, err)
@@ -78,10 +86,6 @@ func refused(c *corev1.Container, path *field.Path) field.ErrorList {
 			problems = append(problems, field.NotSupported(path.Child("ports").Index(i).Child("protocol"), port.Protocol,
 				[]corev1.Protocol{corev1.ProtocolTCP}))
 		}
-	}
-	if probe := c.ReadinessProbe; probe != nil {
-		_, err := newProbe(probe, c.Ports, path.Child("readinessProbe"))
-		problems = append(problems, err...)
 	}
 	return problems
 }

@@ -78,11 +78,7 @@ func (p *Process) TryStart(t testing.TB) error {
 
 // SetEnv gives the process environment variables from its next start on, instead of those that its Deployment declares;
 // nil takes them back. A proxy before the process stays.
-func (p *Process) SetEnv(env map[string]string) {
-	override := p.process.Override()
-	override.Env = env
-	p.process.SetOverride(override)
-}
+func (p *Process) SetEnv(env map[string]string) { p.process.SetEnv(env) }
 
 // Restart stops the process, starts it, and returns when it is ready.
 func (p *Process) Restart(t testing.TB) {
