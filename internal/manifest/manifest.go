@@ -17,7 +17,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
@@ -97,17 +96,13 @@ func parseDocument(document []byte) ([]*unstructured.Unstructured, error) {
 		return nil, errors.New(`apiVersion is missing: every object names its group and version, such as "v1"`)
 	}
 	if object.IsList() {
-		var items []*unstructured.Unstructured
-		err := object.EachListItem(func(item runtime.Object) error {
-			object, ok := item.(*unstructured.Unstructured)
-			if !ok {
-				return fmt.Errorf("an item is a %T, not an object", item)
-			}
-			items = append(items, object)
-			return nil
-		})
+		list, err := object.ToList()
 		if err != nil {
 			return nil, fmt.Errorf("reading the items of a %s: %w", object.GetKind(), err)
+		}
+		var items []*unstructured.Unstructured
+		for i := range list.Items {
+			items = append(items, &list.Items[i])
 		}
 		return items, nil
 	}

@@ -43,12 +43,7 @@ type Port int
 
 // Decode implements envconfig.Decoder.
 func (p *Port) Decode(value string) error {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > 65535 {
-		return errors.New("must be a port number from 1 to 65535")
-	}
-	*p = Port(n)
-	return nil
+	return decodeNumber(p, value, 65535, "must be a port number from 1 to 65535")
 }
 
 // Count is a number of things of which there must be at least one.
@@ -56,11 +51,15 @@ type Count int
 
 // Decode implements envconfig.Decoder.
 func (c *Count) Decode(value string) error {
+	return decodeNumber(c, value, 1000, "must be a whole number from 1 to 1000")
+}
+
+func decodeNumber[T ~int](target *T, value string, most int, rule string) error {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > 1000 {
-		return errors.New("must be a whole number from 1 to 1000")
+	if err != nil || n < 1 || n > most {
+		return errors.New(rule)
 	}
-	*c = Count(n)
+	*target = T(n)
 	return nil
 }
 
@@ -69,11 +68,7 @@ type Name string
 
 // Decode implements envconfig.Decoder.
 func (n *Name) Decode(value string) error {
-	if len(validation.IsDNS1123Subdomain(value)) > 0 {
-		return errors.New("must be the name of an object: lower case letters, digits, - and ., up to 253")
-	}
-	*n = Name(value)
-	return nil
+	return decodeText(n, value, validation.IsDNS1123Subdomain(value), "must be the name of an object: lower case letters, digits, - and ., up to 253")
 }
 
 // Label is a name that is one part of a host name, as those of namespaces and
@@ -82,11 +77,7 @@ type Label string
 
 // Decode implements envconfig.Decoder.
 func (l *Label) Decode(value string) error {
-	if len(validation.IsDNS1123Label(value)) > 0 {
-		return errors.New("must be a name of lower case letters, digits and -, up to 63")
-	}
-	*l = Label(value)
-	return nil
+	return decodeText(l, value, validation.IsDNS1123Label(value), "must be a name of lower case letters, digits and -, up to 63")
 }
 
 // Scope is the name of a namespace, or empty for all.
@@ -94,10 +85,18 @@ type Scope string
 
 // Decode implements envconfig.Decoder.
 func (s *Scope) Decode(value string) error {
-	if value != "" && len(validation.IsDNS1123Label(value)) > 0 {
-		return errors.New("must be the name of one namespace (lower case letters, digits and -, up to 63), or empty for all")
+	var faults []string
+	if value != "" {
+		faults = validation.IsDNS1123Label(value)
 	}
-	*s = Scope(value)
+	return decodeText(s, value, faults, "must be the name of one namespace (lower case letters, digits and -, up to 63), or empty for all")
+}
+
+func decodeText[T ~string](target *T, value string, faults []string, rule string) error {
+	if len(faults) > 0 {
+		return errors.New(rule)
+	}
+	*target = T(value)
 	return nil
 }
 
