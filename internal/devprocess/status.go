@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +31,7 @@ func publish(ctx context.Context, kube kubernetes.Interface, name types.Namespac
 	if err != nil {
 		return fmt.Errorf("reading deployment %s: %w", name, err)
 	}
-	patch, err := json.Marshal(map[string]any{"status": status(deployment, t)})
+	patch, err := json.Marshal(map[string]any{"status": status(deployment, t, metav1.NewTime(time.Now()))})
 	if err != nil {
 		return fmt.Errorf("writing the status of deployment %s: %w", name, err)
 	}
@@ -42,14 +43,24 @@ func publish(ctx context.Context, kube kubernetes.Interface, name types.Namespac
 }
 
 // status is written out as a map since a merge patch has to say the zeros that the struct omits.
-func status(deployment *appsv1.Deployment, t tally) map[string]any {
-	isAvailable, available := corev1.ConditionTrue, "MinimumReplicasAvailable"
-	if t.ready < t.wanted {
-		isAvailable, available = corev1.ConditionFalse, "MinimumReplicasUnavailable"
+func status(deployment *appsv1.Deployment, t tally, now metav1.Time) map[string]any {
+	available := appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable",
+		Message: fmt.Sprintf("%d of %d local processes are ready.", t.ready, t.wanted),
 	}
-	progress := "NewReplicaSetAvailable"
+	if t.ready < t.wanted {
+		available.Status, available.Reason = corev1.ConditionFalse, "MinimumReplicasUnavailable"
+	}
+	progressing := appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable",
+		Message: fmt.Sprintf("%d of %d local processes run.", t.running, t.wanted),
+	}
 	if t.running < t.wanted {
-		progress = "ReplicaSetUpdated"
+		progressing.Reason = "ReplicaSetUpdated"
+	}
+	conditions := []appsv1.DeploymentCondition{available, progressing}
+	for i := range conditions {
+		stamp(&conditions[i], deployment.Status.Conditions, now)
 	}
 	return map[string]any{
 		"observedGeneration":  deployment.Generation,
@@ -58,25 +69,16 @@ func status(deployment *appsv1.Deployment, t tally) map[string]any {
 		"readyReplicas":       t.ready,
 		"availableReplicas":   t.ready,
 		"unavailableReplicas": max(t.wanted-t.ready, 0),
-		"conditions": []appsv1.DeploymentCondition{
-			condition(deployment, appsv1.DeploymentAvailable, isAvailable, available, fmt.Sprintf("%d of %d local processes are ready.", t.ready, t.wanted)),
-			condition(deployment, appsv1.DeploymentProgressing, corev1.ConditionTrue, progress, fmt.Sprintf("%d of %d local processes run.", t.running, t.wanted)),
-		},
+		"conditions":          conditions,
 	}
 }
 
-// condition keeps the transition time of a condition whose status stays.
-func condition(
-	deployment *appsv1.Deployment, kind appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string,
-) appsv1.DeploymentCondition {
-	now := metav1.Now()
-	c := appsv1.DeploymentCondition{
-		Type: kind, Status: status, Reason: reason, Message: message, LastUpdateTime: now, LastTransitionTime: now,
-	}
-	for _, old := range deployment.Status.Conditions {
-		if old.Type == kind && old.Status == status {
+// stamp keeps the transition time of a condition whose status stays.
+func stamp(c *appsv1.DeploymentCondition, before []appsv1.DeploymentCondition, now metav1.Time) {
+	c.LastUpdateTime, c.LastTransitionTime = now, now
+	for _, old := range before {
+		if old.Type == c.Type && old.Status == c.Status {
 			c.LastTransitionTime = old.LastTransitionTime
 		}
 	}
-	return c
 }
