@@ -82,12 +82,7 @@ type Mark struct {
 // Mark returns the present end of the audit log. Requests that were answered before are not after it.
 func (e *Env) Mark(t testing.TB) Mark {
 	t.Helper()
-	e.barrier(t)
-	info, err := os.Stat(e.auditLog)
-	if err != nil {
-		t.Fatalf("reading the audit log: %v", err)
-	}
-	return Mark{env: e, offset: info.Size()}
+	return Mark{env: e, offset: e.barrier(t)}
 }
 
 // Entries returns what has been answered since the mark was made and passes every filter, in the order of the log. A
@@ -107,8 +102,9 @@ func (m Mark) Entries(t testing.TB, filters ...AuditFilter) []AuditEntry {
 
 // barrier returns when everything that was answered before it is in the audit log. The API server writes an entry after
 // the answer, request by request; so a marked request that shows up does not quite prove that one answered just before
-// it has, but three in a row, each asked after the last has shown up, leave it no room.
-func (e *Env) barrier(t testing.TB) {
+// it has, but three in a row, each asked after the last has shown up, leave it no room. It returns the offset after the last
+// complete line, because the API server may be writing another one.
+func (e *Env) barrier(t testing.TB) (end int64) {
 	t.Helper()
 	for range 3 {
 		name := markerPrefix + string(uuid.NewUUID())
@@ -125,12 +121,15 @@ func (e *Env) barrier(t testing.TB) {
 			if err != nil {
 				return err
 			}
-			if !bytes.Contains(content, []byte(name)) {
+			complete := bytes.LastIndexByte(content, '\n') + 1
+			if !bytes.Contains(content[:complete], []byte(name)) {
 				return fmt.Errorf("%s is not in it yet", name)
 			}
+			end = from.Size() + int64(complete)
 			return nil
 		})
 	}
+	return end
 }
 
 // auditEvent is the part of an audit.k8s.io/v1 Event that entries are made of.
