@@ -85,12 +85,20 @@ func (e *Env) waitEstablished(ctx context.Context) error {
 	pending := func(definition apiextensionsv1.CustomResourceDefinition) bool {
 		return !apihelpers.IsCRDConditionTrue(&definition, apiextensionsv1.Established)
 	}
+	waitsFor := "every definition"
 	err = wait.PollUntilContextCancel(ctx, establishedPeriod, true, func(ctx context.Context) (bool, error) {
 		list, err := client.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
-		return err == nil && !slices.ContainsFunc(list.Items, pending), err
+		if err != nil {
+			return false, fmt.Errorf("listing the definitions: %w", err)
+		}
+		i := slices.IndexFunc(list.Items, pending)
+		if i >= 0 {
+			waitsFor = list.Items[i].Name
+		}
+		return i < 0, nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting until the kinds are served: %w", cmp.Or(context.Cause(ctx), err))
+		return fmt.Errorf("waiting until the kind of %s is served: %w", waitsFor, cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
 }

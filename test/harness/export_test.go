@@ -8,4 +8,6 @@ package harness
 import "k8s.io/client-go/kubernetes"
 
 // EnvOf returns an environment that has a client and an audit log only.
-func EnvOf(kube kubernetes.Interface, auditLog string) *Env { return &Env{Kube: kube, auditLog: auditLog} }
+func EnvOf(kube kubernetes.Interface, auditLog string) *Env {
+	return &Env{Kube: kube, auditLog: auditLog}
+}
