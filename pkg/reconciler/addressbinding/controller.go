@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 
 	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
@@ -65,7 +66,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	})
 	impl.Reconciler = freshness.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), bindings.Informer().GetIndexer(), writes)
 
-	h := &handlers{wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), bindings: bindings.Informer()}
+	h := &handlers{wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), bindings: bindings.Informer(), choices: lru.New(maxChoices)}
 	finder, err := kinds.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), h.served)
 	if err != nil {
 		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)

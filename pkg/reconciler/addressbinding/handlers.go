@@ -8,6 +8,7 @@ package addressbinding
 import (
 	"maps"
 	"slices"
+	"weak"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/lru"
 
 	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/kmeta"
@@ -37,7 +39,13 @@ type handlers struct {
 	kinds    *kinds.Finder
 	// stop ends the informers of resources that are no longer served.
 	stop func(func(schema.GroupVersionResource) bool)
+	// choices are the results of binding.ChosenBy for bindings in the cache, which an event of any subject asks. To parse a selector
+	// costs much more than to match it.
+	choices *lru.Cache
 }
+
+// maxChoices bounds the memory for choices to a few MiB.
+const maxChoices = 10_000
 
 // enqueue enqueues the bindings of a namespace that an event affects.
 func (h *handlers) enqueue(e telemetry.Event, namespace string, affected func(*v1.AddressBinding) bool) {
@@ -90,18 +98,29 @@ func (h *handlers) subjects() cache.ResourceEventHandler {
 		if !ok || updated && subjectsAlike(old, now) {
 			return
 		}
-		h.enqueue(e, now.GetNamespace(), func(ab *v1.AddressBinding) bool { return concerns(ab, now) || updated && concerns(ab, old) })
+		h.enqueue(e, now.GetNamespace(), func(ab *v1.AddressBinding) bool { return h.concerns(ab, now) || updated && h.concerns(ab, old) })
 	})
 }
 
 // concerns reports whether a binding chooses an object, or may have left variables in it because it is of a former kind.
-func concerns(ab *v1.AddressBinding, object kmeta.Accessor) bool {
+func (h *handlers) concerns(ab *v1.AddressBinding, object kmeta.Accessor) bool {
 	kind := object.GroupVersionKind().GroupKind()
 	if kind == subjectKind(ab).GroupKind() {
-		return binding.ChosenBy(&ab.Spec.Subject)(object)
+		return h.chosenBy(ab)(object)
 	}
 	_, recorded := binding.Recorded(ab, kind)
 	return recorded
+}
+
+// chosenBy is binding.ChosenBy for a binding in the cache, which replaces the object whenever it changes.
+func (h *handlers) chosenBy(ab *v1.AddressBinding) func(metav1.Object) bool {
+	key := weak.Make(ab)
+	if known, ok := h.choices.Get(key); ok {
+		return known.(func(metav1.Object) bool) //nolint:forcetypeassert // added below
+	}
+	chosen := binding.ChosenBy(&ab.Spec.Subject)
+	h.choices.Add(key, chosen)
+	return chosen
 }
 
 // subjectsAlike reports whether two states of an object are the same to bindings. Most updates are of a status.

@@ -19,6 +19,7 @@ import (
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	fakekube "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/lru"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 	"knative.dev/pkg/controller"
@@ -60,7 +61,7 @@ func newHandlers(t *testing.T, objs ...*v1.AddressBinding) *enqueuing {
 	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Concurrency: 100, Logger: logging.FromContext(ctx)})
 	w := &enqueuing{impl: impl, discovery: discovery}
 	w.handlers = &handlers{
-		wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), bindings: informer, kinds: finder,
+		wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), bindings: informer, kinds: finder, choices: lru.New(maxChoices),
 		stop: func(match func(schema.GroupVersionResource) bool) {
 			for _, resource := range []string{"ducks", "geese"} {
 				if match(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: resource}) {
@@ -98,6 +99,23 @@ func live(mods ...func(*duckv1.WithPod)) *duckv1.WithPod {
 		m(d)
 	}
 	return d
+}
+
+// An event of a subject asks every binding of its namespace, so that a tenant with many bindings would delay the events of others.
+func TestHandlers_SubjectEvent_ParsesNoSelectorAgain(t *testing.T) {
+	selecting, subject := object("a", bySelector), live()
+	w := newHandlers(t, selecting)
+	if !w.concerns(selecting, subject) {
+		t.Fatal("the binding does not choose the subject")
+	}
+	if allocations := testing.AllocsPerRun(100, func() { w.concerns(selecting, subject) }); allocations > 0 {
+		t.Errorf("got %v allocations to match a subject again, want none", allocations)
+	}
+	changed := selecting.DeepCopy()
+	changed.Spec.Subject.Selector.MatchLabels["app"] = "y"
+	if w.concerns(changed, subject) {
+		t.Error("the binding is found by the selector that it had before")
+	}
 }
 
 func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
