@@ -88,7 +88,7 @@ test-versions: ## Runs the suites at the other versions of Kubernetes (ARGS='1.3
 
 .PHONY: test-unit
 test-unit: ## Runs only the operator's unit tests, which need no control plane
-	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./codegen/... ./pkg/... $(ARGS)
+	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./codegen/... ./pkg/... ./runtime/... $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=100000 a hundred times as many)
@@ -100,13 +100,13 @@ mutants: ## Makes one mistake after the other in a copy, and expects tests to fi
 
 .PHONY: cover
 cover: ## Runs the unit tests and writes their coverage, without generated code, to coverage.txt
-	go test -timeout $(TEST_TIMEOUT) -coverprofile coverage.out -coverpkg "$$(go list ./cmd/... ./pkg/... | grep -v /pkg/client/ | paste -sd, -)" ./cmd/... ./pkg/...
+	go test -timeout $(TEST_TIMEOUT) -coverprofile coverage.out -coverpkg "$$(go list ./cmd/... ./pkg/... ./runtime/... | grep -v /pkg/client/ | paste -sd, -)" ./cmd/... ./pkg/... ./runtime/...
 	grep -v zz_generated coverage.out >coverage.txt
 	go tool cover -func coverage.txt
 
 .PHONY: bench
 bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
-	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./codegen/... ./pkg/... ./test/addressbinding ./test/costs ./test/operations ./test/simpledeployment
+	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./codegen/... ./pkg/... ./runtime/... ./test/addressbinding ./test/costs ./test/operations ./test/simpledeployment
 
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's

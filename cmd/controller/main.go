@@ -12,10 +12,10 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/signals"
 
-	"github.com/mallard-dev/mallard/internal/process"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressableservice"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressbinding"
 	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
+	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 type settings struct {

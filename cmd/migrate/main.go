@@ -15,8 +15,8 @@ import (
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
 
-	"github.com/mallard-dev/mallard/internal/process"
 	"github.com/mallard-dev/mallard/pkg/migration"
+	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 type settings struct {

@@ -13,8 +13,8 @@ import (
 	"knative.dev/pkg/signals"
 	knativewebhook "knative.dev/pkg/webhook"
 
-	"github.com/mallard-dev/mallard/internal/process"
 	"github.com/mallard-dev/mallard/pkg/webhook"
+	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 type settings struct {

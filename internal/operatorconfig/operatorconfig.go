@@ -22,8 +22,8 @@ import (
 	"knative.dev/pkg/logging"
 	observability "knative.dev/pkg/observability/configmap"
 
-	"github.com/mallard-dev/mallard/internal/leader"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/runtime/leader"
 )
 
 // Parsers are what reads each config map, by its name. Their errors name the config map and, where one is to blame, the key.

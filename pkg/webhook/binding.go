@@ -36,8 +36,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/informers"
-	lookup "github.com/mallard-dev/mallard/pkg/kinds"
+	"github.com/mallard-dev/mallard/runtime/informers"
+	lookup "github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
 // bindingPath is the path of admission requests for the subjects of bindings.

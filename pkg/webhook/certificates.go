@@ -29,7 +29,7 @@ import (
 	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // certificates keeps the secret of the serving certificate. It stands in for

@@ -18,7 +18,7 @@ import (
 
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 func TestExpiryIsThatOfTheServingCertificate(t *testing.T) {

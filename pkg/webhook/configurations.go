@@ -25,7 +25,7 @@ import (
 	"knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/pkg/informers"
+	"github.com/mallard-dev/mallard/runtime/informers"
 )
 
 // configurations are where our CA has to be: the webhook configurations, and the definitions of the kinds that we convert.

@@ -25,7 +25,7 @@ import (
 	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
-	"github.com/mallard-dev/mallard/internal/process"
+	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 // reachable is the readiness condition that readiness keeps.

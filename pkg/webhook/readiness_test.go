@@ -32,8 +32,8 @@ import (
 	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
-	"github.com/mallard-dev/mallard/internal/process"
 	"github.com/mallard-dev/mallard/pkg/binding"
+	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 const definitionName = "addressableservices.samples.knative.dev"

@@ -8,13 +8,13 @@ package addressbinding
 import (
 	"testing"
 
-	"github.com/mallard-dev/mallard/pkg/freshness"
+	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/test/harness"
 )
 
-// woken bounds waits for what only an event of the subject can bring about, on a busy machine too. After freshness.Patience there
+// woken bounds waits for what only an event of the subject can bring about, on a busy machine too. After expectations.Patience there
 // may be a pass that nothing asked for.
-const woken = freshness.Patience * 2 / 3
+const woken = expectations.Patience * 2 / 3
 
 // TestSubjectThatAdmissionLetsPassIsPutRightByTheController: besides our own writes, the webhook lets pass what a replica decides
 // on by bindings that it sees in an older state.

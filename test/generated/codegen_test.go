@@ -14,7 +14,7 @@ import (
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
 func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
 	checkout := t.TempDir()
-	for _, path := range []string{"go.mod", "go.sum", "codegen", "hack", "internal", "pkg", "config"} {
+	for _, path := range []string{"go.mod", "go.sum", "codegen", "hack", "internal", "pkg", "runtime", "config"} {
 		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
 	}
 

@@ -64,7 +64,7 @@ func (g grant) checkedByAdmission() bool {
 }
 
 // ofMoreBuckets reports that the grant is for a lease that is used only if config-leader-election sets buckets.
-// TestLeaseNames_AreThoseOfTheRoles in internal/leader compares the names with those that the controller uses.
+// TestLeaseNames_AreThoseOfTheRoles in runtime/leader compares the names with those that the controller uses.
 func (g grant) ofMoreBuckets() bool {
 	return g.resource == "leases" && g.name != "" && !strings.HasSuffix(g.name, "-of-01")
 }

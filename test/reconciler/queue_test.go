@@ -32,7 +32,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	samplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
-	mallardtracker "github.com/mallard-dev/mallard/pkg/tracker"
+	mallardtracker "github.com/mallard-dev/mallard/runtime/tracker"
 )
 
 // Clients and listers therefore are fields of a reconciler, and what it asks for has to bring its own deadline.

@@ -21,47 +21,59 @@ var layers = []struct {
 	because   string
 }{{
 	packages:  "pkg/apis",
-	forbidden: []string{"pkg/client", "pkg/reconciler", "pkg/duckinformer", "knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook"},
+	forbidden: []string{"pkg/client", "pkg/reconciler", "pkg/webhook", "runtime", "knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook"},
 	because:   "others import the types without linking the operator",
 }, {
 	packages:  "pkg/client",
-	forbidden: []string{"pkg/reconciler", "pkg/duckinformer", "knative.dev/pkg/webhook"},
+	forbidden: []string{"pkg/reconciler", "pkg/webhook", "runtime", "knative.dev/pkg/webhook"},
 	because:   "it is generated from the types alone",
 }, {
 	packages: "pkg/conversion",
 	forbidden: []string{
-		"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/duckinformer", "pkg/webhook", "k8s.io/client-go", "k8s.io/apiextensions-apiserver",
+		"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "runtime", "k8s.io/client-go", "k8s.io/apiextensions-apiserver",
 		"knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook",
 	},
 	because: "packages of types call it, those of a fork too, and must stay as light as they are",
 }, {
 	packages:  "pkg/migration",
-	forbidden: []string{"pkg/apis", "pkg/client", "pkg/conversion", "pkg/reconciler", "pkg/duckinformer", "pkg/webhook", "internal"},
-	because:   "it moves objects of any kind, which it knows by their definition alone",
+	forbidden: []string{"pkg/apis", "pkg/client", "pkg/conversion", "pkg/reconciler", "pkg/webhook", "internal"},
+	because:   "it moves objects of any kind, which it knows by their CRD alone",
 }, {
-	packages:  "pkg/informers",
-	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
-	because:   "reconcilers of any kind share it",
+	packages:  "runtime/backlog",
+	forbidden: []string{"pkg", "internal", "cmd"},
+	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
-	packages:  "pkg/kinds",
-	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
-	because:   "reconcilers of any kind share it",
+	packages:  "runtime/ducks",
+	forbidden: []string{"pkg", "internal", "cmd"},
+	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
-	packages:  "pkg/problem",
-	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
-	because:   "reconcilers of any kind share it",
+	packages:  "runtime/expectations",
+	forbidden: []string{"pkg", "internal", "cmd"},
+	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
-	packages:  "pkg/backlog",
-	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
-	because:   "reconcilers of any kind share it",
+	packages:  "runtime/failures",
+	forbidden: []string{"pkg", "internal", "cmd"},
+	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
-	packages:  "pkg/tracker",
-	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
-	because:   "reconcilers of any kind share it",
+	packages:  "runtime/informers",
+	forbidden: []string{"pkg", "internal", "cmd"},
+	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
-	packages:  "pkg/transitions",
-	forbidden: []string{"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "internal"},
-	because:   "reconcilers of any kind share it",
+	packages:  "runtime/restmapping",
+	forbidden: []string{"pkg", "internal", "cmd"},
+	because:   "it serves operators of any kind, and a fork keeps it as it is",
+}, {
+	packages:  "runtime/telemetry",
+	forbidden: []string{"pkg", "internal", "cmd"},
+	because:   "it serves operators of any kind, and a fork keeps it as it is",
+}, {
+	packages:  "runtime/tracker",
+	forbidden: []string{"pkg", "internal", "cmd"},
+	because:   "it serves operators of any kind, and a fork keeps it as it is",
+}, {
+	packages:  "runtime/transitions",
+	forbidden: []string{"pkg", "internal", "cmd"},
+	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
 	packages:  "cmd",
 	forbidden: []string{"internal/devcluster", "internal/devenv", "internal/devprocess", "internal/manifest", "test"},
@@ -72,7 +84,7 @@ var layers = []struct {
 	because:   "generators write code that stands on its own",
 }, {
 	packages:  "pkg",
-	forbidden: []string{"codegen"},
+	forbidden: []string{"codegen", "test"},
 	because:   "generators write code that stands on its own",
 }, {
 	packages:  ".",

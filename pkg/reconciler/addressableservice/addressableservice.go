@@ -21,10 +21,10 @@ import (
 	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/transitions"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/transitions"
 )
 
 // Reconciler implements the generated reconciler's Interface and Finalizer. Its
@@ -43,10 +43,10 @@ type Reconciler struct {
 	// scope is the only namespace that the informers watch; empty for all.
 	scope string
 
-	kinds        *kinds.Finder
-	addressables *duckinformer.Factory
+	kinds        *restmapping.Finder
+	addressables *ducks.Factory
 	tracker      tracker.Interface
-	failures     *problem.Failures
+	failures     *failures.Failures
 }
 
 var (
@@ -107,12 +107,12 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 		as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, err.Error())
 		// Deleting made a new generation, which nobody else says that it was seen.
 		as.Status.ObservedGeneration = as.Generation
-		return r.failures.Outcome(as, problem.Failed(v1.ReasonUnpublishFailed, err))
+		return r.failures.Outcome(as, failures.Failed(v1.ReasonUnpublishFailed, err))
 	}
 	return nil
 }
 
-func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *problem.Problem {
+func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *failures.Problem {
 	addresses, hops, p := r.resolve(ctx, as)
 	switch {
 	case p == nil:

@@ -17,24 +17,24 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // planAlias decides the alias of an object, nil if none is requested. It is
 // pure, and reads the address from the status, where the previous step left it.
-func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *problem.Problem) {
+func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *failures.Problem) {
 	switch {
 	case as.Spec.Publish == nil:
 		return nil, nil
 	case as.Status.Address == nil:
-		return nil, problem.Newf(v1.ReasonNoAddress, "there is no address to publish; an existing alias stays as it is")
+		return nil, failures.Newf(v1.ReasonNoAddress, "there is no address to publish; an existing alias stays as it is")
 	}
 	host := hostname(as.Status.Address.URL)
 	if net.ParseIP(host) != nil {
-		return nil, problem.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: it is an IP address, not a name", host)
+		return nil, failures.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: it is an IP address, not a name", host)
 	}
 	if problems := validation.IsDNS1123Subdomain(host); len(problems) > 0 {
-		return nil, problem.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: %s", host, problems[0])
+		return nil, failures.Newf(v1.ReasonHostNotPublishable, "an ExternalName Service cannot point to host %q: %s", host, problems[0])
 	}
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
@@ -83,9 +83,9 @@ func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
 	return corrected, false
 }
 
-func aliasTaken(existing *corev1.Service) *problem.Problem {
+func aliasTaken(existing *corev1.Service) *failures.Problem {
 	if owner, ok := ownerOf(existing); ok {
-		return problem.Newf(v1.ReasonAliasTaken, "the alias %q is published by AddressableService %s", existing.Name, owner)
+		return failures.Newf(v1.ReasonAliasTaken, "the alias %q is published by AddressableService %s", existing.Name, owner)
 	}
-	return problem.Newf(v1.ReasonAliasTaken, "Service %s/%s exists and was not made by this operator", existing.Namespace, existing.Name)
+	return failures.Newf(v1.ReasonAliasTaken, "Service %s/%s exists and was not made by this operator", existing.Namespace, existing.Name)
 }

@@ -14,7 +14,7 @@ import (
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // Bounds of an address in the status: those of the CRD's schema, but for the
@@ -31,9 +31,9 @@ const (
 
 // checkBounds rejects addresses of the target that do not fit into our status. The target's
 // own schema may allow them, and the API server would then reject every status update.
-func checkBounds(ref v1.TargetReference, addresses []duckv1.Addressable) *problem.Problem {
-	unusable := func(field string, most int) *problem.Problem {
-		return problem.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: its %s is longer than %d characters", ref, field, most)
+func checkBounds(ref v1.TargetReference, addresses []duckv1.Addressable) *failures.Problem {
+	unusable := func(field string, most int) *failures.Problem {
+		return failures.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: its %s is longer than %d characters", ref, field, most)
 	}
 	for _, a := range addresses {
 		text := a.URL.String()
@@ -41,7 +41,7 @@ func checkBounds(ref v1.TargetReference, addresses []duckv1.Addressable) *proble
 		_, err := url.ParseRequestURI(text)
 		switch {
 		case err != nil:
-			return problem.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: its URL %q is not a URI", ref, text)
+			return failures.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: its URL %q is not a URI", ref, text)
 		case len(text) > maxURL:
 			return unusable("url", maxURL)
 		case len(ptr.Deref(a.CACerts, "")) > maxCACerts:
@@ -52,7 +52,7 @@ func checkBounds(ref v1.TargetReference, addresses []duckv1.Addressable) *proble
 	}
 	encoded, err := json.Marshal(duckv1.AddressStatus{Address: &addresses[0], Addresses: addresses})
 	if err != nil || len(encoded) > maxStatus {
-		return problem.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: %d copies of it take more than %d KiB as JSON",
+		return failures.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: %d copies of it take more than %d KiB as JSON",
 			ref, len(addresses)+1, maxStatus>>10)
 	}
 	return nil

@@ -28,12 +28,12 @@ import (
 	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/freshness"
-	"github.com/mallard-dev/mallard/pkg/informers"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/informers"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // NewController wires the reconciler to its informers. sharedmain calls it once,
@@ -55,11 +55,11 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		namespaces:          namespaces.Lister(),
 		aliases:             services.Informer().GetIndexer(),
 		scope:               injection.GetNamespaceScope(ctx),
-		failures:            problem.NewFailures(),
+		failures:            failures.NewFailures(),
 	}
 
-	writes := freshness.NewWrites(nil)
-	recording := freshness.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
+	writes := expectations.NewWrites(nil)
+	recording := expectations.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
 	var store *config.Store
 	var wakes *telemetry.Wakes
 	impl := addressableservicereconciler.NewImpl(recording, r, samples.ClassMallard, func(*controller.Impl) controller.Options {
@@ -69,21 +69,21 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		store.WatchConfigs(cmw)
 		return controller.Options{ConfigStore: store, FinalizerName: samples.FinalizerName}
 	})
-	impl.Reconciler = freshness.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), addressableServices.Informer().GetIndexer(), writes)
+	impl.Reconciler = expectations.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), addressableServices.Informer().GetIndexer(), writes)
 	wakes = telemetry.Instrument(ctx, impl, "AddressableService")
 	r.tracker = impl.Tracker
 
 	w := &wakers{Reconciler: r, wakes: wakes, config: store, objects: addressableServices.Informer()}
 	var err error
-	if r.kinds, err = kinds.NewFinder(ctx, crds.Informer().GetIndexer(), r.kube.Discovery(), w.discovered); err != nil {
+	if r.kinds, err = restmapping.NewFinder(ctx, crds.Informer().GetIndexer(), r.kube.Discovery(), w.discovered); err != nil {
 		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
 	}
-	r.addressables = duckinformer.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, sets.New[string](), w.ducks(), w.readable)
+	r.addressables = ducks.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, sets.New[string](), w.ducks(), w.readable)
 	if err := errors.Join(
 		informers.Setup(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),
 		informers.Setup(services.Informer(), serviceIndexers(), informers.DropManagedFields, w.services()...),
 		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, w.namespaces()),
-		informers.Setup(crds.Informer(), nil, kinds.Trim(), w.crds()),
+		informers.Setup(crds.Informer(), nil, restmapping.Trim(), w.crds()),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}

@@ -40,7 +40,7 @@ import (
 	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice/fake"
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // running is a controller as NewController makes it, with its informers, workers

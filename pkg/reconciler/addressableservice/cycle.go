@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // maxHops bounds how many AddressableServices a chain of references may lead
@@ -23,13 +23,13 @@ const maxHops = 32
 // a cycle every object would take the address of the previous one indefinitely, even
 // after the original address was removed. A longer cycle has no address, because
 // findAddressableService counts hops.
-func (r *Reconciler) findCycle(as *v1.AddressableService) *problem.Problem {
+func (r *Reconciler) findCycle(as *v1.AddressableService) *failures.Problem {
 	var chain []string
 	for current := as; current.Spec.Ref.GroupKind() == v1.Kind("AddressableService") && len(chain) <= maxHops; {
 		chain = append(chain, keyOf(current).String())
 		next := types.NamespacedName{Namespace: current.Spec.Ref.NamespaceOr(current.Namespace), Name: current.Spec.Ref.Name}
 		if slices.Contains(chain, next.String()) {
-			return problem.Newf(v1.ReasonReferenceCycle, "the references form a cycle: %s", strings.Join(append(chain, next.String()), " -> "))
+			return failures.Newf(v1.ReasonReferenceCycle, "the references form a cycle: %s", strings.Join(append(chain, next.String()), " -> "))
 		}
 		var err error
 		if current, err = r.addressableServices.AddressableServices(next.Namespace).Get(next.Name); err != nil {

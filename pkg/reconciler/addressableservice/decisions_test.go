@@ -16,11 +16,11 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // says is whether a problem has this in its message; none has the empty one.
-func says(p *problem.Problem, message string) bool {
+func says(p *failures.Problem, message string) bool {
 	if p == nil {
 		return message == ""
 	}

@@ -42,9 +42,9 @@ import (
 	fakesamples "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/fake"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
 // testConfig is the configuration of the tests, whose directory is namespace dir.
@@ -154,7 +154,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
-	finder, err := kinds.NewFinder(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
+	finder, err := restmapping.NewFinder(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,10 +166,10 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		aliases:             w.services,
 		kinds:               finder,
-		addressables: duckinformer.New(ctx, w.dynamic, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{},
+		addressables: ducks.New(ctx, w.dynamic, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{},
 			func(schema.GroupVersionResource) {}),
 		tracker:  w.tracker,
-		failures: problem.NewFailures(),
+		failures: failures.NewFailures(),
 	}
 	generated := addressableservicereconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
 		w.inner.addressableServices, w.recorder, w.inner, samples.ClassMallard,
@@ -203,7 +203,7 @@ func (i *informed) Reconcile(ctx context.Context, key string) error {
 			if err == nil && !served.BuiltIn {
 				_, err = i.world.inner.addressables.Lister(served.Resource)
 			}
-			if errors.Is(err, kinds.ErrNotKnown) || errors.Is(err, duckinformer.ErrNotSynced) {
+			if errors.Is(err, restmapping.ErrNotKnown) || errors.Is(err, ducks.ErrNotSynced) {
 				return false, nil
 			}
 		}

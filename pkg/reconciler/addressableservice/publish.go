@@ -15,13 +15,13 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // reconcileAlias publishes the address as spec.publish requests. An alias is deleted only once it is no
 // longer requested, and a former name only once the new one is published: another object may take a
 // free name at once, and keep it.
-func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *problem.Problem {
+func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *failures.Problem {
 	wanted, p := planAlias(config.FromContextOrDefaults(ctx), as)
 	if wanted != nil {
 		p = r.ensureAlias(ctx, as, wanted)
@@ -44,9 +44,9 @@ func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableServi
 
 // ensureAlias writes the alias unless the cache has it as it should be. If the write shows that the cache is
 // stale, ensureAlias reads the live object and decides again.
-func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem.Problem {
+func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Problem {
 	if !r.watched(wanted.Namespace) {
-		return problem.Newf(v1.ReasonDirectoryNotFound,
+		return failures.Newf(v1.ReasonDirectoryNotFound,
 			"the directory namespace %q is not watched: this installation is for namespace %q alone, which directory-namespace in config map %s has to name",
 			wanted.Namespace, r.scope, config.AddressableName)
 	}
@@ -61,7 +61,7 @@ func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService,
 
 // writeAlias creates the alias, or corrects the existing one if it is ours. The update carries the
 // resourceVersion of the existing one, so that it cannot change an alias whose owner has changed.
-func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service, err error) *problem.Problem {
+func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service, err error) *failures.Problem {
 	client := r.kube.CoreV1().Services(wanted.Namespace)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -73,7 +73,7 @@ func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, 
 		} else if apierrors.IsNotFound(err) {
 			// The cache has the namespace, so its deletion may have been the last event, or the response is wrong.
 			p := directoryNotFound(wanted.Namespace)
-			p.Recheck = problem.FirstRecheck
+			p.Recheck = failures.FirstRecheck
 			return p
 		}
 	case err == nil && !owns(as, existing):
@@ -84,7 +84,7 @@ func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, 
 		}
 	}
 	if err != nil {
-		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("publishing alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
+		return failures.Failed(v1.ReasonPublishFailed, fmt.Errorf("publishing alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
 	}
 	return nil
 }
@@ -92,24 +92,24 @@ func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, 
 // checkDirectory tells a directory that is missing from one that may not be
 // written to, which the API server's answer would not: it checks permissions,
 // and a Role in the directory goes away with it, before it looks for the namespace.
-func (r *Reconciler) checkDirectory(directory string) *problem.Problem {
+func (r *Reconciler) checkDirectory(directory string) *failures.Problem {
 	namespace, err := r.namespaces.Get(directory)
 	switch {
 	case apierrors.IsNotFound(err):
 		return directoryNotFound(directory)
 	case err != nil:
-		return problem.Failed(v1.ReasonPublishFailed, fmt.Errorf("reading namespace %s: %w", directory, err))
+		return failures.Failed(v1.ReasonPublishFailed, fmt.Errorf("reading namespace %s: %w", directory, err))
 	case isTerminating(namespace):
 		return directoryTerminating(directory)
 	}
 	return nil
 }
 
-func directoryNotFound(directory string) *problem.Problem {
-	return problem.Newf(v1.ReasonDirectoryNotFound,
+func directoryNotFound(directory string) *failures.Problem {
+	return failures.Newf(v1.ReasonDirectoryNotFound,
 		"the directory namespace %q does not exist; it is directory-namespace in config map %s", directory, config.AddressableName)
 }
 
-func directoryTerminating(directory string) *problem.Problem {
-	return problem.Newf(v1.ReasonDirectoryTerminating, "the directory namespace %q is being deleted", directory)
+func directoryTerminating(directory string) *failures.Problem {
+	return failures.Newf(v1.ReasonDirectoryTerminating, "the directory namespace %q is being deleted", directory)
 }

@@ -17,7 +17,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 const (
@@ -148,7 +148,7 @@ func TestPublishNeedsTheDirectory(t *testing.T) {
 		Name:              "gone according to the API server, not to the cache",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		WantErr:           true,
-		PostConditions:    withRecheck(problem.FirstRecheck),
+		PostConditions:    withRecheck(failures.FirstRecheck),
 		WithReactors:      []clientgotesting.ReactionFunc{failing("create", "services", noNamespace)},
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
 		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noDirectory),

@@ -22,7 +22,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // remembering keeps the error of the pass, of which a table only says whether
@@ -102,7 +102,7 @@ func ends(check func(error) string) []func(*testing.T, *reconcilertesting.TableR
 // with back-off.
 func withError(parts ...string) []func(*testing.T, *reconcilertesting.TableRow) {
 	return ends(func(err error) string {
-		if requeue, _ := controller.IsRequeueKey(err); requeue && !problem.IsRetry(err) || controller.IsPermanentError(err) {
+		if requeue, _ := controller.IsRequeueKey(err); requeue && !failures.IsRetry(err) || controller.IsPermanentError(err) {
 			return "an error that is retried with back-off"
 		}
 		for _, part := range parts {

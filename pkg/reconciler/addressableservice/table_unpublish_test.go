@@ -20,7 +20,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 const finalizerGone = `{"metadata":{"finalizers":[],"resourceVersion":"1"}}`
@@ -118,7 +118,7 @@ func TestFinalize_MessagesVary_StatusIsWrittenOnce(t *testing.T) {
 		return true, nil, fmt.Errorf("read tcp 10.0.0.1:%d: connection reset by peer", 40000+tries)
 	})
 	for range 5 {
-		if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); !problem.IsRetry(err) {
+		if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); !failures.IsRetry(err) {
 			t.Fatalf("the result is %v, want a retry with back-off", err)
 		}
 		w.catchUp(t)

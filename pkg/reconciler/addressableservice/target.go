@@ -20,9 +20,9 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
 // addressableLabelKey on a CRD says that its objects carry an address, as
@@ -32,15 +32,15 @@ const addressableLabelKey = "duck.knative.dev/addressable"
 var serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
 // resolve follows the reference to the addresses that it leads to, and returns through how many AddressableServices.
-func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, int, *problem.Problem) {
+func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, int, *failures.Problem) {
 	cfg := config.FromContextOrDefaults(ctx)
 	if as.Spec.Ref.NamespaceOr(as.Namespace) != as.Namespace && !cfg.AllowCrossNamespaceReferences {
-		return nil, 0, problem.Newf(v1.ReasonCrossNamespaceDenied,
+		return nil, 0, failures.Newf(v1.ReasonCrossNamespaceDenied,
 			"spec.ref.namespace %q is not this object's; set allow-cross-namespace-references in config map %s to allow it",
 			as.Spec.Ref.Namespace, config.AddressableName)
 	}
 	if namespace := as.Spec.Ref.NamespaceOr(as.Namespace); !r.watched(namespace) {
-		return nil, 0, problem.Newf(v1.ReasonCrossNamespaceDenied,
+		return nil, 0, failures.Newf(v1.ReasonCrossNamespaceDenied,
 			"spec.ref.namespace %q is not watched: this installation is for namespace %q alone", namespace, r.scope)
 	}
 	found, p := r.findTarget(as)
@@ -55,7 +55,7 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 func (r *Reconciler) watched(namespace string) bool { return r.scope == "" || r.scope == namespace }
 
 // findTarget looks the target up, in the cache that its kind has.
-func (r *Reconciler) findTarget(as *v1.AddressableService) (target, *problem.Problem) {
+func (r *Reconciler) findTarget(as *v1.AddressableService) (target, *failures.Problem) {
 	ref := as.Spec.Ref
 	switch {
 	case ref.GroupVersionKind() == serviceKind:
@@ -67,7 +67,7 @@ func (r *Reconciler) findTarget(as *v1.AddressableService) (target, *problem.Pro
 	}
 }
 
-func (r *Reconciler) findService(as *v1.AddressableService) (target, *problem.Problem) {
+func (r *Reconciler) findService(as *v1.AddressableService) (target, *failures.Problem) {
 	ref := as.Spec.Ref
 	namespace := ref.NamespaceOr(as.Namespace)
 	if p := r.track(as, "v1", namespace); p != nil {
@@ -80,7 +80,7 @@ func (r *Reconciler) findService(as *v1.AddressableService) (target, *problem.Pr
 	return target{service: service}, nil
 }
 
-func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, *problem.Problem) {
+func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, *failures.Problem) {
 	ref := as.Spec.Ref
 	namespace := ref.NamespaceOr(as.Namespace)
 	if ref.GroupVersionKind().Version != v1.SchemeGroupVersion.Version {
@@ -101,14 +101,14 @@ func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, 
 	}
 	found, p := fromStatus(ref, other.Status.AddressStatus, true)
 	if found.hops = other.Status.Hops() + 1; p == nil && found.hops > maxHops {
-		return target{}, problem.Newf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
+		return target{}, failures.Newf(v1.ReasonReferenceCycle, "the references lead through more than %d AddressableServices", maxHops)
 	}
 	return found, p
 }
 
 // findAddressable looks up a target of a kind that is known only from the
 // reference, by an informer that is made when a kind is first referred to.
-func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *problem.Problem) {
+func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *failures.Problem) {
 	ref := as.Spec.Ref
 	kind, p := r.findKind(ref.GroupVersionKind())
 	if p != nil {
@@ -119,7 +119,7 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *proble
 	case kind.Namespaced:
 		namespace = ref.NamespaceOr(as.Namespace)
 	case r.scope != "":
-		return target{}, problem.Newf(v1.ReasonTargetOutOfScope,
+		return target{}, failures.Newf(v1.ReasonTargetOutOfScope,
 			"%s is a cluster-scoped kind, and this installation watches namespace %q only", ref.GroupKind(), r.scope)
 	}
 	if p := r.track(as, ref.APIVersion, namespace); p != nil {
@@ -128,15 +128,15 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *proble
 	// Whatever the error, the informer retries, and its success enqueues the object.
 	lister, err := r.addressables.Lister(kind.Resource)
 	switch {
-	case errors.Is(err, duckinformer.ErrNotSynced):
-		return target{}, problem.Newf(v1.ReasonTargetNotSynced, "%v", err)
+	case errors.Is(err, ducks.ErrNotSynced):
+		return target{}, failures.Newf(v1.ReasonTargetNotSynced, "%v", err)
 	case apierrors.IsForbidden(err):
-		return target{}, problem.Newf(v1.ReasonTargetForbidden,
+		return target{}, failures.Newf(v1.ReasonTargetForbidden,
 			"the operator is not authorized to list %s; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
 			kind.Resource.GroupResource())
 	case err != nil:
 		// Also if the answer is 404: whether the kind is served is up to its CRD and to discovery.
-		return target{}, problem.Newf(v1.ReasonTargetUnavailable, "failed to list or watch %s: %v", kind.Resource.GroupResource(), err)
+		return target{}, failures.Newf(v1.ReasonTargetUnavailable, "failed to list or watch %s: %v", kind.Resource.GroupResource(), err)
 	}
 
 	obj, err := lister.Get(cache.NewObjectName(namespace, ref.Name).String())
@@ -146,28 +146,28 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *proble
 	switch found := obj.(type) {
 	case *duckv1.AddressableType:
 		return fromStatus(ref, found.Status, kind.Labels[addressableLabelKey] == "true")
-	case *duckinformer.Malformed:
-		return target{}, problem.Newf(v1.ReasonTargetNotAddressable, "%s: status.address is not an Addressable's: %v", ref, found.Err)
+	case *ducks.Malformed:
+		return target{}, failures.Newf(v1.ReasonTargetNotAddressable, "%s: status.address is not an Addressable's: %v", ref, found.Err)
 	default:
-		return target{}, problem.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("%s is cached as an unexpected %T", ref, obj))
+		return target{}, failures.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("%s is cached as an unexpected %T", ref, obj))
 	}
 }
 
 // findKind finds the resource that serves a kind which may have addresses.
-func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (kinds.Served, *problem.Problem) {
+func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (restmapping.Served, *failures.Problem) {
 	kind, err := r.kinds.Find(gvk)
-	if _, ok := errors.AsType[*kinds.NotServedError](err); ok {
-		return kinds.Served{}, problem.Newf(v1.ReasonTargetKindNotFound, "%v", err)
+	if _, ok := errors.AsType[*restmapping.NotServedError](err); ok {
+		return restmapping.Served{}, failures.Newf(v1.ReasonTargetKindNotFound, "%v", err)
 	}
-	if errors.Is(err, kinds.ErrNotKnown) {
-		return kinds.Served{}, problem.Newf(v1.ReasonTargetNotSynced, "%v", err)
+	if errors.Is(err, restmapping.ErrNotKnown) {
+		return restmapping.Served{}, failures.Newf(v1.ReasonTargetNotSynced, "%v", err)
 	}
 	if err != nil {
 		// Discovery is retried in the background, and its answer enqueues the object.
-		return kinds.Served{}, problem.Newf(v1.ReasonTargetUnavailable, "%v", err)
+		return restmapping.Served{}, failures.Newf(v1.ReasonTargetUnavailable, "%v", err)
 	}
 	if kind.BuiltIn {
-		return kinds.Served{}, problem.Newf(v1.ReasonTargetNotAddressable,
+		return restmapping.Served{}, failures.Newf(v1.ReasonTargetNotAddressable,
 			"%s is a built-in kind, of which only Service has an address", gvk.GroupKind())
 	}
 	return kind, nil
@@ -175,7 +175,7 @@ func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (kinds.Served, *probl
 
 // track makes a change of the target wake this object, also when the target
 // does not exist yet. It comes before each look-up, so that no change is missed.
-func (r *Reconciler) track(as *v1.AddressableService, apiVersion, namespace string) *problem.Problem {
+func (r *Reconciler) track(as *v1.AddressableService, apiVersion, namespace string) *failures.Problem {
 	err := r.tracker.TrackReference(tracker.Reference{
 		APIVersion: apiVersion,
 		Kind:       as.Spec.Ref.Kind,
@@ -184,13 +184,13 @@ func (r *Reconciler) track(as *v1.AddressableService, apiVersion, namespace stri
 	}, as)
 	if err != nil {
 		// The schema refuses what the tracker does, so this object came in past it.
-		return problem.Newf(v1.ReasonTargetNotFound, "spec.ref is invalid: %v", err)
+		return failures.Newf(v1.ReasonTargetNotFound, "spec.ref is invalid: %v", err)
 	}
 	return nil
 }
 
 // fromStatus returns the target that an object's status describes, if it has a usable address.
-func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable bool) (target, *problem.Problem) {
+func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable bool) (target, *failures.Problem) {
 	t := target{addresses: status.Addresses}
 	if len(t.addresses) == 0 && status.Address != nil {
 		t.addresses = []duckv1.Addressable{*status.Address}
@@ -199,12 +199,12 @@ func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable
 	case len(t.addresses) > 0 && isUsable(t.addresses[0]):
 		return t, nil
 	case len(t.addresses) > 0 && !t.addresses[0].URL.IsEmpty():
-		return target{}, problem.Newf(v1.ReasonTargetNotAddressable,
+		return target{}, failures.Newf(v1.ReasonTargetNotAddressable,
 			"the address of %s is unusable: its URL %q needs a scheme and a host", ref, t.addresses[0].URL)
 	case addressable:
-		return target{}, problem.Newf(v1.ReasonTargetHasNoAddress, "%s has no status.address.url yet", ref)
+		return target{}, failures.Newf(v1.ReasonTargetHasNoAddress, "%s has no status.address.url yet", ref)
 	default:
-		return target{}, problem.Newf(v1.ReasonTargetNotAddressable,
+		return target{}, failures.Newf(v1.ReasonTargetNotAddressable,
 			"%s has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", ref)
 	}
 }
@@ -213,9 +213,9 @@ func isUsable(a duckv1.Addressable) bool {
 	return a.URL != nil && a.URL.Scheme != "" && a.URL.Host != ""
 }
 
-func notRead(ref v1.TargetReference, err error) *problem.Problem {
+func notRead(ref v1.TargetReference, err error) *failures.Problem {
 	if apierrors.IsNotFound(err) {
-		return problem.Newf(v1.ReasonTargetNotFound, "%s does not exist", ref)
+		return failures.Newf(v1.ReasonTargetNotFound, "%s does not exist", ref)
 	}
-	return problem.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("reading %s: %w", ref, err))
+	return failures.Failed(v1.ReasonTargetUnavailable, fmt.Errorf("reading %s: %w", ref, err))
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/informers"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/informers"
 )
 
 var _ reconciler.OnDeletionInterface = (*Reconciler)(nil)
@@ -49,12 +49,12 @@ func (r *Reconciler) ObserveDeletion(ctx context.Context, key types.NamespacedNa
 // removeAliasesBut removes the aliases of this object, as the cache has them, except the wanted one: after
 // the alias was renamed, the directory moved, or publish was unset. An alias that the cache does not have
 // yet enqueues its owner when it is delivered.
-func (r *Reconciler) removeAliasesBut(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *problem.Problem {
+func (r *Reconciler) removeAliasesBut(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Problem {
 	others := slices.DeleteFunc(r.cachedAliases(keyOf(as)), func(alias *corev1.Service) bool {
 		return wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name
 	})
 	if err := r.removeAliases(ctx, others); err != nil {
-		return problem.Failed(v1.ReasonPublishFailed, err)
+		return failures.Failed(v1.ReasonPublishFailed, err)
 	}
 	return nil
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/informers"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/informers"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // Names of the indexes that this reconciler adds to its informers.
@@ -150,7 +150,7 @@ func (w *wakers) crds() cache.ResourceEventHandler {
 			return
 		}
 		w.addressables.Stop(w.kinds.Changed(crd, e.Cause.What == telemetry.Deleted))
-		w.enqueueIndexed(e, byTargetKind, kinds.GroupKindOf(crd).String())
+		w.enqueueIndexed(e, byTargetKind, restmapping.GroupKindOf(crd).String())
 	})
 }
 

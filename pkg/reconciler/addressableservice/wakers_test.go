@@ -31,9 +31,9 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // newWakers are wakers over these objects, with the directory of the tests.
@@ -54,7 +54,7 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wokenBy, *fakedyn
 		{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList",
 		{Group: "example.com", Version: "v1", Resource: "geese"}: "GooseList",
 	})
-	finder, err := kinds.NewFinder(ctx, cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), nil, func(sets.Set[schema.GroupVersion]) {})
+	finder, err := restmapping.NewFinder(ctx, cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), nil, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func newWakers(t *testing.T, objs ...*v1.AddressableService) (*wokenBy, *fakedyn
 		Reconciler: &Reconciler{
 			kinds:        finder,
 			tracker:      impl.Tracker,
-			addressables: duckinformer.New(t.Context(), client, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {}),
+			addressables: ducks.New(t.Context(), client, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {}),
 		},
 	}}, client
 }

@@ -20,10 +20,10 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/transitions"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/transitions"
 )
 
 // Reasons of Normal events. Warning events have the reason of their condition.
@@ -59,13 +59,13 @@ type Reconciler struct {
 	namespaces          corev1listers.NamespaceLister
 	webhooks            admissionlisters.MutatingWebhookConfigurationLister
 
-	kinds *kinds.Finder
+	kinds *restmapping.Finder
 
 	// subjects are the informers of the objects of each shape.
-	subjects map[binding.Shape]*duckinformer.Factory
+	subjects map[binding.Shape]*ducks.Factory
 
 	memory   *memory
-	failures *problem.Failures
+	failures *failures.Failures
 }
 
 var (
@@ -102,7 +102,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) re
 
 	changes.Record(ctx)
 	// An event will enqueue the binding. Nil would remove the finalizer.
-	return r.failures.Outcome(ab, append(problems, &problem.Problem{Recheck: problem.LastRecheck})...)
+	return r.failures.Outcome(ab, append(problems, &failures.Problem{Recheck: failures.LastRecheck})...)
 }
 
 // reconcileAddress marks AddressResolved. The address is that of an AddressableService of any class, whether or not its alias is

@@ -30,12 +30,12 @@ import (
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/freshness"
-	"github.com/mallard-dev/mallard/pkg/informers"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/informers"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // NewController connects the reconciler to its informers. sharedmain calls it once, before any informer runs. The number of workers is
@@ -56,27 +56,27 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		namespaces:          namespaces.Lister(),
 		webhooks:            webhooks.Lister(),
 		memory:              newMemory(clock.RealClock{}),
-		failures:            problem.NewFailures(),
+		failures:            failures.NewFailures(),
 	}
 
-	writes := freshness.NewWrites(nil)
-	recording := freshness.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
+	writes := expectations.NewWrites(nil)
+	recording := expectations.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
 	impl := addressbindingreconciler.NewImpl(recording, r, func(*controller.Impl) controller.Options {
 		return controller.Options{FinalizerName: samples.AddressBindingFinalizerName}
 	})
-	impl.Reconciler = freshness.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), bindings.Informer().GetIndexer(), writes)
+	impl.Reconciler = expectations.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), bindings.Informer().GetIndexer(), writes)
 
 	h := &handlers{wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), bindings: bindings.Informer(), choices: lru.New(maxChoices)}
-	finder, err := kinds.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), h.served)
+	finder, err := restmapping.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), h.served)
 	if err != nil {
 		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
 	}
 	r.kinds, h.kinds = finder, finder
-	r.subjects = make(map[binding.Shape]*duckinformer.Factory)
+	r.subjects = make(map[binding.Shape]*ducks.Factory)
 	keep := sets.New(samples.BoundVariablesAnnotationKey)
 	for _, shape := range binding.Shapes {
 		// Not the informers that injection generates: docs/adr/0005-own-duck-informers.md.
-		r.subjects[shape] = duckinformer.New(ctx, r.dynamic, shape.New(), keep, h.subjects(), h.readable)
+		r.subjects[shape] = ducks.New(ctx, r.dynamic, shape.New(), keep, h.subjects(), h.readable)
 	}
 	h.stop = func(match func(schema.GroupVersionResource) bool) {
 		for _, factory := range r.subjects {
@@ -87,7 +87,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		informers.Setup(bindings.Informer(), nil, informers.DropManagedFields, h.addressBindings()),
 		informers.Setup(addressableServices.Informer(), nil, nil, h.addressableServices()),
 		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, h.namespaces()),
-		informers.Setup(crds.Informer(), nil, kinds.Trim(), h.crds()),
+		informers.Setup(crds.Informer(), nil, restmapping.Trim(), h.crds()),
 		informers.Setup(webhooks.Informer(), nil, informers.DropManagedFields, h.webhooks()),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)

@@ -24,8 +24,8 @@ import (
 	"knative.dev/pkg/controller"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/freshness"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // TestReconcile_RefusalWordedDifferently_NoHotLoop reconciles as often as status updates enqueue a binding.
@@ -86,7 +86,7 @@ func TestReconcile_ManySubjectsRefused_OthersAreBound(t *testing.T) {
 			t.Errorf("second %d: %d subjects were tried", second, n)
 		}
 		requeue, after := controller.IsRequeueKey(err)
-		if !requeue || after < problem.FirstRecheck/2 || after > problem.LastRecheck {
+		if !requeue || after < failures.FirstRecheck/2 || after > failures.LastRecheck {
 			t.Fatalf("the result is %v", err)
 		}
 		w.clock.Step(time.Second)
@@ -144,7 +144,7 @@ func TestReconcile_ChangedConcurrently_IsRetried(t *testing.T) {
 		t.Errorf("after some retries SubjectsBound is %s with %q", c.Status, c.GetReason())
 	}
 	failing = false
-	w.clock.Step(problem.LastRecheck)
+	w.clock.Step(failures.LastRecheck)
 	_ = w.reconcile(t, "a")
 	w.check(t, "a", "", "")
 }
@@ -191,13 +191,13 @@ func TestReconcile_CacheBehindOwnPatch_NothingIsDecided(t *testing.T) {
 	w.inner.memory.record(newer)
 	ab := w.binding(t, "a")
 	err := w.reconcile(t, "a")
-	if requeue, after := controller.IsRequeueKey(err); !requeue || after != freshness.Patience {
+	if requeue, after := controller.IsRequeueKey(err); !requeue || after != expectations.Patience {
 		t.Errorf("the result is %v", err)
 	}
 	if got := w.binding(t, "a"); got.Status.Subjects.Bound != 1 || len(w.patches()) > 0 || !ab.Status.GetCondition(v1.AddressBindingConditionReady).IsTrue() {
 		t.Errorf("the status is %+v", got.Status)
 	}
-	w.clock.Step(freshness.Patience)
+	w.clock.Step(expectations.Patience)
 	w.settle(t, "a")
 }
 
@@ -221,7 +221,7 @@ func TestMemory_NothingOfSubjectsIsKept(t *testing.T) {
 		m.record(subject)
 		m.made(strconv.Itoa(i), nil)
 	}
-	clock.Step(2*problem.LastRecheck + time.Second)
+	clock.Step(2*failures.LastRecheck + time.Second)
 	m.record(deployment("d"))
 	m.made("d", nil)
 	if m.written.Len() != 1 || m.attempts.Len() != 1 {
@@ -238,7 +238,7 @@ func TestAttempts_ProblemKeepsItsMessage(t *testing.T) {
 	}{
 		{"A", "0", 1 * time.Second}, {"A", "0", 2 * time.Second}, {"B", "2", 4 * time.Second}, {"B", "2", 8 * time.Second},
 	} {
-		p := problem.Newf(test.reason, "%d", i)
+		p := failures.Newf(test.reason, "%d", i)
 		m.made("k", p)
 		last := m.last("k")
 		if wait := m.wait(last); p.Message != test.want || last.problem.Message != test.want || wait != test.wait || p.Recheck != wait {
@@ -251,15 +251,15 @@ func TestAttempts_ProblemKeepsItsMessage(t *testing.T) {
 }
 
 func TestWorst_FirstReasonAndNumberOfOthers(t *testing.T) {
-	forbidden, failed := problem.Newf(v1.ReasonSubjectForbidden, "x"), problem.Newf(v1.ReasonBindFailed, "y")
-	waiting, quiet := &problem.Problem{Reason: v1.ReasonBindFailed}, &problem.Problem{Recheck: 1}
+	forbidden, failed := failures.Newf(v1.ReasonSubjectForbidden, "x"), failures.Newf(v1.ReasonBindFailed, "y")
+	waiting, quiet := &failures.Problem{Reason: v1.ReasonBindFailed}, &failures.Problem{Recheck: 1}
 	for _, test := range []struct {
-		problems []*problem.Problem
+		problems []*failures.Problem
 		want     string
 	}{
-		{[]*problem.Problem{nil, quiet}, ""},
-		{[]*problem.Problem{failed, forbidden}, "x"},
-		{[]*problem.Problem{waiting, failed, waiting}, "y; and 2 more"},
+		{[]*failures.Problem{nil, quiet}, ""},
+		{[]*failures.Problem{failed, forbidden}, "x"},
+		{[]*failures.Problem{waiting, failed, waiting}, "y; and 2 more"},
 	} {
 		got := ""
 		if p := worst(test.problems); p != nil {

@@ -26,9 +26,9 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/pkg/informers"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/informers"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // handlers enqueue the bindings that an event affects, which they find in the cache of bindings. So nothing has to be tracked: a
@@ -36,7 +36,7 @@ import (
 type handlers struct {
 	wakes    *telemetry.Wakes
 	bindings cache.SharedIndexInformer
-	kinds    *kinds.Finder
+	kinds    *restmapping.Finder
 	// stop ends the informers of resources that are no longer served.
 	stop func(func(schema.GroupVersionResource) bool)
 	// choices are the results of binding.ChosenBy for bindings in the cache, which an event of any subject asks. To parse a selector

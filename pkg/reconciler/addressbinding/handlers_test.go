@@ -29,8 +29,8 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // enqueuing is wakers with the controller whose queue they fill.
@@ -54,7 +54,7 @@ func newHandlers(t *testing.T, objs ...*v1.AddressBinding) *enqueuing {
 	}
 	discovery := &fakediscovery.FakeDiscovery{Fake: &fakekube.NewSimpleClientset().Fake}
 	discovery.Resources = builtIn
-	finder, err := kinds.NewFinder(ctx, cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), discovery, func(sets.Set[schema.GroupVersion]) {})
+	finder, err := restmapping.NewFinder(ctx, cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}), discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}

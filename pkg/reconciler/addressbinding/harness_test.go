@@ -46,9 +46,9 @@ import (
 	fakesamples "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/fake"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
 var errInduced = errors.New("induced")
@@ -149,7 +149,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
 	w.dynamic.PrependReactor("patch", "*", patchedAnew(w.dynamic.Tracker()))
-	finder, err := kinds.NewFinder(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
+	finder, err := restmapping.NewFinder(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +160,12 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		webhooks:            admissionlisters.NewMutatingWebhookConfigurationLister(w.webhooks),
 		kinds:               finder,
-		subjects:            make(map[binding.Shape]*duckinformer.Factory),
+		subjects:            make(map[binding.Shape]*ducks.Factory),
 		memory:              newMemory(w.clock),
-		failures:            problem.NewFailuresWithClock(w.clock),
+		failures:            failures.NewFailuresWithClock(w.clock),
 	}
 	for _, shape := range binding.Shapes {
-		w.inner.subjects[shape] = duckinformer.New(ctx, w.dynamic, shape.New(), sets.New(samples.BoundVariablesAnnotationKey), cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {})
+		w.inner.subjects[shape] = ducks.New(ctx, w.dynamic, shape.New(), sets.New(samples.BoundVariablesAnnotationKey), cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {})
 	}
 	generated := addressbindingreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, w.inner.bindings, w.recorder, w.inner,
 		controller.Options{FinalizerName: samples.AddressBindingFinalizerName})
@@ -227,15 +227,15 @@ func (w *world) sync(t testing.TB) {
 // synced reports whether the cache of a kind has what the server has, or cannot have it.
 func (w *world) synced(gvk schema.GroupVersionKind) (bool, error) {
 	served, err := w.inner.kinds.Find(gvk)
-	if errors.Is(err, kinds.ErrNotKnown) || err != nil {
-		return !errors.Is(err, kinds.ErrNotKnown), nil
+	if errors.Is(err, restmapping.ErrNotKnown) || err != nil {
+		return !errors.Is(err, restmapping.ErrNotKnown), nil
 	}
 	if _, listable := subjectLists[served.Resource]; !listable {
 		return true, nil
 	}
 	lister, err := w.inner.subjects[binding.ShapeOf(gvk.GroupKind(), served.Labels)].Lister(served.Resource)
 	if err != nil {
-		return !errors.Is(err, duckinformer.ErrNotSynced), nil
+		return !errors.Is(err, ducks.ErrNotSynced), nil
 	}
 	live, err := w.dynamic.Tracker().List(served.Resource, gvk, ns)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/clock"
 
-	"github.com/mallard-dev/mallard/pkg/freshness"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // memory is what the process knows of its patches of subjects. It may be used by several goroutines.
@@ -33,7 +33,7 @@ type attempt struct {
 	// the API server refuse it.
 	delay time.Duration
 	// problem is nil if the patch succeeded.
-	problem *problem.Problem
+	problem *failures.Problem
 }
 
 func newMemory(clock clock.Clock) *memory {
@@ -42,7 +42,7 @@ func newMemory(clock clock.Clock) *memory {
 
 // record notes the result of a patch.
 func (m *memory) record(patched metav1.Object) {
-	m.written.Set(patched.GetUID(), patched.GetResourceVersion(), freshness.Patience)
+	m.written.Set(patched.GetUID(), patched.GetResourceVersion(), expectations.Patience)
 }
 
 // behind reports whether a cached object is older than our last patch of it. A reconciliation would patch it again, or believe that it
@@ -68,15 +68,15 @@ func (m *memory) wait(last attempt) time.Duration { return last.delay - m.clock.
 
 // made records an attempt, and sets when to repeat it if it failed. A problem with the reason of the one before gets its message,
 // which must not vary between retries.
-func (m *memory) made(patch string, p *problem.Problem) {
+func (m *memory) made(patch string, p *failures.Problem) {
 	before := m.last(patch)
-	now := attempt{at: m.clock.Now(), delay: min(max(2*before.delay, problem.FirstRecheck), problem.LastRecheck)}
+	now := attempt{at: m.clock.Now(), delay: min(max(2*before.delay, failures.FirstRecheck), failures.LastRecheck)}
 	if p != nil {
 		if before.problem != nil && before.problem.Reason == p.Reason {
 			p.Message = before.problem.Message
 		}
 		p.Recheck = now.delay
-		now.problem = problem.Newf(p.Reason, "%s", p.Message)
+		now.problem = failures.Newf(p.Reason, "%s", p.Message)
 	}
-	m.attempts.Set(patch, now, 2*problem.LastRecheck)
+	m.attempts.Set(patch, now, 2*failures.LastRecheck)
 }

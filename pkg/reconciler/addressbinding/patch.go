@@ -24,8 +24,8 @@ import (
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // failuresAtOnce is how many patches of a reconciliation may fail before the others wait for the next one: hundreds of subjects that are
@@ -52,12 +52,12 @@ type subject struct {
 	patch string
 	last  attempt
 	// problem is why it could not be changed.
-	problem *problem.Problem
+	problem *failures.Problem
 }
 
 // adjust patches the objects of a kind that differ from what the bindings of the namespace want. It returns those that exist
 // afterwards, and what prevented patches.
-func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, objects []kmeta.Accessor) ([]*subject, []*problem.Problem) {
+func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, objects []kmeta.Accessor) ([]*subject, []*failures.Problem) {
 	bindings := binding.Of(k.GroupKind, r.all(ab))
 	var namespace map[string]string
 	if found, err := r.namespaces.Get(ab.Namespace); err == nil {
@@ -68,7 +68,7 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 		s := &subject{Accessor: object, title: k.Kind + " " + object.GetName()}
 		subjects = append(subjects, s)
 		switch object := object.(type) {
-		case *duckinformer.Malformed:
+		case *ducks.Malformed:
 			s.malformed = object.Err
 		case binding.Object:
 			s.object = object
@@ -88,14 +88,14 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 
 // patchAll patches subjects whose turn it is, and returns the problems of those that were not patched.
 func (r *Reconciler) patchAll(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, changed []*subject,
-) (problems []*problem.Problem) {
+) (problems []*failures.Problem) {
 	// Those that were not tried before come first.
 	slices.SortStableFunc(changed, func(a, b *subject) int { return cmp.Compare(a.last.delay, b.last.delay) })
 	failed := 0
 	for _, s := range changed {
 		wait := r.memory.wait(s.last)
 		if failed >= failuresAtOnce {
-			wait = max(wait, problem.FirstRecheck)
+			wait = max(wait, failures.FirstRecheck)
 		}
 		if wait > 0 {
 			s.problem = postponed(ab, s, wait)
@@ -132,9 +132,9 @@ func failure(ab *v1.AddressBinding) string {
 }
 
 // postponed returns the problem of a subject that has to wait, because the patch was made a moment ago or others fail.
-func postponed(ab *v1.AddressBinding, s *subject, wait time.Duration) *problem.Problem {
+func postponed(ab *v1.AddressBinding, s *subject, wait time.Duration) *failures.Problem {
 	// Those that were not tried before have no message of their own.
-	p := &problem.Problem{Reason: failure(ab)}
+	p := &failures.Problem{Reason: failure(ab)}
 	if s.last.problem != nil {
 		p = new(*s.last.problem)
 	} else if s.last.delay > 0 {
@@ -145,20 +145,20 @@ func postponed(ab *v1.AddressBinding, s *subject, wait time.Duration) *problem.P
 }
 
 // contested returns the problem of a subject that does not stay as a patch left it, or is not as the cache has it.
-func contested(ab *v1.AddressBinding, s *subject) *problem.Problem {
+func contested(ab *v1.AddressBinding, s *subject) *failures.Problem {
 	if s.last.delay < tellAfter {
-		return problem.Newf(v1.ReasonBinding, "%s was changed concurrently; retrying", s.title)
+		return failures.Newf(v1.ReasonBinding, "%s was changed concurrently; retrying", s.title)
 	}
-	return problem.Newf(failure(ab), "%s: the variable was reverted right after it was set; another controller may own this object. "+
+	return failures.Newf(failure(ab), "%s: the variable was reverted right after it was set; another controller may own this object. "+
 		"Retrying with back-off", s.title)
 }
 
 // patch patches a subject and remembers the attempt.
-func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, s *subject) *problem.Problem {
+func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, s *subject) *failures.Problem {
 	p := r.send(ctx, ab, k, s)
 	if p == nil && s.object != nil {
 		if s.result = bindings.Apply(s.object, s.included, ab.Name); len(s.result.Changes) > 0 {
-			p = problem.Newf(failure(ab), "%s: the API server accepted the patch but did not store the variable: "+
+			p = failures.Newf(failure(ab), "%s: the API server accepted the patch but did not store the variable: "+
 				"an admission webhook removed it, or the CRD's schema prunes it", s.title)
 		}
 	}
@@ -167,10 +167,10 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, b
 }
 
 // send leaves the object in s as the API server stored it, or nil if it is gone.
-func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
+func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s *subject) *failures.Problem {
 	patch, err := s.result.Patch().MarshalJSON()
 	if err != nil {
-		return problem.Failed(failure(ab), fmt.Errorf("encoding the patch of %s: %w", s.title, err))
+		return failures.Failed(failure(ab), fmt.Errorf("encoding the patch of %s: %w", s.title, err))
 	}
 	answer, err := r.dynamic.Resource(k.Resource).Namespace(s.GetNamespace()).Patch(ctx, s.GetName(),
 		types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: binding.FieldManager})
@@ -184,15 +184,15 @@ func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s 
 		return contested(ab, s)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource "):
 		// Admission refuses single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
-		return problem.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", s.title, err)
+		return failures.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", s.title, err)
 	case hasStatus:
-		return problem.Newf(failure(ab), "patching %s: %v", s.title, err)
+		return failures.Newf(failure(ab), "patching %s: %v", s.title, err)
 	default:
-		return problem.Failed(failure(ab), fmt.Errorf("patching %s: %w", s.title, err))
+		return failures.Failed(failure(ab), fmt.Errorf("patching %s: %w", s.title, err))
 	}
 	patched := binding.ShapeOf(k.GroupKind, k.Labels).New()
 	if err := duck.FromUnstructured(answer, patched); err != nil {
-		return problem.Newf(failure(ab), "reading %s after it was patched: %v", s.title, err)
+		return failures.Newf(failure(ab), "reading %s after it was patched: %v", s.title, err)
 	}
 	s.object = patched
 	r.memory.record(patched)

@@ -14,7 +14,7 @@ import (
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // precedence is the order in which reasons of SubjectsBound are reported: the condition has the first one that applies.
@@ -24,7 +24,7 @@ var precedence = []string{
 }
 
 // report counts the subjects and marks SubjectsBound. more are the problems with objects of other kinds.
-func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*problem.Problem) {
+func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*failures.Problem) {
 	all := slices.Clone(more)
 	s := &ab.Status
 	s.Subjects = &v1.SubjectCount{}
@@ -59,9 +59,9 @@ func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*problem.
 }
 
 // unbound returns why a subject does not have the address, nil if it does or if there is none.
-func unbound(ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
+func unbound(ab *v1.AddressBinding, k kind, s *subject) *failures.Problem {
 	if s.object == nil {
-		return problem.Newf(v1.ReasonSubjectNotPodSpecable, "%s: %v", s.title, s.malformed)
+		return failures.Newf(v1.ReasonSubjectNotPodSpecable, "%s: %v", s.title, s.malformed)
 	}
 	environments := binding.Environments(s.object)
 	hasAddress := !slices.ContainsFunc(environments, func(e binding.Environment) bool { return !e.Has(ab.Spec.Variable, ab.Status.Value) })
@@ -69,32 +69,32 @@ func unbound(ab *v1.AddressBinding, k kind, s *subject) *problem.Problem {
 	case s.problem != nil:
 		return s.problem
 	case len(environments) == 0:
-		return problem.Newf(v1.ReasonSubjectNotPodSpecable, "%s has no containers at spec.template", s.title)
+		return failures.Newf(v1.ReasonSubjectNotPodSpecable, "%s has no containers at spec.template", s.title)
 	case ab.Status.Value == "":
 		return nil
 	case s.excluded:
-		return problem.Newf(v1.ReasonExcluded, "%s: it or its namespace has the label %s=true", s.title, duck.BindingExcludeLabel)
+		return failures.Newf(v1.ReasonExcluded, "%s: it or its namespace has the label %s=true", s.title, duck.BindingExcludeLabel)
 	case !s.included:
-		return problem.Newf(v1.ReasonNotIncluded, "%s: neither it nor its namespace has the label %s=true", s.title, duck.BindingIncludeLabel)
+		return failures.Newf(v1.ReasonNotIncluded, "%s: neither it nor its namespace has the label %s=true", s.title, duck.BindingIncludeLabel)
 	case binding.Controlled(s.object) && !hasAddress:
-		return problem.Newf(v1.ReasonControlled, "%s is controlled by another object, which would revert the change; bind that object", s.title)
+		return failures.Newf(v1.ReasonControlled, "%s is controlled by another object, which would revert the change; bind that object", s.title)
 	case s.result.Taken != "":
-		return problem.Newf(v1.ReasonVariableTaken, "%s: %s", s.title, s.result.Taken)
+		return failures.Newf(v1.ReasonVariableTaken, "%s: %s", s.title, s.result.Taken)
 	case hasAddress:
 		return nil
 	case binding.Immutable(k.GroupKind):
-		return problem.Newf(v1.ReasonSubjectImmutable,
+		return failures.Newf(v1.ReasonSubjectImmutable,
 			"%s was created before the address was available, and its Pod template is immutable; delete and recreate it", s.title)
 	default:
-		return problem.Newf(v1.ReasonBinding, "%s has not been patched yet", s.title)
+		return failures.Newf(v1.ReasonBinding, "%s has not been patched yet", s.title)
 	}
 }
 
 // worst returns the problem that a condition reports, with the number of others that have its reason; nil if there is none.
-func worst(problems []*problem.Problem) *problem.Problem {
-	var found *problem.Problem
+func worst(problems []*failures.Problem) *failures.Problem {
+	var found *failures.Problem
 	others := 0
-	rank := func(p *problem.Problem) int { return slices.Index(precedence, p.Reason) }
+	rank := func(p *failures.Problem) int { return slices.Index(precedence, p.Reason) }
 	for _, p := range problems {
 		switch {
 		case p == nil || rank(p) < 0:

@@ -21,20 +21,20 @@ import (
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/pkg/duckinformer"
-	"github.com/mallard-dev/mallard/pkg/freshness"
-	"github.com/mallard-dev/mallard/pkg/kinds"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
 // kind is a kind of subjects that the cluster serves.
 type kind struct {
-	kinds.Served
+	restmapping.Served
 	schema.GroupKind
 }
 
 // reconcileSubjects gives the subjects the address and marks SubjectsBound.
-func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*problem.Problem {
+func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*failures.Problem {
 	k, objects, p := r.read(ab, subjectKind(ab), false)
 	if p == nil && recordKind(ab, k) {
 		// If the patches came first and this process ended before the status was stored, nobody would know where to remove the
@@ -61,8 +61,8 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 
 // leave removes what is no longer wanted from the objects of the recorded kinds that are not the subject's, or of all if the binding is
 // being deleted. It forgets the kinds where nothing is left, and those that the cluster does not serve anymore.
-func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*problem.Problem {
-	var problems []*problem.Problem
+func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*failures.Problem {
+	var problems []*failures.Problem
 	ab.Status.Kinds = slices.DeleteFunc(slices.Clone(ab.Status.Kinds), func(entry v1.SubjectKind) bool {
 		gvk := schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind)
 		if gvk.GroupKind() == subjectKind(ab).GroupKind() && ab.DeletionTimestamp == nil {
@@ -76,7 +76,7 @@ func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*proble
 }
 
 // unbind returns what prevents that the variables which only this binding wanted are removed from the objects of a kind.
-func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) []*problem.Problem {
+func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) []*failures.Problem {
 	k, objects, p := r.read(ab, gvk, true)
 	if p == nil {
 		_, failed := r.adjust(ctx, ab, k, objects)
@@ -88,7 +88,7 @@ func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk sche
 	case v1.ReasonSubjectUnavailable:
 		p.Reason = v1.ReasonUnbindFailed
 	}
-	return []*problem.Problem{p}
+	return []*failures.Problem{p}
 }
 
 // recordKind adds a kind, which was listed, to the status, and reports whether it was missing.
@@ -106,10 +106,10 @@ func recordKind(ab *v1.AddressBinding, k kind) bool {
 // left out. If anyVersion, a version that is not served is replaced by one that is: all versions have the same objects. It never blocks:
 // when the answer changes, an event enqueues the binding. A problem without a reason ends by itself within a moment, as while a cache
 // is filled, and is not reported.
-func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, anyVersion bool) (kind, []kmeta.Accessor, *problem.Problem) {
+func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, anyVersion bool) (kind, []kmeta.Accessor, *failures.Problem) {
 	if _, err := r.namespaces.Get(ab.Namespace); err != nil {
 		// The cache does not have it yet, so nobody knows whether it opts in. Its event enqueues the binding.
-		return kind{}, nil, &problem.Problem{}
+		return kind{}, nil, &failures.Problem{}
 	}
 	k, p := r.find(gvk, anyVersion)
 	if p != nil {
@@ -119,18 +119,18 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 	lister, err := r.subjects[shape].Lister(k.Resource)
 	resource := k.Resource.GroupResource()
 	switch {
-	case errors.Is(err, duckinformer.ErrNotSynced):
-		return k, nil, &problem.Problem{}
+	case errors.Is(err, ducks.ErrNotSynced):
+		return k, nil, &failures.Problem{}
 	case apierrors.IsForbidden(err):
-		return k, nil, problem.Newf(v1.ReasonSubjectForbidden,
+		return k, nil, failures.Newf(v1.ReasonSubjectForbidden,
 			"the operator is not allowed to list %s; grant list, watch and patch in a ClusterRole labelled %s=true", resource, shape.RoleLabelKey())
 	case err != nil:
 		// The message must not vary between retries.
-		return k, nil, problem.Newf(v1.ReasonSubjectUnavailable, "listing %s fails: %s", resource, steady(err))
+		return k, nil, failures.Newf(v1.ReasonSubjectUnavailable, "listing %s fails: %s", resource, steady(err))
 	}
 	listed, err := lister.ByNamespace(ab.Namespace).List(labels.Everything())
 	if err != nil {
-		return k, nil, problem.Failed(v1.ReasonSubjectUnavailable, fmt.Errorf("listing %s: %w", resource, err))
+		return k, nil, failures.Failed(v1.ReasonSubjectUnavailable, fmt.Errorf("listing %s: %w", resource, err))
 	}
 	var objects []kmeta.Accessor
 	for _, obj := range listed {
@@ -139,7 +139,7 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 			continue
 		}
 		if r.memory.behind(object) {
-			return k, nil, &problem.Problem{Recheck: freshness.Patience}
+			return k, nil, &failures.Problem{Recheck: expectations.Patience}
 		}
 		objects = append(objects, object)
 	}
@@ -148,23 +148,23 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 }
 
 // find returns the resource that serves a kind.
-func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (kind, *problem.Problem) {
+func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (kind, *failures.Problem) {
 	served, err := r.kinds.Find(gvk)
-	notServed, isNotServed := errors.AsType[*kinds.NotServedError](err)
+	notServed, isNotServed := errors.AsType[*restmapping.NotServedError](err)
 	if isNotServed && anyVersion && len(notServed.Versions) > 0 {
 		return r.find(gvk.GroupKind().WithVersion(notServed.Versions[0]), false)
 	}
 	switch {
 	case isNotServed:
-		return kind{}, problem.Newf(v1.ReasonSubjectKindNotFound, "%v", notServed)
-	case errors.Is(err, kinds.ErrNotKnown):
-		return kind{}, &problem.Problem{}
+		return kind{}, failures.Newf(v1.ReasonSubjectKindNotFound, "%v", notServed)
+	case errors.Is(err, restmapping.ErrNotKnown):
+		return kind{}, &failures.Problem{}
 	case err != nil:
-		return kind{}, problem.Newf(v1.ReasonSubjectUnavailable, "discovering kind %s fails: %s", gvk.Kind, steady(err))
+		return kind{}, failures.Newf(v1.ReasonSubjectUnavailable, "discovering kind %s fails: %s", gvk.Kind, steady(err))
 	case !served.Namespaced:
-		return kind{}, problem.Newf(v1.ReasonSubjectKindNotBindable, "%s is cluster-scoped; a subject must be of a namespaced kind", gvk.GroupKind())
+		return kind{}, failures.Newf(v1.ReasonSubjectKindNotBindable, "%s is cluster-scoped; a subject must be of a namespaced kind", gvk.GroupKind())
 	case !binding.Bindable(gvk.GroupKind(), served.BuiltIn):
-		return kind{}, problem.Newf(v1.ReasonSubjectKindNotBindable,
+		return kind{}, failures.Newf(v1.ReasonSubjectKindNotBindable,
 			"%s cannot be a subject: it has no Pod template, or is made by objects of another kind; bind those", gvk.GroupKind())
 	}
 	return kind{Served: served, GroupKind: gvk.GroupKind()}, nil

@@ -15,11 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // act does what is to be done next. What it did is in p.pods afterwards.
-func (p *pass) act(ctx context.Context) *problem.Problem {
+func (p *pass) act(ctx context.Context) *failures.Problem {
 	next := p.decide()
 	if len(next.remove)+next.create > 0 && !p.children.WasRead(p.sd) {
 		// The process that led before may have deleted and made others, of which our cache need not know yet.
@@ -29,7 +29,7 @@ func (p *pass) act(ctx context.Context) *problem.Problem {
 		next = p.decide()
 	}
 	p.again = next.again
-	left, stay := 0, (*problem.Problem)(nil)
+	left, stay := 0, (*failures.Problem)(nil)
 	for _, victim := range next.remove {
 		if stay != nil && victim.class == finished {
 			left++
@@ -38,7 +38,7 @@ func (p *pass) act(ctx context.Context) *problem.Problem {
 		removed, failed := p.remove(ctx, victim)
 		switch {
 		case removed:
-		case victim.class == finished && problem.StatusCode(failed.Err) != 0:
+		case victim.class == finished && failures.StatusCode(failed.Err) != 0:
 			// It no longer runs, and its name is not needed.
 			left, stay = left+1, failed
 			p.memory.refuse(victim)
@@ -68,7 +68,7 @@ func (p *pass) decide() plan {
 
 // remove deletes a Pod in the state that was observed: a Pod that has become ready since might be needed. A Pod that no longer
 // exists needs no deletion. removed is false if the request failed; a conflict means that the plan is outdated.
-func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *problem.Problem) {
+func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *failures.Problem) {
 	err := p.kube.CoreV1().Pods(p.sd.Namespace).Delete(ctx, victim.name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &victim.uid, ResourceVersion: &victim.version},
 	})
@@ -86,15 +86,15 @@ func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *pr
 
 // failed is the problem of a request. Unless the API server refused it, nobody knows whether it was carried out, so the next
 // reconciliation reads the Pods from the API server.
-func (p *pass) failed(reason string, err error) *problem.Problem {
+func (p *pass) failed(reason string, err error) *failures.Problem {
 	if !refused(err) {
 		p.children.Doubt(p.sd)
 	}
-	return problem.Failed(reason, err)
+	return failures.Failed(reason, err)
 }
 
 // refused says whether an error is the API server's word that nothing was done.
 func refused(err error) bool {
-	code := problem.StatusCode(err)
+	code := failures.StatusCode(err)
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusRequestTimeout
 }

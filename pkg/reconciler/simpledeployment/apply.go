@@ -15,7 +15,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 const (
@@ -34,7 +34,7 @@ const mostTaken = 50
 
 // create creates a Pod with the first name that is free. made is false if the object has a Pod that the cache does not have
 // yet: then the plan is outdated.
-func (p *pass) create(ctx context.Context) (made bool, failed *problem.Problem) {
+func (p *pass) create(ctx context.Context) (made bool, failed *failures.Problem) {
 	var err error
 	for range mostTaken {
 		slot := freeSlot(p.pods, p.memory.taken)
@@ -53,7 +53,7 @@ func (p *pass) create(ctx context.Context) (made bool, failed *problem.Problem) 
 		switch {
 		case apierrors.IsNotFound(unread):
 			// It was deleted in between, or the conflict is about something else, such as the quota.
-			return false, problem.Failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating Pod %s: %w", *wanted.Name, err))
+			return false, failures.Failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating Pod %s: %w", *wanted.Name, err))
 		case unread != nil:
 			return false, p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("reading Pod %s: %w", *wanted.Name, unread))
 		case owns(p.sd, live):
@@ -63,5 +63,5 @@ func (p *pass) create(ctx context.Context) (made bool, failed *problem.Problem) 
 		}
 		p.memory.taken[slot] = true
 	}
-	return false, problem.Failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating a Pod: %w", err))
+	return false, failures.Failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating a Pod: %w", err))
 }

@@ -24,10 +24,10 @@ import (
 	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	simpledeploymentinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
-	"github.com/mallard-dev/mallard/pkg/freshness"
-	"github.com/mallard-dev/mallard/pkg/informers"
-	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/telemetry"
+	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/informers"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // NewController wires the reconciler to its informers. sharedmain calls it once, before any informer runs, with PodSelector among
@@ -45,14 +45,14 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		clock:    clock.RealClock{},
 		pods:     indexer,
 		children: children,
-		failures: problem.NewFailures(),
+		failures: failures.NewFailures(),
 	}
 
-	recording := freshness.WithRecordedWrites(ctx, children, client.Key{}, versioned.NewForConfig)
+	recording := expectations.WithRecordedWrites(ctx, children, client.Key{}, versioned.NewForConfig)
 	impl := simpledeploymentreconciler.NewImpl(recording, r, func(*controller.Impl) controller.Options {
 		return controller.Options{PromoteFunc: func(reconciler.Bucket) { children.Promoted() }}
 	})
-	impl.Reconciler = freshness.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), simpleDeployments.Informer().GetIndexer(), children)
+	impl.Reconciler = expectations.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), simpleDeployments.Informer().GetIndexer(), children)
 	wakes := telemetry.Instrument(ctx, impl, "SimpleDeployment")
 
 	if err := errors.Join(

@@ -18,13 +18,13 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/freshness"
-	"github.com/mallard-dev/mallard/pkg/informers"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/informers"
 )
 
 // observe finds the object's Pods, in the cache unless that is in doubt.
-func (p *pass) observe(ctx context.Context) *problem.Problem {
+func (p *pass) observe(ctx context.Context) *failures.Problem {
 	for _, pod := range podsOf(p.Reconciler.pods, p.sd) {
 		p.pods = append(p.pods, p.podOf(pod))
 	}
@@ -35,7 +35,7 @@ func (p *pass) observe(ctx context.Context) *problem.Problem {
 }
 
 // read finds the object's Pods on the API server.
-func (p *pass) read(ctx context.Context) *problem.Problem {
+func (p *pass) read(ctx context.Context) *failures.Problem {
 	list, err := p.kube.CoreV1().Pods(p.sd.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selectorOf(p.sd)})
 	if err != nil {
 		return p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("listing the Pods: %w", err))
@@ -66,8 +66,8 @@ func podsOf(indexer cache.Indexer, owner metav1.Object) []*corev1.Pod {
 }
 
 // newChildren returns a memory of what is written of objects and their Pods, which looks into the cache of Pods.
-func newChildren(indexer cache.Indexer) *freshness.Writes {
-	return freshness.NewWrites(func(owner metav1.Object) []metav1.Object {
+func newChildren(indexer cache.Indexer) *expectations.Writes {
+	return expectations.NewWrites(func(owner metav1.Object) []metav1.Object {
 		var objects []metav1.Object
 		for _, pod := range podsOf(indexer, owner) {
 			objects = append(objects, pod)

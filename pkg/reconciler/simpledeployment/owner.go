@@ -14,7 +14,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/informers"
+	"github.com/mallard-dev/mallard/runtime/informers"
 )
 
 // PodSelector is the label selector of the Pods that the controller watches. Its binary puts it into the context of

@@ -9,8 +9,8 @@ import (
 	"fmt"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/transitions"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/transitions"
 )
 
 // EventRecovered is the reason of the Normal event that tells of the end of trouble. Warnings carry the reason of the condition
@@ -26,7 +26,7 @@ var reported = []transitions.Reported{{
 }}
 
 // report writes to the status how far the object is.
-func (p *pass) report(stuck *problem.Problem) {
+func (p *pass) report(stuck *failures.Problem) {
 	c, s := count(p.pods), &p.sd.Status
 	s.Replicas, s.UpdatedReplicas, s.ReadyReplicas = int32(c.active), int32(c.current), int32(c.ready) //nolint:gosec // Pods of one object
 	s.Selector = selectorOf(p.sd)

@@ -17,9 +17,9 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
-	"github.com/mallard-dev/mallard/pkg/freshness"
-	"github.com/mallard-dev/mallard/pkg/problem"
-	"github.com/mallard-dev/mallard/pkg/transitions"
+	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/transitions"
 )
 
 // Reconciler implements the generated reconciler's Interface. Its fields are set by NewController and not changed
@@ -32,8 +32,8 @@ type Reconciler struct {
 	pods cache.Indexer
 
 	// children knows which of our writes that cache has.
-	children *freshness.Writes
-	failures *problem.Failures
+	children *expectations.Writes
+	failures *failures.Failures
 	memories memories
 }
 
@@ -69,7 +69,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeplo
 
 	changes.Record(ctx)
 
-	return r.failures.Outcome(sd, stuck, &problem.Problem{Recheck: p.again})
+	return r.failures.Outcome(sd, stuck, &failures.Problem{Recheck: p.again})
 }
 
 // replicasOf is within the bounds that the schema has, whatever an API server without it let in.

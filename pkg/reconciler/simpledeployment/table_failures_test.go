@@ -21,7 +21,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 var (
@@ -191,7 +191,7 @@ func TestReconcile_RefusalIsWordedDifferently_StatusIsWrittenOnce(t *testing.T) 
 	})
 	const reconciliations = 3
 	for range reconciliations {
-		if err := w.reconcile(t.Context()); !problem.IsRetry(err) {
+		if err := w.reconcile(t.Context()); !failures.IsRetry(err) {
 			t.Errorf("the reconciliation ends with %v, want that it is retried", err)
 		}
 	}

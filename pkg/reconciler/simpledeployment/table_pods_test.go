@@ -18,7 +18,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 type (
@@ -217,7 +217,7 @@ func TestReconcile_ManyNamesAreTaken_EachIsTriedOnce(t *testing.T) {
 		objs = append(objs, podAt(slot, withoutOwner, unlabelled))
 	}
 	w := newWorld(t, objs...)
-	if err := w.reconcile(t.Context()); !problem.IsRetry(err) {
+	if err := w.reconcile(t.Context()); !failures.IsRetry(err) {
 		t.Errorf("the first reconciliation ends with %v, want that it is retried", err)
 	}
 	if err := w.reconcile(t.Context()); err != nil {

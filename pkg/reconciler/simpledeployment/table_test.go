@@ -21,7 +21,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // remembering keeps the error of the pass, of which a table only says whether there is one.
@@ -89,7 +89,7 @@ func ends(check func(*world, error) string) []func(*testing.T, *reconcilertestin
 // withError: the pass fails with an error that says this, is retried with back-off, and leaves doubt or none.
 func withError(part string, doubt bool) []func(*testing.T, *reconcilertesting.TableRow) {
 	return ends(func(w *world, err error) string {
-		if requeue, _ := controller.IsRequeueKey(err); requeue && !problem.IsRetry(err) || err == nil || !strings.Contains(err.Error(), part) {
+		if requeue, _ := controller.IsRequeueKey(err); requeue && !failures.IsRetry(err) || err == nil || !strings.Contains(err.Error(), part) {
 			return "want an error that is retried with back-off and says " + part
 		}
 		if w.inner.children.Doubtful(object(0)) != doubt {

@@ -35,8 +35,8 @@ import (
 	fakesamples "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/fake"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/freshness"
-	"github.com/mallard-dev/mallard/pkg/problem"
+	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
 // The objects of these tests: SimpleDeployment ns/a of image one, and its Pods.
@@ -173,7 +173,7 @@ type world struct {
 	inner    *Reconciler
 
 	// reconciler is the generated one around inner.
-	reconciler freshness.LeaderAware
+	reconciler expectations.LeaderAware
 }
 
 // newWorld makes a world in which these SimpleDeployments and Pods exist, in the caches and on the server.
@@ -222,18 +222,18 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 func (w *world) start(t testing.TB) {
 	t.Helper()
 	w.inner = &Reconciler{
-		kube: w.kube, clock: w.clock, pods: w.pods, children: newChildren(w.pods), failures: problem.NewFailures(),
+		kube: w.kube, clock: w.clock, pods: w.pods, children: newChildren(w.pods), failures: failures.NewFailures(),
 	}
 	ctx := logtesting.TestContextWithLogger(t)
 	generated, ok := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
-		listers.NewSimpleDeploymentLister(w.objects), w.recorder, w.inner, controller.Options{}).(freshness.LeaderAware)
+		listers.NewSimpleDeploymentLister(w.objects), w.recorder, w.inner, controller.Options{}).(expectations.LeaderAware)
 	if !ok {
 		t.Fatal("the generated reconciler is not leader-aware")
 	}
 	if err := generated.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
 		t.Fatal(err)
 	}
-	w.reconciler = freshness.Guard(generated, w.objects, w.inner.children)
+	w.reconciler = expectations.Guard(generated, w.objects, w.inner.children)
 }
 
 func (w *world) reconcile(ctx context.Context) error { return w.reconciler.Reconcile(ctx, ns+"/a") }

@@ -1,0 +1,56 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package leader
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/reconciler"
+
+	"github.com/mallard-dev/mallard/runtime/telemetry"
+)
+
+type idle struct{ reconciler.LeaderAwareFuncs }
+
+func (*idle) Reconcile(context.Context, string) error { return nil }
+
+// Otherwise the keys of another share, which this process still leads, would wait for as long as nothing else is enqueued.
+func TestMember_GateIsShut_FeedsTheQueue(t *testing.T) {
+	const keys = 50
+	l := New(Options{Times: production(1)})
+	impl := l.Lead(func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		inner := &idle{}
+		inner.PromoteFunc = func(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
+			for i := range keys {
+				enqueue(b, types.NamespacedName{Namespace: "ns", Name: strconv.Itoa(i)})
+			}
+			return nil
+		}
+		impl := controller.NewContext(ctx, inner, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
+		telemetry.Instrument(ctx, impl, t.Name())
+		return impl
+	})(t.Context(), nil)
+	defer impl.WorkQueue().ShutDown()
+	l.shareOf(types.NamespacedName{}).gate.close()
+	promoted := impl.Reconciler.(*member).inner
+	if err := promoted.Promote(reconciler.UniversalBucket(), impl.MaybeEnqueueBucketKey); err != nil {
+		t.Fatal(err)
+	}
+	for range keys {
+		key, _ := impl.WorkQueue().Get()
+		if err := impl.Reconciler.Reconcile(t.Context(), key.(types.NamespacedName).String()); !controller.IsSkipKey(err) {
+			t.Errorf("a key is reconciled, with result %v, although the gate is shut", err)
+		}
+		impl.WorkQueue().Done(key)
+	}
+}

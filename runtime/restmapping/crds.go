@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package restmapping
+
+import (
+	"slices"
+	"strings"
+
+	apiextensionshelpers "k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+)
+
+// byGroupKind is the index of CRDs by the kind that they define.
+const byGroupKind = "groupKind"
+
+func groupKinds(obj any) ([]string, error) {
+	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
+		return []string{GroupKindOf(crd).String()}, nil
+	}
+	return nil, nil
+}
+
+// GroupKindOf is the kind that a CRD defines, at all of its versions.
+func GroupKindOf(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupKind {
+	return schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+}
+
+// Trim returns a cache.TransformFunc for CRDs that keeps the fields that a [Finder] and its callers read, about a kilobyte of each
+// CRD, so that memory does not depend on the schemas of other operators. CRDs with the given names are kept complete: a process
+// that updates a CRD from its cache, as the conversion webhook of knative.dev/pkg does, would otherwise remove its schema.
+func Trim(complete ...string) cache.TransformFunc {
+	return func(obj any) (any, error) {
+		crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
+		if !ok || slices.Contains(complete, crd.Name) {
+			return obj, nil
+		}
+		trimmed := &apiextensionsv1.CustomResourceDefinition{
+			ObjectMeta: metav1.ObjectMeta{Name: crd.Name, UID: crd.UID, ResourceVersion: crd.ResourceVersion, Labels: crd.Labels},
+			Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+				Group:    crd.Spec.Group,
+				Names:    apiextensionsv1.CustomResourceDefinitionNames{Plural: crd.Spec.Names.Plural, Kind: crd.Spec.Names.Kind},
+				Scope:    crd.Spec.Scope,
+				Versions: make([]apiextensionsv1.CustomResourceDefinitionVersion, 0, len(crd.Spec.Versions)),
+			},
+		}
+		for _, v := range crd.Spec.Versions {
+			trimmed.Spec.Versions = append(trimmed.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: v.Name, Served: v.Served})
+		}
+		if established := apiextensionshelpers.FindCRDCondition(crd, apiextensionsv1.Established); established != nil {
+			trimmed.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: established.Type, Status: established.Status}}
+		}
+		return trimmed, nil
+	}
+}
+
+// inForce returns which of the CRDs that define a kind is in force: the API server establishes only one of them.
+func inForce(crds []any) (last *apiextensionsv1.CustomResourceDefinition, isEstablished bool) {
+	for _, obj := range crds {
+		last = obj.(*apiextensionsv1.CustomResourceDefinition) //nolint:forcetypeassert // groupKinds indexes nothing else
+		if apiextensionshelpers.IsCRDConditionTrue(last, apiextensionsv1.Established) {
+			return last, true
+		}
+	}
+	return last, false
+}
+
+func fromCRDs(crds []any, gvk schema.GroupVersionKind) (Served, error) {
+	crd, isEstablished := inForce(crds)
+	versions := servedVersions(crd)
+	switch {
+	case !slices.Contains(versions, gvk.Version):
+		return Served{}, &NotServedError{Kind: gvk, Versions: versions, Detail: "; its CRD serves " + strings.Join(versions, ", ")}
+	case !isEstablished:
+		return Served{}, &NotServedError{Kind: gvk, Detail: " yet; its CRD is not established"}
+	default:
+		return Served{
+			Resource:   gvk.GroupVersion().WithResource(crd.Spec.Names.Plural),
+			Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+			Labels:     crd.Labels,
+		}, nil
+	}
+}
+
+func servedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
+	var versions []string
+	for _, v := range crd.Spec.Versions {
+		if v.Served {
+			versions = append(versions, v.Name)
+		}
+	}
+	return versions
+}

@@ -1,0 +1,170 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package restmapping
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/discovery"
+)
+
+const (
+	// firstRetry and recheck bound the time until a failed discovery is repeated. recheck is also the time until a discovery is
+	// confirmed by which a kind is not served.
+	firstRetry, recheck = time.Second, 30 * time.Second
+
+	// refresh is how often all kinds are discovered anyway.
+	refresh = 10 * time.Minute
+
+	// discoveryLags is for how long after the deletion of a CRD discovery is not trusted: it lists the kind for a few seconds more.
+	discoveryLags = time.Minute
+)
+
+var errNoCore = errors.New("the API server's answer lacks the core group")
+
+// document is the result of a discovery, without the kinds that CRDs define.
+type document struct {
+	served map[schema.GroupVersionKind]resource
+	failed map[schema.GroupVersion]error
+	// err is set if no discovery has succeeded yet.
+	err error
+}
+
+type resource struct {
+	name       string
+	namespaced bool
+}
+
+// errorOf returns the error because of which it is not known whether a group version is served.
+func (d *document) errorOf(gv schema.GroupVersion) error {
+	if d.err != nil {
+		return d.err
+	}
+	return d.failed[gv]
+}
+
+func (f *Finder) undefine(gk schema.GroupKind) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.undefined[gk] = f.clock.Now()
+	// A discovery may have seen the kind before the informer had its CRD.
+	maps.DeleteFunc(f.known.served, func(gvk schema.GroupVersionKind, _ resource) bool { return gvk.GroupKind() == gk })
+}
+
+// run discovers the kinds until the context ends.
+func (f *Finder) run() {
+	retry := firstRetry
+	for f.ctx.Err() == nil {
+		wait := refresh
+		if f.discover() {
+			retry = firstRetry
+		} else {
+			wait, retry = retry, min(2*retry, recheck)
+		}
+		due := f.clock.Now().Add(wait)
+		f.sleep(wait, f.doubted)
+		f.sleep(min(due.Sub(f.clock.Now()), recheck), nil)
+	}
+}
+
+func (f *Finder) sleep(wait time.Duration, early <-chan struct{}) {
+	if wait <= 0 {
+		return
+	}
+	timer := f.clock.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-f.ctx.Done():
+	case <-timer.C():
+	case <-early:
+	}
+}
+
+// discover replaces the document and reports what changed. It returns false if it failed, or if a caller still has no answer.
+func (f *Finder) discover() bool {
+	started := f.clock.Now()
+	_, lists, err := f.discovery.ServerGroupsAndResources()
+
+	f.mu.Lock()
+	before, after := f.known, f.read(started, lists, err)
+	if after.err == nil || before.err != nil {
+		f.known = after
+	}
+	changed := f.changes(before)
+	isDone := after.err == nil && len(f.unanswered) == 0
+	select {
+	case <-f.doubted: // answered by this discovery
+	default:
+	}
+	f.mu.Unlock()
+
+	if len(changed) > 0 && f.ctx.Err() == nil {
+		f.changed(changed)
+	}
+	return isDone
+}
+
+// read returns the document of a discovery. While an aggregated API server does not answer, its kinds stay as they were. f.mu is held.
+func (f *Finder) read(started time.Time, lists []*metav1.APIResourceList, err error) document {
+	failed, isPartial := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if err != nil && !isPartial {
+		return document{err: err}
+	}
+	if !slices.ContainsFunc(lists, func(list *metav1.APIResourceList) bool { return list.GroupVersion == "v1" }) {
+		// The client takes a 404 of the core group for an empty one.
+		return document{err: errNoCore}
+	}
+	maps.DeleteFunc(f.undefined, func(_ schema.GroupKind, deleted time.Time) bool { return started.Sub(deleted) >= discoveryLags })
+	served := make(map[schema.GroupVersionKind]resource)
+	for gvk, r := range f.known.served {
+		if failed[gvk.GroupVersion()] != nil {
+			served[gvk] = r
+		}
+	}
+	for _, list := range lists {
+		for _, r := range list.APIResources {
+			gvk := schema.FromAPIVersionAndKind(list.GroupVersion, r.Kind)
+			// Those with a slash are subresources.
+			if _, undefined := f.undefined[gvk.GroupKind()]; !undefined && !strings.Contains(r.Name, "/") && len(f.defining(gvk.GroupKind())) == 0 {
+				served[gvk] = resource{name: r.Name, namespaced: r.Namespaced}
+			}
+		}
+	}
+	return document{served: served, failed: failed}
+}
+
+// changes returns the group versions for which the answer is another one than before. f.mu is held.
+func (f *Finder) changes(before document) sets.Set[schema.GroupVersion] {
+	changed := sets.New[schema.GroupVersion]()
+	for gv := range f.unanswered {
+		was, is := before.errorOf(gv), f.known.errorOf(gv)
+		if is == nil {
+			f.unanswered.Delete(gv)
+		}
+		if is == nil || errors.Is(was, ErrNotKnown) || apierrors.ReasonForError(was) != apierrors.ReasonForError(is) {
+			changed.Insert(gv)
+		}
+	}
+	if before.err != nil {
+		return changed
+	}
+	for _, documents := range [][2]document{{before, f.known}, {f.known, before}} {
+		for gvk, r := range documents[0].served {
+			if documents[1].served[gvk] != r {
+				changed.Insert(gvk.GroupVersion())
+			}
+		}
+	}
+	return changed
+}

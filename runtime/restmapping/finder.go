@@ -1,0 +1,190 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package restmapping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+)
+
+// ErrNotKnown is returned until the first discovery has completed, for kinds that no CRD defines.
+var ErrNotKnown = errors.New("the first discovery of the cluster's kinds has not completed yet")
+
+// Served is a kind that the cluster serves.
+type Served struct {
+	// Resource serves the kind, at the version that was asked for.
+	Resource schema.GroupVersionResource
+
+	// Namespaced is true if the objects of the kind are in namespaces.
+	Namespaced bool
+
+	// BuiltIn is true for Kubernetes' own kinds: those in one of its groups that no CRD defines.
+	BuiltIn bool
+
+	// Labels are those of the CRD, nil without one. They declare which duck types the kind has; see
+	// knative.dev/pkg/apis/duck/README.md. They belong to the cache and must not be changed.
+	Labels map[string]string
+}
+
+// NotServedError reports that the cluster does not serve a kind at a version. Once that changes, an event of the kind's CRD
+// or the callback of NewFinder follows, so there is no need to ask again.
+type NotServedError struct {
+	Kind schema.GroupVersionKind
+
+	// Versions are those at which the kind's CRD serves the same objects instead; none without a CRD.
+	Versions []string
+
+	// Detail explains the reason, or suggests other kinds, with what separates it from the rest of the message. It may be empty.
+	Detail string
+}
+
+// Error implements error.
+func (e *NotServedError) Error() string {
+	return fmt.Sprintf("the cluster does not serve kind %s at %s%s", e.Kind.Kind, e.Kind.GroupVersion(), e.Detail)
+}
+
+// Finder maps a kind to the resource that serves it. Use NewFinder. It may be used by several goroutines.
+type Finder struct {
+	ctx       context.Context //nolint:containedctx // the lifetime of the background discovery, not of a call
+	crds      cache.Indexer
+	discovery discovery.ServerResourcesInterface
+	changed   func(sets.Set[schema.GroupVersion])
+	clock     clock.Clock
+
+	start sync.Once
+	// doubted makes the background discovery run within recheck.
+	doubted chan struct{}
+
+	mu    sync.Mutex
+	known document
+	// unanswered are the group versions for which a caller got an error that is no answer.
+	unanswered sets.Set[schema.GroupVersion]
+	// undefined are the kinds whose CRD was deleted lately, and when.
+	undefined map[schema.GroupKind]time.Time
+}
+
+// NewFinder returns a Finder over the cache of an informer of CRDs, to which it adds the index that it needs, unless
+// another Finder did. Pass the events of that informer to Changed.
+//
+// Kinds that no CRD defines are discovered in the background until ctx ends. changed is called with the group versions for
+// which Find would now return another answer than before, so that its callers can be enqueued. It must not block.
+func NewFinder(ctx context.Context, crds cache.Indexer, discovery discovery.ServerResourcesInterface,
+	changed func(sets.Set[schema.GroupVersion]),
+) (*Finder, error) {
+	if _, exists := crds.GetIndexers()[byGroupKind]; !exists {
+		if err := crds.AddIndexers(cache.Indexers{byGroupKind: groupKinds}); err != nil {
+			return nil, fmt.Errorf("indexing CRDs by what they define: %w", err)
+		}
+	}
+	return &Finder{
+		ctx:        ctx,
+		crds:       crds,
+		discovery:  discovery,
+		changed:    changed,
+		clock:      clock.RealClock{},
+		doubted:    make(chan struct{}, 1),
+		known:      document{err: ErrNotKnown},
+		unanswered: sets.New[schema.GroupVersion](),
+		undefined:  make(map[schema.GroupKind]time.Time),
+	}, nil
+}
+
+// Find looks a kind up at a version. It never sends a request. The error is a *NotServedError if the cluster does not serve
+// the kind so; ErrNotKnown before the first discovery; or else the last error of discovery. The callback follows when the
+// answer changes, so there is no need to ask again.
+//
+// A kind that was discovered once is found for as long as the discovery of its version fails.
+func (f *Finder) Find(gvk schema.GroupVersionKind) (Served, error) {
+	if crds := f.defining(gvk.GroupKind()); len(crds) > 0 {
+		return fromCRDs(crds, gvk)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if found, ok := f.known.served[gvk]; ok {
+		return Served{Resource: gvk.GroupVersion().WithResource(found.name), Namespaced: found.namespaced, BuiltIn: isBuiltIn(gvk.Group)}, nil
+	}
+	f.start.Do(func() { go f.run() })
+	select {
+	case f.doubted <- struct{}{}:
+	default:
+	}
+	if err := f.known.errorOf(gvk.GroupVersion()); err != nil {
+		f.unanswered.Insert(gvk.GroupVersion())
+		return Served{}, fmt.Errorf("discovering %s: %w", gvk.GroupVersion(), err)
+	}
+	return Served{}, &NotServedError{Kind: gvk, Detail: f.suggest(gvk)}
+}
+
+// Changed must be called for each event of the informer of CRDs, before any caller of Find is enqueued. It returns a predicate
+// for the resources that this CRD does not serve anymore: pass it to ducks.Factory.Stop.
+func (f *Finder) Changed(crd *apiextensionsv1.CustomResourceDefinition, deleted bool) (gone func(schema.GroupVersionResource) bool) {
+	if deleted {
+		f.undefine(GroupKindOf(crd))
+	}
+	return func(gvr schema.GroupVersionResource) bool {
+		return gvr.Group == crd.Spec.Group && gvr.Resource == crd.Spec.Names.Plural &&
+			(deleted || !slices.Contains(servedVersions(crd), gvr.Version))
+	}
+}
+
+// defining returns the CRDs that define a kind.
+func (f *Finder) defining(gk schema.GroupKind) []any {
+	crds, err := f.crds.ByIndex(byGroupKind, gk.String())
+	if err != nil {
+		// NewFinder has added the index.
+		panic(err)
+	}
+	return crds
+}
+
+// suggest words a question that lists at most three kinds of the same name in any case, those of the same group first. f.mu is held.
+func (f *Finder) suggest(gvk schema.GroupVersionKind) string {
+	var alike []schema.GroupVersionKind
+	for discovered := range f.known.served {
+		if strings.EqualFold(discovered.Kind, gvk.Kind) {
+			alike = append(alike, discovered)
+		}
+	}
+	for _, obj := range f.crds.List() {
+		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok && strings.EqualFold(crd.Spec.Names.Kind, gvk.Kind) {
+			for _, version := range servedVersions(crd) {
+				alike = append(alike, GroupKindOf(crd).WithVersion(version))
+			}
+		}
+	}
+	if len(alike) == 0 {
+		return ""
+	}
+	slices.SortFunc(alike, func(a, b schema.GroupVersionKind) int {
+		if (a.Group == gvk.Group) != (b.Group == gvk.Group) {
+			return map[bool]int{true: -1, false: 1}[a.Group == gvk.Group]
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	var names []string
+	for _, gvk := range alike[:min(len(alike), 3)] {
+		names = append(names, gvk.Kind+" at "+gvk.GroupVersion().String())
+	}
+	return "; did you mean " + strings.Join(names, " or ") + "?"
+}
+
+// isBuiltIn tells Kubernetes' own API groups from those of others, which must
+// have a dot and, without approval, must not end in k8s.io (KEP-1111).
+func isBuiltIn(group string) bool {
+	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+}
