@@ -94,10 +94,6 @@ test-unit: ## Runs only the operator's unit tests, which need no control plane
 fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=100000 a hundred times as many)
 	MALLARD_TEST_INPUTS=$(INPUTS) go test -count 1 -timeout $(TEST_TIMEOUT) ./pkg/conversion/... ./pkg/apis/samples/... ./pkg/webhook ./codegen/fixtures/... $(ARGS)
 
-.PHONY: mutants
-mutants: ## Makes one mistake after the other in a copy, and expects tests to find each (ARGS='drop-hook-call' only this one)
-	go run ./hack/mutants $(ARGS)
-
 .PHONY: cover
 cover: ## Runs the unit tests and writes their coverage, without generated code, to coverage.txt
 	go test -timeout $(TEST_TIMEOUT) -coverprofile coverage.out -coverpkg "$$(go list ./cmd/... ./pkg/... ./runtime/... | grep -v /pkg/client/ | paste -sd, -)" ./cmd/... ./pkg/... ./runtime/...
