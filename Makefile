@@ -88,11 +88,12 @@ test-versions: ## Runs the suites at the other versions of Kubernetes (ARGS='1.3
 
 .PHONY: test-unit
 test-unit: ## Runs only the operator's unit tests, which need no control plane
-	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./codegen/... ./pkg/... ./runtime/... $(ARGS)
+	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./pkg/... ./runtime/... $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=100000 a hundred times as many)
-	MALLARD_TEST_INPUTS=$(INPUTS) go test -count 1 -timeout $(TEST_TIMEOUT) ./pkg/conversion/... ./pkg/apis/samples/... ./pkg/webhook ./codegen/fixtures/... $(ARGS)
+	MALLARD_TEST_INPUTS=$(INPUTS) go test -count 1 -timeout $(TEST_TIMEOUT) ./pkg/apis/samples/... ./pkg/webhook $(ARGS)
+	MALLARD_TEST_INPUTS=$(INPUTS) go -C conversion test -count 1 -timeout $(TEST_TIMEOUT) ./... $(ARGS)
 
 .PHONY: cover
 cover: ## Runs the unit tests and writes their coverage, without generated code, to coverage.txt
@@ -102,7 +103,8 @@ cover: ## Runs the unit tests and writes their coverage, without generated code,
 
 .PHONY: bench
 bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
-	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./codegen/... ./pkg/... ./runtime/... ./test/addressbinding ./test/costs ./test/operations ./test/simpledeployment
+	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./pkg/... ./runtime/... ./test/addressbinding ./test/costs ./test/operations ./test/simpledeployment
+	go -C conversion test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's

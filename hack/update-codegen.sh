@@ -18,11 +18,14 @@ readonly plurals='Endpoints:Endpoints'
 
 step() { echo "codegen: $*" >&2; }
 
-# Tools are pinned in a module of their own, so that what they depend on never becomes a dependency of the operator.
+# Tools are pinned in a module of their own, so that their dependencies never become dependencies of the operator.
+readonly tools="${PWD}/hack/tools/go.mod"
+readonly header="${PWD}/hack/boilerplate/boilerplate.go.txt"
+
 generator() {
   local -r name="$1"
   shift
-  go tool -modfile=hack/tools/go.mod "${name}" --go-header-file hack/boilerplate/boilerplate.go.txt "$@"
+  go tool -modfile="${tools}" "${name}" --go-header-file "${header}" "$@"
 }
 
 # folders_marked MARKER FOLDER... prints the folders of the Go files that hold the marker, each once.
@@ -54,35 +57,48 @@ fi
 # The clients are made beside the present ones and take their place at the end: while a generator fails, the old ones
 # still compile. Folders whose name starts with a dot are no packages to the go command.
 mkdir -p .cache
-scratch="$(mktemp -d .cache/codegen.XXXXXX)"
+scratch="$(mktemp -d "${PWD}/.cache/codegen.XXXXXX")"
 readonly scratch
 trap 'rm -rf -- "${scratch}"' EXIT
 
+# deep_copies MODULE FOLDER... generates the deep copies of a module's packages that ask for them below the folders.
+deep_copies() (
+  cd -- "$1"
+  shift
+  find "$@" -name 'zz_generated.deepcopy.go' -delete
+  mapfile -t packages < <(folders_marked k8s:deepcopy-gen "$@")
+  go tool -modfile="${tools}" deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${packages[@]/#/./}"
+)
+
+# conversions MODULE FOLDER... generates the conversions of each API below the folders that has several versions.
+conversions() (
+  cd -- "$1"
+  shift
+  folders_marked conversion-gen: "$@" | while IFS= read -r folder; do dirname -- "${folder}"; done | sort -u |
+    while IFS= read -r api; do
+      mapfile -t versions < <(folders_marked conversion-gen: "${api}")
+      "${assign_gen}" --go-header-file "${header}" --input-dirs "$(IFS=,; echo "${versions[*]/#/./}")"
+    done
+)
+
+assign_gen="${scratch}/assign-gen"
+readonly assign_gen
+go -C conversion build -o "${assign_gen}" ./cmd/assign-gen
+
 step "deep copies"
-copied=()
-while IFS= read -r folder; do
-  copied+=("${module}/${folder}")
-done < <(folders_marked k8s:deepcopy-gen codegen/fixtures internal pkg)
-find codegen/fixtures internal pkg -name 'zz_generated.deepcopy.go' -delete
-generator deepcopy-gen --output-file zz_generated.deepcopy.go "${copied[@]}"
+deep_copies . pkg
+deep_copies conversion fixtures
 
 # After the deep copies, which conversions call.
 step "conversions"
-folders_marked conversion-gen: codegen/fixtures internal pkg | while IFS= read -r folder; do dirname -- "${folder}"; done | sort -u |
-  while IFS= read -r api; do
-    versions=()
-    while IFS= read -r folder; do
-      versions+=("./${folder}")
-    done < <(folders_marked conversion-gen: "${api}")
-    go run ./codegen/cmd/assign-gen --go-header-file hack/boilerplate/boilerplate.go.txt --input-dirs "$(IFS=,; echo "${versions[*]}")"
-  done
+conversions . pkg
+conversions conversion fixtures
 
 # As any other project does it.
 step "deep copies and conversions of the example"
-find codegen/example -name 'zz_generated.deepcopy.go' -delete
+find conversion/example -name 'zz_generated.deepcopy.go' -delete
 (
-  cd codegen/example
-  readonly header=../../hack/boilerplate/boilerplate.go.txt
+  cd conversion/example
   go tool deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go ./apis/v1beta1 ./apis/v1
   go tool assign-gen --go-header-file "${header}" --input-dirs ./apis/v1beta1,./apis/v1
 )
@@ -115,12 +131,12 @@ generator informer-gen \
 
 step "injection"
 generator injection-gen \
-  --input-dirs "$(IFS=,; echo "${apis[*]},${ducks[*]}")" \
+  --input-dirs "$(IFS=,; echo "${apis[*]}${ducks[*]:+,${ducks[*]}}")" \
   --versioned-clientset-package "${client}/clientset/versioned" --listers-package "${client}/listers" \
   --external-versions-informers-package "${client}/informers/externalversions" --plural-exceptions "${plurals}" \
   --output-package "${client}/injection" --output-dir "${scratch}/injection"
 
-rm -rf pkg/client
+rm -rf pkg/client "${assign_gen}"
 mv "${scratch}" pkg/client
 
 step "CRDs"

@@ -11,7 +11,7 @@ set -o errexit -o nounset -o pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 # What the generators read or write.
-readonly paths=(go.mod go.sum codegen hack internal pkg config)
+readonly paths=(go.mod go.sum conversion hack pkg config)
 
 copy="$(mktemp -d "${TMPDIR:-/tmp}/verify-codegen.XXXXXX")"
 readonly copy

@@ -18,11 +18,11 @@ import (
 	"knative.dev/pkg/webhook/resourcesemantics/defaulting"
 	"knative.dev/pkg/webhook/resourcesemantics/validation"
 
+	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/internal/operatorconfig"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // Names of the webhook configurations in config/500-webhook-configuration.yaml.

@@ -31,12 +31,12 @@ import (
 	knativewebhook "knative.dev/pkg/webhook"
 	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/conversiontest"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/conversion"
-	"github.com/mallard-dev/mallard/pkg/conversion/conversiontest"
 )
 
 const group = "samples.knative.dev/"

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/mallard-dev/mallard/pkg/conversion"
+	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/test/harness"
 	"github.com/mallard-dev/mallard/test/harness/words"
 )

@@ -19,13 +19,13 @@ import (
 const (
 	generatorPage = "docs/assign-gen.md"
 	// example is the project that the page ends with.
-	example = "codegen/example"
+	example = "conversion/example"
 	// exampleTest is what the blocks of the page name.
 	exampleTest = "test/docs:TestAnotherProjectDoesWhatThePageSays"
 )
 
 // TestAnotherProjectDoesWhatThePageSays does what the page about assign-gen says, block for block, in an empty folder
-// outside of this checkout:
+// outside of this checkout, with the conversion module from a module proxy:
 //
 //	sh, console    are run; one that says fails has to
 //	writes=PATH    becomes that file
@@ -33,7 +33,7 @@ const (
 //
 // What is there at the end is the example, so that the page leaves nothing out.
 func TestAnotherProjectDoesWhatThePageSays(t *testing.T) {
-	p := &project{dir: t.TempDir()}
+	p := &project{dir: t.TempDir(), proxy: newModuleProxy(t, "conversion")}
 	for _, b := range blocks(t, generatorPage) {
 		if b.attributes["shown-by"] != exampleTest {
 			continue
@@ -65,43 +65,28 @@ func TestAnotherProjectDoesWhatThePageSays(t *testing.T) {
 }
 
 // project is a folder in which somebody who has never seen this checkout works.
-type project struct{ dir string }
+type project struct {
+	dir string
+	// proxy is the URL of a module proxy that serves the conversion module of this checkout.
+	proxy string
+}
 
 // run runs a script as a reader would, and returns what it prints.
 func (p *project) run(t *testing.T, b block, script string, fails bool) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
 	defer cancel()
-	p.useCheckout(t)
 	command := exec.CommandContext(ctx, "bash", "-e", "-u", "-o", "pipefail", "-c", script)
 	command.Dir = p.dir
 	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=",
 		// What this repository needs has been fetched and checked. The network is asked for nothing but what is not there.
-		"GOPROXY=file://"+goEnv(t, "GOMODCACHE")+"/cache/download,"+goEnv(t, "GOPROXY"), "GONOSUMDB=*")
+		"GOPROXY="+p.proxy+",file://"+goEnv(t, "GOMODCACHE")+"/cache/download,"+goEnv(t, "GOPROXY"), "GONOSUMDB=*")
 	command.WaitDelay = time.Second
 	out, err := command.CombinedOutput()
 	if (err != nil) != fails {
 		t.Fatalf("%s: %v\n%s\n%s", b, err, script, out)
 	}
 	return string(out)
-}
-
-// useCheckout has the project use this checkout in place of a release.
-func (p *project) useCheckout(t *testing.T) {
-	t.Helper()
-	modfile, err := os.ReadFile(filepath.Join(p.dir, "go.mod"))
-	if err != nil || strings.Contains(string(modfile), "\nreplace ") {
-		return
-	}
-	checkout, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit := exec.CommandContext(t.Context(), "go", "mod", "edit", "-replace=github.com/mallard-dev/mallard="+checkout)
-	edit.Dir = p.dir
-	if out, err := edit.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 }
 
 func goEnv(t *testing.T, name string) string {

@@ -14,7 +14,7 @@ import (
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
 func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
 	checkout := t.TempDir()
-	for _, path := range []string{"go.mod", "go.sum", "codegen", "hack", "internal", "pkg", "runtime", "config"} {
+	for _, path := range []string{"go.mod", "go.sum", "conversion", "hack", "pkg", "config"} {
 		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
 	}
 
@@ -22,9 +22,9 @@ func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
 		types    = "pkg/apis/samples/v1/addressableservice_types.go"
 		deepcopy = "pkg/apis/samples/v1/zz_generated.deepcopy.go"
 		crd      = "config/300-addressableservice.yaml"
-		fixture  = "codegen/fixtures/widget/v1/widget_types.go"
-		fates    = "codegen/fixtures/widget/zz_generated.conversion-report.md"
-		keys     = "codegen/fixtures/widget/conversion.lock"
+		fixture  = "conversion/fixtures/widget/v1/widget_types.go"
+		fates    = "conversion/fixtures/widget/zz_generated.conversion-report.md"
+		keys     = "conversion/fixtures/widget/conversion.lock"
 		edited   = "pkg/client/listers/samples/v1/addressableservice.go"
 		leftover = "pkg/client/listers/samples/v1/dodo.go"
 		spec     = "type AddressableServiceSpec struct {\n"

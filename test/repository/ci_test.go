@@ -106,7 +106,7 @@ func TestDependabotKnowsEveryModule(t *testing.T) {
 // What is generated has to fit what it is compiled with.
 func TestModulesAgreeOnVersions(t *testing.T) {
 	operator := versions(t, ".")
-	for _, folder := range []string{"hack/tools", "codegen/example"} {
+	for _, folder := range []string{"hack/tools", "conversion/example"} {
 		other := versions(t, folder)
 		for _, path := range []string{"k8s.io/apimachinery", "knative.dev/pkg"} {
 			if operator[path] != other[path] {

@@ -28,15 +28,8 @@ var layers = []struct {
 	forbidden: []string{"pkg/reconciler", "pkg/webhook", "runtime", "knative.dev/pkg/webhook"},
 	because:   "it is generated from the types alone",
 }, {
-	packages: "pkg/conversion",
-	forbidden: []string{
-		"pkg/apis", "pkg/client", "pkg/reconciler", "pkg/webhook", "runtime", "k8s.io/client-go", "k8s.io/apiextensions-apiserver",
-		"knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook",
-	},
-	because: "packages of types call it, those of a fork too, and must stay as light as they are",
-}, {
 	packages:  "pkg/migration",
-	forbidden: []string{"pkg/apis", "pkg/client", "pkg/conversion", "pkg/reconciler", "pkg/webhook", "internal"},
+	forbidden: []string{"pkg/apis", "pkg/client", "conversion", "pkg/reconciler", "pkg/webhook", "internal"},
 	because:   "it moves objects of any kind, which it knows by their CRD alone",
 }, {
 	packages:  "runtime/backlog",
@@ -79,13 +72,9 @@ var layers = []struct {
 	forbidden: []string{"internal/devcluster", "internal/devenv", "internal/devprocess", "internal/manifest", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",
 }, {
-	packages:  "cmd",
-	forbidden: []string{"codegen"},
-	because:   "generators write code that stands on its own",
-}, {
 	packages:  "pkg",
-	forbidden: []string{"codegen", "test"},
-	because:   "generators write code that stands on its own",
+	forbidden: []string{"test"},
+	because:   "tests use the operator, not the other way round",
 }, {
 	packages:  ".",
 	forbidden: []string{"localcluster", "k8s.io/kubernetes"},
@@ -93,7 +82,7 @@ var layers = []struct {
 }}
 
 func TestLayers(t *testing.T) {
-	imports := dependencies(t)
+	imports := dependencies(t, ".")
 	for _, layer := range layers {
 		for _, forbidden := range layer.forbidden {
 			t.Run(layer.packages+" without "+forbidden, func(t *testing.T) {
@@ -103,9 +92,29 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// TestConversion_ModuleOfItsOwn_IsLight keeps the library free of what packages of types do not need, and the whole module free of everything
+// else in this repository.
+func TestConversion_ModuleOfItsOwn_IsLight(t *testing.T) {
+	library := whole("conversion")
+	imports := dependencies(t, "conversion")
+	for path, dependencies := range imports {
+		for _, dependency := range dependencies {
+			if isBelow(dependency, module) && !isBelow(dependency, library) {
+				t.Errorf("%s must not depend on %s: the module is used without the operator", path, dependency)
+			}
+		}
+	}
+	for _, forbidden := range []string{
+		"k8s.io/client-go", "k8s.io/apiextensions-apiserver", "k8s.io/gengo",
+		"knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook",
+	} {
+		expectNoDependency(t, imports, []string{library}, forbidden, "packages of types call the library, those of other projects too")
+	}
+}
+
 // Reconcilers meet in the API server only: what one of them knows of another's kind is in pkg/apis.
 func TestReconcilersDoNotImportEachOther(t *testing.T) {
-	imports := dependencies(t)
+	imports := dependencies(t, ".")
 	all := whole("pkg/reconciler") + "/"
 	var reconcilers []string
 	for path := range imports {
@@ -148,12 +157,12 @@ func expectNoDependency(t *testing.T, imports map[string][]string, packages []st
 	}
 }
 
-// dependencies returns all dependencies, direct and indirect, of each package of the root module, without those that
+// dependencies returns all dependencies, direct and indirect, of each package of the module in the folder, without those that
 // only its tests have.
-func dependencies(t *testing.T) map[string][]string {
+func dependencies(t *testing.T, folder string) map[string][]string {
 	t.Helper()
 	imports := make(map[string][]string)
-	listing := output(t, "go", "list", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}}`, "./...")
+	listing := output(t, "go", "-C", folder, "list", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}}`, "./...")
 	for line := range strings.Lines(listing) {
 		paths := strings.Fields(line)
 		imports[paths[0]] = paths[1:]

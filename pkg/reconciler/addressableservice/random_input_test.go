@@ -19,7 +19,7 @@ import (
 
 	knativefuzzer "knative.dev/pkg/apis/testing/fuzzer"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )

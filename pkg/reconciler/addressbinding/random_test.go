@@ -20,7 +20,7 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/tracker"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )

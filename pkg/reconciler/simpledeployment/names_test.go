@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
 // simulation is a set of Pods on which plans are carried out step by step, while Pods become ready, end and go by chance.

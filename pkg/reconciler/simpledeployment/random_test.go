@@ -23,7 +23,7 @@ import (
 
 	"knative.dev/pkg/logging"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 )

@@ -14,8 +14,8 @@ import (
 
 	"knative.dev/pkg/apis"
 
+	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // completed is an object that admission completes.

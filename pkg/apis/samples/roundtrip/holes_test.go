@@ -12,7 +12,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
 // The API server converts objects that nobody wrote: to find out who owns which field, it takes the fields of one manager, or

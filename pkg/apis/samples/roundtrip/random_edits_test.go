@@ -13,7 +13,7 @@ import (
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"

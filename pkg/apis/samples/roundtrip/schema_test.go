@@ -15,8 +15,8 @@ import (
 
 	"knative.dev/pkg/apis"
 
-	"github.com/mallard-dev/mallard/internal/randschema"
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+	"github.com/mallard-dev/mallard/test/randschema"
 )
 
 // randomlyValid returns a function that makes random objects of a version that its schema lets through.

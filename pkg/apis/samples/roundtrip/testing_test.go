@@ -14,8 +14,8 @@ import (
 
 	"knative.dev/pkg/apis"
 
-	"github.com/mallard-dev/mallard/pkg/conversion"
-	"github.com/mallard-dev/mallard/pkg/conversion/conversiontest"
+	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/conversiontest"
 )
 
 const annotation = "conversion.samples.knative.dev/properties"

@@ -21,7 +21,7 @@ import (
 	knativefuzzer "knative.dev/pkg/apis/testing/fuzzer"
 	"knative.dev/pkg/kmeta"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"

@@ -10,10 +10,10 @@ package roundtrip
 import (
 	"testing"
 
+	"github.com/mallard-dev/mallard/conversion/conversiontest"
 	samplesv1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	samplesv1alpha1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	samplesv1beta1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
-	"github.com/mallard-dev/mallard/pkg/conversion/conversiontest"
 	"knative.dev/pkg/apis"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"knative.dev/pkg/apis"
 
+	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on

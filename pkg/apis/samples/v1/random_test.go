@@ -20,7 +20,7 @@ import (
 	"knative.dev/pkg/apis"
 	knativefuzzer "knative.dev/pkg/apis/testing/fuzzer"
 
-	"github.com/mallard-dev/mallard/internal/testrand"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )

@@ -16,10 +16,10 @@ import (
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
+	"github.com/mallard-dev/mallard/conversion"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 func served(ctx context.Context) context.Context {

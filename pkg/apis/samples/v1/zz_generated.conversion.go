@@ -13,8 +13,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mallard-dev/mallard/conversion"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )

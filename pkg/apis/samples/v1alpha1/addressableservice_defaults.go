@@ -8,8 +8,8 @@ package v1alpha1
 import (
 	"context"
 
+	"github.com/mallard-dev/mallard/conversion"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update. The spec has

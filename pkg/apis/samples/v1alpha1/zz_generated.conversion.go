@@ -13,9 +13,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mallard-dev/mallard/conversion"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 	v1alpha1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1/storage"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )

@@ -10,8 +10,8 @@ import (
 
 	"knative.dev/pkg/apis"
 
+	"github.com/mallard-dev/mallard/conversion"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update; knative.dev/pkg also

@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 package storage
 
 import (
-	"github.com/mallard-dev/mallard/pkg/conversion"
+	"github.com/mallard-dev/mallard/conversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )

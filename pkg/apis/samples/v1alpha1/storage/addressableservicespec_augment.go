@@ -6,8 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package storage
 
 import (
+	"github.com/mallard-dev/mallard/conversion"
 	v1beta1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1/storage"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // What a name at this version stands for.

@@ -10,8 +10,8 @@ package storage
 import (
 	"testing"
 
+	"github.com/mallard-dev/mallard/conversion/conversiontest"
 	v1beta1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1/storage"
-	"github.com/mallard-dev/mallard/pkg/conversion/conversiontest"
 )
 
 // conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to

@@ -8,8 +8,8 @@ package storage
 import (
 	"slices"
 
+	"github.com/mallard-dev/mallard/conversion"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // portName is what the address of the port is called at v1, where each has to have a name. It is seen at v1 only, and

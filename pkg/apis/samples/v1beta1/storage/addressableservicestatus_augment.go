@@ -8,8 +8,8 @@ package storage
 import (
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
+	"github.com/mallard-dev/mallard/conversion"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 )
 
 // AssignPropertiesTo gives v1 the address, and beside it the further ones for as long as it is the address that they

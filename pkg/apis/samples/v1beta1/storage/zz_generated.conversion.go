@@ -12,8 +12,8 @@ package storage
 import (
 	"fmt"
 
+	"github.com/mallard-dev/mallard/conversion"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
-	"github.com/mallard-dev/mallard/pkg/conversion"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
 

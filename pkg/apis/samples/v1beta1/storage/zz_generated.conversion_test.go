@@ -10,8 +10,8 @@ package storage
 import (
 	"testing"
 
+	"github.com/mallard-dev/mallard/conversion/conversiontest"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
-	"github.com/mallard-dev/mallard/pkg/conversion/conversiontest"
 	"sigs.k8s.io/randfill"
 )
 

@@ -1,9 +1,0 @@
-/*
-Copyright 2026 The Mallard Authors.
-SPDX-License-Identifier: Apache-2.0
-*/
-
-// Package v1alpha1 is wrong on purpose.
-//
-// +conversion-gen:next=github.com/mallard-dev/mallard/codegen/cmd/assign-gen/generate/testdata/problems/e04circle/v1beta1
-package v1alpha1

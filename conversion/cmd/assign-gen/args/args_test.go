@@ -1,0 +1,70 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package args_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
+)
+
+// A command line that cannot be meant is refused with the flag's name and what would be right.
+func TestCommandLineThatCannotBeMeant(t *testing.T) {
+	elsewhere, err := filepath.Abs("elsewhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const place = ": name it by its path from the folder above the hub's package"
+	for name, test := range map[string]struct {
+		change func(a *args.Args)
+		want   string
+	}{
+		"no packages":             {func(a *args.Args) { a.InputDirs = nil }, "--input-dirs is empty: name the API package of every version"},
+		"no report":               {func(a *args.Args) { a.ReportFile = "" }, "--report-file is empty: name the file for the report"},
+		"no lock":                 {func(a *args.Args) { a.LockFile = "" }, "--lock-file is empty: name the file that lists the released bag keys"},
+		"report elsewhere":        {func(a *args.Args) { a.ReportFile = elsewhere }, "--report-file is " + elsewhere + place},
+		"lock elsewhere":          {func(a *args.Args) { a.LockFile = elsewhere }, "--lock-file is " + elsewhere + place},
+		"round trips elsewhere":   {func(a *args.Args) { a.RoundTripDir = elsewhere }, "--round-trip-dir is " + elsewhere + place},
+		"report and lock are one": {func(a *args.Args) { a.ReportFile = "./" + a.LockFile }, "--report-file and --lock-file are both conversion.lock: name two files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := args.New()
+			a.InputDirs = []string{"./v1"}
+			if err := a.Validate(); err != nil {
+				t.Fatalf("before the change: %v", err)
+			}
+			test.change(a)
+			if err := a.Validate(); err == nil || err.Error() != test.want {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// What stands above every file has to be a comment, or nothing that is generated would be Go.
+func TestHeaderIsAComment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "header.txt")
+	for content, want := range map[string]string{
+		"/*\nLicence.\n*/\n\n": "/*\nLicence.\n*/\n",
+		"// Licence.":          "// Licence.\n",
+		"Licence.":             "",
+		"/* Licence.":          "",
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := (&args.Args{HeaderFile: file}).Header()
+		switch {
+		case want != "" && (err != nil || got != want):
+			t.Errorf("%q: got %q and %v, want %q", content, got, err, want)
+		case want == "" && (err == nil || !strings.HasPrefix(err.Error(), "--go-header-file holds something else than a comment: "+file)):
+			t.Errorf("%q: %v, want an error that names the flag and the file", content, err)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generate
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// update has the tests write what they got as what they want.
+var update = flag.Bool("update", false, "write what is reported to testdata/problems")
+
+const problemsDir = "testdata/problems"
+
+// problemPackages reads the packages of all cases at once, since what they import takes most of the time.
+var problemPackages = sync.OnceValues(func() (map[string][]*model.Package, error) {
+	patterns, err := filepath.Glob(filepath.Join(problemsDir, "*", "*", "doc.go"))
+	if err != nil {
+		return nil, err
+	}
+	for i, pattern := range patterns {
+		patterns[i] = "./" + filepath.Dir(pattern)
+	}
+	packages, _, err := Load(patterns)
+	cases := make(map[string][]*model.Package)
+	for _, each := range packages {
+		name := filepath.Base(filepath.Dir(each.Dir))
+		cases[name] = append(cases[name], each)
+	}
+	return cases, err
+})
+
+// What is wrong is said as a whole, with the names and types of both fields and the ways out, and as it was agreed on.
+func TestProblemsAreReportedInFull(t *testing.T) {
+	cases, err := problemPackages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, packages := range cases {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(problemsDir, name)
+			_, err := plan.Make(packages)
+			if err == nil {
+				all, _ := plan.Make(packages)
+				err = newOutput(args.New(), all).checkLock()
+			}
+			if err == nil {
+				t.Fatal("nothing is wrong")
+			}
+			golden := filepath.Join(folder, "want.txt")
+			if *update {
+				if err := os.WriteFile(golden, []byte(err.Error()+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, readErr := os.ReadFile(golden)
+			if readErr != nil {
+				t.Fatal(readErr)
+			}
+			if diff := cmp.Diff(string(want), err.Error()+"\n"); diff != "" {
+				t.Error("(-want +got):", diff)
+			}
+		})
+	}
+}
+
+// Each code is shown by a case.
+func TestEveryCodeHasACase(t *testing.T) {
+	for code := range map[problem.Code]bool{
+		problem.NoConversion: true, problem.NoRenameTarget: true, problem.TwoSources: true, problem.BrokenChain: true, problem.HubCount: true,
+		problem.SensitiveStash: true, problem.UnsupportedType: true, problem.BadMarker: true, problem.NoTypeTarget: true,
+		problem.EnumNotInvertible: true, problem.LockChanged: true, problem.NameCollision: true, problem.KindMissing: true, problem.NoIdentity: true,
+	} {
+		want, err := os.ReadFile(filepath.Join(problemsDir, strings.ToLower(string(code)), "want.txt"))
+		if err != nil {
+			t.Errorf("%s has no case: %v", code, err)
+			continue
+		}
+		if !strings.Contains("\n"+string(want), "\n"+string(code)+" ") {
+			t.Errorf("the case of %s reports something else: %s", code, want)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generate
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
+)
+
+const (
+	root        = "../../.."
+	fixture     = "fixtures/widget"
+	modulePath  = "github.com/mallard-dev/mallard/conversion"
+	fixturePath = modulePath + "/" + fixture
+	// projectPath is the API of somebody else's project.
+	projectPath = "example.com/project/widget"
+)
+
+var projectVersions = []string{"./widget/v1alpha1", "./widget/v1beta1", "./widget/v1"}
+
+// project is a module of its own that uses this one, with the API for tests as somebody wrote it, before anything was
+// generated: there are no storage packages yet. The working directory is its folder.
+func project(t *testing.T) {
+	t.Helper()
+	module, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := handWritten(t)
+	t.Chdir(t.TempDir())
+	modfile := read(t, filepath.Join(module, "go.mod"))
+	modfile = strings.Replace(modfile, "module "+modulePath+"\n", "module example.com/project\n", 1) +
+		"\nrequire " + modulePath + " v0.0.0\n\nreplace " + modulePath + " => " + module + "\n"
+	write(t, "go.mod", modfile)
+	write(t, "go.sum", read(t, filepath.Join(module, "go.sum")))
+	for path, content := range files {
+		if filepath.Base(filepath.Dir(path)) != "storage" {
+			write(t, path, content)
+		}
+	}
+	// The versions in go.mod are those that this module was built with; only what is not needed is missing.
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOWORK", "off")
+}
+
+// handWritten are the files of the API for tests that assign-gen does not write, by their paths in the project.
+func handWritten(t *testing.T) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	source := filepath.Join(root, filepath.FromSlash(fixture))
+	err := filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
+		generated := strings.HasPrefix(entry.Name(), "zz_generated.") && entry.Name() != "zz_generated.deepcopy.go"
+		if err != nil || entry.IsDir() || generated || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		relative, err := filepath.Rel(source, path)
+		files[filepath.Join("widget", relative)] = strings.ReplaceAll(read(t, path), fixturePath, projectPath)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// firstRun are the files that a run in a new project writes, by their paths. All tests begin with the same project, and a run
+// takes seconds, nearly all of them for reading what the API imports; so there is one.
+var firstRun map[string]string
+
+// generatedProject is a project after its first run, with the hand-written files of storage packages added.
+func generatedProject(t *testing.T) {
+	t.Helper()
+	storage := handWritten(t)
+	project(t)
+	if firstRun == nil {
+		before := snapshot(t, "widget")
+		mustRun(t, projectVersions...)
+		firstRun = make(map[string]string)
+		for path := range snapshot(t, "widget") {
+			if info, err := os.Stat(path); err == nil && !info.IsDir() && before[path] == "" {
+				firstRun[path] = read(t, path)
+			}
+		}
+	}
+	for path, content := range firstRun {
+		write(t, path, content)
+	}
+	for path, content := range storage {
+		write(t, path, content)
+	}
+}
+
+// run generates, as the command does.
+func run(versions ...string) error {
+	a := args.New()
+	a.InputDirs = versions
+	return Run(a)
+}
+
+func mustRun(t *testing.T, versions ...string) {
+	t.Helper()
+	if err := run(versions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goCommand runs the go command and returns what it says, and whether it succeeded.
+func goCommand(t *testing.T, arguments ...string) (output string, ok bool) {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), "go", arguments...).CombinedOutput()
+	return string(text), err == nil
+}
+
+func mustGo(t *testing.T, arguments ...string) {
+	t.Helper()
+	if output, ok := goCommand(t, arguments...); !ok {
+		t.Fatalf("go %s: %s", strings.Join(arguments, " "), output)
+	}
+}
+
+// snapshot is what all files below a folder hold, and when they were written.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && !entry.IsDir() {
+			files[path] = info.ModTime().String() + "\n" + read(t, path)
+		} else if err == nil {
+			files[path] = "a folder"
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// change replaces a text that has to be there.
+func change(t *testing.T, path, from, to string) {
+	t.Helper()
+	content := read(t, path)
+	if !strings.Contains(content, from) {
+		t.Fatalf("%s does not hold %q", path, from)
+	}
+	write(t, path, strings.ReplaceAll(content, from, to))
+}

@@ -1,0 +1,197 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generate
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/generators"
+)
+
+// Without a storage package on disk one run is enough, and the next one changes nothing, not even a file's time.
+func TestColdStartThenNoChange(t *testing.T) {
+	generatedProject(t)
+	var written []string
+	for _, path := range slices.Sorted(maps.Keys(firstRun)) {
+		written = append(written, filepath.ToSlash(path))
+	}
+	want := []string{
+		"widget/conversion.lock",
+		"widget/roundtrip/zz_generated.roundtrip_test.go",
+		"widget/v1/storage/zz_generated.hub.go",
+		"widget/v1/storage/zz_generated.types.go",
+		"widget/v1/zz_generated.conversion.go",
+		"widget/v1alpha1/storage/zz_generated.conversion.go",
+		"widget/v1alpha1/storage/zz_generated.conversion_test.go",
+		"widget/v1alpha1/storage/zz_generated.hub.go",
+		"widget/v1alpha1/storage/zz_generated.types.go",
+		"widget/v1alpha1/zz_generated.conversion.go",
+		"widget/v1beta1/storage/zz_generated.conversion.go",
+		"widget/v1beta1/storage/zz_generated.conversion_test.go",
+		"widget/v1beta1/storage/zz_generated.hub.go",
+		"widget/v1beta1/storage/zz_generated.types.go",
+		"widget/v1beta1/zz_generated.conversion.go",
+		"widget/zz_generated.conversion-report.md",
+	}
+	if diff := cmp.Diff(want, written); diff != "" {
+		t.Error("written (-want +got):", diff)
+	}
+	mustGo(t, "vet", "./...")
+
+	before := snapshot(t, "widget")
+	mustRun(t, projectVersions...)
+	if diff := cmp.Diff(before, snapshot(t, "widget")); diff != "" {
+		t.Error("the second run (-before +after):", diff)
+	}
+}
+
+// Whatever is wrong, no file is touched, nor is anything left behind.
+func TestNothingIsWrittenWhenSomethingIsWrong(t *testing.T) {
+	generatedProject(t)
+	types := filepath.Join("widget", "v1", "widget_types.go")
+	good := read(t, types)
+	for name, test := range map[string]struct{ from, to, want string }{
+		"a type that is not converted": {
+			"Matrix  [][]int64         `json:\"matrix\"`", "Matrix  map[string]int64  `json:\"matrix\"`",
+			"E01 widget/v1beta1.WidgetSpec.Matrix ([][]int64) → widget/v1.WidgetSpec.Matrix (map[string]int64): no conversion from slice to map\n    fix: ",
+		},
+		"a released key that changed": {"`json:\"probe,omitempty\"`", "`json:\"probes,omitempty\"`", "E11 conversion.lock: v1beta1 WidgetSpec v1/probe: "},
+		"a file that does not parse":  {"type Probe struct {", "type Probe struct", "loading packages: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, types, good)
+			change(t, types, test.from, test.to)
+			before := snapshot(t, "widget")
+			err := run(projectVersions...)
+			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("the run ended with %v, want %q", err, test.want)
+			}
+			if diff := cmp.Diff(before, snapshot(t, "widget")); diff != "" {
+				t.Error("(-before +after):", diff)
+			}
+		})
+	}
+	write(t, types, good)
+	before := snapshot(t, "widget")
+	if err := run("./widget/v1alpha1", "./widget/v1beta1"); err == nil {
+		t.Error("a version is missing, and the run succeeded")
+	}
+	if diff := cmp.Diff(before, snapshot(t, "widget")); diff != "" {
+		t.Error("(-before +after):", diff)
+	}
+}
+
+// A marker that makes a hook mandatory has the compiler ask for it by its name.
+func TestMandatoryHookThatIsMissingDoesNotCompile(t *testing.T) {
+	generatedProject(t)
+	for _, name := range []string{"header_augment.go", "widgetspec_augment.go"} {
+		if err := os.Remove(filepath.Join("widget", "v1alpha1", "storage", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output, ok := goCommand(t, "build", "./widget/v1alpha1/storage")
+	for _, want := range []string{"*Header does not implement assignableHeader", "*WidgetSpec does not implement assignableWidgetSpec"} {
+		if ok || !strings.Contains(output, want) {
+			t.Errorf("go build said %q, want an error with %q", output, want)
+		}
+	}
+}
+
+// A hook that nothing makes mandatory and that is not quite right compiles, and would never be called.
+func TestHooksThatAreNotQuiteRightFailTheGeneratedTest(t *testing.T) {
+	generatedProject(t)
+	const imports = "package storage\n\nimport (\n\tv1beta1storage \"" + projectPath + "/v1beta1/storage\"\n\tv1storage \"" + projectPath + "/v1/storage\"\n)\n\n"
+	write(t, filepath.Join("widget", "v1alpha1", "storage", "port_augment.go"), imports+
+		"func (in *Port) AssignPropertiesTo(dst *v1beta1storage.Port) error { return nil }\n\n"+
+		"func (in *Step) AssignPropertiesTo(dst *v1beta1storage.Step) error { return nil }\n\n"+
+		"func (in *Step) AssignPropertiesFrom(src *v1storage.Step) error { return nil }\n")
+	output, ok := goCommand(t, "test", "-run", "^TestAugmentationsAreReachable$", "./widget/v1alpha1/storage")
+	for _, want := range []string{
+		"storage.Port: the method AssignPropertiesTo is never called, for it takes both; hooks are AssignPropertiesFrom(*" + projectPath + "/v1beta1/storage.Port) error and ",
+		"storage.Step: the method AssignPropertiesFrom(*" + projectPath + "/v1/storage.Step) error is never called; it would have to be AssignPropertiesFrom(*" + projectPath + "/v1beta1/storage.Step) error",
+	} {
+		if ok || !strings.Contains(output, want) {
+			t.Errorf("go test said\n%s\nwant a failure with %q", output, want)
+		}
+	}
+}
+
+// When a newer version comes, hooks and what they were written against stay as they are; only the old hub gains a link.
+func TestNewVersionLeavesOlderConversionsAlone(t *testing.T) {
+	generatedProject(t)
+	storage := func(version, name string) string { return filepath.Join("widget", version, "storage", name) }
+	kept := make(map[string]string)
+	for _, version := range []string{"v1alpha1", "v1beta1"} {
+		for _, name := range []string{generators.TypesFile, generators.HorizontalFile, generators.TestFile} {
+			kept[storage(version, name)] = read(t, storage(version, name))
+		}
+	}
+	for _, hook := range []string{
+		storage("v1alpha1", "header_augment.go"), storage("v1alpha1", "widgetspec_augment.go"), storage("v1beta1", "gadgetspec_augment.go"),
+	} {
+		kept[hook] = read(t, hook)
+	}
+	kept[storage("v1", generators.TypesFile)] = read(t, storage("v1", generators.TypesFile))
+	hubWas := read(t, storage("v1", generators.HubFile))
+
+	for _, name := range []string{"doc.go", "gadget_types.go", "widget_types.go", "zz_generated.deepcopy.go"} {
+		write(t, filepath.Join("widget", "v2", name), strings.Replace(read(t, filepath.Join("widget", "v1", name)), "\npackage v1\n", "\npackage v2\n", 1))
+	}
+	// What these say of v1beta1 is not true of v1, which has the fields.
+	for _, marker := range []string{
+		"+conversion:basis=ID,Branch", "+conversion:older=drop,reason=older clients would be misled by it",
+		"+conversion:older=drop,reason=it must not leave this version", "+conversion:older=augment",
+	} {
+		change(t, filepath.Join("widget", "v2", "gadget_types.go"), "\t// "+marker+"\n", "")
+	}
+	change(t, filepath.Join("widget", "v2", "widget_types.go"), "\t// Probe is new.\n", "\tLatest *string `json:\"latest,omitempty\"`\n\t// Probe is new.\n")
+	doc := filepath.Join("widget", "v1", "doc.go")
+	change(t, doc, "// +conversion-gen:hub\n", "// +conversion-gen:next="+projectPath+"/v2\n")
+	change(t, doc, "// +conversion-gen:annotation=conversion.fixtures.mallard.dev/properties\n", "")
+	change(t, doc, "// +conversion-gen:retired=v1alpha0\n", "")
+	withV2 := append(slices.Clone(projectVersions), "./widget/v2")
+	mustRun(t, withV2...)
+
+	for path, content := range kept {
+		if diff := cmp.Diff(content, read(t, path)); diff != "" {
+			t.Errorf("%s (-before +after): %s", path, diff)
+		}
+	}
+	if read(t, storage("v1", generators.HubFile)) == hubWas {
+		t.Error("v1 is still the hub")
+	}
+	if got := read(t, storage("v1", generators.HorizontalFile)); !strings.Contains(got, `bagV2Latest = "v2/latest"`) {
+		t.Errorf("v1 has no link to v2: %s", got)
+	}
+	deepCopy := filepath.Join("widget", "v2", "zz_generated.deepcopy.go")
+	if err := os.Remove(deepCopy); err != nil { // it lacks the new field, and nothing here needs it
+		t.Fatal(err)
+	}
+	mustGo(t, "build", "./...")
+
+	// And when it goes again, what was made for it goes too, but not what somebody wrote under such a name.
+	if err := os.RemoveAll(filepath.Join("widget", "v2")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, doc, strings.Replace(read(t, doc), "// +conversion-gen:next="+projectPath+"/v2\n",
+		"// +conversion-gen:hub\n// +conversion-gen:annotation=conversion.fixtures.mallard.dev/properties\n// +conversion-gen:retired=v2\n", 1))
+	write(t, storage("v1", generators.TestFile), "package storage\n")
+	mustRun(t, projectVersions...)
+	if _, err := os.Stat(storage("v1", generators.HorizontalFile)); !os.IsNotExist(err) {
+		t.Errorf("the link of v1 to v2 is still there: %v", err)
+	}
+	if got := read(t, storage("v1", generators.TestFile)); got != "package storage\n" {
+		t.Errorf("a file that somebody wrote is now %q", got)
+	}
+	mustGo(t, "build", "./...")
+}

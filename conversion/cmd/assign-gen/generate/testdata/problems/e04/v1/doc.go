@@ -1,0 +1,11 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package v1 is wrong on purpose.
+//
+// +conversion-gen:hub
+// +conversion-gen:annotation=conversion.example.com/properties
+// +conversion-gen:next=github.com/mallard-dev/mallard/conversion/cmd/assign-gen/generate/testdata/problems/e04/v1beta1
+package v1

@@ -1,0 +1,205 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// operation turns a planned conversion into what is done in one direction between storage types.
+func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation {
+	target := c.Newer
+	if !f.up {
+		target = c.Older
+	}
+	o := &operation{target: func() string { return p.storage(target) }, exact: exact}
+	if c.Elem != nil {
+		o.elem = p.operation(f, c.Elem, exact)
+	}
+	switch c.Rule {
+	case plan.Copy:
+		o.kind = set
+	case plan.DeepCopy:
+		o.kind, o.nilable = deepCopy, nilable(target)
+	case plan.Call:
+		o.kind, o.call = call, p.pairCall(f, c.Pair)
+	case plan.OfPointer:
+		o.kind = ofPointer
+	case plan.OfSlice:
+		o.kind = ofSlice
+	case plan.OfArray:
+		o.kind = ofArray
+	case plan.OfMap:
+		o.kind = ofMap
+	case plan.Widen:
+		p.widened(f, o)
+	case plan.MapEnum:
+		o.kind = apply
+		o.function = enumName(c.Enum, f.up)
+	}
+	return o
+}
+
+// widened casts up, and down where the value fits.
+func (p *printer) widened(f flow, o *operation) {
+	if f.up {
+		o.kind = cast
+		return
+	}
+	o.kind, o.function = apply, p.runtime("Narrow")+"["+o.target()+"]"
+}
+
+// pairCall writes the call of the function that converts a nested struct.
+func (p *printer) pairCall(f flow, pair *plan.Pair) func(dst, src, at string) {
+	return func(dst, src, _ string) {
+		if f.up {
+			p.linef("if err := %s.AssignProperties_To_%s(%s); err != nil {", receiver(src), pair.Newer.Name, dst)
+		} else {
+			p.linef("if err := %s.AssignProperties_From_%s(%s); err != nil {", receiver(dst), pair.Newer.Name, src)
+		}
+		p.linef("return err")
+		p.linef("}")
+	}
+}
+
+// receiver is the expression that a method is called on, given a pointer: Go takes the address by itself.
+func receiver(pointer string) string { return strings.TrimPrefix(pointer, "&") }
+
+// enumName is the function that maps an enum; up and down have one each.
+func enumName(e *plan.Enum, up bool) string {
+	return choose(up, "enumTo", "enumFrom") + exported(e.Name)
+}
+
+// enums prints the functions that map a pair's enums.
+func (p *printer) enums(pair *plan.Pair) {
+	for _, each := range pair.Fields {
+		if each.Fate != plan.Converted {
+			continue
+		}
+		for c := each.Conversion; c != nil; c = c.Elem {
+			if c.Rule == plan.MapEnum {
+				p.enumFunction(c.Enum, each, true)
+				p.enumFunction(c.Enum, each, false)
+			}
+		}
+	}
+}
+
+func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
+	cases, fallback := e.Up, ""
+	if !up {
+		cases, fallback = e.Down, e.Fallback
+	}
+	name := enumName(e, up)
+	p.linef("// %s maps the values of %s, and says whether the way back leads to the same one.", name, choose(up, each.Older.Name(), each.Newer.String()))
+	p.linef("func %s(value string) (converted string, exact bool) {", name)
+	p.linef("switch value {")
+	for _, each := range cases {
+		p.linef("case %s:", quoted(each.From))
+		p.linef("return %s, %t", quoted(each.To), each.Exact)
+	}
+	var kept []string
+	for _, value := range e.Kept {
+		kept = append(kept, quoted(value))
+	}
+	if kept != nil && e.Fallback != "" {
+		p.linef("case %s:", strings.Join(kept, ", "))
+		p.linef("return value, true")
+	}
+	p.linef("default:")
+	if fallback != "" {
+		p.linef("return %s, false", quoted(fallback))
+	} else {
+		p.linef("return value, %t", e.Fallback == "")
+	}
+	p.linef("}")
+	p.linef("}")
+	p.linef("")
+}
+
+// edge turns a type of the API into what is done between it and its storage type.
+func (p *printer) edge(version *plan.Version, t *model.Type, load bool, keys string) *operation {
+	pkg := version.Package.Path
+	own := t.Kind == model.Named && t.Package == pkg
+	under := t
+	if own && t.Underlying.Kind != model.Struct {
+		under = t.Underlying
+	}
+	o := &operation{target: func() string { return p.api(t) }}
+	if load {
+		o.target = func() string { return p.storage(plan.StorageType(t, pkg)) }
+	}
+	switch under.Kind {
+	case model.Named:
+		p.edgeNamed(o, under, own, load)
+	case model.Pointer:
+		o.kind, o.elem = ofPointer, p.edge(version, under.Elem, load, "")
+	case model.Slice:
+		o.kind, o.elem, o.list = ofSlice, p.edge(version, under.Elem, load, ""), p.places(load, keys)
+	case model.Array:
+		o.kind, o.elem, o.list = ofArray, p.edge(version, under.Elem, load, ""), p.places(load, keys)
+	case model.Map:
+		o.kind, o.elem = ofMap, p.edge(version, under.Elem, load, "")
+		p.edgeKeys(version, o, under.Key, load)
+	case model.Basic, model.Struct, model.Unsupported:
+		o.kind = set
+		if own {
+			o.kind = cast
+		}
+	}
+	return o
+}
+
+func (p *printer) edgeNamed(o *operation, t *model.Type, own, load bool) {
+	switch {
+	case own && load:
+		o.kind = call
+		o.call = func(dst, src, at string) { p.linef("%s.assignToStorage(%s, %s)", receiver(src), dst, at) }
+	case own:
+		o.kind = call
+		o.call = func(dst, src, at string) { p.linef("%s.assignFromStorage(%s, %s)", receiver(dst), src, at) }
+	case t.Has("DeepCopyInto"):
+		o.kind, o.nilable = deepCopy, nilable(t)
+	default:
+		o.kind = set
+	}
+}
+
+// edgeKeys casts the keys of a map whose type has a name.
+func (p *printer) edgeKeys(version *plan.Version, o *operation, key *model.Type, load bool) {
+	if key.Kind != model.Named {
+		return
+	}
+	named := func(expression string) string { return fmt.Sprintf("%s(%s)", p.api(key), expression) }
+	plain := func(expression string) string { return "string(" + expression + ")" }
+	switch {
+	case key.Package != version.Package.Path: // the storage type has the name too
+		o.name = plain
+	case load:
+		o.key, o.name = plain, plain
+	default:
+		o.key = named
+	}
+}
+
+// places writes the call that finds the places of a list's elements in the annotation.
+func (p *printer) places(load bool, keys string) func(at, dst, src string) string {
+	if keys == "" {
+		keys = "nil"
+	}
+	if load {
+		return func(at, _, src string) string {
+			return fmt.Sprintf("%s(%s, %s, %s)", p.runtime("ReadList"), at, src, keys)
+		}
+	}
+	return func(at, dst, _ string) string {
+		return fmt.Sprintf("%s(%s, %s, %s)", p.runtime("WriteList"), at, dst, keys)
+	}
+}

@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// annotationVariable is the variable of an API package that knows its annotation.
+const annotationVariable = "conversionProperties"
+
+// edge prints the conversions between the API types of a version and its storage types, and what the webhook calls.
+func edge(p *printer, all *plan.Plan, version *plan.Version) {
+	p.annotation(all, version)
+	for _, each := range version.Structs {
+		if each.Root {
+			p.rootEdge(each)
+			p.toHub(all, each)
+			p.convertible(all, each)
+		}
+	}
+	for _, each := range version.Structs {
+		p.load(each)
+		p.store(each)
+	}
+	for _, each := range version.Structs {
+		p.keyFunctions(each)
+	}
+}
+
+// annotation prints the variable that hand-written code of the package uses too, in SetDefaults and Validate.
+func (p *printer) annotation(all *plan.Plan, version *plan.Version) {
+	p.linef("// %s is the annotation that holds what %s cannot show.", annotationVariable, version.Name)
+	p.linef("// SetDefaults calls its Preserve, and Validate its Validate.")
+	p.linef("var %s = %s{", annotationVariable, p.runtime("Annotation"))
+	p.linef("Name: %s,", quoted(all.Annotation))
+	if version == all.Hub {
+		p.linef("Hub: true,")
+	}
+	if all.Retired != nil {
+		var retired []string
+		for _, each := range all.Retired {
+			retired = append(retired, quoted(each))
+		}
+		p.linef("Retired: []string{%s},", strings.Join(retired, ", "))
+	}
+	p.linef("}")
+	p.linef("")
+}
+
+// rootEdge prints the conversion of a kind, whose metadata carries the bags.
+func (p *printer) rootEdge(each *plan.Struct) {
+	storage := p.name(each.Version.StoragePath(), each.Name)
+	p.linef("// AssignProperties_To_%s copies the object to its storage type. The two share no memory.", each.Name)
+	p.linef("func (in *%s) AssignProperties_To_%s(dst *%s) error {", each.Name, each.Name, storage)
+	p.linef("*dst = %s{}", storage)
+	p.linef("in.assignToStorage(dst, %s.Load(&dst.ObjectMeta, &in.ObjectMeta))", annotationVariable)
+	p.linef("return nil")
+	p.linef("}")
+	p.linef("")
+	p.linef("// AssignProperties_From_%s fills the object from its storage type, but for apiVersion and kind. The two share no memory.", each.Name)
+	p.linef("func (in *%s) AssignProperties_From_%s(src *%s) error {", each.Name, each.Name, storage)
+	p.linef("*in = %s{TypeMeta: in.TypeMeta}", each.Name)
+	p.linef("to := %s()", p.runtime("NewWriter"))
+	p.linef("in.assignFromStorage(src, to)")
+	p.linef("%s.Store(&in.ObjectMeta, &src.ObjectMeta, to)", annotationVariable)
+	p.linef("return nil")
+	p.linef("}")
+	p.linef("")
+}
+
+// toHub prints the way of a kind to the hub and back.
+func (p *printer) toHub(all *plan.Plan, each *plan.Struct) {
+	w := way{
+		from: each.Name, hub: p.name(all.Hub.StoragePath(), hubKind(all, each)), words: "the storage type of the hub, " + all.Hub.Name,
+		first: each.Name,
+	}
+	if each.Version != all.Hub {
+		w.variable, w.through = "own", p.name(each.Version.StoragePath(), each.Name)
+	}
+	p.way(w)
+}
+
+// convertible prints what the conversion webhook calls. It asks the other version for its way to the hub, so that no API
+// package has to import another.
+func (p *printer) convertible(all *plan.Plan, each *plan.Struct) {
+	hubName := hubKind(all, each)
+	hub := p.name(all.Hub.StoragePath(), hubName)
+	hubConvertible := p.name(all.Hub.StoragePath(), hubName+"HubConvertible")
+	p.linef("var _ %s = (*%s)(nil)", p.name(apisPackage, "Convertible"), each.Name)
+	p.linef("")
+	method := func(name, other, cannot, source, target string) {
+		p.linef("// %s implements apis.Convertible.", name)
+		p.linef("func (in *%s) %s(_ %s, %s %s) (err error) {", each.Name, name, p.name("context", "Context"), other, p.name(apisPackage, "Convertible"))
+		p.linef("defer %s(&err, in)", p.runtime("Recover"))
+		p.linef("%s, ok := %s.(%s)", choose(source == "in", target, source), other, hubConvertible)
+		p.linef("if !ok {\nreturn %s(%s, %s)\n}", p.name("fmt", "Errorf"), quoted(each.Version.Name+"."+each.Name+" "+cannot+" %T"), other)
+		p.linef("var hub %s", hub)
+		p.linef("if err := %s.AssignToHub(&hub); err != nil {\nreturn err\n}", source)
+		p.linef("return %s.AssignFromHub(&hub)", target)
+		p.linef("}")
+		p.linef("")
+	}
+	method("ConvertTo", "to", "cannot convert to", "in", "dst")
+	method("ConvertFrom", "from", "cannot convert from", "src", "in")
+}
+
+// hubKind is what a kind is called in the hub.
+func hubKind(all *plan.Plan, each *plan.Struct) string {
+	for each.Version != all.Hub {
+		each = counterpart(all, each)
+	}
+	return each.Name
+}
+
+func counterpart(all *plan.Plan, each *plan.Struct) *plan.Struct {
+	for _, link := range all.Links {
+		for _, pair := range link.Pairs {
+			if pair.Older == each {
+				return pair.Newer
+			}
+		}
+	}
+	return nil
+}
+
+// load prints the conversion of a struct to its storage type. It cannot fail: the shapes are the same.
+func (p *printer) load(each *plan.Struct) {
+	p.linef("func (in *%s) assignToStorage(dst *%s, from %s) {", each.Name, p.name(each.Version.StoragePath(), each.Name), p.runtime("Reader"))
+	p.linef("dst.PropertyBag = from.Bag()")
+	for _, field := range each.Fields {
+		p.loadField(field)
+	}
+	p.linef("}")
+	p.linef("")
+}
+
+// store prints the conversion of a struct from its storage type.
+func (p *printer) store(each *plan.Struct) {
+	p.linef("func (in *%s) assignFromStorage(src *%s, to %s) {", each.Name, p.name(each.Version.StoragePath(), each.Name), p.runtime("Writer"))
+	p.linef("to.SetBag(src.PropertyBag)")
+	for _, field := range each.Fields {
+		p.storeField(field)
+	}
+	p.linef("}")
+	p.linef("")
+}

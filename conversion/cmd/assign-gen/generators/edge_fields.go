@@ -1,0 +1,174 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// edgeField is what is done for a field at the edge, its place in the annotation if that is needed, and the kind of type that
+// the storage type has for it, before it was made optional.
+func (p *printer) edgeField(f *plan.Field, load bool) (o *operation, at string, kind model.Kind) {
+	version := f.Struct.Version
+	o = p.edge(version, f.API.Type, load, keyFunction(f))
+	if o.calls() {
+		at = choose(load, "from", "to") + ".Field(" + quoted(f.Key()) + ")"
+	}
+	return o, at, plan.StorageType(f.API.Type, version.Package.Path).Base().Kind
+}
+
+func (p *printer) loadField(f *plan.Field) {
+	dst, src, key := "dst."+f.Name(), "in."+f.Name(), quoted(f.Key())
+	o, at, kind := p.edgeField(f, true)
+	switch kind {
+	case model.Pointer:
+		p.copied(o, dst, src, at, 0)
+	case model.Slice, model.Map:
+		if f.API.Omit != model.OmitEmpty || o.kind == deepCopy {
+			p.copied(o, dst, src, at, 0)
+			return
+		}
+		p.linef("if len(%s) > 0 {", src)
+		p.elements(o, dst, src, at, 0)
+		p.linef("} else if from.WasZero(%s) {", key)
+		p.linef("%s = %s{}", dst, o.target())
+		p.linef("}")
+	case model.Struct, model.Array:
+		p.loadStruct(f, o, at)
+	case model.Basic, model.Named, model.Unsupported:
+		value := src
+		if o.kind == cast {
+			value = o.target() + "(" + src + ")"
+		}
+		p.linef("%s = %s(from, %s, %s)", dst, p.runtime(choose(f.API.Omit == model.Always, "RequiredPointer", "OptionalPointer")), key, value)
+	}
+}
+
+// loadStruct takes a struct without anything in it for none, unless something is kept for it.
+func (p *printer) loadStruct(f *plan.Field, o *operation, at string) {
+	dst, src, key := "dst."+f.Name(), "in."+f.Name(), quoted(f.Key())
+	condition := fmt.Sprintf("!%s || from.WasZero(%s)", p.zero(f, src), key)
+	if f.ShowsZero() {
+		condition = "!" + p.zero(f, src)
+	}
+	if at != "" {
+		condition += " || !at.IsEmpty()"
+	}
+	if f.ShowsZero() {
+		condition = fmt.Sprintf("(%s) && (!from.WasAbsent(%s) || !%s(&%s))", condition, key, p.runtime("LooksZero"), src)
+	}
+	if at != "" {
+		condition = "at := " + at + "; " + condition
+		at = "at"
+	}
+	p.linef("if %s {", condition)
+	p.linef("%s = new(%s)", dst, o.target())
+	p.copied(o, "*"+dst, src, at, 0)
+	p.linef("}")
+}
+
+// zero is an expression that says whether JSON would leave a struct out, or show it with nothing in it.
+func (p *printer) zero(f *plan.Field, value string) string {
+	if f.API.Omit == model.OmitZero && f.API.Type.Has("IsZero") {
+		return value + ".IsZero()"
+	}
+	return p.runtime("IsZero") + "(&" + value + ")"
+}
+
+func (p *printer) storeField(f *plan.Field) {
+	dst, src, key := "in."+f.Name(), "src."+f.Name(), quoted(f.Key())
+	o, at, kind := p.edgeField(f, false)
+	switch kind {
+	case model.Pointer:
+		p.copied(o, dst, src, at, 0)
+	case model.Slice, model.Map:
+		p.copied(o, dst, src, at, 0)
+		if f.API.Omit == model.OmitEmpty && o.kind != deepCopy {
+			p.linef("if %s != nil && len(%s) == 0 {\nto.MarkZero(%s)\n}", src, src, key)
+		}
+	case model.Struct, model.Array:
+		p.storeStruct(f, o, at)
+	case model.Basic, model.Named, model.Unsupported:
+		value := fmt.Sprintf("%s(to, %s, %s)", p.runtime(choose(f.API.Omit == model.Always, "RequiredValue", "OptionalValue")), key, src)
+		if o.kind == cast {
+			value = o.target() + "(" + value + ")"
+		}
+		p.linef("%s = %s", dst, value)
+	}
+}
+
+// storeStruct marks a struct that is there with nothing in it, or one that is not there and looks otherwise.
+func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
+	dst, src, key := "in."+f.Name(), "src."+f.Name(), quoted(f.Key())
+	p.linef("if %s != nil {", src)
+	p.copied(o, dst, "*"+src, at, 0)
+	switch {
+	case f.ShowsZero():
+		p.linef("} else {")
+		if o.kind == call {
+			// What its fields show is not there either.
+			p.linef("%s.assignFromStorage(&%s{}, %s)", dst, p.name(f.Struct.Version.StoragePath(), f.API.Type.Name), at)
+		}
+		p.linef("to.MarkAbsent(%s)", key)
+	case o.kind == call:
+		p.linef("if %s && len(%s.PropertyBag) == 0 {\nto.MarkZero(%s)\n}", p.zero(f, dst), src, key)
+	default:
+		p.linef("if %s {\nto.MarkZero(%s)\n}", p.zero(f, dst), key)
+	}
+	p.linef("}")
+}
+
+// keyFunction is the function that names the elements of a list, or nothing if they have no keys.
+func keyFunction(f *plan.Field) string {
+	if len(f.Settings.ListMapKeys) == 0 {
+		return ""
+	}
+	return "keyOf" + f.Struct.Name + f.Name()
+}
+
+// keyFunctions prints the functions that name the elements of a struct's lists.
+func (p *printer) keyFunctions(each *plan.Struct) {
+	pkg := each.Version.Package.Path
+	for _, f := range each.Fields {
+		name := keyFunction(f)
+		under := plan.StorageType(f.API.Type, pkg)
+		if name == "" || under.Kind != model.Slice {
+			continue
+		}
+		element := f.API.Type.Base().Elem
+		p.linef("func %s(element *%s) string {", name, p.api(element))
+		if element.Kind == model.Pointer {
+			p.linef("if *element == nil {\nreturn \"\"\n}")
+			element = element.Elem
+		}
+		var parts []string
+		for _, key := range f.Settings.ListMapKeys {
+			parts = append(parts, keyPart(choose(f.API.Type.Base().Elem.Kind == model.Pointer, "(*element)", "element"), element, key))
+		}
+		p.linef("return %s(%s)", p.runtime("Key"), strings.Join(parts, ", "))
+		p.linef("}")
+		p.linef("")
+	}
+}
+
+// keyPart is the expression of one of the fields that name an element.
+func keyPart(element string, t *model.Type, key string) string {
+	for _, field := range t.Base().Fields {
+		if field.JSON != key {
+			continue
+		}
+		expression := element + "." + field.Name
+		if field.Type.Kind == model.Named && field.Type.Base().Kind == model.Basic && field.Type.Base().Name == "string" {
+			return "string(" + expression + ")"
+		}
+		return expression
+	}
+	return quoted(key) // validated by the planner
+}

@@ -1,0 +1,157 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"fmt"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// flow is one direction across a link.
+type flow struct {
+	link *plan.Link
+	pair *plan.Pair
+	up   bool
+}
+
+// source and target are the names of the variables; in a method of the older type the receiver is either.
+func (f flow) source() string { return choose(f.up, "in", "src") }
+func (f flow) target() string { return choose(f.up, "dst", "in") }
+
+// versions names both versions in the direction of the flow.
+func (f flow) versions() (from, to string) {
+	if f.up {
+		return f.link.Older.Name, f.link.Newer.Name
+	}
+	return f.link.Newer.Name, f.link.Older.Name
+}
+
+func choose(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// horizontal prints the conversions between the storage types of a version and those of the next.
+func horizontal(p *printer, link *plan.Link) {
+	p.bagKeys(link)
+	for _, pair := range link.Pairs {
+		p.assignable(link, pair)
+		p.assignment(flow{link: link, pair: pair, up: true})
+		p.assignment(flow{link: link, pair: pair})
+	}
+	for _, pair := range link.Pairs {
+		p.enums(pair)
+	}
+}
+
+// assignable prints the interface of a struct's hook.
+func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
+	newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
+	p.linef("// assignable%s is implemented by %s if its conversion is augmented.", pair.Older.Name, pair.Older.Name)
+	p.linef("type assignable%s interface {", pair.Older.Name)
+	p.linef("AssignPropertiesTo(dst *%s) error", newer)
+	p.linef("AssignPropertiesFrom(src *%s) error", newer)
+	p.linef("}")
+	p.linef("")
+	if pair.Augmented {
+		p.linef("var _ assignable%s = (*%s)(nil)", pair.Older.Name, pair.Older.Name)
+		p.linef("")
+	}
+}
+
+// assignment prints the function of one direction, in an order that hooks can rely on: what both have, what is stashed,
+// the destination's bag, the hook, and then what depends on what the destination shows.
+func (p *printer) assignment(f flow) {
+	from, to := f.versions()
+	newer := p.name(f.link.Newer.StoragePath(), f.pair.Newer.Name)
+	if f.up {
+		p.linef("// AssignProperties_To_%s copies the %s to %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, to)
+		p.linef("func (in *%s) AssignProperties_To_%s(dst *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
+		p.linef("*dst = %s{}", newer)
+	} else {
+		p.linef("// AssignProperties_From_%s fills the %s from %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, from)
+		p.linef("func (in *%s) AssignProperties_From_%s(src *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
+		p.linef("*in = %s{}", f.pair.Older.Name)
+	}
+	p.linef("bag := %s.PropertyBag.Clone()", f.source())
+	if f.pair.Older.Root {
+		p.linef("%s.ObjectMeta.DeepCopyInto(&%s.ObjectMeta)", f.source(), f.target())
+	}
+	for _, each := range f.pair.Fields {
+		p.field(f, each)
+	}
+	p.linef("%s.PropertyBag = bag.OrNil()", f.target())
+	p.linef("")
+	p.hook(f)
+	for _, each := range f.pair.Fields {
+		p.derived(f, each)
+	}
+	p.linef("return nil")
+	p.linef("}")
+	p.linef("")
+}
+
+// field prints what is done for a field before the hook.
+func (p *printer) field(f flow, each *plan.FieldPlan) {
+	switch each.Fate {
+	case plan.Converted:
+		p.converted(f, each)
+	case plan.StashedOlder:
+		if f.up {
+			p.put(f, each.OlderKey, "in."+each.Older.Name())
+		} else {
+			p.linef("bag.Take(%s, &in.%s)", keyName(each.OlderKey), each.Older.Name())
+		}
+	case plan.StashedNewer:
+		p.stashedNewer(f, each)
+	case plan.AugmentedOlder, plan.AugmentedNewer, plan.DroppedOlder, plan.DroppedNewer:
+	}
+}
+
+// converted prints the conversion of a field that both versions have.
+func (p *printer) converted(f flow, each *plan.FieldPlan) {
+	older, newer := "in."+each.Older.Name(), choose(f.up, "dst", "src")+"."+each.Newer.String()
+	dst, src := choose(f.up, newer, older), choose(f.up, older, newer)
+	exact := exactName(each)
+	o := p.operation(f, each.Conversion, exact)
+	switch {
+	case len(each.Newer) > 1 && f.up:
+		p.linef("if %s != nil {", src)
+		p.entered("dst", each.Newer)
+		p.copied(o, dst, src, "", 0)
+		p.linef("}")
+	case len(each.Newer) > 1:
+		p.linef("if %s {", present("src", each.Newer, false))
+		p.copied(o, dst, src, "", 0)
+		p.linef("}")
+	case each.Conversion.Inexact():
+		// What this version showed instead of a value that it does not know stands for that value until somebody changes it.
+		p.linef("%s := true", exact)
+		p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
+		p.linef("%s = nil", dst)
+		p.copied(o, dst, src, "", 0)
+		p.linef("}")
+	default:
+		p.copied(o, dst, src, "", 0)
+	}
+}
+
+// hook prints the call of the hook, which is found on the receiver in both directions.
+func (p *printer) hook(f flow) {
+	from, to := f.versions()
+	p.linef("var self any = in")
+	p.linef("if augmented, ok := self.(assignable%s); ok {", f.pair.Older.Name)
+	p.linef("if err := augmented.%s(%s); err != nil {", choose(f.up, "AssignPropertiesTo", "AssignPropertiesFrom"), choose(f.up, "dst", "src"))
+	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("augmenting %s→%s %s: %%w", from, to, f.pair.Older.Name)))
+	p.linef("}")
+	p.linef("}")
+}
+
+// exactName is the variable that says whether a field was converted without loss.
+func exactName(each *plan.FieldPlan) string { return "exact" + each.Older.Name() }

@@ -1,0 +1,76 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import "github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+
+// hub prints, for the hub, what other versions can be asked for, and for the others the way of their storage types to the
+// hub. It is apart from the conversions to the next version, which stay what they are when there is a newer hub.
+func hub(p *printer, all *plan.Plan, version *plan.Version) {
+	for _, each := range version.Structs {
+		switch {
+		case !each.Root:
+		case version == all.Hub:
+			p.hubConvertible(version, each)
+		default:
+			p.storageToHub(all, each)
+		}
+	}
+}
+
+func (p *printer) hubConvertible(version *plan.Version, each *plan.Struct) {
+	p.linef("// %sHubConvertible is implemented by the API types of all versions. Through it %s converts without importing them.", each.Name, version.Name)
+	p.linef("type %sHubConvertible interface {", each.Name)
+	p.linef("AssignToHub(hub *%s) error", each.Name)
+	p.linef("AssignFromHub(hub *%s) error", each.Name)
+	p.linef("}")
+	p.linef("")
+}
+
+// storageToHub prints the way of a storage type to the hub and back.
+func (p *printer) storageToHub(all *plan.Plan, each *plan.Struct) {
+	newer := counterpart(all, each)
+	w := way{from: each.Name, hub: p.name(all.Hub.StoragePath(), hubKind(all, each)), words: all.Hub.Name, first: newer.Name}
+	if newer.Version != all.Hub {
+		w.variable, w.through = "next", p.name(newer.Version.StoragePath(), newer.Name)
+	}
+	p.way(w)
+}
+
+// way is how a type gets to the hub: by one assignment, or by one to a type from where there is a way already.
+type way struct {
+	// from is the type, hub that of the hub, words what comments call it.
+	from, hub, words string
+	// first is what the assignment leads to, as the name of its function says it.
+	first string
+	// through is the type that it leads to if that is not the hub's, variable what holds it.
+	through, variable string
+}
+
+func (p *printer) way(w way) {
+	p.linef("// AssignToHub copies the object to %s.", w.words)
+	p.linef("func (in *%s) AssignToHub(hub *%s) error {", w.from, w.hub)
+	if w.through == "" {
+		p.linef("return in.AssignProperties_To_%s(hub)", w.first)
+	} else {
+		p.linef("var %s %s", w.variable, w.through)
+		p.linef("if err := in.AssignProperties_To_%s(&%s); err != nil {\nreturn err\n}", w.first, w.variable)
+		p.linef("return %s.AssignToHub(hub)", w.variable)
+	}
+	p.linef("}")
+	p.linef("")
+	p.linef("// AssignFromHub fills the object from %s.", w.words)
+	p.linef("func (in *%s) AssignFromHub(hub *%s) error {", w.from, w.hub)
+	if w.through == "" {
+		p.linef("return in.AssignProperties_From_%s(hub)", w.first)
+	} else {
+		p.linef("var %s %s", w.variable, w.through)
+		p.linef("if err := %s.AssignFromHub(hub); err != nil {\nreturn err\n}", w.variable)
+		p.linef("return in.AssignProperties_From_%s(&%s)", w.first, w.variable)
+	}
+	p.linef("}")
+	p.linef("")
+}

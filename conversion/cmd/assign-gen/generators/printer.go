@@ -1,0 +1,175 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// Packages that generated code uses.
+const (
+	runtimePackage = "github.com/mallard-dev/mallard/conversion"
+	testPackage    = runtimePackage + "/conversiontest"
+	apisPackage    = "knative.dev/pkg/apis"
+	metaPackage    = "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// printer writes the body of one file and remembers what it has to import.
+type printer struct {
+	bytes.Buffer
+	// pkg is the import path of the package that the file belongs to.
+	pkg string
+	// versions are by the import paths of their API packages.
+	versions map[string]*plan.Version
+	// aliases are the names of imported packages, by import path.
+	aliases map[string]string
+}
+
+func newPrinter(pkg string, all []*plan.Version) *printer {
+	p := &printer{pkg: pkg, versions: make(map[string]*plan.Version), aliases: make(map[string]string)}
+	for _, version := range all {
+		p.versions[version.Package.Path] = version
+	}
+	return p
+}
+
+// linef writes a line. gofmt indents it.
+func (p *printer) linef(format string, args ...any) {
+	fmt.Fprintf(p, format+"\n", args...)
+}
+
+// name returns how something that a package declares is written here, and imports the package if need be.
+func (p *printer) name(pkg, name string) string {
+	if pkg == p.pkg {
+		return name
+	}
+	alias, known := p.aliases[pkg]
+	if !known {
+		alias = p.alias(pkg)
+		p.aliases[pkg] = alias
+	}
+	return alias + "." + name
+}
+
+// runtime is name for conversion.
+func (p *printer) runtime(name string) string { return p.name(runtimePackage, name) }
+
+var isVersion = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
+
+// locals are the names of variables in generated functions.
+var locals = []string{"at", "bag", "converted", "dst", "err", "from", "i", "in", "key", "same", "self", "src", "to", "value"}
+
+// alias chooses a package's name: as Kubernetes does for versions, metav1, and v1storage for the storage types of v1.
+func (p *printer) alias(pkg string) string {
+	base, parent := path.Base(pkg), path.Base(path.Dir(pkg))
+	alias := base
+	switch {
+	case isVersion.MatchString(base):
+		alias = parent + base
+	case base == "storage" && isVersion.MatchString(parent):
+		alias = parent + base
+	}
+	alias = regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(alias, "")
+	taken := append(slices.Collect(maps.Values(p.aliases)), locals...)
+	for unique, n := alias, 2; ; n++ {
+		if !slices.Contains(taken, unique) {
+			return unique
+		}
+		unique = fmt.Sprintf("%s%d", alias, n)
+	}
+}
+
+// imports are the import lines, for gengo.
+func (p *printer) imports() []string {
+	var lines []string
+	for pkg, alias := range p.aliases {
+		if alias == path.Base(pkg) {
+			lines = append(lines, pkg)
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s %q", alias, pkg))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// storage writes a type of a storage type's field.
+func (p *printer) storage(t *model.Type) string {
+	return p.spell(t, func(pkg string) string { return p.versions[pkg].StoragePath() })
+}
+
+// api writes a type of an API type's field.
+func (p *printer) api(t *model.Type) string {
+	return p.spell(t, func(pkg string) string { return pkg })
+}
+
+// spell writes a type; own says which package the types of a version's package are to be taken from.
+func (p *printer) spell(t *model.Type, own func(pkg string) string) string {
+	switch t.Kind {
+	case model.Named:
+		if p.versions[t.Package] != nil {
+			return p.name(own(t.Package), t.Name)
+		}
+		return p.name(t.Package, t.Name)
+	case model.Pointer:
+		return "*" + p.spell(t.Elem, own)
+	case model.Slice:
+		return "[]" + p.spell(t.Elem, own)
+	case model.Array:
+		return fmt.Sprintf("[%d]%s", t.Len, p.spell(t.Elem, own))
+	case model.Map:
+		return "map[" + p.spell(t.Key, own) + "]" + p.spell(t.Elem, own)
+	case model.Basic, model.Struct, model.Unsupported:
+		return t.Name
+	default:
+		return t.Name
+	}
+}
+
+// address returns the expression of a pointer to what an expression stands for.
+func address(expression string) string {
+	if pointer, ok := strings.CutPrefix(expression, "*"); ok {
+		return pointer
+	}
+	return "&" + expression
+}
+
+// object returns an expression that fields, methods and elements can be asked for.
+func object(expression string) string {
+	if pointer, ok := strings.CutPrefix(expression, "*"); ok {
+		return pointer
+	}
+	return expression
+}
+
+// indexed returns an expression that can be indexed.
+func indexed(expression string) string {
+	if strings.HasPrefix(expression, "*") {
+		return "(" + expression + ")"
+	}
+	return expression
+}
+
+// exported turns the first letter into a capital one, after leaving out what is no letter or digit.
+func exported(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+	for i, word := range words {
+		words[i] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
+}
+
+func quoted(text string) string { return strconv.Quote(text) }

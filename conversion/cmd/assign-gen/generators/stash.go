@@ -1,0 +1,185 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
+	key, basis := keyName(each.NewerKey), basisOf(each)
+	switch {
+	case each.Presence:
+		p.stashedPresence(f, each)
+	case len(each.Newer) > 1:
+		p.stashedInside(f, each)
+	case !f.up && basis == "":
+		p.put(f, each.NewerKey, "src."+each.Newer.String())
+	case !f.up: // after the hook, when the basis is known
+		p.linef("bag.Remove(%s)", key)
+	case basis == "":
+		p.linef("bag.Take(%s, &dst.%s)", key, each.Newer)
+	default:
+		p.linef("if bag.TakeDerived(%s, %s, &dst.%s) != %s {", key, basis, each.Newer, p.runtime("Exact"))
+		p.linef("dst.%s = nil", each.Newer)
+		p.linef("}")
+	}
+}
+
+// stashedInside stashes a part of a struct of which other parts have a field of their own in the older version.
+func (p *printer) stashedInside(f flow, each *plan.FieldPlan) {
+	key := keyName(each.NewerKey)
+	if f.up {
+		variable := "stashed" + exported(each.Newer.String())
+		p.linef("var %s %s", variable, p.storage(each.Newer.Last().Type))
+		p.linef("if bag.Take(%s, &%s) {", key, variable)
+		p.entered("dst", each.Newer)
+		p.linef("dst.%s = %s", each.Newer, variable)
+		p.linef("}")
+		return
+	}
+	p.linef("if %s {", present("src", each.Newer, nilable(each.Newer.Last().Type)))
+	p.put(f, each.NewerKey, "src."+each.Newer.String())
+	p.linef("} else {")
+	p.linef("bag.Remove(%s)", key)
+	p.linef("}")
+}
+
+// stashedPresence stashes the bag of a struct whose fields the older version has elsewhere, and one with nothing in it, which
+// these fields would not tell from none.
+func (p *printer) stashedPresence(f flow, each *plan.FieldPlan) {
+	key, own := keyName(each.NewerKey), p.isOwn(each.Newer.Last().Type)
+	if f.up {
+		variable := "stashed" + exported(each.Newer.String())
+		p.linef("var %s %s", variable, p.runtime("PropertyBag"))
+		p.linef("if bag.Take(%s, &%s) {", key, variable)
+		p.entered("dst", append(slices.Clone(each.Newer), plan.Step{}))
+		if own {
+			p.linef("dst.%s.PropertyBag = %s.OrNil()", each.Newer, variable)
+		}
+		p.linef("}")
+		return
+	}
+	there := present("src", each.Newer, true)
+	empty := p.runtime("IsZero") + "(src." + each.Newer.String() + ")"
+	bag := p.runtime("PropertyBag") + "{}"
+	if own {
+		bag = "src." + each.Newer.String() + ".PropertyBag"
+		empty = "(len(" + bag + ") > 0 || " + empty + ")"
+	}
+	p.linef("if %s && %s {", there, empty)
+	p.put(f, each.NewerKey, bag)
+	p.linef("} else {")
+	p.linef("bag.Remove(%s)", key)
+	p.linef("}")
+}
+
+// isOwn says whether a struct, or a pointer to one, is declared by a version of the API.
+func (p *printer) isOwn(t *model.Type) bool {
+	if t.Kind == model.Pointer {
+		t = t.Elem
+	}
+	return p.versions[t.Package] != nil
+}
+
+// entered makes the structs on a path.
+func (p *printer) entered(root string, path plan.Path) {
+	for i, step := range path[:len(path)-1] {
+		expression := root + "." + path[:i+1].String()
+		if step.Type.Kind == model.Pointer {
+			p.linef("if %s == nil {", expression)
+			p.linef("%s = new(%s)", expression, p.storage(step.Type.Elem))
+			p.linef("}")
+		}
+	}
+}
+
+// present is a condition that holds if the structs on a path are there, and its end too if that can be nil.
+func present(root string, path plan.Path, end bool) string {
+	var conditions []string
+	for i, step := range path {
+		expression := root + "." + path[:i+1].String()
+		if (i < len(path)-1 && step.Type.Kind == model.Pointer) || (i == len(path)-1 && end) {
+			conditions = append(conditions, expression+" != nil")
+		}
+	}
+	return strings.Join(conditions, " && ")
+}
+
+func (p *printer) put(f flow, key, value string) {
+	from, to := f.versions()
+	p.linef("if err := bag.Put(%s, %s); err != nil {", keyName(key), value)
+	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
+	p.linef("}")
+}
+
+// derived prints what is stashed after the hook: values that hold good only for what the destination shows now.
+func (p *printer) derived(f flow, each *plan.FieldPlan) {
+	from, to := f.versions()
+	stash := func(key, value, basis string) {
+		p.linef("if err := %s.PropertyBag.PutDerived(%s, %s, %s); err != nil {", f.target(), keyName(key), value, basis)
+		p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
+		p.linef("}")
+	}
+	switch {
+	case each.Fate == plan.StashedNewer && basisOf(each) != "" && !f.up:
+		stash(each.NewerKey, "src."+each.Newer.String(), basisOf(each))
+	case each.Fate == plan.Converted && each.Conversion.Inexact():
+		p.linef("if !%s {", exactName(each))
+		if f.up {
+			stash(each.OlderKey, "in."+each.Older.Name(), "dst."+each.Newer.String())
+		} else {
+			stash(each.NewerKey, "src."+each.Newer.String(), "in."+each.Older.Name())
+		}
+		p.linef("}")
+	}
+}
+
+// basisOf is the expression of what a stash holds good for, in either direction: the older struct is the receiver.
+func basisOf(each *plan.FieldPlan) string {
+	var fields []string
+	for _, field := range each.Basis {
+		fields = append(fields, "in."+field.Name())
+	}
+	switch len(fields) {
+	case 0:
+		return ""
+	case 1:
+		return fields[0]
+	default:
+		return "[]any{" + strings.Join(fields, ", ") + "}"
+	}
+}
+
+// keyName is the constant of a bag key.
+func keyName(key string) string { return "bag" + exported(key) }
+
+// bagKeys prints the constants of all keys, also of those fields that are left to hooks.
+func (p *printer) bagKeys(link *plan.Link) {
+	var lines []string
+	for _, pair := range link.Pairs {
+		for _, each := range pair.Fields {
+			for _, key := range []string{each.OlderKey, each.NewerKey} {
+				if key != "" {
+					lines = append(lines, fmt.Sprintf("%s = %s", keyName(key), quoted(key)))
+				}
+			}
+		}
+	}
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	if lines == nil {
+		return
+	}
+	p.linef("// Keys of what is stashed in bags. They stay what they are for as long as objects carry them.")
+	p.linef("const (\n%s\n)", strings.Join(lines, "\n"))
+	p.linef("")
+}

@@ -1,0 +1,205 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"fmt"
+	"go/token"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+const randfillPackage = "sigs.k8s.io/randfill"
+
+// storageTests prints, for the storage types of a version, the round trips to the next version and the search for hooks
+// that are never called.
+func storageTests(p *printer, link *plan.Link) {
+	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
+	p.linef("// them when they are initialised.")
+	p.linef("var conversionFunctions []any")
+	p.linef("")
+	p.functions(link)
+	for _, pair := range link.Pairs {
+		newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
+		p.linef("func TestAssignPropertiesOf%s(t *%s) {", pair.Older.Name, p.name("testing", "T"))
+		p.linef("%s[%s, %s]{", p.name(testPackage, "Link"), pair.Older.Name, newer)
+		p.linef("Up: (*%s).AssignProperties_To_%s,", pair.Older.Name, pair.Newer.Name)
+		p.linef("Down: (*%s).AssignProperties_From_%s,", pair.Older.Name, pair.Newer.Name)
+		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
+		p.linef("}.Test(t)")
+		p.linef("}")
+		p.linef("")
+	}
+	p.linef("func TestAugmentationsAreReachable(t *%s) {", p.name("testing", "T"))
+	p.linef("%s(t,", p.name(testPackage, "Reachable"))
+	for _, pair := range link.Pairs {
+		p.linef("%s[%s, assignable%s](),", p.name(testPackage, "HookOf"), pair.Older.Name, pair.Older.Name)
+	}
+	p.linef(")")
+	p.linef("}")
+}
+
+// functions prints what randfill has to know of the storage types: which values enums have, and which fields are dropped.
+func (p *printer) functions(link *plan.Link) {
+	p.linef("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
+	p.linef("func knownFunctions() []any {")
+	p.linef("return []any{")
+	for _, pair := range link.Pairs {
+		var older, newer []string
+		for _, each := range pair.Fields {
+			switch {
+			case each.Fate == plan.DroppedOlder:
+				older = append(older, "object."+each.Older.Name()+" = nil")
+			case each.Fate == plan.DroppedNewer:
+				newer = append(newer, "object."+each.Newer.String()+" = nil")
+			case each.Fate == plan.Converted && enumOf(each.Conversion) != nil && len(each.Newer) == 1:
+				up, down := enumOf(each.Conversion).Up, enumOf(each.Conversion).Down
+				older = append(older, p.chosen(each.Older.Name(), each.Conversion.Older, up, down))
+				newer = append(newer, p.chosen(each.Newer.String(), each.Conversion.Newer, down, up))
+			}
+		}
+		p.function(pair.Older.Name, older)
+		p.function(p.name(link.Newer.StoragePath(), pair.Newer.Name), newer)
+	}
+	p.linef("}")
+	p.linef("}")
+	p.linef("")
+}
+
+func (p *printer) function(name string, lines []string) {
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+	if len(lines) == 0 {
+		return
+	}
+	p.linef("func(object *%s, c %s) {", name, p.name(randfillPackage, "Continue"))
+	p.linef("c.FillNoCustom(object)")
+	p.linef("%s", strings.Join(lines, "\n"))
+	p.linef("},")
+}
+
+// chosen sets a field that is an enum, or a list of enums, to values of both versions: those of the other one are wrong here.
+func (p *printer) chosen(name string, t *model.Type, own, others []plan.EnumCase) string {
+	known := make(map[string]bool)
+	for _, each := range append(slices.Clone(own), others...) {
+		known[quoted(each.From)] = true
+	}
+	values := strings.Join(slices.Sorted(maps.Keys(known)), ", ")
+	switch {
+	case t.Kind == model.Pointer && t.Elem.Kind == model.Basic:
+		return fmt.Sprintf("object.%s = %s(c, %s)", name, p.name(testPackage, "Choose"), values)
+	case t.Kind == model.Slice && t.Elem.Kind == model.Basic:
+		return fmt.Sprintf("object.%s = %s(c, object.%s, []string{%s})", name, p.name(testPackage, "ChooseEach"), name, values)
+	default:
+		return ""
+	}
+}
+
+func enumOf(c *plan.Conversion) *plan.Enum {
+	for ; c != nil; c = c.Elem {
+		if c.Enum != nil {
+			return c.Enum
+		}
+	}
+	return nil
+}
+
+// roundTrips prints the test that takes each kind through all versions, and a benchmark of what that costs.
+func roundTrips(p *printer, all *plan.Plan) {
+	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
+	p.linef("// them when they are initialised.")
+	p.linef("var conversionFunctions []any")
+	p.linef("")
+	p.linef("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
+	p.linef("func knownFunctions() []any {")
+	p.linef("return []any{")
+	for _, version := range all.Versions {
+		p.enumFunctions(version)
+	}
+	p.droppedFunctions(all)
+	p.linef("}")
+	p.linef("}")
+	p.linef("")
+	for _, root := range all.Hub.Structs {
+		if !root.Root {
+			continue
+		}
+		p.linef("// conversionOf%s is the kind in all its versions, the oldest first.", root.Name)
+		p.linef("func conversionOf%s() %s {", root.Name, p.name(testPackage, "Kind"))
+		p.linef("return %s{", p.name(testPackage, "Kind"))
+		p.linef("Versions: []%s{", p.name(testPackage, "Version"))
+		for _, version := range all.Versions {
+			for _, each := range version.Structs {
+				if each.Root && hubKind(all, each) == root.Name {
+					convertible, kind := p.name(apisPackage, "Convertible"), p.name(version.Package.Path, each.Name)
+					dropped := ""
+					if names := droppedIn(all, version); names != nil {
+						dropped = ", Dropped: []string{" + strings.Join(names, ", ") + "}"
+					}
+					p.linef("{Name: %s, New: func() %s { return &%s{} }%s},", quoted(version.Name), convertible, kind, dropped)
+				}
+			}
+		}
+		p.linef("},")
+		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
+		p.linef("}")
+		p.linef("}")
+		p.linef("")
+		p.linef("func TestConversionOf%s(t *%s) { conversionOf%s().Test(t) }", root.Name, p.name("testing", "T"), root.Name)
+		p.linef("")
+		p.linef("func BenchmarkConversionOf%s(b *%s) { conversionOf%s().Benchmark(b) }", root.Name, p.name("testing", "B"), root.Name)
+		p.linef("")
+	}
+}
+
+// droppedIn are the fields of a version that the functions above leave out, as tests name them.
+func droppedIn(all *plan.Plan, version *plan.Version) []string {
+	dropped := all.Dropped()
+	var names []string
+	for _, each := range version.Structs {
+		for _, field := range each.Fields {
+			if dropped[field] {
+				names = append(names, quoted(each.Name+"."+field.Name()))
+			}
+		}
+	}
+	return names
+}
+
+func (p *printer) enumFunctions(version *plan.Version) {
+	for _, declared := range version.Package.Types {
+		var values []string
+		for _, constant := range declared.Constants {
+			values = append(values, quoted(constant.Value))
+		}
+		if values != nil && token.IsExported(declared.Name) {
+			p.linef("%s[%s](%s),", p.name(testPackage, "OneOf"), p.name(version.Package.Path, declared.Name), strings.Join(slices.Compact(values), ", "))
+		}
+	}
+}
+
+// droppedFunctions leaves out fields that some version on the way drops.
+func (p *printer) droppedFunctions(all *plan.Plan) {
+	dropped := all.Dropped()
+	for _, version := range all.Versions {
+		for _, each := range version.Structs {
+			var lines []string
+			for _, field := range each.Fields {
+				if dropped[field] {
+					lines = append(lines, p.cleared(field))
+				}
+			}
+			p.function(p.name(version.Package.Path, each.Name), lines)
+		}
+	}
+}
+
+func (p *printer) cleared(f *plan.Field) string {
+	return fmt.Sprintf("object.%s = *new(%s)", f.Name(), p.api(f.API.Type))
+}

@@ -1,0 +1,69 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"go/token"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// storageTypes prints the storage types of a version. They live in memory, and as JSON inside of a bag when the next
+// version knows nothing of them.
+func storageTypes(p *printer, version *plan.Version) {
+	for _, each := range version.Structs {
+		p.storageType(each)
+	}
+	p.enumValues(version)
+}
+
+func (p *printer) storageType(each *plan.Struct) {
+	p.linef("// %s is %s of %s in memory. What is absent is nil.", each.Name, each.Name, each.Version.Name)
+	p.linef("type %s struct {", each.Name)
+	if each.Root {
+		p.linef("ObjectMeta %s `json:\"metadata\"`", p.name(metaPackage, "ObjectMeta"))
+	}
+	for _, field := range each.Fields {
+		p.linef("%s %s `json:\"%s,omitzero\"`", field.Name(), p.storage(field.Storage), field.Key())
+	}
+	p.linef("")
+	p.linef("// PropertyBag holds what this version has no field for.")
+	p.linef("PropertyBag %s `json:\"$propertyBag,omitempty\"`", p.runtime("PropertyBag"))
+	p.linef("}")
+	p.linef("")
+}
+
+// enumValues repeats the constants of the API package, for hooks: storage types have strings where it has names for them,
+// and cannot import it.
+func (p *printer) enumValues(version *plan.Version) {
+	var lines []string
+	for _, declared := range version.Package.Types {
+		for _, constant := range declared.Constants {
+			if token.IsExported(constant.Name) && version.Struct(constant.Name) == nil {
+				lines = append(lines, constant.Name+" = "+quoted(constant.Value))
+			}
+		}
+	}
+	if lines == nil {
+		return
+	}
+	p.linef("// Values of %s.", version.Name)
+	p.linef("const (\n%s\n)", strings.Join(lines, "\n"))
+}
+
+// nilable says whether a type can be nil by itself.
+func nilable(t *model.Type) bool {
+	switch t.Base().Kind {
+	case model.Pointer, model.Slice, model.Map:
+		return true
+	case model.Basic, model.Array, model.Struct, model.Named, model.Unsupported:
+		return false
+	default:
+		return false
+	}
+}

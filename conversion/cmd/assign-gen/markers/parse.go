@@ -1,0 +1,204 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package markers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// ParsePackage reads the markers of a package. Where is how messages name the package; problems are added to the list.
+func ParsePackage(markers []model.Marker, where string, problems *problem.List) Package {
+	var settings Package
+	for _, marker := range check(markers, onPackage, where, problems) {
+		switch marker.Name {
+		case "conversion-gen:hub":
+			settings.Hub = true
+		case "conversion-gen:next":
+			settings.Next = marker.Value
+		case "conversion-gen:annotation":
+			settings.Annotation = marker.Value
+		case "conversion-gen:retired":
+			settings.Retired = list(marker.Value)
+		}
+	}
+	return settings
+}
+
+// ParseType reads the markers of a type.
+func ParseType(markers []model.Marker, where string, problems *problem.List) Type {
+	var settings Type
+	for _, marker := range check(markers, onType, where, problems) {
+		switch marker.Name {
+		case "conversion:name":
+			settings.Name = marker.Value
+		case "conversion:augment":
+			settings.Augment = true
+		case "conversion:skip":
+			settings.SkipIn = list(marker.Value)
+			settings.Skip = len(settings.SkipIn) == 0
+		}
+	}
+	return settings
+}
+
+// ParseField reads the markers of a field, among them those of Kubernetes that say what identifies a list's elements.
+func ParseField(markers []model.Marker, where string, problems *problem.List) Field {
+	var settings Field
+	for _, marker := range check(markers, onField, where, problems) {
+		switch marker.Name {
+		case "conversion:rename":
+			settings.Rename = strings.Split(marker.Value, ".")
+		case "conversion:strategy":
+			settings.ToNext = treatment(marker, where, problems)
+		case "conversion:older":
+			settings.ToOlder = treatment(marker, where, problems)
+		case "conversion:enum":
+			settings.Enum = enum(marker, where, problems)
+		case "conversion:basis":
+			settings.Basis = list(marker.Value)
+		case "conversion:sensitive":
+			settings.Sensitive = true
+		case "conversion:positional":
+			settings.Positional = true
+		}
+	}
+	isMap := slices.ContainsFunc(markers, func(m model.Marker) bool { return m.Name == "listType" && m.Value == "map" })
+	for _, marker := range markers {
+		if marker.Name == "listMapKey" && isMap {
+			settings.ListMapKeys = append(settings.ListMapKeys, marker.Value)
+		}
+	}
+	return settings
+}
+
+// Stray reports markers that stand where nobody reads them.
+func Stray(markers []model.Marker, where string, problems *problem.List) {
+	for _, marker := range markers {
+		problems.Add(problem.Problem{
+			Code: problem.BadMarker, Where: where + " (" + marker.Where + ")",
+			Text: fmt.Sprintf("the marker +%s belongs to nothing", marker.Name),
+			Fix:  "put it directly above the type or field, without an empty line between them, or into doc.go",
+		})
+	}
+}
+
+// check returns those markers that are ours and in order.
+func check(markers []model.Marker, here place, where string, problems *problem.List) []model.Marker {
+	bad := func(fix, format string, args ...any) {
+		problems.Add(problem.Problem{Code: problem.BadMarker, Where: where, Text: fmt.Sprintf(format, args...), Fix: fix})
+	}
+	var good []model.Marker
+	seen := make(map[string]bool)
+	for _, marker := range markers {
+		if !ours(marker.Name) {
+			continue
+		}
+		known, ok := define(marker.Name)
+		switch {
+		case !ok:
+			bad("the markers of "+string(here)+" are "+strings.Join(examples(here), "; "),
+				"there is no marker +%s%s", marker.Name, meant(marker.Name))
+		case known.place != here:
+			bad("move it to "+string(known.place)+", or remove it", "the marker +%s belongs to %s, not to %s", marker.Name, known.place, here)
+		case seen[marker.Name]:
+			bad("write it once", "the marker +%s stands here twice", marker.Name)
+		case known.values == none && marker.Value != "":
+			bad("write "+known.example, "the marker +%s takes no value, and has %q", marker.Name, marker.Value)
+		case known.values == required && marker.Value == "":
+			bad("write "+known.example, "the marker +%s needs a value", marker.Name)
+		default:
+			seen[marker.Name] = true
+			good = append(good, marker)
+		}
+	}
+	return good
+}
+
+// meant suggests the marker whose name after the prefix is closest.
+func meant(name string) string {
+	_, word, _ := strings.Cut(name, ":")
+	var words []string
+	for _, each := range definitions {
+		_, rest, _ := strings.Cut(each.name, ":")
+		words = append(words, rest)
+	}
+	closest, found := nearest.Word(word, words)
+	if !found {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", definitions[slices.Index(words, closest)].name)
+}
+
+// ours says whether a marker is one of this generator's, or was meant to be one.
+func ours(name string) bool {
+	prefix, _, ok := strings.Cut(name, ":")
+	if !ok {
+		return slices.Contains(prefixes, name)
+	}
+	_, found := nearest.Word(prefix, prefixes)
+	return found
+}
+
+func treatment(marker model.Marker, where string, problems *problem.List) Treatment {
+	known, _ := define(marker.Name)
+	strategy, rest, _ := strings.Cut(marker.Value, ",")
+	reason, hasReason := strings.CutPrefix(rest, "reason=")
+	result := Treatment{Strategy: Strategy(strategy), Reason: strings.TrimSpace(reason)}
+	var text string
+	all := []string{string(Augment), string(Stash), string(Drop)}
+	switch {
+	case !slices.Contains(all, strategy):
+		text = fmt.Sprintf("there is no strategy %q%s", strategy, nearest.Suggestion(strategy, all))
+	case rest != "" && !hasReason:
+		text = fmt.Sprintf("the marker +%s has the argument %q, which it does not know", marker.Name, rest)
+	case result.Strategy == Drop && result.Reason == "":
+		text = "dropping a field loses what users wrote, and no reason is given"
+	default:
+		return result
+	}
+	problems.Add(problem.Problem{Code: problem.BadMarker, Where: where, Text: text, Fix: "write " + known.example})
+	return Treatment{}
+}
+
+func enum(marker model.Marker, where string, problems *problem.List) *Enum {
+	result := &Enum{}
+	olders := make(map[string]bool)
+	for _, item := range list(marker.Value) {
+		if fallback, ok := strings.CutPrefix(item, "fallback="); ok {
+			result.Fallback = fallback
+			continue
+		}
+		older, newer, ok := strings.Cut(item, ":")
+		if !ok || older == "" || newer == "" || olders[older] {
+			known, _ := define(marker.Name)
+			problems.Add(problem.Problem{
+				Code: problem.BadMarker, Where: where,
+				Text: fmt.Sprintf("the enum map has the part %q, which is no pair of an older and a newer value, or maps a value again", item),
+				Fix:  "write " + known.example,
+			})
+			continue
+		}
+		olders[older] = true
+		result.Values = append(result.Values, EnumValue{Older: older, Newer: newer})
+	}
+	return result
+}
+
+func list(value string) []string {
+	var items []string
+	for item := range strings.SplitSeq(value, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}

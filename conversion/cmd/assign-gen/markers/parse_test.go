@@ -1,0 +1,140 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package markers
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+func TestMarkersBecomeSettings(t *testing.T) {
+	var problems problem.List
+	gotPackage := ParsePackage([]model.Marker{
+		{Name: "conversion-gen:next", Value: "example.com/v1"},
+		{Name: "conversion-gen:retired", Value: "v1alpha0, v1alpha1"},
+		{Name: "k8s:deepcopy-gen", Value: "package"},
+		{Name: "conversion-gen:annotation", Value: "a.example.com/b"},
+	}, "p", &problems)
+	wantPackage := Package{Next: "example.com/v1", Annotation: "a.example.com/b", Retired: []string{"v1alpha0", "v1alpha1"}}
+	if diff := cmp.Diff(wantPackage, gotPackage); diff != "" {
+		t.Error("of the package (-want +got):", diff)
+	}
+
+	gotType := ParseType([]model.Marker{
+		{Name: "conversion:name", Value: "Rule"}, {Name: "conversion:augment"}, {Name: "conversion:skip", Value: "v1alpha1"}, {Name: "genclient"},
+	}, "p.T", &problems)
+	if diff := cmp.Diff(Type{Name: "Rule", Augment: true, SkipIn: []string{"v1alpha1"}}, gotType); diff != "" {
+		t.Error("of the type (-want +got):", diff)
+	}
+	if got := ParseType([]model.Marker{{Name: "conversion:skip"}}, "p.T", &problems); !got.Skip {
+		t.Error("skip without versions does not skip")
+	}
+
+	gotField := ParseField([]model.Marker{
+		{Name: "conversion:rename", Value: "Status.Address"},
+		{Name: "conversion:strategy", Value: "drop,reason=it was never read, and never will be"},
+		{Name: "conversion:older", Value: "augment"},
+		{Name: "conversion:basis", Value: "A,B"},
+		{Name: "conversion:enum", Value: "Internal:local,External:public,fallback=Internal"},
+		{Name: "conversion:sensitive"},
+		{Name: "conversion:positional"},
+		{Name: "listType", Value: "map"},
+		{Name: "listMapKey", Value: "name"},
+		{Name: "listMapKey", Value: "port"},
+		{Name: "optional"},
+	}, "p.T.F", &problems)
+	wantField := Field{
+		Rename:    []string{"Status", "Address"},
+		ToNext:    Treatment{Strategy: Drop, Reason: "it was never read, and never will be"},
+		ToOlder:   Treatment{Strategy: Augment},
+		Basis:     []string{"A", "B"},
+		Enum:      &Enum{Values: []EnumValue{{"Internal", "local"}, {"External", "public"}}, Fallback: "Internal"},
+		Sensitive: true, Positional: true, ListMapKeys: []string{"name", "port"},
+	}
+	if diff := cmp.Diff(wantField, gotField); diff != "" {
+		t.Error("of the field (-want +got):", diff)
+	}
+	if err := problems.Err(); err != nil {
+		t.Error("problems with right markers:", err)
+	}
+}
+
+// A marker that is not obeyed is worse than none.
+func TestWrongMarkersAreProblems(t *testing.T) {
+	const fieldMarkers = "the markers of a field are +conversion:rename=NewField or +conversion:rename=Struct.Field; " +
+		"+conversion:strategy=augment, =stash or =drop,reason=TEXT; +conversion:older=augment, =stash or =drop,reason=TEXT; " +
+		"+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD; +conversion:basis=OlderField,OlderField; +conversion:sensitive; +conversion:positional"
+	for name, test := range map[string]struct {
+		markers   []model.Marker
+		text, fix string
+	}{
+		"misspelt": {
+			[]model.Marker{{Name: "conversion:renam", Value: "X"}},
+			`there is no marker +conversion:renam; did you mean "conversion:rename"?`, fieldMarkers,
+		},
+		"unknown": {
+			[]model.Marker{{Name: "conversion:whatever"}},
+			`there is no marker +conversion:whatever`, fieldMarkers,
+		},
+		"misspelt prefix": {
+			[]model.Marker{{Name: "konversion:rename", Value: "X"}},
+			`there is no marker +konversion:rename; did you mean "conversion:rename"?`, fieldMarkers,
+		},
+		"only the prefix": {
+			[]model.Marker{{Name: "conversion"}},
+			`there is no marker +conversion`, fieldMarkers,
+		},
+		"in the wrong place": {
+			[]model.Marker{{Name: "conversion:augment"}},
+			`the marker +conversion:augment belongs to a type, not to a field`, "move it to a type, or remove it",
+		},
+		"twice": {
+			[]model.Marker{{Name: "conversion:sensitive"}, {Name: "conversion:sensitive"}},
+			`the marker +conversion:sensitive stands here twice`, "write it once",
+		},
+		"a value too many": {
+			[]model.Marker{{Name: "conversion:sensitive", Value: "yes"}},
+			`the marker +conversion:sensitive takes no value, and has "yes"`, "write +conversion:sensitive",
+		},
+		"no value": {
+			[]model.Marker{{Name: "conversion:basis"}},
+			`the marker +conversion:basis needs a value`, "write +conversion:basis=OlderField,OlderField",
+		},
+		"misspelt strategy": {
+			[]model.Marker{{Name: "conversion:strategy", Value: "agument"}},
+			`there is no strategy "agument"; did you mean "augment"?`, "write +conversion:strategy=augment, =stash or =drop,reason=TEXT",
+		},
+		"dropped without a reason": {
+			[]model.Marker{{Name: "conversion:strategy", Value: "drop"}},
+			`dropping a field loses what users wrote, and no reason is given`, "write +conversion:strategy=augment, =stash or =drop,reason=TEXT",
+		},
+		"unknown argument": {
+			[]model.Marker{{Name: "conversion:strategy", Value: "drop,raeson=none"}},
+			`the marker +conversion:strategy has the argument "raeson=none", which it does not know`, "write +conversion:strategy=augment, =stash or =drop,reason=TEXT",
+		},
+		"enum without a pair": {
+			[]model.Marker{{Name: "conversion:enum", Value: "A:b,C"}},
+			`the enum map has the part "C", which is no pair of an older and a newer value, or maps a value again`, "write +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD",
+		},
+		"enum with a value twice": {
+			[]model.Marker{{Name: "conversion:enum", Value: "A:b,A:c"}},
+			`the enum map has the part "A:c", which is no pair of an older and a newer value, or maps a value again`, "write +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var problems problem.List
+			ParseField(test.markers, "v1.T.F", &problems)
+			want := []problem.Problem{{Code: problem.BadMarker, Where: "v1.T.F", Text: test.text, Fix: test.fix}}
+			if diff := cmp.Diff(want, problems.All()); diff != "" {
+				t.Error("(-want +got):", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,180 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+)
+
+// converter finds the rule for two types. Each handler looks after its own preconditions: it returns no conversion and no
+// reason for types that it has nothing to say about, and a reason for those that it knows and cannot convert.
+type converter struct {
+	*planner
+	pair     *Pair
+	enum     *Enum
+	enumUsed bool
+}
+
+type handler func(c *converter, older, newer *model.Type) (conversion *Conversion, reason string)
+
+// handlers returns all rules in the order in which they are tried. It is a function because lists are handled by what
+// they hold.
+func handlers() []handler {
+	return []handler{
+		mapEnum,
+		copyBasic,
+		widenNumber,
+		copyForeign,
+		callPair,
+		throughPointer,
+		throughSlice,
+		throughArray,
+		throughMap,
+	}
+}
+
+// convert returns the conversion, or the reason why there is none.
+func (c *converter) convert(older, newer *model.Type) (conversion *Conversion, reason string) {
+	for _, try := range handlers() {
+		if conversion, reason = try(c, older, newer); conversion != nil || reason != "" {
+			return conversion, reason
+		}
+	}
+	return nil, fmt.Sprintf("no conversion from %s to %s", describe(older), describe(newer))
+}
+
+// mapEnum handles the strings of a field with the marker enum.
+func mapEnum(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if c.enum == nil || !isString(older) || !isString(newer) {
+		return nil, ""
+	}
+	c.enumUsed = true
+	return &Conversion{Rule: MapEnum, Older: older, Newer: newer, Enum: c.enum}, ""
+}
+
+// copyBasic handles builtin types, which names of ours have become by now.
+func copyBasic(_ *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if older.Kind != model.Basic || !older.Same(newer) {
+		return nil, ""
+	}
+	return &Conversion{Rule: Copy, Older: older, Newer: newer}, ""
+}
+
+// numbers are the kinds of numbers, each from the narrowest to the widest. An int is 64 bits wide on what operators run on.
+var numbers = [][]string{
+	{"int8", "int16", "int32", "int64", "int"},
+	{"uint8", "uint16", "uint32", "uint64", "uint"},
+	{"float32", "float64"},
+}
+
+// widenNumber handles numbers that got more room in the newer version.
+func widenNumber(_ *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if older.Kind != model.Basic || newer.Kind != model.Basic {
+		return nil, ""
+	}
+	for _, kind := range numbers {
+		from, to := slices.Index(kind, older.Name), slices.Index(kind, newer.Name)
+		switch {
+		case from < 0 || to < 0:
+		case from < to:
+			return &Conversion{Rule: Widen, Older: older, Newer: newer}, ""
+		default:
+			return nil, fmt.Sprintf("%s is narrower than %s", newer.Name, older.Name)
+		}
+	}
+	return nil, fmt.Sprintf("no conversion from %s to %s", older.Name, newer.Name)
+}
+
+// copyForeign handles types of other modules, which have to be the same.
+func copyForeign(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if older.Kind != model.Named || newer.Kind != model.Named || c.isOlder(older) || c.isNewer(newer) {
+		return nil, ""
+	}
+	switch {
+	case !older.Same(newer):
+		return nil, fmt.Sprintf("%s and %s are different types of other packages, and what their own conversions lose is unknown", older, newer)
+	case older.Has("DeepCopyInto"):
+		return &Conversion{Rule: DeepCopy, Older: older, Newer: newer}, ""
+	default:
+		return &Conversion{Rule: Copy, Older: older, Newer: newer}, ""
+	}
+}
+
+// callPair handles structs of the API, by the functions that are generated for them.
+func callPair(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if !c.isOlder(older) || !c.isNewer(newer) {
+		return nil, ""
+	}
+	pair := c.pairs[c.pair.Older.Version.Struct(older.Name)]
+	switch {
+	case pair == nil:
+		return nil, fmt.Sprintf("%s has no counterpart in the next version; if that is %s, mark the type +conversion:name=%s", older, newer, newer.Name)
+	case pair.Newer.Name != newer.Name:
+		return nil, fmt.Sprintf("%s becomes %s.%s and not %s", older, pair.Newer.Version.Name, pair.Newer.Name, newer)
+	default:
+		return &Conversion{Rule: Call, Older: older, Newer: newer, Pair: pair}, ""
+	}
+}
+
+func (c *converter) isOlder(t *model.Type) bool { return isOwn(t, c.pair.Older.Version.Package.Path) }
+
+func (c *converter) isNewer(t *model.Type) bool { return isOwn(t, c.pair.Newer.Version.Package.Path) }
+
+func throughPointer(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	return c.through(model.Pointer, OfPointer, older, newer)
+}
+
+func throughSlice(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	return c.through(model.Slice, OfSlice, older, newer)
+}
+
+func throughArray(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if older.Kind == model.Array && newer.Kind == model.Array && older.Len != newer.Len {
+		return nil, fmt.Sprintf("an array of %d becomes one of %d", older.Len, newer.Len)
+	}
+	return c.through(model.Array, OfArray, older, newer)
+}
+
+func throughMap(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if older.Kind == model.Map && newer.Kind == model.Map && !older.Key.Same(newer.Key) {
+		return nil, fmt.Sprintf("the keys are %s and %s", older.Key, newer.Key)
+	}
+	return c.through(model.Map, OfMap, older, newer)
+}
+
+func (c *converter) through(kind model.Kind, rule Rule, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if older.Kind != kind || newer.Kind != kind {
+		return nil, ""
+	}
+	elem, reason := c.convert(older.Elem, newer.Elem)
+	if elem == nil {
+		return nil, reason
+	}
+	return &Conversion{Rule: rule, Older: older, Newer: newer, Elem: elem}, ""
+}
+
+func isString(t *model.Type) bool { return t.Kind == model.Basic && t.Name == "string" }
+
+// describe names a type in the words of messages.
+func describe(t *model.Type) string {
+	switch t.Kind {
+	case model.Pointer:
+		return describe(t.Elem) // in storage types everything can be absent
+	case model.Slice:
+		return "slice"
+	case model.Array:
+		return "array"
+	case model.Map:
+		return "map"
+	case model.Named, model.Basic, model.Struct, model.Unsupported:
+		return t.String()
+	default:
+		return t.String()
+	}
+}

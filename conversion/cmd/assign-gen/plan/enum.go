@@ -1,0 +1,135 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// Enum maps the values of an enum in both directions. Values in neither list stay what they are.
+type Enum struct {
+	// Name tells the enums of a version apart: the older struct and field.
+	Name string
+	// Up maps older values, Down newer ones, both sorted by From.
+	Up, Down []EnumCase
+	// Fallback is the older value for all other newer values, or empty if these pass unchanged.
+	Fallback string
+	// Kept are values that pass down unchanged although there is a fallback: both versions have them, and the empty one.
+	Kept []string
+}
+
+// EnumCase maps one value.
+type EnumCase struct {
+	From, To string
+	// Exact says that the way back leads to the same value again.
+	Exact bool
+}
+
+// enum plans the map of an enum, or reports why there is none.
+func (p *planner) enum(older, newer *Field, label string) *Enum {
+	settings := older.Settings.Enum
+	olderValues, newerValues := constants(older), constants(newer)
+	failed := false
+	unknown := func(value, side string, values []string) {
+		failed = true
+		p.problem(problem.BadMarker, label, fmt.Sprintf("the enum map has the %s value %q, which the type does not declare%s", side, value,
+			nearest.Suggestion(value, values)), "values are "+strings.Join(values, ", "))
+	}
+	result := &Enum{Name: older.Struct.Name + older.Name(), Fallback: settings.Fallback}
+	sources := make(map[string][]string)
+	for _, each := range settings.Values {
+		if len(olderValues) > 0 && !slices.Contains(olderValues, each.Older) {
+			unknown(each.Older, "older", olderValues)
+		}
+		if len(newerValues) > 0 && !slices.Contains(newerValues, each.Newer) {
+			unknown(each.Newer, "newer", newerValues)
+		}
+		result.Up = append(result.Up, EnumCase{From: each.Older, To: each.Newer})
+		sources[each.Newer] = append(sources[each.Newer], each.Older)
+	}
+	if result.Fallback != "" && len(olderValues) > 0 && !slices.Contains(olderValues, result.Fallback) {
+		unknown(result.Fallback, "older", olderValues)
+	}
+	notInvertible := func(text string) {
+		failed = true
+		p.problem(problem.EnumNotInvertible, label, text, "add fallback=OLD to +conversion:enum, or map each value to one of its own")
+	}
+	for newerValue, olders := range sources {
+		back := olders[0]
+		if len(olders) > 1 {
+			if !slices.Contains(olders, result.Fallback) {
+				notInvertible(fmt.Sprintf("%s all become %q, and no fallback says which it is on the way back", strings.Join(olders, ", "), newerValue))
+			}
+			back = result.Fallback
+		}
+		result.Down = append(result.Down, EnumCase{From: newerValue, To: back, Exact: true})
+	}
+	for _, value := range newerValues {
+		if sources[value] == nil && !slices.Contains(olderValues, value) && result.Fallback == "" {
+			notInvertible(fmt.Sprintf("%q is no value of the older version, and there is no fallback for it", value))
+		}
+	}
+	if failed {
+		return nil
+	}
+	result.finish(olderValues)
+	return result
+}
+
+// finish adds what follows from the pairs, and finds out which way back leads to the same value.
+func (e *Enum) finish(olderValues []string) {
+	for i := range e.Up {
+		e.Up[i].Exact = e.Down[at(e.Down, e.Up[i].To)].To == e.Up[i].From
+	}
+	pairs := slices.Clone(e.Up)
+	// A value that no pair maps, and that is spelt like one of the other version's, becomes another on its way back.
+	for _, each := range e.Down {
+		if at(pairs, each.From) < 0 {
+			e.Up = append(e.Up, EnumCase{From: each.From, To: each.From})
+		}
+	}
+	if e.Fallback == "" {
+		for _, each := range pairs {
+			if at(e.Down, each.From) < 0 {
+				e.Down = append(e.Down, EnumCase{From: each.From, To: each.From})
+			}
+		}
+	}
+	for _, value := range append([]string{""}, olderValues...) {
+		if at(e.Up, value) < 0 && at(e.Down, value) < 0 {
+			e.Kept = append(e.Kept, value)
+		}
+	}
+	byFrom := func(a, b EnumCase) int { return strings.Compare(a.From, b.From) }
+	slices.SortFunc(e.Up, byFrom)
+	slices.SortFunc(e.Down, byFrom)
+	slices.Sort(e.Kept)
+}
+
+func at(cases []EnumCase, from string) int {
+	return slices.IndexFunc(cases, func(c EnumCase) bool { return c.From == from })
+}
+
+// constants are the values that the type of an enum declares, sorted.
+func constants(field *Field) []string {
+	if field == nil {
+		return nil
+	}
+	t := field.API.Type
+	for t.Elem != nil {
+		t = t.Elem
+	}
+	var values []string
+	for _, each := range t.Constants {
+		values = append(values, each.Value)
+	}
+	return slices.Compact(values)
+}

@@ -1,0 +1,155 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+)
+
+func TestFates(t *testing.T) {
+	text := basic("string")
+	status := foreign("Status", structOf(field("Address", pointer(text)), field("Other", slice(text))))
+	olderFields := []*model.Field{
+		field("Same", text),
+		field("Old", text, "+conversion:rename=New"),
+		field("Address", pointer(text), "+conversion:rename=Status.Address"),
+		field("Gone", text),
+		field("Hooked", text, "+conversion:strategy=augment"),
+		field("Kept", slice(text), "+conversion:strategy=stash"),
+		field("Lost", text, "+conversion:strategy=drop,reason=nobody read it"),
+		field("Count", basic("int32")),
+	}
+	newerFields := []*model.Field{
+		field("Same", pointer(text)),
+		field("New", text),
+		{Name: "Status", Type: status, Embedded: true},
+		field("Hooked", slice(text)),
+		field("Kept", mapOf(text, text)),
+		field("Count", basic("int64")),
+		field("Fresh", text, "+conversion:basis=Same"),
+		field("Ours", text, "+conversion:older=augment"),
+		field("Unwanted", text, "+conversion:older=drop,reason=older clients never see it"),
+	}
+	result, err := Make([]*model.Package{older.with(olderFields).build(), newer.with(newerFields).build()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(result.Links[0].Pairs, func(p *Pair) bool { return p.Older.Name == "WidgetSpec" })
+	pair := result.Links[0].Pairs[at]
+	if !pair.Augmented {
+		t.Error("the hook is not mandatory")
+	}
+
+	type row struct{ Fate, Older, Newer, OlderKey, NewerKey, Basis, Reason string }
+	var got []row
+	for _, each := range pair.Fields {
+		next := row{Fate: string(each.Fate), Newer: each.Newer.String(), OlderKey: each.OlderKey, NewerKey: each.NewerKey, Reason: each.Reason}
+		if each.Older != nil {
+			next.Older = each.Older.Name()
+		}
+		for _, basis := range each.Basis {
+			next.Basis += basis.Name()
+		}
+		got = append(got, next)
+	}
+	want := []row{
+		{Fate: "converted", Older: "Count", Newer: "Count", OlderKey: "v1beta1/count", NewerKey: "v1/count"},
+		{Fate: "stashed (newer)", Newer: "Fresh", NewerKey: "v1/fresh", Basis: "Same"},
+		{Fate: "stashed (older)", Older: "Gone", OlderKey: "v1beta1/gone"},
+		{Fate: "augmented (newer)", Newer: "Hooked", NewerKey: "v1/hooked"},
+		{Fate: "augmented (older)", Older: "Hooked", OlderKey: "v1beta1/hooked"},
+		{Fate: "stashed (newer)", Newer: "Kept", NewerKey: "v1/kept"},
+		{Fate: "stashed (older)", Older: "Kept", OlderKey: "v1beta1/kept"},
+		{Fate: "dropped (older)", Older: "Lost", Reason: "nobody read it"},
+		{Fate: "converted", Older: "Old", Newer: "New"},
+		{Fate: "augmented (newer)", Newer: "Ours", NewerKey: "v1/ours"},
+		{Fate: "converted", Older: "Same", Newer: "Same"},
+		{Fate: "stashed (newer)", Newer: "Status", NewerKey: "v1/Status"},
+		{Fate: "converted", Older: "Address", Newer: "Status.Address"},
+		{Fate: "stashed (newer)", Newer: "Status.Other", NewerKey: "v1/other"},
+		{Fate: "dropped (newer)", Newer: "Unwanted", Reason: "older clients never see it"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("(-want +got):", diff)
+	}
+}
+
+// Five fields, each wrong in its own way: all are reported, sorted.
+func TestAllProblemsAreReportedSorted(t *testing.T) {
+	text := basic("string")
+	_, err := Make([]*model.Package{
+		older.with([]*model.Field{
+			field("Protocols", slice(text)),
+			field("Alpha", text, "+conversion:renam=Beta"),
+			field("Secret", text, "+conversion:sensitive"),
+			field("Path", text, "+conversion:rename=Rout"),
+			field("Any", &model.Type{Kind: model.Unsupported, Name: "any"}),
+		}).build(),
+		newer.with([]*model.Field{field("Protocols", mapOf(text, text)), field("Route", text), field("Pat", text)}).build(),
+	})
+	if err == nil {
+		t.Fatal("there is a plan")
+	}
+	want := `E08 samples/v1beta1.WidgetSpec.Alpha: there is no marker +conversion:renam; did you mean "conversion:rename"?
+    fix: the markers of a field are +conversion:rename=NewField or +conversion:rename=Struct.Field; +conversion:strategy=augment, =stash or =drop,reason=TEXT; +conversion:older=augment, =stash or =drop,reason=TEXT; +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD; +conversion:basis=OlderField,OlderField; +conversion:sensitive; +conversion:positional
+E07 samples/v1beta1.WidgetSpec.Any (any): what an interface holds is unknown
+    fix: use types that JSON and DeepCopy know: builtin ones, structs, pointers, lists, and maps with strings as keys
+E02 samples/v1beta1.WidgetSpec.Path: the field is called Rout in the next version, and samples/v1.WidgetSpec has no field Rout; did you mean "Route"?
+    fix: correct +conversion:rename, or add the field
+E01 samples/v1beta1.WidgetSpec.Protocols ([]string) → samples/v1.WidgetSpec.Protocols (map[string]string): no conversion from slice to map
+    fix: rename one of the fields and add +conversion:rename=NewField, or add +conversion:strategy=augment (the hook becomes mandatory), or =stash
+E06 samples/v1beta1.WidgetSpec.Secret: the field is sensitive, only one version has it, and it would be kept in the annotation
+    fix: add it to the other version, or take it to the hook (+conversion:strategy=augment at an older field, +conversion:older=augment at a newer one), or drop it with a reason`
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Error("(-want +got):", diff)
+	}
+}
+
+// What cannot be shown by both versions is kept beside a field, and parts of structs have no place for that.
+func TestPathsIntoStructsThatAreNotConverted(t *testing.T) {
+	text := basic("string")
+	duck := foreign("Duck", structOf(field("Value", text), field("Pointer", pointer(text)), &model.Field{Name: "hidden", JSON: "hidden", Type: text}))
+	inner := newer.own("Inner", field("Count", basic("int64")))
+	for name, test := range map[string]struct {
+		older *model.Field
+		want  string
+	}{
+		"a wider number": {
+			field("F", basic("int32"), "+conversion:rename=Inner.Count"),
+			"E01 samples/v1beta1.WidgetSpec.F (int32) → samples/v1.WidgetSpec.Inner.Count (int64): the field becomes a part of a struct, and not every value of it can be shown by both versions",
+		},
+		"a value of another module": {
+			field("F", text, "+conversion:rename=Duck.Value"),
+			"E01 samples/v1beta1.WidgetSpec.F (string) → samples/v1.WidgetSpec.Duck.Value (string): the path leads to a value inside of a struct of another module, which cannot be absent",
+		},
+		"a field that is not exported": {
+			field("F", text, "+conversion:rename=Duck.hidden"),
+			"E02 samples/v1beta1.WidgetSpec.F: the field is called Duck.hidden in the next version, and duck.Duck has no field hidden",
+		},
+		"a misspelt end": {
+			field("F", text, "+conversion:rename=Inner.Conut"),
+			`E02 samples/v1beta1.WidgetSpec.F: the field is called Inner.Conut in the next version, and v1.Inner has no field Conut; did you mean "Count"?`,
+		},
+		"through a pointer": {
+			field("F", text, "+conversion:rename=Pointed.Count"),
+			"E01 samples/v1beta1.WidgetSpec.F → samples/v1.WidgetSpec.Pointed: the path Pointed.Count leads through *v1.Inner, which is no struct by value and may not be there",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := refused(t, older.with([]*model.Field{test.older}),
+				newer.with([]*model.Field{field("Inner", inner), field("Duck", duck), field("Pointed", pointer(inner))}, inner))
+			if !strings.HasPrefix(got, test.want) {
+				t.Errorf("the problems are\n%s\nwant %q", got, test.want)
+			}
+		})
+	}
+}

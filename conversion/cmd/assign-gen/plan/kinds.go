@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// kinds reports that there are none, and kinds that some version lacks and of which nobody said that this is meant. A kind
+// that was forgotten in the middle would lose everything that is written at the versions before.
+func (p *planner) kinds(result *Plan) {
+	having := make(map[string][]*Version)
+	for _, version := range result.Versions {
+		for _, each := range version.Structs {
+			if each.Root {
+				having[each.Name] = append(having[each.Name], version)
+			}
+		}
+	}
+	if len(having) == 0 {
+		p.problem(problem.KindMissing, strings.Join(places(result.Versions), ", "), "no type is a kind, so there is nothing to convert",
+			"embed metav1.TypeMeta and metav1.ObjectMeta in the types that are kinds, and remove +conversion:skip where it stands at all of them")
+	}
+	for _, kind := range slices.Sorted(maps.Keys(having)) {
+		allowed := p.allowedWithout(kind, having[kind], result.Versions)
+		for _, version := range result.Versions {
+			if slices.Contains(having[kind], version) || slices.Contains(allowed, version.Name) {
+				continue
+			}
+			p.problem(problem.KindMissing, where(version.Package)+"."+kind,
+				fmt.Sprintf("the kind is in %s and not here", strings.Join(places(having[kind]), ", ")),
+				fmt.Sprintf("add it, or mark the kind +conversion:skip=%s in the other versions if this one never had it, or +conversion:skip "+
+					"if it is not to be converted at all", version.Name))
+		}
+	}
+}
+
+// allowedWithout are the versions that, by a marker, do not have a kind. Only those before its first one may be.
+func (p *planner) allowedWithout(kind string, having, all []*Version) []string {
+	var allowed []string
+	for _, version := range having {
+		root := version.Struct(kind)
+		for _, without := range root.Settings.SkipIn {
+			at := slices.IndexFunc(all, func(v *Version) bool { return v.Name == without })
+			switch {
+			case at < 0:
+				p.problem(problem.BadMarker, where(version.Package)+"."+kind,
+					fmt.Sprintf("there is no version %q%s", without, nearest.Suggestion(without, names(all))), "versions are "+strings.Join(names(all), ", "))
+			case slices.Contains(having, all[at]):
+				p.problem(problem.BadMarker, where(version.Package)+"."+kind, "the kind is said to be missing in "+without+", which has it",
+					"remove "+without+" from +conversion:skip")
+			case follows(all[at], having):
+				p.problem(problem.KindMissing, where(all[at].Package)+"."+kind, "the kind is in an older version, so what is written there would be lost here",
+					"add it here too, or mark it +conversion:skip in all versions and keep it out of the CRD's others")
+				allowed = append(allowed, without)
+			default:
+				allowed = append(allowed, without)
+			}
+		}
+	}
+	return allowed
+}
+
+// follows says whether a version comes after one of the others.
+func follows(version *Version, others []*Version) bool {
+	for _, other := range others {
+		for next := other.Next; next != nil; next = next.Next {
+			if next == version {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func names(versions []*Version) []string {
+	all := make([]string, len(versions))
+	for i, each := range versions {
+		all[i] = each.Name
+	}
+	return all
+}
+
+func places(versions []*Version) []string {
+	all := make([]string, len(versions))
+	for i, each := range versions {
+		all[i] = where(each.Package)
+	}
+	return all
+}

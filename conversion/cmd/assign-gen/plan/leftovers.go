@@ -1,0 +1,126 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"slices"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// unused reports markers that are right in themselves and have nothing to act on.
+func (p *planner) unused(result *Plan) {
+	for _, version := range result.Versions {
+		for _, each := range version.Structs {
+			here := where(version.Package) + "." + each.Name
+			pair := p.pairs[each]
+			if pair == nil && (each.Settings.Augment || (each.Settings.Name != "" && version.Next == nil)) {
+				p.problem(problem.BadMarker, here, "the type has a marker about the next version, and has no counterpart there",
+					"remove +conversion:name and +conversion:augment")
+			}
+			for _, field := range each.Fields {
+				p.unusedAt(field, pair)
+			}
+		}
+	}
+}
+
+func (p *planner) unusedAt(field *Field, pair *Pair) {
+	p.listKeys(field)
+	settings := field.Settings
+	aboutNext := settings.Rename != nil || settings.ToNext.Strategy != "" || settings.Enum != nil
+	if pair == nil && aboutNext {
+		p.problem(problem.BadMarker, field.label(), "the field has a marker about the next version, where its type has no counterpart",
+			"remove +conversion:rename, :strategy and :enum; to say what becomes of the field in the older version, use +conversion:older")
+	}
+	if settings.ToNext.Strategy != "" && (settings.Rename != nil || settings.Enum != nil) {
+		p.problem(problem.BadMarker, field.label(), "the field has a strategy, so that its other markers about the next version mean nothing",
+			"remove either +conversion:strategy or +conversion:rename and :enum")
+	}
+	if pair != nil && settings.Enum != nil && settings.ToNext.Strategy == "" && settings.Rename == nil && pair.Newer.Field(field.Name()) == nil {
+		p.problem(problem.BadMarker, field.label(), "the field has an enum map, and the next version has no such field",
+			"remove +conversion:enum, or add +conversion:rename")
+	}
+	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !field.used {
+		p.problem(problem.BadMarker, field.label(), "the field has a marker about the older version, and no older version lacks the field",
+			"remove +conversion:older and +conversion:basis")
+	}
+	if settings.ToOlder.Strategy != "" && settings.ToOlder.Strategy != markers.Stash && settings.Basis != nil {
+		p.problem(problem.BadMarker, field.label(), "the field has a basis for its stash, and is not stashed", "remove +conversion:basis or +conversion:older")
+	}
+}
+
+// collisions reports names that generated code needs and that are taken.
+func (p *planner) collisions(result *Plan) {
+	for _, version := range result.Versions {
+		for _, each := range version.Structs {
+			declared := version.Package.Type(each.Name)
+			here := where(version.Package) + "." + each.Name
+			apiNames := []string{"assignToStorage", "assignFromStorage"}
+			storageNames := []string{"PropertyBag", "AssignPropertiesTo", "AssignPropertiesFrom"}
+			if each.Root {
+				apiNames = append(apiNames, "AssignProperties_To_"+each.Name, "AssignProperties_From_"+each.Name,
+					"AssignToHub", "AssignFromHub", "ConvertTo", "ConvertFrom")
+				storageNames = append(storageNames, "ObjectMeta", "AssignToHub", "AssignFromHub")
+			}
+			if pair := p.pairs[each]; pair != nil {
+				storageNames = append(storageNames, "AssignProperties_To_"+pair.Newer.Name, "AssignProperties_From_"+pair.Newer.Name)
+			}
+			for _, name := range apiNames {
+				if declared.Has(name) || each.Field(name) != nil {
+					p.problem(problem.NameCollision, here, "the type has a method or field "+name+", which is generated", "rename it, or remove the method")
+				}
+			}
+			for _, name := range storageNames {
+				if each.Field(name) != nil {
+					p.problem(problem.NameCollision, here, "the type has a field "+name+", which is the name of something in its storage type",
+						"rename the field in Go; JSON may keep its name")
+				}
+			}
+			if each.Root && version.Struct(each.Name+"HubConvertible") != nil {
+				p.problem(problem.NameCollision, here,
+					"there is a type "+each.Name+"HubConvertible, which is the name of something in the storage package", "rename that type")
+			}
+			p.ambiguousJSON(each, here)
+		}
+	}
+}
+
+// ambiguousJSON reports a struct whose fields share a name, of which JSON would keep neither.
+func (p *planner) ambiguousJSON(each *Struct, here string) {
+	var seen []string
+	for _, field := range each.Fields {
+		if slices.Contains(seen, field.Key()) {
+			p.problem(problem.NameCollision, here, "two fields are called "+field.Key()+" in JSON", "rename one of them")
+		}
+		seen = append(seen, field.Key())
+	}
+}
+
+// listKeys reports keys of a list that its elements do not have.
+func (p *planner) listKeys(field *Field) {
+	list := StorageType(field.API.Type, field.Struct.Version.Package.Path)
+	if len(field.Settings.ListMapKeys) == 0 || list.Kind != model.Slice {
+		return
+	}
+	element := list.Elem
+	if element.Kind == model.Pointer {
+		element = element.Elem
+	}
+	var known []string
+	for _, each := range element.Base().Fields {
+		known = append(known, each.JSON)
+	}
+	for _, key := range field.Settings.ListMapKeys {
+		if !slices.Contains(known, key) {
+			p.problem(problem.BadMarker, field.label(), "the list's elements have no field "+key+" in JSON"+nearest.Suggestion(key, known),
+				"correct +listMapKey")
+		}
+	}
+}

@@ -1,0 +1,77 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// Make plans the conversions between the versions of an API. The error, if any, holds all problems of the input.
+func Make(packages []*model.Package) (*Plan, error) {
+	p := &planner{pairs: make(map[*Struct]*Pair), plans: make(map[*Field]*FieldPlan)}
+	result := p.versions(packages)
+	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
+		// Without an order of versions nothing can be said about fields, except that markers are misspelt.
+		for _, each := range packages {
+			p.declared(&Version{Package: each, Name: each.Name})
+		}
+		return nil, p.problems.Err()
+	}
+	for _, version := range result.Versions {
+		p.declared(version)
+	}
+	p.kinds(result)
+	for _, link := range result.Links {
+		p.pair(link)
+	}
+	for _, link := range result.Links {
+		for _, pair := range link.Pairs {
+			p.fields(pair)
+			slices.SortFunc(pair.Fields, func(a, b *FieldPlan) int {
+				return cmp.Or(cmp.Compare(a.newerName(), b.newerName()), cmp.Compare(a.olderName(), b.olderName()))
+			})
+		}
+	}
+	p.identities(result)
+	p.unused(result)
+	p.collisions(result)
+	if err := p.problems.Err(); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// planner holds what is known while planning.
+type planner struct {
+	problems problem.List
+	// pairs are by the older struct.
+	pairs map[*Struct]*Pair
+	// plans are by the older field, of those fields that are converted.
+	plans map[*Field]*FieldPlan
+}
+
+func (p *planner) problem(code problem.Code, where, text, fix string) {
+	p.problems.Add(problem.Problem{Code: code, Where: where, Text: text, Fix: fix})
+}
+
+// newerName is what a plan is sorted by: where it ends in the newer struct, or the name of a field that only the older has.
+func (f *FieldPlan) newerName() string {
+	if f.Newer != nil {
+		return f.Newer.String()
+	}
+	return f.Older.Name()
+}
+
+func (f *FieldPlan) olderName() string {
+	if f.Older != nil {
+		return f.Older.Name()
+	}
+	return ""
+}

@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// target follows the marker rename, or the name. No path means that the newer version has no such field.
+func (m *matching) target(older *Field) (path Path, ok bool) {
+	steps := older.Settings.Rename
+	if steps == nil {
+		if newer := m.pair.Newer.Field(older.Name()); newer != nil {
+			return Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}}, true
+		}
+		return nil, true
+	}
+	missing := func(name, in string, candidates []string) {
+		m.problem(problem.NoRenameTarget, older.label(),
+			fmt.Sprintf("the field is called %s in the next version, and %s has no field %s%s", strings.Join(steps, "."), in, name,
+				nearest.Suggestion(name, candidates)),
+			"correct +conversion:rename, or add the field")
+	}
+	newer := m.pair.Newer.Field(steps[0])
+	if newer == nil {
+		missing(steps[0], where(m.pair.Newer.Version.Package)+"."+m.pair.Newer.Name, fieldNames(m.pair.Newer.Fields))
+		return nil, false
+	}
+	path = Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}}
+	declared := newer.API.Type
+	for _, name := range steps[1:] {
+		if declared.Kind != model.Named || declared.Underlying.Kind != model.Struct {
+			m.problem(problem.NoConversion, older.label()+" → "+m.newerLabel(path),
+				fmt.Sprintf("the path %s leads through %s, which is no struct by value and may not be there", strings.Join(steps, "."), declared),
+				"lead through structs by value only, or use +conversion:strategy=augment")
+			return nil, false
+		}
+		field := declared.Underlying.Field(name)
+		if field == nil || !field.Exported() || field.JSON == "-" {
+			missing(name, declared.String(), declared.Underlying.FieldNames())
+			return nil, false
+		}
+		path = append(path, m.step(declared, field))
+		declared = field.Type
+	}
+	return path, true
+}
+
+// step enters a struct of the newer version or of another module.
+func (m *matching) step(in *model.Type, field *model.Field) Step {
+	version := m.pair.Newer.Version
+	if !isOwn(in, version.Package.Path) {
+		return Step{Name: field.Name, Type: field.Type}
+	}
+	own := version.Struct(in.Name).Field(field.Name)
+	return Step{Name: field.Name, Type: own.Storage, Field: own}
+}
+
+// inside plans the fields of a newer struct that older fields lead into.
+func (m *matching) inside(path Path, key string) {
+	declared := path.Last().Type.Elem
+	if inline := path.Last().Field; inline != nil && inline.API.Inline() && len(path) == 1 {
+		key = ""
+	}
+	m.presence(path)
+	for _, field := range declared.Underlying.Fields {
+		if !field.Exported() || field.JSON == "-" {
+			continue
+		}
+		inner := append(slices.Clone(path), m.step(declared, field))
+		name := field.JSON
+		if field.Inline() {
+			name = field.Name
+		}
+		if key != "" {
+			name = key + "." + name
+		}
+		switch {
+		case m.claimed[inner.String()] != nil:
+		case m.leadsInto(inner):
+			m.inside(inner, name)
+		default:
+			m.newerOnly(inner, name)
+		}
+	}
+}
+
+// leadsInto says whether an older field becomes a part of what is at the end of a path.
+func (m *matching) leadsInto(path Path) bool {
+	for target := range m.claimed {
+		if strings.HasPrefix(target, path.String()+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// presence stashes what belongs to a newer struct as a whole, whose fields are planned one by one.
+func (m *matching) presence(path Path) {
+	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: m.newerKey(path.String()), Presence: true})
+}

@@ -1,0 +1,226 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+)
+
+// Plan is how the versions of an API are converted into each other.
+type Plan struct {
+	// Annotation is the key of the annotation that holds what a version cannot show.
+	Annotation string
+	// Retired are the versions whose entries are pruned.
+	Retired []string
+	Hub     *Version
+	// Versions are all versions, the ones farthest from the hub first and the hub last.
+	Versions []*Version
+	// Links lead from each version but the hub to the next, in the order of Versions.
+	Links []*Link
+}
+
+// Version is one version of the API.
+type Version struct {
+	Package *model.Package
+	// Name is the version as it stands in apiVersion.
+	Name string
+	// Next is the next newer version, nil for the hub.
+	Next *Version
+	// Structs are all structs of the package that can be reached from its kinds, sorted by name.
+	Structs []*Struct
+}
+
+// Struct returns the reachable struct of a name, or nil.
+func (v *Version) Struct(name string) *Struct {
+	for _, each := range v.Structs {
+		if each.Name == name {
+			return each
+		}
+	}
+	return nil
+}
+
+// StoragePath is the import path of the version's storage types.
+func (v *Version) StoragePath() string { return v.Package.Path + "/storage" }
+
+// Struct is a struct of an API package. The storage type made of it has the same name.
+type Struct struct {
+	Version *Version
+	Name    string
+	// Root says that this is a kind: it has type and object metadata.
+	Root     bool
+	Settings markers.Type
+	// Fields are the fields in their order, without the metadata of a kind.
+	Fields []*Field
+}
+
+// Field returns the field of a name, or nil.
+func (s *Struct) Field(name string) *Field {
+	for _, each := range s.Fields {
+		if each.Name() == name {
+			return each
+		}
+	}
+	return nil
+}
+
+// Field is a field of an API struct and of the storage type made of it.
+type Field struct {
+	Struct   *Struct
+	API      *model.Field
+	Settings markers.Field
+	// Storage is the field's type in the storage type. It can always be nil.
+	Storage *model.Type
+	// used says which of the markers about the older version had an effect.
+	used bool
+}
+
+// Name is the field's name in Go, in both types.
+func (f *Field) Name() string { return f.API.Name }
+
+// Key names the field inside of a struct for the bag: its JSON name, or the name in Go where JSON has none.
+func (f *Field) Key() string {
+	if f.API.Inline() {
+		return f.API.Name
+	}
+	return f.API.JSON
+}
+
+// Link leads from a version to the next.
+type Link struct {
+	Older, Newer *Version
+	// Pairs are the structs that correspond to each other, sorted by the older one's name.
+	Pairs []*Pair
+}
+
+// Pair is a struct and the one that it becomes in the next version.
+type Pair struct {
+	Older, Newer *Struct
+	// Augmented says that the hook is mandatory.
+	Augmented bool
+	// Fields are sorted by the names of the newer fields, then of the older ones.
+	Fields []*FieldPlan
+}
+
+// Fate is what becomes of a field on its way between two versions.
+type Fate string
+
+// The fates.
+const (
+	// Converted is a field that both versions have.
+	Converted Fate = "converted"
+	// StashedOlder is a field that only the older version has, kept in the bag by the newer one.
+	StashedOlder Fate = "stashed (older)"
+	// StashedNewer is a field that only the newer version has, kept in the bag by the older one.
+	StashedNewer Fate = "stashed (newer)"
+	// AugmentedOlder and AugmentedNewer are left to the hook.
+	AugmentedOlder Fate = "augmented (older)"
+	AugmentedNewer Fate = "augmented (newer)"
+	// DroppedOlder and DroppedNewer are lost, for a reason that somebody gave.
+	DroppedOlder Fate = "dropped (older)"
+	DroppedNewer Fate = "dropped (newer)"
+)
+
+// FieldPlan is how one field is converted, or what becomes of it otherwise.
+type FieldPlan struct {
+	Fate Fate
+	// Older is the field of the older version, unless only the newer one has it.
+	Older *Field
+	// Newer leads to the field of the newer version, unless only the older one has it.
+	Newer Path
+	// Conversion is how a Converted field is converted.
+	Conversion *Conversion
+	// OlderKey and NewerKey are the keys in the bag of the older and the newer field, if it is kept there or its hook may do so.
+	OlderKey, NewerKey string
+	// Presence says that a stash of a newer struct is not of its fields, which are planned one by one, but of its bag, or of
+	// the struct being there with nothing in it.
+	Presence bool
+	// Basis are older fields that a stash of the newer field holds good for.
+	Basis []*Field
+	// Reason says why a field is dropped.
+	Reason string
+}
+
+// Path leads from a struct to one of its fields or into fields that are structs by value.
+type Path []Step
+
+// Step is a field on a path.
+type Step struct {
+	Name string
+	// Type is the field's type as the storage type has it; all but the last are pointers to structs.
+	Type *model.Type
+	// Field is the field, or nil where the struct is one of another module.
+	Field *Field
+}
+
+// String is the path in Go.
+func (p Path) String() string {
+	names := make([]string, len(p))
+	for i, step := range p {
+		names[i] = step.Name
+	}
+	return strings.Join(names, ".")
+}
+
+// Last is the field that the path leads to.
+func (p Path) Last() Step { return p[len(p)-1] }
+
+// Rule is how a value is converted.
+type Rule int
+
+// The rules.
+const (
+	// Copy assigns.
+	Copy Rule = iota
+	// DeepCopy calls DeepCopyInto of a type of another module.
+	DeepCopy
+	// Call calls the functions of a Pair.
+	Call
+	// OfPointer, OfSlice, OfArray and OfMap convert what is inside by Elem.
+	OfPointer
+	OfSlice
+	OfArray
+	OfMap
+	// Widen casts a number up, and down where it fits.
+	Widen
+	// MapEnum maps the values of an enum.
+	MapEnum
+)
+
+// Conversion is how a value of the older type becomes one of the newer type and back.
+type Conversion struct {
+	Rule         Rule
+	Older, Newer *model.Type
+	Elem         *Conversion
+	Pair         *Pair
+	Enum         *Enum
+}
+
+// Inexact says whether some value would come back changed, so that the original has to be kept beside. What is inside of
+// structs does not count; they have bags of their own.
+func (c *Conversion) Inexact() bool {
+	switch c.Rule {
+	case Widen, MapEnum:
+		return true
+	case OfPointer, OfSlice, OfArray, OfMap:
+		return c.Elem.Inexact()
+	case Copy, DeepCopy, Call:
+		return false
+	default:
+		return false
+	}
+}
+
+// Called returns the pair whose functions convert what is innermost, or nil.
+func (c *Conversion) Called() *Pair {
+	for c.Elem != nil {
+		c = c.Elem
+	}
+	return c.Pair
+}

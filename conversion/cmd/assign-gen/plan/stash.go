@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// stashable reports a field that must not, or cannot, be kept in the bag.
+func (p *planner) stashable(label string, t *model.Type, field *Field) {
+	if secret := sensitiveIn(field, make(map[*Field]bool)); secret != nil {
+		text := "the field is sensitive, only one version has it, and it would be kept in the annotation"
+		if secret != field {
+			text = "the field holds " + secret.label() + ", which is sensitive, only one version has it, and it would be kept in the annotation"
+		}
+		p.problem(problem.SensitiveStash, label, text,
+			"add it to the other version, or take it to the hook (+conversion:strategy=augment at an older field, +conversion:older=augment at a newer one), "+
+				"or drop it with a reason")
+	}
+	if part := notInJSON(t, field.Struct.Version.Package.Path, make(map[*model.Type]bool)); part != "" {
+		p.problem(problem.UnsupportedType, label+" ("+t.String()+")",
+			"only one version has the field, so it is kept as JSON, and "+part+" does not survive that",
+			"use another type, or take it to the hook (+conversion:strategy=augment at an older field, +conversion:older=augment at a newer one)")
+	}
+}
+
+// sensitiveIn finds a sensitive field in what a field holds.
+func sensitiveIn(field *Field, seen map[*Field]bool) *Field {
+	if seen[field] {
+		return nil
+	}
+	seen[field] = true
+	if field.Settings.Sensitive {
+		return field
+	}
+	version := field.Struct.Version
+	held := innermost(field.API.Type, version.Package.Path)
+	if !isOwn(held, version.Package.Path) {
+		return nil
+	}
+	if inner := version.Struct(held.Name); inner != nil {
+		for _, each := range inner.Fields {
+			if found := sensitiveIn(each, seen); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// notInJSON finds a part of a type that JSON leaves out. Own structs are looked at field by field elsewhere.
+func notInJSON(t *model.Type, pkg string, seen map[*model.Type]bool) string {
+	if t.Elem != nil {
+		return notInJSON(t.Elem, pkg, seen)
+	}
+	if t.Kind != model.Named || seen[t] || t.Has("MarshalJSON") {
+		return ""
+	}
+	seen[t] = true
+	base := t.Base()
+	if base.Kind != model.Struct {
+		return notInJSON(base, pkg, seen)
+	}
+	for _, field := range base.Fields {
+		if isOwn(t, pkg) {
+			continue
+		}
+		if !field.Exported() || field.JSON == "-" {
+			return t.String() + "." + field.Name
+		}
+		if part := notInJSON(field.Type, pkg, seen); part != "" {
+			return part
+		}
+	}
+	return ""
+}

@@ -1,0 +1,145 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+const metaPackage = "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// declared reads the markers of everything that a package declares, reachable or not, and finds what can be reached from
+// its kinds.
+func (p *planner) declared(version *Version) {
+	all := make(map[*model.Type]*Struct)
+	for _, declared := range version.Package.Types {
+		here := where(version.Package) + "." + declared.Name
+		settings := markers.ParseType(declared.Markers, here, &p.problems)
+		if declared.Underlying.Kind != model.Struct {
+			continue
+		}
+		all[declared] = p.structOf(version, declared, settings)
+	}
+	var visit func(at *Struct)
+	visit = func(at *Struct) {
+		if slices.Contains(version.Structs, at) {
+			return
+		}
+		version.Structs = append(version.Structs, at)
+		for _, field := range at.Fields {
+			reached := all[innermost(field.API.Type, version.Package.Path)]
+			if reached == nil {
+				continue
+			}
+			if reached.Settings.Skip {
+				p.problem(problem.BadMarker, where(version.Package)+"."+reached.Name,
+					"the type is marked +conversion:skip and is used by "+at.Name+"."+field.Name(),
+					"remove +conversion:skip, or the field")
+				continue
+			}
+			visit(reached)
+		}
+	}
+	for _, each := range all {
+		if each.Root && !each.Settings.Skip {
+			visit(each)
+		}
+	}
+	slices.SortFunc(version.Structs, func(a, b *Struct) int { return cmp.Compare(a.Name, b.Name) })
+	for _, each := range version.Structs {
+		for _, field := range each.Fields {
+			p.supported(field)
+			field.Storage = optional(StorageType(field.API.Type, version.Package.Path))
+		}
+	}
+}
+
+// structOf describes a struct with all of its fields' markers.
+func (p *planner) structOf(version *Version, declared *model.Type, settings markers.Type) *Struct {
+	result := &Struct{Version: version, Name: declared.Name, Settings: settings, Root: isRoot(declared)}
+	for _, field := range declared.Underlying.Fields {
+		here := where(version.Package) + "." + declared.Name + "." + field.Name
+		read := markers.ParseField(field.Markers, here, &p.problems)
+		if result.Root && (isMeta(field, "TypeMeta") || isMeta(field, "ObjectMeta")) {
+			continue
+		}
+		result.Fields = append(result.Fields, &Field{Struct: result, API: field, Settings: read})
+	}
+	return result
+}
+
+// isRoot says whether a type is a kind. A list of objects is none: the API server converts its items.
+func isRoot(declared *model.Type) bool {
+	hasType, hasObject := false, false
+	for _, field := range declared.Underlying.Fields {
+		hasType = hasType || isMeta(field, "TypeMeta")
+		hasObject = hasObject || isMeta(field, "ObjectMeta")
+	}
+	return hasType && hasObject
+}
+
+func isMeta(field *model.Field, name string) bool {
+	return field.Embedded && field.Type.Kind == model.Named && field.Type.Package == metaPackage && field.Type.Name == name
+}
+
+// isOwn says whether a type is declared by an API package, and has a storage type if it is a struct.
+func isOwn(t *model.Type, pkg string) bool {
+	return t.Kind == model.Named && t.Package == pkg
+}
+
+// innermost is what a type holds: through pointers, lists, maps and names of the same package.
+func innermost(t *model.Type, pkg string) *model.Type {
+	for {
+		switch {
+		case t.Elem != nil:
+			t = t.Elem
+		case isOwn(t, pkg) && t.Underlying.Kind != model.Struct:
+			t = t.Underlying
+		default:
+			return t
+		}
+	}
+}
+
+// StorageType is a type as the storage type has it: storage packages cannot import the API package, which imports them.
+// So names of other than structs are taken away. Own structs keep their names and stand for the storage types of them.
+func StorageType(t *model.Type, pkg string) *model.Type {
+	switch t.Kind {
+	case model.Named:
+		if isOwn(t, pkg) && t.Underlying.Kind != model.Struct {
+			return StorageType(t.Underlying, pkg)
+		}
+		return t
+	case model.Pointer, model.Slice, model.Array, model.Map:
+		result := *t
+		result.Elem = StorageType(t.Elem, pkg)
+		if t.Key != nil {
+			result.Key = StorageType(t.Key, pkg)
+		}
+		return &result
+	case model.Basic, model.Struct, model.Unsupported:
+		return t
+	default:
+		return t
+	}
+}
+
+// optional makes a type one that can be nil.
+func optional(t *model.Type) *model.Type {
+	switch t.Base().Kind {
+	case model.Pointer, model.Slice, model.Map:
+		return t
+	case model.Basic, model.Struct, model.Array, model.Named, model.Unsupported:
+		return &model.Type{Kind: model.Pointer, Elem: t}
+	default:
+		return &model.Type{Kind: model.Pointer, Elem: t}
+	}
+}

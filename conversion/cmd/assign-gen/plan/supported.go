@@ -1,0 +1,115 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"go/types"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// label is how messages name a field.
+func (f *Field) label() string {
+	return where(f.Struct.Version.Package) + "." + f.Struct.Name + "." + f.Name()
+}
+
+// supported reports a field that no conversion can carry.
+func (p *planner) supported(f *Field) {
+	unsupported := func(text, fix string) {
+		p.problem(problem.UnsupportedType, f.label()+" ("+f.API.Type.String()+")", text, fix)
+	}
+	pkg := f.Struct.Version.Package.Path
+	switch {
+	case !f.API.Exported():
+		unsupported("the field is not exported, so JSON does not have it and no other package can convert it",
+			"export it, or move it out of the API type")
+		return
+	case f.API.JSON == "-":
+		unsupported("the field is not in JSON, so it is lost before any conversion", "give it a name in JSON, or move it out of the API type")
+		return
+	case f.API.Inline() && StorageType(f.API.Type, pkg).Kind == model.Pointer:
+		unsupported("the fields of a pointer are inlined, so that nothing and an empty struct look the same", "embed the struct itself, or name it in JSON")
+		return
+	}
+	if reason := unsupportedPart(f.API.Type, pkg, make(map[*model.Type]bool)); reason != "" {
+		unsupported(reason, "use types that JSON and DeepCopy know: builtin ones, structs, pointers, lists, and maps with strings as keys")
+	}
+}
+
+// unsupportedPart says what in a type cannot be carried, or nothing.
+func unsupportedPart(t *model.Type, pkg string, seen map[*model.Type]bool) string {
+	if seen[t] {
+		return ""
+	}
+	seen[t] = true
+	switch t.Kind {
+	case model.Unsupported:
+		return unsupportedKind(t)
+	case model.Basic:
+		return ""
+	case model.Map:
+		if key := t.Key.Base(); key.Kind != model.Basic || key.Name != "string" {
+			return "a map's keys are " + t.Key.String() + ", and JSON has only strings"
+		}
+		return unsupportedPart(t.Elem, pkg, seen)
+	case model.Pointer, model.Slice, model.Array:
+		return unsupportedPart(t.Elem, pkg, seen)
+	case model.Named:
+		if isOwn(t, pkg) {
+			if t.Underlying.Kind == model.Struct {
+				return "" // each of its fields is looked at by itself
+			}
+			return unsupportedPart(t.Underlying, pkg, seen)
+		}
+		if !t.Has("DeepCopyInto") && !plain(t) {
+			return t.String() + " belongs to another package and has no DeepCopyInto"
+		}
+		return ""
+	case model.Struct:
+		return "a struct has no name"
+	default:
+		return ""
+	}
+}
+
+func unsupportedKind(t *model.Type) string {
+	switch {
+	case t.Name == types.Typ[types.Invalid].Name():
+		return "Go does not know the type: nothing declares it, or the package that does cannot be loaded"
+	case t.Name == "any" || strings.HasPrefix(t.Name, "interface"):
+		return "what an interface holds is unknown"
+	case strings.HasPrefix(t.Name, "struct"):
+		return "a struct has no name, so it has no storage type"
+	case strings.Contains(t.Name, "["):
+		return t.Name + " is an instance of a generic type"
+	default:
+		return t.Name + " cannot be written as JSON"
+	}
+}
+
+// plain says whether values of a type can be assigned without sharing memory.
+func plain(t *model.Type) bool {
+	base := t.Base()
+	switch base.Kind {
+	case model.Basic:
+		return true
+	case model.Array:
+		return plain(base.Elem)
+	case model.Struct:
+		for _, field := range base.Fields {
+			if !plain(field.Type) {
+				return false
+			}
+		}
+		return true
+	case model.Pointer, model.Slice, model.Map, model.Named, model.Unsupported:
+		return false
+	default:
+		return false
+	}
+}

@@ -1,0 +1,158 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// where is how messages name a package: its folder and the one above.
+func where(pkg *model.Package) string {
+	return path.Join(path.Base(path.Dir(pkg.Path)), path.Base(pkg.Path))
+}
+
+// versions orders the packages as their markers say.
+func (p *planner) versions(packages []*model.Package) *Plan {
+	result := &Plan{}
+	byPath := make(map[string]*Version)
+	settings := make(map[*Version]markers.Package)
+	var paths []string
+	for _, each := range packages {
+		version := &Version{Package: each, Name: each.Name}
+		result.Versions = append(result.Versions, version)
+		byPath[each.Path] = version
+		paths = append(paths, each.Path)
+		settings[version] = markers.ParsePackage(each.Markers, where(each), &p.problems)
+		markers.Stray(each.Stray, where(each), &p.problems)
+	}
+	slices.Sort(paths)
+	for _, version := range result.Versions {
+		p.next(version, settings[version], byPath, paths)
+	}
+	p.hub(result, settings)
+	p.circles(result)
+	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
+		return result
+	}
+	p.annotation(result, settings)
+
+	slices.SortFunc(result.Versions, func(a, b *Version) int {
+		return cmp.Or(cmp.Compare(b.distance(), a.distance()), cmp.Compare(a.Package.Path, b.Package.Path))
+	})
+	for _, version := range result.Versions {
+		if version.Next != nil {
+			result.Links = append(result.Links, &Link{Older: version, Newer: version.Next})
+		}
+	}
+	return result
+}
+
+// next finds the version that follows.
+func (p *planner) next(version *Version, settings markers.Package, byPath map[string]*Version, paths []string) {
+	here := where(version.Package)
+	switch {
+	case settings.Hub && settings.Next != "":
+		p.problem(problem.BrokenChain, here, "the hub names a next version, "+settings.Next,
+			"remove +conversion-gen:next, or move +conversion-gen:hub to the newest version")
+	case settings.Hub:
+	case settings.Next == "":
+		p.problem(problem.BrokenChain, here, "the version is neither the hub nor does it name a next one",
+			"add +conversion-gen:next=IMPORT/PATH or +conversion-gen:hub to doc.go")
+	case byPath[settings.Next] == nil:
+		p.problem(problem.BrokenChain, here,
+			"the next version, "+settings.Next+", is not among the packages that were given"+nearest.Suggestion(settings.Next, paths),
+			"correct +conversion-gen:next, or give that package too; given are "+strings.Join(paths, ", "))
+	default:
+		version.Next = byPath[settings.Next]
+	}
+}
+
+// hub finds the one version that is the hub.
+func (p *planner) hub(result *Plan, settings map[*Version]markers.Package) {
+	var hubs, all []string
+	for _, version := range result.Versions {
+		all = append(all, where(version.Package))
+		if settings[version].Hub {
+			hubs = append(hubs, where(version.Package))
+			result.Hub = version
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(hubs)
+	switch {
+	case len(hubs) == 0:
+		p.problem(problem.HubCount, strings.Join(all, ", "), "no version is the hub",
+			"add +conversion-gen:hub to doc.go of the version that is stored")
+	case len(hubs) > 1:
+		p.problem(problem.HubCount, strings.Join(hubs, ", "), "more than one version is the hub",
+			"keep +conversion-gen:hub only in the version that is stored")
+	}
+}
+
+// circles finds versions from which no hub can be reached because they follow each other.
+func (p *planner) circles(result *Plan) {
+	for _, start := range result.Versions {
+		steps := []string{where(start.Package)}
+		for version := start.Next; version != nil; version = version.Next {
+			steps = append(steps, where(version.Package))
+			if version == start {
+				p.problem(problem.BrokenChain, steps[0], "the versions follow each other in a circle: "+strings.Join(steps, " → "),
+					"let +conversion-gen:next lead from each version to a newer one, and the last to the hub")
+				break
+			}
+			if len(steps) > len(result.Versions) {
+				break // it leads into a circle that it is not part of, which is reported there
+			}
+		}
+	}
+}
+
+// distance counts the links to the hub.
+func (v *Version) distance() int {
+	count := 0
+	for next := v.Next; next != nil; next = next.Next {
+		count++
+	}
+	return count
+}
+
+// annotation takes the settings that hold for all versions from wherever they stand.
+func (p *planner) annotation(result *Plan, settings map[*Version]markers.Package) {
+	for _, version := range result.Versions {
+		own := settings[version]
+		if own.Annotation != "" && version != result.Hub {
+			p.problem(problem.BadMarker, where(version.Package),
+				"the marker +conversion-gen:annotation holds for all versions, and stands at one that is not the hub",
+				"move it to "+where(result.Hub.Package))
+		}
+		for _, retired := range own.Retired {
+			if version != result.Hub {
+				p.problem(problem.BadMarker, where(version.Package),
+					"the marker +conversion-gen:retired holds for all versions, and stands at one that is not the hub",
+					"move it to "+where(result.Hub.Package))
+				break
+			}
+			if slices.ContainsFunc(result.Versions, func(v *Version) bool { return v.Name == retired }) {
+				p.problem(problem.BadMarker, where(version.Package), "the version "+retired+" is said to be retired and is still there",
+					"remove it from +conversion-gen:retired, or the package from those that are given")
+			}
+		}
+	}
+	result.Annotation = settings[result.Hub].Annotation
+	result.Retired = settings[result.Hub].Retired
+	if result.Annotation == "" {
+		p.problem(problem.BadMarker, where(result.Hub.Package), "no annotation is named for what a version cannot show",
+			"add +conversion-gen:annotation=conversion.GROUP/properties to doc.go")
+	}
+}

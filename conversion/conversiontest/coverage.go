@@ -1,0 +1,158 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+)
+
+// coverage notes which leaves of a kind's objects held something both before and after they went to another version and
+// back. A function for randfill that leaves one out would otherwise hide that it is lost.
+type coverage struct {
+	dropped []string
+	// held is by the path of a leaf, such as spec.ports[].name, and has all of them as keys.
+	held map[string]bool
+}
+
+func newCoverage(object any, dropped []string) *coverage {
+	c := &coverage{dropped: dropped, held: make(map[string]bool)}
+	c.leaves(reflect.TypeOf(object).Elem(), "", nil)
+	return c
+}
+
+// leaves finds all leaves that a type leads to. A type within itself has the same ones again.
+func (c *coverage) leaves(t reflect.Type, path string, above []reflect.Type) {
+	if isLeaf(t) || slices.Contains(above, t) {
+		c.held[path] = false
+		return
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		c.leaves(t.Elem(), path, above)
+	case reflect.Slice, reflect.Array, reflect.Map:
+		c.leaves(t.Elem(), path+"[]", above)
+	default:
+		for field := range t.Fields() {
+			if c.counts(t, field) {
+				c.leaves(field.Type, path+fieldPath(field), append(slices.Clip(above), t))
+			}
+		}
+	}
+}
+
+// note adds the leaves that hold something in an object to those that it returns.
+func (c *coverage) note(value reflect.Value, path string, held map[string]bool) {
+	t := value.Type()
+	if _, known := c.held[path]; known {
+		held[path] = held[path] || !value.IsZero()
+	}
+	if isLeaf(t) {
+		return
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		if !value.IsNil() {
+			c.note(value.Elem(), path, held)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range value.Len() {
+			c.note(value.Index(i), path+"[]", held)
+		}
+	case reflect.Map:
+		for _, each := range value.Seq2() {
+			c.note(each, path+"[]", held)
+		}
+	default:
+		for field, each := range value.Fields() {
+			if c.counts(t, field) {
+				c.note(each, path+fieldPath(field), held)
+			}
+		}
+	}
+}
+
+// trip takes note of an object and of what came back.
+func (c *coverage) trip(before, after any) {
+	first, second := make(map[string]bool), make(map[string]bool)
+	c.note(reflect.ValueOf(before).Elem(), "", first)
+	c.note(reflect.ValueOf(after).Elem(), "", second)
+	for path := range first {
+		c.held[path] = c.held[path] || first[path] && second[path]
+	}
+}
+
+// counts is whether a field of a struct is to hold something. Which version and kind an object is of does not count.
+func (c *coverage) counts(t reflect.Type, field reflect.StructField) bool {
+	return field.IsExported() && field.Type != reflect.TypeFor[metav1.TypeMeta]() && !slices.Contains(c.dropped, t.Name()+"."+field.Name)
+}
+
+// fieldPath is what a field adds to a path. One that is inlined adds nothing.
+func fieldPath(field reflect.StructField) string {
+	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+	switch {
+	case name != "":
+		return "." + name
+	case field.Anonymous || slices.Contains(strings.Split(options, ","), "inline"):
+		return ""
+	default:
+		return "." + field.Name
+	}
+}
+
+// isLeaf is whether a type has nothing below it, or brings its own JSON.
+func isLeaf(t reflect.Type) bool {
+	marshaler := reflect.TypeFor[json.Marshaler]()
+	switch t.Kind() {
+	case reflect.Pointer:
+		return t.Implements(marshaler) && !t.Elem().Implements(marshaler) && isLeaf(t.Elem())
+	case reflect.Slice, reflect.Map:
+		return t.Implements(marshaler)
+	case reflect.Array:
+		return false
+	case reflect.Struct:
+		return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
+	default:
+		return true
+	}
+}
+
+// never are the leaves that never held anything, sorted.
+func (c *coverage) never() []string {
+	var paths []string
+	for _, path := range slices.Sorted(maps.Keys(c.held)) {
+		if !c.held[path] {
+			paths = append(paths, strings.TrimPrefix(path, "."))
+		}
+	}
+	return paths
+}
+
+// covered fails the test if a leaf never holds something that goes to b and comes back, although nothing is absent in these
+// objects, and it is not one of those that are dropped.
+func (k Kind) covered(t *testing.T, a, b Version) {
+	t.Helper()
+	random := newFiller(testrand.Source(t), k.Functions).withEverything()
+	seen := newCoverage(a.New(), append(slices.Clone(a.Dropped), b.Dropped...))
+	const objects = 50
+	for range objects {
+		object := random.object(t, a)
+		before := canonical(t, object)
+		shown := canonical(t, converted(t, before, a, b))
+		seen.trip(object, converted(t, shown, b, a))
+	}
+	for _, path := range seen.never() {
+		t.Errorf("%s of %s never holds anything: whether it survives is not shown", path, a.Name)
+	}
+}

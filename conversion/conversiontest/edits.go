@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+)
+
+// edited shows random objects of any version at a, where they are changed all over, and converts them to b. What was edited
+// is there when one looks again, and what was not is as it was at b, too. The API server changes objects like that as well: it
+// converts the fields of one manager, or leaves these out.
+func (k Kind) edited(t *testing.T, annotation string, a, b Version) {
+	t.Helper()
+	random := newFiller(testrand.Source(t), k.Functions)
+	for range shareOf(testrand.Inputs(t)) {
+		before := k.shown(t, random, a)
+		object, other := read(t, before), read(t, canonical(t, random.object(t, a)))
+		fields := slices.Sorted(maps.Keys(object))
+		field := fields[random.random.Intn(len(fields))]
+		for range 1 + random.random.Intn(3) {
+			random.change(object, other, field, annotation)
+		}
+		switch random.random.Intn(8) {
+		case 0:
+			// If it gets lost, the hidden properties go with it, and nothing else.
+			stash(object, annotation, "")
+			k.settled(t, canonical(t, object), annotation, a, b)
+			continue
+		case 1:
+			// It may be all that there is.
+			k.settled(t, canonical(t, whole{"metadata": object["metadata"]}), annotation, a, b)
+			continue
+		}
+		edited := canonical(t, object)
+		k.carried(t, object, annotation, a, b)
+		shown := k.settled(t, edited, annotation, a, b)
+		expectUntouchedf(t, read(t, canonical(t, converted(t, before, a, b))), read(t, shown), field,
+			"%s was edited at %s, which made of %s %s: at %s", field, a.Name, before, edited, b.Name)
+	}
+}
+
+// carried expects that what a later release has stashed, for a version that nobody knows yet, is there when it comes back.
+func (k Kind) carried(t *testing.T, object whole, annotation string, a, b Version) {
+	t.Helper()
+	if annotation == "" {
+		return
+	}
+	const unknown = `{"e":{"v99/a":{"d":"x"}},"f":1}`
+	stash(object, annotation, unknown)
+	shown := canonical(t, converted(t, written(t, canonical(t, object), a), a, b))
+	again := read(t, canonical(t, converted(t, shown, b, a)))
+	if text, _ := stashed(again, annotation); !strings.Contains(text, `"v99/a":{"d":"x"}`) {
+		t.Fatalf("%s is gone, the annotation is %q, by way of %s", unknown, text, shown)
+	}
+}
+
+// shareOf is how many inputs there are for a property that each two versions try.
+func shareOf(inputs int) int {
+	const pairs = 6 // of three versions
+	return max(1, inputs/pairs)
+}
+
+// shown is a random object of any version at a.
+func (k Kind) shown(t *testing.T, random *filler, a Version) string {
+	t.Helper()
+	origin := k.Versions[random.random.Intn(len(k.Versions))]
+	object := canonical(t, random.object(t, origin))
+	if origin.Name == a.Name {
+		return object
+	}
+	return canonical(t, converted(t, object, origin, a))
+}
+
+// settled converts an object of a to b, returns what it is there, and expects what holds of any object, wherever it
+// comes from: whoever wrote it at a sees what was written, nothing about it changes any more from then on, and the way by another
+// version leads to the same place.
+func (k Kind) settled(t *testing.T, object, annotation string, a, b Version) string {
+	t.Helper()
+	shown := expectConverted(t, object, a, b)
+	if again := written(t, object, a); again != object {
+		object, shown = again, expectConverted(t, again, a, b)
+	}
+	again := canonical(t, converted(t, shown, b, a))
+	expectSamef(t, visible(t, object, annotation), visible(t, again, annotation),
+		"%s is at %s %s, and back at %s something else", object, b.Name, shown, a.Name)
+	expectSamef(t, shown, canonical(t, converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", object, a.Name)
+	for _, c := range k.Versions {
+		if c.Name != a.Name && c.Name != b.Name {
+			// What is out of date for c is left out on the way; nobody sees that.
+			straight, around := canonical(t, converted(t, object, a, c)), canonical(t, converted(t, shown, b, c))
+			expectSamef(t, visible(t, straight, annotation), visible(t, around, annotation),
+				"%s by way of %s, where it is %s, is at %s another one", object, b.Name, shown, c.Name)
+		}
+	}
+	return shown
+}
+
+// written is an object as its version writes it: what is read into the same struct is the same object.
+func written(t *testing.T, object string, version Version) string {
+	t.Helper()
+	for {
+		again := canonical(t, parsed(t, object, version))
+		if again == object {
+			return object
+		}
+		object = again
+	}
+}
+
+// expectConverted converts an object from a to b in both ways that there are, and expects them to be the same, to leave the
+// source alone and to share nothing with it.
+func expectConverted(t *testing.T, object string, a, b Version) string {
+	t.Helper()
+	source, same, made, reversed := parsed(t, object, a), parsed(t, object, a), b.New(), b.New()
+	convert(t, source, made)
+	shown := canonical(t, made)
+	// What only the hub is asked for, every version can do.
+	if err := reversed.ConvertFrom(t.Context(), source); err != nil {
+		t.Fatalf("ConvertFrom: %v", err)
+	}
+	expectEqualf(t, same, source, changesSource)
+	expectEqualf(t, made, reversed, "ConvertFrom and ConvertTo differ")
+	var some struct {
+		Metadata json.RawMessage `json:"metadata"`
+	}
+	if err := json.Unmarshal([]byte(shown), &some); err != nil || !bytes.HasPrefix(some.Metadata, []byte("{")) {
+		t.Fatalf("%s of %s has no metadata at %s: %s", object, a.Name, b.Name, shown)
+	}
+	spoil(reflect.ValueOf(made))
+	expectEqualf(t, same, source, sharesMemory, made, source)
+	return shown
+}
+
+// expectUntouchedf compares all fields of an object but for the one that was edited, and for its metadata.
+func expectUntouchedf(t *testing.T, was, is whole, edited, format string, args ...any) {
+	t.Helper()
+	for _, each := range []whole{was, is} {
+		delete(each, edited)
+		delete(each, "metadata")
+	}
+	expectSamef(t, canonical(t, was), canonical(t, is), format, args...)
+}

@@ -1,0 +1,217 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+
+	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+)
+
+// annotation is the name of the annotation in which versions keep what they cannot show. It is empty if each shows everything.
+func (k Kind) annotation(t *testing.T) string {
+	t.Helper()
+	random := newFiller(testrand.Source(t), k.Functions)
+	const objects = 50
+	for _, a := range k.Versions {
+		for _, b := range k.Versions {
+			for range objects {
+				object := random.object(t, a)
+				before := annotationsOf(t, object)
+				for name := range annotationsOf(t, converted(t, canonical(t, object), a, b)) {
+					if _, known := before[name]; !known {
+						return name
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func annotationsOf(t *testing.T, object apis.Convertible) map[string]string {
+	t.Helper()
+	annotated, ok := object.(interface{ GetAnnotations() map[string]string })
+	if !ok {
+		t.Fatalf("%T has no metav1.ObjectMeta", object)
+	}
+	return annotated.GetAnnotations()
+}
+
+// monstrous are annotations that nobody should write, and that would cost much if they were taken seriously. The limit that is
+// theirs is no more than an object costs.
+var monstrous = []string{
+	strings.Repeat("x", 1<<20),
+	strings.Repeat("[", 1<<20),
+	`{"f":1,"e":{"v99/a":{"d":"` + strings.Repeat("x", 1<<20) + `"}}}`,
+	strings.Repeat(`{"c":`, 1<<12),
+	`{"f":1,"c":` + strings.Repeat(`{"spec":{"c":`, 2000) + `{}` + strings.Repeat(`}}`, 2000) + `}`,
+	`{"f":1,"c":{` + strings.Repeat(`"":{},`, 5000) + `"spec":{}}}`,
+	`{"f":1,"c":{"spec":{"e":{` + strings.Repeat(`"v99/a":{"d":1},`, 3000) + `"v99/b":{"d":2}}}}}`,
+	`{"f":1,"c":{"spec":{"e":{"v99/a":{"d":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}}}}}`,
+}
+
+// hostile converts objects whose annotation was damaged, made up, or taken from another object. Each converts; what comes of it
+// keeps within the limits and is stable from then on.
+func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
+	t.Helper()
+	random := newFiller(testrand.Source(t), k.Functions)
+	for range shareOf(testrand.Inputs(t)) {
+		object := read(t, k.shown(t, random, a))
+		random.attack(t, object, read(t, k.shown(t, random, a)), annotation)
+		text := written(t, canonical(t, object), a)
+		shown := expectConverted(t, text, a, b)
+		expectWithinLimit(t, text, shown, annotation)
+		again := canonical(t, converted(t, shown, b, a))
+		expectWithinLimit(t, shown, again, annotation)
+		expectSamef(t, shown, canonical(t, converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", text, a.Name)
+	}
+
+	for _, text := range monstrous {
+		object := read(t, k.shown(t, random, a))
+		stash(object, annotation, text)
+		source, made := parsed(t, canonical(t, object), a), b.New()
+		const runs, most = 1, 100_000
+		if got := testing.AllocsPerRun(runs, func() { convert(t, source, made) }); got > most {
+			t.Errorf("to convert an object with %d bytes like %.60s takes %v allocations", len(text), text, got)
+		}
+		expectWithinLimit(t, text, canonical(t, made), annotation)
+	}
+
+	// Neither of these leaves room for what b has to stash.
+	const objects = 20
+	for range objects {
+		for what, fill := range map[string]func(whole){
+			"the largest annotation": func(object whole) { stash(object, annotation, largest) },
+			"full annotations": func(object whole) {
+				if metadata, ok := object["metadata"].(whole); ok {
+					delete(metadata, "annotations")
+				}
+				stash(object, "filler", strings.Repeat("x", validation.TotalAnnotationSizeLimitB-len("filler")))
+			},
+		} {
+			object := read(t, k.shown(t, random, a))
+			fill(object)
+			expectWithinLimit(t, what, expectConverted(t, canonical(t, object), a, b), annotation)
+		}
+	}
+}
+
+// largest is an annotation at the limit.
+var largest = func() string {
+	const beginning, end = `{"e":{"v99/a":{"d":"`, `"}},"f":1}`
+	return beginning + strings.Repeat("x", conversion.HardLimit-len(beginning)-len(end)) + end
+}()
+
+func expectWithinLimit(t *testing.T, source, made, annotation string) {
+	t.Helper()
+	object := read(t, made)
+	if text, _ := stashed(object, annotation); len(text) > conversion.HardLimit {
+		t.Fatalf("an annotation of %d bytes, made of %s", len(text), source)
+	}
+	metadata, _ := object["metadata"].(whole)
+	annotations, _ := metadata["annotations"].(whole)
+	total := 0
+	for name, value := range annotations {
+		text, _ := value.(string)
+		total += len(name) + len(text)
+	}
+	if total > validation.TotalAnnotationSizeLimitB {
+		t.Fatalf("annotations of %d bytes, made of %s", total, source)
+	}
+}
+
+// anyByte are bytes of all sorts, few of which stand for themselves in JSON.
+const anyByte = "\x00\n\x7f\x80\xc3\xff\"\\{}[],: 09-eE.tfnu/~"
+
+// attack gives an object another annotation.
+func (f *filler) attack(t *testing.T, object, other whole, annotation string) {
+	t.Helper()
+	own, _ := stashed(object, annotation)
+	theirs, ok := stashed(other, annotation)
+	switch choice := f.random.Intn(5); {
+	case choice == 0 && ok:
+		own = theirs
+	case choice == 1 && own != "":
+		own = own[:f.random.Intn(len(own))]
+	case choice == 2 && own != "":
+		for range 1 + f.random.Intn(4) {
+			at := f.random.Intn(len(own))
+			own = own[:at] + anyByte[f.random.Intn(len(anyByte)):][:1] + own[at+1:]
+		}
+	case choice == 3 && own != "":
+		content := read(t, own)
+		for range 1 + f.random.Intn(4) {
+			f.damage(content)
+		}
+		own = canonical(t, content)
+	default:
+		own = canonical(t, f.anything(4))
+	}
+	stash(object, annotation, own)
+}
+
+// damage puts something else in the place of a part of an object.
+func (f *filler) damage(object whole) {
+	for {
+		names := slices.Sorted(maps.Keys(object))
+		if len(names) == 0 {
+			return
+		}
+		name := names[f.random.Intn(len(names))]
+		if inside, ok := object[name].(whole); ok && f.random.Intn(6) != 0 {
+			object = inside
+			continue
+		}
+		if name != "f" || f.random.Intn(6) == 0 {
+			object[name] = f.anything(3)
+		}
+		return
+	}
+}
+
+// anything is random JSON, often with the names that an annotation has.
+func (f *filler) anything(depth int) any {
+	kinds := 8
+	if depth == 0 {
+		kinds = 6
+	}
+	const most = 4
+	switch f.random.Intn(kinds) {
+	case 0:
+		return nil
+	case 1:
+		return f.random.Intn(2) == 0
+	case 2:
+		return []any{0, 1, -1, 1 << 40, 1e300, 0.5}[f.random.Intn(6)]
+	case 3:
+		return json.Number([]string{"1e999", "-0", "99999999999999999999"}[f.random.Intn(3)])
+	case 4, 5:
+		return []string{"", "a", "\x00", "\u2028", "0:", "~", "1s", "2026-01-01T00:00:00Z", "%zz"}[f.random.Intn(9)]
+	case 6:
+		list := make([]any, f.random.Intn(most))
+		for i := range list {
+			list[i] = f.anything(depth - 1)
+		}
+		return list
+	default:
+		object := make(whole)
+		for range f.random.Intn(most) {
+			names := []string{"f", "c", "e", "n", "z", "t", "b", "d", "spec", "status", "metadata", "", "0:", "/format", "v1/x"}
+			object[names[f.random.Intn(len(names))]] = f.anything(depth - 1)
+		}
+		return object
+	}
+}

@@ -1,0 +1,65 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"math/rand"
+	"reflect"
+	"testing"
+
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+)
+
+// Link is a struct of a version and what it becomes in the next one, as storage types.
+type Link[Older, Newer any] struct {
+	// Up and Down are the generated functions.
+	Up   func(older *Older, newer *Newer) error
+	Down func(older *Older, newer *Newer) error
+	// Functions are for randfill, in addition to those that this package brings.
+	Functions []any
+}
+
+// Test converts random structs there and back, from either end, and expects to get back what they were.
+func (l Link[Older, Newer]) Test(t *testing.T) {
+	t.Helper()
+	source := testrand.Source(t)
+	t.Run("up and down", func(t *testing.T) {
+		there(t, source, l.Functions, l.Up, func(older *Older, newer *Newer) error { return l.Down(older, newer) })
+	})
+	t.Run("down and up", func(t *testing.T) {
+		there(t, source, l.Functions,
+			func(newer *Newer, older *Older) error { return l.Down(older, newer) },
+			func(newer *Newer, older *Older) error { return l.Up(older, newer) })
+	})
+}
+
+// there converts a random From to a To and back again.
+func there[From, To any](t *testing.T, source rand.Source, functions []any, forth, back func(*From, *To) error) {
+	t.Helper()
+	random := newFiller(source, functions)
+	for range testrand.Inputs(t) {
+		var first, again From
+		var middle To
+		random.fill(&first)
+		before := canonical(t, &first)
+
+		if err := forth(&first, &middle); err != nil {
+			t.Fatalf("from %s: %v", before, err)
+		}
+		expectSamef(t, before, canonical(t, &first), changesSource)
+		shown := canonical(t, &middle)
+		if err := back(&again, &middle); err != nil {
+			t.Fatalf("back from %s: %v", shown, err)
+		}
+		expectSamef(t, shown, canonical(t, &middle), changesSource)
+		expectSamef(t, before, canonical(t, &again), "by way of %s", shown)
+
+		spoil(reflect.ValueOf(&again))
+		expectSamef(t, shown, canonical(t, &middle), sharesMemory, &again, &middle)
+		spoil(reflect.ValueOf(&middle))
+		expectSamef(t, before, canonical(t, &first), sharesMemory, &middle, &first)
+	}
+}

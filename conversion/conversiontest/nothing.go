@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+)
+
+// fromNothing expects that nothing becomes something: of an object that consists of nothing but empty structs, lists and
+// maps, no other version has a value.
+func (k Kind) fromNothing(t *testing.T, annotation string, a, b Version) {
+	t.Helper()
+	random := newFiller(testrand.Source(t), k.Functions)
+	k.expectNothing(t, `{}`, annotation, a, b)
+	expectSamef(t, visible(t, canonical(t, b.New()), annotation), visible(t, canonical(t, converted(t, `{}`, a, b)), annotation),
+		"of an object of %s with nothing in it became something at %s", a.Name, b.Name)
+	for range shareOf(testrand.Inputs(t)) {
+		k.expectNothing(t, canonical(t, leafless(read(t, k.shown(t, random, a)))), annotation, a, b)
+	}
+}
+
+// expectNothing expects of an object without leaves that all that there is at b are zero values that a always writes.
+func (k Kind) expectNothing(t *testing.T, object, annotation string, a, b Version) {
+	t.Helper()
+	known := map[string]bool{}
+	walk(read(t, canonical(t, parsed(t, object, a))), func(value string) { known[value] = true })
+	made := parsed(t, expectConverted(t, object, a, b), b)
+	expectKnown := func(path, value string) {
+		if !known[value] {
+			t.Fatalf("%s: %s comes from nowhere\nmade of %s of %s\ngot     %s", path, value, object, a.Name, canonical(t, made))
+		}
+	}
+	values(reflect.ValueOf(made).Elem(), "", expectKnown)
+	if text, ok := stashed(read(t, canonical(t, made)), annotation); ok {
+		entries(read(t, text), func(key string, data any) { walk(data, func(value string) { expectKnown(key, value) }) })
+	}
+}
+
+// entries visits all data in an annotation.
+func entries(node whole, visit func(key string, data any)) {
+	bag, _ := node["e"].(whole)
+	for key, entry := range bag {
+		if content, ok := entry.(whole); ok {
+			visit(key, content["d"])
+		}
+	}
+	children, _ := node["c"].(whole)
+	for _, child := range children {
+		if below, ok := child.(whole); ok {
+			entries(below, visit)
+		}
+	}
+}
+
+// walk visits everything in an object that is neither an object nor a list.
+func walk(value any, visit func(value string)) {
+	switch value := value.(type) {
+	case whole:
+		for _, each := range value {
+			walk(each, visit)
+		}
+		return
+	case []any:
+		for _, each := range value {
+			walk(each, visit)
+		}
+		return
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // it was JSON
+	}
+	visit(string(text))
+}
+
+// values visits the leaves of an object that are there. Zero values that are no pointers are no more than absent. Annotations
+// say which fields were absent, for that is nothing either.
+func values(value reflect.Value, path string, visit func(path, value string)) {
+	switch {
+	case isLeaf(value.Type()):
+		if zero := reflect.Zero(value.Type()); !value.IsZero() && !looks(value, zero) {
+			visitLeaf(path, value, visit)
+		}
+	case value.Kind() == reflect.Pointer:
+		switch {
+		case value.IsNil():
+		case isLeaf(value.Type().Elem()):
+			visitLeaf(path, value, visit)
+		default:
+			values(value.Elem(), path, visit)
+		}
+	case value.Kind() == reflect.Struct:
+		for field, each := range value.Fields() {
+			if field.IsExported() && field.Name != "Annotations" {
+				values(each, path+fieldPath(field), visit)
+			}
+		}
+	case value.Kind() == reflect.Map:
+		for _, each := range value.Seq2() {
+			values(each, path+"[]", visit)
+		}
+	default:
+		for i := range value.Len() {
+			values(value.Index(i), path+"[]", visit)
+		}
+	}
+}
+
+func looks(value, zero reflect.Value) bool {
+	same, err := conversion.Equal(value.Interface(), zero.Interface())
+	return same && err == nil
+}
+
+// visitLeaf visits what there is in a leaf: a type with its own JSON may write an object.
+func visitLeaf(path string, value reflect.Value, visit func(path, value string)) {
+	text, err := conversion.Canonical(value.Interface())
+	if err != nil {
+		panic(err) // it is part of an object that is JSON
+	}
+	var content any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&content); err != nil {
+		panic(err) // this is what was just written
+	}
+	walk(content, func(value string) { visit(path, value) })
+}

@@ -1,0 +1,160 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"encoding/json"
+	"math/rand"
+	"testing"
+
+	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+)
+
+// Version is a version of a kind.
+type Version struct {
+	Name string
+	// New makes an empty object.
+	New func() apis.Convertible
+	// Dropped are fields, as Type.Field, that are lost on purpose and never filled.
+	Dropped []string
+}
+
+// Kind is a kind in all its versions.
+type Kind struct {
+	// Versions, each of which is converted to the next one.
+	Versions []Version
+	// Functions are for randfill, in addition to those that this package brings.
+	Functions []any
+}
+
+// Test converts random objects and expects of every version and every other one:
+//   - From there, and by way of a third version, one gets back what was there before. Where one arrives does not depend on the
+//     way. Each leaf holds something at some time.
+//   - Objects that were edited where not everything shows, or have holes as those of one manager have for the API server,
+//     convert too. The edit stands, and what was not edited is what it was.
+//   - Where there is nothing, nothing appears.
+//   - Whatever is in the annotation, objects convert, at a bounded cost, and are shown by what is visible in them.
+//   - The same object gives the same bytes, each time.
+//
+// Between two versions objects are JSON, as they are for a webhook. Sources are left alone, and share no memory with what is
+// made of them.
+func (k Kind) Test(t *testing.T) {
+	t.Helper()
+	source, annotation := testrand.Source(t), k.annotation(t)
+	for _, a := range k.Versions {
+		for _, b := range k.Versions {
+			if a.Name == b.Name {
+				continue
+			}
+			between := a.Name + " " + b.Name
+			t.Run(between+" "+a.Name, func(t *testing.T) { k.there(t, source, a, b) })
+			t.Run(between+", every leaf", func(t *testing.T) { k.covered(t, a, b) })
+			t.Run(between+", edited", func(t *testing.T) { k.edited(t, annotation, a, b) })
+			t.Run(between+", of nothing", func(t *testing.T) { k.fromNothing(t, annotation, a, b) })
+			t.Run(between+", hostile", func(t *testing.T) { k.hostile(t, annotation, a, b) })
+			t.Run(between+", always the same", func(t *testing.T) { k.always(t, a, b) })
+			for _, c := range k.Versions {
+				if c.Name != a.Name && c.Name != b.Name {
+					t.Run(between+" "+c.Name+" "+a.Name, func(t *testing.T) { k.around(t, source, a, b, c) })
+				}
+			}
+		}
+	}
+}
+
+// Random returns a function that makes random objects of a version as Test does, for tests that know what the fields mean.
+func (k Kind) Random(t *testing.T) func(version Version) apis.Convertible {
+	t.Helper()
+	random := newFiller(testrand.Source(t), k.Functions)
+	return func(version Version) apis.Convertible { return random.object(t, version) }
+}
+
+// there goes from a to b and back.
+func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
+	t.Helper()
+	random := newFiller(source, k.Functions)
+	for range testrand.Inputs(t) {
+		thereAndBack(t, canonical(t, random.object(t, a)), a, b)
+	}
+}
+
+func thereAndBack(t *testing.T, before string, a, b Version) {
+	t.Helper()
+	shown := expectConverted(t, before, a, b)
+	expectSamef(t, before, canonical(t, converted(t, shown, b, a)), "by way of %s", shown)
+}
+
+// always converts the same objects many times. What is compared are the bytes that a webhook would send.
+func (k Kind) always(t *testing.T, a, b Version) {
+	t.Helper()
+	random := newFiller(testrand.Source(t), k.Functions)
+	const objects, times = 5, 100
+	for range objects {
+		object, first := k.shown(t, random, a), ""
+		for range times {
+			text, err := json.Marshal(converted(t, object, a, b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == "" {
+				first = string(text)
+			}
+			expectSamef(t, first, string(text), "%s is not always the same at %s", object, b.Name)
+		}
+	}
+}
+
+// around goes from a through b to c and back to a.
+func (k Kind) around(t *testing.T, source rand.Source, a, b, c Version) {
+	t.Helper()
+	random := newFiller(source, k.Functions)
+	for range testrand.Inputs(t) {
+		start := canonical(t, random.object(t, a))
+
+		middle := canonical(t, converted(t, start, a, b))
+		end := canonical(t, converted(t, middle, b, c))
+		expectSamef(t, canonical(t, converted(t, start, a, c)), end, "the way by %s, where it is %s, leads elsewhere than the direct one", b.Name, middle)
+		expectSamef(t, start, canonical(t, converted(t, end, c, a)), "by way of %s and %s", middle, end)
+	}
+}
+
+// object makes an object as a webhook gets it: what JSON cannot tell apart is the same.
+func (f *filler) object(t *testing.T, version Version) apis.Convertible {
+	t.Helper()
+	object := version.New()
+	f.fill(object)
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed(t, string(text), version)
+}
+
+// converted reads an object and converts it.
+func converted(t *testing.T, text string, from, to Version) apis.Convertible {
+	t.Helper()
+	made := to.New()
+	convert(t, parsed(t, text, from), made)
+	return made
+}
+
+func convert(t *testing.T, from, to apis.Convertible) {
+	t.Helper()
+	if err := from.ConvertTo(t.Context(), to); err != nil {
+		t.Fatalf("%s: %v", canonical(t, from), err)
+	}
+}
+
+func parsed(t *testing.T, text string, version Version) apis.Convertible {
+	t.Helper()
+	object := version.New()
+	if err := json.Unmarshal([]byte(text), object); err != nil {
+		t.Fatalf("%s cannot read %s: %v", version.Name, text, err)
+	}
+	return object
+}

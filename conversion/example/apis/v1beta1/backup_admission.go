@@ -1,0 +1,34 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package v1beta1
+
+import (
+	"context"
+
+	"github.com/mallard-dev/mallard/conversion"
+
+	"knative.dev/pkg/apis"
+
+	v1 "example.com/backup/apis/v1"
+)
+
+// SetDefaults implements apis.Defaultable. Besides admission, conversions call it, which must not add anything.
+func (in *Backup) SetDefaults(ctx context.Context) {
+	if conversion.IsConverting(ctx) {
+		return
+	}
+	conversionProperties.Preserve(ctx, in)
+}
+
+// Validate implements apis.Validatable. What is stashed is part of the object too, so the rules are those of v1.
+func (in *Backup) Validate(ctx context.Context) *apis.FieldError {
+	errs := conversionProperties.Validate(ctx, in)
+	var hub v1.Backup
+	if err := in.ConvertTo(ctx, &hub); err != nil {
+		return errs.Also(apis.ErrGeneric(err.Error(), apis.CurrentField))
+	}
+	return errs.Also(hub.ValidateSpec())
+}

@@ -1,0 +1,69 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package storage
+
+import (
+	"math"
+	"time"
+
+	"github.com/mallard-dev/mallard/conversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1storage "example.com/backup/apis/v1/storage"
+)
+
+// AssignPropertiesTo makes a duration of the days. One that they were shown for is what it was, for as long as nobody changes
+// the days.
+func (in *BackupSpec) AssignPropertiesTo(dst *v1storage.BackupSpec) error {
+	if dst.PropertyBag.TakeDerived(bagV1Retention, in.Retention, &dst.Retention) == conversion.Exact {
+		return nil
+	}
+	dst.Retention = nil
+	if in.Retention == nil {
+		return nil
+	}
+	dst.Retention = &metav1.Duration{Duration: duration(*in.Retention)}
+	if days(dst.Retention.Duration) == *in.Retention {
+		return nil
+	}
+	return dst.PropertyBag.PutDerived(bagV1beta1Retention, in.Retention, dst.Retention)
+}
+
+// AssignPropertiesFrom shows a duration in days, and keeps it if these do not say all of it.
+func (in *BackupSpec) AssignPropertiesFrom(src *v1storage.BackupSpec) error {
+	if in.PropertyBag.TakeDerived(bagV1beta1Retention, src.Retention, &in.Retention) == conversion.Exact {
+		return nil
+	}
+	in.Retention = nil
+	if src.Retention == nil {
+		return nil
+	}
+	in.Retention = new(days(src.Retention.Duration))
+	if duration(*in.Retention) == src.Retention.Duration {
+		return nil
+	}
+	return in.PropertyBag.PutDerived(bagV1Retention, src.Retention, in.Retention)
+}
+
+const (
+	day = 24 * time.Hour
+	// maxDays is as long as a duration can be, which is some 292 years.
+	maxDays = int32(math.MaxInt64 / day)
+)
+
+// duration is how long so many days are, or as long as can be.
+func duration(days int32) time.Duration {
+	return time.Duration(max(-maxDays, min(days, maxDays))) * day
+}
+
+// days is how many days a duration has begun: shown as too long it does less harm than shown as too short.
+func days(d time.Duration) int32 {
+	whole := int32(d / day) //nolint:gosec // at most maxDays
+	if d%day > 0 {
+		whole++
+	}
+	return whole
+}
