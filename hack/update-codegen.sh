@@ -89,6 +89,13 @@ step "deep copies"
 deep_copies . pkg
 deep_copies conversion fixtures
 
+step "registration with schemes"
+registered=()
+while IFS= read -r folder; do
+  registered+=("${module}/${folder}")
+done < <(folders_marked kubebuilder:resource pkg/apis)
+generator register-gen --output-file zz_generated.register.go "${registered[@]}"
+
 # After the deep copies, which conversions call.
 step "conversions"
 conversions . pkg

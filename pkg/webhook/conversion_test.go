@@ -34,7 +34,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/conversion/conversiontest"
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 )
@@ -43,7 +43,7 @@ const group = "samples.knative.dev/"
 
 // servedVersions are the versions of an AddressableService that are served.
 func servedVersions() []conversiontest.Version {
-	newObjects := served[v1.Kind("AddressableService")].versions
+	newObjects := served[samples.Kind("AddressableService")].versions
 	var all []conversiontest.Version
 	for _, version := range slices.Sorted(maps.Keys(newObjects)) { // a seed repeats a test only if the order is always the same
 		all = append(all, conversiontest.Version{Name: version, New: func() apis.Convertible {
@@ -57,9 +57,9 @@ func servedVersions() []conversiontest.Version {
 func convertThrough(t *testing.T, hub, to string, objects ...string) []string {
 	t.Helper()
 	kinds := served.conversions()
-	kind := kinds[v1.Kind("AddressableService")]
+	kind := kinds[samples.Kind("AddressableService")]
 	kind.HubVersion = hub
-	kinds[v1.Kind("AddressableService")] = kind
+	kinds[samples.Kind("AddressableService")] = kind
 	response := review(t, kinds, to, objects...)
 	if response.Result.Status != metav1.StatusSuccess {
 		t.Fatalf("to %s: %s", to, response.Result.Message)
@@ -102,7 +102,7 @@ func TestObjectsComeBackFromEveryVersion(t *testing.T) {
 		originals := make([]string, objects)
 		for i := range originals {
 			made := random(from).(object)
-			made.GetObjectKind().SetGroupVersionKind(v1.Kind("AddressableService").WithVersion(from.Name))
+			made.GetObjectKind().SetGroupVersionKind(samples.Kind("AddressableService").WithVersion(from.Name))
 			originals[i] = canonical(t, made)
 		}
 		for _, to := range versions {
@@ -181,7 +181,7 @@ func (b *breaking) AssignFromHub(*v1storage.AddressableService) error { panic("b
 // Otherwise the connection would break, and the API server say nothing but EOF.
 func TestAPanicInAHookIsAFailureThatSaysSo(t *testing.T) {
 	kinds := served.conversions()
-	kinds[v1.Kind("AddressableService")].Zygotes["v1alpha1"] = &breaking{}
+	kinds[samples.Kind("AddressableService")].Zygotes["v1alpha1"] = &breaking{}
 	for from, to := range map[string]string{"v1alpha1": "v1", "v1": "v1alpha1"} {
 		before := counted(t, "conversion.panics")
 		response := review(t, kinds, to, fmt.Sprintf(`{"apiVersion":"samples.knative.dev/%s","kind":"AddressableService","metadata":{"name":"a"},"spec":{}}`, from))

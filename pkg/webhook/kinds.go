@@ -8,9 +8,12 @@ package webhook
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/version"
 
 	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 
@@ -18,6 +21,10 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 )
+
+// served are the kinds of the operator in all versions. A version stays as long as objects may be stored at it or managedFields name it,
+// since the API server converts from these on every write.
+var served = kindsOf(v1alpha1.Install, v1beta1.Install, v1.Install)
 
 // object is implemented by every version of a kind. A kind has rules of its own if its types also implement apis.Defaultable or
 // apis.Validatable; one with neither is not sent to the webhook, and can be written while no webhook runs.
@@ -34,9 +41,7 @@ type convertible interface {
 
 // kind is a kind in all versions that are served.
 type kind struct {
-	// resource is the plural.
-	resource string
-	// hub is the version that is stored, and that all others are converted from and to.
+	// hub is the most stable version, to and from which all others are converted. The CRD stores it.
 	hub string
 	// versions make empty objects.
 	versions map[string]func() object
@@ -45,32 +50,34 @@ type kind struct {
 // kinds lists each kind once for all webhooks.
 type kinds map[schema.GroupKind]kind
 
-// served are the kinds of the operator. A version stays as long as it may be stored or stand in managedFields, from which
-// the API server converts on every write.
-var served = kinds{
-	v1.Kind("AddressableService"): {
-		resource: "addressableservices",
-		hub:      v1.SchemeGroupVersion.Version,
-		versions: map[string]func() object{
-			v1alpha1.SchemeGroupVersion.Version: func() object { return &v1alpha1.AddressableService{} },
-			v1beta1.SchemeGroupVersion.Version:  func() object { return &v1beta1.AddressableService{} },
-			v1.SchemeGroupVersion.Version:       func() object { return &v1.AddressableService{} },
-		},
-	},
-	v1.Kind("AddressBinding"): {
-		resource: "addressbindings",
-		hub:      v1.SchemeGroupVersion.Version,
-		versions: map[string]func() object{
-			v1.SchemeGroupVersion.Version: func() object { return &v1.AddressBinding{} },
-		},
-	},
-	v1.Kind("SimpleDeployment"): {
-		resource: "simpledeployments",
-		hub:      v1alpha1.SchemeGroupVersion.Version,
-		versions: map[string]func() object{
-			v1alpha1.SchemeGroupVersion.Version: func() object { return &v1alpha1.SimpleDeployment{} },
-		},
-	},
+// kindsOf returns the kinds whose types the functions add to a scheme. Lists and the options of requests, which they add too, have no
+// metadata of an object.
+func kindsOf(install ...func(*runtime.Scheme) error) kinds {
+	scheme := runtime.NewScheme()
+	builder := runtime.NewSchemeBuilder(install...)
+	utilruntime.Must(builder.AddToScheme(scheme))
+	all := make(kinds)
+	for gvk := range scheme.AllKnownTypes() {
+		newObject := func() object {
+			empty, err := scheme.New(gvk)
+			utilruntime.Must(err) // the scheme has just listed it
+			o, _ := empty.(object)
+			return o
+		}
+		if newObject() == nil {
+			continue
+		}
+		k, ok := all[gvk.GroupKind()]
+		if !ok {
+			k.versions = make(map[string]func() object)
+		}
+		k.versions[gvk.Version] = newObject
+		if version.CompareKubeAwareVersionStrings(gvk.Version, k.hub) > 0 {
+			k.hub = gvk.Version
+		}
+		all[gvk.GroupKind()] = k
+	}
+	return all
 }
 
 // admitted returns a callback for each version of a kind whose type implements I. From these the controllers of knative.dev/pkg make
@@ -100,7 +107,7 @@ func (k kinds) conversions() map[schema.GroupKind]knativeconversion.GroupKindCon
 			zygotes[version] = newObject().(convertible) //nolint:forcetypeassert // at the start, for every kind of the list
 		}
 		all[groupKind] = knativeconversion.GroupKindConversion{
-			DefinitionName: kind.definition(groupKind), HubVersion: kind.hub, Zygotes: zygotes,
+			DefinitionName: definition(groupKind), HubVersion: kind.hub, Zygotes: zygotes,
 		}
 	}
 	return all
@@ -117,18 +124,7 @@ func (k kinds) definitions() []string {
 }
 
 // definition is the name of the kind's CustomResourceDefinition.
-func (k kind) definition(of schema.GroupKind) string {
-	return schema.GroupResource{Group: of.Group, Resource: k.resource}.String()
-}
-
-// views are the older versions of a v1.AddressableService.
-func views() v1.Views {
-	kind := served[v1.Kind("AddressableService")]
-	older := make(v1.Views, len(kind.versions)-1)
-	for version, newObject := range kind.versions {
-		if version != kind.hub {
-			older[version] = func() v1.View { return newObject().(convertible) } //nolint:forcetypeassert // see conversions
-		}
-	}
-	return older
+func definition(of schema.GroupKind) string {
+	plural, _ := meta.UnsafeGuessKindToResource(of.WithVersion(""))
+	return plural.GroupResource().String()
 }

@@ -23,6 +23,7 @@ import (
 	"knative.dev/pkg/apis"
 	"knative.dev/pkg/kmeta"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
@@ -67,12 +68,12 @@ func TestServed_ListsEveryKindOfTheClientset(t *testing.T) {
 // for it at that version.
 func TestEveryVersionOfADefinitionIsServed(t *testing.T) {
 	for groupKind, kind := range served {
-		definition := definitionOf(t, groupKind)
-		if got, want := kind.definition(groupKind), definition.Name; got != want {
+		crd := definitionOf(t, groupKind)
+		if got, want := definition(groupKind), crd.Name; got != want {
 			t.Errorf("the definition is %q, want %q", got, want)
 		}
 		var versions []string
-		for _, version := range definition.Spec.Versions {
+		for _, version := range crd.Spec.Versions {
 			versions = append(versions, version.Name)
 			if version.Storage && version.Name != kind.hub {
 				t.Errorf("%s is stored at %s, and %s is the hub", groupKind, version.Name, kind.hub)
@@ -90,16 +91,15 @@ func TestEveryVersionOfADefinitionIsServed(t *testing.T) {
 
 // The API server asks nobody to convert between one version, so nobody may wait for its definition to say so.
 func TestAKindOfOneVersionIsNotConverted(t *testing.T) {
-	several := served[v1.Kind("AddressableService")]
+	several := served[samples.Kind("AddressableService")]
 	single := several
-	single.resource = "singles"
 	single.versions = map[string]func() object{several.hub: several.versions[several.hub]}
-	both := kinds{v1.Kind("AddressableService"): several, v1.Kind("Single"): single}
+	both := kinds{samples.Kind("AddressableService"): several, samples.Kind("Single"): single}
 
 	if diff := cmp.Diff([]string{definitionName}, both.definitions()); diff != "" {
 		t.Errorf("definitions (-want +got):\n%s", diff)
 	}
-	if _, ok := both.conversions()[v1.Kind("Single")]; ok {
+	if _, ok := both.conversions()[samples.Kind("Single")]; ok {
 		t.Error("it is converted")
 	}
 	if !admitted[apis.Defaultable](both, true)[v1.SchemeGroupVersion.WithKind("Single")] {

@@ -73,7 +73,7 @@ func object(namespace string, changes ...change) *unstructured.Unstructured {
 // objectAt is object for any version.
 func objectAt(version, namespace string, changes ...change) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": runtime.DeepCopyJSON(specs[version])}}
-	o.SetGroupVersionKind(v1.Kind("AddressableService").WithVersion(version))
+	o.SetGroupVersionKind(samples.Kind("AddressableService").WithVersion(version))
 	o.SetNamespace(namespace)
 	o.SetGenerateName("subject-")
 	for _, c := range changes {

@@ -5,6 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 
 package samples
 
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
 const (
 	// GroupName is the API group of the samples. It is the group of Knative's
 	// sample-controller, so that manifests written for that one apply here.
@@ -51,3 +53,6 @@ const (
 	// PodRevisionLabelKey labels a Pod with what it was made from, as a hash.
 	PodRevisionLabelKey = GroupName + "/simpledeployment-revision"
 )
+
+// Kind returns a kind of the group.
+func Kind(kind string) schema.GroupKind { return schema.GroupKind{Group: GroupName, Kind: kind} }

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
@@ -25,7 +26,7 @@ const maxHops = 32
 // findAddressableService counts hops.
 func (r *Reconciler) findCycle(as *v1.AddressableService) *failures.Problem {
 	var chain []string
-	for current := as; current.Spec.Ref.GroupKind() == v1.Kind("AddressableService") && len(chain) <= maxHops; {
+	for current := as; current.Spec.Ref.GroupKind() == samples.Kind("AddressableService") && len(chain) <= maxHops; {
 		chain = append(chain, keyOf(current).String())
 		next := types.NamespacedName{Namespace: current.Spec.Ref.NamespaceOr(current.Namespace), Name: current.Spec.Ref.Name}
 		if slices.Contains(chain, next.String()) {

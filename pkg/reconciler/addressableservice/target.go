@@ -19,6 +19,7 @@ import (
 	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/ducks"
 	"github.com/mallard-dev/mallard/runtime/failures"
@@ -60,7 +61,7 @@ func (r *Reconciler) findTarget(as *v1.AddressableService) (target, *failures.Pr
 	switch {
 	case ref.GroupVersionKind() == serviceKind:
 		return r.findService(as)
-	case ref.GroupKind() == v1.Kind("AddressableService"):
+	case ref.GroupKind() == samples.Kind("AddressableService"):
 		return r.findAddressableService(as)
 	default:
 		return r.findAddressable(as)

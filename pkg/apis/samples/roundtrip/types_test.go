@@ -71,9 +71,9 @@ func TestKRShaped(t *testing.T) {
 
 func TestRandomObjectsSurviveJSON(t *testing.T) {
 	for group, addToScheme := range map[schema.GroupVersion]func(*runtime.Scheme) error{
-		v1alpha1.SchemeGroupVersion: v1alpha1.AddToScheme,
-		v1beta1.SchemeGroupVersion:  v1beta1.AddToScheme,
-		v1.SchemeGroupVersion:       v1.AddToScheme,
+		v1alpha1.SchemeGroupVersion: v1alpha1.Install,
+		v1beta1.SchemeGroupVersion:  v1beta1.Install,
+		v1.SchemeGroupVersion:       v1.Install,
 	} {
 		scheme := runtime.NewScheme()
 		if err := addToScheme(scheme); err != nil {

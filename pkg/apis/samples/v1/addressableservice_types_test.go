@@ -40,7 +40,7 @@ func TestTypesRegistered(t *testing.T) {
 			t.Errorf("%T is registered as %v, want %v", obj, kinds[0], want)
 		}
 	}
-	if got, want := Kind("K"), (schema.GroupKind{Group: samples.GroupName, Kind: "K"}); got != want {
+	if got, want := samples.Kind("K"), (schema.GroupKind{Group: samples.GroupName, Kind: "K"}); got != want {
 		t.Errorf("Kind() = %v, want %v", got, want)
 	}
 	if got, want := Resource("r"), (schema.GroupResource{Group: samples.GroupName, Resource: "r"}); got != want {

@@ -87,7 +87,7 @@ func classError(message, details string) *apis.FieldError {
 
 func (as *AddressableService) validateTarget() *apis.FieldError {
 	ref := as.Spec.Ref
-	if ref.GroupKind() != Kind("AddressableService") {
+	if ref.GroupKind() != samples.Kind("AddressableService") {
 		return nil
 	}
 	if ref.NamespaceOr(as.Namespace) == as.Namespace && ref.Name == as.Name {
