@@ -10,8 +10,10 @@ package main
 import (
 	filteredinformerfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/signals"
 
+	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressableservice"
 	"github.com/mallard-dev/mallard/pkg/reconciler/addressbinding"
 	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
@@ -31,9 +33,14 @@ func main() {
 
 	// Of Pods only those with the label are watched.
 	ctx := filteredinformerfactory.WithSelectors(signals.NewContext(), simpledeployment.PodSelector)
-	process.Run(ctx, "controller", s.Settings,
-		addressableservice.NewController,
-		addressbinding.NewController,
-		simpledeployment.NewController,
-	)
+	process.Run(ctx, process.Process{
+		Component: "controller",
+		Settings:  s.Settings,
+		Parsers:   process.NewParsers(config.Parsers, config.Components...),
+		Controllers: []injection.ControllerConstructor{
+			addressableservice.NewController,
+			addressbinding.NewController,
+			simpledeployment.NewController,
+		},
+	})
 }

@@ -10,9 +10,11 @@ package main
 import (
 	"time"
 
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/signals"
 	knativewebhook "knative.dev/pkg/webhook"
 
+	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/webhook"
 	"github.com/mallard-dev/mallard/runtime/process"
 )
@@ -23,30 +25,34 @@ type settings struct {
 	Name        process.Label    `envconfig:"WEBHOOK_NAME" default:"webhook" desc:"name of the Service through which the API server reaches the webhook"`
 	Port        process.Port     `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission and conversion requests"`
 	SecretName  process.Name     `envconfig:"WEBHOOK_SECRET_NAME" default:"webhook-certs" desc:"name of the Secret that holds the serving certificate"`
-	GracePeriod process.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long requests are still served after the process was told to stop"`
+	GracePeriod process.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long requests are still served after the process has received SIGTERM"`
 }
 
 func main() {
 	var s settings
-	process.MustLoad("webhook", "completes, checks and converts objects of samples.knative.dev, gives others the variables of bindings, checks config maps", &s)
-	// It reconciles a handful of objects: the certificate and the configurations that trust it.
-	s.OneLeader = true
-	ctx := signals.NewContext()
-	process.MustBeFree(ctx, "webhook", "WEBHOOK_PORT", s.Port)
-
-	ctx = knativewebhook.WithOptions(ctx, knativewebhook.Options{
+	process.MustLoad("webhook", "completes, checks and converts objects of samples.knative.dev, gives others the variables of bindings, checks ConfigMaps", &s)
+	ctx := knativewebhook.WithOptions(signals.NewContext(), knativewebhook.Options{
 		ServiceName: string(s.Name),
 		SecretName:  string(s.SecretName),
 		Port:        int(s.Port),
 		GracePeriod: time.Duration(s.GracePeriod),
 	})
-	var server webhook.Server
-	process.Run(process.WithLast(ctx, server.Wait), "webhook", s.Settings, server.Serve(
-		webhook.WithReadiness(webhook.NewCertificateController),
-		webhook.NewDefaultingController,
-		webhook.NewValidationController,
-		webhook.NewConfigValidationController,
-		webhook.NewConversionController,
-		webhook.NewBindingController,
-	)...)
+	parsers := process.NewParsers(config.Parsers, config.Components...)
+	process.Run(ctx, process.Process{
+		Component: "webhook",
+		Settings:  s.Settings,
+		Parsers:   parsers,
+		Controllers: []injection.ControllerConstructor{
+			webhook.NewCertificateController,
+			webhook.NewDefaultingController,
+			webhook.NewValidationController,
+			webhook.NewConfigValidationController(parsers),
+			webhook.NewConversionController,
+			webhook.NewBindingController,
+		},
+		Serve: webhook.Serve,
+		Ports: map[string]process.Port{"WEBHOOK_PORT": s.Port},
+		// It reconciles a handful of objects: the certificate and the configurations that trust it.
+		OneLeader: true,
+	})
 }

@@ -32,6 +32,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 // admit sends an object that is created, or updated if there is an old one, to the admission controller of impl.
@@ -244,7 +245,7 @@ func TestValidationRefusesWithTheField(t *testing.T) {
 func TestConfigMapsAreRefusedWithTheKey(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
-	impl := NewConfigValidationController(ctx, nil)
+	impl := NewConfigValidationController(process.NewParsers(config.Parsers, config.Components...))(ctx, nil)
 	kind := metav1.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 
 	for name, tc := range map[string]struct{ cm, data, want string }{

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,6 +30,7 @@ import (
 	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
+	"github.com/mallard-dev/mallard/runtime/process"
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
@@ -49,8 +51,8 @@ type certificates struct {
 
 // NewCertificateController keeps the serving certificate in the secret that the options
 // of the webhook name, and which has to exist. A certificate near its end is replaced
-// without a request that fails; one that is of no use, at once. A metric reports on every
-// replica, leader or not, until when the certificate is valid.
+// without a request that fails; one that is of no use, at once. On every replica, leader or not, a metric reports until when
+// the certificate is valid, and the process is ready once the API server can reach it.
 func NewCertificateController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	logger, options := logging.FromContext(ctx), webhook.GetOptions(ctx)
 	r := &certificates{
@@ -75,7 +77,10 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 	if err := telemetry.ObserveCertificate(func() (time.Time, error) { return notAfter(r.secrets, r.key.Name) }); err != nil {
 		logger.Fatalw("Setting up the metric of the certificate failed", "error", err)
 	}
-	if err := watchRegistration(ctx, func() { impl.EnqueueKey(r.key) }); err != nil {
+	if err := errors.Join(
+		watchRegistration(ctx, func() { impl.EnqueueKey(r.key) }),
+		watchReadiness(ctx, process.ReadinessFrom(ctx)),
+	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}
 	return impl

@@ -11,6 +11,7 @@ import (
 	"knative.dev/pkg/apis"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/webhook"
 	"knative.dev/pkg/webhook/configmaps"
@@ -19,10 +20,10 @@ import (
 	"knative.dev/pkg/webhook/resourcesemantics/validation"
 
 	"github.com/mallard-dev/mallard/conversion"
-	"github.com/mallard-dev/mallard/internal/operatorconfig"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 // Names of the webhook configurations in config/500-webhook-configuration.yaml.
@@ -55,8 +56,9 @@ func NewConversionController(ctx context.Context, _ configmap.Watcher) *controll
 	return knativeconversion.NewConversionController(ctx, "/conversion", served.conversions(), conversion.WithConverting)
 }
 
-// NewConfigValidationController serves the validation of every config map that a
-// process of the operator reads.
-func NewConfigValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", operatorconfig.Parsers())
+// NewConfigValidationController returns a constructor. It serves the validation of every ConfigMap that has a parser.
+func NewConfigValidationController(parsers process.Parsers) injection.ControllerConstructor {
+	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		return configmaps.NewAdmissionController(ctx, ConfigValidationName, "/config-validation", configmap.Constructors(parsers))
+	}
 }

@@ -109,7 +109,7 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 			keys := newKeys(t, data)
 			config := &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: keys.get}
 			config.GetConfigForClient = keys.configure(config)
-			server := newServer(config, (&Server{handlers: handlers}).handler(ctx, next, keys))
+			server := newServer(config, (&server{handlers: handlers}).handler(ctx, next, keys))
 			server.ErrorLog = log.New(io.Discard, "", 0)
 			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 			if err != nil {

@@ -16,9 +16,6 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/utils/clock"
 
-	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/controller"
-	"knative.dev/pkg/injection"
 	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/system"
@@ -53,18 +50,7 @@ type readiness struct {
 	expiry    clock.Timer
 }
 
-// WithReadiness wraps one of the constructors, whichever, for only constructors
-// get a context that has the informers. What it adds runs on every replica, leader or
-// not, for each has to know of itself.
-func WithReadiness(ctor injection.ControllerConstructor) injection.ControllerConstructor {
-	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		if err := watchReadiness(ctx, process.ReadinessFrom(ctx)); err != nil {
-			logging.FromContext(ctx).Fatalw("Watching what the webhook's readiness depends on failed", "error", err)
-		}
-		return ctor(ctx, cmw)
-	}
-}
-
+// watchReadiness runs on every replica, leader or not, for each has to know of itself.
 func watchReadiness(ctx context.Context, of *process.Readiness) error {
 	options := webhook.GetOptions(ctx)
 	r := &readiness{

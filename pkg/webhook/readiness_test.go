@@ -25,8 +25,6 @@ import (
 
 	apiextensionsclient "knative.dev/pkg/client/injection/apiextensions/client"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
-	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/controller"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
@@ -350,20 +348,5 @@ func eventually(t *testing.T, what string, holds func() bool) {
 		func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
-	}
-}
-
-func TestWithReadinessCallsTheConstructorThatItWraps(t *testing.T) {
-	ctx, _ := reconcilertesting.SetupFakeContext(t)
-	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
-	watcher, want := &configmap.ManualWatcher{}, &controller.Impl{}
-	got := WithReadiness(func(_ context.Context, cmw configmap.Watcher) *controller.Impl {
-		if cmw != watcher {
-			t.Error("the constructor got another watcher")
-		}
-		return want
-	})(ctx, watcher)
-	if got != want {
-		t.Errorf("got %v, want what the constructor made", got)
 	}
 }

@@ -13,19 +13,14 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 
-	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/controller"
-	"knative.dev/pkg/injection"
 	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/logging"
 	knativetls "knative.dev/pkg/network/tls"
 	"knative.dev/pkg/observability/semconv"
-	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
 )
@@ -42,60 +37,22 @@ const (
 	lastRequests = 10 * time.Second
 )
 
-// Server serves admission and conversion in place of sharedmain, whose server does not end while the API
-// server keeps its connections busy: it waits for a pause that never comes, and is killed
-// with the requests that it is answering. This one closes each connection with the
-// answer to its next request once it was told to stop. The zero value may be used.
-type Server struct {
+// server serves admission and conversion. That of knative.dev/pkg does not end while the API server keeps its connections busy:
+// it waits for a pause in the requests, and is killed with those that it is answering. This one closes each connection with the
+// response to its next request once its context has ended.
+type server struct {
 	handlers []any
-	ended    sync.WaitGroup
 }
 
-// Serve wraps constructors, of which those of admission and conversion are served from when the last has been called until
-// their context ends.
-func (s *Server) Serve(ctors ...injection.ControllerConstructor) []injection.ControllerConstructor {
-	wrapped := make([]injection.ControllerConstructor, 0, len(ctors))
-	for i, ctor := range ctors {
-		wrapped = append(wrapped, func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-			impl := ctor(ctx, cmw)
-			switch impl.Reconciler.(type) {
-			case webhook.AdmissionController, webhook.ConversionController:
-				s.handlers = append(s.handlers, impl.Reconciler)
-				impl.Reconciler = hide(ctx, impl.Reconciler)
-			}
-			if i == len(ctors)-1 {
-				if err := s.start(ctx); err != nil {
-					logging.FromContext(ctx).Fatalw("Serving webhooks failed", "error", err)
-				}
-			}
-			return impl
-		})
-	}
-	return wrapped
-}
-
-// Wait returns when the last request has been answered. Its process must not end before.
-func (s *Server) Wait() { s.ended.Wait() }
-
-// hide leaves of a reconciler what makes it one, so that sharedmain does not serve it as well.
-func hide(ctx context.Context, r controller.Reconciler) controller.Reconciler {
-	aware, ok := r.(reconciler.LeaderAware)
-	if !ok {
-		logging.FromContext(ctx).Fatalf("%T is not leader-aware, which every reconciler has to be", r)
-	}
-	return struct {
-		controller.Reconciler
-		reconciler.LeaderAware
-	}{r, aware}
-}
-
-func (s *Server) start(ctx context.Context) error {
+// Serve serves webhooks, as the options of the context say, until ctx ends and the last request has been answered.
+func Serve(ctx context.Context, webhooks []any) error {
+	s := &server{handlers: webhooks}
 	options := webhook.GetOptions(ctx)
-	wh, err := webhook.New(ctx, s.handlers)
+	wh, err := webhook.New(ctx, webhooks)
 	if err != nil {
 		return fmt.Errorf("making the webhook: %w", err)
 	}
-	// The one of ours that looks at informers waits for them itself.
+	// The one of ours that reads informers waits for them itself.
 	wh.InformersHaveSynced()
 	config, err := knativetls.DefaultConfigFromEnv("WEBHOOK_")
 	if err != nil {
@@ -104,17 +61,17 @@ func (s *Server) start(ctx context.Context) error {
 	keys := &keys{secrets: secretinformer.Get(ctx).Lister().Secrets(system.Namespace()), name: options.SecretName}
 	config.GetCertificate = keys.get
 	config.GetConfigForClient = keys.configure(config)
-	server := newServer(config, s.instrumented(s.handler(ctx, wh, keys), host(options)))
-	server.Addr = ":" + strconv.Itoa(options.Port)
-	s.ended.Go(func() {
-		if err := server.ListenAndServeTLS("", ""); !errors.Is(err, http.ErrServerClosed) {
-			logging.FromContext(ctx).Fatalw("Serving webhooks failed", "error", err)
-		}
+	https := newServer(config, s.instrumented(s.handler(ctx, wh, keys), host(options)))
+	https.Addr = ":" + strconv.Itoa(options.Port)
+	ended := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(ended)
+		end(ctx, https, options.GracePeriod)
 	})
-	s.ended.Go(func() {
-		<-ctx.Done()
-		end(ctx, server, options.GracePeriod)
-	})
+	if err := https.ListenAndServeTLS("", ""); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving webhooks: %w", err)
+	}
+	<-ended
 	return nil
 }
 
@@ -133,7 +90,7 @@ func newServer(config *tls.Config, handler http.Handler) *http.Server {
 }
 
 // instrumented records metrics and spans, in which no name comes from the client.
-func (s *Server) instrumented(next http.Handler, host string, options ...otelhttp.Option) http.Handler {
+func (s *server) instrumented(next http.Handler, host string, options ...otelhttp.Option) http.Handler {
 	return otelhttp.NewHandler(next, host, append(options,
 		// Without the port, otelhttp takes that of the client's Host header.
 		otelhttp.WithServerName(host+":443"),
@@ -141,7 +98,7 @@ func (s *Server) instrumented(next http.Handler, host string, options ...otelhtt
 }
 
 // handler labels and authenticates requests, and closes their connections once ctx has ended.
-func (s *Server) handler(ctx context.Context, next http.Handler, keys *keys) http.Handler {
+func (s *server) handler(ctx context.Context, next http.Handler, keys *keys) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		labeler, _ := otelhttp.LabelerFromContext(r.Context())
 		labeler.Add(semconv.HTTPRoute(s.route(r)))
@@ -158,7 +115,7 @@ func (s *Server) handler(ctx context.Context, next http.Handler, keys *keys) htt
 }
 
 // route returns the path of a request if it is served. The paths that clients invent have one name, so that they create no metrics.
-func (s *Server) route(r *http.Request) string {
+func (s *server) route(r *http.Request) string {
 	for _, handler := range s.handlers {
 		if served, ok := handler.(interface{ Path() string }); ok && served.Path() == r.URL.Path {
 			return r.URL.Path
@@ -169,7 +126,7 @@ func (s *Server) route(r *http.Request) string {
 
 // converts reports whether a request is for a conversion. The API server has no client certificate for those, and their answers
 // contain nothing but the objects of the request.
-func (s *Server) converts(r *http.Request) bool {
+func (s *server) converts(r *http.Request) bool {
 	return slices.ContainsFunc(s.handlers, func(handler any) bool {
 		conversion, ok := handler.(webhook.ConversionController)
 		return ok && conversion.Path() == r.URL.Path

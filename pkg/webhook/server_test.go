@@ -23,15 +23,13 @@ import (
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"knative.dev/pkg/injection"
-	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/webhook"
 )
 
 func TestServer_WhileItStops_ClosesEachConnectionWithTheNextResponse(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	handler := (&Server{}).handler(ctx, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), newKeys(t, nil))
+	handler := (&server{}).handler(ctx, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), newKeys(t, nil))
 	answer := func() string {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/validation", nil))
@@ -68,7 +66,7 @@ func TestServer_ClientsInventNames_MetricsHaveTheServedRoutesOnly(t *testing.T) 
 	reader := metric.NewManualReader()
 	provider := metric.NewMeterProvider(metric.WithReader(reader))
 	_, handlers := newHandlers(t)
-	s := &Server{handlers: handlers}
+	s := &server{handlers: handlers}
 	handler := s.instrumented(s.handler(t.Context(), http.NotFoundHandler(), newKeys(t, nil)), "webhook.ns.svc", otelhttp.WithMeterProvider(provider))
 	for i := range 5000 {
 		request := httptest.NewRequestWithContext(t.Context(), fmt.Sprintf("M%d", i), fmt.Sprintf("/path%d", i), nil)
@@ -143,27 +141,5 @@ func TestTheLastGoodCertificateIsServedWhileTheSecretIsSpoilt(t *testing.T) {
 	store(certificate(t, "webhook", time.Hour))
 	if bytes.Equal(served(), first) {
 		t.Error("the old certificate is served though there is a new one")
-	}
-}
-
-func TestWebhooksAreHiddenFromSharedmain(t *testing.T) {
-	for name, ctor := range map[string]injection.ControllerConstructor{"admission": NewValidationController, "conversion": NewConversionController} {
-		t.Run(name, func(t *testing.T) {
-			ctx, _ := reconcilertesting.SetupFakeContext(t)
-			ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
-			var server Server
-			// The last constructor would start to serve.
-			impl := server.Serve(ctor, nil)[0](ctx, nil)
-			if len(server.handlers) != 1 {
-				t.Errorf("%d handlers are served, want 1", len(server.handlers))
-			}
-			switch impl.Reconciler.(type) {
-			case webhook.AdmissionController, webhook.ConversionController:
-				t.Error("it would be served twice")
-			}
-			if _, ok := impl.Reconciler.(reconciler.LeaderAware); !ok {
-				t.Error("it cannot be told that it leads")
-			}
-		})
 	}
 }

@@ -24,13 +24,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
-
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
 // wantedBy is the annotation with which a process asks the holder of several leases for
 // one of them. Its value is the identity of the process that asks.
-const wantedBy = "leader." + samples.GroupName + "/wanted-by"
+const wantedBy = "leader.mallard.dev/wanted-by"
 
 // The attribute of the counter of failures, and its value for a failure without a response.
 const (
@@ -62,7 +60,7 @@ func newLease(name string) *coordinationv1.Lease {
 
 // stand runs for all shares that this process does not lead, until ctx ends.
 func (l *Leader) stand(ctx context.Context) {
-	l.logger.Load().Infow("Standing for election", "leases", len(l.shares), "identity", l.options.Identity)
+	l.logger.Infow("Standing for election", "leases", len(l.shares), "identity", l.options.Identity)
 	for _, reason := range []string{string(metav1.StatusReasonForbidden), unknown} {
 		l.failures.Add(context.Background(), 0, metric.WithAttributes(reasonKey.String(reason)))
 	}
@@ -200,7 +198,7 @@ func (l *Leader) rival(leases map[string]*coordinationv1.Lease) bool {
 		case !l.vacant(lease):
 			if l.waitsFor != name {
 				l.waitsFor = name
-				l.logger.Load().Infow("Waiting for processes with another number of buckets", "lease", name, "holder", holder(lease))
+				l.logger.Infow("Waiting for processes with another number of buckets", "lease", name, "holder", holder(lease))
 			}
 			return true
 		default:
@@ -246,7 +244,7 @@ func (l *Leader) report(verb string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if reason != "" && l.failing[verb] != reason {
-		l.logger.Load().Errorw("A request for leases failed; without them this process reconciles nothing", "verb", verb, "reason", reason, "error", err)
+		l.logger.Errorw("A request for leases failed; without them this process reconciles nothing", "verb", verb, "reason", reason, "error", err)
 	}
 	l.failing[verb] = reason
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
@@ -32,41 +31,38 @@ type Options struct {
 	Identity string
 	// Times are the durations and the number of buckets, as Check has found them good.
 	Times *leaderelection.Config
+	// Logger is that of the process.
+	Logger *zap.SugaredLogger
 	// Reached is called once the leases have been read for the first time.
 	Reached func()
 }
 
-// Leader runs for leader on behalf of the controllers of a process. Use New.
+// Leader runs for leader on behalf of the controllers of a process. Use New, then Attach for each controller, then Run.
 type Leader struct {
 	options Options
+	logger  *zap.SugaredLogger
 	shares  []*share
-	// running is closed once every controller runs.
-	running chan struct{}
+	members []*member
 	reached func()
 	// serving counts the shares that this process leads.
 	serving sync.WaitGroup
 	// exit ends the process, except in a test.
 	exit     func(message string, err error)
 	failures metric.Int64Counter
-	logger   atomic.Pointer[zap.SugaredLogger]
 	// seen is what the election knows of each lease; only its goroutine uses it.
 	seen map[string]observation
 	// waitsFor is the lease with another number of buckets for which the election waits, once logged.
 	waitsFor string
-	// members do not change once all of them run.
-	members []*member
 
-	mu      sync.Mutex
-	waiting int
+	mu sync.Mutex
 	// failing is the reason for which the last request of a verb failed.
 	failing map[string]string
 }
 
 // New returns a Leader that leads nothing yet.
 func New(options Options) *Leader {
-	l := &Leader{options: options, running: make(chan struct{}), reached: sync.OnceFunc(options.Reached), failing: map[string]string{}}
-	l.logger.Store(zap.NewNop().Sugar())
-	l.exit = func(message string, err error) { l.logger.Load().Fatalw(message, "error", err) }
+	l := &Leader{options: options, logger: options.Logger, reached: sync.OnceFunc(options.Reached), failing: map[string]string{}}
+	l.exit = func(message string, err error) { l.logger.Fatalw(message, "error", err) }
 	// The error is about the name, which is constant. The counter works in any case.
 	l.failures, _ = otel.Meter("github.com/mallard-dev/mallard/runtime/leader").Int64Counter("leader.election.errors",
 		metric.WithDescription("Requests for leases that failed, by the reason that the API server gave."))
@@ -76,16 +72,12 @@ func New(options Options) *Leader {
 	return l
 }
 
-// Run runs for leader, once all controllers run, until ctx ends. It returns when no
+// Run runs for leader until ctx ends; the informers must have filled their caches. It returns when no
 // key is being reconciled and the leases have been released. If a reconciliation does not
 // end in time, the process exits instead, and its leases expire.
 func (l *Leader) Run(ctx context.Context) {
-	select {
-	case <-l.running:
-		l.stand(ctx)
-		l.serving.Wait()
-	case <-ctx.Done():
-	}
+	l.stand(ctx)
+	l.serving.Wait()
 }
 
 // led returns how many shares this process leads or is leaving.
@@ -119,19 +111,4 @@ func (l *Leader) shareOf(key types.NamespacedName) *share {
 		}
 	}
 	return l.shares[0]
-}
-
-func (l *Leader) add(m *member) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.members = append(l.members, m)
-	l.waiting++
-}
-
-func (l *Leader) memberRuns() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.waiting--; l.waiting == 0 {
-		close(l.running)
-	}
 }

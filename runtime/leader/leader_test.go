@@ -282,7 +282,7 @@ func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
 		w := newWorld(t)
 		p := w.start("p", 1)
 		core, logs := observer.New(zap.ErrorLevel)
-		p.leader.logger.Store(zap.New(core).Sugar())
+		p.leader.logger = zap.New(core).Sugar()
 		var reached bool
 		p.leader.reached = func() { reached = true }
 		p.set(func(string) (time.Duration, time.Duration, error) {

@@ -7,51 +7,40 @@ package leader
 
 import (
 	"context"
-	"sync"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
-	"knative.dev/pkg/injection"
-	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 )
 
-// aware is what the reconcilers are: those that injection-gen makes, and the ones of
-// knative.dev/pkg for certificates and webhook configurations.
+// aware is implemented by every reconciler of injection-gen, and by those of knative.dev/pkg for webhooks.
 type aware interface {
 	controller.Reconciler
 	reconciler.LeaderAware
 }
 
-// member stands before a reconciler: knative runs it without an election and takes
-// it for the leader of everything, while the reconciler learns from the Leader what it leads.
+// member stands before a reconciler, which the Leader tells what it leads.
 type member struct {
 	leader  *Leader
 	inner   aware
 	enqueue func(reconciler.Bucket, types.NamespacedName)
-	started sync.Once
 }
 
-// Lead wraps a constructor, so that its controller works only while the process
-// leads. Every controller of a process has to be wrapped, and sharedmain's own
-// election has to be off. A reconciler that is not leader-aware ends the process. What
-// else a reconciler is, such as an admission controller, sharedmain does not see any more.
-func (l *Leader) Lead(ctor injection.ControllerConstructor) injection.ControllerConstructor {
-	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		impl := ctor(ctx, cmw)
-		l.logger.Store(logging.FromContext(ctx).Named("leader"))
-		inner, ok := impl.Reconciler.(aware)
-		if !ok {
-			logging.FromContext(ctx).Fatalf("%T is not leader-aware, which every reconciler has to be", impl.Reconciler)
-		}
-		m := &member{leader: l, inner: inner, enqueue: impl.MaybeEnqueueBucketKey}
-		l.add(m)
-		impl.Reconciler = m
-		return impl
+// Attach lets a controller work only while the process leads. It is called for every controller of the process before any of
+// them runs, after whatever else wraps its reconciler, and without an election of knative.dev/pkg in the context.
+func (l *Leader) Attach(impl *controller.Impl) error {
+	inner, ok := impl.Reconciler.(aware)
+	if !ok {
+		return fmt.Errorf("the reconciler %T is not leader-aware", impl.Reconciler)
 	}
+	m := &member{leader: l, inner: inner, enqueue: impl.MaybeEnqueueBucketKey}
+	l.members = append(l.members, m)
+	// It is not leader-aware itself, so that controller.Impl starts no election.
+	impl.Reconciler = m
+	return nil
 }
 
 // Reconcile implements controller.Reconciler. A key that arrives while the gate is shut
@@ -72,13 +61,3 @@ func (m *member) Reconcile(ctx context.Context, key string) error {
 	defer leave()
 	return m.inner.Reconcile(ctx, key)
 }
-
-// Promote implements reconciler.LeaderAware. knative calls it as soon as the controller
-// runs, when the informers have synced, so this is when the process may stand for election.
-func (m *member) Promote(reconciler.Bucket, func(reconciler.Bucket, types.NamespacedName)) error {
-	m.started.Do(m.leader.memberRuns)
-	return nil
-}
-
-// Demote implements reconciler.LeaderAware.
-func (m *member) Demote(reconciler.Bucket) {}

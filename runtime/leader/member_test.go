@@ -8,12 +8,12 @@ package leader
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
 
-	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/reconciler"
 
@@ -27,19 +27,19 @@ func (*idle) Reconcile(context.Context, string) error { return nil }
 // Otherwise the keys of another share, which this process still leads, would wait for as long as nothing else is enqueued.
 func TestMember_GateIsShut_FeedsTheQueue(t *testing.T) {
 	const keys = 50
-	l := New(Options{Times: production(1)})
-	impl := l.Lead(func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		inner := &idle{}
-		inner.PromoteFunc = func(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
-			for i := range keys {
-				enqueue(b, types.NamespacedName{Namespace: "ns", Name: strconv.Itoa(i)})
-			}
-			return nil
+	inner := &idle{}
+	inner.PromoteFunc = func(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
+		for i := range keys {
+			enqueue(b, types.NamespacedName{Namespace: "ns", Name: strconv.Itoa(i)})
 		}
-		impl := controller.NewContext(ctx, inner, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
-		telemetry.Instrument(ctx, impl, t.Name())
-		return impl
-	})(t.Context(), nil)
+		return nil
+	}
+	impl := controller.NewContext(t.Context(), inner, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
+	telemetry.Instrument(t.Context(), impl, t.Name())
+	l := New(Options{Times: production(1)})
+	if err := l.Attach(impl); err != nil {
+		t.Fatal(err)
+	}
 	defer impl.WorkQueue().ShutDown()
 	l.shareOf(types.NamespacedName{}).gate.close()
 	promoted := impl.Reconciler.(*member).inner
@@ -52,5 +52,17 @@ func TestMember_GateIsShut_FeedsTheQueue(t *testing.T) {
 			t.Errorf("a key is reconciled, with result %v, although the gate is shut", err)
 		}
 		impl.WorkQueue().Done(key)
+	}
+}
+
+type unaware struct{}
+
+func (unaware) Reconcile(context.Context, string) error { return nil }
+
+func TestAttach_ReconcilerIsNotLeaderAware_IsAnError(t *testing.T) {
+	impl := controller.NewContext(t.Context(), unaware{}, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
+	defer impl.WorkQueue().ShutDown()
+	if err := New(Options{Times: production(1)}).Attach(impl); err == nil || !strings.Contains(err.Error(), "unaware is not leader-aware") {
+		t.Errorf("got error %v, want one that names the type", err)
 	}
 }

@@ -54,7 +54,7 @@ func (s *share) write(ctx context.Context, identity string) (until time.Time, er
 // lead promotes the reconcilers, and serves the share until the process is stopping.
 func (s *share) lead(until time.Time, stopping <-chan struct{}) {
 	l := s.leader
-	l.logger.Load().Infow("Leading", "lease", s.bucket.Name(), "identity", l.options.Identity)
+	l.logger.Infow("Leading", "lease", s.bucket.Name(), "identity", l.options.Identity)
 	s.gate.open(until)
 	for _, m := range l.members {
 		if err := m.inner.Promote(s.bucket, m.enqueue); err != nil {
@@ -86,7 +86,7 @@ func (s *share) serve(stopping <-chan struct{}) {
 	for {
 		select {
 		case successor = <-wanted:
-			l.logger.Load().Infow("Handing a share over", "lease", s.bucket.Name(), "to", successor)
+			l.logger.Infow("Handing a share over", "lease", s.bucket.Name(), "to", successor)
 			idle = s.shut()
 		case <-stopping:
 			stopping, successor = nil, ""
@@ -125,7 +125,7 @@ func (s *share) shut() <-chan struct{} {
 func (s *share) lost(at time.Time) {
 	idle := s.shut()
 	l, quarter := s.leader, Room(s.leader.options.Times)/4
-	l.logger.Load().Errorw("Lost the lease: it could not be renewed in time, or another process has taken it",
+	l.logger.Errorw("Lost the lease: it could not be renewed in time, or another process has taken it",
 		"lease", s.bucket.Name(), "identity", l.options.Identity)
 	select {
 	case <-idle:
@@ -203,6 +203,6 @@ func (s *share) release(successor string) {
 		_, err = s.write(ctx, successor)
 	}
 	if err != nil {
-		s.leader.logger.Load().Warnw("The lease was not released, so a standby waits until it expires", "lease", s.bucket.Name(), "error", err)
+		s.leader.logger.Warnw("The lease was not released, so a standby waits until it expires", "lease", s.bucket.Name(), "error", err)
 	}
 }

@@ -189,15 +189,13 @@ func (w *world) start(name string, buckets uint32) *process {
 	p := &process{name: name, connection: connection{world: w, way: fine}, ended: make(chan struct{}), work: func() time.Duration { return time.Second }}
 	ctx, stop := context.WithCancel(w.t.Context())
 	p.stop = stop
-	p.leader = New(Options{Leases: p, Component: "Duck", Identity: name, Times: production(buckets), Reached: func() {}})
-	p.leader.logger.Store(zaptest.NewLogger(w.t).Sugar().Named(name))
+	p.leader = New(Options{Leases: p, Component: "Duck", Identity: name, Times: production(buckets), Logger: zaptest.NewLogger(w.t).Sugar().Named(name), Reached: func() {}})
 	p.leader.exit = func(message string, err error) {
 		w.t.Logf("%s exits: %s: %v", name, message, err)
 		p.kill()
 	}
 	m := &member{leader: p.leader, inner: p}
-	p.leader.add(m)
-	p.leader.memberRuns()
+	p.leader.members = append(p.leader.members, m)
 	for _, key := range keys {
 		go func() {
 			for {

@@ -8,10 +8,14 @@ package process
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"knative.dev/pkg/logging"
 )
 
 // Readiness collects what has to be true before a process is ready, so that the
@@ -55,7 +59,18 @@ func (r *Readiness) Check() error {
 	return nil
 }
 
-// probes serves /readiness and /health. A process that is told to stop is no
+// serveProbes serves the probes until the returned function is called.
+func serveProbes(ctx context.Context, listener net.Listener, r *Readiness) func() {
+	server := &http.Server{Handler: probes(ctx, r), ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		if err := unlessClosed(server.Serve(listener)); err != nil {
+			logging.FromContext(ctx).Errorw("The server of the probes failed", "error", err)
+		}
+	}()
+	return func() { _ = server.Close() }
+}
+
+// probes serves /readiness and /health. A process that has received SIGTERM is no
 // longer ready but healthy, so that it gets no new work and time to end.
 func probes(ctx context.Context, r *Readiness) http.Handler {
 	mux := http.NewServeMux()

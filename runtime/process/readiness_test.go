@@ -12,14 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/tools/cache"
-
-	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/controller"
-	"knative.dev/pkg/injection"
 )
 
 func TestReadinessNamesWhatIsMissing(t *testing.T) {
@@ -118,49 +110,5 @@ func TestProbes(t *testing.T) {
 				t.Errorf("%s %s answers %d %q, want %d with %q: %s", tc.method, tc.path, code, text, tc.code, tc.says, tc.reason)
 			}
 		})
-	}
-}
-
-// slowInformer is an informer that has synced when told.
-type slowInformer struct {
-	cache.SharedIndexInformer
-
-	mu     sync.Mutex
-	synced bool
-}
-
-func (i *slowInformer) Run(<-chan struct{}) {}
-
-func (i *slowInformer) HasSynced() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.synced
-}
-
-func TestReadyWhenEveryCacheIsFilled(t *testing.T) {
-	informers := []*slowInformer{{}, {}}
-	for _, informer := range informers {
-		injection.Default.RegisterInformer(func(ctx context.Context) (context.Context, controller.Informer) {
-			return ctx, informer
-		})
-	}
-	readiness, want := &Readiness{}, &controller.Impl{}
-	readiness.Set(cachesSynced, false)
-	wrapped := whenCachesSynced(readiness, func(context.Context, configmap.Watcher) *controller.Impl { return want })
-	if got := wrapped(t.Context(), nil); got != want {
-		t.Errorf("got %v, want what the constructor made", got)
-	}
-	for _, informer := range informers {
-		if readiness.Check() == nil {
-			t.Fatal("ready though an informer has not synced")
-		}
-		informer.mu.Lock()
-		informer.synced = true
-		informer.mu.Unlock()
-	}
-	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true,
-		func(context.Context) (bool, error) { return readiness.Check() == nil, nil })
-	if err != nil {
-		t.Errorf("every informer has synced: %v", readiness.Check())
 	}
 }

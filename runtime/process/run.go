@@ -10,33 +10,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
-	"sync"
 	"time"
 
+	"github.com/go-logr/zapr"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/klog/v2"
 
-	"knative.dev/pkg/configmap"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
+	k8sruntime "knative.dev/pkg/observability/runtime/k8s"
 
-	"github.com/mallard-dev/mallard/internal/operatorconfig"
+	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/leader"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
-// The readiness conditions that Run itself keeps. Only the first answer about leases
+// The readiness conditions that Run itself keeps. Only the first response about leases
 // counts: later, an unready webhook would do more harm than one that leads nothing.
 const (
 	cachesSynced  = "informer caches are not filled yet"
@@ -44,9 +48,7 @@ const (
 )
 
 // unlimited turns client-go's own rate limit off and leaves it to the API
-// server's priority and fairness, which knows what else is going on. sharedmain
-// would otherwise set 5 requests a second for each constructor; its flags
-// refuse a negative value, its code takes one.
+// server's priority and fairness, which sees all clients. The flags refuse a negative value.
 const unlimited = -1
 
 // How long and how often a start tries to reach the API server, as sharedmain does.
@@ -55,157 +57,151 @@ const (
 	retryPeriod  = 500 * time.Millisecond
 )
 
-// Run runs the controllers and webhooks of a binary until ctx ends. It is
-// sharedmain with six differences: no client-side rate limit unless a flag asks
-// for one; probes on a port of one's choice, where sharedmain has 8080 for every
-// process; leader election as runtime/leader has it; informers for one namespace if
-// the settings name one; what package telemetry tells; and an end with one line that says
-// why when a port is taken, a config map is bad, or the API server cannot be reached.
-// There has to be at least one constructor.
-func Run(ctx context.Context, component string, settings Settings, ctors ...injection.ControllerConstructor) {
-	if err := runAll(ctx, component, settings, ctors); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
+// flushTimeout bounds how long the end waits for metrics and spans to be exported, as in sharedmain.
+const flushTimeout = 10 * time.Second
+
+// Process is what a binary runs. All fields but the last three are required.
+type Process struct {
+	// Component names the process in logs, metrics and leases, and its log level in config-logging.
+	Component string
+	Settings  Settings
+	// Parsers check the ConfigMaps; see [NewParsers].
+	Parsers Parsers
+	// Controllers construct the controllers and webhooks. All run in every replica, and the reconcilers must be leader-aware.
+	Controllers []injection.ControllerConstructor
+	// Serve serves those that are webhooks until ctx ends and the last request has been answered.
+	Serve func(ctx context.Context, webhooks []any) error
+	// Ports are further ports that must be free, by their environment variables.
+	Ports map[string]Port
+	// OneLeader ignores the number of buckets in config-leader-election.
+	OneLeader bool
+}
+
+// Run runs a process until it receives SIGTERM. If it cannot start or a part of it fails, it prints one line that says why,
+// and exits with 1.
+func Run(ctx context.Context, p Process) {
+	if err := p.run(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", p.Component, err)
 		os.Exit(1)
 	}
 }
 
-func runAll(ctx context.Context, component string, settings Settings, ctors []injection.ControllerConstructor) error {
+// run does what sharedmain.MainWithConfig does, in the same order and with its parts. What differs: there is no client-side
+// rate limit, errors name ports and ConfigMaps, leader election is that of runtime/leader, and webhooks are served by p.Serve.
+func (p Process) run(ctx context.Context) error {
+	// A part that fails ends the others by the context of the group.
+	running, ctx := errgroup.WithContext(ctx)
+
 	cfg := injection.ParseAndGetRESTConfigOrDie()
 	if cfg.QPS == 0 {
 		cfg.QPS = unlimited
 	}
+	cfg.Wrap(failures.Transport)
+	cfg.Wrap(telemetry.Transport)
 	// The generated reconcilers repeat a status update that meets a conflict, with the live object. If that one does, too, the
-	// back-off of package problem decides: client-go would send five requests at once, every time.
+	// back-off of package failures decides: client-go would send five requests at once, every time.
 	retry.DefaultRetry.Steps = 2
 
-	readiness := &Readiness{}
-	readiness.Set(cachesSynced, false)
-	readiness.Set(leasesReached, false)
-	ctx = context.WithValue(sharedmain.WithHealthProbesDisabled(ctx), readinessKey{}, readiness)
-
-	listener := mustListen(ctx, component, "HEALTH_PORT", settings.HealthPort)
-	MustBeFree(ctx, component, "PROFILING_PORT", settings.ProfilingPort)
-	MustBeFree(ctx, component, "METRICS_PROMETHEUS_PORT", settings.MetricsPort)
-	lead, configMaps, err := newLeader(ctx, cfg, component, settings, readiness)
-	if err == nil {
-		ctors, err = withTelemetry(cfg, readiness, configMaps, ctors)
-	}
+	probesPort, err := p.listen(ctx)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: probes(ctx, readiness), ReadHeaderTimeout: 10 * time.Second}
-	go func() {
-		if err := server.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
-			logging.FromContext(ctx).Errorw("The server of the probes ended", "error", err)
-		}
-	}()
-	defer func() { _ = server.Close() }()
-
-	for i, ctor := range ctors {
-		ctors[i] = lead.Lead(ctor)
-	}
-	ctors[0] = whenCachesSynced(readiness, ctors[0])
-	if namespace := string(settings.WatchNamespace); namespace != "" {
+	readiness := &Readiness{}
+	readiness.Set(cachesSynced, false)
+	readiness.Set(leasesReached, false)
+	ctx = context.WithValue(ctx, readinessKey{}, readiness)
+	if namespace := string(p.Settings.WatchNamespace); namespace != "" {
 		ctx = injection.WithNamespaceScope(ctx, namespace)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var leading sync.WaitGroup
-	leading.Go(func() { lead.Run(ctx) })
-	sharedmain.MainWithConfig(sharedmain.WithHADisabled(ctx), component, cfg, ctors...)
-	cancel()
-	if wait, ok := ctx.Value(lastKey{}).(func()); ok {
-		wait()
+	ctx, startInformers := injection.EnableInjectionOrDie(ctx, cfg)
+	configMaps, err := p.readConfigMaps(ctx, cfg.Host)
+	if err != nil {
+		return err
 	}
-	leading.Wait()
-	return nil
+
+	logger, level := sharedmain.SetupLoggerOrDie(ctx, p.Component)
+	defer func() { _ = logger.Sync() }()
+	ctx = logging.WithLogger(ctx, logger)
+	klog.SetLogger(zapr.NewLogger(logger.Desugar()))
+	rest.SetDefaultWarningHandler(&logging.WarningHandler{Logger: logger})
+	closeProbes := serveProbes(ctx, probesPort, readiness)
+	defer closeProbes()
+	sharedmain.CheckK8sClientMinimumVersionOrDie(ctx, logger)
+
+	// The first provider of metrics that registers wins, so ours comes before that of sharedmain.
+	if err := errors.Join(telemetry.Register(), telemetry.ObserveReadiness(readiness.Check)); err != nil {
+		return err
+	}
+	profiler := k8sruntime.NewProfilingServer(logger.Named("pprof"))
+	metrics, spans := sharedmain.SetupObservabilityOrDie(ctx, p.Component, logger, profiler)
+	defer flush(ctx, metrics, spans)
+
+	watcher := sharedmain.SetupConfigMapWatchOrDie(ctx, logger)
+	controllers, webhooks := sharedmain.ControllersAndWebhooksFromCtors(ctx, watcher, p.Controllers...)
+	election, err := p.newLeader(ctx, configMaps[leaderelection.ConfigMapName()])
+	if err != nil {
+		return err
+	}
+	for _, impl := range controllers {
+		telemetry.Complete(ctx, impl)
+		if err := election.Attach(impl); err != nil {
+			return err
+		}
+	}
+	sharedmain.WatchLoggingConfigOrDie(ctx, watcher, logger, level, p.Component)
+	sharedmain.WatchObservabilityConfigOrDie(ctx, watcher, profiler, logger, p.Component)
+	if err := telemetry.WatchConfigMaps(watcher, slices.Sorted(maps.Keys(configMaps)), p.Parsers.Check); err != nil {
+		return err
+	}
+
+	running.Go(func() error { return unlessClosed(profiler.ListenAndServe()) })
+	context.AfterFunc(ctx, func() { _ = profiler.Shutdown(context.WithoutCancel(ctx)) })
+	// Webhooks depend on ConfigMaps, so these come first.
+	if err := watcher.Start(ctx.Done()); err != nil {
+		return fmt.Errorf("watching ConfigMaps: %w", err)
+	}
+	if p.Serve != nil {
+		running.Go(func() error { return p.Serve(ctx, webhooks) })
+	}
+	startInformers()
+	readiness.Set(cachesSynced, true)
+	running.Go(func() error { return controller.StartAll(ctx, controllers...) })
+	running.Go(func() error { election.Run(ctx); return nil })
+	return running.Wait()
 }
 
-type lastKey struct{}
-
-// WithLast has Run wait for something else before it returns, while its probes are still
-// answered. It must not wait for longer than the process may take to end.
-func WithLast(ctx context.Context, wait func()) context.Context {
-	return context.WithValue(ctx, lastKey{}, wait)
+// listen takes the port of the probes, and checks that the others are free, since a part that cannot listen would not name the
+// environment variable.
+func (p Process) listen(ctx context.Context) (net.Listener, error) {
+	ports := map[string]Port{"PROFILING_PORT": p.Settings.ProfilingPort, "METRICS_PROMETHEUS_PORT": p.Settings.MetricsPort}
+	maps.Copy(ports, p.Ports)
+	for variable, port := range ports {
+		listener, err := listen(ctx, variable, port)
+		if err != nil {
+			return nil, err
+		}
+		_ = listener.Close()
+	}
+	return listen(ctx, "HEALTH_PORT", p.Settings.HealthPort)
 }
 
-// newLeader checks the config maps, for one of them has the times of the leases, and
-// returns the names of those that there are too.
-func newLeader(
-	ctx context.Context, cfg *rest.Config, component string, settings Settings, readiness *Readiness,
-) (*leader.Leader, []string, error) {
-	client, err := kubernetes.NewForConfig(cfg)
-	if err != nil {
-		return nil, nil, fmt.Errorf("making a client for config maps and leases: %w", err)
-	}
-	list, err := listConfigMaps(ctx, client, cfg.Host, string(settings.Namespace))
-	if err != nil {
-		return nil, nil, err
-	}
-	times, names, err := checkConfigMaps(list)
-	if err != nil {
-		return nil, nil, err
-	}
-	identity, err := leader.Identity(settings.PodName, settings.PodUID)
-	if err != nil {
-		return nil, nil, fmt.Errorf("choosing an identity: %w", err)
-	}
-	if settings.OneLeader {
-		times.Buckets = 1
-	}
-	return leader.New(leader.Options{
-		Leases:    client.CoordinationV1().Leases(string(settings.Namespace)),
-		Component: component, Identity: identity, Times: times,
-		Reached: func() { readiness.Set(leasesReached, true) },
-	}), names, nil
-}
-
-// MustBeFree ends the process with one line that names the variable if its port is
-// taken. sharedmain would only log that a server cannot listen, and let the
-// process go on without it, ready as if nothing were amiss.
-func MustBeFree(ctx context.Context, component, variable string, port Port) {
-	_ = mustListen(ctx, component, variable, port).Close()
-}
-
-func mustListen(ctx context.Context, component, variable string, port Port) net.Listener {
+func listen(ctx context.Context, variable string, port Port) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+strconv.Itoa(int(port)))
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: environment variable %s=%d: %v\n", component, variable, port, err)
-		os.Exit(1)
+		return nil, fmt.Errorf("environment variable %s=%d: %w", variable, port, err)
 	}
-	return listener
+	return listener, nil
 }
 
-// checkConfigMaps returns what is wrong with the config maps that sharedmain is about
-// to read, and else what they say of leases, and the names of those that there are. What
-// sharedmain says names neither the config map, nor always the key. One that does not
-// exist is left to it, for not all have to.
-func checkConfigMaps(list *corev1.ConfigMapList) (*leaderelection.Config, []string, error) {
-	parsers := operatorconfig.Parsers()
-	var times *corev1.ConfigMap
-	var names []string
-	for i := range list.Items {
-		cm := &list.Items[i]
-		if err := operatorconfig.Check(cm); err != nil {
-			return nil, nil, err
-		}
-		if _, ok := parsers[cm.Name]; ok {
-			names = append(names, cm.Name)
-		}
-		if cm.Name == leaderelection.ConfigMapName() {
-			times = cm
-		}
-	}
-	parsed, err := leaderelection.NewConfigFromConfigMap(times)
-	return parsed, names, err //nolint:wrapcheck // checked above; without one there are defaults
-}
-
-// listConfigMaps tries for a while, because the network of a new Pod may need a moment.
-func listConfigMaps(ctx context.Context, client kubernetes.Interface, host, namespace string) (*corev1.ConfigMapList, error) {
+// readConfigMaps returns the ConfigMaps that exist of those that the process reads, or what is wrong with one. The errors of
+// sharedmain name neither the ConfigMap, nor always the key. It tries for a while, because the network of a new Pod may need a moment.
+func (p Process) readConfigMaps(ctx context.Context, host string) (map[string]*corev1.ConfigMap, error) {
+	namespace := string(p.Settings.Namespace)
 	var list *corev1.ConfigMapList
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, retryPeriod, retryTimeout, true, func(ctx context.Context) (bool, error) {
 		var err error
-		if list, err = client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{}); err != nil && ctx.Err() == nil {
+		if list, err = kubeclient.Get(ctx).CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{}); err != nil && ctx.Err() == nil {
 			// What the deadline interrupts says nothing.
 			last = err
 		}
@@ -214,31 +210,56 @@ func listConfigMaps(ctx context.Context, client kubernetes.Interface, host, name
 	if err != nil {
 		return nil, fmt.Errorf("reading the config maps of namespace %s from the API server %s: %w", namespace, host, cmp.Or(last, err))
 	}
-	return list, nil
+	found := map[string]*corev1.ConfigMap{}
+	for i := range list.Items {
+		cm := &list.Items[i]
+		if _, ok := p.Parsers[cm.Name]; !ok {
+			continue
+		}
+		if err := p.Parsers.Check(cm); err != nil {
+			return nil, err
+		}
+		found[cm.Name] = cm
+	}
+	return found, nil
 }
 
-// whenCachesSynced makes the process ready once the informers that injection
-// started have filled their caches. sharedmain does not tell when that is, and the
-// informers are in the context that it gives to constructors, so this is wrapped around one.
-func whenCachesSynced(readiness *Readiness, ctor injection.ControllerConstructor) injection.ControllerConstructor {
-	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		var synced []cache.InformerSynced
-		for _, inject := range injection.Default.GetInformers() {
-			// Injecting once more gives the informer that there is: factories share them.
-			_, informer := inject(ctx)
-			synced = append(synced, informer.HasSynced)
-		}
-		for _, inject := range injection.Default.GetFilteredInformers() {
-			_, informers := inject(ctx)
-			for _, informer := range informers {
-				synced = append(synced, informer.HasSynced)
-			}
-		}
-		go func() {
-			if cache.WaitForCacheSync(ctx.Done(), synced...) {
-				readiness.Set(cachesSynced, true)
-			}
-		}()
-		return ctor(ctx, cmw)
+// newLeader takes the ConfigMap of leader election, which has been checked, or nil for the defaults.
+func (p Process) newLeader(ctx context.Context, cm *corev1.ConfigMap) (*leader.Leader, error) {
+	times, err := leaderelection.NewConfigFromConfigMap(cm)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ConfigMap of leader election: %w", err)
 	}
+	if p.OneLeader {
+		times.Buckets = 1
+	}
+	identity, err := leader.Identity(p.Settings.PodName, p.Settings.PodUID)
+	if err != nil {
+		return nil, err
+	}
+	return leader.New(leader.Options{
+		Leases:    kubeclient.Get(ctx).CoordinationV1().Leases(string(p.Settings.Namespace)),
+		Component: p.Component, Identity: identity, Times: times,
+		Logger:  logging.FromContext(ctx).Named("leader"),
+		Reached: func() { ReadinessFrom(ctx).Set(leasesReached, true) },
+	}), nil
+}
+
+// flush exports the last metrics and spans.
+func flush(ctx context.Context, providers ...interface{ Shutdown(ctx context.Context) error }) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+	defer cancel()
+	for _, provider := range providers {
+		if err := provider.Shutdown(ctx); err != nil {
+			logging.FromContext(ctx).Errorw("Exporting the last metrics or spans failed", "error", err)
+		}
+	}
+}
+
+// unlessClosed returns the error of a server, if it has not been shut down.
+func unlessClosed(err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
 }

@@ -25,17 +25,15 @@ import (
 // are read by knative.dev/pkg as well; they are here so that a bad one stops the
 // start with a message that names it, and so that --help lists all.
 type Settings struct {
-	Namespace      Label  `envconfig:"SYSTEM_NAMESPACE" required:"true" desc:"namespace of the operator's config maps, leases and secret"`
-	PodName        string `envconfig:"POD_NAME" desc:"name of the pod, which is told with metrics and traces, and in leases"`
+	Namespace      Label  `envconfig:"SYSTEM_NAMESPACE" required:"true" desc:"namespace of the operator's ConfigMaps, leases and secret"`
+	PodName        string `envconfig:"POD_NAME" desc:"name of the pod, which metrics, traces and leases contain"`
 	PodUID         string `envconfig:"POD_UID" desc:"UID of the pod, by which a restarted container knows its own lease"`
 	WatchNamespace Scope  `envconfig:"WATCH_NAMESPACE" desc:"the only namespace whose objects are watched; empty for all namespaces"`
 	HealthPort     Port   `envconfig:"HEALTH_PORT" default:"8080" desc:"port of /health and /readiness"`
-	ProfilingPort  Port   `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the config map config-observability turns on"`
-	MetricsPort    Port   `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the config map config-observability turns on"`
+	ProfilingPort  Port   `envconfig:"PROFILING_PORT" default:"8008" desc:"port of the profiler, which the ConfigMap config-observability turns on"`
+	MetricsPort    Port   `envconfig:"METRICS_PROMETHEUS_PORT" default:"9090" desc:"port of /metrics, which the ConfigMap config-observability turns on"`
 	// The Go runtime reads it.
 	MemoryLimit string `envconfig:"GOMEMLIMIT" desc:"memory near which the Go runtime collects garbage more often, such as 256MiB"`
-	// OneLeader ignores the number of buckets in config-leader-election. The binary sets it.
-	OneLeader bool `ignored:"true"`
 }
 
 // Port is a TCP port that can be listened on.

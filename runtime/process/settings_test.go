@@ -102,7 +102,7 @@ func TestUsageListsEveryVariable(t *testing.T) {
 	usage(&b, "duck", "quacks", &everything{})
 	for _, line := range []string{
 		"duck: quacks",
-		"SYSTEM_NAMESPACE         namespace of the operator's config maps, leases and secret (required)",
+		"SYSTEM_NAMESPACE         namespace of the operator's ConfigMaps, leases and secret (required)",
 		"COUNT                    how many (default 8)",
 		"Flags:",
 	} {

@@ -19,12 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
-	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
-	"knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/runtime/backlog"
 	"github.com/mallard-dev/mallard/runtime/failures"
@@ -34,8 +31,7 @@ import (
 // Instrument wraps impl.Reconciler, so it comes after whatever else does, and replaces
 // impl.Tracker unless ctx has one. kind is what it reconciles. It has to be called before anything runs.
 //
-// The wrapper leads if the reconciler does, and admits or converts if the reconciler does,
-// so that sharedmain and the electors find in it what they look for.
+// The wrapper is leader-aware if the reconciler is. What else a reconciler is, such as a webhook, must be served before.
 func Instrument(ctx context.Context, impl *controller.Impl, kind string) *Wakes {
 	instruments, err := newInstruments()
 	if err != nil {
@@ -58,15 +54,10 @@ func Instrument(ctx context.Context, impl *controller.Impl, kind string) *Wakes 
 	return w
 }
 
-// Constructor wraps the constructor of a controller, which is then instrumented under
-// the name of its queue, unless the constructor did so itself.
-func Constructor(ctor injection.ControllerConstructor) injection.ControllerConstructor {
-	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		impl := ctor(ctx, cmw)
-		if _, ok := impl.Reconciler.(interface{ instrumented() }); !ok {
-			Instrument(ctx, impl, impl.Name)
-		}
-		return impl
+// Complete instruments a controller under the name of its queue, unless its constructor did so itself.
+func Complete(ctx context.Context, impl *controller.Impl) {
+	if _, ok := impl.Reconciler.(interface{ instrumented() }); !ok {
+		Instrument(ctx, impl, impl.Name)
 	}
 }
 
@@ -85,17 +76,7 @@ func (w *Wakes) wrap(inner controller.Reconciler) controller.Reconciler {
 	if !ok {
 		return o
 	}
-	l := &observedLeader{observed: o, leader: leader}
-	switch c := inner.(type) {
-	case webhook.AdmissionController:
-		if stateless, ok := inner.(webhook.StatelessAdmissionController); ok {
-			return &observedStateless{l, c, stateless}
-		}
-		return &observedAdmission{l, c}
-	case webhook.ConversionController:
-		return &observedConversion{l, c}
-	}
-	return l
+	return &observedLeader{observed: o, leader: leader}
 }
 
 // Reconcile implements controller.Reconciler.
@@ -202,20 +183,3 @@ func (l *observedLeader) lead(b reconciler.Bucket, held int64) {
 	}
 	l.wakes.leading.Record(context.Background(), held, metric.WithAttributes(kindKey.String(l.wakes.kind), leaseKey.String(lease)))
 }
-
-// These keep what sharedmain and the server of the webhook look for in a reconciler.
-type (
-	observedStateless struct {
-		*observedLeader
-		webhook.AdmissionController
-		webhook.StatelessAdmissionController
-	}
-	observedAdmission struct {
-		*observedLeader
-		webhook.AdmissionController
-	}
-	observedConversion struct {
-		*observedLeader
-		webhook.ConversionController
-	}
-)

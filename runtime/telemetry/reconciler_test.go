@@ -15,15 +15,11 @@ import (
 
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
-	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
-	"knative.dev/pkg/webhook"
 )
 
 func TestPassesAreCountedAndMeasuredByResult(t *testing.T) {
@@ -173,58 +169,35 @@ type plain struct{}
 
 func (plain) Reconcile(context.Context, string) error { return nil }
 
-type admission struct{ leader }
-
-func (*admission) Path() string { return "/admit" }
-
-func (*admission) Admit(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	return &admissionv1.AdmissionResponse{Result: &metav1.Status{Message: "from inside"}}
-}
-
-type stateless struct {
-	admission
-	webhook.StatelessAdmissionImpl
-}
-
-func TestAWrappedReconcilerIsStillWhatItWas(t *testing.T) {
+func TestAWrappedReconcilerIsStillLeaderAware(t *testing.T) {
 	for name, tc := range map[string]struct {
-		inner                        controller.Reconciler
-		leads, admits, needsNoCaches bool
+		inner controller.Reconciler
+		leads bool
 	}{
-		"nothing else":        {plain{}, false, false, false},
-		"leader-aware":        {&leader{}, true, false, false},
-		"admission":           {&admission{}, true, true, false},
-		"stateless admission": {&stateless{}, true, true, true},
+		"nothing else": {plain{}, false},
+		"leader-aware": {&leader{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := logtesting.TestContextWithLogger(t)
 			impl := controller.NewContext(ctx, tc.inner, controller.ControllerOptions{WorkQueueName: kindOf(t), Logger: logtesting.TestLogger(t)})
 			Instrument(ctx, impl, kindOf(t))
-			_, leads := impl.Reconciler.(reconciler.LeaderAware)
-			admits, isAdmission := impl.Reconciler.(webhook.AdmissionController)
-			_, needsNoCaches := impl.Reconciler.(webhook.StatelessAdmissionController)
-			if leads != tc.leads || isAdmission != tc.admits || needsNoCaches != tc.needsNoCaches {
-				t.Errorf("leads %t, admits %t, needs no caches %t", leads, isAdmission, needsNoCaches)
-			}
-			if isAdmission && (admits.Path() != "/admit" || admits.Admit(ctx, nil).Result.Message != "from inside") {
-				t.Error("it is not the reconciler inside that admits")
+			if _, leads := impl.Reconciler.(reconciler.LeaderAware); leads != tc.leads {
+				t.Errorf("it is leader-aware: %t", leads)
 			}
 		})
 	}
 }
 
-func TestAConstructorIsInstrumentedOnce(t *testing.T) {
+func TestComplete_InstrumentsOnce(t *testing.T) {
 	ctx := logtesting.TestContextWithLogger(t)
 	for name, already := range map[string]bool{"plain": false, "already": true} {
 		t.Run(name, func(t *testing.T) {
-			ctor := Constructor(func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-				impl := controller.NewContext(ctx, &leader{}, controller.ControllerOptions{WorkQueueName: kindOf(t), Logger: logtesting.TestLogger(t)})
-				if already {
-					Instrument(ctx, impl, "Inner")
-				}
-				return impl
-			})
-			wrapper, ok := ctor(ctx, nil).Reconciler.(*observedLeader)
+			impl := controller.NewContext(ctx, &leader{}, controller.ControllerOptions{WorkQueueName: kindOf(t), Logger: logtesting.TestLogger(t)})
+			if already {
+				Instrument(ctx, impl, "Inner")
+			}
+			Complete(ctx, impl)
+			wrapper, ok := impl.Reconciler.(*observedLeader)
 			if !ok {
 				t.Fatal("it is not instrumented")
 			}

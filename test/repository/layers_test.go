@@ -32,40 +32,8 @@ var layers = []struct {
 	forbidden: []string{"pkg/apis", "pkg/client", "conversion", "pkg/reconciler", "pkg/webhook", "internal"},
 	because:   "it moves objects of any kind, which it knows by their CRD alone",
 }, {
-	packages:  "runtime/backlog",
-	forbidden: []string{"pkg", "internal", "cmd"},
-	because:   "it serves operators of any kind, and a fork keeps it as it is",
-}, {
-	packages:  "runtime/ducks",
-	forbidden: []string{"pkg", "internal", "cmd"},
-	because:   "it serves operators of any kind, and a fork keeps it as it is",
-}, {
-	packages:  "runtime/expectations",
-	forbidden: []string{"pkg", "internal", "cmd"},
-	because:   "it serves operators of any kind, and a fork keeps it as it is",
-}, {
-	packages:  "runtime/failures",
-	forbidden: []string{"pkg", "internal", "cmd"},
-	because:   "it serves operators of any kind, and a fork keeps it as it is",
-}, {
-	packages:  "runtime/informers",
-	forbidden: []string{"pkg", "internal", "cmd"},
-	because:   "it serves operators of any kind, and a fork keeps it as it is",
-}, {
-	packages:  "runtime/restmapping",
-	forbidden: []string{"pkg", "internal", "cmd"},
-	because:   "it serves operators of any kind, and a fork keeps it as it is",
-}, {
-	packages:  "runtime/telemetry",
-	forbidden: []string{"pkg", "internal", "cmd"},
-	because:   "it serves operators of any kind, and a fork keeps it as it is",
-}, {
-	packages:  "runtime/tracker",
-	forbidden: []string{"pkg", "internal", "cmd"},
-	because:   "it serves operators of any kind, and a fork keeps it as it is",
-}, {
-	packages:  "runtime/transitions",
-	forbidden: []string{"pkg", "internal", "cmd"},
+	packages:  "runtime",
+	forbidden: []string{"pkg", "internal", "cmd", "conversion", "localcluster"},
 	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
 	packages:  "cmd",

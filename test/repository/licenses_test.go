@@ -12,11 +12,12 @@ import (
 
 // The images carry the licences as their data, which ko takes from a folder beside the program.
 func TestEveryImageCarriesTheLicences(t *testing.T) {
-	programs, err := filepath.Glob(filepath.Join(root, "cmd", "*"))
-	if err != nil || len(programs) == 0 {
-		t.Fatalf("finding the programs: %v (%d)", err, len(programs))
+	mains, err := filepath.Glob(filepath.Join(root, "cmd", "*", "main.go"))
+	if err != nil || len(mains) == 0 {
+		t.Fatalf("finding the programs: %v (%d)", err, len(mains))
 	}
-	for _, program := range programs {
+	for _, main := range mains {
+		program := filepath.Dir(main)
 		for _, name := range []string{"LICENSE", "third_party"} {
 			want, err := filepath.EvalSymlinks(filepath.Join(root, name))
 			if err != nil {

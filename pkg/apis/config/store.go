@@ -14,6 +14,12 @@ import (
 	"knative.dev/pkg/configmap"
 )
 
+// Components are the operator's processes, each of which has a log level in the ConfigMap config-logging.
+var Components = []string{"controller", "webhook"}
+
+// Parsers parse the operator's own ConfigMaps, by their names.
+var Parsers = configmap.Constructors{AddressableName: NewAddressableFromConfigMap}
+
 type contextKey struct{}
 
 // Store keeps the last config map that parsed. One that does not parse is
@@ -31,7 +37,7 @@ type Store struct {
 func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value any)) *Store {
 	return &Store{UntypedStore: configmap.NewUntypedStore(
 		"addressable", logger,
-		configmap.Constructors{AddressableName: NewAddressableFromConfigMap},
+		Parsers,
 		onAfterStore...,
 	)}
 }

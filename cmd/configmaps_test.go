@@ -3,11 +3,10 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package operatorconfig
+package cmd
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -23,7 +22,11 @@ import (
 	"knative.dev/pkg/configmap"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
+	"github.com/mallard-dev/mallard/runtime/process"
 )
+
+// parsers are those of the operator.
+var parsers = process.NewParsers(config.Parsers, config.Components...)
 
 // saysDefaults is what an example says whose values are the defaults.
 const saysDefaults = "The values are the defaults"
@@ -31,7 +34,7 @@ const saysDefaults = "The values are the defaults"
 // shipped are the config maps in config/, by name.
 func shipped(t *testing.T) map[string]*corev1.ConfigMap {
 	t.Helper()
-	files, err := filepath.Glob("../../config/config-*.yaml")
+	files, err := filepath.Glob("../config/config-*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("finding config/config-*.yaml: %v, %v", files, err)
 	}
@@ -58,7 +61,7 @@ func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	t.Helper()
 	cm := &corev1.ConfigMap{Data: data}
 	cm.Name = name
-	results := reflect.ValueOf(Parsers()[name]).Call([]reflect.Value{reflect.ValueOf(cm)})
+	results := reflect.ValueOf(parsers[name]).Call([]reflect.Value{reflect.ValueOf(cm)})
 	err, _ := reflect.TypeAssert[error](results[1])
 	return results[0].Interface(), err
 }
@@ -79,11 +82,11 @@ func exampleOf(t *testing.T, cm *corev1.ConfigMap) map[string]string {
 func TestEveryShippedConfigMapIsChecked(t *testing.T) {
 	cms := shipped(t)
 	for name := range cms {
-		if _, ok := Parsers()[name]; !ok {
-			t.Errorf("Parsers() lacks %s, which config/ ships", name)
+		if _, ok := parsers[name]; !ok {
+			t.Errorf("parsers lacks %s, which config/ ships", name)
 		}
 	}
-	for name := range Parsers() {
+	for name := range parsers {
 		if _, ok := cms[name]; !ok {
 			t.Errorf("config/ lacks %s, which a process reads", name)
 		}
@@ -165,73 +168,5 @@ func TestExampleOfConfigLoggingMakesALogger(t *testing.T) {
 	}
 	if _, err := cfg.Build(); err != nil {
 		t.Error(err)
-	}
-}
-
-// The parsers of knative.dev/pkg say what is wrong with a value, but not always of which key.
-func TestRefusalsNameTheConfigMapAndTheKey(t *testing.T) {
-	for name, tc := range map[string]struct {
-		configMap string
-		data      map[string]string
-		want      string
-	}{
-		"one bad key":             {"config-observability", map[string]string{"metrics-protocol": "pigeon"}, `metrics-protocol: unsupported protocol "pigeon"`},
-		"a bad key beside others": {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.webhook": "chatty", "zap-logger-config": "{}"}, "loglevel.webhook: invalid logging level: chatty"},
-		"unknown process":         {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.controler": "debug"}, "loglevel.controler: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
-		"level of no process":     {"config-logging", map[string]string{"loglevel": "debug"}, "loglevel: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
-		"lease too short":         {"config-leader-election", map[string]string{"lease-duration": "5s"}, "lease-duration: "},
-		"no room for writes":      {"config-leader-election", map[string]string{"lease-duration": "12s", "renew-deadline": "10s", "retry-period": "1s"}, "lease-duration: "},
-		"too many":                {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "11"}, "buckets: must be a number from 1 to 10, not 11"},
-		"no bucket":               {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "0"}, "buckets: must be a number from 1 to 10, not 0"},
-		"no JSON":                 {"config-logging", map[string]string{"zap-logger-config": "{"}, "zap-logger-config: must be the JSON of a zap configuration"},
-		"no logger":               {"config-logging", map[string]string{"zap-logger-config": `{"encoding": "smoke"}`}, "zap-logger-config: makes no zap logger"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := parse(t, tc.configMap, tc.data)
-			if want := "config map " + tc.configMap + ": " + tc.want; err == nil || !strings.HasPrefix(err.Error(), want) {
-				t.Errorf("got error %v, want one that begins with %q", err, want)
-			}
-		})
-	}
-}
-
-func TestARefusalOfKeysTogetherNamesTheConfigMap(t *testing.T) {
-	together := errors.New("one of a and b")
-	parse := namingKey(func(cm *corev1.ConfigMap) (int, error) {
-		if len(cm.Data) > 1 {
-			return 0, together
-		}
-		return 0, nil
-	})
-	cm := &corev1.ConfigMap{Data: map[string]string{"a": "1", "b": "2"}}
-	cm.Name = "config-pairs"
-	_, err := parse(cm)
-	if want := "config map config-pairs: one of a and b"; !errors.Is(err, together) || err.Error() != want {
-		t.Errorf("got error %v, want %q", err, want)
-	}
-}
-
-// The webhook is not the process that the output is for.
-func TestCheckingALoggerOpensNoFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	if _, err := parse(t, "config-logging", map[string]string{"zap-logger-config": `{"outputPaths": ["` + path + `"]}`}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s: got %v, want it not to exist", path, err)
-	}
-}
-
-func TestCheckSaysWhatTheParserSays(t *testing.T) {
-	cm := &corev1.ConfigMap{Data: map[string]string{"scheme": "ftp"}}
-	for name, want := range map[string]string{
-		config.AddressableName: "config map config-addressable: scheme: must be http or https",
-		"config-of-others":     "",
-	} {
-		cm.Name = name
-		err := Check(cm)
-		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: got error %v, want %q", name, err, want)
-		}
 	}
 }

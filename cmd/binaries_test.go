@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package process
+package cmd
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ import (
 // badValues has, for each variable of the binaries, values that must stop the start.
 var badValues = map[string][]string{
 	"SYSTEM_NAMESPACE":        {"", "Not_A_Namespace"},
-	"POD_NAME":                nil, // only told to people; anything goes
+	"POD_NAME":                nil, // only shown to people; anything goes
 	"POD_UID":                 nil,
 	"GOMEMLIMIT":              nil, // the Go runtime rejects it before main
 	"WATCH_NAMESPACE":         {"Not_A_Namespace", "two,namespaces"},
@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 }
 
 var buildOnce = sync.OnceValues(func() ([]byte, error) {
-	return exec.Command("go", "build", "-o", binDir, "../../cmd/controller", "../../cmd/webhook").CombinedOutput()
+	return exec.Command("go", "build", "-o", binDir, "./controller", "./webhook").CombinedOutput()
 })
 
 // build builds the binaries of cmd/ and returns them by name.
@@ -197,7 +197,7 @@ func TestBinariesNameThePortThatIsTaken(t *testing.T) {
 // config/ says of the variables that it sets that --help describes each.
 func TestDeploymentsSetOnlyWhatHelpDescribes(t *testing.T) {
 	for name, binary := range build(t) {
-		content, err := os.ReadFile("../../config/" + name + ".yaml")
+		content, err := os.ReadFile("../config/" + name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
