@@ -36,17 +36,17 @@ help: ## Lists the targets
 
 .PHONY: run
 run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready; VIA=ko: runs images)
-	@go build -o .cache/run ./hack/run
+	@go build -o .cache/run github.com/mallard-dev/mallard/localcluster/env/cmd/run
 	@# On a terminal a process group of its own gets Ctrl-C alone: make, which would end with an error, and go run would get it too.
 	@if [ -t 0 ]; then set -m; fi; .cache/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) $(ARGS) || exit $$?
 
 .PHONY: localcluster
 localcluster: ## Builds the local control plane, which run and test need
-	go run ./hack/localcluster build
+	go tool localcluster build
 
 .PHONY: kubectl
 kubectl: ## Runs the kubectl that is linked into the local control plane (ARGS='get asvc -A')
-	@go run ./hack/localcluster exec kubectl $(ARGS)
+	@go tool localcluster exec kubectl $(ARGS)
 
 .PHONY: build
 build: ## Builds the operator's binaries into bin/

@@ -30,7 +30,7 @@ failed=()
 for version in "${versions[@]}"; do
   export LOCALCLUSTER_KUBERNETES="${version}"
   printf '\n== test: Kubernetes %s\n' "${version}"
-  go run ./hack/localcluster build
+  go tool localcluster build
   # What these two look at is the same at every version.
   run_suites go test "${flags[@]}" < <(go list ./test/... | grep -vE '/test/(generated|repository)$') ||
     failed+=("${version}: the operator")

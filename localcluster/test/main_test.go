@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 
 // build makes the program as everyone else gets it: with the versions linked in, from the user's cache.
 func build() (string, error) {
-	cmd := exec.Command("go", "run", "./hack/localcluster", "build")
-	cmd.Dir = "../.."
+	cmd := exec.Command("go", "run", "./cmd/localcluster", "build")
+	cmd.Dir = "../env"
 	cmd.Stderr = os.Stderr
 	var out bytes.Buffer
 	cmd.Stdout = &out

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // kind is a kind of the test's own. CRDs have no namespace, so each test makes one

@@ -8,8 +8,8 @@ package addressableservice
 import (
 	"testing"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // toObject is a spec that refers to another AddressableService.

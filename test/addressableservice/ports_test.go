@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 func TestTwoPortsGiveTwoAddressesWithNamesAndSchemes(t *testing.T) {

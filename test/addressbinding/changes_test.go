@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 func TestSubjectsFollowTheAddress(t *testing.T) {

@@ -8,7 +8,7 @@ package addressbinding
 import (
 	"testing"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // TestConfigurableObjectWithoutASpecMakesNoHotLoop is about a patch that can never be made, as the operator finds out by trying only:

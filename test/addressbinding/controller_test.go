@@ -8,8 +8,8 @@ package addressbinding
 import (
 	"testing"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/runtime/expectations"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // woken bounds waits for what only an event of the subject can bring about, on a busy machine too. After expectations.Patience there

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // takeover bounds how long a process takes to lead again after a crash: 15 s as in config/config-leader-election.yaml, with

@@ -14,8 +14,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/runtime/telemetry"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // restWithin bounds how long it takes until nothing is asked. The clock asks about 1, 2, 4, 8 and so on seconds after it began.
@@ -28,7 +29,7 @@ const restWithin = 2 * time.Minute
 func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 	w := newWorld(t, harness.Shared(t))
 	harness.Eventually(t, "no binding of an earlier test is left", func(ctx context.Context) error {
-		list, err := w.Samples.SamplesV1().AddressBindings(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+		list, err := fixtures.Client(w.Env).SamplesV1().AddressBindings(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 		if err == nil && len(list.Items) > 0 {
 			err = fmt.Errorf("there are %d", len(list.Items))
 		}

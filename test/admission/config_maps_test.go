@@ -14,8 +14,8 @@ import (
 
 	"knative.dev/pkg/configmap"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // settings are values of the keys of the operator's config maps. Refused ones say in which words, among them the key;

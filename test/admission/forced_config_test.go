@@ -16,10 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/webhook"
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 const public = `
@@ -35,7 +35,7 @@ func TestABadConfigMapThatGotInLeavesTheLastGoodOneInForce(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, words.Target)
+	env.Apply(t, ns, fixtures.Target)
 	old := env.Apply(t, ns, strings.ReplaceAll(public, "NAME", "old"))[0]
 	env.SetConfig(t, config.AddressableName, map[string]string{"domain": "good.example.com"})
 	env.Await(t, old, harness.Ready, hasURL("https://old."+ns+".good.example.com"))

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // What fails of the kinds that AddressBindings are for is in TestWhatSubjectsCostAndWhileNoWebhookRuns.

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/webhook"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // stopAdmission lets everything in that the schema accepts, as it is. The webhook goes on to convert.

@@ -14,15 +14,15 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestAnObjectThatBreaksANewBoundOfTheSchemaCanStillLiveAndDie(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, words.Target)
+	env.Apply(t, ns, fixtures.Target)
 	create(t, env, object(ns, named("subject"), set("spec.ref", map[string]any{"apiVersion": "v1", "kind": "Service", "name": "target"}),
 		set("spec.path", "/long-path"), set("spec.publish.alias", "long-alias")))
 	subject := harness.Ref{Resource: resource, Namespace: ns, Name: "subject"}

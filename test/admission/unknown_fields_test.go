@@ -16,8 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // levels are the objects that a manifest consists of at a version, and how the API server names a field of each.
@@ -78,7 +79,7 @@ func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
 		hub:        `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "one", "name": "two"}}`,
 	} {
 		manifest := `{"apiVersion": "samples.knative.dev/` + version + `", "kind": "AddressableService", "metadata": {"name": "subject"}, "spec": ` + spec + `}`
-		err := env.Samples.SamplesV1().RESTClient().Post().
+		err := fixtures.Client(env).SamplesV1().RESTClient().Post().
 			AbsPath("apis", samples.GroupName, version, "namespaces", ns, resource.Resource).
 			Param("fieldValidation", metav1.FieldValidationStrict).Body([]byte(manifest)).
 			SetHeader("Content-Type", "application/json").Do(t.Context()).Error()

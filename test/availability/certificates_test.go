@@ -22,9 +22,9 @@ import (
 
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 const secretName = "webhook-certs"
@@ -69,7 +69,7 @@ func startLoad(t *testing.T, env *harness.Env) *load {
 	t.Helper()
 	ns := env.Namespace(t)
 	l := &load{stopping: make(chan struct{})}
-	client := env.Samples.SamplesV1().AddressableServices(ns)
+	client := fixtures.Client(env).SamplesV1().AddressableServices(ns)
 	ctx := t.Context()
 	// More than the connections that the API server keeps, so that new ones are made all the time.
 	for range 40 {
@@ -176,7 +176,7 @@ func TestASecretThatIsOfNoUseHeals(t *testing.T) {
 				return err
 			})
 			harness.Eventually(t, "objects are admitted", func(context.Context) error {
-				_, err := env.TryApply(t, ns, words.Target+"---"+subject)
+				_, err := env.TryApply(t, ns, fixtures.Target+"---"+subject)
 				return err
 			})
 		})
@@ -205,5 +205,5 @@ func TestAWebhookConfigurationThatIsDeletedDoesNotTakeTheOthersAway(t *testing.T
 	})
 	l.awaitMore(t, 100)
 	l.end(t)
-	env.Apply(t, ns, words.Target+"---"+subject)
+	env.Apply(t, ns, fixtures.Target+"---"+subject)
 }

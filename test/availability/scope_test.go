@@ -15,9 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // clusterWide are what an installation for one namespace reads of what is in none; kustomize/overlays/single-namespace grants it.
@@ -40,9 +40,9 @@ func TestAnInstallationForOneNamespaceLeavesOthersAlone(t *testing.T) {
 	env.SetConfig(t, "config-addressable", map[string]string{"allow-cross-namespace-references": "true"})
 
 	elsewhere := env.Namespace(t)
-	outside := env.Apply(t, elsewhere, words.Target+"---"+subject)[1]
+	outside := env.Apply(t, elsewhere, fixtures.Target+"---"+subject)[1]
 	env.Throughout(t, outside, untouched, func() {
-		inside := env.Apply(t, watched, words.Target+"---"+subject)[1]
+		inside := env.Apply(t, watched, fixtures.Target+"---"+subject)[1]
 		env.Await(t, inside, harness.Ready)
 		// Another namespace's objects are out of reach by reference, too.
 		across := env.Apply(t, watched, strings.NewReplacer("name: subject", "name: across", "name: target", "name: target, namespace: "+elsewhere).Replace(subject))[0]

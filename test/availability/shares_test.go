@@ -18,8 +18,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 var replicas = []string{"controller", "controller-1", "controller-2"}
@@ -126,7 +126,7 @@ func TestBuckets_RolledOutAndBack_EachReplicaLeadsAShare(t *testing.T) {
 	env := threeControllers(t)
 	mark := env.Mark(t)
 	ns := env.Namespace(t)
-	stream := words.StartStream(t, env, ns, time.Second/perSecond)
+	stream := fixtures.StartStream(t, env, ns, time.Second/perSecond)
 	stream.AwaitMore(t, perSecond)
 	rollOut(t, env, 3)
 	holders := awaitShares(t, env, 3)
@@ -174,18 +174,18 @@ func TestBuckets_ReplicasKilledAtRandom_OneWriterPerObject(t *testing.T) {
 		<-time.After(time.Duration(rand.Int64N(int64(2 * leaseDuration))))
 		return victim.TryStart(t)
 	})
-	made := map[string]*words.Stream{}
+	made := map[string]*fixtures.Stream{}
 	var changing string
 	for range streams {
 		changing = env.Namespace(t)
-		made[changing] = words.StartStream(t, env, changing, streams*attack/objects)
+		made[changing] = fixtures.StartStream(t, env, changing, streams*attack/objects)
 	}
 	// The target of a quarter of the objects is deleted and created again and again, so that different processes write the same object.
 	changes := harness.Every(t, 5*time.Second, func(ctx context.Context, n int) error {
 		if n%2 == 0 {
 			return env.Kube.CoreV1().Services(changing).Delete(ctx, "target", metav1.DeleteOptions{})
 		}
-		_, err := env.TryApply(t, changing, words.Target)
+		_, err := env.TryApply(t, changing, fixtures.Target)
 		return err
 	})
 	for _, stream := range made {
@@ -201,9 +201,9 @@ func TestBuckets_ReplicasKilledAtRandom_OneWriterPerObject(t *testing.T) {
 	for _, err := range append(failures, more...) {
 		t.Error(err)
 	}
-	env.Apply(t, changing, words.Target)
+	env.Apply(t, changing, fixtures.Target)
 	for ns, stream := range made {
-		words.AwaitReady(t, env, ns, len(stream.Stop(t)))
+		fixtures.AwaitReady(t, env, ns, len(stream.Stop(t)))
 	}
 	t.Logf("replicas were killed %d times", len(times))
 	awaitShares(t, env, 3)

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestAStandbyWritesSoonAfterTheLeaderEnded(t *testing.T) {
@@ -31,7 +31,7 @@ func TestAStandbyWritesSoonAfterTheLeaderEnded(t *testing.T) {
 			leader, standby := roles(t, env)
 			mark := env.Mark(t)
 			ns := env.Namespace(t)
-			stream := words.StartStream(t, env, ns, time.Second/perSecond)
+			stream := fixtures.StartStream(t, env, ns, time.Second/perSecond)
 			stream.AwaitMore(t, perSecond)
 			ended := time.Now()
 			tc.end(env.Process(t, leader), t)
@@ -94,7 +94,7 @@ func TestTheLeaseIsHeldUntilTheLastWriteOfALeaderThatStops(t *testing.T) {
 	ns := env.Namespace(t)
 	mark := env.Mark(t)
 	held := env.Proxy(t, leader).Hold(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns)))
-	as := env.Apply(t, ns, words.Target+"---"+subject)[1]
+	as := env.Apply(t, ns, fixtures.Target+"---"+subject)[1]
 	held.Wait(t)
 
 	stopped := make(chan struct{})
@@ -141,7 +141,7 @@ func TestLeader_LeaseLostDuringAWrite_CancelsTheWriteBeforeAnotherWrites(t *test
 	leader, standby := roles(t, env)
 	ns := env.Namespace(t)
 	mark := env.Mark(t)
-	warmUp := env.Apply(t, ns, words.Target+"---"+subject)
+	warmUp := env.Apply(t, ns, fixtures.Target+"---"+subject)
 	env.Await(t, warmUp[1], harness.Ready)
 	pid := env.Process(t, leader).PID()
 	proxy := env.Proxy(t, leader)
@@ -167,7 +167,7 @@ func TestALeaderThatIsCutOffWithoutAnyWorkStandsBy(t *testing.T) {
 	env := twoControllers(t)
 	leader, standby := roles(t, env)
 	ns := env.Namespace(t)
-	as := env.Apply(t, ns, words.Target+"---"+subject)[1]
+	as := env.Apply(t, ns, fixtures.Target+"---"+subject)[1]
 	env.Await(t, as, harness.Ready)
 	pid := env.Process(t, leader).PID()
 	env.Proxy(t, leader).Cut()
@@ -196,7 +196,7 @@ func TestAContainerThatIsStartedAgainTakesItsOwnLease(t *testing.T) {
 	process.Start(t)
 	started := time.Now()
 	ns := env.Namespace(t)
-	as := env.Apply(t, ns, words.Target+"---"+subject)[1]
+	as := env.Apply(t, ns, fixtures.Target+"---"+subject)[1]
 	env.Await(t, as, harness.Ready)
 	took := time.Since(started)
 	t.Logf("the object was Ready %v after the restart", took)

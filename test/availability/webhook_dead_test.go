@@ -12,10 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/webhook"
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 const others = `
@@ -43,12 +43,12 @@ func TestWhileNoWebhookRuns(t *testing.T) {
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
 	ns := env.Namespace(t)
 	published := strings.Replace(subject, "name: subject", "name: published", 1) + "  publish: {alias: published}\n"
-	refs := env.Apply(t, ns, words.Target+"---"+subject+"---"+published)
+	refs := env.Apply(t, ns, fixtures.Target+"---"+subject+"---"+published)
 	service, as, withAlias := refs[0], refs[1], refs[2]
 	env.Await(t, as, harness.Ready)
 	env.Await(t, withAlias, harness.Ready)
 	doomed := env.Namespace(t)
-	env.Await(t, env.Apply(t, doomed, words.Target+"---"+strings.ReplaceAll(published, "published", "doomed"))[1], harness.Ready)
+	env.Await(t, env.Apply(t, doomed, fixtures.Target+"---"+strings.ReplaceAll(published, "published", "doomed"))[1], harness.Ready)
 	for _, name := range []string{"webhook", "webhook-1"} {
 		env.Process(t, name).Kill(t)
 	}
@@ -59,7 +59,7 @@ func TestWhileNoWebhookRuns(t *testing.T) {
 		}
 	})
 	t.Run("OursIsRead", func(t *testing.T) {
-		list, err := env.Samples.SamplesV1().AddressableServices(ns).List(t.Context(), metav1.ListOptions{})
+		list, err := fixtures.Client(env).SamplesV1().AddressableServices(ns).List(t.Context(), metav1.ListOptions{})
 		if err != nil || len(list.Items) != 2 {
 			t.Errorf("listing: %v (%d objects)", err, len(list.Items))
 		}
@@ -89,7 +89,7 @@ func TestWhileNoWebhookRuns(t *testing.T) {
 	})
 	t.Run("AllIsAsBeforeOnceItIsBack", func(t *testing.T) {
 		env.Process(t, "webhook").Start(t)
-		refs := env.Apply(t, ns, words.Target+"---"+strings.Replace(subject, "subject", "more", 1))
+		refs := env.Apply(t, ns, fixtures.Target+"---"+strings.Replace(subject, "subject", "more", 1))
 		env.Await(t, refs[1], harness.Ready)
 		env.Await(t, as, harness.Ready)
 		if _, err := env.TryApply(t, ns, strings.Replace(subject, "name: target", "name: Target", 1)); err == nil || !strings.Contains(err.Error(), "spec.ref.name") {

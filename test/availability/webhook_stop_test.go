@@ -9,8 +9,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestAReplicaOfTheWebhookStopsWithoutAFailedRequest(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAReplicaOfTheWebhookThatIsKilledLeavesItsWorkToTheOther(t *testing.T) {
 	ns := env.Namespace(t)
 	env.Process(t, "webhook").Kill(t)
 	harness.Eventually(t, "objects are admitted", func(context.Context) error {
-		_, err := env.TryApply(t, ns, words.Target+"---"+subject)
+		_, err := env.TryApply(t, ns, fixtures.Target+"---"+subject)
 		return err
 	})
 	l := startLoad(t, env)

@@ -15,11 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -50,7 +50,7 @@ func hasURL(url string) harness.Condition {
 func TestChangeOfTheDomainReachesObjectsOfOurClassOnly(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
-	public := env.Apply(t, ns, words.Target+"---"+object("public", "", ", visibility: Public"))[1]
+	public := env.Apply(t, ns, fixtures.Target+"---"+object("public", "", ", visibility: Public"))[1]
 	local := env.Apply(t, ns, object("local", "", ""))[0]
 	foreign := env.Apply(t, ns, object("foreign", "samples.knative.dev/addressableservice.class: other", ", visibility: Public"))[0]
 	env.Await(t, public, harness.Ready, hasURL("https://public."+ns+".example.com"))
@@ -76,14 +76,14 @@ func TestPublicHostThatIsNoNameIsACondition(t *testing.T) {
 	// Each is a valid name of an object; joined by the template they are too long for a label.
 	long := "a123456789-123456789-123456789-123456789-123456789-123456789"
 	env.SetConfig(t, config.AddressableName, map[string]string{"domain-template": "{{.Name}}-{{.Namespace}}.{{.Domain}}"})
-	as := env.Apply(t, ns, words.Target+"---"+object(long, "", ", visibility: Public"))[1]
+	as := env.Apply(t, ns, fixtures.Target+"---"+object(long, "", ", visibility: Public"))[1]
 	env.Await(t, as, harness.HasCondition("TargetResolved", "False", v1.ReasonHostInvalid), hasURL(""))
 }
 
 func TestCrossNamespaceReferencesAreAllowedAndDeniedLive(t *testing.T) {
 	env := harness.Shared(t)
 	ns, other := env.Namespace(t), env.Namespace(t)
-	env.Apply(t, other, words.Target)
+	env.Apply(t, other, fixtures.Target)
 	as := env.Apply(t, ns, fmt.Sprintf(`
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
@@ -102,7 +102,7 @@ func TestDefaultClassIsThatOfTheConfigMap(t *testing.T) {
 	ns := env.Namespace(t)
 	env.SetConfig(t, config.AddressableName, map[string]string{"default-class": "other"})
 	// The webhook learns of the change by a watch, so a first object may still get the old class.
-	client, n := env.Samples.SamplesV1().AddressableServices(ns), 0
+	client, n := fixtures.Client(env).SamplesV1().AddressableServices(ns), 0
 	harness.Eventually(t, "a new object with the class of the config map", func(ctx context.Context) error {
 		n++
 		as, err := client.Create(ctx, &v1.AddressableService{
@@ -126,7 +126,7 @@ func TestMovedDirectoryMovesTheAliases(t *testing.T) {
 	alias := func(namespace string) harness.Ref {
 		return harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: namespace, Name: ns}
 	}
-	as := env.Apply(t, ns, words.Target+"---"+object("it", "", ", publish: {alias: "+ns+"}"))[1]
+	as := env.Apply(t, ns, fixtures.Target+"---"+object("it", "", ", publish: {alias: "+ns+"}"))[1]
 	env.Await(t, as, harness.Ready)
 	env.Await(t, alias("knative-samples-directory"), harness.Exists)
 

@@ -21,8 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/conversion"
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // foreign is an object of v1 that nobody but the test writes to, for it is of another class.
@@ -78,7 +78,7 @@ func TestListOf500WithOneMalformedAnnotationIsListedAtEveryVersion(t *testing.T)
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	create(t, env, ns, foreign("malformed", map[string]string{words.Stash: malformed}))
+	create(t, env, ns, foreign("malformed", map[string]string{fixtures.Stash: malformed}))
 	for _, version := range versions {
 		list, err := client(env, at(version, ns, "")).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -92,7 +92,7 @@ func TestListOf500WithOneMalformedAnnotationIsListedAtEveryVersion(t *testing.T)
 			continue
 		}
 		before := dropped(t, env)
-		if stash := get(t, env, at(version, ns, "malformed")).GetAnnotations()[words.Stash]; stash == malformed {
+		if stash := get(t, env, at(version, ns, "malformed")).GetAnnotations()[fixtures.Stash]; stash == malformed {
 			t.Errorf("at %s the malformed annotation is shown", version)
 		}
 		if got := dropped(t, env) - before; got != 1 {
@@ -113,12 +113,12 @@ func TestWhatALaterReleaseStashedIsCarriedThroughEveryVersion(t *testing.T) {
 			t.Parallel()
 			env := harness.Shared(t)
 			ns := env.Namespace(t)
-			create(t, env, ns, foreign("subject", map[string]string{words.Stash: stash}))
+			create(t, env, ns, foreign("subject", map[string]string{fixtures.Stash: stash}))
 			for _, version := range versions {
 				ref := at(version, ns, "subject")
 				get(t, env, ref)
 				update(t, env, ref, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"touched-at": version}) })
-				if got := get(t, env, at(hub, ns, "subject")).GetAnnotations()[words.Stash]; got != stash {
+				if got := get(t, env, at(hub, ns, "subject")).GetAnnotations()[fixtures.Stash]; got != stash {
 					t.Errorf("after a write at %s the stash is %s, want %s", version, got, stash)
 				}
 			}
@@ -132,7 +132,7 @@ func TestTheAnnotationOfTheLiveObjectWins(t *testing.T) {
 	const stash = `{"e":{"v99/probe":{"d":1}},"f":1}`
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
-	create(t, env, ns, foreign("subject", map[string]string{words.Stash: stash}))
+	create(t, env, ns, foreign("subject", map[string]string{fixtures.Stash: stash}))
 	sends := []struct {
 		what  string
 		value *string
@@ -141,9 +141,9 @@ func TestTheAnnotationOfTheLiveObjectWins(t *testing.T) {
 		for _, send := range sends {
 			update(t, env, at(version, ns, "subject"), func(o *unstructured.Unstructured) {
 				annotations := o.GetAnnotations()
-				delete(annotations, words.Stash)
+				delete(annotations, fixtures.Stash)
 				if send.value != nil {
-					annotations[words.Stash] = *send.value
+					annotations[fixtures.Stash] = *send.value
 				}
 				o.SetAnnotations(annotations)
 			})
@@ -151,7 +151,7 @@ func TestTheAnnotationOfTheLiveObjectWins(t *testing.T) {
 			if version == hub && send.value != nil && *send.value == "" {
 				want = ""
 			}
-			got, ok := get(t, env, at(hub, ns, "subject")).GetAnnotations()[words.Stash]
+			got, ok := get(t, env, at(hub, ns, "subject")).GetAnnotations()[fixtures.Stash]
 			if got != want || ok != (want != "") {
 				t.Errorf("after %s was sent at %s there is %q (%t), want %q", send.what, version, got, ok, want)
 			}
@@ -176,9 +176,9 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 	for _, version := range old {
 		ref := at(version, ns, "subject")
 		shown := get(t, env, ref)
-		if need, err := strconv.Atoi(shown.GetLabels()[words.Truncated]); err != nil || need <= conversion.HardLimit || shown.GetAnnotations()[words.Stash] != "" {
+		if need, err := strconv.Atoi(shown.GetLabels()[fixtures.Truncated]); err != nil || need <= conversion.HardLimit || shown.GetAnnotations()[fixtures.Stash] != "" {
 			t.Errorf("at %s the label is %q and the annotation %.40q, want how many bytes would have been needed, and no annotation",
-				version, shown.GetLabels()[words.Truncated], shown.GetAnnotations()[words.Stash])
+				version, shown.GetLabels()[fixtures.Truncated], shown.GetAnnotations()[fixtures.Stash])
 		}
 		if _, err := client(env, at(version, ns, "")).List(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Errorf("listing at %s: %v", version, err)
@@ -214,7 +214,7 @@ func TestAViewThatWouldBeTooLargeIsRefusedAtV1(t *testing.T) {
 		room           = 200
 	)
 	stash := beginning + strings.Repeat("x", conversion.HardLimit-room-len(beginning)-len(end)) + end
-	create(t, env, ns, foreign("subject", map[string]string{words.Stash: stash}))
+	create(t, env, ns, foreign("subject", map[string]string{fixtures.Stash: stash}))
 	ref := at(hub, ns, "subject")
 	setPath := func(length int) error {
 		return tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { set(t, o, "/"+strings.Repeat("p", length-1), "spec", "path") })

@@ -19,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // crowded is an object of v1 with as many annotations as the API server accepts, and properties that no older version can show.
@@ -85,7 +85,7 @@ func TestConversion_AnnotationsFillTheLimit_NobodyElseIsAffected(t *testing.T) {
 		env.Patch(t, at(version, mine, "crowded"), `{"metadata": {"labels": {"written-at": "`+version+`"}}}`)
 		expectEqual(t, "spec at v1 after a write at "+version, want, spec(t, env, ref))
 	}
-	if text := env.Stored(t, ref); strings.Contains(text, words.Truncated) || strings.Contains(text, words.Stash) {
+	if text := env.Stored(t, ref); strings.Contains(text, fixtures.Truncated) || strings.Contains(text, fixtures.Stash) {
 		t.Error("the label or the annotation is in etcd")
 	}
 }
@@ -114,8 +114,8 @@ func expectListedAndWatched(t *testing.T, env *harness.Env, ref harness.Ref) {
 func expectRejected(t *testing.T, env *harness.Env, ref harness.Ref) {
 	t.Helper()
 	shown := get(t, env, ref)
-	if shown.GetLabels()[words.Truncated] == "" {
-		t.Errorf("at %s the labels are %v, want %s", ref.Resource.Version, shown.GetLabels(), words.Truncated)
+	if shown.GetLabels()[fixtures.Truncated] == "" {
+		t.Errorf("at %s the labels are %v, want %s", ref.Resource.Version, shown.GetLabels(), fixtures.Truncated)
 	}
 	const label = `{"metadata": {"labels": {"a": "b"}}}`
 	patch := func(kind types.PatchType, text string, subresources ...string) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // manifest is the one of Knative's sample-controller, word for word.
@@ -52,7 +52,7 @@ func TestKnativesOwnManifestAppliesUnchangedAndReadsBackAtEveryVersion(t *testin
 		if err := harness.Ready(got); err != nil {
 			t.Errorf("at %s: %v", version, err)
 		}
-		if stash, ok := got.GetAnnotations()[words.Stash]; ok && version == hub {
+		if stash, ok := got.GetAnnotations()[fixtures.Stash]; ok && version == hub {
 			t.Errorf("at %s there is a stash: %s", version, stash)
 		}
 	}

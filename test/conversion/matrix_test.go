@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // targets are how each version says that the target is the Service web.
@@ -93,7 +93,7 @@ func TestEveryWayToWriteAtEveryVersionWhicheverIsStored(t *testing.T) {
 	ns := env.Namespace(t)
 	n := 0
 	for _, storage := range []string{"v1alpha1", hub} {
-		words.StoreAt(t, env, storage)
+		fixtures.StoreAt(t, env, storage)
 		for _, version := range versions {
 			n++
 			posted := fmt.Sprintf("posted-%d", n)

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestAWatchAtV1alpha1SeesOneChangeOfWhatItCannotShow(t *testing.T) {
@@ -37,16 +37,16 @@ func TestAWatchAtV1alpha1SeesOneChangeOfWhatItCannotShow(t *testing.T) {
 	changed := next(t, events, watch.Modified)
 	next(t, events, watch.Deleted)
 	if changed.GetGeneration() != before.GetGeneration()+1 || changed.GetResourceVersion() == before.GetResourceVersion() ||
-		changed.GetAnnotations()[words.Stash] == before.GetAnnotations()[words.Stash] {
+		changed.GetAnnotations()[fixtures.Stash] == before.GetAnnotations()[fixtures.Stash] {
 		t.Errorf("generation, resource version and annotation are %d, %s and %s, each should have changed",
-			changed.GetGeneration(), changed.GetResourceVersion(), changed.GetAnnotations()[words.Stash])
+			changed.GetGeneration(), changed.GetResourceVersion(), changed.GetAnnotations()[fixtures.Stash])
 	}
 	for _, object := range []*unstructured.Unstructured{before, changed} {
 		object.SetGeneration(0)
 		object.SetResourceVersion("")
 		object.SetManagedFields(nil)
 		annotations := object.GetAnnotations()
-		delete(annotations, words.Stash)
+		delete(annotations, fixtures.Stash)
 		object.SetAnnotations(annotations)
 	}
 	if diff := cmp.Diff(before.Object, changed.Object); diff != "" {

@@ -15,7 +15,8 @@ import (
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // benched is how many objects one round makes.
@@ -33,7 +34,7 @@ func BenchmarkReady(b *testing.B) {
 		ns := env.Namespace(b)
 		start := time.Now()
 		made := create(b, env, ns, benched, "raw")
-		client := env.Samples.SamplesV1().AddressableServices(ns)
+		client := fixtures.Client(env).SamplesV1().AddressableServices(ns)
 		for _, as := range made {
 			as.Status.MarkTargetResolved([]duckv1.Addressable{{}})
 			as.Status.MarkNotRequested()

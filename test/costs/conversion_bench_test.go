@@ -13,9 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 const (
@@ -33,7 +34,7 @@ func BenchmarkListAtAnOlderVersion(b *testing.B) {
 	env := harness.Shared(b)
 	ns := env.Namespace(b)
 	create(b, env, ns, listed, "raw")
-	client := env.Samples.SamplesV1().RESTClient()
+	client := fixtures.Client(env).SamplesV1().RESTClient()
 	// The first answer at each version is when its cache has everything.
 	list(b, client, v1alpha1.SchemeGroupVersion.String(), ns)
 	list(b, client, v1.SchemeGroupVersion.String(), ns)

@@ -16,9 +16,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // objects is how many objects the suite makes.
@@ -107,7 +108,7 @@ func createTarget(t testing.TB, env *harness.Env, ns string) {
 // without a rate limit. They get the default class when none is given.
 func create(t testing.TB, env *harness.Env, ns string, count int, class string) []*v1.AddressableService {
 	t.Helper()
-	client := env.Samples.SamplesV1().AddressableServices(ns)
+	client := fixtures.Client(env).SamplesV1().AddressableServices(ns)
 	made := make([]*v1.AddressableService, 0, count)
 	for i := range count {
 		as := &v1.AddressableService{
@@ -132,7 +133,7 @@ func awaitAllReady(t testing.TB, env *harness.Env, ns string, count int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	client := env.Samples.SamplesV1().AddressableServices(ns)
+	client := fixtures.Client(env).SamplesV1().AddressableServices(ns)
 	list, err := client.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("listing the objects: %v", err)

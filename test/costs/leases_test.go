@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // TestALeaseCostsAFewRequestsASecond counts what a leader and a standby ask for while nothing else happens.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // commandTimeout bounds one block; the longest clones the repository and builds it.

@@ -15,7 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // scene is a namespace in which an object of each kind works.
@@ -88,7 +89,7 @@ func (s *scene) aliasRef(prefix string) harness.Ref {
 
 // works is what has to stay true whatever fails: there is an address, a name for it, a variable with it, and a Pod.
 func (s *scene) works(ctx context.Context) error {
-	as, err := s.Samples.SamplesV1().AddressableServices(s.ns).Get(ctx, "it", metav1.GetOptions{})
+	as, err := fixtures.Client(s.Env).SamplesV1().AddressableServices(s.ns).Get(ctx, "it", metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("reading the AddressableService: %w", err)
 	}

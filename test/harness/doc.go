@@ -3,34 +3,6 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package harness gives a test suite a real API server with the operator beside it, and the words to say what is to happen
-// and what must hold.
-//
-// A suite starts one environment for its test binary:
-//
-//	func TestMain(m *testing.M) { harness.Main(m) }
-//
-// and its tests, which may run in parallel, share it:
-//
-//	env := harness.Shared(t)
-//	ns := env.Namespace(t)
-//	refs := env.Apply(t, ns, manifest)
-//	env.Await(t, refs[0], harness.Ready)
-//
-// A test that disturbs what others rely on, such as a process, a config map or a webhook, starts an environment of its
-// own with [Own], or runs alone.
-//
-// # Waiting
-//
-// Nothing sleeps. [Env.Await] watches an object until it is as wanted, [Eventually] looks again and again at anything
-// else, both with a deadline. [Env.Throughout] shows that something has held all along: it looks at every state that an
-// object went through while something else happened. [Mark.Entries] and [Env.Requests] tell what was asked of the API
-// server meanwhile, and by whom.
-//
-// # Disturbing
-//
-// [Env.Process] kills and restarts processes. [WithProxy] puts a [Proxy] between a process and the API server, which cuts
-// connections, holds or fails requests, and keeps back watch events.
-//
-// The package knows nothing of what the operator does; that is for the suites.
+// Package harness shows that package localcluster/env/harness does for a suite what it documents, with this operator and with a
+// program of its own.
 package harness

@@ -17,14 +17,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
 // sample is a Service and an AddressableService that refers to it.
-const sample = words.Target + "---" + `
+const sample = fixtures.Target + "---" + `
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata: {name: subject}

@@ -20,8 +20,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/mallard-dev/mallard/internal/devprocess"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
 
 var (
@@ -42,7 +42,7 @@ type about struct {
 func ask(t *testing.T, env *harness.Env, method, path string, into any) {
 	t.Helper()
 	service := env.Await(t, scratchService, harness.Exists)
-	_, address, ok := strings.Cut(service.GetAnnotations()[devprocess.EndpointsAnnotation], "80=")
+	_, address, ok := strings.Cut(service.GetAnnotations()[processes.EndpointsAnnotation], "80=")
 	if !ok {
 		t.Fatalf("the Service has annotations %v, want the address of port 80", service.GetAnnotations())
 	}
@@ -194,7 +194,7 @@ func testExitNotice(t *testing.T, env *harness.Env) {
 	ask(t, env, http.MethodPost, "/exit?code=3", nil)
 	exits := awaitExit(t, env)
 	env.Await(t, scratchDeployment, unavailable)
-	var exit *devprocess.ExitError
+	var exit *processes.ExitError
 	if !errors.As(exits[0], &exit) || !strings.Contains(exit.Error(), "process scratch has ended: exit status 3") ||
 		!slices.Contains(exit.Lines, "these are my last words") {
 		t.Errorf("got the notice %v, want one with its exit status and last words", exits[0])
@@ -205,7 +205,7 @@ func testCannotStart(t *testing.T, env *harness.Env) {
 	t.Helper()
 	process := env.Process(t, "scratch")
 	process.SetEnv(map[string]string{"PORT": "none"})
-	var exit *devprocess.ExitError
+	var exit *processes.ExitError
 	if err := process.TryStart(t); !errors.As(err, &exit) {
 		t.Errorf("got error %v, want its end", err)
 	}

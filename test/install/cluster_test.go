@@ -18,8 +18,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/mallard-dev/mallard/internal/devcluster"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // root is the repository's folder, relative to this one.
@@ -34,7 +34,7 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	binary := localcluster(t)
-	started, err := devcluster.Start(t.Context(), devcluster.Options{Binary: binary, Dir: filepath.Join(t.TempDir(), "cluster")})
+	started, err := controlplane.Start(t.Context(), controlplane.Options{Binary: binary, Dir: filepath.Join(t.TempDir(), "cluster")})
 	if err != nil {
 		t.Fatalf("starting a control plane: %v", err)
 	}
@@ -52,7 +52,7 @@ func newCluster(t *testing.T) *cluster {
 // localcluster is the path of the control plane's program, which is kubectl too.
 func localcluster(t *testing.T) string {
 	t.Helper()
-	binary, err := devcluster.Build(t.Context(), io.Discard)
+	binary, err := controlplane.Build(t.Context(), io.Discard)
 	if err != nil {
 		t.Fatalf("building the control plane: %v", err)
 	}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/mallard-dev/mallard/internal/manifest"
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 )
 
 // overlays are the folders below kustomize/overlays.

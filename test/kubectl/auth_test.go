@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 const (

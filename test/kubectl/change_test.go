@@ -11,8 +11,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestReplaceWithTheFirstManifestKeepsClassAndFinalizer(t *testing.T) {
@@ -99,7 +100,7 @@ func TestDeleteReturnsWhenTheObjectIsGone(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	checkGone(t, func() error {
-		_, err := u.env.Samples.SamplesV1().AddressableServices(u.namespace).Get(t.Context(), "subject", metav1.GetOptions{})
+		_, err := fixtures.Client(u.env).SamplesV1().AddressableServices(u.namespace).Get(t.Context(), "subject", metav1.GetOptions{})
 		return err
 	})
 	_, err := u.input(t, "", "get", "asvc", "subject")

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // table reads what kubectl get prints: the rows by the headings of their columns.
@@ -167,7 +167,7 @@ func TestWaitForReadyReturnsOnceItIs(t *testing.T) {
 		_, err := u.input(t, "", "wait", "--for=condition=Ready", "asvc/subject", "--timeout=30s")
 		waited <- err
 	}()
-	u.env.Apply(t, u.namespace, strings.Replace(words.Target, "name: target", "name: later", 1))
+	u.env.Apply(t, u.namespace, strings.Replace(fixtures.Target, "name: target", "name: later", 1))
 	if err := <-waited; err != nil {
 		t.Error(err)
 	}

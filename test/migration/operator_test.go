@@ -21,9 +21,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/mallard-dev/mallard/internal/manifest"
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // postInstall is the folder with the Job, its account and what that may do.
@@ -90,14 +90,14 @@ func newOperatorKind(t *testing.T, env *harness.Env) *kind {
 func (k *kind) publish(t *testing.T, n int, annotations map[string]string) {
 	t.Helper()
 	for i := range n {
-		object := words.Published(k.namespace, fmt.Sprintf("o-%d", i))
+		object := fixtures.Published(k.namespace, fmt.Sprintf("o-%d", i))
 		object.Annotations = annotations
 		object.Spec.Path = new("/path")
-		if _, err := k.env.Samples.SamplesV1().AddressableServices(k.namespace).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+		if _, err := fixtures.Client(k.env).SamplesV1().AddressableServices(k.namespace).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	words.AwaitReady(t, k.env, k.namespace, n)
+	fixtures.AwaitReady(t, k.env, k.namespace, n)
 }
 
 // TestTheOperatorsObjectsAreMovedByItsJob moves objects that are stored at v1alpha1, which has no field for most of what they
@@ -107,21 +107,21 @@ func TestTheOperatorsObjectsAreMovedByItsJob(t *testing.T) {
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)
 	kubeconfig := installAccount(t, env)
-	env.Apply(t, k.namespace, words.Target)
-	words.StoreAt(t, env, "v1alpha1")
+	env.Apply(t, k.namespace, fixtures.Target)
+	fixtures.StoreAt(t, env, "v1alpha1")
 	const n = 50
 	k.publish(t, n, nil)
 	if got := k.storedAt(t); got["v1alpha1"] != n || len(got) != 1 {
 		t.Fatalf("before, objects are stored at %v, want all %d at v1alpha1", got, n)
 	}
 	for name, value := range env.StoredOf(t, k.resource) {
-		if !strings.Contains(value, words.Stash) {
+		if !strings.Contains(value, fixtures.Stash) {
 			t.Fatalf("%s is stored as %s, want its other fields in an annotation", name, value)
 		}
 	}
 	was := k.list(t)
 
-	words.StoreAt(t, env, "v1")
+	fixtures.StoreAt(t, env, "v1")
 	if code, stderr := start(t, kubeconfig, jobSettings(t)...).end(t); code != 0 {
 		t.Fatalf("it exits with %d:\n%s", code, stderr)
 	}
@@ -129,7 +129,7 @@ func TestTheOperatorsObjectsAreMovedByItsJob(t *testing.T) {
 	k.expectUnchanged(t, was)
 	after := env.StoredOf(t, k.resource)
 	for name, value := range after {
-		if strings.Contains(value, words.Stash) {
+		if strings.Contains(value, fixtures.Stash) {
 			t.Errorf("%s still has the annotation, though v1 has a field for everything: %s", name, value)
 		}
 	}
@@ -152,11 +152,11 @@ func TestObjectsOfTheOperatorAreMovedAlthoughItsWebhookIsDownForAWhile(t *testin
 	t.Parallel()
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)
-	env.Apply(t, k.namespace, words.Target)
-	words.StoreAt(t, env, "v1alpha1")
+	env.Apply(t, k.namespace, fixtures.Target)
+	fixtures.StoreAt(t, env, "v1alpha1")
 	const n = 5
 	k.publish(t, n, nil)
-	words.StoreAt(t, env, "v1")
+	fixtures.StoreAt(t, env, "v1")
 	tries := 0
 	m, logs := k.migrator(t, func(r *http.Request) error {
 		if r.Method != http.MethodPatch || !strings.HasSuffix(r.URL.Path, "/o-2") {
@@ -186,14 +186,14 @@ func TestTheAccountMayDoWhatTheJobDoesAndNothingElse(t *testing.T) {
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)
 	kubeconfig := installAccount(t, env)
-	words.StoreAt(t, env, "v1alpha1")
+	fixtures.StoreAt(t, env, "v1alpha1")
 	env.Apply(t, k.namespace, `
 apiVersion: samples.knative.dev/v1alpha1
 kind: AddressableService
 metadata: {name: it}
 spec: {serviceName: target}
 `)
-	words.StoreAt(t, env, "v1")
+	fixtures.StoreAt(t, env, "v1")
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // program is the path of the program, which is built once, into a folder that the go command's cache makes cheap.

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // A release that stores objects at a newer version is rolled back: they are moved down to v1alpha1, which has no field for most
@@ -23,15 +23,15 @@ func TestObjectsAreMovedDownForARollbackAndLoseNothing(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)
-	env.Apply(t, k.namespace, words.Target)
+	env.Apply(t, k.namespace, fixtures.Target)
 	const (
 		n     = 5
 		later = `{"e":{"v99/probe":{"d":{"path":"/healthy"}}},"f":1}`
 	)
-	k.publish(t, n, map[string]string{words.Stash: later})
+	k.publish(t, n, map[string]string{fixtures.Stash: later})
 	was, before := k.list(t), env.StoredOf(t, k.resource)
 
-	words.StoreAt(t, env, "v1alpha1")
+	fixtures.StoreAt(t, env, "v1alpha1")
 	k.migrate(t)
 	if got := fmt.Sprint(k.storedAt(t), k.definition(t).Status.StoredVersions); got != fmt.Sprintf("map[v1alpha1:%d] [v1alpha1]", n) {
 		t.Errorf("objects are stored at %s, want all at v1alpha1", got)
@@ -51,7 +51,7 @@ func TestObjectsAreMovedDownForARollbackAndLoseNothing(t *testing.T) {
 		}
 	}
 
-	words.StoreAt(t, env, "v1")
+	fixtures.StoreAt(t, env, "v1")
 	k.migrate(t)
 	k.expectStored(t, n)
 	if diff := cmp.Diff(before, env.StoredOf(t, k.resource)); diff != "" {

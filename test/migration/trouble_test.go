@@ -17,8 +17,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/migration"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 func TestObjectsThatAreDeletedMeanwhileAreNoFailure(t *testing.T) {

@@ -24,8 +24,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/migration"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // serveWebhook has the API server ask about every change of the kind's objects, and allows it once answer, which gets the

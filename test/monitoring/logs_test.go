@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // line is a line of a log, of which all processes write the same keys.

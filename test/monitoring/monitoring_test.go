@@ -19,7 +19,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 func TestMain(m *testing.M) { harness.Main(m, harness.WithReplicas("controller", 2)) }

@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/internal/devcluster"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // BenchmarkApplyToFirstReady compares how long it takes from `ko apply` of the operator until a first sample is Ready with
 // how long the control plane itself takes to start, on the same machine one after the other. The images have been built
 // before. The metric ready/start says how many such starts an installation takes.
 func BenchmarkApplyToFirstReady(b *testing.B) {
-	binary, err := devcluster.Build(b.Context(), io.Discard)
+	binary, err := controlplane.Build(b.Context(), io.Discard)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func BenchmarkApplyToFirstReady(b *testing.B) {
 	var start, ready time.Duration
 	for b.Loop() {
 		began := time.Now()
-		cluster, err := devcluster.Start(b.Context(), devcluster.Options{Binary: binary, Dir: filepath.Join(b.TempDir(), "cluster")})
+		cluster, err := controlplane.Start(b.Context(), controlplane.Options{Binary: binary, Dir: filepath.Join(b.TempDir(), "cluster")})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -20,8 +20,8 @@ import (
 
 	"knative.dev/pkg/apis"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 const (
@@ -41,14 +41,14 @@ func TestUpgradeAndRollback(t *testing.T) {
 	install(t, env, previous)
 	defer remove(t, env)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, words.Target)
-	samples := env.Samples.SamplesV1().AddressableServices(ns)
-	old, err := samples.Create(t.Context(), words.Published(ns, "old"), metav1.CreateOptions{})
+	env.Apply(t, ns, fixtures.Target)
+	samples := fixtures.Client(env).SamplesV1().AddressableServices(ns)
+	old, err := samples.Create(t.Context(), fixtures.Published(ns, "old"), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	awaitReady(t, env, ns, 0)
-	stream := words.StartStream(t, env, ns, period)
+	stream := fixtures.StartStream(t, env, ns, period)
 	for _, version := range []string{root, previous} {
 		install(t, env, version)
 		awaitReady(t, env, ns, settling)
@@ -136,7 +136,7 @@ func remove(t testing.TB, env *harness.Env) {
 
 func deleteObjects(t *testing.T, env *harness.Env, ns string) {
 	t.Helper()
-	samples := env.Samples.SamplesV1().AddressableServices(ns)
+	samples := fixtures.Client(env).SamplesV1().AddressableServices(ns)
 	if err := samples.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatalf("deleting the objects: %v", err)
 	}
@@ -157,7 +157,7 @@ func deleteObjects(t *testing.T, env *harness.Env, ns string) {
 func awaitReady(t *testing.T, env *harness.Env, ns string, age time.Duration) {
 	t.Helper()
 	harness.EventuallyWithin(t, time.Minute, "every object is Ready", func(ctx context.Context) error {
-		list, err := env.Samples.SamplesV1().AddressableServices(ns).List(ctx, metav1.ListOptions{})
+		list, err := fixtures.Client(env).SamplesV1().AddressableServices(ns).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("listing them: %w", err)
 		}
@@ -179,9 +179,9 @@ func TestStuckObjects(t *testing.T) {
 	install(t, env, root)
 	defer remove(t, env)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, words.Target)
-	samples := env.Samples.SamplesV1().AddressableServices(ns)
-	stuck, err := samples.Create(t.Context(), words.Published(ns, "stuck"), metav1.CreateOptions{})
+	env.Apply(t, ns, fixtures.Target)
+	samples := fixtures.Client(env).SamplesV1().AddressableServices(ns)
+	stuck, err := samples.Create(t.Context(), fixtures.Published(ns, "stuck"), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

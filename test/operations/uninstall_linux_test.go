@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // ours selects the CRDs, and all else that belongs to the operator.
@@ -28,7 +28,7 @@ const ours = "--selector=app.kubernetes.io/part-of=mallard"
 const documentedWithin = 15 * time.Minute
 
 // bound is an AddressBinding and its subject. Deleting the binding needs the controller, and so does deleting the AddressableService.
-const bound = words.Target + `
+const bound = fixtures.Target + `
 ---
 apiVersion: samples.knative.dev/v1
 kind: AddressableService

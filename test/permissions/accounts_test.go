@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // attempts are what a process does, one of each sort of object that it is given a permission for.

@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // user returns access to the API server as a user to whom a RoleBinding in the namespace grants these ClusterRoles, and nothing else does.

@@ -14,8 +14,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 const (
@@ -60,7 +60,7 @@ func TestLeaderGoes(t *testing.T) {
 			awaitRunning(t, env, "controller", 2)
 			ns := env.Namespace(t)
 			mark := env.Mark(t)
-			stream := words.StartStream(t, env, ns, period)
+			stream := fixtures.StartStream(t, env, ns, period)
 			harness.Eventually(t, "the leader is at work", func(context.Context) error {
 				if n := len(statusWrites(t, mark, ns)); n < settled {
 					return fmt.Errorf("%d objects have a status, want %d", n, settled)
@@ -70,7 +70,7 @@ func TestLeaderGoes(t *testing.T) {
 			old := leader(t, env)
 			removed := time.Now()
 			way.remove(t, env, old)
-			lease, err := words.LeaseDuration(t.Context(), env)
+			lease, err := fixtures.LeaseDuration(t.Context(), env)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestLeaderGoes(t *testing.T) {
 			if took > within {
 				t.Errorf("%s wrote %v after %s was told to go, want at most %v", first.Pod, took, old, within)
 			}
-			words.AwaitReady(t, env, ns, len(names))
+			fixtures.AwaitReady(t, env, ns, len(names))
 			noneTwice(t, env, mark, ns, names, name != "Deleted")
 			awaitRunning(t, env, "controller", 2)
 		})
@@ -140,7 +140,7 @@ func noneTwice(t *testing.T, env *harness.Env, mark harness.Mark, ns string, nam
 		if n := len(writers[name]); n > 1 || n < least {
 			t.Errorf("the status of %s was written by %q, want one Pod", name, writers[name])
 		}
-		alias := words.Published(ns, name).Spec.Publish.Alias
+		alias := fixtures.Published(ns, name).Spec.Publish.Alias
 		if n := made[alias]; n > 1 || n < least {
 			t.Errorf("the alias of %s was made %d times, want once", name, n)
 		}

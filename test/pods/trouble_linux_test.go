@@ -14,8 +14,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 // TestASyntaxErrorInAConfigMapIsToldByThePods starts the webhook with a config map that cannot be read: the status of its

@@ -14,8 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // TestWebhookGone takes all Pods of the webhook away: nobody else notices, ours can be read, and are written again once
@@ -24,12 +24,12 @@ func TestWebhookGone(t *testing.T) {
 	env := harness.Shared(t)
 	awaitRunning(t, env, "webhook", 2)
 	ns := env.Namespace(t)
-	env.Apply(t, ns, words.Target)
-	samples := env.Samples.SamplesV1().AddressableServices(ns)
-	if _, err := samples.Create(t.Context(), words.Published(ns, "before"), metav1.CreateOptions{}); err != nil {
+	env.Apply(t, ns, fixtures.Target)
+	samples := fixtures.Client(env).SamplesV1().AddressableServices(ns)
+	if _, err := samples.Create(t.Context(), fixtures.Published(ns, "before"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	words.AwaitReady(t, env, ns, 1)
+	fixtures.AwaitReady(t, env, ns, 1)
 	for _, pod := range running(t, env, "webhook") {
 		t.Logf("Pod %s serves", pod.Name)
 	}
@@ -58,7 +58,7 @@ func TestWebhookGone(t *testing.T) {
 	if _, err := samples.Get(t.Context(), "before", metav1.GetOptions{}); err != nil {
 		t.Errorf("reading ours: %v", err)
 	}
-	_, err := samples.Create(t.Context(), words.Published(ns, "meanwhile"), metav1.CreateOptions{})
+	_, err := samples.Create(t.Context(), fixtures.Published(ns, "meanwhile"), metav1.CreateOptions{})
 	if err == nil || !strings.Contains(err.Error(), `failed calling webhook "defaulting.webhook.samples.knative.dev"`) {
 		t.Errorf("writing ours: %v, want an error that names the webhook", err)
 	}
@@ -66,10 +66,10 @@ func TestWebhookGone(t *testing.T) {
 	back()
 	restored = true
 	harness.Eventually(t, "ours can be written again", func(ctx context.Context) error {
-		_, err := samples.Create(ctx, words.Published(ns, "after"), metav1.CreateOptions{})
+		_, err := samples.Create(ctx, fixtures.Published(ns, "after"), metav1.CreateOptions{})
 		return err
 	})
-	words.AwaitReady(t, env, ns, 2)
+	fixtures.AwaitReady(t, env, ns, 2)
 }
 
 func awaitNoPods(t *testing.T, env *harness.Env, component string) {
@@ -92,7 +92,7 @@ func TestRolloutLosesNothing(t *testing.T) {
 			ns := env.Namespace(t)
 			mark := env.Mark(t)
 			before := running(t, env, component)
-			stream := words.StartStream(t, env, ns, period)
+			stream := fixtures.StartStream(t, env, ns, period)
 			env.Kubectl(t, "rollout", "restart", "deployment/"+component, "--namespace", env.SystemNamespace)
 			env.Kubectl(t, "rollout", "status", "deployment/"+component, "--namespace", env.SystemNamespace, "--timeout=60s")
 			harness.Eventually(t, "the Pods of before are gone", func(ctx context.Context) error {
@@ -104,7 +104,7 @@ func TestRolloutLosesNothing(t *testing.T) {
 				return nil
 			})
 			names := stream.Stop(t)
-			words.AwaitReady(t, env, ns, len(names))
+			fixtures.AwaitReady(t, env, ns, len(names))
 			noneTwice(t, env, mark, ns, names, false)
 		})
 	}
@@ -120,9 +120,9 @@ func TestScale(t *testing.T) {
 		}
 	}
 	ns := env.Namespace(t)
-	env.Apply(t, ns, words.Target)
-	if _, err := env.Samples.SamplesV1().AddressableServices(ns).Create(t.Context(), words.Published(ns, "it"), metav1.CreateOptions{}); err != nil {
+	env.Apply(t, ns, fixtures.Target)
+	if _, err := fixtures.Client(env).SamplesV1().AddressableServices(ns).Create(t.Context(), fixtures.Published(ns, "it"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	words.AwaitReady(t, env, ns, 1)
+	fixtures.AwaitReady(t, env, ns, 1)
 }

@@ -15,15 +15,15 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/mallard-dev/mallard/internal/devprocess"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
 
 // checkStartFails starts a process that has to end with the exit status 1, and to say all these parts in its last line.
 func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...string) {
 	t.Helper()
 	err := env.Process(t, name).TryStart(t)
-	var exit *devprocess.ExitError
+	var exit *processes.ExitError
 	if !errors.As(err, &exit) {
 		t.Errorf("the %s: got error %v, want it to end", name, err)
 		return

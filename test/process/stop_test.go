@@ -16,15 +16,15 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mallard-dev/mallard/internal/devprocess"
-	"github.com/mallard-dev/mallard/test/harness"
-	"github.com/mallard-dev/mallard/test/harness/words"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 // grace is terminationGracePeriodSeconds of the Deployments.
 const grace = 30 * time.Second
 
-const sample = words.Target + "---" + `
+const sample = fixtures.Target + "---" + `
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata: {name: subject}
@@ -87,7 +87,7 @@ func terminate(t *testing.T, env *harness.Env, name string) {
 // awaitEnd waits until a process that was told to stop has ended, which has to be with the exit status 0.
 func awaitEnd(t *testing.T, env *harness.Env, name string) {
 	t.Helper()
-	var exit *devprocess.ExitError
+	var exit *processes.ExitError
 	if err := awaitExit(t, env); !errors.As(err, &exit) || exit.Process != name || exit.Err != nil {
 		t.Errorf("got %v, want that the %s has ended with exit status 0", err, name)
 	}

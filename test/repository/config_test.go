@@ -17,7 +17,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/mallard-dev/mallard/internal/manifest"
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 )
 
 // kinds are those that the operator is made of.

@@ -37,15 +37,15 @@ var layers = []struct {
 	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
 	packages:  "cmd",
-	forbidden: []string{"internal/devcluster", "internal/devenv", "internal/devprocess", "internal/manifest", "test"},
+	forbidden: []string{"localcluster", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",
 }, {
 	packages:  "pkg",
-	forbidden: []string{"test"},
+	forbidden: []string{"localcluster", "test"},
 	because:   "tests use the operator, not the other way round",
 }, {
 	packages:  ".",
-	forbidden: []string{"localcluster", "k8s.io/kubernetes"},
+	forbidden: []string{"k8s.io/kubernetes"},
 	because:   "the control plane is a process of its own, and linking it takes minutes",
 }}
 
@@ -60,24 +60,33 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestConversion_ModuleOfItsOwn_IsLight keeps the library free of what packages of types do not need, and the whole module free of everything
-// else in this repository.
-func TestConversion_ModuleOfItsOwn_IsLight(t *testing.T) {
-	library := whole("conversion")
-	imports := dependencies(t, "conversion")
-	for path, dependencies := range imports {
-		for _, dependency := range dependencies {
-			if isBelow(dependency, module) && !isBelow(dependency, library) {
-				t.Errorf("%s must not depend on %s: the module is used without the operator", path, dependency)
+// TestModules_ThoseForOthers_DependOnNothingOfOurs keeps the modules that other projects use free of everything else in this repository.
+func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
+	for _, folder := range []string{"conversion", "localcluster", "localcluster/env"} {
+		for path, dependencies := range dependencies(t, folder) {
+			for _, dependency := range dependencies {
+				if isBelow(dependency, module) && !isBelow(dependency, whole(folder)) {
+					t.Errorf("%s must not depend on %s: the module is used without the operator", path, dependency)
+				}
 			}
 		}
 	}
+}
+
+func TestConversion_Library_IsLight(t *testing.T) {
+	imports := dependencies(t, "conversion")
 	for _, forbidden := range []string{
 		"k8s.io/client-go", "k8s.io/apiextensions-apiserver", "k8s.io/gengo",
 		"knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook",
 	} {
-		expectNoDependency(t, imports, []string{library}, forbidden, "packages of types call the library, those of other projects too")
+		expectNoDependency(t, imports, []string{whole("conversion")}, forbidden, "packages of types call the library, those of other projects too")
 	}
+}
+
+// The environment runs the control plane as a process.
+func TestEnvironment_DoesNotLinkKubernetes(t *testing.T) {
+	imports := dependencies(t, "localcluster/env")
+	expectNoDependency(t, imports, below(imports, whole("localcluster/env")), "k8s.io/kubernetes", "linking it takes minutes")
 }
 
 // Reconcilers meet in the API server only: what one of them knows of another's kind is in pkg/apis.

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/mallard-dev/mallard/internal/manifest"
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 )
 
 // What migrates has to know each kind by name, in its settings and in its rights, and a kind that is forgotten there is missed

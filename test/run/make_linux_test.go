@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mallard-dev/mallard/internal/devcluster"
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
 )
 
 // terminal opens a pseudoterminal: what a user types is written to the first file, and a program has the second one.
@@ -43,7 +43,7 @@ func terminal(t *testing.T) (user, program *os.File) {
 // TestMakeRun_InterruptOnATerminal_EndsWithStatus0 types Ctrl-C, which a terminal sends to every process of its foreground group.
 func TestMakeRun_InterruptOnATerminal_EndsWithStatus0(t *testing.T) {
 	t.Parallel()
-	module, err := devcluster.Repository()
+	module, err := controlplane.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}

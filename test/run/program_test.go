@@ -23,9 +23,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/internal/devcluster"
-	"github.com/mallard-dev/mallard/internal/procgroup"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 )
 
 // patience bounds a wait for a line or an end. The first run on a machine builds the control plane; the tests of this
@@ -45,7 +45,7 @@ func testMain(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "run")
-	build := exec.Command("go", "build", "-o", binary, "../../hack/run")
+	build := exec.Command("go", "build", "-o", binary, "github.com/mallard-dev/mallard/localcluster/env/cmd/run")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "building the program:", err)
@@ -69,7 +69,7 @@ type program struct {
 // start starts the program with arguments and additions to its environment.
 func start(t *testing.T, env []string, args ...string) *program {
 	t.Helper()
-	module, err := devcluster.Repository()
+	module, err := controlplane.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}

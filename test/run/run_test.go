@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/internal/devcluster"
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // interrupted is the exit status of a run that Ctrl-C has ended.
@@ -259,7 +259,7 @@ func TestBadInput(t *testing.T) {
 // copyConfig copies config.
 func copyConfig(t *testing.T) string {
 	t.Helper()
-	module, err := devcluster.Repository()
+	module, err := controlplane.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}

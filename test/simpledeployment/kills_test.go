@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // TestKilledBeforeAndAfterEachRequestThatMakesOrDeletesAPod kills the process at each moment of the rollout of two Pods: with such a

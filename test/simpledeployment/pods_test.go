@@ -16,9 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
-	"github.com/mallard-dev/mallard/test/harness"
 )
 
 func TestPodDeletedByAUserIsReplaced(t *testing.T) {

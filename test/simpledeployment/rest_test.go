@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // passes are how long each pass over a SimpleDeployment took that has succeeded, by the keys of the objects, as the log of a process

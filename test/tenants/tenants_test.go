@@ -20,7 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/mallard-dev/mallard/test/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -138,7 +139,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: %q}]
 	harness.Eventually(t, "the permissions of "+user, func(ctx context.Context) error {
 		_, err := w.as.Kube.CoreV1().Services(ns).List(ctx, metav1.ListOptions{})
 		if err == nil {
-			_, err = w.as.Samples.SamplesV1().AddressBindings(ns).List(ctx, metav1.ListOptions{})
+			_, err = fixtures.Client(w.as).SamplesV1().AddressBindings(ns).List(ctx, metav1.ListOptions{})
 		}
 		return err
 	})

@@ -35,7 +35,7 @@ func TestResolve(t *testing.T) {
 // An overlay is rendered by kubectl, and what it prints is all that ko needs.
 func TestResolveOverlay(t *testing.T) {
 	var overlay, errors bytes.Buffer
-	render := exec.CommandContext(t.Context(), "go", "run", "./hack/localcluster", "exec", "kubectl", "kustomize", "kustomize/overlays/ha")
+	render := exec.CommandContext(t.Context(), "go", "tool", "localcluster", "exec", "kubectl", "kustomize", "kustomize/overlays/ha")
 	render.Dir = root
 	render.Stdout, render.Stderr = &overlay, &errors
 	if err := render.Run(); err != nil {

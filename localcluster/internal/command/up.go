@@ -31,7 +31,7 @@ func (e runError) Unwrap() error { return e.error }
 // errVersion says that the program was built without the flags that set the version its parts report. Clients parse what
 // GET /version returns, and some refuse a server that is older than they need.
 var errVersion = errors.New("this program does not know its Kubernetes version: build it with " +
-	"\"go run ./hack/localcluster build\" at the top of the repository")
+	"\"go tool localcluster build\" at the top of the repository")
 
 // errStop is the cause of a stop that the user asked for, so an orderly one.
 var errStop = errors.New("asked to stop")

@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
+)
+
+// exitUsage is the exit status after a flag that does not exist or has a bad value.
+const exitUsage = 2
+
+// options are the program's flags.
+type options struct {
+	module, config, samples string
+	wait                    bool
+	// images has the operator run from images that ko builds, instead of as processes.
+	images  bool
+	timeout time.Duration
+	// startTimeout limits the start of the operator.
+	startTimeout time.Duration
+}
+
+// parse reads the flags. What is wrong with them has been written to stderr when it returns an error.
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	var wait, via string
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.config, "config", "", "folder of the operator's manifests (default: config in the module)")
+	flags.StringVar(&o.samples, "samples", "", "folder of the samples (default: samples in the module)")
+	flags.StringVar(&wait, "wait", "", `"ready": end with 0 once every sample is Ready, or with 1 and a diagnosis`)
+	flags.StringVar(&via, "via", "", `"ko": apply the operator with ko, so that it runs from images in Pods as in a cluster (Linux only); processes by default`)
+	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long the samples may take to be Ready with --wait=ready, from when they are applied")
+	flags.DurationVar(&o.startTimeout, "start-timeout", 2*time.Minute, "how long the operator may take until it is ready")
+	if err := flags.Parse(args); err != nil {
+		return o, fmt.Errorf("reading the flags: %w", err)
+	}
+	if err := o.complete(wait, via, flags.Args()); err != nil {
+		fmt.Fprintln(stderr, "run: "+err.Error())
+		return o, err
+	}
+	return o, nil
+}
+
+func (o *options) complete(wait, via string, rest []string) (err error) {
+	switch {
+	case wait != "" && wait != "ready":
+		return fmt.Errorf("--wait=%s: the only thing to wait for is ready", wait)
+	case via != "" && via != "ko":
+		return fmt.Errorf("--via=%s: the only other way to run the operator is ko", via)
+	case via == "ko" && runtime.GOOS != "linux":
+		return fmt.Errorf("--via=ko: images need Linux, this is %s: leave the flag out to run processes", runtime.GOOS)
+	case o.timeout <= 0:
+		return fmt.Errorf("--timeout=%v: must be more than 0", o.timeout)
+	case o.startTimeout <= 0:
+		return fmt.Errorf("--start-timeout=%v: must be more than 0", o.startTimeout)
+	case len(rest) > 0:
+		return fmt.Errorf("%q: only flags are known, no arguments", rest)
+	}
+	o.wait, o.images = wait == "ready", via == "ko"
+	if o.module, err = controlplane.Repository(); err != nil {
+		return err
+	}
+	if o.config == "" {
+		o.config = filepath.Join(o.module, "config")
+	}
+	if o.samples == "" {
+		o.samples = filepath.Join(o.module, "samples")
+	}
+	var failures []error
+	for _, path := range []*string{&o.config, &o.samples} {
+		var failure error
+		*path, failure = filepath.Abs(*path)
+		failures = append(failures, failure)
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,312 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/mallard-dev/mallard/localcluster/env/internal/environment"
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
+)
+
+// session is one run of the program.
+type session struct {
+	options options
+	screen  *screen
+	samples *samples
+	env     *environment.Env
+	// exits gets the first process of the operator that has ended unasked.
+	exits chan error
+}
+
+// run does everything; what it has started has stopped when it returns. Its error is what the user is told.
+func run(ctx, hurry context.Context, o options, s *screen) (err error) {
+	configuration, err := manifest.ReadDir(o.config)
+	if err != nil {
+		return err
+	}
+	found, err := readSamples(o.samples, configuration)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mallard-run-")
+	if err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	defer func() {
+		failure := errors.Join(err, removeFolder(dir, err != nil && ctx.Err() == nil))
+		if logs, _ := filepath.Glob(logsOf(dir)); len(logs) > 0 {
+			failure = fmt.Errorf("%w\nthe logs are in %s", failure, filepath.Dir(logs[0]))
+		}
+		err = failure
+	}()
+	r := &session{options: o, screen: s, samples: found, exits: make(chan error, 1)}
+	r.env, err = environment.Start(ctx, environment.Options{
+		Module: o.module, Config: o.config, Dir: dir, Images: o.images, Progress: s, Begin: r.begin, OnExit: r.noteExit, Hurry: hurry,
+		ReadyTimeout: o.startTimeout,
+		OnError:      func(err error) { s.print("! " + err.Error() + "\n") },
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			r.screen.print(notReady(err))
+		}
+		return r.explain(orStopped(ctx, err))
+	}
+	defer func() {
+		end := s.begin("Stopping")
+		if failure := r.env.Stop(); failure != nil {
+			err = errors.Join(err, failure)
+			return
+		}
+		end.end("Stopped")
+	}()
+	return r.explain(orStopped(ctx, r.show(ctx)))
+}
+
+// orStopped says that the user has stopped the program, instead of what that has interrupted.
+func orStopped(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// noteExit keeps the first exit, which is most likely the reason for the others.
+func (r *session) noteExit(err error) {
+	select {
+	case r.exits <- err:
+	default:
+	}
+}
+
+// explain adds the last lines of a process to the error that says that it has ended.
+func (r *session) explain(err error) error {
+	if exit, ok := errors.AsType[*processes.ExitError](err); ok {
+		return fmt.Errorf("%w\nits last lines:\n%s", err, indent(exit.Lines))
+	}
+	if lines := notReady(err); lines != "" {
+		return fmt.Errorf("%w\n%s", err, lines)
+	}
+	return err
+}
+
+// notReady quotes each process that an error reports as not ready.
+func notReady(err error) string {
+	var out strings.Builder
+	for _, one := range flatten(err) {
+		if p, ok := one.(*processes.NotReadyError); ok { //nolint:errorlint // flatten has unwrapped it
+			fmt.Fprintf(&out, "process %s is not ready; its last errors and last lines:\n%s", p.Process, indent(p.Lines))
+		}
+	}
+	return out.String()
+}
+
+// flatten lists an error and all that it wraps.
+func flatten(err error) []error {
+	all := []error{err}
+	switch e := err.(type) { //nolint:errorlint // this is what unwraps
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all = append(all, flatten(one)...)
+		}
+	case interface{ Unwrap() error }:
+		all = append(all, flatten(e.Unwrap())...)
+	}
+	return all
+}
+
+// logsOf is the pattern of the logs of a run's processes.
+func logsOf(dir string) string { return filepath.Join(dir, "processes", "*.log") }
+
+// removeFolder removes the folder of a run, but for the logs of its processes if they are to be kept. Besides, the folder holds credentials.
+func removeFolder(dir string, keepLogs bool) error {
+	logs := map[string][]byte{}
+	if keepLogs {
+		paths, _ := filepath.Glob(logsOf(dir))
+		for _, path := range paths {
+			if content, err := os.ReadFile(path); err == nil {
+				logs[path] = content
+			}
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("removing the folder of this run: %w", err)
+	}
+	for path, content := range logs {
+		err := os.MkdirAll(filepath.Dir(path), 0o700)
+		if err == nil {
+			err = os.WriteFile(path, content, 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("keeping the logs of this run: %w", err)
+		}
+	}
+	return nil
+}
+
+// begin shows a phase of the start.
+func (r *session) begin(phase environment.Phase) (end func()) {
+	texts := map[environment.Phase][2]string{
+		environment.BuildCluster:  {"Building the control plane", "Control plane built"},
+		environment.BuildOperator: {"Building the operator", "Operator built"},
+		environment.BuildKo:       {"Building ko", "ko built"},
+		environment.StartCluster:  {"Starting the control plane", "Control plane started"},
+		environment.ApplyConfig:   {"Applying " + r.short(r.options.config), "Applied " + r.short(r.options.config)},
+		environment.StartOperator: {"Starting the operator", "Operator ready"},
+	}
+	step := r.screen.begin(texts[phase][0])
+	return func() { step.end(texts[phase][1]) }
+}
+
+// short is a path as the user would type it.
+func (r *session) short(path string) string {
+	relative, err := filepath.Rel(r.options.module, path)
+	if err != nil || strings.HasPrefix(relative, "..") {
+		return path
+	}
+	return relative + string(filepath.Separator)
+}
+
+// show applies the samples and follows them.
+func (r *session) show(ctx context.Context) error {
+	client, err := dynamic.NewForConfig(r.env.Config)
+	if err != nil {
+		return fmt.Errorf("making a client to follow the samples: %w", err)
+	}
+	step := r.screen.begin("Applying " + r.short(r.options.samples))
+	if err := r.env.Apply(ctx, r.options.samples); err != nil {
+		return r.orExit(err)
+	}
+	step.end(fmt.Sprintf("Applied %s (%s)", r.short(r.options.samples), counted(r.samples.all, "object")))
+	hint, err := r.hint(ctx)
+	if err != nil {
+		return r.orExit(err)
+	}
+	r.screen.print(hint)
+	follower, err := follow(ctx, client, r.samples.resources)
+	if err != nil {
+		return r.orExit(err)
+	}
+	defer follower.stop()
+	return r.loop(ctx, follower)
+}
+
+// hint is what to type in a second terminal.
+func (r *session) hint(ctx context.Context) (string, error) {
+	exports := []string{"KUBECONFIG=" + r.env.Kubeconfig}
+	if r.options.images {
+		images, err := r.env.KoEnvironment(ctx)
+		if err != nil {
+			return "", err
+		}
+		exports = append(exports, images...)
+	}
+	var out strings.Builder
+	out.WriteString("\nIn a second terminal:\n\n")
+	for _, variable := range exports {
+		out.WriteString("  export " + variable + "\n")
+	}
+	if !r.options.images {
+		fmt.Fprintf(&out, "  ls %s   # the logs of the operator\n", logsOf(r.env.Dir()))
+	}
+	fmt.Fprintf(&out, "  alias kubectl='%s kubectl'   # unless you have one\n\n", r.env.Localcluster)
+	return out.String(), nil
+}
+
+// loop shows every change until it is told to stop, something ends, or what is waited for has come.
+func (r *session) loop(ctx context.Context, f *follower) error {
+	var timeout <-chan time.Time
+	if r.options.wait {
+		timer := time.NewTimer(r.options.timeout)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	began := time.Now()
+	shown := map[string]row{}
+	for {
+		r.refresh(f.rows(), shown)
+		unready := f.unready(r.samples.own)
+		if r.options.wait && len(unready) == 0 {
+			r.screen.print(fmt.Sprintf("\n✓ Ready: %s, after %.1f s\n", counted(len(r.samples.own), "sample"), time.Since(began).Seconds()))
+			return nil
+		}
+		select {
+		case <-f.changed:
+		case err := <-r.exits:
+			return err
+		case <-r.env.ClusterDone():
+			return fmt.Errorf("the control plane has ended: %w", r.env.ClusterErr())
+		case <-timeout:
+			return r.diagnose(ctx, unready)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// orExit prefers the end of a process as the reason for a failure, since that is what the failure comes from.
+func (r *session) orExit(err error) error {
+	select {
+	case exit := <-r.exits:
+		return errors.Join(exit, err)
+	default:
+		return err
+	}
+}
+
+// refresh draws the table on a terminal, and elsewhere prints the rows that have changed.
+func (r *session) refresh(rows []row, shown map[string]row) {
+	if r.screen.terminal {
+		r.screen.draw(table(rows))
+		return
+	}
+	present := map[string]bool{}
+	for _, row := range rows {
+		key := row.namespace + "/" + row.name
+		present[key] = true
+		if shown[key] != row {
+			shown[key] = row
+			r.screen.print(row.line(time.Now()) + "\n")
+		}
+	}
+	for _, key := range sortedKeys(shown) {
+		if !present[key] {
+			delete(shown, key)
+			r.screen.print(fmt.Sprintf("%s  %s  deleted\n", time.Now().Format(time.TimeOnly), key))
+		}
+	}
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func sortedKeys(rows map[string]row) []string {
+	keys := make([]string, 0, len(rows))
+	for key := range rows {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func name(object *unstructured.Unstructured) string {
+	return manifest.Name(object, strings.ToLower(object.GetKind()))
+}

@@ -1,0 +1,76 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
+)
+
+// samples are the manifests of the samples' folder, and which of their objects are of the operator's own kinds.
+type samples struct {
+	dir string
+	// all is how many objects the folder holds.
+	all int
+	// own are the objects whose kind a CustomResourceDefinition of the configuration defines; the others, such as a
+	// Service that one of them refers to, have no Ready of their own to follow.
+	own []*unstructured.Unstructured
+	// resources are the resources of the kinds of own.
+	resources map[schema.GroupKind]schema.GroupVersionResource
+}
+
+// readSamples reads the samples' folder. A folder without any object of the operator's kinds is an error, since there
+// would be nothing to show.
+func readSamples(dir string, configuration []*unstructured.Unstructured) (*samples, error) {
+	objects, err := manifest.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defined := map[schema.GroupKind]schema.GroupVersionResource{}
+	for _, object := range configuration {
+		if object.GetKind() == "CustomResourceDefinition" {
+			kind, resource := definition(object)
+			defined[kind] = resource
+		}
+	}
+	s := &samples{dir: dir, all: len(objects), resources: map[schema.GroupKind]schema.GroupVersionResource{}}
+	for _, object := range objects {
+		kind := object.GroupVersionKind().GroupKind()
+		resource, ok := defined[kind]
+		if !ok {
+			continue
+		}
+		if object.GetNamespace() == "" {
+			object.SetNamespace("default")
+		}
+		s.own = append(s.own, object)
+		s.resources[kind] = resource
+	}
+	if len(s.own) == 0 {
+		return nil, fmt.Errorf("%s holds no object of a kind that the configuration defines, so there is nothing to wait for", dir)
+	}
+	return s, nil
+}
+
+// definition reads the kind of a CustomResourceDefinition, and its resource in the version that is stored.
+func definition(crd *unstructured.Unstructured) (schema.GroupKind, schema.GroupVersionResource) {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	var stored string
+	for _, version := range versions {
+		fields, _ := version.(map[string]any)
+		if isStored, _ := fields["storage"].(bool); isStored {
+			stored, _ = fields["name"].(string)
+		}
+	}
+	return schema.GroupKind{Group: group, Kind: kind}, schema.GroupVersionResource{Group: group, Version: stored, Resource: plural}
+}

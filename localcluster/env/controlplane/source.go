@@ -1,0 +1,173 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package controlplane
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+const (
+	// moduleDir is the folder of the control plane's module within the repository.
+	moduleDir = "localcluster"
+	// versionsDir is the folder of the go.mod files for other versions of Kubernetes within the module.
+	versionsDir = "versions"
+	// versionVariable chooses one of them, such as 1.34; without it the module's own go.mod is used.
+	versionVariable = "LOCALCLUSTER_KUBERNETES"
+)
+
+// source is what the program is built from.
+type source struct {
+	// dir is the module's folder.
+	dir string
+	// modfile is the go.mod to build with.
+	modfile string
+	// tags choose the code for the version of Kubernetes: kubernetes1.34 and the like, none for the module's own go.mod.
+	tags string
+	// ldflags are the linker's flags: they set the versions that the program reports.
+	ldflags string
+	// hash identifies everything that goes into the program.
+	hash string
+}
+
+// findSource finds the module in the repository that the working directory is in.
+func findSource(ctx context.Context) (*source, error) {
+	root, err := Repository()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(root, moduleDir)
+	s := &source{dir: dir}
+	if s.modfile, s.tags, err = findModfile(dir); err != nil {
+		return nil, err
+	}
+	gomod, err := os.ReadFile(s.modfile)
+	if err != nil {
+		return nil, fmt.Errorf("reading which Kubernetes to build: %w", err)
+	}
+	if s.ldflags, err = versionFlags(gomod); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.modfile, err)
+	}
+	version, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
+	if err != nil {
+		return nil, fmt.Errorf("asking go for its version: %w", err)
+	}
+	hash := sha256.New()
+	fmt.Fprintln(hash, strings.TrimSpace(string(version)), runtime.GOOS, runtime.GOARCH, s.ldflags)
+	hash.Write(gomod)
+	if err := hashFiles(hash, dir); err != nil {
+		return nil, fmt.Errorf("reading the sources of the control plane: %w", err)
+	}
+	s.hash = hex.EncodeToString(hash.Sum(nil))[:16]
+	return s, nil
+}
+
+// Repository returns the root folder of the repository that the working directory is in.
+func Repository() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("looking for the control plane's sources: %w", err)
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, moduleDir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no folder %s/ with a go.mod in %s or above it: run this inside the repository", moduleDir, start)
+		}
+	}
+}
+
+// findModfile returns the path of the go.mod, and the build tags, for the version of Kubernetes that the environment asks for.
+func findModfile(dir string) (path, tags string, err error) {
+	version := os.Getenv(versionVariable)
+	if version == "" {
+		return filepath.Join(dir, "go.mod"), "", nil
+	}
+	files, err := filepath.Glob(filepath.Join(dir, versionsDir, "v*.mod"))
+	if err != nil {
+		return "", "", fmt.Errorf("listing the versions of Kubernetes: %w", err)
+	}
+	known := make([]string, 0, len(files))
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "v"), ".mod")
+		if name == version {
+			return file, "kubernetes" + version, nil
+		}
+		known = append(known, name)
+	}
+	return "", "", fmt.Errorf("environment variable %s=%q: must be one of %s, or not set for the version that %s requires",
+		versionVariable, version, strings.Join(known, ", "), filepath.Join(moduleDir, "go.mod"))
+}
+
+var kubernetesVersion = regexp.MustCompile(`(?m)^(?:require)?\s*k8s\.io/kubernetes (v(\d+)\.(\d+)\.\S+)`)
+
+// versionFlags returns the linker flags that set the version of Kubernetes which go.mod requires. Kubernetes' own build
+// does the same; without it the API server calls itself v0.0.0-master, which clients that check for a minimum refuse.
+func versionFlags(gomod []byte) (string, error) {
+	match := kubernetesVersion.FindSubmatch(gomod)
+	if match == nil {
+		return "", errors.New("it does not require k8s.io/kubernetes at a release")
+	}
+	flags := []string{"-s", "-w"}
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		for i, name := range []string{"gitVersion", "gitMajor", "gitMinor"} {
+			flags = append(flags, "-X", fmt.Sprintf("%s.%s=%s", pkg, name, match[i+1]))
+		}
+	}
+	return strings.Join(flags, " "), nil
+}
+
+// isModule reports whether a folder is that of another module.
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// hashFiles adds every file of the module that can change the program, in a fixed order. Which go.mod it is built with is
+// not its business.
+func hashFiles(hash io.Writer, dir string) error {
+	files := os.DirFS(dir)
+	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		switch {
+		case path == ".":
+			return nil
+		case entry.IsDir() && isModule(filepath.Join(dir, path)):
+			return fs.SkipDir
+		case entry.IsDir() && (name == "testdata" || path == versionsDir || strings.HasPrefix(name, ".")):
+			return fs.SkipDir
+		case !entry.Type().IsRegular(), strings.HasPrefix(name, "."), strings.HasSuffix(name, "_test.go"), strings.HasSuffix(name, ".md"):
+			return nil
+		}
+		data, err := fs.ReadFile(files, path)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		if _, err := fmt.Fprintf(hash, "%s %d\n%s", path, len(data), data); err != nil {
+			return fmt.Errorf("hashing %s: %w", path, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("walking %s: %w", dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
+	"github.com/mallard-dev/mallard/localcluster/env/internal/environment"
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
+	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
+)
+
+// startTimeout bounds the start of an environment. It is long since the first one on a machine builds the control plane.
+const startTimeout = 30 * time.Minute
+
+// Env is a running API server with the operator's configuration and processes, and an administrator's clients for it.
+// The clients have no rate limit.
+type Env struct {
+	// Config is what the clients are made of.
+	Config *rest.Config
+	// Kubeconfig is the path of a file that says the same.
+	Kubeconfig string
+	Kube       kubernetes.Interface
+	Dynamic    dynamic.Interface
+	// Definitions is the client for CustomResourceDefinitions.
+	Definitions apiextensions.Interface
+	// SystemNamespace is the namespace of the operator's Deployments.
+	SystemNamespace string
+
+	environment *environment.Env
+	auditLog    string
+	dir         string
+	proxies     map[string]*Proxy
+	mapper      *restmapper.DeferredDiscoveryRESTMapper
+
+	mu    sync.Mutex
+	exits []error
+}
+
+// shared is the environment of the test binary, set by Main before any test runs.
+var shared *Env
+
+// Main starts the environment of a test binary, runs its tests, stops the environment and exits. It fails the run when a
+// process of the operator ended unasked, and when anything was left behind.
+func Main(m *testing.M, options ...Option) {
+	flag.Parse()
+	if list := flag.Lookup("test.list"); list != nil && list.Value.String() != "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(run(m, options))
+}
+
+func run(m *testing.M, options []Option) int {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	env, err := start(ctx, options)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "harness: starting the environment:", err)
+		return 1
+	}
+	interrupted := context.AfterFunc(ctx, func() {
+		_ = env.stop()
+		os.Exit(1)
+	})
+	shared = env
+	code := m.Run()
+	if !interrupted() {
+		// The other goroutine is about to exit.
+		select {}
+	}
+	err = env.stop()
+	// Environments of single tests have been stopped by now, so nothing may be left of them either.
+	if left := procgroup.Alive(); len(left) > 0 {
+		err = errors.Join(err, fmt.Errorf("processes are left running: %v", left))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "harness: after the tests:", err)
+		return 1
+	}
+	return code
+}
+
+// Shared returns the environment that Main has started.
+func Shared(t testing.TB) *Env {
+	t.Helper()
+	if shared == nil {
+		t.Fatal("there is no shared environment: TestMain of this package must call harness.Main")
+	}
+	return shared
+}
+
+// Own starts an environment for one test, which is stopped at its end. The test fails when a process of the operator
+// ended unasked.
+func Own(t testing.TB, options ...Option) *Env {
+	t.Helper()
+	env, err := start(t.Context(), options)
+	if err != nil {
+		t.Fatalf("starting an environment: %v", err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			env.dumpProcesses(t, "")
+		}
+		if err := env.stop(); err != nil {
+			t.Errorf("stopping an environment: %v", err)
+		}
+	})
+	return env
+}
+
+func start(ctx context.Context, options []Option) (_ *Env, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	module, err := controlplane.Repository()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "mallard-harness-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder: %w", err)
+	}
+	env := &Env{dir: dir, proxies: map[string]*Proxy{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, env.stop())
+		}
+	}()
+	settings := settings{env: map[string]map[string]string{}, replicas: map[string]int{}}
+	for _, option := range options {
+		option(&settings)
+	}
+	env.environment, err = environment.Start(ctx, environment.Options{
+		Module: module, Dir: dir, Config: settings.config, Images: settings.images, Bare: settings.bare, Hold: settings.hold, Replicas: settings.replicas,
+		Overrides: func(config *rest.Config) (map[string]processes.Override, error) {
+			return env.overrides(ctx, config, settings)
+		},
+		Applied:  settings.applied,
+		Progress: os.Stderr,
+		OnExit:   env.noteExit,
+		OnError:  func(err error) { fmt.Fprintln(os.Stderr, "harness:", err) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return env, env.connect()
+}
+
+// connect makes the administrator's clients.
+func (e *Env) connect() error {
+	e.Kubeconfig, e.auditLog = e.environment.Kubeconfig, e.environment.AuditLog
+	e.SystemNamespace = e.environment.SystemNamespace()
+	return e.connectWith(e.environment.Config)
+}
+
+func (e *Env) connectWith(config *rest.Config) (err error) {
+	e.Config = config
+	if e.Kube, err = kubernetes.NewForConfig(e.Config); err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	if e.Dynamic, err = dynamic.NewForConfig(e.Config); err != nil {
+		return fmt.Errorf("making a dynamic client: %w", err)
+	}
+	if e.Definitions, err = apiextensions.NewForConfig(e.Config); err != nil {
+		return fmt.Errorf("making a client for definitions: %w", err)
+	}
+	e.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(e.Kube.Discovery()))
+	return nil
+}
+
+func (e *Env) noteExit(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.exits = append(e.exits, err)
+}
+
+// stop stops everything, removes the folder, and says what should not have been.
+func (e *Env) stop() error {
+	var problems []error
+	if e.environment != nil {
+		problems = append(problems, e.environment.Stop())
+	}
+	for _, p := range e.proxies {
+		problems = append(problems, p.close())
+	}
+	if err := os.RemoveAll(e.dir); err != nil {
+		problems = append(problems, fmt.Errorf("removing the folder of the environment: %w", err))
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return errors.Join(append(problems, e.exits...)...)
+}

@@ -1,0 +1,111 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/mallard-dev/mallard/localcluster/env/internal/environment"
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
+)
+
+// Option changes an environment before it starts.
+type Option func(*settings)
+
+type settings struct {
+	config   string
+	images   bool
+	bare     bool
+	hold     []string
+	replicas map[string]int
+	env      map[string]map[string]string
+	proxied  []string
+	applied  func(context.Context, *environment.Env) error
+}
+
+// WithConfig applies the manifests of another folder than config.
+func WithConfig(dir string) Option { return func(s *settings) { s.config = dir } }
+
+// WithImages runs the operator as a cluster does: ko applies it, and it runs from images in Pods. There are no processes
+// then, and options about them are of no use. Linux only.
+func WithImages() Option { return func(s *settings) { s.images = true } }
+
+// Bare starts the control plane alone, for the test to install the operator. Together with [WithImages] it has a registry
+// and [Env.Ko].
+func Bare() Option { return func(s *settings) { s.bare = true } }
+
+// WithEnv gives a process an environment variable, instead of the one that its Deployment declares.
+func WithEnv(process, name, value string) Option {
+	return func(s *settings) {
+		if s.env[process] == nil {
+			s.env[process] = map[string]string{}
+		}
+		s.env[process][name] = value
+	}
+}
+
+// WithReplicas runs a Deployment as this many processes: NAME, NAME-1, NAME-2 and so on.
+func WithReplicas(deployment string, n int) Option {
+	return func(s *settings) { s.replicas[deployment] = n }
+}
+
+// WithProxy puts a proxy between a process and the API server; see [Env.Proxy].
+func WithProxy(process string) Option {
+	return func(s *settings) { s.proxied = append(s.proxied, process) }
+}
+
+// Without leaves a process to the test to start.
+func Without(process string) Option {
+	return func(s *settings) { s.hold = append(s.hold, process) }
+}
+
+// WithoutWebhooks leaves a process to the test to start, as Without does, and removes all webhook configurations, so that
+// the API server admits what it would have refused.
+func WithoutWebhooks(process string) Option {
+	return func(s *settings) {
+		s.hold = append(s.hold, process)
+		s.applied = func(ctx context.Context, env *environment.Env) error { return removeWebhooks(ctx, env.Config) }
+	}
+}
+
+func removeWebhooks(ctx context.Context, config *rest.Config) error {
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client to remove the webhooks: %w", err)
+	}
+	admission := kube.AdmissionregistrationV1()
+	if err := admission.MutatingWebhookConfigurations().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("removing the mutating webhooks: %w", err)
+	}
+	if err := admission.ValidatingWebhookConfigurations().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("removing the validating webhooks: %w", err)
+	}
+	return nil
+}
+
+// overrides starts the proxies and says what the processes are given.
+func (e *Env) overrides(ctx context.Context, config *rest.Config, s settings) (map[string]processes.Override, error) {
+	overrides := map[string]processes.Override{}
+	for process, env := range s.env {
+		overrides[process] = processes.Override{Env: env}
+	}
+	for _, process := range s.proxied {
+		proxy, err := newProxy(ctx, config, process)
+		if err != nil {
+			return nil, err
+		}
+		e.proxies[process] = proxy
+		o := overrides[process]
+		o.Server = &proxy.address
+		overrides[process] = o
+	}
+	return overrides, nil
+}

@@ -1,0 +1,218 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
+
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
+)
+
+// Proxy stands between one process and the API server. It passes requests on with the credentials that they came with,
+// and can disturb them in the ways in which a network and a server do.
+type Proxy struct {
+	server   *http.Server
+	listener *trackingListener
+	address  processes.Server
+	forward  *httputil.ReverseProxy
+
+	mu     sync.Mutex
+	rules  []*rule
+	counts map[Answer]int
+}
+
+// Answer is what the proxy counts requests by.
+type Answer struct {
+	Verb, Group, Resource, Subresource string
+	Code                               int
+}
+
+// rule is one disturbance.
+type rule struct {
+	match Match
+	// before is called before the request is passed on; false ends it there.
+	before func(http.ResponseWriter, *http.Request, Request) bool
+	// writer changes how the response is written; nil leaves it as it is.
+	writer func(context.Context, http.ResponseWriter) http.ResponseWriter
+}
+
+// newProxy starts a proxy on a free port of 127.0.0.1. It speaks TLS with a certificate of its own, since client-go sends
+// no token without.
+func newProxy(ctx context.Context, upstream *rest.Config, process string) (*Proxy, error) {
+	target, err := url.Parse(upstream.Host)
+	if err != nil {
+		return nil, fmt.Errorf("reading the address of the API server: %w", err)
+	}
+	// The administrator's credentials must not reach the API server with another's request.
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(upstream))
+	if err != nil {
+		return nil, fmt.Errorf("making a transport to the API server: %w", err)
+	}
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("making the certificate of a proxy: %w", err)
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate of a proxy: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("opening the port of a proxy: %w", err)
+	}
+	p := &Proxy{
+		listener: &trackingListener{Listener: listener, open: map[net.Conn]struct{}{}},
+		address:  processes.Server{URL: "https://" + listener.Addr().String(), CA: certificate},
+		counts:   map[Answer]int{},
+	}
+	quiet := log.New(io.Discard, "", 0)
+	p.forward = &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			// Replicas have the same account; see ByProcess.
+			r.Out.Header.Set("User-Agent", r.In.UserAgent()+processMark(process))
+		},
+		Transport: transport,
+		// Each watch event goes out as it comes in.
+		FlushInterval: -1,
+		ErrorLog:      quiet,
+	}
+	p.server = &http.Server{
+		Handler:   p,
+		ErrorLog:  quiet,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+	}
+	go func() { _ = p.server.ServeTLS(p.listener, "", "") }()
+	return p, nil
+}
+
+// close ends the proxy with all its connections.
+func (p *Proxy) close() error {
+	p.listener.cut()
+	if err := p.server.Close(); err != nil {
+		return fmt.Errorf("closing a proxy: %w", err)
+	}
+	return nil
+}
+
+// Cut closes every connection at once, running watches among them, and every new one until Restore is called: the
+// process is alone in the world.
+func (p *Proxy) Cut() { p.listener.cut() }
+
+// Restore ends a Cut.
+func (p *Proxy) Restore() { p.listener.restore() }
+
+// Requests returns how many requests have been answered so far, by what they asked for and how they were answered. A
+// watch counts when it ends.
+func (p *Proxy) Requests() map[Answer]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.counts)
+}
+
+// Fail answers the requests that match with an HTTP status, instead of passing them on, until undo is called.
+func (p *Proxy) Fail(match Match, code int) (undo func()) {
+	return p.add(&rule{match: match, before: func(w http.ResponseWriter, _ *http.Request, _ Request) bool {
+		w.Header().Set("Content-Type", "application/json")
+		if code == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", "1")
+		}
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(metav1.Status{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+			Status:   metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: "the harness has this request fail",
+		})
+		return false
+	}})
+}
+
+// reasons are what client-go tells errors apart by.
+var reasons = map[int]metav1.StatusReason{
+	http.StatusConflict:            metav1.StatusReasonConflict,
+	http.StatusForbidden:           metav1.StatusReasonForbidden,
+	http.StatusGatewayTimeout:      metav1.StatusReasonTimeout,
+	http.StatusInternalServerError: metav1.StatusReasonInternalError,
+	http.StatusNotFound:            metav1.StatusReasonNotFound,
+	http.StatusServiceUnavailable:  metav1.StatusReasonServiceUnavailable,
+	http.StatusTooManyRequests:     metav1.StatusReasonTooManyRequests,
+}
+
+// PauseWatches keeps back the events of the watches that match, those that run already too, until resume is called. They
+// arrive then, in order and complete.
+func (p *Proxy) PauseWatches(match Match) (resume func()) {
+	gate := make(chan struct{})
+	isWatch := Match(func(r Request) bool { return r.Verb == "watch" })
+	remove := p.add(&rule{match: isWatch.And(match), writer: func(ctx context.Context, w http.ResponseWriter) http.ResponseWriter {
+		return &gatedWriter{ResponseWriter: w, ctx: ctx, gate: gate}
+	}})
+	return sync.OnceFunc(func() {
+		remove()
+		close(gate)
+	})
+}
+
+func (p *Proxy) add(r *rule) (remove func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rules = append(p.rules, r)
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for i := range p.rules {
+			if p.rules[i] == r {
+				p.rules = append(p.rules[:i:i], p.rules[i+1:]...)
+				return
+			}
+		}
+	}
+}
+
+func (p *Proxy) matching(r Request) []*rule {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var found []*rule
+	for _, rule := range p.rules {
+		if rule.match(r) {
+			found = append(found, rule)
+		}
+	}
+	return found
+}
+
+// ServeHTTP passes a request on, or does to it what the rules say.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
+	r := requestOf(httpRequest.Method, httpRequest.URL)
+	if r.Verb == "create" && r.Name == "" {
+		r.Name = nameInBody(httpRequest)
+	}
+	recorder := &recordingWriter{ResponseWriter: w, proxy: p, request: r, ctx: httpRequest.Context()}
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.counts[Answer{Verb: r.Verb, Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Code: recorder.code}]++
+	}()
+	for _, rule := range p.matching(r) {
+		if rule.before != nil && !rule.before(recorder, httpRequest, r) {
+			return
+		}
+	}
+	p.forward.ServeHTTP(recorder, httpRequest)
+}

@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package environment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
+)
+
+// establishedPeriod is how often the kinds are looked at that are not served yet.
+const establishedPeriod = 50 * time.Millisecond
+
+// startCluster builds and starts the control plane.
+func (e *Env) startCluster(ctx context.Context, options Options) error {
+	end := options.Begin(BuildCluster)
+	var err error
+	if e.Localcluster, err = controlplane.Build(ctx, options.Progress); err != nil {
+		return err
+	}
+	end()
+	end = options.Begin(StartCluster)
+	e.cluster, err = controlplane.Start(ctx, controlplane.Options{
+		Binary: e.Localcluster, Dir: filepath.Join(options.Dir, "cluster"), Registry: options.Images,
+	})
+	if err != nil {
+		return err
+	}
+	e.Kubeconfig, e.AuditLog = e.cluster.Kubeconfig(), e.cluster.AuditLog()
+	if e.Config, err = adminConfig(e.Kubeconfig); err != nil {
+		return err
+	}
+	end()
+	return nil
+}
+
+// applyConfig applies the operator's manifests and waits until their kinds are served.
+func (e *Env) applyConfig(ctx context.Context, options Options) error {
+	end := options.Begin(ApplyConfig)
+	apply := e.Apply
+	if options.Images {
+		apply = e.applyImages
+	}
+	if err := apply(ctx, options.Config); err != nil {
+		return err
+	}
+	if err := e.waitEstablished(ctx); err != nil {
+		return err
+	}
+	// What kubectl has remembered is from before the kinds were there, and it looks again for full names only.
+	if err := os.RemoveAll(e.kubectlCache); err != nil {
+		return fmt.Errorf("removing the cache of kubectl: %w", err)
+	}
+	end()
+	return nil
+}
+
+// ClusterDone is closed when the control plane has ended, asked to or not.
+func (e *Env) ClusterDone() <-chan struct{} { return e.cluster.Done() }
+
+// ClusterErr is how the control plane has ended, once ClusterDone is closed.
+func (e *Env) ClusterErr() error { return e.cluster.Err() }
+
+// waitEstablished waits until the API server serves every kind that the manifests define. kubectl apply returns before.
+func (e *Env) waitEstablished(ctx context.Context) error {
+	client, err := apiextensions.NewForConfig(e.Config)
+	if err != nil {
+		return fmt.Errorf("making a client for the definitions: %w", err)
+	}
+	pending := func(definition apiextensionsv1.CustomResourceDefinition) bool {
+		return !apihelpers.IsCRDConditionTrue(&definition, apiextensionsv1.Established)
+	}
+	waitsFor := "every definition"
+	err = wait.PollUntilContextCancel(ctx, establishedPeriod, true, func(ctx context.Context) (bool, error) {
+		list, err := client.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, fmt.Errorf("listing the definitions: %w", err)
+		}
+		i := slices.IndexFunc(list.Items, pending)
+		if i >= 0 {
+			waitsFor = list.Items[i].Name
+		}
+		return i < 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting until the kind of %s is served: %w", waitsFor, cmp.Or(context.Cause(ctx), err))
+	}
+	return nil
+}

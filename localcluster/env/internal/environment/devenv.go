@@ -1,0 +1,264 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
+)
+
+const (
+	// kubectlGrace is how long kubectl may take to end once it was told to.
+	kubectlGrace = 2 * time.Second
+	// closeGrace is how long the processes may take when the environment stops: they have nobody left to serve, and their
+	// own grace periods are made for those who have.
+	closeGrace = time.Second
+	// defaultReadyTimeout is how long the operator may take until it is ready.
+	defaultReadyTimeout = 2 * time.Minute
+)
+
+// Phase is a part of the start that takes a while.
+type Phase string
+
+// The phases, in the order in which they begin. BuildOperator and BuildKo run beside the two around them; with images,
+// ApplyConfig builds these.
+const (
+	BuildCluster  Phase = "build the control plane"
+	BuildOperator Phase = "build the operator"
+	BuildKo       Phase = "build ko"
+	StartCluster  Phase = "start the control plane"
+	ApplyConfig   Phase = "apply the configuration"
+	StartOperator Phase = "start the operator"
+)
+
+// Options are what an environment is made of. Module and Dir are required.
+type Options struct {
+	// Module is the root folder of the module.
+	Module string
+	// Config is the folder with the operator's manifests, config in the module by default.
+	Config string
+	// Dir is an existing folder of this environment's own, for everything that it writes. It is not removed.
+	Dir string
+	// Images has the operator run as a cluster would run it: ko builds its images and applies the manifests, and the control
+	// plane starts the Pods. Hold, Replicas, Overrides, OnExit and OnError have no meaning then. Linux only.
+	Images bool
+	// Bare leaves the control plane empty: the manifests are read, but neither applied nor run.
+	Bare bool
+	// Hold names processes that are not started.
+	Hold []string
+	// Replicas and Overrides are those of [processes.Options].
+	Replicas  map[string]int
+	Overrides func(*rest.Config) (map[string]processes.Override, error)
+	// Applied, if set, is called between applying the manifests and starting the processes.
+	Applied func(context.Context, *Env) error
+	// Progress takes what the build of the control plane has to say; nothing does by default.
+	Progress io.Writer
+	// Begin is told when a phase begins, and what it returns when it has ended well. Phases may overlap.
+	Begin func(Phase) (end func())
+	// OnExit and OnError are those of [processes.Options].
+	OnExit, OnError func(error)
+	// ReadyTimeout is how long the operator may take until it is ready, 2 minutes by default.
+	ReadyTimeout time.Duration
+	// Hurry, once done, cuts every orderly stop short: what is left is killed.
+	Hurry context.Context //nolint:containedctx // outlives the context of the start
+}
+
+// Env is a running environment.
+type Env struct {
+	// Kubeconfig is the path of the administrator's kubeconfig, and Config the same for client-go.
+	Kubeconfig string
+	Config     *rest.Config
+	// AuditLog is the path of the API server's audit log, one JSON object a line.
+	AuditLog string
+	// Localcluster is the path of the control plane's program, which is kubectl too.
+	Localcluster string
+	// Manifests are the objects of the operator's manifests.
+	Manifests []*unstructured.Unstructured
+	// Runner runs the operator's processes; nil if they run from images.
+	Runner *processes.Runner
+
+	options Options
+	cluster *controlplane.Cluster
+	// ko is the path of ko's program, if the operator runs from images.
+	ko string
+	// kubectlCache is the folder in which kubectl remembers which kinds there are.
+	kubectlCache string
+}
+
+// Start brings the environment up. It returns when every process that it started is ready. On an error, and when ctx is
+// done first, it has stopped again what it had started.
+func Start(ctx context.Context, options Options) (_ *Env, err error) {
+	options, err = options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	e := &Env{options: options, kubectlCache: filepath.Join(options.Dir, "kubectl-cache")}
+	if e.Manifests, err = manifest.ReadDir(options.Config); err != nil {
+		return nil, err
+	}
+	importPaths, err := processes.ImportPaths(e.Manifests)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", options.Config, err)
+	}
+	if len(importPaths) == 0 {
+		return nil, fmt.Errorf("%s: no Deployment has an image in ko's form (ko://IMPORTPATH), so there is no operator to run", options.Config)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.Stop())
+		}
+	}()
+	var binaries map[string]processes.Binary
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return e.startCluster(groupCtx, options) })
+	group.Go(func() (err error) {
+		if options.Images {
+			return e.buildKo(groupCtx, options)
+		}
+		end := options.Begin(BuildOperator)
+		cache := filepath.Join(options.Module, ".cache", "operator")
+		if binaries, err = processes.Build(groupCtx, options.Module, importPaths, cache, filepath.Join(options.Dir, "bin")); err != nil {
+			return err
+		}
+		end()
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if options.Bare {
+		return e, nil
+	}
+	if err := e.applyConfig(ctx, options); err != nil {
+		return nil, err
+	}
+	if options.Images {
+		return e, e.waitAvailable(ctx, options)
+	}
+	return e, e.startOperator(ctx, options, binaries)
+}
+
+func (o Options) withDefaults() (Options, error) {
+	for _, path := range []*string{&o.Module, &o.Dir} {
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return o, fmt.Errorf("finding a folder of the environment: %w", err)
+		}
+		*path = absolute
+	}
+	if o.Config == "" {
+		o.Config = filepath.Join(o.Module, "config")
+	}
+	if o.Begin == nil {
+		o.Begin = func(Phase) func() { return func() {} }
+	}
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	if o.ReadyTimeout == 0 {
+		o.ReadyTimeout = defaultReadyTimeout
+	}
+	if o.Hurry == nil {
+		o.Hurry = context.Background()
+	}
+	return o, nil
+}
+
+// startOperator starts the processes and waits until they are ready.
+func (e *Env) startOperator(ctx context.Context, options Options, binaries map[string]processes.Binary) error {
+	end := options.Begin(StartOperator)
+	if options.Applied != nil {
+		if err := options.Applied(ctx, e); err != nil {
+			return err
+		}
+	}
+	processOptions := processes.Options{
+		Config: e.Config, Dir: filepath.Join(options.Dir, "processes"), Binaries: binaries, Replicas: options.Replicas,
+		OnExit: options.OnExit, OnError: options.OnError,
+	}
+	var err error
+	if options.Overrides != nil {
+		if processOptions.Overrides, err = options.Overrides(e.Config); err != nil {
+			return err
+		}
+	}
+	if e.Runner, err = processes.New(ctx, processOptions); err != nil {
+		return err
+	}
+	held := map[string]bool{}
+	for _, name := range options.Hold {
+		if _, err := e.Runner.Process(name); err != nil {
+			return err
+		}
+		held[name] = true
+	}
+	starts, startCtx := errgroup.WithContext(ctx)
+	for _, p := range e.Runner.Processes() {
+		if !held[p.Name()] {
+			starts.Go(func() error { return p.Start(startCtx) })
+		}
+	}
+	if err := starts.Wait(); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, options.ReadyTimeout,
+		fmt.Errorf("it took longer than %v", options.ReadyTimeout)) //nolint:err113 // a text for people
+	defer cancel()
+	if err := e.Runner.WaitReady(limited); err != nil {
+		return err
+	}
+	end()
+	return nil
+}
+
+// Apply applies the manifests of a folder, in which the CustomResourceDefinitions have to be ready for use before it
+// returns.
+func (e *Env) Apply(ctx context.Context, dir string) error {
+	if _, err := e.Kubectl(ctx, nil, "apply", "-f", dir); err != nil {
+		return fmt.Errorf("applying %s: %w", dir, err)
+	}
+	return nil
+}
+
+// Dir is the folder of this environment.
+func (e *Env) Dir() string { return e.options.Dir }
+
+// Stop stops the processes and then the control plane. What is not gone within a grace period is killed.
+func (e *Env) Stop() error {
+	var failures []error
+	if e.Runner != nil {
+		ctx, cancel := context.WithTimeout(e.options.Hurry, closeGrace)
+		defer cancel()
+		failures = append(failures, e.Runner.Close(ctx))
+	}
+	if e.cluster != nil {
+		failures = append(failures, e.cluster.Stop(e.options.Hurry))
+	}
+	return errors.Join(failures...)
+}
+
+func adminConfig(kubeconfig string) (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading the administrator's kubeconfig: %w", err)
+	}
+	// The API server's priority and fairness decides who has to wait.
+	config.QPS = -1
+	return config, nil
+}

@@ -1,0 +1,41 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package processes
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+const (
+	// searchedLines is how far back a log is searched for errors.
+	searchedLines = 2000
+	// errorLines is how many errors are quoted of a process that is not ready.
+	errorLines = 5
+)
+
+// errorsFirst returns the last errors among lines of a log, and then the last lines of all that are not among them.
+func errorsFirst(lines []string) []string {
+	isError := func(line string) bool {
+		return strings.Contains(line, `"severity":"ERROR"`) || strings.Contains(line, `"severity":"FATAL"`)
+	}
+	failed := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !isError(line) })
+	others := slices.DeleteFunc(slices.Clone(lines), isError)
+	return slices.Concat(failed[max(len(failed)-errorLines, 0):], others[max(len(others)-noticeLines, 0):])
+}
+
+// lastLines reads the last lines of a log, at most so many of them. A file that does not exist has none.
+func lastLines(path string, maximum int) ([]string, error) {
+	content, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("reading the last lines of a log: %w", err)
+	}
+	lines := strings.FieldsFunc(string(content), func(r rune) bool { return r == '\n' })
+	return lines[max(len(lines)-maximum, 0):], nil
+}

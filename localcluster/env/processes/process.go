@@ -1,0 +1,274 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package processes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
+)
+
+// noticeLines is how many last lines an [ExitError] carries.
+const noticeLines = 20
+
+// Process is one container of one Deployment as a local process. It can be started any number of times, one execution
+// at a time. Its methods may be called from several goroutines.
+type Process struct {
+	name       string
+	deployment types.NamespacedName
+	container  string
+	ordinal    int
+	// uid stays the same over restarts, as that of a Pod does when its container is started again.
+	uid    types.UID
+	log    string
+	runner *Runner
+
+	// lifecycle lets one of Start, Stop and Kill run at a time; mu guards the fields below and is held for a moment only.
+	lifecycle sync.Mutex
+	mu        sync.Mutex
+	override  Override
+	current   *execution
+}
+
+// Override changes what a process is given at its next start, other than its Deployment says.
+type Override struct {
+	// Server is the API server to talk to; nil is that of the runner.
+	Server *Server
+	// Env is added to the environment, and wins over it.
+	Env map[string]string
+}
+
+// execution is one life of a process.
+type execution struct {
+	group   *procgroup.Group
+	backend backend
+	// probe is nil if the container has none.
+	probe *probe
+	// firstReady is closed when the process was ready for the first time and the cluster has been told.
+	firstReady chan struct{}
+	// over is closed when the process has ended and the cluster has been told.
+	over chan struct{}
+
+	// Guarded by Process.mu.
+	ready     bool
+	planned   bool
+	retired   bool
+	lastProbe error
+}
+
+// ExitError says that a process has ended though nobody asked it to.
+type ExitError struct {
+	// Process is its name.
+	Process string
+	// Err is how it ended, or nil for exit status 0.
+	Err error
+	// Lines are the last lines of its log.
+	Lines []string
+}
+
+// Error names the process and how it ended, without the lines of its log.
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return "process " + e.Process + " has ended with exit status 0, though nobody asked it to"
+	}
+	return fmt.Sprintf("process %s has ended: %v", e.Process, e.Err)
+}
+
+// Unwrap returns how the process ended.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// NotReadyError reports a process that runs but was not ready when a wait ended.
+type NotReadyError struct {
+	// Process is its name.
+	Process string
+	// Err is why the wait ended, and what the last probe reported.
+	Err error
+	// Lines are the last lines of its log: errors first.
+	Lines []string
+}
+
+// Error names the process, without the lines of its log.
+func (e *NotReadyError) Error() string {
+	return fmt.Sprintf("process %s is not ready: %v", e.Process, e.Err)
+}
+
+// Unwrap returns why the wait ended.
+func (e *NotReadyError) Unwrap() error { return e.Err }
+
+// Name is the name of the Deployment; with the container's name if there are several, and with a number from the second
+// replica on.
+func (p *Process) Name() string { return p.name }
+
+// LogFile is the path of the file that takes the output of every execution, one after the other.
+func (p *Process) LogFile() string { return p.log }
+
+// LastLines are the last lines of the log, at most maximum of them.
+func (p *Process) LastLines(maximum int) ([]string, error) { return lastLines(p.log, maximum) }
+
+// SetEnv replaces the environment of the override from the next start on.
+func (p *Process) SetEnv(env map[string]string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.override.Env = env
+}
+
+// running returns the execution that has not ended, or nil.
+func (p *Process) running() *execution {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == nil || isClosed(p.current.group.Done()) {
+		return nil
+	}
+	return p.current
+}
+
+// Running is whether the process has been started and has not ended.
+func (p *Process) Running() bool { return p.running() != nil }
+
+// Ready is whether the process runs and its last readiness probes succeeded.
+func (p *Process) Ready() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current != nil && p.current.ready
+}
+
+// PID is the process ID, 0 unless the process runs.
+func (p *Process) PID() int {
+	if e := p.running(); e != nil {
+		return e.group.PID()
+	}
+	return 0
+}
+
+// Address is where the process listens for a named port of its container, as host:port. It is an error unless the
+// process runs and the container has such a port.
+func (p *Process) Address(port string) (string, error) {
+	e := p.running()
+	if e == nil {
+		return "", fmt.Errorf("process %s does not run", p.name)
+	}
+	number, ok := containerPort(intstr.FromString(port), e.backend.declared)
+	if !ok {
+		return "", fmt.Errorf("process %s has no port named %s", p.name, port)
+	}
+	return net.JoinHostPort(loopback, strconv.Itoa(e.backend.local[number])), nil
+}
+
+// Start starts the process as its Deployment and the objects that it refers to say now. It does not wait until the
+// process is ready: see WaitReady. A process that runs already is an error.
+func (p *Process) Start(ctx context.Context) error {
+	p.lifecycle.Lock()
+	defer p.lifecycle.Unlock()
+	if p.Running() {
+		return fmt.Errorf("process %s runs already", p.name)
+	}
+	if p.runner.ctx.Err() != nil {
+		return fmt.Errorf("starting process %s: its runner has been closed", p.name)
+	}
+	p.mu.Lock()
+	override := p.override
+	p.mu.Unlock()
+	cmd, e, err := p.runner.prepare(ctx, p, override)
+	if err != nil {
+		return fmt.Errorf("starting process %s: %w", p.name, err)
+	}
+	if e.group, err = start(cmd, p.log); err != nil {
+		return fmt.Errorf("starting process %s: %w", p.name, err)
+	}
+	p.mu.Lock()
+	p.current = e
+	p.mu.Unlock()
+	p.runner.tasks.Go(func() { p.supervise(e) })
+	if err := p.runner.report(ctx, p.deployment); err != nil {
+		return errors.Join(fmt.Errorf("starting process %s: %w", p.name, err), p.end(e, e.group.Kill))
+	}
+	return nil
+}
+
+// WaitReady returns once the process has been ready and the status of its Deployment says so. A process that ends first
+// is an [ExitError]; a context that is done is a [NotReadyError].
+func (p *Process) WaitReady(ctx context.Context) error {
+	p.mu.Lock()
+	e := p.current
+	p.mu.Unlock()
+	if e == nil {
+		return fmt.Errorf("process %s has not been started", p.name)
+	}
+	select {
+	case <-e.firstReady:
+		return nil
+	case <-e.over:
+		return p.exitError(e)
+	case <-ctx.Done():
+		p.mu.Lock()
+		why := errors.Join(context.Cause(ctx), e.lastProbe)
+		p.mu.Unlock()
+		lines, err := p.LastLines(searchedLines)
+		return &NotReadyError{Process: p.name, Err: errors.Join(why, err), Lines: errorsFirst(lines)}
+	}
+}
+
+// Stop asks the process to end (SIGTERM) and kills it when the grace period has passed or ctx is done. It returns when
+// the process is gone and the status of its Deployment says so. A process that does not run is no error.
+func (p *Process) Stop(ctx context.Context) error {
+	p.lifecycle.Lock()
+	defer p.lifecycle.Unlock()
+	return p.finish(func(e *execution) error {
+		// As of a Pod that is being deleted, of which the endpoints go while it is told to stop.
+		p.retire(e)
+		return e.group.Stop(ctx, grace)
+	})
+}
+
+// retire takes an execution out of the endpoints for good.
+func (p *Process) retire(e *execution) {
+	p.mu.Lock()
+	e.retired, e.ready = true, false
+	p.mu.Unlock()
+	p.tell()
+}
+
+// Kill ends the process with SIGKILL, as a machine that fails would, and returns as Stop does.
+func (p *Process) Kill() error {
+	p.lifecycle.Lock()
+	defer p.lifecycle.Unlock()
+	return p.finish(func(e *execution) error { return e.group.Kill() })
+}
+
+func (p *Process) finish(end func(*execution) error) error {
+	p.mu.Lock()
+	e := p.current
+	p.mu.Unlock()
+	if e == nil {
+		return nil
+	}
+	return p.end(e, func() error { return end(e) })
+}
+
+// end marks the end as planned before it happens, so that no exit notice goes out for it.
+func (p *Process) end(e *execution, end func() error) error {
+	p.mu.Lock()
+	e.planned = true
+	p.mu.Unlock()
+	if err := end(); err != nil {
+		return fmt.Errorf("ending process %s: %w", p.name, err)
+	}
+	<-e.over
+	return nil
+}
+
+func (p *Process) exitError(e *execution) error {
+	lines, err := p.LastLines(noticeLines)
+	return errors.Join(&ExitError{Process: p.name, Err: e.group.Err(), Lines: lines}, err)
+}

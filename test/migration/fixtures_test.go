@@ -1,0 +1,194 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package migration
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/pkg/migration"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// soon tries as often as a migration usually does, without waiting as long.
+var soon = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Steps: 9}
+
+// kind is a definition of one test's own with the versions v1alpha1 and v1, which are converted by changing their name. It
+// stores v1alpha1 until it is told otherwise.
+type kind struct {
+	env      *harness.Env
+	resource schema.GroupResource
+	// namespace is where the test's objects are.
+	namespace string
+}
+
+const schemaOfKind = `{openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string}, b: {type: string}}}}}}`
+
+func newKind(t *testing.T, env *harness.Env) *kind {
+	t.Helper()
+	namespace := env.Namespace(t)
+	k := &kind{env: env, namespace: namespace, resource: schema.GroupResource{Group: namespace + ".example.com", Resource: "gauges"}}
+	refs := env.Apply(t, "", fmt.Sprintf(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %s}
+spec:
+  group: %s
+  scope: Namespaced
+  names: {plural: gauges, singular: gauge, kind: Gauge, listKind: GaugeList}
+  versions:
+  - {name: v1alpha1, served: true, storage: true, schema: %[3]s}
+  - {name: v1, served: true, storage: false, schema: %[3]s}
+`, k.resource, k.resource.Group, schemaOfKind))
+	t.Cleanup(func() {
+		// The context of the test is over by now.
+		if err := env.Definitions.ApiextensionsV1().CustomResourceDefinitions().Delete(context.Background(), refs[0].Name, metav1.DeleteOptions{}); err != nil {
+			t.Errorf("deleting the definition of the test: %v", err)
+		}
+	})
+	env.Await(t, refs[0], harness.HasCondition("Established", "True", "InitialNamesAccepted"))
+	return k
+}
+
+func (k *kind) ref(name string) harness.Ref {
+	return harness.Ref{Resource: k.resource.WithVersion("v1"), Namespace: k.namespace, Name: name}
+}
+
+// apply applies an object at a version, as a manager of its own.
+func (k *kind) apply(t *testing.T, version, manager, name, spec string) error {
+	t.Helper()
+	body := fmt.Sprintf(`{"apiVersion": "%s/%s", "kind": "Gauge", "metadata": {"name": "%s"}, "spec": %s}`, k.resource.Group, version, name, spec)
+	_, err := k.env.Dynamic.Resource(k.resource.WithVersion(version)).Namespace(k.namespace).
+		Patch(t.Context(), name, types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: manager})
+	return err
+}
+
+// store makes n objects named o-0, o-1 and so on at v1alpha1, and returns them.
+func (k *kind) store(t *testing.T, n int) []unstructured.Unstructured {
+	t.Helper()
+	for i := range n {
+		if err := k.apply(t, "v1alpha1", "maker", fmt.Sprintf("o-%d", i), `{"a": "is set"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return k.list(t)
+}
+
+func (k *kind) list(t *testing.T) []unstructured.Unstructured {
+	t.Helper()
+	list, err := k.env.Dynamic.Resource(k.resource.WithVersion("v1")).Namespace(k.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+func (k *kind) get(t *testing.T, name string) *unstructured.Unstructured {
+	t.Helper()
+	object, err := k.env.Dynamic.Resource(k.resource.WithVersion("v1")).Namespace(k.namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func (k *kind) definition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	definition, err := k.env.Definitions.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), k.resource.String(), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return definition
+}
+
+// change changes the definition.
+func (k *kind) change(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinition)) {
+	t.Helper()
+	k.env.ChangeDefinition(t, k.resource, change)
+}
+
+func notServing(version string) func(*apiextensionsv1.CustomResourceDefinition) {
+	return func(d *apiextensionsv1.CustomResourceDefinition) {
+		for i := range d.Spec.Versions {
+			if d.Spec.Versions[i].Name == version {
+				d.Spec.Versions[i].Served = false
+			}
+		}
+	}
+}
+
+func without(version string) func(*apiextensionsv1.CustomResourceDefinition) {
+	return func(d *apiextensionsv1.CustomResourceDefinition) {
+		var kept []apiextensionsv1.CustomResourceDefinitionVersion
+		for _, v := range d.Spec.Versions {
+			if v.Name != version {
+				kept = append(kept, v)
+			}
+		}
+		d.Spec.Versions = kept
+	}
+}
+
+// storeAt changes the storage version.
+func (k *kind) storeAt(t *testing.T, version string) {
+	t.Helper()
+	k.env.StoreAt(t, version, k.namespace, fmt.Sprintf("{apiVersion: %s/v1, kind: Gauge, metadata: {name: probe}}", k.resource.Group))
+}
+
+// storedAt counts the objects in etcd by the version that they are stored at.
+func (k *kind) storedAt(t *testing.T) map[string]int {
+	t.Helper()
+	return k.env.StoredAt(t, k.resource)
+}
+
+// migrator is one that logs where the test can see, and whose requests can be disturbed by the test before they go out.
+func (k *kind) migrator(t *testing.T, disturb disturb) (*migration.Migrator, *observer.ObservedLogs) {
+	t.Helper()
+	return k.migratorAs(t, k.env.Config, disturb)
+}
+
+// migratorAs is migrator with the rights of a config.
+func (k *kind) migratorAs(t *testing.T, as *rest.Config, disturb disturb) (*migration.Migrator, *observer.ObservedLogs) {
+	t.Helper()
+	config := rest.CopyConfig(as)
+	config.UserAgent = k.userAgent()
+	if disturb != nil {
+		config.Wrap(disturb.wrap)
+	}
+	core, logs := observer.New(zap.InfoLevel)
+	m, err := migration.NewForConfig(config, zap.New(core).Sugar())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Backoff, m.Every = soon, 20
+	return m, logs
+}
+
+func (k *kind) userAgent() string { return "migration of " + k.resource.String() }
+
+// requests are those of migrators of this kind since a mark, as verb and resource.
+func (k *kind) requests(t *testing.T, mark harness.Mark) []string {
+	t.Helper()
+	var requests []string
+	for _, e := range mark.Entries(t, func(e harness.AuditEntry) bool { return e.UserAgent == k.userAgent() }) {
+		requests = append(requests, e.Verb+" "+e.Resource)
+	}
+	return requests
+}
