@@ -8,6 +8,6 @@ SPDX-License-Identifier: Apache-2.0
 // that docs/observability.md names each metric, what spans and logs tell, and that the log's level is
 // changed while processes run.
 //
-// That each number is right is the job of runtime/telemetry; that each alert fires on its trouble, that of
-// hack/tools/promcheck, which this suite runs.
+// Queries and alerts are evaluated by promtool, Prometheus' own tool, which also runs the tests of the alerts in
+// monitoring/rules_test.yaml. That each number is right is tested in runtime/telemetry.
 package monitoring

@@ -9,13 +9,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	dto "github.com/prometheus/client_model/go"
 
@@ -93,37 +89,6 @@ func awaitMeasured(t *testing.T, env *harness.Env) {
 		}
 		return nil
 	})
-}
-
-func TestQueriesFindSomethingAndNoAlertFires(t *testing.T) {
-	env := harness.Shared(t)
-	dir := t.TempDir()
-	work(t, env)
-	awaitMeasured(t, env)
-	for range 3 {
-		for job, names := range processes {
-			for _, name := range names {
-				file := fmt.Sprintf("%s_%s_%d.prom", job, name, time.Now().UnixMilli())
-				if err := os.WriteFile(filepath.Join(dir, file), env.Process(t, name).Scrape(t), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		// A rate needs something to have changed between two scrapes.
-		work(t, env)
-	}
-	checker := filepath.Join(t.TempDir(), "promcheck")
-	run(t, "go", "-C", root+"hack/tools/promcheck", "build", "-o", checker, ".")
-	t.Log(run(t, checker, "--dashboard", root+"monitoring/dashboard.json", "--rules", root+"monitoring/rules.yaml", "--scrapes", dir))
-}
-
-func run(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
-	return string(out)
 }
 
 // Whatever is in the cluster, the series of a process must not grow with it.
