@@ -7,8 +7,8 @@
 # together.
 
 # shellcheck disable=SC2034 # used by those who source this file
-readonly all_modules=(. conversion conversion/example localcluster localcluster/env hack/tools hack/tools/ko hack/tools/licenses hack/tools/lint)
-readonly code_modules=(. conversion conversion/example localcluster localcluster/env hack/tools hack/tools/ko hack/tools/licenses)
+readonly all_modules=(. conversion conversion/example localcluster localcluster/env hack/tools hack/tools/ko hack/tools/lint)
+readonly code_modules=(. conversion conversion/example localcluster localcluster/env hack/tools hack/tools/ko)
 
 # module_environment FOLDER sets the environment in which the go command is to work on a module. The control plane is
 # built without paths of the machine, and the go command keeps what it compiled apart for builds with and without: unless

@@ -2,8 +2,9 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Writes third_party/: the licences of everything that is linked into the programs below cmd/. An argument names another
-# folder to write to, by its absolute path. It runs from any working directory.
+# Writes third_party/: the licenses and notices of everything that is linked into the programs below cmd/, and a list of them. The
+# images carry it as their data, as most licenses ask for. It fails on a license that asks for more than to be passed on. An argument
+# names another folder to write to, by its absolute path. It runs from any working directory.
 
 set -o errexit -o nounset -o pipefail
 
@@ -17,5 +18,52 @@ readonly output="${1:-${PWD}/third_party}"
 # The programs are looked at as images are built: no flags or workspace of the caller's, no C.
 export GOWORK=off GOFLAGS='' CGO_ENABLED=0
 
+# MPL-2.0 also asks to say where the source of its files is: the list does, by module and version, and none of the files is changed.
+readonly allowed=' Apache-2.0 BSD-2-Clause BSD-3-Clause ISC MIT MPL-2.0 '
+
 echo "licenses: ${output##*/}" >&2
-go -C hack/tools/licenses run . --root ../../.. --output "${output}" ./cmd/...
+scratch="$(mktemp -d "${TMPDIR:-/tmp}/update-licenses.XXXXXX")"
+readonly scratch
+trap 'rm -rf -- "${scratch}"' EXIT
+printf '{{range .}}{{.LicensePath}},{{.LicenseName}},{{.Name}}\n{{end}}' >"${scratch}/template"
+
+tool="$(go -C hack/tools tool -n go-licenses)"
+goroot="$(go env GOROOT)"
+cache="$(go env GOMODCACHE)"
+readonly tool goroot cache
+go mod download
+for architecture in amd64 arm64; do
+  # It would look for the page of each license in the web, which is not needed here.
+  GOOS=linux GOARCH="${architecture}" HTTPS_PROXY=http://127.0.0.1:9 "${tool}" report ./cmd/... --ignore "$(go list -m)" \
+    --template "${scratch}/template" >>"${scratch}/found" 2>"${scratch}/log" || { cat -- "${scratch}/log" >&2; exit 1; }
+done
+echo "${goroot}/LICENSE,BSD-3-Clause,std" >>"${scratch}/found"
+
+# copy FILE FOLDER copies a text. git would change the line ends anyway, and what is generated has to be what is committed.
+copy() { mkdir -p -- "$2" && tr -d '\r' <"$1" >"$2/${1##*/}"; }
+
+rm -rf -- "${output}"
+while IFS=, read -r file license library; do
+  if [[ "${allowed}" != *" ${license} "* ]]; then
+    echo "licenses: ${library} is licensed as ${license}, which asks for more than to be passed on, or is not known" >&2
+    exit 1
+  fi
+  # CACHE/MODULE@VERSION/FOLDER/LICENSE, or GOROOT/LICENSE
+  inside="${file#"${cache}/"}"
+  if [[ "${file}" == "${goroot}/LICENSE" ]]; then
+    inside=std@/LICENSE
+  fi
+  module="${inside%%@*}"
+  version="${inside#*@}"
+  path="${module}/${version#*/}"
+  for text in "${file}" "${file%/*}"/NOTICE{,.txt,.md}; do
+    if [[ -f "${text}" ]]; then
+      copy "${text}" "${output}/${path%/*}"
+    fi
+  done
+  echo "${module},${version%%/*},${license},${path}" >>"${scratch}/list"
+done < <(LC_ALL=C sort -u "${scratch}/found")
+{
+  echo module,version,license,file
+  LC_ALL=C sort -u "${scratch}/list"
+} >"${output}/licenses.csv"
