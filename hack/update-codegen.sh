@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Generates everything in this repository that is derived from the Go types: deep copies, conversions, pkg/client and the
-# CRDs of config/. It runs from any working directory and needs no GOPATH. What an earlier run left is deleted, so that nothing
+# CRDs of config/ with their list. It runs from any working directory and needs no GOPATH. What an earlier run left is deleted, so that nothing
 # stays behind of a type that was removed or renamed.
 
 set -o errexit -o nounset -o pipefail
@@ -148,3 +148,4 @@ mv "${scratch}" pkg/client
 
 step "CRDs"
 go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output ../../config
+hack/update-kustomization.sh

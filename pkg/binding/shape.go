@@ -110,7 +110,7 @@ func (s Shape) New() Object {
 }
 
 // RoleLabelKey is the label that, with the value "true", makes a ClusterRole one of those that let the operator bind objects of
-// the shape; see config/200-controller-roles.yaml.
+// the shape; see config/200-addressbinding-roles.yaml.
 func (s Shape) RoleLabelKey() string {
 	if s == Configurable {
 		return v1alpha1.ConfigurableLabelKey

@@ -39,7 +39,7 @@ func TestShapeOf(t *testing.T) {
 
 // A ClusterRole that somebody adds for a kind counts by its label.
 func TestRolesOfEachShapeAreGatheredByTheLabel(t *testing.T) {
-	roles, err := os.ReadFile("../../config/200-controller-roles.yaml")
+	roles, err := os.ReadFile("../../config/200-addressbinding-roles.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

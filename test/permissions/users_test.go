@@ -101,7 +101,7 @@ func TestOwnerReferences_NoPermissionForFinalizers_AreRefused(t *testing.T) {
 	if err := create(kubeFor(t, user(t, env, ns, "edit")), true); !apierrors.IsForbidden(err) {
 		t.Errorf("a user who cannot update the owner's finalizers: got error %v, want that it is forbidden", err)
 	}
-	if err := create(kubeFor(t, user(t, env, ns, "edit", "mallard-controller")), true); err != nil {
+	if err := create(kubeFor(t, user(t, env, ns, "edit", "mallard-simpledeployment-controller")), true); err != nil {
 		t.Errorf("a user with the controller's role as well: %v", err)
 	}
 	if err := create(kubeFor(t, user(t, env, ns, "admin")), false); err != nil {

@@ -168,10 +168,14 @@ func TestProcessThatDies(t *testing.T) {
 func notPermitted(t *testing.T) string {
 	t.Helper()
 	config := copyConfig(t)
-	replace(t, filepath.Join(config, "200-controller-roles.yaml"), `resources: ["simpledeployments"]
-    verbs: ["get", "list", "watch"]`, `resources: ["simpledeployments"]
+	replace(t, filepath.Join(config, "200-simpledeployment-roles.yaml"), `status update that met a conflict.
+  - apiGroups: ["samples.knative.dev"]
+    resources: ["simpledeployments"]
+    verbs: ["get", "list", "watch"]`, `
+  - apiGroups: ["samples.knative.dev"]
+    resources: ["simpledeployments"]
     verbs: ["get"]`)
-	replace(t, filepath.Join(config, "200-controller-roles.yaml"), `resources: ["simpledeployments"]
+	replace(t, filepath.Join(config, "200-simpledeployment-roles.yaml"), `resources: ["simpledeployments"]
     verbs: ["list", "watch", "patch"]`, `resources: ["simpledeployments"]
     verbs: ["patch"]`)
 	return config

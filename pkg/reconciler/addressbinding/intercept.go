@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
-// excludedFromWebhooks is the label of namespaces for which Knative's webhooks are not called; see config/500-webhook-configuration.yaml.
+// excludedFromWebhooks is the label of namespaces for which Knative's webhooks are not called; see config/500-addressbinding-webhook.yaml.
 const excludedFromWebhooks = "webhooks.knative.dev/exclude"
 
 // reconcileInterception marks Intercepted.

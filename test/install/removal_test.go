@@ -1,0 +1,86 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package install
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
+)
+
+// Whoever has no use for a kind deletes the files that are named after it. What is left does not mention it, in any overlay, and can be applied.
+func TestKind_ManifestsDeleted_RestCanBeApplied(t *testing.T) {
+	definitions, err := filepath.Glob(filepath.Join(root, "config", "300-*.yaml"))
+	if err != nil || len(definitions) == 0 {
+		t.Fatalf("finding the CRDs: %v (%d)", err, len(definitions))
+	}
+	for _, path := range definitions {
+		kind := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "300-"), ".yaml")
+		t.Run(kind, func(t *testing.T) {
+			folder := without(t, kind)
+			c := newCluster(t)
+			for _, overlay := range overlays {
+				text := c.kubectl("kustomize", filepath.Join(folder, "kustomize", "overlays", overlay))
+				objects, err := manifest.Parse([]byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				rest := newInstallation(t, objects)
+				for name, object := range rest.objects {
+					if content, err := json.Marshal(object); err != nil || object.GetKind() != "CustomResourceDefinition" && strings.Contains(string(content), kind) {
+						t.Errorf("overlay %s: %s mentions %s: %v", overlay, name, kind, err)
+					}
+					if role := roleOf(t, object.Object); role != "" && rest.objects[role] == nil {
+						ns := object.GetNamespace()
+						if ns == "" || rest.objects[strings.Replace(role, " ", " "+ns+"/", 1)] == nil {
+							t.Errorf("overlay %s: %s is of %s, which is not there", overlay, name, role)
+						}
+					}
+				}
+			}
+			c.kubectl("apply", "--kustomize", filepath.Join(folder, "kustomize", "overlays", "default"))
+		})
+	}
+}
+
+// roleOf is the kind and name of the role that an object binds, if it does.
+func roleOf(t *testing.T, object map[string]any) string {
+	t.Helper()
+	role, ok := object["roleRef"].(map[string]any)
+	if !ok {
+		return ""
+	}
+	return role["kind"].(string) + " " + role["name"].(string)
+}
+
+// without copies the manifests but for those that are named after a kind, and lists the rest as make generate does.
+func without(t *testing.T, kind string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, folder := range []string{"config", "kustomize"} {
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := filepath.Glob(filepath.Join(dir, "config", "*"+kind+"*"))
+	if err != nil || len(own) < 2 {
+		t.Fatalf("finding the files of %s: %v, %q", kind, err, own)
+	}
+	for _, path := range own {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), filepath.Join(root, "hack", "update-kustomization.sh"), filepath.Join(dir, "config")).CombinedOutput(); err != nil {
+		t.Fatalf("listing the manifests: %v\n%s", err, out)
+	}
+	return dir
+}
