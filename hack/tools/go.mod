@@ -14,7 +14,6 @@ tool (
 	k8s.io/code-generator/cmd/lister-gen
 	k8s.io/code-generator/cmd/register-gen
 	knative.dev/pkg/codegen/cmd/injection-gen
-	sigs.k8s.io/controller-tools/cmd/controller-gen
 )
 
 require (

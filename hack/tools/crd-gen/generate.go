@@ -27,7 +27,7 @@ func generate(root, pattern string) ([]*apiextensionsv1.CustomResourceDefinition
 	}
 	metav1 := crd.FindMetav1(roots)
 	if metav1 == nil {
-		return nil, fmt.Errorf("no package of %s in %s imports %s, so none holds a kind", pattern, root, metav1Path)
+		return nil, fmt.Errorf("no package of %s in %s imports %s, so none holds a kind", pattern, root, "k8s.io/apimachinery/pkg/apis/meta/v1")
 	}
 
 	registry := &markers.Registry{}
@@ -39,7 +39,11 @@ func generate(root, pattern string) ([]*apiextensionsv1.CustomResourceDefinition
 		Checker:   &loader.TypeChecker{NodeFilters: []loader.NodeFilter{crd.Generator{}.CheckFilter()}},
 	}
 	crd.AddKnownTypes(parser)
-	foreign := overrideForeignTypes(parser)
+	schemas, err := foreignSchemas()
+	if err != nil {
+		return nil, err
+	}
+	foreign := overrideForeignTypes(parser, schemas)
 	for _, root := range roots {
 		parser.NeedPackage(root)
 	}
@@ -110,6 +114,6 @@ func foreignTypesInUse(parser *crd.Parser, roots []*loader.Package, known map[cr
 	if len(unknown) == 0 {
 		return nil
 	}
-	return fmt.Errorf("these types of other modules need a schema in foreign.go before a kind can use them: %s",
+	return fmt.Errorf("these types of other modules need a schema in foreign.yaml before a kind can use them: %s",
 		strings.Join(sorted(unknown), ", "))
 }

@@ -56,17 +56,17 @@ func TestGenerate(t *testing.T) {
 		path string
 		want schema
 	}{
-		{"spec.source", withDescription(urlSchema, "Where it comes from.")},
-		{"spec.arrival", withDescription(timeSchema, "When it came.")},
-		{"spec.leader", withDescription(kReferenceSchema, "Whom it follows.")},
-		{"spec.followers.[]", kReferenceSchema},
-		{"spec.subject", withDescription(trackerReferenceSchema, "Whom it looks for.")},
-		{"spec.enemies", withDescription(labelSelectorSchema, "Whom it avoids.")},
-		{"status.conditions", statusSchema.Properties["conditions"]},
-		{"status.observedGeneration", statusSchema.Properties["observedGeneration"]},
-		{"status.annotations", statusSchema.Properties["annotations"]},
-		{"status.address", addressStatusSchema.Properties["address"]},
-		{"status.addresses.[]", addressableSchema},
+		{"spec.source", withDescription(foreign(t, apisPath, "URL"), "Where it comes from.")},
+		{"spec.arrival", withDescription(foreign(t, apisPath, "VolatileTime"), "When it came.")},
+		{"spec.leader", withDescription(foreign(t, duckv1Path, "KReference"), "Whom it follows.")},
+		{"spec.followers.[]", foreign(t, duckv1Path, "KReference")},
+		{"spec.subject", withDescription(foreign(t, trackerPath, "Reference"), "Whom it looks for.")},
+		{"spec.enemies", withDescription(foreign(t, metav1Path, "LabelSelector"), "Whom it avoids.")},
+		{"status.conditions", foreign(t, duckv1Path, "Status").Properties["conditions"]},
+		{"status.observedGeneration", foreign(t, duckv1Path, "Status").Properties["observedGeneration"]},
+		{"status.annotations", foreign(t, duckv1Path, "Status").Properties["annotations"]},
+		{"status.address", foreign(t, duckv1Path, "AddressStatus").Properties["address"]},
+		{"status.addresses.[]", foreign(t, duckv1Path, "Addressable")},
 	} {
 		t.Run(test.path, func(t *testing.T) {
 			if diff := cmp.Diff(&test.want, at(t, root, test.path)); diff != "" {
@@ -81,7 +81,7 @@ func TestGenerateRefusesForeignTypes(t *testing.T) {
 	if err == nil {
 		t.Fatal("a type of another module without a schema of ours was accepted")
 	}
-	for _, want := range []string{"foreign.go", "knative.dev/pkg/apis/duck/v1.SourceSpec"} {
+	for _, want := range []string{"foreign.yaml", "knative.dev/pkg/apis/duck/v1.SourceSpec"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q does not name %q", err, want)
 		}
