@@ -36,8 +36,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/informers"
 	lookup "github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // bindingPath is the path of admission requests for the subjects of bindings.
@@ -94,11 +94,11 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 		return cache.FilteringResourceEventHandler{FilterFunc: controller.FilterWithName(name), Handler: all}
 	}
 	if err := errors.Join(
-		informers.Setup(bindings.Informer(), nil, informers.DropManagedFields, all),
-		informers.Setup(mutating.Informer(), nil, nil, named(binding.WebhookName)),
-		informers.Setup(secrets.Informer(), nil, nil, named(b.secretName)),
+		triggers.Setup(bindings.Informer(), nil, triggers.DropManagedFields, all),
+		triggers.Setup(mutating.Informer(), nil, nil, named(binding.WebhookName)),
+		triggers.Setup(secrets.Informer(), nil, nil, named(b.secretName)),
 		// The conversion controller updates the CRDs of our own kinds as they are in this cache.
-		informers.Setup(definitions.Informer(), nil, lookup.Trim(served.definitions()...)),
+		triggers.Setup(definitions.Informer(), nil, lookup.Trim(served.definitions()...)),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}

@@ -25,7 +25,7 @@ import (
 	"knative.dev/pkg/webhook"
 
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/runtime/informers"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // configurations are where our CA has to be: the webhook configurations, and the definitions of the kinds that we convert.
@@ -52,10 +52,10 @@ func watchRegistration(ctx context.Context, changed func()) error {
 		Handler: controller.HandleAll(func(any) { changed() }),
 	}
 	return errors.Join(
-		informers.Setup(secretinformer.Get(ctx).Informer(), nil, nil, handler),
-		informers.Setup(mutatinginformer.Get(ctx).Informer(), nil, nil, handler),
-		informers.Setup(validatinginformer.Get(ctx).Informer(), nil, nil, handler),
-		informers.Setup(crdinformer.Get(ctx).Informer(), nil, nil, handler),
+		triggers.Setup(secretinformer.Get(ctx).Informer(), nil, nil, handler),
+		triggers.Setup(mutatinginformer.Get(ctx).Informer(), nil, nil, handler),
+		triggers.Setup(validatinginformer.Get(ctx).Informer(), nil, nil, handler),
+		triggers.Setup(crdinformer.Get(ctx).Informer(), nil, nil, handler),
 	)
 }
 

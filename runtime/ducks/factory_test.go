@@ -385,6 +385,8 @@ func TestStop_FirstListUnderWay_IsReportedToNobody(t *testing.T) {
 	eventually(t, "the informer ends", func() bool { return reflectors() == 0 })
 	close(server.hold)
 	mustList(t, factory)
+	// The callback follows once the list is readable.
+	eventually(t, "the second informer is reported", func() bool { return events.changed() > 0 })
 	if got := events.changed(); got != 1 {
 		t.Errorf("%d changes were reported, want that of the second informer alone", got)
 	}

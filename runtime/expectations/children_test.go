@@ -15,9 +15,9 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 )
 
-// nursery is a Writes with the cache of children that it looks into, and a clock that stands still.
+// nursery is Expectations with the cache of children that it looks into, and a clock that stands still.
 type nursery struct {
-	*Writes
+	*Expectations
 
 	clock *testclock.FakePassiveClock
 	cache []metav1.Object
@@ -25,13 +25,12 @@ type nursery struct {
 
 func newNursery() *nursery {
 	n := &nursery{clock: testclock.NewFakePassiveClock(time.Now())}
-	n.Writes = NewWrites(func(owner metav1.Object) []metav1.Object {
+	n.Expectations = newWithClock(n.clock, func(owner metav1.Object) []metav1.Object {
 		if owner.GetUID() != "one" {
 			return nil
 		}
 		return n.cache
 	})
-	n.Writes.clock = n.clock
 	return n
 }
 
@@ -72,7 +71,7 @@ func TestChildrenBehind(t *testing.T) {
 		"CameAndWentUnseen": {reason: "A tombstone tells the same.", did: func(n *nursery) { wrote(n); n.Removed(cache.DeletedFinalStateUnknown{Obj: child("11")}) }},
 		"AnotherWent":       {reason: "That is no news of this one.", did: func(n *nursery) { wrote(n); o := child("11"); o.UID = "other"; n.Removed(o) }, want: true},
 		"NoObjectWent":      {reason: "What is no object says nothing.", did: func(n *nursery) { wrote(n); n.Removed("?") }, want: true},
-		"Forgotten":         {reason: "The owner is gone.", did: func(n *nursery) { wrote(n); n.Forget(keyOf(parent)) }},
+		"Forgotten":         {reason: "The owner is gone.", did: func(n *nursery) { wrote(n); n.Forget(parent.UID) }},
 		"Promoted":          {reason: "What was written in an earlier term says nothing.", did: func(n *nursery) { wrote(n); n.Promoted() }},
 		"OwnerRecreated":    {reason: "Another owner of the same name has other children.", did: func(n *nursery) { n.Written(at("1", uid("two")), child("10")) }},
 		"ReadAhead":         {reason: "The API server has a newer state than the cache.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10")}) }, cache: []metav1.Object{child("9")}, want: true},
@@ -149,27 +148,8 @@ func TestNothingIsRememberedOfWhatHasArrived(t *testing.T) {
 		t.Errorf("it is remembered: %v", n.families)
 	}
 	n.Written(parent, child("11"))
-	n.Forget(keyOf(parent))
+	n.Forget(parent.UID)
 	if len(n.families) > 0 {
 		t.Errorf("an owner that is gone is remembered: %v", n.families)
-	}
-}
-
-func TestGuardAsksForTheChildrenToo(t *testing.T) {
-	inner, n := &counting{}, newNursery()
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
-	if err := indexer.Add(parent); err != nil {
-		t.Fatal(err)
-	}
-	guard := Guard(inner, indexer, n.Writes)
-	n.Written(parent, child("10"))
-	if err := guard.Reconcile(t.Context(), "ns/it"); err == nil || inner.passes != 0 {
-		t.Errorf("Reconcile() = %v after %d passes, want none while a child is awaited", err, inner.passes)
-	}
-	if err := indexer.Delete(parent); err != nil {
-		t.Fatal(err)
-	}
-	if err := guard.Reconcile(t.Context(), "ns/it"); err != nil || len(n.families) > 0 {
-		t.Errorf("Reconcile() = %v, and of what is gone is remembered %v", err, n.families)
 	}
 }

@@ -12,7 +12,7 @@ SPDX-License-Identifier: Apache-2.0
 // event of the write enqueues the object.
 //
 // A reconciler that counts the objects that it creates has more to lose: with a cache that lacks its last write it would create or
-// delete one too many. [Writes] remembers these writes, too, however late the watch is.
+// delete one too many. [Expectations] remembers these writes, too, however late the watch is.
 //
 // A reconciler has to tolerate that its cache lacks what others wrote.
 package expectations

@@ -52,7 +52,7 @@ func (m *member) Reconcile(ctx context.Context, key string) error {
 	}
 	ctx, leave, ok := m.leader.shareOf(types.NamespacedName{Namespace: namespace, Name: name}).gate.enter(ctx)
 	if !ok {
-		// Keys that wait for a short queue, see package backlog, wait for this one as well.
+		// Keys that wait for a short queue, see package triggers, wait for this one as well.
 		if f, ok := m.inner.(interface{ Feed() }); ok {
 			f.Feed()
 		}

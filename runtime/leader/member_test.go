@@ -17,7 +17,7 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/reconciler"
 
-	"github.com/mallard-dev/mallard/runtime/telemetry"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 type idle struct{ reconciler.LeaderAwareFuncs }
@@ -35,7 +35,7 @@ func TestMember_GateIsShut_FeedsTheQueue(t *testing.T) {
 		return nil
 	}
 	impl := controller.NewContext(t.Context(), inner, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
-	telemetry.Instrument(t.Context(), impl, t.Name())
+	triggers.Complete(impl)
 	l := New(Options{Times: production(1)})
 	if err := l.Attach(impl); err != nil {
 		t.Fatal(err)

@@ -35,9 +35,11 @@ import (
 	"knative.dev/pkg/logging"
 	k8sruntime "knative.dev/pkg/observability/runtime/k8s"
 
+	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/leader"
 	"github.com/mallard-dev/mallard/runtime/telemetry"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // The readiness conditions that Run itself keeps. Only the first response about leases
@@ -97,6 +99,7 @@ func (p Process) run(ctx context.Context) error {
 		cfg.QPS = unlimited
 	}
 	cfg.Wrap(failures.Transport)
+	cfg.Wrap(expectations.Transport)
 	cfg.Wrap(telemetry.Transport)
 	// The generated reconcilers repeat a status update that meets a conflict, with the live object. If that one does, too, the
 	// back-off of package failures decides: client-go would send five requests at once, every time.
@@ -143,7 +146,7 @@ func (p Process) run(ctx context.Context) error {
 		return err
 	}
 	for _, impl := range controllers {
-		telemetry.Complete(ctx, impl)
+		triggers.Complete(impl)
 		if err := election.Attach(impl); err != nil {
 			return err
 		}

@@ -11,7 +11,25 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/controller"
 )
+
+type reconcileFunc func(ctx context.Context, key string) error
+
+func (f reconcileFunc) Reconcile(ctx context.Context, key string) error { return f(ctx, key) }
+
+func newController(t *testing.T, reconcile reconcileFunc) *controller.Impl {
+	t.Helper()
+	return controller.NewContext(t.Context(), reconcile, controller.ControllerOptions{WorkQueueName: kindOf(t), Logger: zap.NewNop().Sugar()})
+}
+
+func named(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: "ns", Name: name}
+}
 
 // The clock of a bubble stands still while anybody works, so that every number below is exact.
 
@@ -20,7 +38,7 @@ func TestQueueMetricsAreRightUnderKnownLoad(t *testing.T) {
 		name := attributes{"name": kindOf(t)}
 		release := make(chan struct{})
 		failures := 2
-		impl, _ := newController(t, func(_ context.Context, key string) error {
+		impl := newController(t, func(_ context.Context, key string) error {
 			switch key {
 			case "ns/slow", "ns/slower":
 				<-release
@@ -63,7 +81,7 @@ func TestQueueMetricsAreRightUnderKnownLoad(t *testing.T) {
 		expect("kn.workqueue.process.duration", 2)
 
 		time.Sleep(time.Second)     //nolint:forbidigo // the bubble's clock
-		impl.EnqueueKey(named("a")) // one more pass, which ends at once
+		impl.EnqueueKey(named("a")) // one more reconciliation, which ends at once
 		time.Sleep(9 * time.Second) //nolint:forbidigo // the bubble's clock
 		synctest.Wait()
 		// The first add, two retries, and the second add of a.
@@ -80,7 +98,7 @@ func TestQueueMetricsAreRightUnderKnownLoad(t *testing.T) {
 		expect("kn.workqueue.longest_running_processor", 0)
 		expect("kn.workqueue.process.duration", 7)
 		if sum := sumOf(t, "kn.workqueue.process.duration", name); sum != 20 {
-			t.Errorf("all passes took %v s together, want 20", sum)
+			t.Errorf("all reconciliations took %v s together, want 20", sum)
 		}
 		stop()
 		if err := <-ended; err != nil {
@@ -95,7 +113,7 @@ func TestQueueMetricsAreRightUnderKnownLoad(t *testing.T) {
 // name the wrong metric.
 func TestUpstreamQueuesStillAskForTheWrongMetric(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		impl, _ := newController(t, nil)
+		impl := newController(t, nil)
 		if queues.half[impl.Name] {
 			t.Error("a queue asked for the metric of unfinished work once")
 		}

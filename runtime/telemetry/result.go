@@ -13,28 +13,27 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// Result is how a pass ended, as the queue of its controller understands it.
+// Result is how a reconciliation ended, as the queue of its controller understands it.
 type Result string
 
 const (
-	// ResultSuccess is a pass that returned no error. A reconciler that returns an event, even one of type Warning, has
-	// succeeded.
+	// ResultSuccess is a reconciliation that returned no error, or an event of any type.
 	ResultSuccess Result = "success"
-	// ResultSkip is a pass over an object that is another replica's job.
+	// ResultSkip is the reconciliation of an object that another replica leads.
 	ResultSkip Result = "skip"
-	// ResultRequeue is a pass that asked for another one after a while.
+	// ResultRequeue is a reconciliation that asked for another one after a delay.
 	ResultRequeue Result = "requeue"
-	// ResultConflict is a pass whose write was refused since the object had changed meanwhile. It is tried again.
+	// ResultConflict is a reconciliation whose write met a concurrent change. It is retried.
 	ResultConflict Result = "conflict"
-	// ResultError is a pass that failed and is tried again, later each time.
+	// ResultError is a reconciliation that failed and is retried with exponential back-off.
 	ResultError Result = "error"
-	// ResultPermanentError is a pass that failed and is not tried again until something changes.
+	// ResultPermanentError is a reconciliation that failed and is not retried.
 	ResultPermanentError Result = "permanent_error"
 )
 
 var results = []Result{ResultSuccess, ResultSkip, ResultRequeue, ResultConflict, ResultError, ResultPermanentError}
 
-// resultOf classifies in the order in which controller.Impl does, except that a failure that package problem requeues is a failure.
+// resultOf classifies in the order in which controller.Impl does, except that a failure that package failures requeues is a failure.
 func resultOf(err error) Result {
 	requeue, _ := controller.IsRequeueKey(err)
 	switch {
@@ -55,15 +54,3 @@ func resultOf(err error) Result {
 
 // failed is whether somebody should look.
 func (r Result) failed() bool { return r == ResultError || r == ResultPermanentError }
-
-// next is what the queue makes of a result, if it wakes the object again by itself.
-func (r Result) next() (Cause, bool) {
-	switch r {
-	case ResultRequeue:
-		return Cause{What: Requeued}, true
-	case ResultConflict, ResultError:
-		return Cause{What: Retried}, true
-	case ResultSuccess, ResultSkip, ResultPermanentError:
-	}
-	return Cause{}, false
-}

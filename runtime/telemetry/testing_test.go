@@ -21,14 +21,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
-	"knative.dev/pkg/controller"
-	"knative.dev/pkg/kmeta"
-	logtesting "knative.dev/pkg/logging/testing"
-	"knative.dev/pkg/reconciler"
 )
 
 // The providers of OpenTelemetry and the metrics of queues are set once per process, so tests tell their own data
@@ -154,7 +146,7 @@ func points(t *testing.T, name string) []point {
 	return found
 }
 
-// spansOf are the ended spans of the passes of a reconciler, oldest first.
+// spansOf are the ended spans of a kind's reconciliations, oldest first.
 func spansOf(kind string) []sdktrace.ReadOnlySpan {
 	var found []sdktrace.ReadOnlySpan
 	for _, span := range spans.Ended() {
@@ -174,24 +166,6 @@ func attributeOf(span sdktrace.ReadOnlySpan, key attribute.Key) attribute.Value 
 	return attribute.Value{}
 }
 
-// causesOf are what the spans of a reconciler's passes name as their causes.
-func causesOf(kind string) [][]string {
-	var causes [][]string
-	for _, span := range spansOf(kind) {
-		causes = append(causes, attributeOf(span, "reconcile.causes").AsStringSlice())
-	}
-	return causes
-}
-
-// leader is a reconciler that is always leader-aware and does what a test says.
-type leader struct {
-	reconciler.LeaderAwareFuncs
-
-	reconcile func(ctx context.Context, key string) error
-}
-
-func (l *leader) Reconcile(ctx context.Context, key string) error { return l.reconcile(ctx, key) }
-
 var kinds sync.Map
 
 // kindOf is a kind for a test alone, and for one run of it: what was measured is never forgotten.
@@ -199,26 +173,4 @@ func kindOf(t *testing.T) string {
 	t.Helper()
 	kind, _ := kinds.LoadOrStore(t, fmt.Sprintf("%s-%p", t.Name(), t))
 	return kind.(string)
-}
-
-// newController is an instrumented controller of the kind that the test is named after.
-func newController(t *testing.T, reconcile func(context.Context, string) error) (*controller.Impl, *Wakes) {
-	t.Helper()
-	ctx := logtesting.TestContextWithLogger(t)
-	if reconcile == nil {
-		reconcile = func(context.Context, string) error { return nil }
-	}
-	impl := controller.NewContext(ctx, &leader{reconcile: reconcile}, controller.ControllerOptions{
-		WorkQueueName: kindOf(t), Logger: logtesting.TestLogger(t),
-	})
-	return impl, Instrument(ctx, impl, kindOf(t))
-}
-
-func named(name string) types.NamespacedName {
-	return types.NamespacedName{Namespace: "ns", Name: name}
-}
-
-// thing is any object.
-func thing(name, version string) kmeta.Accessor {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, ResourceVersion: version}}
 }

@@ -76,7 +76,7 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 func (w *world) repeats(t *testing.T) int {
 	t.Helper()
 	repeats := 0
-	for _, metric := range w.Process(t, "controller").Metrics(t)["reconcile_passes_total"].GetMetric() {
+	for _, metric := range w.Process(t, "controller").Metrics(t)["reconcile_total"].GetMetric() {
 		labels := map[string]string{}
 		for _, label := range metric.GetLabel() {
 			labels[label.GetName()] = label.GetValue()

@@ -32,7 +32,6 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	samplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
-	mallardtracker "github.com/mallard-dev/mallard/runtime/tracker"
 )
 
 // Clients and listers therefore are fields of a reconciler, and what it asks for has to bring its own deadline.
@@ -163,7 +162,7 @@ func TestResyncAndLease(t *testing.T) {
 
 func TestTracker(t *testing.T) {
 	var woken []types.NamespacedName
-	tr := mallardtracker.New(func(key types.NamespacedName) { woken = append(woken, key) })
+	tr := tracker.New(func(key types.NamespacedName) { woken = append(woken, key) }, time.Hour)
 	ref := tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: ns, Name: "target"}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "target"}}
 	gvk := corev1.SchemeGroupVersion.WithKind("Service")
@@ -198,4 +197,19 @@ func TestTracker(t *testing.T) {
 	})
 	tr.OnDeletedObserver(object())
 	wakes("a change after the tracking object was deleted", nil, func() { controller.EnsureTypeMeta(tr.OnChanged, gvk)(service) })
+}
+
+// The reason why AddressableService finds the objects that refer to another one by an index.
+func TestUpstreamTracker_ReferenceChanges_IsStillKept(t *testing.T) {
+	upstream := tracker.New(func(types.NamespacedName) {}, time.Hour)
+	for _, name := range []string{"first", "second"} {
+		ref := tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: ns, Name: name}
+		if err := upstream.TrackReference(ref, object()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := &corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "first"}}
+	if len(upstream.GetObservers(first)) == 0 {
+		t.Error("the first reference is forgotten")
+	}
 }

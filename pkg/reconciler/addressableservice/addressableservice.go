@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/reconciler"
-	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -24,7 +23,6 @@ import (
 	"github.com/mallard-dev/mallard/runtime/ducks"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
-	"github.com/mallard-dev/mallard/runtime/transitions"
 )
 
 // Reconciler implements the generated reconciler's Interface and Finalizer. Its
@@ -45,7 +43,6 @@ type Reconciler struct {
 
 	kinds        *restmapping.Finder
 	addressables *ducks.Factory
-	tracker      tracker.Interface
 	failures     *failures.Failures
 }
 
@@ -65,7 +62,7 @@ const (
 )
 
 // reported are the conditions whose changes are events.
-var reported = []transitions.Reported{{
+var reported = []failures.Reported{{
 	Condition: v1.AddressableServiceConditionTargetResolved,
 	Reason:    EventTargetResolved,
 	Message:   "The reference leads to an address again",
@@ -85,12 +82,12 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableServic
 		// The object is about to be deleted, and its target with it: a status update would help nobody.
 		return nil
 	}
-	changes := transitions.Begin(as, reported)
+	events := failures.BeginEvents(as, reported)
 
 	unresolved := r.reconcileTarget(ctx, as)
 	unpublished := r.reconcileAlias(ctx, as)
 
-	changes.Record(ctx)
+	events.Record(ctx)
 
 	return r.failures.Outcome(as, unresolved, unpublished)
 }
@@ -112,7 +109,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 	return nil
 }
 
-func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *failures.Problem {
+func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *failures.Failure {
 	addresses, hops, p := r.resolve(ctx, as)
 	switch {
 	case p == nil:

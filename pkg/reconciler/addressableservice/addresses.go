@@ -42,7 +42,7 @@ type endpoint struct {
 
 // planAddresses decides the addresses of an object whose target was found. It is
 // pure: the same input always gives the same addresses.
-func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target) ([]duckv1.Addressable, *failures.Problem) {
+func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target) ([]duckv1.Addressable, *failures.Failure) {
 	endpoints, p := selectEndpoints(as, t)
 	if p != nil {
 		return nil, p
@@ -75,7 +75,7 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 
 // selectEndpoints picks what spec.ports asks for, or the one endpoint that an
 // object without ports has.
-func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures.Problem) {
+func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures.Failure) {
 	if len(as.Spec.Ports) == 0 {
 		if t.service != nil {
 			return []endpoint{{address: serviceAddress(t.service, 0)}}, nil
@@ -85,7 +85,7 @@ func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures
 	endpoints := make([]endpoint, 0, len(as.Spec.Ports))
 	for _, port := range as.Spec.Ports {
 		var e endpoint
-		var p *failures.Problem
+		var p *failures.Failure
 		if t.service != nil {
 			e, p = serviceEndpoint(t.service, port)
 		} else {
@@ -102,7 +102,7 @@ func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures
 // serviceEndpoint finds the port in a Service, by number when the spec has one
 // and else by name. A Service of type ExternalName need not list its ports, so
 // there a number is believed.
-func serviceEndpoint(service *corev1.Service, port v1.AddressPort) (endpoint, *failures.Problem) {
+func serviceEndpoint(service *corev1.Service, port v1.AddressPort) (endpoint, *failures.Failure) {
 	i := slices.IndexFunc(service.Spec.Ports, func(sp corev1.ServicePort) bool {
 		if port.Port != 0 {
 			return sp.Port == port.Port
@@ -132,7 +132,7 @@ func serviceEndpoint(service *corev1.Service, port v1.AddressPort) (endpoint, *f
 
 // addressableEndpoint finds the port in an Addressable: a number replaces the
 // port of its first address, a name picks one of its named addresses.
-func addressableEndpoint(ref v1.TargetReference, addresses []duckv1.Addressable, port v1.AddressPort) (endpoint, *failures.Problem) {
+func addressableEndpoint(ref v1.TargetReference, addresses []duckv1.Addressable, port v1.AddressPort) (endpoint, *failures.Failure) {
 	e := endpoint{name: port.Name, appProtocol: port.AppProtocol}
 	if port.Port != 0 {
 		e.address = *addresses[0].DeepCopy()
@@ -150,7 +150,7 @@ func addressableEndpoint(ref v1.TargetReference, addresses []duckv1.Addressable,
 
 // makePublic replaces the host by the one of the domain template. The port stays,
 // and so does a scheme that somebody asked for.
-func makePublic(cfg *config.Addressable, as *v1.AddressableService, e endpoint, a *duckv1.Addressable) *failures.Problem {
+func makePublic(cfg *config.Addressable, as *v1.AddressableService, e endpoint, a *duckv1.Addressable) *failures.Failure {
 	host, err := cfg.Host(as.Namespace, as.Name)
 	if err != nil {
 		return failures.Newf(v1.ReasonHostInvalid, "%v; the template is domain-template in config map %s", err, config.AddressableName)

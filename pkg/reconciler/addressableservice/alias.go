@@ -22,7 +22,7 @@ import (
 
 // planAlias decides the alias of an object, nil if none is requested. It is
 // pure, and reads the address from the status, where the previous step left it.
-func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *failures.Problem) {
+func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *failures.Failure) {
 	switch {
 	case as.Spec.Publish == nil:
 		return nil, nil
@@ -83,7 +83,7 @@ func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
 	return corrected, false
 }
 
-func aliasTaken(existing *corev1.Service) *failures.Problem {
+func aliasTaken(existing *corev1.Service) *failures.Failure {
 	if owner, ok := ownerOf(existing); ok {
 		return failures.Newf(v1.ReasonAliasTaken, "the alias %q is published by AddressableService %s", existing.Name, owner)
 	}

@@ -31,8 +31,8 @@ const (
 
 // checkBounds rejects addresses of the target that do not fit into our status. The target's
 // own schema may allow them, and the API server would then reject every status update.
-func checkBounds(ref v1.TargetReference, addresses []duckv1.Addressable) *failures.Problem {
-	unusable := func(field string, most int) *failures.Problem {
+func checkBounds(ref v1.TargetReference, addresses []duckv1.Addressable) *failures.Failure {
+	unusable := func(field string, most int) *failures.Failure {
 		return failures.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: its %s is longer than %d characters", ref, field, most)
 	}
 	for _, a := range addresses {

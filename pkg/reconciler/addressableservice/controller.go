@@ -24,19 +24,17 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	"github.com/mallard-dev/mallard/runtime/ducks"
 	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/informers"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
-	"github.com/mallard-dev/mallard/runtime/telemetry"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
-// NewController wires the reconciler to its informers. sharedmain calls it once,
+// NewController connects the reconciler to its informers. The process calls it once,
 // before any informer runs. The number of workers is the process-wide
 // controller.DefaultThreadsPerController.
 func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
@@ -47,6 +45,17 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	namespaces := namespaceinformer.Get(ctx)
 	crds := crdinformer.Get(ctx)
 
+	t := triggers.New("AddressableService")
+	store := config.NewStore(logger.Named("config-store"), func(name string, _ any) {
+		// What the ConfigMap says goes into the status of every object of our class.
+		t.EnqueueConfigured(name, isOurs, addressableServices.Informer())
+	})
+	store.WatchConfigs(cmw)
+	h := &handlers{triggers: t, config: store, objects: addressableServices.Informer()}
+	kinds, err := restmapping.NewFinder(ctx, crds.Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), h.discovered)
+	if err != nil {
+		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
+	}
 	r := &Reconciler{
 		kube:                kubeclient.Get(ctx),
 		samples:             client.Get(ctx),
@@ -55,37 +64,22 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		namespaces:          namespaces.Lister(),
 		aliases:             services.Informer().GetIndexer(),
 		scope:               injection.GetNamespaceScope(ctx),
-		failures:            failures.NewFailures(),
+		kinds:               kinds,
+		addressables:        ducks.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, sets.New[string](), h.addressables(), h.readable),
+		failures:            failures.New(),
 	}
-
-	writes := expectations.NewWrites(nil)
-	recording := expectations.WithRecordedWrites(ctx, writes, client.Key{}, versioned.NewForConfig)
-	var store *config.Store
-	var wakes *telemetry.Wakes
-	impl := addressableservicereconciler.NewImpl(recording, r, samples.ClassMallard, func(*controller.Impl) controller.Options {
-		// What the config map says goes into the status of every object of our class.
-		resync := func(name string, _ any) { wakes.EnqueueConfigured(name, isOurs, addressableServices.Informer()) }
-		store = config.NewStore(logger.Named("config-store"), resync)
-		store.WatchConfigs(cmw)
+	impl := addressableservicereconciler.NewImpl(ctx, r, samples.ClassMallard, func(*controller.Impl) controller.Options {
 		return controller.Options{ConfigStore: store, FinalizerName: samples.FinalizerName}
 	})
-	impl.Reconciler = expectations.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), addressableServices.Informer().GetIndexer(), writes)
-	wakes = telemetry.Instrument(ctx, impl, "AddressableService")
-	r.tracker = impl.Tracker
+	t.Wire(impl, triggers.Guards{Objects: addressableServices.Informer().GetIndexer(), Expectations: expectations.New(nil), Failures: r.failures})
 
-	w := &wakers{Reconciler: r, wakes: wakes, config: store, objects: addressableServices.Informer()}
-	var err error
-	if r.kinds, err = restmapping.NewFinder(ctx, crds.Informer().GetIndexer(), r.kube.Discovery(), w.discovered); err != nil {
-		logger.Fatalw("Failed to index CustomResourceDefinitions", "error", err)
-	}
-	r.addressables = ducks.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, sets.New[string](), w.ducks(), w.readable)
 	if err := errors.Join(
-		informers.Setup(addressableServices.Informer(), addressableServiceIndexers(), nil, w.addressableServices()...),
-		informers.Setup(services.Informer(), serviceIndexers(), informers.DropManagedFields, w.services()...),
-		informers.Setup(namespaces.Informer(), nil, informers.DropManagedFields, w.namespaces()),
-		informers.Setup(crds.Informer(), nil, restmapping.Trim(), w.crds()),
+		triggers.Setup(addressableServices.Informer(), addressableServiceIndexers(), nil, h.addressableServices()),
+		triggers.Setup(services.Informer(), serviceIndexers(), triggers.DropManagedFields, h.services()),
+		triggers.Setup(namespaces.Informer(), nil, triggers.DropManagedFields, h.namespaces()),
+		triggers.Setup(crds.Informer(), nil, restmapping.Trim(), h.crds(r.kinds, r.addressables)),
 	); err != nil {
-		logger.Fatalw("Setting up the informers failed", "error", err)
+		logger.Fatalw("Failed to set up the informers", "error", err)
 	}
 	return impl
 }

@@ -27,11 +27,8 @@ import (
 	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/service/fake"
 	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection/clients/dynamicclient"
 	_ "knative.dev/pkg/injection/clients/dynamicclient/fake"
-	"knative.dev/pkg/logging"
-	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
@@ -40,7 +37,6 @@ import (
 	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice/fake"
-	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // running is a controller as NewController makes it, with its informers, workers
@@ -157,34 +153,6 @@ func TestControllerFollowsItsTarget(t *testing.T) {
 	}
 }
 
-func TestTarget_ReferenceChanges_FormerTargetIsForgotten(t *testing.T) {
-	w := newWorld(t, testConfig())
-	ctx := logtesting.TestContextWithLogger(t)
-	impl := controller.NewContext(ctx, w.reconciler, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: logging.FromContext(ctx)})
-	telemetry.Instrument(ctx, impl, "AddressableService")
-	w.inner.tracker = impl.Tracker
-	var former []string
-	for _, name := range []string{"one", "two", "three"} {
-		as := object("a", withRef("v1", "Service", "", name), status(unresolved(v1.ReasonTargetNotFound, "Service "+name+" does not exist"), notRequested))
-		if err := w.objects.Add(as); err != nil {
-			t.Fatal(err)
-		}
-		if err := impl.Reconciler.Reconcile(ctx, ns+"/a"); err != nil {
-			t.Fatal(err)
-		}
-		observed := func(name string) bool {
-			of := service(ns, name)
-			of.APIVersion, of.Kind = "v1", "Service"
-			return len(impl.Tracker.GetObservers(of)) == 1
-		}
-		if !observed(name) || slices.ContainsFunc(former, observed) {
-			t.Errorf("after a reference to %s: it is tracked: %t, former targets are: %t", name, observed(name), slices.ContainsFunc(former, observed))
-		}
-		former = append(former, name)
-	}
-	impl.WorkQueue().ShutDown()
-}
-
 func TestControllerFollowsItsConfigMap(t *testing.T) {
 	r := run(t)
 	if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, service(ns, "target"), metav1.CreateOptions{}); err != nil {
@@ -197,7 +165,7 @@ func TestControllerFollowsItsConfigMap(t *testing.T) {
 	r.becomes(t, "a", "https://a.ns.example.org")
 }
 
-func TestConfigMapWakesTheObjectsOfOurClassOnly(t *testing.T) {
+func TestConfigMapEnqueuesTheObjectsOfOurClassOnly(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
 	impl := NewController(ctx, r.watcher)
@@ -210,7 +178,7 @@ func TestConfigMapWakesTheObjectsOfOurClassOnly(t *testing.T) {
 	r.configure("example.org")
 	// The queue's two lanes may hand a key out twice.
 	if got := slices.Compact(drain(impl)); !slices.Equal(got, []string{"a", "d"}) {
-		t.Errorf("woken are %q, want those of our class", got)
+		t.Errorf("enqueued are %q, want those of our class", got)
 	}
 }
 

@@ -24,7 +24,7 @@ const maxHops = 32
 // a cycle every object would take the address of the previous one indefinitely, even
 // after the original address was removed. A longer cycle has no address, because
 // findAddressableService counts hops.
-func (r *Reconciler) findCycle(as *v1.AddressableService) *failures.Problem {
+func (r *Reconciler) findCycle(as *v1.AddressableService) *failures.Failure {
 	var chain []string
 	for current := as; current.Spec.Ref.GroupKind() == samples.Kind("AddressableService") && len(chain) <= maxHops; {
 		chain = append(chain, keyOf(current).String())

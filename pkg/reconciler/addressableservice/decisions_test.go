@@ -20,7 +20,7 @@ import (
 )
 
 // says is whether a problem has this in its message; none has the empty one.
-func says(p *failures.Problem, message string) bool {
+func says(p *failures.Failure, message string) bool {
 	if p == nil {
 		return message == ""
 	}

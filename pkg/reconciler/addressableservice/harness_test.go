@@ -34,7 +34,6 @@ import (
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
-	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -106,7 +105,6 @@ type world struct {
 	kube      *fakekube.Clientset
 	dynamic   *fakedynamic.FakeDynamicClient
 	discovery *fakediscovery.FakeDiscovery
-	tracker   tracker.Interface
 	recorder  *record.FakeRecorder
 	inner     *Reconciler
 
@@ -121,7 +119,6 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	t.Helper()
 	w := &world{
 		caches:   newCaches(objs...),
-		tracker:  tracker.New(func(types.NamespacedName) {}, time.Hour),
 		recorder: record.NewFakeRecorder(1000),
 	}
 	var ours, core, others []runtime.Object
@@ -168,8 +165,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		kinds:               finder,
 		addressables: ducks.New(ctx, w.dynamic, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{},
 			func(schema.GroupVersionResource) {}),
-		tracker:  w.tracker,
-		failures: failures.NewFailures(),
+		failures: failures.New(),
 	}
 	generated := addressableservicereconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
 		w.inner.addressableServices, w.recorder, w.inner, samples.ClassMallard,

@@ -21,7 +21,7 @@ import (
 // reconcileAlias publishes the address as spec.publish requests. An alias is deleted only once it is no
 // longer requested, and a former name only once the new one is published: another object may take a
 // free name at once, and keep it.
-func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *failures.Problem {
+func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *failures.Failure {
 	wanted, p := planAlias(config.FromContextOrDefaults(ctx), as)
 	if wanted != nil {
 		p = r.ensureAlias(ctx, as, wanted)
@@ -44,7 +44,7 @@ func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableServi
 
 // ensureAlias writes the alias unless the cache has it as it should be. If the write shows that the cache is
 // stale, ensureAlias reads the live object and decides again.
-func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Problem {
+func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Failure {
 	if !r.watched(wanted.Namespace) {
 		return failures.Newf(v1.ReasonDirectoryNotFound,
 			"the directory namespace %q is not watched: this installation is for namespace %q alone, which directory-namespace in config map %s has to name",
@@ -61,7 +61,7 @@ func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService,
 
 // writeAlias creates the alias, or corrects the existing one if it is ours. The update carries the
 // resourceVersion of the existing one, so that it cannot change an alias whose owner has changed.
-func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service, err error) *failures.Problem {
+func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service, err error) *failures.Failure {
 	client := r.kube.CoreV1().Services(wanted.Namespace)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -92,7 +92,7 @@ func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, 
 // checkDirectory tells a directory that is missing from one that may not be
 // written to, which the API server's answer would not: it checks permissions,
 // and a Role in the directory goes away with it, before it looks for the namespace.
-func (r *Reconciler) checkDirectory(directory string) *failures.Problem {
+func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
 	namespace, err := r.namespaces.Get(directory)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -105,11 +105,11 @@ func (r *Reconciler) checkDirectory(directory string) *failures.Problem {
 	return nil
 }
 
-func directoryNotFound(directory string) *failures.Problem {
+func directoryNotFound(directory string) *failures.Failure {
 	return failures.Newf(v1.ReasonDirectoryNotFound,
 		"the directory namespace %q does not exist; it is directory-namespace in config map %s", directory, config.AddressableName)
 }
 
-func directoryTerminating(directory string) *failures.Problem {
+func directoryTerminating(directory string) *failures.Failure {
 	return failures.Newf(v1.ReasonDirectoryTerminating, "the directory namespace %q is being deleted", directory)
 }

@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
-	"knative.dev/pkg/tracker"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -33,7 +32,7 @@ const addressableLabelKey = "duck.knative.dev/addressable"
 var serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
 // resolve follows the reference to the addresses that it leads to, and returns through how many AddressableServices.
-func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, int, *failures.Problem) {
+func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, int, *failures.Failure) {
 	cfg := config.FromContextOrDefaults(ctx)
 	if as.Spec.Ref.NamespaceOr(as.Namespace) != as.Namespace && !cfg.AllowCrossNamespaceReferences {
 		return nil, 0, failures.Newf(v1.ReasonCrossNamespaceDenied,
@@ -56,7 +55,7 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 func (r *Reconciler) watched(namespace string) bool { return r.scope == "" || r.scope == namespace }
 
 // findTarget looks the target up, in the cache that its kind has.
-func (r *Reconciler) findTarget(as *v1.AddressableService) (target, *failures.Problem) {
+func (r *Reconciler) findTarget(as *v1.AddressableService) (target, *failures.Failure) {
 	ref := as.Spec.Ref
 	switch {
 	case ref.GroupVersionKind() == serviceKind:
@@ -68,35 +67,27 @@ func (r *Reconciler) findTarget(as *v1.AddressableService) (target, *failures.Pr
 	}
 }
 
-func (r *Reconciler) findService(as *v1.AddressableService) (target, *failures.Problem) {
+func (r *Reconciler) findService(as *v1.AddressableService) (target, *failures.Failure) {
 	ref := as.Spec.Ref
-	namespace := ref.NamespaceOr(as.Namespace)
-	if p := r.track(as, "v1", namespace); p != nil {
-		return target{}, p
-	}
-	service, err := r.services.Services(namespace).Get(ref.Name)
+	service, err := r.services.Services(ref.NamespaceOr(as.Namespace)).Get(ref.Name)
 	if err != nil {
 		return target{}, notRead(ref, err)
 	}
 	return target{service: service}, nil
 }
 
-func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, *failures.Problem) {
+func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, *failures.Failure) {
 	ref := as.Spec.Ref
-	namespace := ref.NamespaceOr(as.Namespace)
 	if ref.GroupVersionKind().Version != v1.SchemeGroupVersion.Version {
 		if _, p := r.findKind(ref.GroupVersionKind()); p != nil {
 			return target{}, p
 		}
 	}
-	// Whichever version the reference names, our informer has the hub.
-	if p := r.track(as, v1.SchemeGroupVersion.String(), namespace); p != nil {
-		return target{}, p
-	}
 	if p := r.findCycle(as); p != nil {
 		return target{}, p
 	}
-	other, err := r.addressableServices.AddressableServices(namespace).Get(ref.Name)
+	// Whichever version the reference names, our informer has the hub.
+	other, err := r.addressableServices.AddressableServices(ref.NamespaceOr(as.Namespace)).Get(ref.Name)
 	if err != nil {
 		return target{}, notRead(ref, err)
 	}
@@ -109,7 +100,7 @@ func (r *Reconciler) findAddressableService(as *v1.AddressableService) (target, 
 
 // findAddressable looks up a target of a kind that is known only from the
 // reference, by an informer that is made when a kind is first referred to.
-func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *failures.Problem) {
+func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *failures.Failure) {
 	ref := as.Spec.Ref
 	kind, p := r.findKind(ref.GroupVersionKind())
 	if p != nil {
@@ -122,9 +113,6 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *failur
 	case r.scope != "":
 		return target{}, failures.Newf(v1.ReasonTargetOutOfScope,
 			"%s is a cluster-scoped kind, and this installation watches namespace %q only", ref.GroupKind(), r.scope)
-	}
-	if p := r.track(as, ref.APIVersion, namespace); p != nil {
-		return target{}, p
 	}
 	// Whatever the error, the informer retries, and its success enqueues the object.
 	lister, err := r.addressables.Lister(kind.Resource)
@@ -155,7 +143,7 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *failur
 }
 
 // findKind finds the resource that serves a kind which may have addresses.
-func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (restmapping.Served, *failures.Problem) {
+func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (restmapping.Served, *failures.Failure) {
 	kind, err := r.kinds.Find(gvk)
 	if _, ok := errors.AsType[*restmapping.NotServedError](err); ok {
 		return restmapping.Served{}, failures.Newf(v1.ReasonTargetKindNotFound, "%v", err)
@@ -174,24 +162,8 @@ func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (restmapping.Served, 
 	return kind, nil
 }
 
-// track makes a change of the target wake this object, also when the target
-// does not exist yet. It comes before each look-up, so that no change is missed.
-func (r *Reconciler) track(as *v1.AddressableService, apiVersion, namespace string) *failures.Problem {
-	err := r.tracker.TrackReference(tracker.Reference{
-		APIVersion: apiVersion,
-		Kind:       as.Spec.Ref.Kind,
-		Namespace:  namespace,
-		Name:       as.Spec.Ref.Name,
-	}, as)
-	if err != nil {
-		// The schema refuses what the tracker does, so this object came in past it.
-		return failures.Newf(v1.ReasonTargetNotFound, "spec.ref is invalid: %v", err)
-	}
-	return nil
-}
-
 // fromStatus returns the target that an object's status describes, if it has a usable address.
-func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable bool) (target, *failures.Problem) {
+func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable bool) (target, *failures.Failure) {
 	t := target{addresses: status.Addresses}
 	if len(t.addresses) == 0 && status.Address != nil {
 		t.addresses = []duckv1.Addressable{*status.Address}
@@ -214,7 +186,7 @@ func isUsable(a duckv1.Addressable) bool {
 	return a.URL != nil && a.URL.Scheme != "" && a.URL.Host != ""
 }
 
-func notRead(ref v1.TargetReference, err error) *failures.Problem {
+func notRead(ref v1.TargetReference, err error) *failures.Failure {
 	if apierrors.IsNotFound(err) {
 		return failures.Newf(v1.ReasonTargetNotFound, "%s does not exist", ref)
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/informers"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 var _ reconciler.OnDeletionInterface = (*Reconciler)(nil)
@@ -49,7 +49,7 @@ func (r *Reconciler) ObserveDeletion(ctx context.Context, key types.NamespacedNa
 // removeAliasesBut removes the aliases of this object, as the cache has them, except the wanted one: after
 // the alias was renamed, the directory moved, or publish was unset. An alias that the cache does not have
 // yet enqueues its owner when it is delivered.
-func (r *Reconciler) removeAliasesBut(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Problem {
+func (r *Reconciler) removeAliasesBut(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Failure {
 	others := slices.DeleteFunc(r.cachedAliases(keyOf(as)), func(alias *corev1.Service) bool {
 		return wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name
 	})
@@ -116,7 +116,7 @@ func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) err
 }
 
 func (r *Reconciler) cachedAliases(owner types.NamespacedName) []*corev1.Service {
-	return informers.Indexed[*corev1.Service](r.aliases, aliasesByOwner, owner.String())
+	return triggers.Indexed[*corev1.Service](r.aliases, aliasesByOwner, owner.String())
 }
 
 func keyOf(as *v1.AddressableService) types.NamespacedName {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -21,9 +22,9 @@ import (
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
-	"github.com/mallard-dev/mallard/runtime/transitions"
 )
 
 // Reasons of Normal events. Warning events have the reason of their condition.
@@ -37,7 +38,7 @@ const (
 
 // reported are the conditions whose changes are events. Intercepted is not among them: for the first binding of a kind it is False for
 // a moment.
-var reported = []transitions.Reported{{
+var reported = []failures.Reported{{
 	Condition: v1.AddressBindingConditionAddressResolved,
 	Reason:    EventAddressResolved,
 	Message:   "The AddressableService has an address again",
@@ -61,11 +62,22 @@ type Reconciler struct {
 
 	kinds *restmapping.Finder
 
-	// subjects are the informers of the objects of each shape.
-	subjects map[binding.Shape]*ducks.Factory
+	subjects shapes
 
-	memory   *memory
-	failures *failures.Failures
+	// expectations knows our writes of bindings and of subjects, which the caches may lack.
+	expectations *expectations.Expectations
+	attempts     *attempts
+	failures     *failures.Failures
+}
+
+// shapes are the informers of subjects, of each shape.
+type shapes map[binding.Shape]*ducks.Factory
+
+// Stop stops the informers of the resources that match accepts.
+func (s shapes) Stop(match func(schema.GroupVersionResource) bool) {
+	for _, factory := range s {
+		factory.Stop(match)
+	}
 }
 
 var (
@@ -76,19 +88,19 @@ var (
 // ReconcileKind implements the generated Interface. It is called with a copy of a binding that is not being deleted. The generated code
 // then writes the status, in one request and only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
-	changes := transitions.Begin(ab, reported)
+	events := failures.BeginEvents(ab, reported)
 
 	r.reconcileAddress(ab)
 	problems := r.reconcileSubjects(ctx, ab)
 	r.reconcileInterception(ab)
 
-	changes.Record(ctx)
+	events.Record(ctx)
 	return r.failures.Outcome(ab, problems...)
 }
 
 // FinalizeKind implements the generated Finalizer. It is called for a binding that is being deleted. Nil removes the finalizer.
 func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
-	changes := transitions.Begin(ab, reported)
+	events := failures.BeginEvents(ab, reported)
 
 	problems := r.leave(ctx, ab)
 	if len(ab.Status.Kinds) == 0 {
@@ -100,9 +112,9 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) re
 		ab.Status.ObservedGeneration = ab.Generation
 	}
 
-	changes.Record(ctx)
+	events.Record(ctx)
 	// An event will enqueue the binding. Nil would remove the finalizer.
-	return r.failures.Outcome(ab, append(problems, &failures.Problem{Recheck: failures.LastRecheck})...)
+	return r.failures.Outcome(ab, append(problems, &failures.Failure{Recheck: failures.LastRecheck})...)
 }
 
 // reconcileAddress marks AddressResolved. The address is that of an AddressableService of any class, whether or not its alias is

@@ -32,7 +32,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // Every reconciliation considers all objects of the kind in the namespace, and all AddressBindings there. The result depends on
 // their state alone, so it may be repeated, skipped or interrupted. It does not begin while the cache is older than our last patch, and
-// a patch that was made before waits longer each time (memory.go): another controller may have reverted it.
+// a patch that was made before waits longer each time (attempts.go): another controller may have reverted it.
 //
 // # Event handlers
 //

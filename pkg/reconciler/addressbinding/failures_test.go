@@ -17,7 +17,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	clientgotesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -188,7 +187,7 @@ func TestReconcile_CacheBehindOwnPatch_NothingIsDecided(t *testing.T) {
 	w.sync(t)
 	newer := deployment("d")
 	newer.SetResourceVersion("2")
-	w.inner.memory.record(newer)
+	w.inner.expectations.Record(newer)
 	ab := w.binding(t, "a")
 	err := w.reconcile(t, "a")
 	if requeue, after := controller.IsRequeueKey(err); !requeue || after != expectations.Patience {
@@ -211,55 +210,50 @@ func TestReconcile_NamespaceNotKnown_NothingIsDecided(t *testing.T) {
 	}
 }
 
-// TestMemory_NothingOfSubjectsIsKept patches thousands of subjects and waits.
-func TestMemory_NothingOfSubjectsIsKept(t *testing.T) {
+func TestAttempts_PatchIsNotSentAgain_IsForgotten(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
-	m := newMemory(clock)
+	a := newAttempts(clock)
 	for i := range 10_000 {
-		subject := deployment(fmt.Sprint("d", i))
-		subject.SetUID(types.UID(strconv.Itoa(i)))
-		m.record(subject)
-		m.made(strconv.Itoa(i), nil)
+		a.made(strconv.Itoa(i), nil)
 	}
 	clock.Step(2*failures.LastRecheck + time.Second)
-	m.record(deployment("d"))
-	m.made("d", nil)
-	if m.written.Len() != 1 || m.attempts.Len() != 1 {
-		t.Errorf("%d writes and %d attempts are remembered, want the last of each", m.written.Len(), m.attempts.Len())
+	a.made("d", nil)
+	if a.last.Len() != 1 || a.backoff.Get("0") != 0 {
+		t.Errorf("%d attempts are remembered, want the last alone; the back-off of the first one is %s", a.last.Len(), a.backoff.Get("0"))
 	}
 }
 
-func TestAttempts_ProblemKeepsItsMessage(t *testing.T) {
+func TestAttempts_FailureKeepsItsMessage(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
-	m := newMemory(clock)
+	a := newAttempts(clock)
 	for i, test := range []struct {
 		reason, want string
 		wait         time.Duration
 	}{
 		{"A", "0", 1 * time.Second}, {"A", "0", 2 * time.Second}, {"B", "2", 4 * time.Second}, {"B", "2", 8 * time.Second},
 	} {
-		p := failures.Newf(test.reason, "%d", i)
-		m.made("k", p)
-		last := m.last("k")
-		if wait := m.wait(last); p.Message != test.want || last.problem.Message != test.want || wait != test.wait || p.Recheck != wait {
-			t.Errorf("attempt %d: message %q, kept %q, wait %s, requeued after %s", i, p.Message, last.problem.Message, wait, p.Recheck)
+		failure := failures.Newf(test.reason, "%d", i)
+		a.made("k", failure)
+		last := a.of("k")
+		if wait := a.wait(last); failure.Message != test.want || last.failure.Message != test.want || wait != test.wait || failure.Recheck != wait {
+			t.Errorf("attempt %d: message %q, kept %q, wait %s, requeued after %s", i, failure.Message, last.failure.Message, wait, failure.Recheck)
 		}
 	}
-	if last := m.last("other"); last.problem != nil || m.wait(last) > 0 {
-		t.Errorf("an attempt that was never made waits %s", m.wait(last))
+	if last := a.of("other"); last.failure != nil || a.wait(last) > 0 {
+		t.Errorf("an attempt that was never made waits %s", a.wait(last))
 	}
 }
 
 func TestWorst_FirstReasonAndNumberOfOthers(t *testing.T) {
 	forbidden, failed := failures.Newf(v1.ReasonSubjectForbidden, "x"), failures.Newf(v1.ReasonBindFailed, "y")
-	waiting, quiet := &failures.Problem{Reason: v1.ReasonBindFailed}, &failures.Problem{Recheck: 1}
+	waiting, quiet := &failures.Failure{Reason: v1.ReasonBindFailed}, &failures.Failure{Recheck: 1}
 	for _, test := range []struct {
-		problems []*failures.Problem
+		problems []*failures.Failure
 		want     string
 	}{
-		{[]*failures.Problem{nil, quiet}, ""},
-		{[]*failures.Problem{failed, forbidden}, "x"},
-		{[]*failures.Problem{waiting, failed, waiting}, "y; and 2 more"},
+		{[]*failures.Failure{nil, quiet}, ""},
+		{[]*failures.Failure{failed, forbidden}, "x"},
+		{[]*failures.Failure{waiting, failed, waiting}, "y; and 2 more"},
 	} {
 		got := ""
 		if p := worst(test.problems); p != nil {

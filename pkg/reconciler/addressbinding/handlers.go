@@ -26,19 +26,15 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/runtime/informers"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
-	"github.com/mallard-dev/mallard/runtime/telemetry"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // handlers enqueue the bindings that an event affects, which they find in the cache of bindings. So nothing has to be tracked: a
 // binding that the cache gets later is reconciled for its own event.
 type handlers struct {
-	wakes    *telemetry.Wakes
+	triggers *triggers.Triggers
 	bindings cache.SharedIndexInformer
-	kinds    *restmapping.Finder
-	// stop ends the informers of resources that are no longer served.
-	stop func(func(schema.GroupVersionResource) bool)
 	// choices are the results of binding.ChosenBy for bindings in the cache, which an event of any subject asks. To parse a selector
 	// costs much more than to match it.
 	choices *lru.Cache
@@ -48,8 +44,8 @@ type handlers struct {
 const maxChoices = 10_000
 
 // enqueue enqueues the bindings of a namespace that an event affects.
-func (h *handlers) enqueue(e telemetry.Event, namespace string, affected func(*v1.AddressBinding) bool) {
-	for _, ab := range informers.Indexed[*v1.AddressBinding](h.bindings.GetIndexer(), cache.NamespaceIndex, namespace) {
+func (h *handlers) enqueue(e triggers.Event, namespace string, affected func(*v1.AddressBinding) bool) {
+	for _, ab := range triggers.Indexed[*v1.AddressBinding](h.bindings.GetIndexer(), cache.NamespaceIndex, namespace) {
 		if affected(ab) {
 			e.EnqueueObject(ab)
 		}
@@ -58,10 +54,10 @@ func (h *handlers) enqueue(e telemetry.Event, namespace string, affected func(*v
 
 // addressBindings enqueues bindings for their own events, and those that may want the same variable.
 func (h *handlers) addressBindings() cache.ResourceEventHandler {
-	return h.wakes.On("AddressBinding", func(e telemetry.Event) {
+	return h.triggers.Handler("AddressBinding", func(e triggers.Event) {
 		e.Enqueue()
-		now, ok := informers.ObjectOf[*v1.AddressBinding](e.Object)
-		old, updated := informers.ObjectOf[*v1.AddressBinding](e.Old)
+		now, ok := triggers.ObjectOf[*v1.AddressBinding](e.Object)
+		old, updated := triggers.ObjectOf[*v1.AddressBinding](e.Old)
 		if !ok || updated && claimsAlike(old, now) {
 			return
 		}
@@ -83,8 +79,8 @@ func claimsAlike(a, b *v1.AddressBinding) bool {
 
 // addressableServices enqueues the bindings of an AddressableService.
 func (h *handlers) addressableServices() cache.ResourceEventHandler {
-	return h.wakes.On("AddressableService", func(e telemetry.Event) {
-		if as, ok := informers.ObjectOf[*v1.AddressableService](e.Object); ok {
+	return h.triggers.Handler("AddressableService", func(e triggers.Event) {
+		if as, ok := triggers.ObjectOf[*v1.AddressableService](e.Object); ok {
 			h.enqueue(e, as.Namespace, func(ab *v1.AddressBinding) bool { return ab.Spec.Address.Name == as.Name })
 		}
 	})
@@ -92,9 +88,9 @@ func (h *handlers) addressableServices() cache.ResourceEventHandler {
 
 // subjects enqueues the bindings that choose an object, or chose it before its labels changed.
 func (h *handlers) subjects() cache.ResourceEventHandler {
-	return h.wakes.On("Subject", func(e telemetry.Event) {
-		now, ok := informers.ObjectOf[kmeta.Accessor](e.Object)
-		old, updated := informers.ObjectOf[kmeta.Accessor](e.Old)
+	return h.triggers.Handler("Subject", func(e triggers.Event) {
+		now, ok := triggers.ObjectOf[kmeta.Accessor](e.Object)
+		old, updated := triggers.ObjectOf[kmeta.Accessor](e.Old)
 		if !ok || updated && subjectsAlike(old, now) {
 			return
 		}
@@ -137,7 +133,7 @@ func (h *handlers) served(versions sets.Set[schema.GroupVersion]) {
 	for version := range versions {
 		groups.Insert(version.Group)
 	}
-	h.wakes.EnqueueServed("Subject", withSubjectsIn(groups), h.bindings)
+	h.triggers.EnqueueServed("Subject", withSubjectsIn(groups), h.bindings)
 }
 
 // readable is like served, for a resource that can be read now, or no longer.
@@ -155,9 +151,9 @@ func withSubjectsIn(groups sets.Set[string]) func(any) bool {
 
 // namespaces enqueues all bindings in a namespace that opts in or out of bindings or webhooks.
 func (h *handlers) namespaces() cache.ResourceEventHandler {
-	return h.wakes.On("Namespace", func(e telemetry.Event) {
-		now, ok := informers.ObjectOf[*corev1.Namespace](e.Object)
-		old, updated := informers.ObjectOf[*corev1.Namespace](e.Old)
+	return h.triggers.Handler("Namespace", func(e triggers.Event) {
+		now, ok := triggers.ObjectOf[*corev1.Namespace](e.Object)
+		old, updated := triggers.ObjectOf[*corev1.Namespace](e.Old)
 		if ok && !(updated && namespacesAlike(old, now)) {
 			h.enqueue(e, now.Name, func(*v1.AddressBinding) bool { return true })
 		}
@@ -171,21 +167,28 @@ func namespacesAlike(a, b *corev1.Namespace) bool {
 		a.Labels[duck.BindingExcludeLabel] == b.Labels[duck.BindingExcludeLabel] && aExcluded == bExcluded
 }
 
-// crds enqueues the bindings with subjects in the group of a CRD, and ends the informers of what it no longer serves.
-func (h *handlers) crds() cache.ResourceEventHandler {
-	return h.wakes.On("CustomResourceDefinition", func(e telemetry.Event) {
-		if crd, ok := informers.ObjectOf[*apiextensionsv1.CustomResourceDefinition](e.Object); ok {
-			h.stop(h.kinds.Changed(crd, e.Cause.What == telemetry.Deleted))
-			e.EnqueueAll(withSubjectsIn(sets.New(crd.Spec.Group)), h.bindings)
+// stopper is implemented by shapes, and stops the informers of some resources.
+type stopper interface {
+	Stop(match func(schema.GroupVersionResource) bool)
+}
+
+// crds enqueues the bindings with subjects in the group of a CRD, and stops the informers of what it no longer serves.
+func (h *handlers) crds(kinds *restmapping.Finder, subjects stopper) cache.ResourceEventHandler {
+	return h.triggers.Handler("CustomResourceDefinition", func(e triggers.Event) {
+		crd, ok := triggers.ObjectOf[*apiextensionsv1.CustomResourceDefinition](e.Object)
+		if !ok {
+			return
 		}
+		subjects.Stop(kinds.Changed(crd, e.Cause == triggers.Deleted))
+		e.EnqueueAll(withSubjectsIn(sets.New(crd.Spec.Group)), h.bindings)
 	})
 }
 
 // webhooks enqueues the bindings whose condition Intercepted is no longer true.
 func (h *handlers) webhooks() cache.ResourceEventHandler {
-	return h.wakes.On("MutatingWebhookConfiguration", func(e telemetry.Event) {
-		now, ok := informers.ObjectOf[*admissionregistrationv1.MutatingWebhookConfiguration](e.Object)
-		if !ok || now.Name != binding.WebhookName || e.Cause.What == telemetry.Resynced {
+	return h.triggers.Handler("MutatingWebhookConfiguration", func(e triggers.Event) {
+		now, ok := triggers.ObjectOf[*admissionregistrationv1.MutatingWebhookConfiguration](e.Object)
+		if !ok || now.Name != binding.WebhookName || e.Cause == triggers.Resynced {
 			return
 		}
 		e.EnqueueAll(func(obj any) bool {
@@ -194,7 +197,7 @@ func (h *handlers) webhooks() cache.ResourceEventHandler {
 				return false
 			}
 			resource, recorded := subjectResource(ab)
-			return recorded && (e.Cause.What != telemetry.Deleted && intercepts(now, resource)) !=
+			return recorded && (e.Cause != triggers.Deleted && intercepts(now, resource)) !=
 				ab.Status.GetCondition(v1.AddressBindingConditionIntercepted).IsTrue()
 		}, h.bindings)
 	})

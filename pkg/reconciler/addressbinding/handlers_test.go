@@ -30,18 +30,28 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
-	"github.com/mallard-dev/mallard/runtime/telemetry"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
-// enqueuing is wakers with the controller whose queue they fill.
+// enqueuing is handlers with the controller whose queue they fill.
 type enqueuing struct {
 	*handlers
 
-	impl      *controller.Impl
-	discovery *fakediscovery.FakeDiscovery
-	// stopped are the resources, of those that are asked about, whose informers were ended.
+	impl  *controller.Impl
+	kinds *restmapping.Finder
+	// stopped are the resources, of ducks and geese, whose informers were stopped.
 	stopped []string
 }
+
+func (w *enqueuing) Stop(match func(schema.GroupVersionResource) bool) {
+	for _, resource := range []string{"ducks", "geese"} {
+		if match(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: resource}) {
+			w.stopped = append(w.stopped, resource)
+		}
+	}
+}
+
+func (w *enqueuing) crds() cache.ResourceEventHandler { return w.handlers.crds(w.kinds, w) }
 
 func newHandlers(t *testing.T, objs ...*v1.AddressBinding) *enqueuing {
 	t.Helper()
@@ -59,22 +69,14 @@ func newHandlers(t *testing.T, objs ...*v1.AddressBinding) *enqueuing {
 		t.Fatal(err)
 	}
 	impl := controller.NewContext(ctx, nil, controller.ControllerOptions{WorkQueueName: t.Name(), Concurrency: 100, Logger: logging.FromContext(ctx)})
-	w := &enqueuing{impl: impl, discovery: discovery}
-	w.handlers = &handlers{
-		wakes: telemetry.Instrument(ctx, impl, "AddressBinding"), bindings: informer, kinds: finder, choices: lru.New(maxChoices),
-		stop: func(match func(schema.GroupVersionResource) bool) {
-			for _, resource := range []string{"ducks", "geese"} {
-				if match(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: resource}) {
-					w.stopped = append(w.stopped, resource)
-				}
-			}
-		},
-	}
+	w := &enqueuing{impl: impl, kinds: finder}
+	w.handlers = &handlers{triggers: triggers.New("AddressBinding"), bindings: informer, choices: lru.New(maxChoices)}
+	w.triggers.Wire(impl, triggers.Guards{})
 	return w
 }
 
-// woken are the names of the bindings that were enqueued, each once, in order. It ends the queue.
-func (w *enqueuing) woken() []string {
+// enqueued are the names of the bindings that were enqueued, each once, in order. It ends the queue.
+func (w *enqueuing) enqueued() []string {
 	w.impl.WorkQueue().ShutDown()
 	names := []string{}
 	for {
@@ -134,11 +136,11 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 		return object("a", append([]mod{well, func(ab *v1.AddressBinding) { ab.ResourceVersion = "2" }}, mods...)...)
 	}
 	newer := func(d *duckv1.WithPod) { d.ResourceVersion = "2" }
-	bindings, subjects, namespaces, crds, configurations := (*handlers).addressBindings, (*handlers).subjects, (*handlers).namespaces, (*handlers).crds, (*handlers).webhooks
+	bindings, subjects, namespaces, crds, configurations := (*enqueuing).addressBindings, (*enqueuing).subjects, (*enqueuing).namespaces, (*enqueuing).crds, (*enqueuing).webhooks
 	toDeployments := webhooks(schema.GroupResource{Group: "apps", Resource: "deployments"})
 
 	for name, tc := range map[string]struct {
-		handler func(*handlers) cache.ResourceEventHandler
+		handler func(*enqueuing) cache.ResourceEventHandler
 		// old is what was before an update; nil for an object that is added, and again as a tombstone.
 		old, now kmeta.Accessor
 		want     []string
@@ -149,7 +151,7 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 		"and what it may have written":                    {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Kinds = nil }), []string{"a", "rival", "was-of-ducks"}},
 		"and that it goes":                                {bindings, object("a", well), changed(beingDeleted), []string{"a", "rival", "was-of-ducks"}},
 		"another variable: those who want either":         {bindings, object("a", well), changed(withVariable("PEER")), []string{"a", "of-peer", "rival", "was-of-ducks"}},
-		"an AddressableService wakes whose address it is": {(*handlers).addressableServices, nil, hello(url), []string{"of-hello"}},
+		"an AddressableService wakes whose address it is": {(*enqueuing).addressableServices, nil, hello(url), []string{"of-hello"}},
 
 		"a subject wakes who names and who selects it": {subjects, nil, live(), []string{"names-d", "selects-x"}},
 		"one that is changed":                          {subjects, live(), live(newer, func(d *duckv1.WithPod) { d.Generation = 2 }), []string{"names-d", "selects-x"}},
@@ -181,7 +183,7 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newHandlers(t, everyone...)
-			handler := tc.handler(w.handlers)
+			handler := tc.handler(w)
 			if tc.old != nil {
 				if tc.now.GetResourceVersion() == "" {
 					tc.now.SetResourceVersion("2")
@@ -190,8 +192,8 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 			} else {
 				handler.OnAdd(tc.now, false)
 			}
-			if got := w.woken(); !slices.Equal(got, tc.want) {
-				t.Errorf("woken are %q, want %q", got, tc.want)
+			if got := w.enqueued(); !slices.Equal(got, tc.want) {
+				t.Errorf("enqueued are %q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -199,19 +201,19 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 
 func TestHandlers_MissedDeletion_Enqueues(t *testing.T) {
 	for name, tc := range map[string]struct {
-		handler func(*handlers) cache.ResourceEventHandler
+		handler func(*enqueuing) cache.ResourceEventHandler
 		deleted kmeta.Accessor
 		want    []string
 	}{
-		"binding":   {(*handlers).addressBindings, object("a", well), []string{"a", "rival"}},
-		"subject":   {(*handlers).subjects, live(), []string{"names-d"}},
-		"namespace": {(*handlers).namespaces, namespace(), []string{"names-d", "rival"}},
+		"binding":   {(*enqueuing).addressBindings, object("a", well), []string{"a", "rival"}},
+		"subject":   {(*enqueuing).subjects, live(), []string{"names-d"}},
+		"namespace": {(*enqueuing).namespaces, namespace(), []string{"names-d", "rival"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newHandlers(t, object("rival", well, withSubject("apps/v1", "Deployment", "e")), object("names-d", withVariable("N")))
-			tc.handler(w.handlers).OnDelete(cache.DeletedFinalStateUnknown{Key: "k", Obj: tc.deleted})
-			if got := w.woken(); !slices.Equal(got, tc.want) {
-				t.Errorf("woken are %q, want %q", got, tc.want)
+			tc.handler(w).OnDelete(cache.DeletedFinalStateUnknown{Key: "k", Obj: tc.deleted})
+			if got := w.enqueued(); !slices.Equal(got, tc.want) {
+				t.Errorf("enqueued are %q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -228,7 +230,7 @@ func TestHandlers_CRDDeleted_InformerEnds(t *testing.T) {
 	if !slices.Equal(w.stopped, []string{"ducks"}) {
 		t.Errorf("the informers of %q were ended, want that of ducks", w.stopped)
 	}
-	w.woken()
+	w.enqueued()
 }
 
 func TestHandlers_ServedOrReadable_EnqueueBindingsOfTheGroup(t *testing.T) {
@@ -240,7 +242,7 @@ func TestHandlers_ServedOrReadable_EnqueueBindingsOfTheGroup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newHandlers(t, object("a", well), object("of-ducks", withSubject("example.com/v1", "Duck", "k")), object("was-of-ducks", status(records(duckKind))))
 			call(w.handlers)
-			if got := w.woken(); !slices.Equal(got, []string{"of-ducks", "was-of-ducks"}) {
+			if got := w.enqueued(); !slices.Equal(got, []string{"of-ducks", "was-of-ducks"}) {
 				t.Errorf("enqueued are %q", got)
 			}
 		})
@@ -257,7 +259,7 @@ func TestHandlers_NoObject_IsIgnored(t *testing.T) {
 			handler.OnDelete(junk)
 		}
 	}
-	if got := w.woken(); len(got) > 0 {
+	if got := w.enqueued(); len(got) > 0 {
 		t.Errorf("enqueued are %q", got)
 	}
 }

@@ -47,6 +47,7 @@ import (
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/ducks"
+	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
@@ -160,9 +161,10 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		webhooks:            admissionlisters.NewMutatingWebhookConfigurationLister(w.webhooks),
 		kinds:               finder,
-		subjects:            make(map[binding.Shape]*ducks.Factory),
-		memory:              newMemory(w.clock),
-		failures:            failures.NewFailuresWithClock(w.clock),
+		subjects:            make(shapes),
+		expectations:        expectations.New(nil),
+		attempts:            newAttempts(w.clock),
+		failures:            failures.NewWithClock(w.clock),
 	}
 	for _, shape := range binding.Shapes {
 		w.inner.subjects[shape] = ducks.New(ctx, w.dynamic, shape.New(), sets.New(samples.BoundVariablesAnnotationKey), cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {})

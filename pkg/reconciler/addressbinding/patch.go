@@ -52,12 +52,12 @@ type subject struct {
 	patch string
 	last  attempt
 	// problem is why it could not be changed.
-	problem *failures.Problem
+	problem *failures.Failure
 }
 
 // adjust patches the objects of a kind that differ from what the bindings of the namespace want. It returns those that exist
 // afterwards, and what prevented patches.
-func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, objects []kmeta.Accessor) ([]*subject, []*failures.Problem) {
+func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, objects []kmeta.Accessor) ([]*subject, []*failures.Failure) {
 	bindings := binding.Of(k.GroupKind, r.all(ab))
 	var namespace map[string]string
 	if found, err := r.namespaces.Get(ab.Namespace); err == nil {
@@ -77,7 +77,7 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 			s.result = bindings.Apply(object, s.included, ab.Name)
 			if len(s.result.Changes) > 0 && !binding.Immutable(k.GroupKind) {
 				s.patch = fmt.Sprintf("%s/%x", object.GetUID(), sha256.Sum256([]byte(fmt.Sprint(s.result.Changes))))
-				s.last = r.memory.last(s.patch)
+				s.last = r.attempts.of(s.patch)
 				changed = append(changed, s)
 			}
 		}
@@ -88,12 +88,12 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 
 // patchAll patches subjects whose turn it is, and returns the problems of those that were not patched.
 func (r *Reconciler) patchAll(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, changed []*subject,
-) (problems []*failures.Problem) {
+) (problems []*failures.Failure) {
 	// Those that were not tried before come first.
 	slices.SortStableFunc(changed, func(a, b *subject) int { return cmp.Compare(a.last.delay, b.last.delay) })
 	failed := 0
 	for _, s := range changed {
-		wait := r.memory.wait(s.last)
+		wait := r.attempts.wait(s.last)
 		if failed >= failuresAtOnce {
 			wait = max(wait, failures.FirstRecheck)
 		}
@@ -132,11 +132,11 @@ func failure(ab *v1.AddressBinding) string {
 }
 
 // postponed returns the problem of a subject that has to wait, because the patch was made a moment ago or others fail.
-func postponed(ab *v1.AddressBinding, s *subject, wait time.Duration) *failures.Problem {
+func postponed(ab *v1.AddressBinding, s *subject, wait time.Duration) *failures.Failure {
 	// Those that were not tried before have no message of their own.
-	p := &failures.Problem{Reason: failure(ab)}
-	if s.last.problem != nil {
-		p = new(*s.last.problem)
+	p := &failures.Failure{Reason: failure(ab)}
+	if s.last.failure != nil {
+		p = new(*s.last.failure)
 	} else if s.last.delay > 0 {
 		p = contested(ab, s)
 	}
@@ -145,7 +145,7 @@ func postponed(ab *v1.AddressBinding, s *subject, wait time.Duration) *failures.
 }
 
 // contested returns the problem of a subject that does not stay as a patch left it, or is not as the cache has it.
-func contested(ab *v1.AddressBinding, s *subject) *failures.Problem {
+func contested(ab *v1.AddressBinding, s *subject) *failures.Failure {
 	if s.last.delay < tellAfter {
 		return failures.Newf(v1.ReasonBinding, "%s was changed concurrently; retrying", s.title)
 	}
@@ -154,7 +154,7 @@ func contested(ab *v1.AddressBinding, s *subject) *failures.Problem {
 }
 
 // patch patches a subject and remembers the attempt.
-func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, s *subject) *failures.Problem {
+func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, s *subject) *failures.Failure {
 	p := r.send(ctx, ab, k, s)
 	if p == nil && s.object != nil {
 		if s.result = bindings.Apply(s.object, s.included, ab.Name); len(s.result.Changes) > 0 {
@@ -162,12 +162,12 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, b
 				"an admission webhook removed it, or the CRD's schema prunes it", s.title)
 		}
 	}
-	r.memory.made(s.patch, p)
+	r.attempts.made(s.patch, p)
 	return p
 }
 
 // send leaves the object in s as the API server stored it, or nil if it is gone.
-func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s *subject) *failures.Problem {
+func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s *subject) *failures.Failure {
 	patch, err := s.result.Patch().MarshalJSON()
 	if err != nil {
 		return failures.Failed(failure(ab), fmt.Errorf("encoding the patch of %s: %w", s.title, err))
@@ -195,7 +195,7 @@ func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s 
 		return failures.Newf(failure(ab), "reading %s after it was patched: %v", s.title, err)
 	}
 	s.object = patched
-	r.memory.record(patched)
+	r.expectations.Record(patched)
 	return nil
 }
 

@@ -24,7 +24,7 @@ var precedence = []string{
 }
 
 // report counts the subjects and marks SubjectsBound. more are the problems with objects of other kinds.
-func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*failures.Problem) {
+func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*failures.Failure) {
 	all := slices.Clone(more)
 	s := &ab.Status
 	s.Subjects = &v1.SubjectCount{}
@@ -59,7 +59,7 @@ func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*failures
 }
 
 // unbound returns why a subject does not have the address, nil if it does or if there is none.
-func unbound(ab *v1.AddressBinding, k kind, s *subject) *failures.Problem {
+func unbound(ab *v1.AddressBinding, k kind, s *subject) *failures.Failure {
 	if s.object == nil {
 		return failures.Newf(v1.ReasonSubjectNotPodSpecable, "%s: %v", s.title, s.malformed)
 	}
@@ -91,10 +91,10 @@ func unbound(ab *v1.AddressBinding, k kind, s *subject) *failures.Problem {
 }
 
 // worst returns the problem that a condition reports, with the number of others that have its reason; nil if there is none.
-func worst(problems []*failures.Problem) *failures.Problem {
-	var found *failures.Problem
+func worst(problems []*failures.Failure) *failures.Failure {
+	var found *failures.Failure
 	others := 0
-	rank := func(p *failures.Problem) int { return slices.Index(precedence, p.Reason) }
+	rank := func(p *failures.Failure) int { return slices.Index(precedence, p.Reason) }
 	for _, p := range problems {
 		switch {
 		case p == nil || rank(p) < 0:

@@ -34,7 +34,7 @@ type kind struct {
 }
 
 // reconcileSubjects gives the subjects the address and marks SubjectsBound.
-func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*failures.Problem {
+func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*failures.Failure {
 	k, objects, p := r.read(ab, subjectKind(ab), false)
 	if p == nil && recordKind(ab, k) {
 		// If the patches came first and this process ended before the status was stored, nobody would know where to remove the
@@ -61,8 +61,8 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 
 // leave removes what is no longer wanted from the objects of the recorded kinds that are not the subject's, or of all if the binding is
 // being deleted. It forgets the kinds where nothing is left, and those that the cluster does not serve anymore.
-func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*failures.Problem {
-	var problems []*failures.Problem
+func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*failures.Failure {
+	var problems []*failures.Failure
 	ab.Status.Kinds = slices.DeleteFunc(slices.Clone(ab.Status.Kinds), func(entry v1.SubjectKind) bool {
 		gvk := schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind)
 		if gvk.GroupKind() == subjectKind(ab).GroupKind() && ab.DeletionTimestamp == nil {
@@ -76,7 +76,7 @@ func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*failur
 }
 
 // unbind returns what prevents that the variables which only this binding wanted are removed from the objects of a kind.
-func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) []*failures.Problem {
+func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) []*failures.Failure {
 	k, objects, p := r.read(ab, gvk, true)
 	if p == nil {
 		_, failed := r.adjust(ctx, ab, k, objects)
@@ -88,7 +88,7 @@ func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk sche
 	case v1.ReasonSubjectUnavailable:
 		p.Reason = v1.ReasonUnbindFailed
 	}
-	return []*failures.Problem{p}
+	return []*failures.Failure{p}
 }
 
 // recordKind adds a kind, which was listed, to the status, and reports whether it was missing.
@@ -106,10 +106,10 @@ func recordKind(ab *v1.AddressBinding, k kind) bool {
 // left out. If anyVersion, a version that is not served is replaced by one that is: all versions have the same objects. It never blocks:
 // when the answer changes, an event enqueues the binding. A problem without a reason ends by itself within a moment, as while a cache
 // is filled, and is not reported.
-func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, anyVersion bool) (kind, []kmeta.Accessor, *failures.Problem) {
+func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, anyVersion bool) (kind, []kmeta.Accessor, *failures.Failure) {
 	if _, err := r.namespaces.Get(ab.Namespace); err != nil {
 		// The cache does not have it yet, so nobody knows whether it opts in. Its event enqueues the binding.
-		return kind{}, nil, &failures.Problem{}
+		return kind{}, nil, &failures.Failure{}
 	}
 	k, p := r.find(gvk, anyVersion)
 	if p != nil {
@@ -120,7 +120,7 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 	resource := k.Resource.GroupResource()
 	switch {
 	case errors.Is(err, ducks.ErrNotSynced):
-		return k, nil, &failures.Problem{}
+		return k, nil, &failures.Failure{}
 	case apierrors.IsForbidden(err):
 		return k, nil, failures.Newf(v1.ReasonSubjectForbidden,
 			"the operator is not allowed to list %s; grant list, watch and patch in a ClusterRole labelled %s=true", resource, shape.RoleLabelKey())
@@ -138,8 +138,8 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 		if !ok || object.GetDeletionTimestamp() != nil || binding.Finished(obj) {
 			continue
 		}
-		if r.memory.behind(object) {
-			return k, nil, &failures.Problem{Recheck: expectations.Patience}
+		if r.expectations.Behind(object) {
+			return k, nil, &failures.Failure{Recheck: expectations.Patience}
 		}
 		objects = append(objects, object)
 	}
@@ -148,7 +148,7 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 }
 
 // find returns the resource that serves a kind.
-func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (kind, *failures.Problem) {
+func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (kind, *failures.Failure) {
 	served, err := r.kinds.Find(gvk)
 	notServed, isNotServed := errors.AsType[*restmapping.NotServedError](err)
 	if isNotServed && anyVersion && len(notServed.Versions) > 0 {
@@ -158,7 +158,7 @@ func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (kind, *
 	case isNotServed:
 		return kind{}, failures.Newf(v1.ReasonSubjectKindNotFound, "%v", notServed)
 	case errors.Is(err, restmapping.ErrNotKnown):
-		return kind{}, &failures.Problem{}
+		return kind{}, &failures.Failure{}
 	case err != nil:
 		return kind{}, failures.Newf(v1.ReasonSubjectUnavailable, "discovering kind %s fails: %s", gvk.Kind, steady(err))
 	case !served.Namespaced:

@@ -19,9 +19,9 @@ import (
 )
 
 // act does what is to be done next. What it did is in p.pods afterwards.
-func (p *pass) act(ctx context.Context) *failures.Problem {
+func (p *pass) act(ctx context.Context) *failures.Failure {
 	next := p.decide()
-	if len(next.remove)+next.create > 0 && !p.children.WasRead(p.sd) {
+	if len(next.remove)+next.create > 0 && !p.expectations.WasRead(p.sd) {
 		// The process that led before may have deleted and made others, of which our cache need not know yet.
 		if failed := p.read(ctx); failed != nil {
 			return failed
@@ -29,7 +29,7 @@ func (p *pass) act(ctx context.Context) *failures.Problem {
 		next = p.decide()
 	}
 	p.again = next.again
-	left, stay := 0, (*failures.Problem)(nil)
+	left, stay := 0, (*failures.Failure)(nil)
 	for _, victim := range next.remove {
 		if stay != nil && victim.class == finished {
 			left++
@@ -68,14 +68,14 @@ func (p *pass) decide() plan {
 
 // remove deletes a Pod in the state that was observed: a Pod that has become ready since might be needed. A Pod that no longer
 // exists needs no deletion. removed is false if the request failed; a conflict means that the plan is outdated.
-func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *failures.Problem) {
+func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *failures.Failure) {
 	err := p.kube.CoreV1().Pods(p.sd.Namespace).Delete(ctx, victim.name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &victim.uid, ResourceVersion: &victim.version},
 	})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return false, p.failed(v1alpha1.ReasonDeleteFailed, fmt.Errorf("deleting Pod %s: %w", victim.name, err))
 	}
-	p.children.Deleted(p.sd, victim.uid)
+	p.expectations.Deleted(p.sd, victim.uid)
 	for i := range p.pods {
 		if p.pods[i].uid == victim.uid {
 			p.pods[i].class = terminating
@@ -86,9 +86,9 @@ func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *fa
 
 // failed is the problem of a request. Unless the API server refused it, nobody knows whether it was carried out, so the next
 // reconciliation reads the Pods from the API server.
-func (p *pass) failed(reason string, err error) *failures.Problem {
+func (p *pass) failed(reason string, err error) *failures.Failure {
 	if !refused(err) {
-		p.children.Doubt(p.sd)
+		p.expectations.Doubt(p.sd)
 	}
 	return failures.Failed(reason, err)
 }

@@ -34,7 +34,7 @@ const mostTaken = 50
 
 // create creates a Pod with the first name that is free. made is false if the object has a Pod that the cache does not have
 // yet: then the plan is outdated.
-func (p *pass) create(ctx context.Context) (made bool, failed *failures.Problem) {
+func (p *pass) create(ctx context.Context) (made bool, failed *failures.Failure) {
 	var err error
 	for range mostTaken {
 		slot := freeSlot(p.pods, p.memory.taken)
@@ -43,7 +43,7 @@ func (p *pass) create(ctx context.Context) (made bool, failed *failures.Problem)
 		created, err = p.kube.CoreV1().Pods(p.sd.Namespace).Apply(ctx, wanted, metav1.ApplyOptions{FieldManager: FieldManager})
 		switch {
 		case err == nil:
-			p.children.Written(p.sd, created)
+			p.expectations.Written(p.sd, created)
 			p.pods = append(p.pods, p.podOf(created))
 			return true, nil
 		case !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err):
@@ -57,7 +57,7 @@ func (p *pass) create(ctx context.Context) (made bool, failed *failures.Problem)
 		case unread != nil:
 			return false, p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("reading Pod %s: %w", *wanted.Name, unread))
 		case owns(p.sd, live):
-			p.children.Written(p.sd, live)
+			p.expectations.Written(p.sd, live)
 			p.pods = append(p.pods, p.podOf(live))
 			return false, nil
 		}

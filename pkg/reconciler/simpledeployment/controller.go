@@ -17,20 +17,15 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
-	"knative.dev/pkg/reconciler"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
-	"github.com/mallard-dev/mallard/pkg/client/injection/client"
 	simpledeploymentinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
-	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/informers"
-	"github.com/mallard-dev/mallard/runtime/telemetry"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
-// NewController wires the reconciler to its informers. sharedmain calls it once, before any informer runs, with PodSelector among
+// NewController connects the reconciler to its informers. The process calls it once, before any informer runs, with PodSelector among
 // the selectors of the context.
 func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	logger := logging.FromContext(ctx)
@@ -39,45 +34,40 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	pods := filteredpodinformer.Get(ctx, PodSelector)
 	indexer := pods.Informer().GetIndexer()
 
-	children := newChildren(indexer)
 	r := &Reconciler{
-		kube:     kubeclient.Get(ctx),
-		clock:    clock.RealClock{},
-		pods:     indexer,
-		children: children,
-		failures: failures.NewFailures(),
+		kube:         kubeclient.Get(ctx),
+		clock:        clock.RealClock{},
+		pods:         indexer,
+		expectations: newExpectations(indexer),
+		failures:     failures.New(),
 	}
-
-	recording := expectations.WithRecordedWrites(ctx, children, client.Key{}, versioned.NewForConfig)
-	impl := simpledeploymentreconciler.NewImpl(recording, r, func(*controller.Impl) controller.Options {
-		return controller.Options{PromoteFunc: func(reconciler.Bucket) { children.Promoted() }}
-	})
-	impl.Reconciler = expectations.Guard(r.failures.Guard(impl.Reconciler, impl.EnqueueKey), simpleDeployments.Informer().GetIndexer(), children)
-	wakes := telemetry.Instrument(ctx, impl, "SimpleDeployment")
+	impl := simpledeploymentreconciler.NewImpl(ctx, r)
+	t := triggers.New("SimpleDeployment")
+	t.Wire(impl, triggers.Guards{Objects: simpleDeployments.Informer().GetIndexer(), Expectations: r.expectations, Failures: r.failures})
 
 	if err := errors.Join(
-		informers.Setup(simpleDeployments.Informer(), nil, nil, wakes.On("SimpleDeployment", func(e telemetry.Event) {
-			if e.Cause.What == telemetry.Deleted {
+		triggers.Setup(simpleDeployments.Informer(), nil, nil, t.Handler("SimpleDeployment", func(e triggers.Event) {
+			if e.Cause == triggers.Deleted {
 				r.forget(e.Object)
 			}
 			e.Enqueue()
 		})),
-		informers.Setup(pods.Informer(), podIndexers(), keepWhatIsRead, wakes.On("Pod", r.podChanged)),
+		triggers.Setup(pods.Informer(), podIndexers(), keepWhatIsRead, t.Handler("Pod", r.podChanged)),
 	); err != nil {
-		logger.Fatalw("Setting up the informers failed", "error", err)
+		logger.Fatalw("Failed to set up the informers", "error", err)
 	}
 	return impl
 }
 
-// podChanged wakes the object that a Pod belongs to, and that which it belonged to before: it has one fewer.
-func (r *Reconciler) podChanged(e telemetry.Event) {
-	pod, ok := informers.ObjectOf[*corev1.Pod](e.Object)
+// podChanged enqueues the owner of a Pod, and its former owner, which has one fewer.
+func (r *Reconciler) podChanged(e triggers.Event) {
+	pod, ok := triggers.ObjectOf[*corev1.Pod](e.Object)
 	if !ok {
 		return
 	}
-	if e.Cause.What == telemetry.Deleted {
+	if e.Cause == triggers.Deleted {
 		// Before the reconciliation that this enqueues.
-		r.children.Removed(e.Object)
+		r.expectations.Removed(e.Object)
 	}
 	owner, owned := ownerOf(pod)
 	if owned {
@@ -92,7 +82,8 @@ func (r *Reconciler) podChanged(e telemetry.Event) {
 
 // forget drops what is remembered of an object that exists no more.
 func (r *Reconciler) forget(obj any) {
-	if sd, ok := informers.ObjectOf[*v1alpha1.SimpleDeployment](obj); ok {
+	if sd, ok := triggers.ObjectOf[*v1alpha1.SimpleDeployment](obj); ok {
 		r.memories.forget(sd.UID)
+		r.expectations.Forget(sd.UID)
 	}
 }

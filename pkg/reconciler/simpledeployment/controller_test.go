@@ -193,8 +193,9 @@ func TestPodsWakeTheObjectThatControlsThem(t *testing.T) {
 }
 
 func TestForget_ObjectIsDeleted_ItsMemoryIsForgotten(t *testing.T) {
-	r := &Reconciler{}
+	r := &Reconciler{expectations: newExpectations(cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers()))}
 	known := r.memories.of(owner)
+	r.expectations.Doubt(object(1))
 	if r.memories.of(owner) != known {
 		t.Error("the memory is another one each time")
 	}
@@ -202,6 +203,9 @@ func TestForget_ObjectIsDeleted_ItsMemoryIsForgotten(t *testing.T) {
 	r.forget(cache.DeletedFinalStateUnknown{Obj: object(1)})
 	if r.memories.of(owner) == known {
 		t.Error("the memory of a deleted object is kept")
+	}
+	if r.expectations.Doubtful(object(1)) {
+		t.Error("the writes of a deleted object are remembered")
 	}
 }
 

@@ -20,22 +20,22 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/informers"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // observe finds the object's Pods, in the cache unless that is in doubt.
-func (p *pass) observe(ctx context.Context) *failures.Problem {
+func (p *pass) observe(ctx context.Context) *failures.Failure {
 	for _, pod := range podsOf(p.Reconciler.pods, p.sd) {
 		p.pods = append(p.pods, p.podOf(pod))
 	}
-	if p.children.Doubtful(p.sd) {
+	if p.expectations.Doubtful(p.sd) {
 		return p.read(ctx)
 	}
 	return nil
 }
 
 // read finds the object's Pods on the API server.
-func (p *pass) read(ctx context.Context) *failures.Problem {
+func (p *pass) read(ctx context.Context) *failures.Failure {
 	list, err := p.kube.CoreV1().Pods(p.sd.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selectorOf(p.sd)})
 	if err != nil {
 		return p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("listing the Pods: %w", err))
@@ -47,7 +47,7 @@ func (p *pass) read(ctx context.Context) *failures.Problem {
 			p.pods, ours = append(p.pods, p.podOf(live)), append(ours, live)
 		}
 	}
-	p.children.Read(p.sd, ours)
+	p.expectations.Read(p.sd, ours)
 	return nil
 }
 
@@ -59,15 +59,15 @@ func selectorOf(sd *v1alpha1.SimpleDeployment) string {
 // podsOf are an object's Pods in a cache, by their names: in the order of the index, which is another one each time, two passes on the
 // same Pods would end differently, and the status that says so would wake the object again and again.
 func podsOf(indexer cache.Indexer, owner metav1.Object) []*corev1.Pod {
-	pods := slices.DeleteFunc(informers.Indexed[*corev1.Pod](indexer, podsByOwner, string(owner.GetUID())),
+	pods := slices.DeleteFunc(triggers.Indexed[*corev1.Pod](indexer, podsByOwner, string(owner.GetUID())),
 		func(pod *corev1.Pod) bool { return !owns(owner, pod) })
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return pods
 }
 
-// newChildren returns a memory of what is written of objects and their Pods, which looks into the cache of Pods.
-func newChildren(indexer cache.Indexer) *expectations.Writes {
-	return expectations.NewWrites(func(owner metav1.Object) []metav1.Object {
+// newExpectations returns a memory of what is written of objects and their Pods, which looks into the cache of Pods.
+func newExpectations(indexer cache.Indexer) *expectations.Expectations {
+	return expectations.New(func(owner metav1.Object) []metav1.Object {
 		var objects []metav1.Object
 		for _, pod := range podsOf(indexer, owner) {
 			objects = append(objects, pod)

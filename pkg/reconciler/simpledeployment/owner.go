@@ -14,7 +14,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/runtime/informers"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // PodSelector is the label selector of the Pods that the controller watches. Its binary puts it into the context of
@@ -26,7 +26,7 @@ const podsByOwner = "simpleDeploymentUID"
 
 func podIndexers() cache.Indexers {
 	return cache.Indexers{
-		podsByOwner: informers.IndexBy(func(pod *corev1.Pod) []string {
+		podsByOwner: triggers.IndexBy(func(pod *corev1.Pod) []string {
 			if ref, ok := controllerOf(pod); ok {
 				return []string{string(ref.UID)}
 			}

@@ -183,7 +183,7 @@ func (f *faulty) deliver() {
 	if f.Intn(2) == 0 {
 		obj = cache.DeletedFinalStateUnknown{Key: ns + "/" + c.name, Obj: obj}
 	}
-	f.inner.children.Removed(obj)
+	f.inner.expectations.Removed(obj)
 }
 
 func (f *faulty) pass() {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/transitions"
 )
 
 // EventRecovered is the reason of the Normal event that tells of the end of trouble. Warnings carry the reason of the condition
@@ -18,7 +17,7 @@ import (
 const EventRecovered = "Recovered"
 
 // reported are the conditions whose changes are events.
-var reported = []transitions.Reported{{
+var reported = []failures.Reported{{
 	Condition: v1alpha1.SimpleDeploymentConditionUpToDate,
 	Reason:    EventRecovered,
 	Message:   "Nothing keeps the Pods from becoming what the spec asks for any more",
@@ -26,7 +25,7 @@ var reported = []transitions.Reported{{
 }}
 
 // report writes to the status how far the object is.
-func (p *pass) report(stuck *failures.Problem) {
+func (p *pass) report(stuck *failures.Failure) {
 	c, s := count(p.pods), &p.sd.Status
 	s.Replicas, s.UpdatedReplicas, s.ReadyReplicas = int32(c.active), int32(c.current), int32(c.ready) //nolint:gosec // Pods of one object
 	s.Selector = selectorOf(p.sd)

@@ -19,7 +19,6 @@ import (
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/transitions"
 )
 
 // Reconciler implements the generated reconciler's Interface. Its fields are set by NewController and not changed
@@ -31,10 +30,10 @@ type Reconciler struct {
 	// pods is the cache of the Pods that SimpleDeployments control, with the index podsByOwner.
 	pods cache.Indexer
 
-	// children knows which of our writes that cache has.
-	children *expectations.Writes
-	failures *failures.Failures
-	memories memories
+	// expectations knows which of our writes the caches have.
+	expectations *expectations.Expectations
+	failures     *failures.Failures
+	memories     memories
 }
 
 var _ simpledeploymentreconciler.Interface = (*Reconciler)(nil)
@@ -58,7 +57,7 @@ type pass struct {
 // cache of Pods has what was written of them before; what it does to the status is written afterwards, in one request and
 // only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeployment) reconciler.Event {
-	changes := transitions.Begin(sd, reported)
+	events := failures.BeginEvents(sd, reported)
 
 	p := &pass{Reconciler: r, sd: sd, memory: r.memories.of(sd.UID), prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
 	stuck := p.observe(ctx)
@@ -67,9 +66,9 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeplo
 	}
 	p.report(stuck)
 
-	changes.Record(ctx)
+	events.Record(ctx)
 
-	return r.failures.Outcome(sd, stuck, &failures.Problem{Recheck: p.again})
+	return r.failures.Outcome(sd, stuck, &failures.Failure{Recheck: p.again})
 }
 
 // replicasOf is within the bounds that the schema has, whatever an API server without it let in.

@@ -55,7 +55,7 @@ func with(row reconcilertesting.TableRow, change func(*reconcilertesting.TableRo
 
 // doubtful is that the next pass reads the Pods from the API server.
 var doubtful = ends(func(w *world, _ error) string {
-	if !w.inner.children.Doubtful(object(0)) {
+	if !w.inner.expectations.Doubtful(object(0)) {
 		return "the next pass does not read the Pods although nobody knows what was done"
 	}
 	return ""
@@ -93,7 +93,7 @@ func TestCreatingFails(t *testing.T) {
 
 // inTheWay is a Pod of ours that the cache does not have, in a process that has read the others.
 func inTheWay(w *world) {
-	w.inner.children.Read(object(0), nil)
+	w.inner.expectations.Read(object(0), nil)
 	w.server.put(podAt(0))
 }
 

@@ -161,7 +161,7 @@ func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
 	late := func(slot int, mods ...func(*corev1.Pod)) map[string]any {
 		return prepared(func(w *world) {
 			// It is not the first write of the process.
-			w.inner.children.Read(object(0), nil)
+			w.inner.expectations.Read(object(0), nil)
 			w.server.put(podAt(slot, mods...))
 		})
 	}

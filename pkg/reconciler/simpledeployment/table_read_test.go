@@ -17,7 +17,7 @@ import (
 
 func TestReadingFails(t *testing.T) {
 	const message = "listing the Pods: induced"
-	doubtful := prepared(func(w *world) { w.inner.children.Doubt(object(0)) })
+	doubtful := prepared(func(w *world) { w.inner.expectations.Doubt(object(0)) })
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "in doubt: nothing is done on a cache that may be wrong",
 		Objects:           objects{object(2), podAt(0, podReady)},
@@ -38,7 +38,7 @@ func TestReadingFails(t *testing.T) {
 	}, {
 		Name:          "in doubt, and the Pods are read: one that the cache lacks counts",
 		Objects:       objects{object(1, status(1, 1, 1, available, upToDate))},
-		OtherTestData: prepared(func(w *world) { w.inner.children.Doubt(object(0)); w.server.put(podAt(0, podReady)) }),
+		OtherTestData: prepared(func(w *world) { w.inner.expectations.Doubt(object(0)); w.server.put(podAt(0, podReady)) }),
 	}, {
 		Name:              "in doubt, and a Pod is not among those read because its label was changed: it does not count, and is not awaited",
 		Objects:           objects{object(1), podAt(0, podReady, mislabelled)},
@@ -49,13 +49,13 @@ func TestReadingFails(t *testing.T) {
 		Name:    "in doubt, and a Pod of another namespace has a reference with the UID: it is not awaited as gone",
 		Objects: objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady)},
 		OtherTestData: prepared(func(w *world) {
-			w.inner.children.Doubt(object(0))
+			w.inner.expectations.Doubt(object(0))
 			if err := w.pods.Add(podAt(1, podReady, func(pod *corev1.Pod) { pod.Namespace = "elsewhere" })); err != nil {
 				panic(err)
 			}
 		}),
 		PostConditions: ends(func(w *world, _ error) string {
-			if w.inner.children.Behind(object(1)) {
+			if w.inner.expectations.Behind(object(1)) {
 				return "no pass will begin as long as that Pod exists"
 			}
 			return ""

@@ -92,7 +92,7 @@ func withError(part string, doubt bool) []func(*testing.T, *reconcilertesting.Ta
 		if requeue, _ := controller.IsRequeueKey(err); requeue && !failures.IsRetry(err) || err == nil || !strings.Contains(err.Error(), part) {
 			return "want an error that is retried with back-off and says " + part
 		}
-		if w.inner.children.Doubtful(object(0)) != doubt {
+		if w.inner.expectations.Doubtful(object(0)) != doubt {
 			return "the next pass reads the Pods from the API server without need, or does not although it has to"
 		}
 		return ""

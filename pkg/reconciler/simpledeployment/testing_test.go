@@ -173,7 +173,7 @@ type world struct {
 	inner    *Reconciler
 
 	// reconciler is the generated one around inner.
-	reconciler expectations.LeaderAware
+	reconciler controller.Reconciler
 }
 
 // newWorld makes a world in which these SimpleDeployments and Pods exist, in the caches and on the server.
@@ -222,18 +222,34 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 func (w *world) start(t testing.TB) {
 	t.Helper()
 	w.inner = &Reconciler{
-		kube: w.kube, clock: w.clock, pods: w.pods, children: newChildren(w.pods), failures: failures.NewFailures(),
+		kube: w.kube, clock: w.clock, pods: w.pods, expectations: newExpectations(w.pods), failures: failures.New(),
 	}
 	ctx := logtesting.TestContextWithLogger(t)
-	generated, ok := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
-		listers.NewSimpleDeploymentLister(w.objects), w.recorder, w.inner, controller.Options{}).(expectations.LeaderAware)
+	generated := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
+		listers.NewSimpleDeploymentLister(w.objects), w.recorder, w.inner, controller.Options{})
+	leader, ok := generated.(reconciler.LeaderAware)
 	if !ok {
 		t.Fatal("the generated reconciler is not leader-aware")
 	}
-	if err := generated.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
+	if err := leader.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
 		t.Fatal(err)
 	}
-	w.reconciler = expectations.Guard(generated, w.objects, w.inner.children)
+	w.reconciler = &upToDateOnly{Reconciler: generated, world: w}
+}
+
+// upToDateOnly postpones reconciliations as package triggers does.
+type upToDateOnly struct {
+	controller.Reconciler
+
+	world *world
+}
+
+func (u *upToDateOnly) Reconcile(ctx context.Context, key string) error {
+	obj, _, err := u.world.objects.GetByKey(key)
+	if sd, ok := obj.(*v1alpha1.SimpleDeployment); err == nil && ok && u.world.inner.expectations.Behind(sd) {
+		return controller.NewRequeueAfter(expectations.Patience)
+	}
+	return u.Reconciler.Reconcile(ctx, key)
 }
 
 func (w *world) reconcile(ctx context.Context) error { return w.reconciler.Reconcile(ctx, ns+"/a") }

@@ -1,0 +1,226 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package expectations
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/clock"
+
+	"knative.dev/pkg/kmeta"
+)
+
+// Patience is how long a cache may be behind a write before it is trusted again. It is reached only if the event of the write never
+// arrives, for example because etcd was restored from a backup and counts its versions again.
+const Patience = 30 * time.Second
+
+// Expectations remembers what a reconciler last wrote of each object, and of the children that it controls, until the cache has it. It
+// may be used by several goroutines. Use New.
+type Expectations struct {
+	clock    clock.PassiveClock
+	children func(owner metav1.Object) []metav1.Object
+
+	mu sync.Mutex
+	// families are the objects, by UID.
+	families map[types.UID]*family
+	// swept is when families of which every write is overdue were deleted last.
+	swept time.Time
+}
+
+// family is what is known of one object and of its children.
+type family struct {
+	// awaited holds the last write of each of them that the cache may lack, by UID.
+	awaited        map[types.UID]write
+	doubtful, read bool
+}
+
+type write struct {
+	at time.Time
+	// arrived reports whether a cache has the write or a later one. An object that the cache lacks is nil.
+	arrived func(cached metav1.Object) bool
+}
+
+// New returns Expectations without any write. children returns the children of an object as the cache of the reconciler has them; it
+// is nil for a reconciler that does not write to children.
+func New(children func(owner metav1.Object) []metav1.Object) *Expectations {
+	return newWithClock(clock.RealClock{}, children)
+}
+
+func newWithClock(clock clock.PassiveClock, children func(owner metav1.Object) []metav1.Object) *Expectations {
+	if children == nil {
+		children = func(metav1.Object) []metav1.Object { return nil }
+	}
+	return &Expectations{clock: clock, children: children, families: map[types.UID]*family{}, swept: clock.Now()}
+}
+
+// Record notes an object as the API server returned it for a write.
+func (e *Expectations) Record(written metav1.Object) {
+	version, least := written.GetResourceVersion(), 0
+	if written.GetDeletionTimestamp() != nil && len(written.GetFinalizers()) == 0 {
+		// The write removed the last finalizer, and so deleted the object. The API server returns the version from before it.
+		least = 1
+	}
+	e.await(written, written.GetUID(), func(cached metav1.Object) bool { return order(cached, version) >= least })
+}
+
+// Written notes a child as the API server returned it for a write or a read.
+func (e *Expectations) Written(owner, child metav1.Object) {
+	if child.GetDeletionTimestamp() != nil {
+		// It may have left the cache already, and would be awaited in vain.
+		e.Deleted(owner, child.GetUID())
+		return
+	}
+	version := child.GetResourceVersion()
+	e.await(owner, child.GetUID(), func(cached metav1.Object) bool { return cached != nil && order(cached, version) >= 0 })
+}
+
+// Deleted notes that the API server has accepted the deletion of a child, or does not have it anymore.
+func (e *Expectations) Deleted(owner metav1.Object, child types.UID) {
+	e.await(owner, child, func(cached metav1.Object) bool { return cached == nil || cached.GetDeletionTimestamp() != nil })
+}
+
+// order compares the version of a cached object with another one. Resource versions of one resource can be compared since
+// Kubernetes 1.35 (KEP-5504). One that cannot be compared counts as later, because it must not stop anything.
+func order(cached metav1.Object, version string) int {
+	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), version)
+	if err != nil {
+		return 1
+	}
+	return order
+}
+
+func (e *Expectations) await(owner metav1.Object, object types.UID, arrived func(metav1.Object) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sweep()
+	e.familyOf(owner).awaited[object] = write{at: e.clock.Now(), arrived: arrived}
+}
+
+// sweep deletes what nobody has asked for within Patience: the objects were deleted. e.mu is held.
+func (e *Expectations) sweep() {
+	if e.clock.Since(e.swept) < Patience {
+		return
+	}
+	e.swept = e.clock.Now()
+	maps.DeleteFunc(e.families, func(_ types.UID, f *family) bool {
+		for _, last := range f.awaited {
+			if e.clock.Since(last.at) < Patience {
+				return false
+			}
+		}
+		return !f.doubtful && !f.read
+	})
+}
+
+// Doubt notes that a write of a child may have been made or not, because its answer was lost. Doubtful is true until Read is called.
+func (e *Expectations) Doubt(owner metav1.Object) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.familyOf(owner).doubtful = true
+}
+
+// Doubtful reports whether the cache cannot be relied on: after Doubt, or after a write did not arrive within Patience.
+func (e *Expectations) Doubtful(owner metav1.Object) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f, ok := e.families[owner.GetUID()]
+	return ok && f.doubtful
+}
+
+// Read notes all children as the API server has just listed them. The cache is behind until it has the same.
+func (e *Expectations) Read(owner metav1.Object, live []metav1.Object) {
+	for _, child := range e.children(owner) {
+		e.Deleted(owner, child.GetUID())
+	}
+	for _, child := range live {
+		e.Written(owner, child)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f := e.familyOf(owner)
+	f.doubtful, f.read = false, true
+}
+
+// WasRead reports whether the children were read from the API server since this process began to write. Until then, the cache may
+// lack what another process wrote before.
+func (e *Expectations) WasRead(owner metav1.Object) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f, ok := e.families[owner.GetUID()]
+	return ok && f.read
+}
+
+// Promoted is called when the process begins to write, since another one wrote before.
+func (e *Expectations) Promoted() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	clear(e.families)
+}
+
+// Removed is called with a child, or its tombstone, that has left the cache, where a write to it will never arrive.
+func (e *Expectations) Removed(obj any) {
+	child, err := kmeta.DeletionHandlingAccessor(obj)
+	if err != nil {
+		return
+	}
+	owner := metav1.GetControllerOfNoCopy(child)
+	if owner == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if f, ok := e.families[owner.UID]; ok {
+		delete(f.awaited, child.GetUID())
+	}
+}
+
+// Forget drops what is known of an object that does not exist anymore.
+func (e *Expectations) Forget(object types.UID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.families, object)
+}
+
+// Behind reports whether the cache, which has the object so, lacks a write of it or of one of its children.
+func (e *Expectations) Behind(cached metav1.Object) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f, ok := e.families[cached.GetUID()]
+	if !ok || len(f.awaited) == 0 {
+		return false
+	}
+	objects := map[types.UID]metav1.Object{cached.GetUID(): cached}
+	for _, child := range e.children(cached) {
+		objects[child.GetUID()] = child
+	}
+	maps.DeleteFunc(f.awaited, func(object types.UID, last write) bool {
+		if last.arrived(objects[object]) {
+			return true
+		}
+		isOverdue := e.clock.Since(last.at) >= Patience
+		f.doubtful = f.doubtful || isOverdue
+		return isOverdue
+	})
+	if len(f.awaited) == 0 && !f.doubtful && !f.read {
+		delete(e.families, cached.GetUID())
+	}
+	return len(f.awaited) > 0
+}
+
+// familyOf returns the family of an object, a new one if none is known. e.mu is held.
+func (e *Expectations) familyOf(owner metav1.Object) *family {
+	f, ok := e.families[owner.GetUID()]
+	if !ok {
+		f = &family{awaited: map[types.UID]write{}}
+		e.families[owner.GetUID()] = f
+	}
+	return f
+}

@@ -1,0 +1,185 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package failures
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/utils/clock"
+
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/reconciler"
+)
+
+const (
+	// FirstRecheck is the first delay of an object's back-off, and the shortest time between two reconciliations of an object whose
+	// requests fail.
+	FirstRecheck = time.Second
+
+	// LastRecheck is the longest delay of an object's back-off.
+	LastRecheck = 30 * time.Second
+
+	// conflictDelay is how long to wait after a first conflict: the event of the concurrent change usually arrives within that time.
+	conflictDelay = 100 * time.Millisecond
+
+	// refusalInterval is the average time between the retries of one namespace's refused objects.
+	refusalInterval = 500 * time.Millisecond
+
+	// released is how many refused objects of a namespace are enqueued when the requests of one succeed. More than one of them has to
+	// succeed for the release to reach all objects that had the same cause.
+	released = 4
+
+	// steadyFor is how long a message is kept, so that a condition does not show an outdated one indefinitely.
+	steadyFor = 5 * time.Minute
+)
+
+// Failures decides when objects whose requests failed are reconciled again. It may be used by several goroutines. Use New.
+type Failures struct {
+	clock   clock.PassiveClock
+	backoff *flowcontrol.Backoff
+
+	mu      sync.Mutex
+	objects map[types.NamespacedName]*failing
+	// refused holds the refused objects of a namespace, except those that were released.
+	refused map[string]sets.Set[types.NamespacedName]
+}
+
+// failing is an object whose requests fail.
+type failing struct {
+	// notBefore is the time before which the object is not reconciled, whatever enqueues it.
+	notBefore time.Time
+	// refused is whether the API server refused its last request.
+	refused bool
+
+	// conditions are those that the object was left with, and since is when their messages were new.
+	conditions duckv1.Conditions
+	since      time.Time
+	uid        types.UID
+	generation int64
+}
+
+// New returns an empty Failures.
+func New() *Failures { return NewWithClock(clock.RealClock{}) }
+
+// NewWithClock is New for tests that set the time.
+func NewWithClock(clock clock.Clock) *Failures {
+	return &Failures{
+		clock:   clock,
+		backoff: flowcontrol.NewFakeBackOff(FirstRecheck, LastRecheck, clock),
+		objects: map[types.NamespacedName]*failing{},
+		refused: map[string]sets.Set[types.NamespacedName]{},
+	}
+}
+
+// Outcome returns the result of ReconcileKind or FinalizeKind for the failures of its steps, which may be nil. A failed request is
+// retried with back-off, and takes precedence over the earliest Recheck. Outcome returns nil if a watch reports every change that
+// could end the failures.
+//
+// It must be called after the conditions were marked: if a condition failed with the same reason before, its message is kept.
+func (f *Failures) Outcome(obj metav1.Object, steps ...*Failure) reconciler.Event {
+	var recheck time.Duration
+	var reasons []string
+	var err error
+	for _, step := range steps {
+		switch {
+		case step == nil:
+		case step.Err != nil:
+			reasons = append(reasons, step.Reason)
+			if err == nil {
+				err = step.Err
+			}
+		case step.Recheck > 0 && (recheck == 0 || step.Recheck < recheck):
+			recheck = step.Recheck
+		}
+	}
+	if err != nil {
+		key := cache.MetaObjectToName(obj).AsNamespacedName()
+		if shaped, ok := obj.(duckv1.KRShaped); ok {
+			f.keepMessages(key, shaped, reasons)
+		}
+		return f.retry(key, err)
+	}
+	if recheck > 0 {
+		return controller.NewRequeueAfter(recheck)
+	}
+	return nil
+}
+
+// keepMessages restores the messages of conditions that have failed with the same reasons before. The text of an error may differ
+// each time (ports, request IDs, quota usage), and each status update enqueues the object.
+func (f *Failures) keepMessages(key types.NamespacedName, obj duckv1.KRShaped, reasons []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, now, conditions := f.object(key), f.clock.Now(), obj.GetStatus().Conditions
+	if o.uid != obj.GetUID() || o.generation != obj.GetGeneration() || now.Sub(o.since) >= steadyFor {
+		o.uid, o.generation, o.since, o.conditions = obj.GetUID(), obj.GetGeneration(), now, nil
+	}
+	for i := range conditions {
+		is := &conditions[i]
+		for _, was := range o.conditions {
+			if was.Type == is.Type && was.Status == is.Status && was.Reason == is.Reason && slices.Contains(reasons, is.Reason) {
+				is.Message = was.Message
+			}
+		}
+	}
+	o.conditions = slices.Clone(conditions)
+}
+
+// retry returns the event that enqueues an object again after its back-off. Its back-off does not use the queue's rate limiter,
+// which all objects share and which delays a single one for up to 17 minutes.
+func (f *Failures) retry(key types.NamespacedName, err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, now := f.object(key), f.clock.Now()
+	f.backoff.Next(key.String(), now)
+	delay := f.backoff.Get(key.String())
+	if apierrors.IsConflict(err) && delay == FirstRecheck {
+		delay = conflictDelay
+	}
+	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		delay = max(delay, time.Duration(seconds)*time.Second)
+	}
+	if o.refused = isRefusal(err); o.refused {
+		if f.refused[key.Namespace] == nil {
+			f.refused[key.Namespace] = sets.New[types.NamespacedName]()
+		}
+		// Any user can create objects that are refused forever. Below LastRecheck they are few enough for the back-off.
+		if paced := time.Duration(f.refused[key.Namespace].Insert(key).Len()) * refusalInterval; paced > LastRecheck {
+			delay = max(delay, paced)
+		}
+	}
+	o.notBefore = now.Add(min(delay, FirstRecheck))
+	return &retry{err: err, requeue: controller.NewRequeueAfter(delay)}
+}
+
+// isRefusal reports whether the API server refused a request because of what it contains or who sent it.
+func isRefusal(err error) bool {
+	switch code := StatusCode(err); code {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	default:
+		return code >= http.StatusBadRequest && code < http.StatusInternalServerError
+	}
+}
+
+func (f *Failures) object(key types.NamespacedName) *failing {
+	o, ok := f.objects[key]
+	if !ok {
+		o = &failing{}
+		f.objects[key] = o
+	}
+	return o
+}

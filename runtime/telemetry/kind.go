@@ -1,0 +1,103 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/zap/zapcore"
+
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+
+	"github.com/mallard-dev/mallard/runtime/failures"
+)
+
+// Kind measures the reconciler of one kind. Use NewKind.
+type Kind struct {
+	*instruments
+
+	name string
+}
+
+// NewKind returns the telemetry of the reconciler of a kind, or of another controller with that name.
+func NewKind(name string) *Kind {
+	instruments, err := newInstruments()
+	if err != nil {
+		// Names and bounds are constants, so that every test would see it.
+		panic(fmt.Errorf("creating the instruments of %s: %w", name, err))
+	}
+	k := &Kind{instruments: instruments, name: name}
+	for _, result := range results {
+		// A rate is known from the first failure on only if there was a zero before.
+		k.reconciliations.Add(context.Background(), 0, k.attributes(resultKey.String(string(result))))
+	}
+	return k
+}
+
+func (k *Kind) attributes(more ...attribute.KeyValue) metric.MeasurementOption {
+	return metric.WithAttributes(append(more, kindKey.String(k.name))...)
+}
+
+// Begin is called when a reconciliation begins, and returns its context. causes describe why it takes place, and is called only
+// if somebody reads them. end must be called with the result before the queue gets it.
+func (k *Kind) Begin(ctx context.Context, key string, causes func() []string) (_ context.Context, end func(error) Result) {
+	ctx, span := otel.Tracer(scope).Start(ctx, "Reconcile "+k.name, trace.WithAttributes(
+		attribute.String("reconcile.kind", k.name),
+		attribute.String("reconcile.key", key),
+	))
+	logger := logging.FromContext(ctx)
+	if span.IsRecording() {
+		span.SetAttributes(attribute.StringSlice("reconcile.causes", causes()))
+		logger = logger.With("trace_id", span.SpanContext().TraceID().String())
+		ctx = logging.WithLogger(ctx, logger)
+	}
+	if logger.Level() <= zapcore.DebugLevel {
+		logger.Debugw("Reconcile begins", "causes", causes())
+	}
+	k.active.Add(ctx, 1, k.attributes())
+	start := time.Now()
+	return ctx, func(err error) Result {
+		defer span.End()
+		result := resultOf(err)
+		attributes := k.attributes(resultKey.String(string(result)))
+		k.active.Add(ctx, -1, k.attributes())
+		k.reconciliations.Add(ctx, 1, attributes)
+		k.duration.Record(ctx, time.Since(start).Seconds(), attributes)
+		span.SetAttributes(attribute.String("reconcile.result", string(result)))
+		if result.failed() {
+			span.RecordError(err)
+			span.SetStatus(codes.Error, err.Error())
+			if failures.IsRetry(err) {
+				// controller.Impl logs other errors, and a requeue at debug level only.
+				logger.Errorw("Reconcile error", "error", err)
+			}
+		}
+		return result
+	}
+}
+
+// Triggered counts an event that enqueued an object. Each cause and source is a series, so there must be few.
+func (k *Kind) Triggered(cause, source string) {
+	k.triggers.Add(context.Background(), 1, k.attributes(causeKey.String(cause), sourceKey.String(source)))
+}
+
+// Leads records whether this process leads a bucket.
+func (k *Kind) Leads(b reconciler.Bucket, leads bool) {
+	lease := b.Name()
+	if lease == "" {
+		// Without leader election there is one bucket, which has no name.
+		lease = "none"
+	}
+	k.leading.Record(context.Background(), number(leads), k.attributes(leaseKey.String(lease)))
+}

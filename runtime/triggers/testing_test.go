@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package triggers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"sync"
+	"testing"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/kmeta"
+	logtesting "knative.dev/pkg/logging/testing"
+	"knative.dev/pkg/reconciler"
+)
+
+// The providers of OpenTelemetry are set once per process, so tests find their own data by the names that they use.
+var (
+	reader = sdkmetric.NewManualReader()
+	spans  = tracetest.NewSpanRecorder()
+)
+
+func TestMain(m *testing.M) {
+	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
+	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	os.Exit(m.Run())
+}
+
+type attributes map[attribute.Key]string
+
+// measured is the sum of a metric's data points that have these attributes, among others.
+func measured(t *testing.T, name string, with attributes) float64 {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(context.Background(), &all); err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, scope := range all.ScopeMetrics {
+		for _, metric := range scope.Metrics {
+			var points []metricdata.DataPoint[int64]
+			switch data := metric.Data.(type) {
+			case metricdata.Sum[int64]:
+				points = data.DataPoints
+			case metricdata.Gauge[int64]:
+				points = data.DataPoints
+			}
+			for _, point := range points {
+				if metric.Name == name && has(point.Attributes, with) {
+					sum += float64(point.Value)
+				}
+			}
+		}
+	}
+	return sum
+}
+
+func has(set attribute.Set, with attributes) bool {
+	all := attributes{}
+	for _, kv := range set.ToSlice() {
+		all[kv.Key] = kv.Value.String()
+	}
+	merged := maps.Clone(all)
+	maps.Copy(merged, with)
+	return maps.Equal(merged, all)
+}
+
+// spansOf are the ended spans of a kind's reconciliations, oldest first.
+func spansOf(kind string) []sdktrace.ReadOnlySpan {
+	var found []sdktrace.ReadOnlySpan
+	for _, span := range spans.Ended() {
+		if span.Name() == "Reconcile "+kind {
+			found = append(found, span)
+		}
+	}
+	return found
+}
+
+func attributeOf(span sdktrace.ReadOnlySpan, key attribute.Key) attribute.Value {
+	for _, kv := range span.Attributes() {
+		if kv.Key == key {
+			return kv.Value
+		}
+	}
+	return attribute.Value{}
+}
+
+// causesOf are what these spans name as their causes.
+func causesOf(kind string) [][]string {
+	var causes [][]string
+	for _, span := range spansOf(kind) {
+		causes = append(causes, attributeOf(span, "reconcile.causes").AsStringSlice())
+	}
+	return causes
+}
+
+// leader is a reconciler that is always leader-aware and does what a test says.
+type leader struct {
+	reconciler.LeaderAwareFuncs
+
+	reconcile func(ctx context.Context, key string) error
+}
+
+func (l *leader) Reconcile(ctx context.Context, key string) error { return l.reconcile(ctx, key) }
+
+var kinds sync.Map
+
+// kindOf is a kind for a test alone, and for one run of it: what was measured is never forgotten.
+func kindOf(t *testing.T) string {
+	t.Helper()
+	kind, _ := kinds.LoadOrStore(t, fmt.Sprintf("%s-%p", t.Name(), t))
+	return kind.(string)
+}
+
+// newController is a wired controller of the kind that the test is named after.
+func newController(t *testing.T, reconcile func(context.Context, string) error) (*controller.Impl, *Triggers) {
+	t.Helper()
+	ctx := logtesting.TestContextWithLogger(t)
+	if reconcile == nil {
+		reconcile = func(context.Context, string) error { return nil }
+	}
+	impl := controller.NewContext(ctx, &leader{reconcile: reconcile}, controller.ControllerOptions{
+		WorkQueueName: kindOf(t), Logger: logtesting.TestLogger(t),
+	})
+	triggers := New(kindOf(t))
+	triggers.Wire(impl, Guards{})
+	return impl, triggers
+}
+
+func named(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: "ns", Name: name}
+}
+
+// thing is any object.
+func thing(name, version string) kmeta.Accessor {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name), ResourceVersion: version}}
+}
