@@ -114,7 +114,7 @@ var occurrences = map[string]func(cache.ResourceEventHandler, kmeta.Accessor){
 func TestHandlers_EachEvent_EnqueuesWhomItConcerns(t *testing.T) {
 	everyone := []*v1.AddressableService{
 		object("plain"), object("publishes", asAl), object("waits", asAl), object("publishes-else", publishedAs("else")),
-		object("refers", toDuck), object("refers-v2", withRef("example.com/v2", "Duck", "", "d")), object("refers-d", withRef("example.com/v1", "Duck", "", "d")),
+		object("refers", toDuck), object("refers-v2", withRef("example.com/v2", "Duck", "", "d")),
 		object("to-b", refTo("b")), object("to-one", withRef("v1", "Service", "", "one")),
 		object("foreign", withClass("other"), asAl, toDuck), object("nobodys", withoutClass, asAl, toDuck),
 	}
@@ -136,11 +136,11 @@ func TestHandlers_EachEvent_EnqueuesWhomItConcerns(t *testing.T) {
 		"an alias wakes its owner too":                                      {(*enqueuing).services, alias("al", "plain", host), []string{"plain", "publishes", "waits"}},
 		"an alias outside of the directory wakes its owner":                 {(*enqueuing).services, alias("al", "plain", host, elsewhere), []string{"plain"}},
 		"the directory wakes whoever publishes":                             {(*enqueuing).namespaces, namespace(directory), []string{"publishes", "publishes-else", "waits"}},
-		"an Addressable enqueues whose target it is, whichever the version": {(*enqueuing).addressables, duckOf(ns, "d"), []string{"refers-d", "refers-v2"}},
-		"a cluster-scoped one, in every namespace":                          {(*enqueuing).addressables, duckOf("", "d"), []string{"refers-d", "refers-v2"}},
+		"an Addressable enqueues whose target it is, whichever the version": {(*enqueuing).addressables, duckOf(ns, "d"), []string{"refers", "refers-v2"}},
+		"a cluster-scoped one, in every namespace":                          {(*enqueuing).addressables, duckOf("", "d"), []string{"refers", "refers-v2"}},
 		"one of another namespace":                                          {(*enqueuing).addressables, duckOf("elsewhere", "d"), []string{}},
 		"another namespace":                                                 {(*enqueuing).namespaces, namespace("other"), []string{}},
-		"a CRD wakes who refers to its kind, whichever the version":         {(*enqueuing).crds, duckCRD(), []string{"refers", "refers-d", "refers-v2"}},
+		"a CRD wakes who refers to its kind, whichever the version":         {(*enqueuing).crds, duckCRD(), []string{"refers", "refers-v2"}},
 		"a CRD that nobody refers to": {(*enqueuing).crds, duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
 			crd.Spec.Names.Kind = "Goose"
 		}), []string{}},
