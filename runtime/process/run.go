@@ -249,7 +249,9 @@ func (p Process) newLeader(ctx context.Context, cm *corev1.ConfigMap) (*leader.L
 }
 
 // flush exports the last metrics and spans.
-func flush(ctx context.Context, providers ...interface{ Shutdown(ctx context.Context) error }) {
+func flush(ctx context.Context, providers ...interface {
+	Shutdown(ctx context.Context) error
+}) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
 	for _, provider := range providers {
