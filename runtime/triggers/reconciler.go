@@ -73,17 +73,17 @@ func (w *wired) Reconcile(ctx context.Context, key string) error {
 	why := w.triggers.take(object)
 
 	ctx, end := w.triggers.kind.Begin(ctx, key, why)
-	err = w.reconcile(ctx, object)
+	err = w.reconcile(ctx, key, object)
 	w.triggers.ended(object, end(err))
 	return err
 }
 
 // reconcile calls the generated reconciler, unless it has to be postponed.
-func (w *wired) reconcile(ctx context.Context, key types.NamespacedName) error {
+func (w *wired) reconcile(ctx context.Context, key string, name types.NamespacedName) error {
 	if w.guards.Objects == nil {
-		return w.leaderAware.Reconcile(ctx, key.String()) //nolint:wrapcheck // it is the reconciler's result
+		return w.leaderAware.Reconcile(ctx, key) //nolint:wrapcheck // it is the reconciler's result
 	}
-	cached, exists, err := w.guards.Objects.GetByKey(key.String())
+	cached, exists, err := w.guards.Objects.GetByKey(key)
 	if object, ok := cached.(metav1.Object); err == nil && exists && ok {
 		if w.guards.Expectations.Behind(object) {
 			// The event of our write enqueues the object. This is in case it never arrives.
@@ -91,10 +91,10 @@ func (w *wired) reconcile(ctx context.Context, key types.NamespacedName) error {
 		}
 		ctx = w.guards.Expectations.Recording(ctx, object)
 	}
-	if wait := w.guards.Failures.Wait(key); wait > 0 {
+	if wait := w.guards.Failures.Wait(name); wait > 0 {
 		return controller.NewRequeueAfter(wait)
 	}
-	event, released := w.guards.Failures.Result(key, w.leaderAware.Reconcile(ctx, key.String()))
+	event, released := w.guards.Failures.Result(name, w.leaderAware.Reconcile(ctx, key))
 	for _, other := range released {
 		w.triggers.enqueue(other, trigger{cause: Retried})
 	}

@@ -127,6 +127,18 @@ func TestAMalformedKeyIsAnError(t *testing.T) {
 	}
 }
 
+// NamespacedName.String would begin it with a slash.
+func TestWire_ClusterScopedObject_KeyIsPassedOn(t *testing.T) {
+	var keys []string
+	impl, _ := newController(t, func(_ context.Context, key string) error {
+		keys = append(keys, key)
+		return nil
+	})
+	if err := impl.Reconciler.Reconcile(t.Context(), "a"); err != nil || !slices.Equal(keys, []string{"a"}) {
+		t.Errorf("Reconcile() = %v, reconciled are %q", err, keys)
+	}
+}
+
 // bucket is a lease that covers one object.
 type bucket struct{ name, covers string }
 
