@@ -137,7 +137,8 @@ func TestQueriesFindSomethingAndNoAlertFires(t *testing.T) {
 	exported := map[string]bool{}
 	for text, list := range values {
 		one.Series = append(one.Series, series{text, strings.Join(list, " ")})
-		exported[text[:strings.Index(text, "{")]] = true
+		metric, _, _ := strings.Cut(text, "{")
+		exported[metric] = true
 	}
 	for _, query := range queries(t) {
 		one.Queries = append(one.Queries, queryTest{"count(" + query + ") > bool 0", "2m", []sample{{"{}", 1}}})
