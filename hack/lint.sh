@@ -2,7 +2,8 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Lints every module with .golangci.yaml. Arguments are passed on, for example --fix. It runs from any working directory.
+# Lints every module with .golangci.yaml; of the modules beside the operator only those that differ from the commit in the environment
+# variable CHANGED_SINCE, if it is set. Arguments are passed on, for example --fix. It runs from any working directory.
 
 set -o errexit -o nounset -o pipefail
 
@@ -19,7 +20,10 @@ linter="$(go -C hack/tools/lint tool -n golangci-lint)"
 
 failed=0
 for module in "${code_modules[@]}"; do
+  if [[ "${module}" != . ]] && ! changed "${module}"; then
+    continue
+  fi
   echo "lint: ${module}" >&2
-  (module_environment "${module}" && cd -- "${module}" && "${linter}" run --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
+  (cd -- "${module}" && "${linter}" run --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
 done
 exit "${failed}"

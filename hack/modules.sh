@@ -10,11 +10,12 @@
 readonly all_modules=(. conversion conversion/example localcluster localcluster/env hack/tools hack/tools/ko hack/tools/lint)
 readonly code_modules=(. conversion conversion/example localcluster localcluster/env hack/tools hack/tools/ko)
 
-# module_environment FOLDER sets the environment in which the go command is to work on a module. The control plane is
-# built without paths of the machine, and the go command keeps what it compiled apart for builds with and without: unless
-# vet, lint and tests ask for the same, all of Kubernetes is compiled twice.
-module_environment() {
-  if [[ "$1" == localcluster ]]; then
-    export GOFLAGS="${GOFLAGS:-} -trimpath"
-  fi
+# Images and the control plane are built without paths of the machine. The go command keeps what it compiled apart for builds with and
+# without, so that vet, lint and tests, too, compile each package once only if they ask for the same.
+export GOFLAGS="${GOFLAGS:+${GOFLAGS} }-trimpath"
+
+# changed PATH... reports whether one of the paths, the scripts or the version of Go differ from the commit in the environment variable
+# CHANGED_SINCE. Without the variable, and if the commit is not in the clone, everything counts as changed.
+changed() {
+  [[ -z "${CHANGED_SINCE:-}" ]] || ! git diff --quiet "${CHANGED_SINCE}" -- "$@" ':(glob)hack/*.sh' .golangci.yaml Makefile go.mod 2>/dev/null
 }

@@ -34,8 +34,7 @@ for version in "${versions[@]}"; do
   # What these two look at is the same at every version.
   run_suites go test "${flags[@]}" < <(go list ./test/... | grep -vE '/test/(generated|repository)$') ||
     failed+=("${version}: the operator")
-  (module_environment localcluster &&
-    go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" -p 1 -count 1 ./...) ||
+  go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" -p 1 -count 1 ./... ||
     failed+=("${version}: the local control plane")
 done
 

@@ -3,7 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Runs every test of every module and ends with go test's lines of all of them. Arguments are flags for go test, for
-# example -race or -v. TEST_TIMEOUT bounds one package. It runs from any working directory.
+# example -race or -v. It runs from any working directory. Environment variables:
+#
+#   PARTS          the parts to run, all by default: units, suites, modules
+#   TEST_TIMEOUT   how long one package may take
+#   CHANGED_SINCE  a commit; of the modules beside the operator only those are tested that differ from it
 
 set -o errexit -o nounset -o pipefail
 
@@ -29,23 +33,47 @@ run() {
   local -r title="$1" module="$2"
   shift 2
   printf '\n== test: %s\n' "${title}"
-  (module_environment "${module}" && go -C "${module}" test "${flags[@]}" "$@") 2>&1 | tee -a -- "${log}" || failed=1
+  go -C "${module}" test "${flags[@]}" "$@" 2>&1 | tee -a -- "${log}" || failed=1
 }
 
-run "the operator, without a cluster" . ./cmd/... ./pkg/... ./runtime/...
-run "conversions: the library and its generator" conversion ./...
-run "the conversions of docs/assign-gen.md, in a project of their own" conversion/example ./...
+units() {
+  run "the operator, without a cluster" . ./cmd/... ./pkg/... ./runtime/...
+}
 
-run_suites run "the operator and its tools on the local control plane" . < <(go list ./test/...)
-run "the local environment" localcluster/env ./...
+suites() {
+  go tool localcluster build >/dev/null || failed=1
+  run_suites run "the operator on the local control plane" . < <(go list ./test/...)
+}
 
-# This one mostly waits, while those after it mostly compile.
-(failed=0; run "the local control plane itself" localcluster -p 1 -count 1 ./...; exit "${failed}") >"${log}.meanwhile" 2>&1 &
-readonly meanwhile=$!
-run "the tools of this repository" hack/tools ./...
-run "the images of config/, and releases" hack/tools/ko -count 1 ./...
-wait "${meanwhile}" || failed=1
-cat -- "${log}.meanwhile"
+modules() {
+  if changed conversion; then
+    run "conversions: the library and its generator" conversion ./...
+    run "the conversions of docs/assign-gen.md, in a project of their own" conversion/example ./...
+  fi
+  if changed localcluster; then
+    run "the local environment" localcluster/env ./...
+    # This one mostly waits, while those after it mostly compile.
+    (failed=0; run "the local control plane itself" localcluster -p 1 -count 1 ./...; exit "${failed}") >"${log}.meanwhile" 2>&1 &
+  fi
+  if changed hack pkg/apis config; then
+    run "the tools of this repository" hack/tools ./...
+  fi
+  run "the images of config/, and releases" hack/tools/ko -count 1 ./...
+  if [[ -n "$(jobs -p)" ]]; then
+    wait "$(jobs -p)" || failed=1
+    cat -- "${log}.meanwhile"
+  fi
+}
+
+for part in ${PARTS:-units suites modules}; do
+  case "${part}" in
+    units | suites | modules) "${part}" ;;
+    *)
+      echo "test: environment variable PARTS: there is no part ${part}; there are: units suites modules" >&2
+      exit 2
+      ;;
+  esac
+done
 
 printf '\n== test: what ran\n'
 grep -E '^(ok|FAIL|panic:|--- FAIL)' -- "${log}" || true

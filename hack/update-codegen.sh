@@ -11,7 +11,7 @@ set -o errexit -o nounset -o pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 # The generators load packages through the go command: flags or a workspace of the caller's would change what they see.
-export GOWORK=off GOFLAGS='' CGO_ENABLED=0
+export GOWORK=off GOFLAGS=-trimpath CGO_ENABLED=0
 
 # Kinds whose plural English does not form regularly, as Kind:plurals; more are separated by commas.
 readonly plurals='Endpoints:Endpoints'

@@ -16,7 +16,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 readonly output="${1:-${PWD}/third_party}"
 
 # The programs are looked at as images are built: no flags or workspace of the caller's, no C.
-export GOWORK=off GOFLAGS='' CGO_ENABLED=0
+export GOWORK=off GOFLAGS=-trimpath CGO_ENABLED=0
 
 # MPL-2.0 also asks to say where the source of its files is: the list does, by module and version, and none of the files is changed.
 readonly allowed=' Apache-2.0 BSD-2-Clause BSD-3-Clause ISC MIT MPL-2.0 '

@@ -78,7 +78,7 @@ func (p *project) run(t *testing.T, b block, script string, fails bool) string {
 	defer cancel()
 	command := exec.CommandContext(ctx, "bash", "-e", "-u", "-o", "pipefail", "-c", script)
 	command.Dir = p.dir
-	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=",
+	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath",
 		// What this repository needs has been fetched and checked. The network is asked for nothing but what is not there.
 		"GOPROXY="+p.proxy+",file://"+goEnv(t, "GOMODCACHE")+"/cache/download,"+goEnv(t, "GOPROXY"), "GONOSUMDB=*")
 	command.WaitDelay = time.Second

@@ -24,7 +24,7 @@ func TestWhatTheOptionsOfTheMarkerChange(t *testing.T) {
 		"--external-versions-informers-package", base+"/informers/externalversions",
 		"--output-package", base+"/injection", "--output-dir", out)
 	generator.Dir = root
-	generator.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	generator.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off")
 	if report, err := generator.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, report)
 	}

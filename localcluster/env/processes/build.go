@@ -81,7 +81,7 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 		return nil, fmt.Errorf("waiting for another build, which holds %s: %w", lock.Path(), cmp.Or(context.Cause(ctx), err))
 	}
 	defer func() { _ = lock.Unlock() }()
-	if _, err := goCommand(ctx, module, out, append([]string{"build", "-o", cache + string(filepath.Separator)}, importPaths...)...); err != nil {
+	if _, err := goCommand(ctx, module, out, append([]string{"build", "-trimpath", "-o", cache + string(filepath.Separator)}, importPaths...)...); err != nil {
 		return nil, fmt.Errorf("building %s: %w", strings.Join(importPaths, ", "), err)
 	}
 	folders, err := goCommand(ctx, module, out, append([]string{"list", "-f", "{{.ImportPath}}\t{{.Dir}}"}, importPaths...)...)

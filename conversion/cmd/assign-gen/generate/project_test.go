@@ -48,7 +48,7 @@ func project(t *testing.T) {
 		}
 	}
 	// The versions in go.mod are those that this module was built with; only what is not needed is missing.
-	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOFLAGS", "-mod=mod -trimpath")
 	t.Setenv("GOWORK", "off")
 }
 
