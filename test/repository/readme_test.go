@@ -1,0 +1,38 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package repository
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// row is a row of the README's map, with the folders in its first column.
+var row = regexp.MustCompile("(?m)^\\| ((?:`[^`]+/`(?:, )?)+) \\|")
+
+func TestReadme_MapOfTheTree_HasFewRowsAndEveryFolder(t *testing.T) {
+	const most = 15
+	rows := row.FindAllStringSubmatch(read(t, "README.md"), -1)
+	if len(rows) == 0 || len(rows) > most {
+		t.Errorf("the map has %d rows, want 1 to %d", len(rows), most)
+	}
+	var named []string
+	for _, columns := range rows {
+		for folder := range strings.SplitSeq(strings.ReplaceAll(columns[1], "`", ""), ", ") {
+			named = append(named, folder)
+		}
+	}
+	for _, path := range files(t) {
+		if !strings.Contains(path, "/") || strings.HasPrefix(path, ".") {
+			continue
+		}
+		if !slices.ContainsFunc(named, func(folder string) bool { return strings.HasPrefix(path, folder) }) {
+			t.Errorf("the map does not name the folder of %s", path)
+		}
+	}
+}
