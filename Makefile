@@ -19,7 +19,7 @@ export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 WAIT ?=
 # VIA=ko has `make run` apply the operator with ko, so that it runs from images in Pods.
 VIA ?=
-# ARGS are passed to the command that a target runs, for example ARGS='get asvc -A'.
+# ARGS are passed to the command that a target runs, for example ARGS='get pods -A'.
 ARGS ?=
 # VERSION of a release, such as v1.2.3. The tag of the commit by default.
 VERSION ?=
@@ -49,7 +49,7 @@ localcluster: ## Builds the local control plane, which run and test need
 	go tool localcluster build
 
 .PHONY: kubectl
-kubectl: ## Runs the kubectl that is linked into the local control plane (ARGS='get asvc -A')
+kubectl: ## Runs the kubectl that is linked into the local control plane (ARGS='get pods -A')
 	@go tool localcluster exec kubectl $(ARGS)
 
 .PHONY: build
@@ -107,7 +107,8 @@ cover: ## Runs the unit tests and writes their coverage, without generated code,
 
 .PHONY: bench
 bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
-	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./pkg/... ./runtime/... ./test/addressbinding ./test/costs ./test/operations ./test/simpledeployment
+	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./pkg/... ./runtime/... \
+		$$(git grep -l '^func Benchmark' -- test | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 	go -C conversion test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: clean

@@ -20,8 +20,8 @@ import (
 )
 
 type settings struct {
-	Resources    migration.Resources `envconfig:"RESOURCES" required:"true" desc:"CustomResourceDefinitions whose objects are migrated, such as addressableservices.samples.knative.dev, separated by commas"`
-	DropVersions migration.Versions  `envconfig:"DROP_VERSIONS" desc:"served versions that are about to be dropped and that no object's managedFields may name any more, such as addressableservices.samples.knative.dev/v1alpha1, separated by commas"`
+	Resources    migration.Resources `envconfig:"RESOURCES" required:"true" desc:"CustomResourceDefinitions whose objects are migrated, such as widgets.example.com, separated by commas"`
+	DropVersions migration.Versions  `envconfig:"DROP_VERSIONS" desc:"served versions that are about to be dropped and that no object's managedFields may name any more, such as widgets.example.com/v1alpha1, separated by commas"`
 }
 
 func main() {

@@ -24,7 +24,7 @@ func (r *Resources) Decode(value string) error {
 	for name := range strings.SplitSeq(value, ",") {
 		resource := schema.ParseGroupResource(strings.TrimSpace(name))
 		if resource.Group == "" || len(validation.IsDNS1123Subdomain(resource.String())) > 0 {
-			return errors.New("must be names of CustomResourceDefinitions, such as addressableservices.samples.knative.dev, separated by commas")
+			return errors.New("must be names of CustomResourceDefinitions, such as widgets.example.com, separated by commas")
 		}
 		if slices.Contains(*r, resource) {
 			return fmt.Errorf("must name each CustomResourceDefinition once, and has %s twice", resource)
@@ -47,7 +47,7 @@ func (v *Versions) Decode(value string) error {
 		name, version, _ := strings.Cut(strings.TrimSpace(one), "/")
 		resource := schema.ParseGroupResource(name)
 		if resource.Group == "" || len(validation.IsDNS1035Label(version)) > 0 {
-			return errors.New("must be versions of resources, such as addressableservices.samples.knative.dev/v1alpha1, separated by commas")
+			return errors.New("must be versions of resources, such as widgets.example.com/v1alpha1, separated by commas")
 		}
 		(*v)[resource] = append((*v)[resource], version)
 	}

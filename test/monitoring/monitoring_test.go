@@ -16,6 +16,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/crds"
 )
 
 func TestMain(m *testing.M) { harness.Main(m, harness.WithReplicas("controller", 2)) }
@@ -121,8 +122,10 @@ func TestOneProcessLeadsEachReconciler(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"AddressableService": 1, "AddressBinding": 1, "SimpleDeployment": 1,
 		"Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1, "ConversionWebhook": 1, "Bindings": 1,
+	}
+	for _, crd := range crds.All(t) {
+		want[crd.Spec.Names.Kind] = 1
 	}
 	if !maps.Equal(leaders, want) {
 		t.Errorf("the leaders are %v, want %v", leaders, want)

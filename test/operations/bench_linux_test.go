@@ -42,10 +42,10 @@ func BenchmarkApplyToFirstReady(b *testing.B) {
 		env.Kubectl(b, "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
 		// Until the webhook has announced itself nothing is sent to it, so that the sample may be made at any moment; but
 		// the controller has to be there to look at it.
-		env.Kubectl(b, "apply", "--filename", filepath.Join(root, "samples", "100-hello.yaml"))
+		env.Kubectl(b, "apply", "--filename", filepath.Join(root, "samples", "100-addressableservice.yaml"))
 		env.Kubectl(b, "wait", "--for=condition=Ready", "asvc/hello", "--timeout=60s")
 		ready += time.Since(began)
-		env.Kubectl(b, "delete", "--filename", filepath.Join(root, "samples", "100-hello.yaml"), "--timeout=60s")
+		env.Kubectl(b, "delete", "--filename", filepath.Join(root, "samples", "100-addressableservice.yaml"), "--timeout=60s")
 		remove(b, env)
 	}
 	b.ReportMetric(ready.Seconds()/start.Seconds(), "ready/start")

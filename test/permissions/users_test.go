@@ -20,6 +20,7 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/test/crds"
 )
 
 // user returns access to the API server as a user to whom a RoleBinding in the namespace grants these ClusterRoles, and nothing else does.
@@ -49,7 +50,8 @@ func TestUserRoles_StockViewEditAndAdmin_AllowWhatUsersNeed(t *testing.T) {
 	read, write := []string{"get", "list", "watch"}, []string{"create", "update", "patch", "delete", "deletecollection"}
 	for role, mayWrite := range map[string]bool{"view": false, "edit": true, "admin": true} {
 		kube := kubeFor(t, user(t, env, ns, role))
-		for _, kind := range []string{"addressableservices", "addressbindings", "simpledeployments"} {
+		for _, crd := range crds.All(t) {
+			kind := crd.Spec.Names.Plural
 			mustBe := func(want bool, namespace, resource string, verbs ...string) {
 				t.Helper()
 				for _, verb := range verbs {
@@ -68,7 +70,7 @@ func TestUserRoles_StockViewEditAndAdmin_AllowWhatUsersNeed(t *testing.T) {
 			mustBe(false, ns, kind+"/status", "update", "patch")
 			mustBe(false, ns, kind+"/finalizers", "update")
 			mustBe(false, other, kind, "get", "create")
-			if kind == "simpledeployments" {
+			if scale := crd.Spec.Versions[0].Subresources.Scale; scale != nil {
 				mustBe(true, ns, kind+"/scale", "get")
 				mustBe(mayWrite, ns, kind+"/scale", "update", "patch")
 			}

@@ -19,13 +19,18 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/pkg/webhook"
+	"github.com/mallard-dev/mallard/test/crds"
 )
 
 func TestTheControllerIsReadyOnceEachCacheIsFilled(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.WithProxy("controller"))
 	controller := newProbed(t, env, "controller")
-	for _, resource := range []string{"addressableservices", "simpledeployments", "pods", "services", "namespaces", "customresourcedefinitions"} {
+	resources := []string{"pods", "services", "namespaces", "customresourcedefinitions"}
+	for _, crd := range crds.All(t) {
+		resources = append(resources, crd.Spec.Names.Plural)
+	}
+	for _, resource := range resources {
 		held := env.Proxy(t, "controller").Hold(harness.Matching("*", resource))
 		started := controller.start(t)
 		held.Wait(t)

@@ -31,7 +31,7 @@ type Request struct {
 type Match func(Request) bool
 
 // Matching matches a verb and a resource, the latter with its subresource behind a slash, such as "services" or
-// "addressableservices/status". An asterisk stands for any verb, or for any resource.
+// "deployments/status". An asterisk stands for any verb, or for any resource.
 func Matching(verb, resource string) Match {
 	name, subresource, _ := strings.Cut(resource, "/")
 	return func(r Request) bool {

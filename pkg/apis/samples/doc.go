@@ -3,9 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package samples holds the names that every version of the API group
-// samples.knative.dev shares: the group, its annotations and labels, and the
-// class that this operator serves.
+// Package samples holds the names of the API group samples.knative.dev that do not depend on a version: what all kinds share, and
+// in a file for each kind its annotations, labels and finalizer. The types are in the packages of their versions.
 //
-// Types are not its job; they live in the packages of their versions.
+// The names of a kind are not in the package of its version because package config needs one of them, which that one imports.
 package samples

@@ -250,7 +250,7 @@ func expectKustomize(t *testing.T, compressed string, images []string) {
 	}
 	for _, want := range []string{
 		"config/Kustomization", "config/controller.yaml", "post-install/200-migrate.yaml", "kustomize/overlays/default/kustomization.yaml",
-		"kustomize/overlays/ha/kustomization.yaml", "kustomize/overlays/single-namespace/watched.yaml", "samples/100-hello.yaml", "LICENSE",
+		"kustomize/overlays/ha/kustomization.yaml", "kustomize/overlays/single-namespace/watched.yaml", "samples/100-addressableservice.yaml", "LICENSE",
 		"monitoring/dashboard.json", "monitoring/rules.yaml", "monitoring/prometheusrule.yaml", "monitoring/scrape-config.yaml", "monitoring/servicemonitor.yaml",
 	} {
 		if !slices.Contains(names, "mallard-"+testVersion+"/"+want) {

@@ -1,0 +1,46 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package repository
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestKind_NamesOutsideItsOwnFolders_AreFew bounds what is left to edit by hand when a kind is removed. A place is a file, whether it names
+// the kind once or often. Not counted are
+//   - the kind's own files and folders, which are deleted, and those of other kinds;
+//   - generated files;
+//   - tests, which belong to the promise that they show, with whichever kind serves as the example;
+//   - the changelog and the pages of docs/, for the same reason.
+func TestKind_NamesOutsideItsOwnFolders_AreFew(t *testing.T) {
+	const most = 8
+	var kinds []string
+	for _, path := range files(t, "config/300-*.yaml") {
+		kinds = append(kinds, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "300-"), ".yaml"))
+	}
+	own := regexp.MustCompile(`(?i)` + strings.Join(append(kinds, "^pkg/binding/"), "|")) // package binding is a part of AddressBinding
+	excluded := regexp.MustCompile(`_test\.go$|^(test|docs|pkg/client|third_party)/|/zz_generated|^CHANGELOG\.md$|^config/Kustomization$`)
+	for _, kind := range kinds {
+		crd := read(t, "config/300-"+kind+".yaml")
+		names := []string{kind}
+		if short := regexp.MustCompile(`shortNames:\s+- (\S+)`).FindStringSubmatch(crd); short != nil {
+			names = append(names, `\b`+short[1]+`\b`)
+		}
+		named := regexp.MustCompile(`(?i)` + strings.Join(names, "|"))
+		places := slices.DeleteFunc(files(t), func(path string) bool {
+			content := read(t, path)
+			return own.MatchString(path) || excluded.MatchString(path) || generatedHeader.MatchString(content) || !named.MatchString(content)
+		})
+		if len(places) > most {
+			t.Errorf("%s is named in %d files outside its own, want at most %d:\n  %s", kind, len(places), most, strings.Join(places, "\n  "))
+		}
+		t.Logf("%s: %q", kind, places)
+	}
+}
