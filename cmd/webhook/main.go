@@ -16,6 +16,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/webhook"
+	"github.com/mallard-dev/mallard/runtime/admission"
 	"github.com/mallard-dev/mallard/runtime/process"
 )
 
@@ -50,7 +51,7 @@ func main() {
 			webhook.NewConversionController,
 			webhook.NewBindingController,
 		},
-		Serve: webhook.Serve,
+		Serve: admission.Serve,
 		Ports: map[string]process.Port{"WEBHOOK_PORT": s.Port},
 		// It reconciles a handful of objects: the certificate and the configurations that trust it.
 		OneLeader: true,

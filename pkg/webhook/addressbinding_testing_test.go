@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/fake"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -141,4 +143,15 @@ func newBindingAdmission(t *testing.T, objects ...runtime.Object) (*bindingAdmis
 		t.Fatal(err)
 	}
 	return b, client
+}
+
+func createErr[T any](_ T, err error) error { return err }
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, wait.ForeverTestTimeout, true,
+		func(context.Context) (bool, error) { return holds(), nil })
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
 }

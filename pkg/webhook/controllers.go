@@ -8,6 +8,8 @@ package webhook
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"knative.dev/pkg/apis"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
@@ -23,6 +25,9 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/pkg/binding"
+	"github.com/mallard-dev/mallard/runtime/admission"
+	"github.com/mallard-dev/mallard/runtime/certificates"
 	"github.com/mallard-dev/mallard/runtime/process"
 )
 
@@ -33,21 +38,38 @@ const (
 	ConfigValidationName = "config.webhook." + samples.GroupName
 )
 
+// NewCertificateController keeps the serving certificate, and makes the process ready once the API server trusts it everywhere.
+func NewCertificateController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+	return certificates.NewController(ctx, certificates.Registered{
+		Mutating:   []string{DefaultingName, binding.WebhookName},
+		Validating: []string{ValidationName, ConfigValidationName},
+		CRDs:       served.definitions(),
+	})
+}
+
 // NewDefaultingController serves the defaults of the samples. They depend on the
-// config map config-addressable, whose last good state each request sees.
+// ConfigMap config-addressable, whose last good state each request sees.
 func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 	store := config.NewStore(logging.FromContext(ctx).Named("config-store"))
 	store.WatchConfigs(cmw)
 	impl := defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", nil, nil, false,
 		admitted[apis.Defaultable](served, defaulting.Callback{}))
-	return asking(impl, webhook.WebhookTypeDefaulting, store.ToContext, setDefaults)
+	return admission.Default(impl, newObject, store.ToContext)
 }
 
 // NewValidationController serves the validation of the samples. It rejects objects that an older version could not represent.
 func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	impl := validation.NewAdmissionController(ctx, ValidationName, "/validation", nil, nil, false,
 		admitted[apis.Validatable](served, validation.NewCallback(nil, webhook.Create, webhook.Update)))
-	return asking(impl, webhook.WebhookTypeValidation, func(ctx context.Context) context.Context { return v1.WithViews(ctx, views()) }, validate)
+	return admission.Validate(impl, newObject, func(ctx context.Context) context.Context { return v1.WithViews(ctx, views()) })
+}
+
+func newObject(gvk schema.GroupVersionKind) any {
+	newObject, ok := served[gvk.GroupKind()].versions[gvk.Version]
+	if !ok {
+		return nil
+	}
+	return newObject()
 }
 
 // NewConversionController serves the conversion between the versions of the samples. Objects are converted as they are:

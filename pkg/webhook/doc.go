@@ -3,17 +3,11 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package webhook wires the webhooks: defaulting, validation and conversion of the
-// samples, validation of the operator's config maps, admission of what AddressBindings
-// are for, the server and the certificate that they are served with, and a readiness
-// that means that the API server can reach them.
+// Package webhook is the operator's own admission: defaulting, validation and conversion of its kinds, validation of its
+// ConfigMaps, and the environment variables that AddressBindings give to the objects they select.
 //
-// The server, the certificate and the answers to admission requests are our own: server.go describes what happens when a
-// replica stops, rotation.go how a certificate is renewed, keys.go how the API server is authenticated, and admission.go
-// which objects knative.dev/pkg would reject or rewrite.
+// controllers.go lists the webhooks, and kinds.go derives the kinds that they serve from the scheme. The rules are elsewhere: each
+// type has them in its _defaults and _validation file, each ConfigMap in its parser, and those of bindings are in pkg/binding.
 //
-// What is filled in and what is refused is not decided here; each type says it in
-// its _defaults and _validation file, each config map in its parser, and what a binding
-// gives is in pkg/binding. How versions are converted is in the packages of the types,
-// too, most of it generated.
+// runtime/admission serves the webhooks and answers requests, and runtime/certificates keeps their certificate.
 package webhook

@@ -96,7 +96,7 @@ func TestAKindOfOneVersionIsNotConverted(t *testing.T) {
 	single.versions = map[string]func() object{several.hub: several.versions[several.hub]}
 	both := kinds{samples.Kind("AddressableService"): several, samples.Kind("Single"): single}
 
-	if diff := cmp.Diff([]string{definitionName}, both.definitions()); diff != "" {
+	if diff := cmp.Diff([]string{"addressableservices.samples.knative.dev"}, both.definitions()); diff != "" {
 		t.Errorf("definitions (-want +got):\n%s", diff)
 	}
 	if _, ok := both.conversions()[samples.Kind("Single")]; ok {

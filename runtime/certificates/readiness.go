@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package certificates
 
 import (
 	"context"
@@ -29,20 +29,20 @@ import (
 const reachable = "the API server cannot reach the webhook yet"
 
 // readiness keeps the process unready until the serving certificate is good and its
-// CA is in every webhook configuration and definition: before, the API server would fail each request
+// CA is in every webhook configuration and CRD: before, the API server would fail each request
 // that it sends here.
 //
 // From then on only the certificate counts, for that is what a replica serves
-// with. The configurations are the same for all replicas: if one were deleted or spoilt
-// and all replicas became unready for it, the API server would find nobody to ask for
-// the others either. That is logged as an error, and the leader mends what it can.
+// with. The configurations are the same for all replicas: if one were deleted or corrupted
+// and all replicas became unready for it, the API server could not call the webhooks of
+// the others either. That is logged as an error, and the leader repairs what it can.
 type readiness struct {
-	process        *process.Readiness
-	secrets        corev1listers.SecretNamespaceLister
-	secretName     string
-	host           string
-	configurations configurations
-	clock          clock.WithDelayedExecution
+	process      *process.Readiness
+	secrets      corev1listers.SecretNamespaceLister
+	secretName   string
+	host         string
+	registration registration
+	clock        clock.WithDelayedExecution
 
 	mu        sync.Mutex
 	wasReady  bool
@@ -51,19 +51,18 @@ type readiness struct {
 }
 
 // watchReadiness runs on every replica, leader or not, for each has to know of itself.
-func watchReadiness(ctx context.Context, of *process.Readiness) error {
+func watchReadiness(ctx context.Context, registered Registered, of *process.Readiness) error {
 	options := webhook.GetOptions(ctx)
 	r := &readiness{
-		process:        of,
-		secrets:        secretinformer.Get(ctx).Lister().Secrets(system.Namespace()),
-		secretName:     options.SecretName,
-		host:           host(options),
-		configurations: newConfigurations(ctx),
-		clock:          clock.RealClock{},
+		process:      of,
+		secrets:      secretinformer.Get(ctx).Lister().Secrets(system.Namespace()),
+		secretName:   options.SecretName,
+		host:         Host(options),
+		registration: newRegistration(ctx, registered),
+		clock:        clock.RealClock{},
 	}
 	r.process.Set(reachable, false)
-
-	return watchRegistration(ctx, func() { r.update(ctx) })
+	return registered.watch(ctx, func() { r.update(ctx) })
 }
 
 // update looks again. Each informer calls it in a goroutine of its own; one at a
@@ -132,11 +131,11 @@ func (r *readiness) checkCertificate() (*corev1.Secret, time.Time, error) {
 
 // checkRegistration checks that every webhook sends requests, and trusts the certificate in the secret.
 func (r *readiness) checkRegistration(secret *corev1.Secret) error {
-	found, missing := r.configurations.all()
+	found, missing := r.registration.all()
 	problems := []error{missing}
 	for _, w := range found {
 		_, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], w.ca, r.host, r.clock.Now())
-		if !w.complete || err != nil {
+		if !w.isComplete || err != nil {
 			problems = append(problems, fmt.Errorf("webhook %s does not have our CA, or no rules or path yet", w.name))
 		}
 	}

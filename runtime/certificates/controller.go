@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package certificates
 
 import (
 	"context"
@@ -21,7 +21,6 @@ import (
 	"k8s.io/utils/clock"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
-	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/logging"
@@ -40,28 +39,28 @@ import (
 type certificates struct {
 	reconciler.LeaderAwareFuncs
 
-	client         kubernetes.Interface
-	secrets        corev1listers.SecretNamespaceLister
-	configurations configurations
-	key            types.NamespacedName
-	clock          clock.PassiveClock
-	rotation       rotation
-	again          func(time.Duration)
+	client       kubernetes.Interface
+	secrets      corev1listers.SecretNamespaceLister
+	registration registration
+	key          types.NamespacedName
+	clock        clock.PassiveClock
+	rotation     rotation
+	again        func(time.Duration)
 }
 
-// NewCertificateController keeps the serving certificate in the secret that the options
+// NewController keeps the serving certificate in the secret that the options
 // of the webhook name, and which has to exist. A certificate near its end is replaced
 // without a request that fails; one that is of no use, at once. On every replica, leader or not, a metric reports until when
 // the certificate is valid, and the process is ready once the API server can reach it.
-func NewCertificateController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+func NewController(ctx context.Context, registered Registered) *controller.Impl {
 	logger, options := logging.FromContext(ctx), webhook.GetOptions(ctx)
 	r := &certificates{
-		client:         kubeclient.Get(ctx),
-		secrets:        secretinformer.Get(ctx).Lister().Secrets(system.Namespace()),
-		configurations: newConfigurations(ctx),
-		key:            types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
-		clock:          clock.RealClock{},
-		rotation:       rotation{host: host(options)},
+		client:       kubeclient.Get(ctx),
+		secrets:      secretinformer.Get(ctx).Lister().Secrets(system.Namespace()),
+		registration: newRegistration(ctx, registered),
+		key:          types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
+		clock:        clock.RealClock{},
+		rotation:     rotation{host: Host(options)},
 	}
 	r.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 		enqueue(bucket, r.key)
@@ -69,7 +68,7 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 	}
 	const name = "Certificates"
 	impl := controller.NewContext(ctx, r, controller.ControllerOptions{
-		// What is published is remembered from pass to pass, so there is one at a time.
+		// What is published is remembered between reconciliations, so there is one at a time.
 		Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name),
 	})
 	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }
@@ -78,16 +77,16 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 		logger.Fatalw("Setting up the metric of the certificate failed", "error", err)
 	}
 	if err := errors.Join(
-		watchRegistration(ctx, func() { impl.EnqueueKey(r.key) }),
-		watchReadiness(ctx, process.ReadinessFrom(ctx)),
+		registered.watch(ctx, func() { impl.EnqueueKey(r.key) }),
+		watchReadiness(ctx, registered, process.ReadinessFrom(ctx)),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}
 	return impl
 }
 
-// host is the name by which the API server knows the webhook.
-func host(options *webhook.Options) string {
+// Host returns the name by which the API server knows the webhook.
+func Host(options *webhook.Options) string {
 	return options.ServiceName + "." + system.Namespace() + ".svc"
 }
 
@@ -104,7 +103,7 @@ func (r *certificates) Reconcile(ctx context.Context, key string) error {
 	if err != nil {
 		return fmt.Errorf("reading the secret of the certificate: %w", err)
 	}
-	next, err := r.rotation.next(r.clock.Now(), secret.Data, r.configurations.bundles())
+	next, err := r.rotation.next(r.clock.Now(), secret.Data, r.registration.bundles())
 	if err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (r *certificates) Reconcile(ctx context.Context, key string) error {
 	}
 	logging.FromContext(ctx).Infow("Writing the secret of the certificate", "reason", next.why)
 	secret = secret.DeepCopy()
-	for _, key := range []string{clientCA, clientNames} {
+	for _, key := range []string{ClientCA, ClientNames} {
 		if value, ok := secret.Data[key]; ok {
 			next.data[key] = value
 		}

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package admission
 
 import (
 	"context"
@@ -23,6 +23,8 @@ import (
 	"knative.dev/pkg/observability/semconv"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
+
+	"github.com/mallard-dev/mallard/runtime/certificates"
 )
 
 const (
@@ -58,10 +60,9 @@ func Serve(ctx context.Context, webhooks []any) error {
 	if err != nil {
 		return fmt.Errorf("reading the TLS settings from the environment: %w", err)
 	}
-	keys := &keys{secrets: secretinformer.Get(ctx).Lister().Secrets(system.Namespace()), name: options.SecretName}
-	config.GetCertificate = keys.get
-	config.GetConfigForClient = keys.configure(config)
-	https := newServer(config, s.instrumented(s.handler(ctx, wh, keys), host(options)))
+	keys := certificates.NewKeys(secretinformer.Get(ctx).Lister().Secrets(system.Namespace()), options.SecretName)
+	keys.Configure(config)
+	https := newServer(config, s.instrumented(s.handler(ctx, wh, keys), certificates.Host(options)))
 	https.Addr = ":" + strconv.Itoa(options.Port)
 	ended := make(chan struct{})
 	context.AfterFunc(ctx, func() {
@@ -98,11 +99,11 @@ func (s *server) instrumented(next http.Handler, host string, options ...otelhtt
 }
 
 // handler labels and authenticates requests, and closes their connections once ctx has ended.
-func (s *server) handler(ctx context.Context, next http.Handler, keys *keys) http.Handler {
+func (s *server) handler(ctx context.Context, next http.Handler, keys *certificates.Keys) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		labeler, _ := otelhttp.LabelerFromContext(r.Context())
 		labeler.Add(semconv.HTTPRoute(s.route(r)))
-		authenticated := s.converts(r) || keys.admits(r.TLS)
+		authenticated := s.converts(r) || keys.Admits(r.TLS)
 		if ctx.Err() != nil || !authenticated {
 			w.Header().Set("Connection", "close")
 		}

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package admission
 
 import (
 	"context"
@@ -23,7 +23,20 @@ import (
 	"knative.dev/pkg/webhook"
 )
 
-// admission answers the requests about our kinds, in place of knative.dev/pkg's controllers for defaulting and validation. Those
+// NewObject makes an empty object of a kind at a version. It returns nil if that is not served.
+type NewObject func(schema.GroupVersionKind) any
+
+// Default has a controller of knative.dev/pkg for defaulting answer requests by the objects' SetDefaults.
+func Default(impl *controller.Impl, newObject NewObject, withContext func(context.Context) context.Context) *controller.Impl {
+	return answer(impl, webhook.WebhookTypeDefaulting, newObject, withContext, setDefaults)
+}
+
+// Validate has a controller of knative.dev/pkg for validation answer requests by the objects' Validate.
+func Validate(impl *controller.Impl, newObject NewObject, withContext func(context.Context) context.Context) *controller.Impl {
+	return answer(impl, webhook.WebhookTypeValidation, newObject, withContext, validate)
+}
+
+// admission answers admission requests, in place of knative.dev/pkg's controllers for defaulting and validation. Those
 // still keep rules and CA in the webhook configurations, but their Admit
 //   - rejects an object that does not fit the Go type, with a message about Go, before the schema can name the expected type;
 //   - rejects every update of an object whose status has a field of a later release;
@@ -31,9 +44,13 @@ import (
 type admission struct {
 	upstream
 	webhookType string
+	newObject   NewObject
 	withContext func(context.Context) context.Context
-	decide      func(ctx context.Context, object any, raw []byte) (*admissionv1.AdmissionResponse, error)
+	decide      decide
 }
+
+// decide answers a request for an object, which raw is in JSON.
+type decide func(ctx context.Context, object any, raw []byte) (*admissionv1.AdmissionResponse, error)
 
 // upstream is implemented by the reconcilers of knative.dev/pkg for defaulting and validation.
 type upstream interface {
@@ -42,12 +59,10 @@ type upstream interface {
 	webhook.AdmissionController
 }
 
-// asking makes the controller of a webhook configuration of knative.dev/pkg answer requests by decide.
-func asking(
-	impl *controller.Impl, webhookType string, withContext func(context.Context) context.Context,
-	decide func(context.Context, any, []byte) (*admissionv1.AdmissionResponse, error),
+func answer(impl *controller.Impl, webhookType string, newObject NewObject, withContext func(context.Context) context.Context, decide decide,
 ) *controller.Impl {
-	impl.Reconciler = &admission{impl.Reconciler.(upstream), webhookType, withContext, decide} //nolint:forcetypeassert // at the start
+	inner := impl.Reconciler.(upstream) //nolint:forcetypeassert // at the start
+	impl.Reconciler = &admission{inner, webhookType, newObject, withContext, decide}
 	return impl
 }
 
@@ -55,11 +70,11 @@ func asking(
 func (a *admission) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	labeler, _ := otelhttp.LabelerFromContext(ctx)
 	labeler.Add(webhook.WebhookTypeAttr.With(a.webhookType))
-	newObject, ok := served[schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}].versions[request.Kind.Version]
-	if !ok {
+	gvk := schema.GroupVersionKind(request.Kind)
+	object, baseline := a.newObject(gvk), a.newObject(gvk)
+	if object == nil {
 		return webhook.MakeErrorStatus("%s of version %s is not served by this webhook", request.Kind.Kind, request.Kind.Version)
 	}
-	object, baseline := newObject(), newObject()
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
 		return allowed()
 	}

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package certificates
 
 import (
 	"context"
@@ -24,24 +24,39 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	apiextensionsclient "knative.dev/pkg/client/injection/apiextensions/client"
+	_ "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition/fake"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	_ "knative.dev/pkg/client/injection/kube/client/fake"
+	_ "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration/fake"
+	_ "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration/fake"
+	_ "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret/fake"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/system"
+	_ "knative.dev/pkg/system/testing"
 	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
-	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/runtime/process"
 )
 
-const definitionName = "addressableservices.samples.knative.dev"
+const (
+	defaultingName       = "defaulting.webhook.example.com"
+	subjectsName         = "subjects.webhook.example.com"
+	validationName       = "validation.webhook.example.com"
+	configValidationName = "config.webhook.example.com"
+	crdName              = "ducks.example.com"
+)
+
+var ducks = Registered{
+	Mutating: []string{defaultingName, subjectsName}, Validating: []string{validationName, configValidationName}, CRDs: []string{crdName},
+}
 
 // registered is everything that readiness looks at, in its good state.
 type registered struct {
 	secret                     *corev1.Secret
 	defaulting, binding        *admissionregistrationv1.MutatingWebhookConfiguration
 	validation, configurations *admissionregistrationv1.ValidatingWebhookConfiguration
-	definition                 *apiextensionsv1.CustomResourceDefinition
+	crd                        *apiextensionsv1.CustomResourceDefinition
 }
 
 func newRegistered(t *testing.T) *registered {
@@ -66,20 +81,20 @@ func newRegistered(t *testing.T) *registered {
 			},
 		},
 		defaulting: &admissionregistrationv1.MutatingWebhookConfiguration{
-			ObjectMeta: metav1.ObjectMeta{Name: DefaultingName},
-			Webhooks:   []admissionregistrationv1.MutatingWebhook{{Name: DefaultingName, ClientConfig: client, Rules: rules}},
+			ObjectMeta: metav1.ObjectMeta{Name: defaultingName},
+			Webhooks:   []admissionregistrationv1.MutatingWebhook{{Name: defaultingName, ClientConfig: client, Rules: rules}},
 		},
-		// There are no bindings.
+		// It concerns no kind yet.
 		binding: &admissionregistrationv1.MutatingWebhookConfiguration{
-			ObjectMeta: metav1.ObjectMeta{Name: binding.WebhookName},
-			Webhooks: []admissionregistrationv1.MutatingWebhook{{Name: binding.WebhookName, ClientConfig: admissionregistrationv1.WebhookClientConfig{
-				CABundle: ca, Service: &admissionregistrationv1.ServiceReference{Namespace: "ns", Name: "webhook", Path: new(bindingPath)},
+			ObjectMeta: metav1.ObjectMeta{Name: subjectsName},
+			Webhooks: []admissionregistrationv1.MutatingWebhook{{Name: subjectsName, ClientConfig: admissionregistrationv1.WebhookClientConfig{
+				CABundle: ca, Service: &admissionregistrationv1.ServiceReference{Namespace: "ns", Name: "webhook", Path: new("/subjects")},
 			}}},
 		},
-		validation:     validating(ValidationName),
-		configurations: validating(ConfigValidationName),
-		definition: &apiextensionsv1.CustomResourceDefinition{
-			ObjectMeta: metav1.ObjectMeta{Name: definitionName},
+		validation:     validating(validationName),
+		configurations: validating(configValidationName),
+		crd: &apiextensionsv1.CustomResourceDefinition{
+			ObjectMeta: metav1.ObjectMeta{Name: crdName},
 			Spec: apiextensionsv1.CustomResourceDefinitionSpec{Conversion: &apiextensionsv1.CustomResourceConversion{
 				Strategy: apiextensionsv1.WebhookConverter,
 				Webhook: &apiextensionsv1.WebhookConversion{ClientConfig: &apiextensionsv1.WebhookClientConfig{
@@ -96,7 +111,7 @@ func (r *registered) readiness(t *testing.T) *readiness {
 	indexer := func() cache.Indexer {
 		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	}
-	secrets, mutating, validating, definitions := indexer(), indexer(), indexer(), indexer()
+	secrets, mutating, validating, crds := indexer(), indexer(), indexer(), indexer()
 	add := func(indexer cache.Indexer, obj any) {
 		if err := indexer.Add(obj); err != nil {
 			t.Fatal(err)
@@ -117,18 +132,19 @@ func (r *registered) readiness(t *testing.T) *readiness {
 	if r.configurations != nil {
 		add(validating, r.configurations)
 	}
-	if r.definition != nil {
-		add(definitions, r.definition)
+	if r.crd != nil {
+		add(crds, r.crd)
 	}
 	return &readiness{
 		process:    &process.Readiness{},
 		secrets:    corev1listers.NewSecretLister(secrets).Secrets("ns"),
 		secretName: "certs",
 		host:       "webhook.ns.svc",
-		configurations: configurations{
+		registration: registration{
+			ducks,
 			admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
 			admissionlisters.NewValidatingWebhookConfigurationLister(validating),
-			apiextensionslisters.NewCustomResourceDefinitionLister(definitions),
+			apiextensionslisters.NewCustomResourceDefinitionLister(crds),
 		},
 		clock: clocktesting.NewFakeClock(time.Now()),
 	}
@@ -140,39 +156,39 @@ func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
 		// want is what is missing; empty means ready.
 		want string
 	}{
-		"everything there":              {func(*registered) {}, ""},
-		"no secret":                     {func(r *registered) { r.secret = nil }, "reading the secret"},
-		"empty secret":                  {func(r *registered) { r.secret.Data = nil }, "secret certs: there is no certificate"},
-		"key of another certificate":    {func(r *registered) { r.secret.Data[certresources.ServerKey] = []byte("x") }, "secret certs: reading the certificate"},
-		"secret without CA":             {func(r *registered) { delete(r.secret.Data, certresources.CACert) }, "secret certs: there is no CA"},
-		"certificate of another host":   {func(r *registered) { r.secret.Data = certificate(t, "other", time.Hour) }, "secret certs: verifying the certificate"},
-		"certificate that has run out":  {func(r *registered) { r.secret.Data = certificate(t, "webhook", -time.Minute) }, "secret certs: verifying the certificate"},
-		"no defaulting":                 {func(r *registered) { r.defaulting = nil }, DefaultingName},
-		"no validation":                 {func(r *registered) { r.validation = nil }, ValidationName},
-		"no validation of config maps":  {func(r *registered) { r.configurations = nil }, ConfigValidationName},
-		"no admission of subjects":      {func(r *registered) { r.binding = nil }, binding.WebhookName},
-		"subjects without webhooks":     {func(r *registered) { r.binding.Webhooks = nil }, binding.WebhookName + " holds no webhook"},
-		"subjects without CA":           {func(r *registered) { r.binding.Webhooks[0].ClientConfig.CABundle = nil }, binding.WebhookName + " does not have our CA"},
-		"subjects without path":         {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service.Path = nil }, binding.WebhookName + " does not have our CA, or no rules or path yet"},
-		"subjects without a service":    {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service = nil }, binding.WebhookName + " does not have our CA, or no rules or path yet"},
-		"subjects with rules":           {func(r *registered) { r.binding.Webhooks[0].Rules = r.defaulting.Webhooks[0].Rules }, ""},
-		"defaulting without webhooks":   {func(r *registered) { r.defaulting.Webhooks = nil }, DefaultingName + " holds no webhook"},
-		"validation without webhooks":   {func(r *registered) { r.validation.Webhooks = nil }, ValidationName + " holds no webhook"},
-		"defaulting without CA":         {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil }, DefaultingName + " does not have our CA"},
-		"defaulting with another CA":    {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = []byte("x") }, DefaultingName + " does not have our CA"},
-		"validation with another CA":    {func(r *registered) { r.validation.Webhooks[0].ClientConfig.CABundle = []byte("x") }, ValidationName + " does not have our CA"},
-		"defaulting without rules":      {func(r *registered) { r.defaulting.Webhooks[0].Rules = nil }, "no rules or path yet"},
-		"config maps without rules":     {func(r *registered) { r.configurations.Webhooks[0].Rules = nil }, ConfigValidationName + " does not have our CA, or no rules or path yet"},
-		"second webhook with wrong CA":  {addUntrusted, "webhook second does not have our CA"},
-		"no definition":                 {func(r *registered) { r.definition = nil }, definitionName},
-		"definition without conversion": {func(r *registered) { r.definition.Spec.Conversion = nil }, definitionName + " has no webhook"},
-		"definition converted by itself": {func(r *registered) {
-			r.definition.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
-		}, definitionName + " has no webhook"},
-		"definition with a URL":         {func(r *registered) { r.definition.Spec.Conversion.Webhook.ClientConfig.Service = nil }, definitionName + " has no webhook"},
-		"definition without CA":         {func(r *registered) { r.definition.Spec.Conversion.Webhook.ClientConfig.CABundle = nil }, definitionName + " does not have our CA"},
-		"definition without path":       {func(r *registered) { r.definition.Spec.Conversion.Webhook.ClientConfig.Service.Path = nil }, definitionName + " does not have our CA, or no rules or path yet"},
-		"two configurations are behind": {func(r *registered) { r.defaulting.Webhooks[0].Rules, r.validation.Webhooks[0].Rules = nil, nil }, ValidationName},
+		"everything there":             {func(*registered) {}, ""},
+		"no secret":                    {func(r *registered) { r.secret = nil }, "reading the secret"},
+		"empty secret":                 {func(r *registered) { r.secret.Data = nil }, "secret certs: there is no certificate"},
+		"key of another certificate":   {func(r *registered) { r.secret.Data[certresources.ServerKey] = []byte("x") }, "secret certs: reading the certificate"},
+		"secret without CA":            {func(r *registered) { delete(r.secret.Data, certresources.CACert) }, "secret certs: there is no CA"},
+		"certificate of another host":  {func(r *registered) { r.secret.Data = certificate(t, "other", time.Hour) }, "secret certs: verifying the certificate"},
+		"certificate that has run out": {func(r *registered) { r.secret.Data = certificate(t, "webhook", -time.Minute) }, "secret certs: verifying the certificate"},
+		"no defaulting":                {func(r *registered) { r.defaulting = nil }, defaultingName},
+		"no validation":                {func(r *registered) { r.validation = nil }, validationName},
+		"no validation of config maps": {func(r *registered) { r.configurations = nil }, configValidationName},
+		"no admission of subjects":     {func(r *registered) { r.binding = nil }, subjectsName},
+		"subjects without webhooks":    {func(r *registered) { r.binding.Webhooks = nil }, subjectsName + " holds no webhook"},
+		"subjects without CA":          {func(r *registered) { r.binding.Webhooks[0].ClientConfig.CABundle = nil }, subjectsName + " does not have our CA"},
+		"subjects without path":        {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service.Path = nil }, subjectsName + " does not have our CA, or no rules or path yet"},
+		"subjects without a service":   {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service = nil }, subjectsName + " does not have our CA, or no rules or path yet"},
+		"subjects with rules":          {func(r *registered) { r.binding.Webhooks[0].Rules = r.defaulting.Webhooks[0].Rules }, ""},
+		"defaulting without webhooks":  {func(r *registered) { r.defaulting.Webhooks = nil }, defaultingName + " holds no webhook"},
+		"validation without webhooks":  {func(r *registered) { r.validation.Webhooks = nil }, validationName + " holds no webhook"},
+		"defaulting without CA":        {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil }, defaultingName + " does not have our CA"},
+		"defaulting with another CA":   {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = []byte("x") }, defaultingName + " does not have our CA"},
+		"validation with another CA":   {func(r *registered) { r.validation.Webhooks[0].ClientConfig.CABundle = []byte("x") }, validationName + " does not have our CA"},
+		"defaulting without rules":     {func(r *registered) { r.defaulting.Webhooks[0].Rules = nil }, "no rules or path yet"},
+		"config maps without rules":    {func(r *registered) { r.configurations.Webhooks[0].Rules = nil }, configValidationName + " does not have our CA, or no rules or path yet"},
+		"second webhook with wrong CA": {addUntrusted, "webhook second does not have our CA"},
+		"no crd":                       {func(r *registered) { r.crd = nil }, crdName},
+		"crd without conversion":       {func(r *registered) { r.crd.Spec.Conversion = nil }, crdName + " has no webhook"},
+		"crd converted by itself": {func(r *registered) {
+			r.crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+		}, crdName + " has no webhook"},
+		"crd with a URL":                {func(r *registered) { r.crd.Spec.Conversion.Webhook.ClientConfig.Service = nil }, crdName + " has no webhook"},
+		"crd without CA":                {func(r *registered) { r.crd.Spec.Conversion.Webhook.ClientConfig.CABundle = nil }, crdName + " does not have our CA"},
+		"crd without path":              {func(r *registered) { r.crd.Spec.Conversion.Webhook.ClientConfig.Service.Path = nil }, crdName + " does not have our CA, or no rules or path yet"},
+		"two configurations are behind": {func(r *registered) { r.defaulting.Webhooks[0].Rules, r.validation.Webhooks[0].Rules = nil, nil }, validationName},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := newRegistered(t)
@@ -207,7 +223,7 @@ func TestAConfigurationThatGoesLeavesAReadyProcessReady(t *testing.T) {
 			r := state.readiness(t)
 			r.update(t.Context())
 			change(state)
-			r.configurations = state.readiness(t).configurations
+			r.registration = state.readiness(t).registration
 			r.update(t.Context())
 			if err := r.process.Check(); err != nil {
 				t.Errorf("a process that was ready says: %v", err)
@@ -262,7 +278,7 @@ func TestReadinessFollowsTheInformers(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
 	of := &process.Readiness{}
-	if err := watchReadiness(ctx, of); err != nil {
+	if err := watchReadiness(ctx, ducks, of); err != nil {
 		t.Fatal(err)
 	}
 	if of.Check() == nil {
@@ -285,15 +301,15 @@ func TestReadinessFollowsTheInformers(t *testing.T) {
 	state.binding.Webhooks[0].ClientConfig.CABundle = ca
 	state.validation.Webhooks[0].ClientConfig.CABundle = ca
 	state.configurations.Webhooks[0].ClientConfig.CABundle = ca
-	state.definition.Spec.Conversion.Webhook.ClientConfig.CABundle = ca
-	create, definitions := metav1.CreateOptions{}, apiextensionsclient.Get(ctx).ApiextensionsV1().CustomResourceDefinitions()
+	state.crd.Spec.Conversion.Webhook.ClientConfig.CABundle = ca
+	create, crds := metav1.CreateOptions{}, apiextensionsclient.Get(ctx).ApiextensionsV1().CustomResourceDefinitions()
 	for _, err := range []error{
 		createErr(client.CoreV1().Secrets(system.Namespace()).Create(ctx, state.secret, create)),
 		createErr(client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, state.defaulting, create)),
 		createErr(client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(ctx, state.binding, create)),
 		createErr(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, state.validation, create)),
 		createErr(client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, state.configurations, create)),
-		createErr(definitions.Create(ctx, state.definition, create)),
+		createErr(crds.Create(ctx, state.crd, create)),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -311,7 +327,7 @@ func TestWatchRegistration_OthersChange_NothingIsVerified(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
 	var verified atomic.Int32
-	if err := watchRegistration(ctx, func() { verified.Add(1) }); err != nil {
+	if err := ducks.watch(ctx, func() { verified.Add(1) }); err != nil {
 		t.Fatal(err)
 	}
 	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
@@ -320,14 +336,14 @@ func TestWatchRegistration_OthersChange_NothingIsVerified(t *testing.T) {
 		t.Fatal(err)
 	}
 	state, create := newRegistered(t), metav1.CreateOptions{}
-	registration, definitions := kubeclient.Get(ctx).AdmissionregistrationV1(), apiextensionsclient.Get(ctx).ApiextensionsV1().CustomResourceDefinitions()
+	registration, crds := kubeclient.Get(ctx).AdmissionregistrationV1(), apiextensionsclient.Get(ctx).ApiextensionsV1().CustomResourceDefinitions()
 	// Of each kind, the object of others comes first.
 	for _, prefix := range []string{"other-", ""} {
-		state.defaulting.Name, state.validation.Name, state.definition.Name = prefix+DefaultingName, prefix+ValidationName, prefix+definitionName
+		state.defaulting.Name, state.validation.Name, state.crd.Name = prefix+defaultingName, prefix+validationName, prefix+crdName
 		for _, err := range []error{
 			createErr(registration.MutatingWebhookConfigurations().Create(ctx, state.defaulting, create)),
 			createErr(registration.ValidatingWebhookConfigurations().Create(ctx, state.validation, create)),
-			createErr(definitions.Create(ctx, state.definition, create)),
+			createErr(crds.Create(ctx, state.crd, create)),
 		} {
 			if err != nil {
 				t.Fatal(err)

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package certificates
 
 import (
 	"bytes"
@@ -176,7 +176,7 @@ func with(data map[string][]byte, key string, value []byte) map[string][]byte {
 }
 
 // The day that this fails knative.dev/pkg makes a new CA known before it serves with it, and
-// certificates.go may be no longer needed.
+// this package may be no longer needed.
 func TestKnativeReplacesTheCAInOneGo(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
@@ -206,6 +206,6 @@ func TestKnativeReplacesTheCAInOneGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Equal(changed.Data[certresources.ServerCert], old[certresources.ServerCert]) || bytes.Contains(changed.Data[certresources.CACert], old[certresources.CACert]) {
-		t.Error("knative keeps the old certificate, or its CA, when it makes a new one: certificates.go may be no longer needed")
+		t.Error("knative keeps the old certificate, or its CA, when it makes a new one: this package may be no longer needed")
 	}
 }

@@ -3,10 +3,9 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package admission
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -18,13 +17,16 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
-	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/webhook"
+
+	"github.com/mallard-dev/mallard/runtime/certificates"
 )
 
 func TestServer_WhileItStops_ClosesEachConnectionWithTheNextResponse(t *testing.T) {
@@ -44,28 +46,39 @@ func TestServer_WhileItStops_ClosesEachConnectionWithTheNextResponse(t *testing.
 	}
 }
 
-// newKeys reads a Secret with this data, which may be changed.
-func newKeys(t *testing.T, data map[string][]byte) *keys {
+// newKeys reads a Secret with this data.
+func newKeys(t *testing.T, data map[string][]byte) *certificates.Keys {
 	t.Helper()
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	if err := indexer.Add(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: data}); err != nil {
 		t.Fatal(err)
 	}
-	return &keys{secrets: corev1listers.NewSecretLister(indexer).Secrets("ns"), name: "certs"}
+	return certificates.NewKeys(corev1listers.NewSecretLister(indexer).Secrets("ns"), "certs")
 }
 
-// newHandlers returns controllers that are served at /validation, for admission, and at /conversion.
-func newHandlers(t *testing.T) (context.Context, []any) {
-	t.Helper()
-	ctx, _ := reconcilertesting.SetupFakeContext(t)
-	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
-	return ctx, []any{NewValidationController(ctx, nil).Reconciler, NewConversionController(ctx, nil).Reconciler}
+type (
+	validating struct{}
+	converting struct{}
+)
+
+func (validating) Path() string { return "/validation" }
+
+func (validating) Admit(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return nil
 }
+
+func (converting) Path() string { return "/conversion" }
+
+func (converting) Convert(context.Context, *apiextensionsv1.ConversionRequest) *apiextensionsv1.ConversionResponse {
+	return nil
+}
+
+// handlers are served at /validation, for admission, and at /conversion.
+var handlers = []any{webhook.AdmissionController(validating{}), webhook.ConversionController(converting{})}
 
 func TestServer_ClientsInventNames_MetricsHaveTheServedRoutesOnly(t *testing.T) {
 	reader := metric.NewManualReader()
 	provider := metric.NewMeterProvider(metric.WithReader(reader))
-	_, handlers := newHandlers(t)
 	s := &server{handlers: handlers}
 	handler := s.instrumented(s.handler(t.Context(), http.NotFoundHandler(), newKeys(t, nil)), "webhook.ns.svc", otelhttp.WithMeterProvider(provider))
 	for i := range 5000 {
@@ -110,36 +123,5 @@ func TestServer_BoundsWhatAClientMaySend(t *testing.T) {
 	// That of client-go's transports is 90 s.
 	if server.IdleTimeout < 2*time.Minute {
 		t.Errorf("idle connections are closed after %v, while an API server may be about to use them", server.IdleTimeout)
-	}
-}
-
-func TestTheLastGoodCertificateIsServedWhileTheSecretIsSpoilt(t *testing.T) {
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	k := &keys{secrets: corev1listers.NewSecretLister(indexer).Secrets("ns"), name: "certs"}
-	if _, err := k.get(nil); err == nil {
-		t.Error("a certificate is served though there is none")
-	}
-	store := func(data map[string][]byte) {
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: data}
-		if err := indexer.Update(secret); err != nil {
-			t.Fatal(err)
-		}
-	}
-	served := func() []byte {
-		got, err := k.get(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got.Certificate[0]
-	}
-	store(certificate(t, "webhook", time.Hour))
-	first := served()
-	store(nil)
-	if !bytes.Equal(served(), first) {
-		t.Error("without a certificate in the secret another one is served")
-	}
-	store(certificate(t, "webhook", time.Hour))
-	if bytes.Equal(served(), first) {
-		t.Error("the old certificate is served though there is a new one")
 	}
 }

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package webhook
+package admission
 
 import (
 	"crypto/ecdsa"
@@ -23,6 +23,8 @@ import (
 	"time"
 
 	certresources "knative.dev/pkg/webhook/certificates/resources"
+
+	"github.com/mallard-dev/mallard/runtime/certificates"
 )
 
 // issuer signs client certificates.
@@ -75,13 +77,16 @@ func (i issuer) client(t *testing.T, name, dns string) []tls.Certificate {
 }
 
 func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
-	ctx, handlers := newHandlers(t)
 	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	ca, other := newIssuer(t), newIssuer(t)
 	apiServer := ca.client(t, "kube-apiserver", "apiserver.example.com")
-	serving := certificate(t, "webhook", time.Hour)
+	key, cert, servingCA, err := certresources.CreateCerts(t.Context(), "webhook", "ns", time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	serving := map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: servingCA}
 	named := func(names string) map[string][]byte {
-		return map[string][]byte{clientCA: ca.pem(), clientNames: []byte(names)}
+		return map[string][]byte{certificates.ClientCA: ca.pem(), certificates.ClientNames: []byte(names)}
 	}
 
 	for name, tc := range map[string]struct {
@@ -92,24 +97,24 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 		want int
 	}{
 		"without a CA, anybody":             {nil, nil, "/validation", http.StatusOK},
-		"the API server":                    {map[string][]byte{clientCA: ca.pem()}, apiServer, "/validation", http.StatusOK},
+		"the API server":                    {map[string][]byte{certificates.ClientCA: ca.pem()}, apiServer, "/validation", http.StatusOK},
 		"by its common name":                {named("a, kube-apiserver\n"), apiServer, "/validation", http.StatusOK},
 		"by its DNS name":                   {named("apiserver.example.com"), apiServer, "/validation", http.StatusOK},
 		"another name of the same CA":       {named("kube-apiserver"), ca.client(t, "kubelet", "a"), "/validation", http.StatusUnauthorized},
-		"no certificate":                    {map[string][]byte{clientCA: ca.pem()}, nil, "/validation", http.StatusUnauthorized},
-		"no certificate, unknown path":      {map[string][]byte{clientCA: ca.pem()}, nil, "/unknown", http.StatusUnauthorized},
-		"no certificate, conversion":        {map[string][]byte{clientCA: ca.pem()}, nil, "/conversion", http.StatusOK},
-		"a certificate of another CA":       {map[string][]byte{clientCA: ca.pem()}, other.client(t, "kube-apiserver", "a"), "/validation", 0},
-		"a CA that is no CA, nobody":        {map[string][]byte{clientCA: []byte("spoilt")}, nil, "/validation", http.StatusUnauthorized},
-		"a CA that is no CA, nor one of it": {map[string][]byte{clientCA: []byte("spoilt")}, apiServer, "/validation", 0},
+		"no certificate":                    {map[string][]byte{certificates.ClientCA: ca.pem()}, nil, "/validation", http.StatusUnauthorized},
+		"no certificate, unknown path":      {map[string][]byte{certificates.ClientCA: ca.pem()}, nil, "/unknown", http.StatusUnauthorized},
+		"no certificate, conversion":        {map[string][]byte{certificates.ClientCA: ca.pem()}, nil, "/conversion", http.StatusOK},
+		"a certificate of another CA":       {map[string][]byte{certificates.ClientCA: ca.pem()}, other.client(t, "kube-apiserver", "a"), "/validation", 0},
+		"a CA that is no CA, nobody":        {map[string][]byte{certificates.ClientCA: []byte("spoilt")}, nil, "/validation", http.StatusUnauthorized},
+		"a CA that is no CA, nor one of it": {map[string][]byte{certificates.ClientCA: []byte("spoilt")}, apiServer, "/validation", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := maps.Clone(serving)
 			maps.Copy(data, tc.added)
 			keys := newKeys(t, data)
-			config := &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: keys.get}
-			config.GetConfigForClient = keys.configure(config)
-			server := newServer(config, (&server{handlers: handlers}).handler(ctx, next, keys))
+			config := &tls.Config{MinVersion: tls.VersionTLS13}
+			keys.Configure(config)
+			server := newServer(config, (&server{handlers: handlers}).handler(t.Context(), next, keys))
 			server.ErrorLog = log.New(io.Discard, "", 0)
 			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 			if err != nil {
@@ -121,7 +126,7 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 			roots := x509.NewCertPool()
 			roots.AppendCertsFromPEM(data[certresources.CACert])
 			transport := &http.Transport{TLSClientConfig: &tls.Config{
-				MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: serviceHost,
+				MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: "webhook.ns.svc",
 				// Whatever the server asks for, as a client that tries its luck.
 				GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 					if len(tc.client) == 0 {
@@ -151,17 +156,5 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 				t.Errorf("the status is %d, want %d", response.StatusCode, tc.want)
 			}
 		})
-	}
-}
-
-func TestKeys_SecretIsDeleted_TheClientCAStays(t *testing.T) {
-	k := newKeys(t, map[string][]byte{clientCA: []byte("ca")})
-	if k.admits(nil) {
-		t.Error("a client without a certificate is admitted")
-	}
-	k.secrets = newKeys(t, nil).secrets
-	k.name = "gone"
-	if k.admits(nil) {
-		t.Error("a client without a certificate is admitted while the Secret is missing")
 	}
 }

@@ -1,0 +1,106 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package certificates
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+
+	certresources "knative.dev/pkg/webhook/certificates/resources"
+)
+
+// Keys of the Secret that an administrator may add.
+const (
+	// ClientCA holds the CAs, in PEM form, that sign the client certificates of API servers. With it, admission requests without such a
+	// certificate are rejected.
+	ClientCA = "client-ca-cert.pem"
+	// ClientNames holds names, separated by commas, one of which must be the common name or a DNS name of the client certificate.
+	// Without it every certificate of the CA is accepted.
+	ClientNames = "client-names"
+)
+
+// Keys reads the serving certificate and the client CA from the Secret. While the Secret is missing or corrupted, they stay as they were.
+type Keys struct {
+	secrets corev1listers.SecretNamespaceLister
+	name    string
+
+	mu     sync.Mutex
+	secret *corev1.Secret
+	last   *tls.Certificate
+}
+
+// NewKeys returns the Keys of a Secret.
+func NewKeys(secrets corev1listers.SecretNamespaceLister, name string) *Keys {
+	return &Keys{secrets: secrets, name: name}
+}
+
+// get returns the serving certificate.
+func (k *Keys) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	secret, err := k.secrets.Get(k.name)
+	if err == nil {
+		var pair tls.Certificate
+		if pair, err = tls.X509KeyPair(secret.Data[certresources.ServerCert], secret.Data[certresources.ServerKey]); err == nil {
+			k.last = &pair
+		}
+	}
+	if k.last == nil {
+		return nil, fmt.Errorf("the Secret %s holds no certificate: %w", k.name, err)
+	}
+	return k.last, nil
+}
+
+// data returns a value of the Secret.
+func (k *Keys) data(key string) []byte {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if secret, err := k.secrets.Get(k.name); err == nil {
+		k.secret = secret
+	}
+	if k.secret == nil {
+		return nil
+	}
+	return k.secret.Data[key]
+}
+
+// Configure has a server serve the certificate, and request a client certificate if the Secret has a CA for it. A client may
+// refuse, since API servers have none for conversions; one that is not signed by the CA ends the handshake.
+func (k *Keys) Configure(config *tls.Config) {
+	config.GetCertificate = k.get
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		bundle := k.data(ClientCA)
+		if len(bundle) == 0 {
+			return nil, nil //nolint:nilnil // the config is kept
+		}
+		requesting := config.Clone()
+		requesting.ClientAuth, requesting.ClientCAs = tls.VerifyClientCertIfGiven, x509.NewCertPool()
+		requesting.ClientCAs.AppendCertsFromPEM(bundle)
+		return requesting, nil
+	}
+}
+
+// Admits reports whether a connection may send admission requests.
+func (k *Keys) Admits(state *tls.ConnectionState) bool {
+	if len(k.data(ClientCA)) == 0 {
+		return true
+	}
+	if state == nil || len(state.VerifiedChains) == 0 {
+		return false
+	}
+	names := strings.FieldsFunc(string(k.data(ClientNames)), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+	leaf := state.PeerCertificates[0]
+	return len(names) == 0 || slices.ContainsFunc(append(slices.Clone(leaf.DNSNames), leaf.Subject.CommonName), func(name string) bool {
+		return slices.Contains(names, name)
+	})
+}

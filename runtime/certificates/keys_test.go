@@ -1,0 +1,66 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package certificates
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+func TestTheLastGoodCertificateIsServedWhileTheSecretIsSpoilt(t *testing.T) {
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	k := NewKeys(corev1listers.NewSecretLister(indexer).Secrets("ns"), "certs")
+	if _, err := k.get(nil); err == nil {
+		t.Error("a certificate is served though there is none")
+	}
+	store := func(data map[string][]byte) {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: data}
+		if err := indexer.Update(secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	served := func() []byte {
+		got, err := k.get(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Certificate[0]
+	}
+	store(certificate(t, "webhook", time.Hour))
+	first := served()
+	store(nil)
+	if !bytes.Equal(served(), first) {
+		t.Error("without a certificate in the secret another one is served")
+	}
+	store(certificate(t, "webhook", time.Hour))
+	if bytes.Equal(served(), first) {
+		t.Error("the old certificate is served though there is a new one")
+	}
+}
+
+func TestKeys_SecretIsDeleted_TheClientCAStays(t *testing.T) {
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	k := NewKeys(corev1listers.NewSecretLister(indexer).Secrets("ns"), "certs")
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: map[string][]byte{ClientCA: []byte("ca")}}
+	if err := indexer.Add(secret); err != nil {
+		t.Fatal(err)
+	}
+	if k.Admits(nil) {
+		t.Error("a client without a certificate is admitted")
+	}
+	if err := indexer.Delete(secret); err != nil {
+		t.Fatal(err)
+	}
+	if k.Admits(nil) {
+		t.Error("a client without a certificate is admitted while the Secret is missing")
+	}
+}
