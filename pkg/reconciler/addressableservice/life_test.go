@@ -1,0 +1,35 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package addressableservice
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
+)
+
+// A test of docs/reconcilers.md compares what these two execute: it is what happens to one object from its event to the status update.
+
+func TestLife_NoObject_NothingHappens(t *testing.T) {
+	runWithTarget(t)
+}
+
+func TestLife_OneObject_BecomesReady(t *testing.T) {
+	r := runWithTarget(t)
+	r.create(t, object("a"))
+	r.becomes(t, "a", "http://"+host)
+}
+
+func runWithTarget(t *testing.T) *running {
+	t.Helper()
+	r := run(t)
+	if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, service(ns, "target"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
