@@ -6,11 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
+	serviceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/service"
 )
 
 // A test of docs/reconcilers.md compares what these two execute: it is what happens to one object from its event to the status update.
@@ -30,6 +34,13 @@ func runWithTarget(t *testing.T) *running {
 	r := run(t)
 	if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, service(ns, "target"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
+	}
+	err := wait.PollUntilContextTimeout(r.ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(context.Context) (bool, error) {
+		_, err := serviceinformer.Get(r.ctx).Lister().Services(ns).Get("target")
+		return err == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("the cache lacks the target: %v", err)
 	}
 	return r
 }
