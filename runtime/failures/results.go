@@ -29,15 +29,15 @@ func (f *Failures) Wait(key types.NamespacedName) time.Duration {
 // Result takes the result of a generated reconciler, whose own requests (status update, finalizer patch) may fail, too, and returns the
 // event for the queue: their errors are retried like those that Outcome was given. A success ends the object's back-off; others that
 // were released by it have to be enqueued.
-func (f *Failures) Result(key types.NamespacedName, err error) (event error, released []types.NamespacedName) {
+func (f *Failures) Result(key types.NamespacedName, err error) (released []types.NamespacedName, event error) {
 	requeue, _ := controller.IsRequeueKey(err)
 	switch {
 	case IsRetry(err):
-		return err, nil
+		return nil, err
 	case err == nil, requeue, controller.IsSkipKey(err):
-		return err, f.succeeded(key)
+		return f.succeeded(key), err
 	default:
-		return f.retry(key, err), nil
+		return nil, f.retry(key, err)
 	}
 }
 

@@ -34,7 +34,7 @@ func (g *guard) Reconcile(key string) error {
 		return controller.NewRequeueAfter(wait)
 	}
 	g.calls++
-	event, released := g.failures.Result(object, g.result(key))
+	released, event := g.failures.Result(object, g.result(key))
 	g.enqueued.Insert(released...)
 	return event
 }

@@ -81,7 +81,7 @@ func (w *wired) Reconcile(ctx context.Context, key string) error {
 // reconcile calls the generated reconciler, unless it has to be postponed.
 func (w *wired) reconcile(ctx context.Context, key string, name types.NamespacedName) error {
 	if w.guards.Objects == nil {
-		return w.leaderAware.Reconcile(ctx, key) //nolint:wrapcheck // it is the reconciler's result
+		return w.leaderAware.Reconcile(ctx, key)
 	}
 	cached, exists, err := w.guards.Objects.GetByKey(key)
 	if object, ok := cached.(metav1.Object); err == nil && exists && ok {
@@ -94,7 +94,7 @@ func (w *wired) reconcile(ctx context.Context, key string, name types.Namespaced
 	if wait := w.guards.Failures.Wait(name); wait > 0 {
 		return controller.NewRequeueAfter(wait)
 	}
-	event, released := w.guards.Failures.Result(name, w.leaderAware.Reconcile(ctx, key))
+	released, event := w.guards.Failures.Result(name, w.leaderAware.Reconcile(ctx, key))
 	for _, other := range released {
 		w.triggers.enqueue(other, trigger{cause: Retried})
 	}
