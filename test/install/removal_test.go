@@ -33,17 +33,8 @@ func TestKind_ManifestsDeleted_RestCanBeApplied(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rest := newInstallation(t, objects)
-				for name, object := range rest.objects {
-					if content, err := json.Marshal(object); err != nil || object.GetKind() != "CustomResourceDefinition" && strings.Contains(string(content), kind) {
-						t.Errorf("overlay %s: %s mentions %s: %v", overlay, name, kind, err)
-					}
-					if role := roleOf(t, object.Object); role != "" && rest.objects[role] == nil {
-						ns := object.GetNamespace()
-						if ns == "" || rest.objects[strings.Replace(role, " ", " "+ns+"/", 1)] == nil {
-							t.Errorf("overlay %s: %s is of %s, which is not there", overlay, name, role)
-						}
-					}
+				for _, problem := range newInstallation(t, objects).remains(t, kind) {
+					t.Errorf("overlay %s: %s", overlay, problem)
 				}
 			}
 			c.kubectl("apply", "--kustomize", filepath.Join(folder, "kustomize", "overlays", "default"))
@@ -51,14 +42,31 @@ func TestKind_ManifestsDeleted_RestCanBeApplied(t *testing.T) {
 	}
 }
 
-// roleOf is the kind and name of the role that an object binds, if it does.
-func roleOf(t *testing.T, object map[string]any) string {
+// remains are the objects that mention a kind, apart from other CRDs, and the bindings of roles that do not exist.
+func (i *installation) remains(t *testing.T, kind string) []string {
 	t.Helper()
-	role, ok := object["roleRef"].(map[string]any)
-	if !ok {
-		return ""
+	var problems []string
+	for name, object := range i.objects {
+		content, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if object.GetKind() != "CustomResourceDefinition" && strings.Contains(string(content), kind) {
+			problems = append(problems, name+" mentions "+kind)
+		}
+		bound, ok := object.Object["roleRef"].(map[string]any)
+		if !ok {
+			continue
+		}
+		role := bound["kind"].(string) + " "
+		if bound["kind"] == "Role" {
+			role += object.GetNamespace() + "/"
+		}
+		if role += bound["name"].(string); i.objects[role] == nil {
+			problems = append(problems, name+" binds "+role+", which does not exist")
+		}
 	}
-	return role["kind"].(string) + " " + role["name"].(string)
+	return problems
 }
 
 // without copies the manifests but for those that are named after a kind, and lists the rest as make generate does.
