@@ -28,8 +28,8 @@ const (
 	// byAlias finds AddressableServices by the alias that they ask for.
 	byAlias = "alias"
 
-	// byTarget finds AddressableServices by their target. So nothing has to be tracked: an object that the cache gets later is
-	// reconciled for its own event.
+	// byTarget tracks targets of any kind: it finds the AddressableServices that refer to an object. Unlike the tracker of knative.dev/pkg it
+	// forgets a reference that has changed. Nothing is lost before an object is in the index, because it is then reconciled for its own event.
 	byTarget = "target"
 
 	// byTargetKind finds AddressableServices by the group and kind of their target.
