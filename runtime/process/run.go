@@ -248,10 +248,13 @@ func (p Process) newLeader(ctx context.Context, cm *corev1.ConfigMap) (*leader.L
 	}), nil
 }
 
-// flush exports the last metrics and spans.
-func flush(ctx context.Context, providers ...interface {
+// provider exports metrics or spans.
+type provider interface {
 	Shutdown(ctx context.Context) error
-}) {
+}
+
+// flush exports the last metrics and spans.
+func flush(ctx context.Context, providers ...provider) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
 	for _, provider := range providers {
