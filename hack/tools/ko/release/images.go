@@ -25,7 +25,7 @@ import (
 const koVersion = "v0.18.1"
 
 // versionVariable is the variable that holds the version in the binaries.
-const versionVariable = "github.com/mallard-dev/mallard/internal/process.version"
+const versionVariable = "github.com/mallard-dev/mallard/runtime/process.version"
 
 // koConfig is what the release takes from .ko.yaml. Its base image is not: that one is for clusters of developers, and
 // comes from another registry.
