@@ -3,8 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The controller reconciles the samples. What it may do is in
-// config/200-controller-roles.yaml, how it is deployed in config/controller.yaml.
+// The controller reconciles the samples. Its permissions are in config/200-controller-roles.yaml and, for each kind, in
+// config/200-KIND-roles.yaml. config/controller.yaml deploys it.
 package main
 
 import (

@@ -3,8 +3,9 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The webhook completes and checks objects before they are stored, gives them the variables of AddressBindings, and converts
-// between versions. What it may do is in config/200-webhook-roles.yaml, how it is deployed in config/webhook.yaml.
+// The webhook defaults and validates objects at admission, sets the environment variables of AddressBindings, and converts between
+// versions. Its permissions are in config/200-webhook-roles.yaml and, for each kind, in config/200-KIND-roles.yaml. config/webhook.yaml
+// deploys it.
 package main
 
 import (
