@@ -28,7 +28,7 @@ type Generator struct{ random *rand.Rand }
 
 // New returns a generator whose values depend on nothing but the source and the schemas.
 func New(source rand.Source) *Generator {
-	return &Generator{random: rand.New(source)} //nolint:gosec // for tests that can be repeated
+	return &Generator{random: rand.New(source)}
 }
 
 // Value makes a value for a schema: as encoding/json decodes it, but for integers, which are int64. Fields that need not be
