@@ -82,6 +82,9 @@ func snapshot(t *testing.T, folder string) map[string]string {
 // copyAll copies as cp -R does: symbolic links, as those of the images' data, stay what they are.
 func copyAll(t *testing.T, from, to string) {
 	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(to), 0o750); err != nil {
+		t.Fatal(err)
+	}
 	if out, err := exec.CommandContext(t.Context(), "cp", "-R", from, to).CombinedOutput(); err != nil {
 		t.Fatalf("copying %s: %v\n%s", from, err, out)
 	}

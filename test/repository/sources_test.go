@@ -114,7 +114,7 @@ func hasPackageComment(t *testing.T, path string) bool {
 func TestGroup_GoCode_UsesItsConstant(t *testing.T) {
 	const group, constant = "samples.knative.dev", "pkg/apis/samples/register.go"
 	examples := []string{"cmd/", "pkg/migration/"}
-	for _, path := range files(t, "cmd/*.go", "pkg/*.go", "runtime/*.go", "internal/*.go") {
+	for _, path := range files(t, "cmd/*.go", "pkg/*.go", "runtime/*.go") {
 		if path == constant || strings.HasSuffix(path, "_test.go") || generatedHeader.MatchString(read(t, path)) ||
 			slices.ContainsFunc(examples, func(folder string) bool { return strings.HasPrefix(path, folder) }) {
 			continue
