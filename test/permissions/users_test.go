@@ -100,13 +100,16 @@ func TestOwnerReferences_NoPermissionForFinalizers_AreRefused(t *testing.T) {
 		_, err := kube.CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	}
-	if err := create(kubeFor(t, user(t, env, ns, "edit")), true); !apierrors.IsForbidden(err) {
+	// The authorizer learns of a binding some time after it was created.
+	editor := kubeFor(t, user(t, env, ns, "edit"))
+	harness.Eventually(t, "a user creates a Pod that does not block the deletion of its owner", func(context.Context) error {
+		return create(editor, false)
+	})
+	if err := create(editor, true); !apierrors.IsForbidden(err) {
 		t.Errorf("a user who cannot update the owner's finalizers: got error %v, want that it is forbidden", err)
 	}
-	if err := create(kubeFor(t, user(t, env, ns, "edit", "mallard-simpledeployment-controller")), true); err != nil {
-		t.Errorf("a user with the controller's role as well: %v", err)
-	}
-	if err := create(kubeFor(t, user(t, env, ns, "admin")), false); err != nil {
-		t.Errorf("an owner whose deletion is not blocked: %v", err)
-	}
+	controller := kubeFor(t, user(t, env, ns, "edit", "mallard-simpledeployment-controller"))
+	harness.Eventually(t, "a user with the controller's role as well creates a Pod that blocks the deletion of its owner", func(context.Context) error {
+		return create(controller, true)
+	})
 }
