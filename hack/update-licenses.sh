@@ -42,7 +42,8 @@ echo "${goroot}/LICENSE,BSD-3-Clause,std" >>"${scratch}/found"
 # copy FILE FOLDER copies a text. git would change the line ends anyway, and what is generated has to be what is committed.
 copy() { mkdir -p -- "$2" && tr -d '\r' <"$1" >"$2/${1##*/}"; }
 
-rm -rf -- "${output}"
+readonly made="${scratch}/third_party"
+mkdir -- "${made}"
 while IFS=, read -r file license library; do
   if [[ "${allowed}" != *" ${license} "* ]]; then
     echo "licenses: ${library} is licensed as ${license}, which asks for more than to be passed on, or is not known" >&2
@@ -58,7 +59,7 @@ while IFS=, read -r file license library; do
   path="${module}/${version#*/}"
   for text in "${file}" "${file%/*}"/NOTICE{,.txt,.md}; do
     if [[ -f "${text}" ]]; then
-      copy "${text}" "${output}/${path%/*}"
+      copy "${text}" "${made}/${path%/*}"
     fi
   done
   echo "${module},${version%%/*},${license},${path}" >>"${scratch}/list"
@@ -66,4 +67,8 @@ done < <(LC_ALL=C sort -u "${scratch}/found")
 {
   echo module,version,license,file
   LC_ALL=C sort -u "${scratch}/list"
-} >"${output}/licenses.csv"
+} >"${made}/licenses.csv"
+
+# A license that is not allowed leaves the folder as it was.
+rm -rf -- "${output}"
+mv -- "${made}" "${output}"

@@ -7,14 +7,19 @@ package generated
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// linked are the paths from which third_party/ is generated.
+var linked = []string{"go.mod", "go.sum", "conversion", "cmd", "hack", "localcluster/env", "pkg", "runtime", "third_party"}
 
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
 func TestVerifyLicensesFindsWhatIsStale(t *testing.T) {
 	checkout := t.TempDir()
-	for _, path := range []string{"go.mod", "go.sum", "conversion", "cmd", "hack", "localcluster/env", "pkg", "runtime", "third_party"} {
+	for _, path := range linked {
 		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
 	}
 	const (
@@ -34,4 +39,20 @@ func TestVerifyLicensesFindsWhatIsStale(t *testing.T) {
 	}
 	expectStale(t, checkout, "verify-licenses.sh",
 		"/"+missing, "-k8s.io/client-go,v9", "-of a module that went", "make generate")
+}
+
+func TestUpdateLicenses_LicenseIsNotAllowed_IsNamedAndNothingIsWritten(t *testing.T) {
+	checkout := t.TempDir()
+	for _, path := range linked {
+		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
+	}
+	change(t, filepath.Join(checkout, "hack/update-licenses.sh"), " MPL-2.0 '", " '")
+	command := exec.CommandContext(t.Context(), "bash", filepath.Join(checkout, "hack/update-licenses.sh"))
+	out, err := command.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "golang-lru is licensed as MPL-2.0") {
+		t.Errorf("got error %v, want one that names the module and its license:\n%s", err, out)
+	}
+	if diff, err := exec.CommandContext(t.Context(), "diff", "-r", filepath.Join(root, "third_party"), filepath.Join(checkout, "third_party")).CombinedOutput(); err != nil {
+		t.Errorf("third_party/ was changed: %v\n%s", err, diff)
+	}
 }
