@@ -3,8 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package harness gives a test suite a real API server with the operator beside it, and the words to say what is to happen
-// and what must hold.
+// Package harness gives a test suite a real API server with the operator beside it, with functions that change
+// objects and check conditions.
 //
 // A suite starts one environment for its test binary:
 //

@@ -124,24 +124,24 @@ func TestHandlers_EachEvent_EnqueuesWhomItConcerns(t *testing.T) {
 		changed kmeta.Accessor
 		want    []string
 	}{
-		"an object of ours wakes itself": {(*enqueuing).addressableServices, object("plain"), []string{"plain"}},
-		"an object of another class":     {(*enqueuing).addressableServices, object("foreign", withClass("other")), []string{}},
-		"an object without class":        {(*enqueuing).addressableServices, object("nobodys", withoutClass), []string{}},
-		"a target, even of another class, wakes who refers to it": {
+		"an object of ours enqueues itself": {(*enqueuing).addressableServices, object("plain"), []string{"plain"}},
+		"an object of another class":        {(*enqueuing).addressableServices, object("foreign", withClass("other")), []string{}},
+		"an object without class":           {(*enqueuing).addressableServices, object("nobodys", withoutClass), []string{}},
+		"a target, even of another class, enqueues the objects that refer to it": {
 			(*enqueuing).addressableServices, object("b", withClass("other")), []string{"to-b"},
 		},
-		"a Service wakes whose target it is":                                {(*enqueuing).services, service(ns, "one"), []string{"to-one"}},
-		"a Service that nobody refers to":                                   {(*enqueuing).services, service(ns, "unknown"), []string{}},
-		"a Service in the directory wakes who asks for its name":            {(*enqueuing).services, service(directory, "al"), []string{"publishes", "waits"}},
-		"an alias wakes its owner too":                                      {(*enqueuing).services, alias("al", "plain", host), []string{"plain", "publishes", "waits"}},
-		"an alias outside of the directory wakes its owner":                 {(*enqueuing).services, alias("al", "plain", host, elsewhere), []string{"plain"}},
-		"the directory wakes whoever publishes":                             {(*enqueuing).namespaces, namespace(directory), []string{"publishes", "publishes-else", "waits"}},
-		"an Addressable enqueues whose target it is, whichever the version": {(*enqueuing).addressables, duckOf(ns, "d"), []string{"refers", "refers-v2"}},
-		"a cluster-scoped one, in every namespace":                          {(*enqueuing).addressables, duckOf("", "d"), []string{"refers", "refers-v2"}},
-		"one of another namespace":                                          {(*enqueuing).addressables, duckOf("elsewhere", "d"), []string{}},
-		"another namespace":                                                 {(*enqueuing).namespaces, namespace("other"), []string{}},
-		"a CRD wakes who refers to its kind, whichever the version":         {(*enqueuing).crds, duckCRD(), []string{"refers", "refers-v2"}},
-		"a CRD that nobody refers to": {(*enqueuing).crds, duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
+		"a Service enqueues the objects whose target it is":                        {(*enqueuing).services, service(ns, "one"), []string{"to-one"}},
+		"a Service without references to it":                                       {(*enqueuing).services, service(ns, "unknown"), []string{}},
+		"a Service in the directory enqueues the objects that request its name":    {(*enqueuing).services, service(directory, "al"), []string{"publishes", "waits"}},
+		"an alias enqueues its owner too":                                          {(*enqueuing).services, alias("al", "plain", host), []string{"plain", "publishes", "waits"}},
+		"an alias outside of the directory enqueues its owner":                     {(*enqueuing).services, alias("al", "plain", host, elsewhere), []string{"plain"}},
+		"the directory enqueues the objects that publish":                          {(*enqueuing).namespaces, namespace(directory), []string{"publishes", "publishes-else", "waits"}},
+		"an Addressable enqueues whose target it is, whichever the version":        {(*enqueuing).addressables, duckOf(ns, "d"), []string{"refers", "refers-v2"}},
+		"a cluster-scoped one, in every namespace":                                 {(*enqueuing).addressables, duckOf("", "d"), []string{"refers", "refers-v2"}},
+		"one of another namespace":                                                 {(*enqueuing).addressables, duckOf("elsewhere", "d"), []string{}},
+		"another namespace":                                                        {(*enqueuing).namespaces, namespace("other"), []string{}},
+		"a CRD enqueues the objects that refer to its kind, whichever the version": {(*enqueuing).crds, duckCRD(), []string{"refers", "refers-v2"}},
+		"a CRD without references to its kind": {(*enqueuing).crds, duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
 			crd.Spec.Names.Kind = "Goose"
 		}), []string{}},
 	} {

@@ -37,7 +37,7 @@ func TestUpstreamFiltersDropTombstones(t *testing.T) {
 			t.Errorf("%s refuses the object itself", name)
 		}
 		if filter(tombstone) {
-			t.Errorf("%s of knative.dev/pkg accepts tombstones now; isOurs and wakers.go may use it", name)
+			t.Errorf("%s of knative.dev/pkg accepts tombstones now; isOurs and handlers.go may use it", name)
 		}
 	}
 	if !isOurs(tombstone) {
