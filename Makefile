@@ -90,10 +90,6 @@ test-race: ## Runs every test with the race detector, which needs a C compiler
 test-versions: ## Runs the suites at the other versions of Kubernetes (ARGS='1.34' only at that one)
 	TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test-versions.sh $(ARGS)
 
-.PHONY: test-unit
-test-unit: ## Runs only the operator's unit tests, which need no control plane
-	go test -timeout $(TEST_TIMEOUT) ./cmd/... ./pkg/... ./runtime/... $(ARGS)
-
 .PHONY: fuzz
 fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=100000 a hundred times as many)
 	MALLARD_TEST_INPUTS=$(INPUTS) go test -count 1 -timeout $(TEST_TIMEOUT) ./pkg/apis/samples/... ./pkg/webhook $(ARGS)
