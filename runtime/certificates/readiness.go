@@ -80,7 +80,7 @@ func (r *readiness) update(ctx context.Context) {
 	r.process.Set(reachable, ready)
 	r.complain(ctx, errors.Join(certificateErr, registrationErr))
 
-	// Nobody tells when a certificate ends.
+	// No event reports the end of a certificate.
 	if r.expiry != nil {
 		r.expiry.Stop()
 		r.expiry = nil

@@ -80,7 +80,7 @@ func (r *rotation) next(now time.Time, data map[string][]byte, bundles [][]byte)
 	for _, bundle := range bundles {
 		if _, err := check(data[nextKey], data[nextCert], bundle, r.host, now); err != nil {
 			r.published = time.Time{}
-			return step{}, nil //nolint:nilerr // that configuration is about to be written, and wakes us then
+			return step{}, nil //nolint:nilerr // that configuration is about to be written, and its event enqueues the Secret then
 		}
 	}
 	if r.published.IsZero() {

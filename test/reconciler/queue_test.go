@@ -161,18 +161,18 @@ func TestResyncAndLease(t *testing.T) {
 }
 
 func TestTracker(t *testing.T) {
-	var woken []types.NamespacedName
-	tr := tracker.New(func(key types.NamespacedName) { woken = append(woken, key) }, time.Hour)
+	var enqueued []types.NamespacedName
+	tr := tracker.New(func(key types.NamespacedName) { enqueued = append(enqueued, key) }, time.Hour)
 	ref := tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: ns, Name: "target"}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "target"}}
 	gvk := corev1.SchemeGroupVersion.WithKind("Service")
 	a := []types.NamespacedName{{Namespace: ns, Name: "a"}}
-	wakes := func(what string, want []types.NamespacedName, act func()) {
+	enqueues := func(what string, want []types.NamespacedName, act func()) {
 		t.Helper()
-		woken = nil
+		enqueued = nil
 		act()
-		if !slices.Equal(woken, want) {
-			t.Errorf("%s wakes %v, want %v", what, woken, want)
+		if !slices.Equal(enqueued, want) {
+			t.Errorf("%s enqueues %v, want %v", what, enqueued, want)
 		}
 	}
 	track := func() {
@@ -180,11 +180,11 @@ func TestTracker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wakes("the first call of TrackReference", a, track)
-	wakes("the second call", nil, track)
-	wakes("a change of an object that does not say what it is, as those of informers do not", nil, func() { tr.OnChanged(service) })
-	wakes("the same with its kind", a, func() { controller.EnsureTypeMeta(tr.OnChanged, gvk)(service) })
-	wakes("a change at another version of the API", nil, func() {
+	enqueues("the first call of TrackReference", a, track)
+	enqueues("the second call", nil, track)
+	enqueues("a change of an object that does not say what it is, as those of informers do not", nil, func() { tr.OnChanged(service) })
+	enqueues("the same with its kind", a, func() { controller.EnsureTypeMeta(tr.OnChanged, gvk)(service) })
+	enqueues("a change at another version of the API", nil, func() {
 		controller.EnsureTypeMeta(tr.OnChanged, schema.GroupVersionKind{Version: "v2", Kind: "Service"})(service)
 	})
 	bySelector := tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: ns, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "it"}}}
@@ -192,11 +192,11 @@ func TestTracker(t *testing.T) {
 		t.Fatal(err)
 	}
 	another := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "another", Labels: map[string]string{"app": "it"}}}
-	wakes("a change of an object that a selector chooses", []types.NamespacedName{{Namespace: ns, Name: "b"}}, func() {
+	enqueues("a change of an object that a selector chooses", []types.NamespacedName{{Namespace: ns, Name: "b"}}, func() {
 		controller.EnsureTypeMeta(tr.OnChanged, gvk)(another)
 	})
 	tr.OnDeletedObserver(object())
-	wakes("a change after the tracking object was deleted", nil, func() { controller.EnsureTypeMeta(tr.OnChanged, gvk)(service) })
+	enqueues("a change after the tracking object was deleted", nil, func() { controller.EnsureTypeMeta(tr.OnChanged, gvk)(service) })
 }
 
 // The reason why AddressableService finds the objects that refer to another one by an index.

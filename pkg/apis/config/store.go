@@ -49,7 +49,7 @@ func (s *Store) WatchConfigs(w configmap.Watcher) {
 
 // OnConfigChanged takes over what a config map says. The watcher also tells of
 // changes of labels and annotations, which must neither have a bad config map
-// logged once more, nor wake every object. It must not be called by several
+// logged once more, nor enqueue every object. It must not be called by several
 // goroutines at a time, which a watcher does not.
 func (s *Store) OnConfigChanged(cm *corev1.ConfigMap) {
 	if s.seen != nil && maps.Equal(s.seen, cm.Data) {

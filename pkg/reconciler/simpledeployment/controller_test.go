@@ -187,7 +187,7 @@ func TestPodsWakeTheObjectThatControlsThem(t *testing.T) {
 			got = key.String()
 		}
 		if got != tc.want {
-			t.Errorf("a Pod that is %s wakes %q, want %q", name, got, tc.want)
+			t.Errorf("a Pod that is %s enqueues %q, want %q", name, got, tc.want)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func owns(owner, pod metav1.Object) bool {
 		pod.GetLabels()[samples.PodOwnerUIDLabelKey] == string(owner.GetUID())
 }
 
-// ownerOf is the key of the object that a Pod wakes.
+// ownerOf is the key of the object that an event of a Pod enqueues.
 func ownerOf(pod metav1.Object) (types.NamespacedName, bool) {
 	ref, ok := controllerOf(pod)
 	if !ok {
