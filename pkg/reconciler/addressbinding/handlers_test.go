@@ -145,12 +145,12 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 		old, now kmeta.Accessor
 		want     []string
 	}{
-		"a binding that is new enqueues itself and those that want the same variable": {bindings, nil, object("a"), []string{"a", "rival", "was-of-ducks"}},
-		"its conditions are nobody else's business":                                   {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Conditions = nil }), []string{"a"}},
-		"its value is":                            {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Value = other }), []string{"a", "rival", "was-of-ducks"}},
-		"and what it may have written":            {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Kinds = nil }), []string{"a", "rival", "was-of-ducks"}},
-		"and that it goes":                        {bindings, object("a", well), changed(beingDeleted), []string{"a", "rival", "was-of-ducks"}},
-		"another variable: those who want either": {bindings, object("a", well), changed(withVariable("PEER")), []string{"a", "of-peer", "rival", "was-of-ducks"}},
+		"a new binding enqueues itself and its rivals":               {bindings, nil, object("a"), []string{"a", "rival", "was-of-ducks"}},
+		"a change of its conditions":                                 {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Conditions = nil }), []string{"a"}},
+		"a change of its value":                                      {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Value = other }), []string{"a", "rival", "was-of-ducks"}},
+		"a change of the kinds that it may have written to":          {bindings, object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Kinds = nil }), []string{"a", "rival", "was-of-ducks"}},
+		"the beginning of its deletion":                              {bindings, object("a", well), changed(beingDeleted), []string{"a", "rival", "was-of-ducks"}},
+		"another variable: those who want either":                    {bindings, object("a", well), changed(withVariable("PEER")), []string{"a", "of-peer", "rival", "was-of-ducks"}},
 		"an AddressableService enqueues the bindings to its address": {(*enqueuing).addressableServices, nil, hello(url), []string{"of-hello"}},
 
 		"a subject enqueues the bindings that name or select it": {subjects, nil, live(), []string{"names-d", "selects-x"}},
