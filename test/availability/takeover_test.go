@@ -33,17 +33,10 @@ func TestAStandbyWritesSoonAfterTheLeaderEnded(t *testing.T) {
 			ns := env.Namespace(t)
 			stream := fixtures.StartStream(t, env, ns, time.Second/perSecond)
 			stream.AwaitMore(t, perSecond)
+			awaitWrite(t, mark, leader)
 			ended := time.Now()
 			tc.end(env.Process(t, leader), t)
-			var first harness.AuditEntry
-			harness.EventuallyWithin(t, patience, "the standby writes", func(context.Context) error {
-				writes := mark.Entries(t, work, harness.ByProcess(standby))
-				if len(writes) == 0 {
-					return errors.New("it does not")
-				}
-				first = writes[0]
-				return nil
-			})
+			first := awaitWrite(t, mark, standby)
 			stream.AwaitMore(t, perSecond)
 			made := len(stream.Stop(t))
 			awaitPublished(t, env, ns, made)
@@ -55,6 +48,21 @@ func TestAStandbyWritesSoonAfterTheLeaderEnded(t *testing.T) {
 			checkWrittenOnce(t, mark, leader, standby)
 		})
 	}
+}
+
+// awaitWrite waits until a process has written and returns its first write.
+func awaitWrite(t *testing.T, mark harness.Mark, process string) harness.AuditEntry {
+	t.Helper()
+	var first harness.AuditEntry
+	harness.EventuallyWithin(t, patience, process+" writes", func(context.Context) error {
+		writes := mark.Entries(t, work, harness.ByProcess(process))
+		if len(writes) == 0 {
+			return errors.New("it has written nothing")
+		}
+		first = writes[0]
+		return nil
+	})
+	return first
 }
 
 // checkOneWriter fails when the old leader wrote after the new one began.
