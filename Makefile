@@ -62,7 +62,7 @@ ko: ## Runs the ko that is pinned (KO_DOCKER_REPO=REGISTRY ARGS='apply --filenam
 
 .PHONY: release
 release: ## Builds images for all platforms, pushes them and writes what users install into out/ (KO_DOCKER_REPO, VERSION)
-	go -C hack/tools/ko run ./release --source $(CURDIR) $(ARGS)
+	hack/release.sh
 
 .PHONY: generate
 generate: ## Generates deep copies, conversions, clients and CRDs from the types, and the licences of what is linked in

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package main
+package ko
 
 import (
 	"archive/tar"
@@ -20,7 +20,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +32,6 @@ import (
 )
 
 const (
-	root        = "../../../.."
 	testVersion = "v1.2.3-rc.1"
 	epoch       = "1700000000"
 )
@@ -90,24 +88,54 @@ func copyEntry(from, to string, info fs.FileInfo) error {
 	return os.WriteFile(to, content, info.Mode().Perm())
 }
 
-func environment(values map[string]string) func(string) string {
-	return func(name string) string { return values[name] }
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GIT_COMMITTER_DATE="+epoch+" +0000")
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("git %s: %v\n%s", args[0], err, out)
+	}
 }
 
-// makeRelease runs the program on a checkout, and returns the files that it wrote by their path.
-func makeRelease(t *testing.T, source, repository string) map[string]string {
+// commit makes a folder a repository with all its files in one commit of the date epoch.
+func commit(t *testing.T, dir string) {
+	t.Helper()
+	git(t, dir, "init", "--quiet")
+	git(t, dir, "add", "--all")
+	git(t, dir, "commit", "--quiet", "--message", "a")
+}
+
+// release runs hack/release.sh of a folder with settings, and returns its exit status, standard output and standard error.
+func release(t *testing.T, dir string, settings ...string) (int, string, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	status := run(t.Context(), []string{"--source", source},
-		environment(map[string]string{"KO_DOCKER_REPO": repository, "VERSION": testVersion, "SOURCE_DATE_EPOCH": epoch}), &stdout, &stderr)
-	if status != 0 {
-		t.Fatalf("exit status %d\n%s", status, stderr.String())
+	program := exec.CommandContext(t.Context(), filepath.Join(dir, "hack/release.sh"))
+	program.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool {
+		name, _, _ := strings.Cut(setting, "=")
+		return slices.Contains([]string{"KO_DOCKER_REPO", "VERSION", "SOURCE_DATE_EPOCH"}, name)
+	})
+	program.Env = append(program.Env, settings...)
+	program.Stdout, program.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := program.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s: %v", program, err)
 	}
-	if !strings.Contains(stdout.String(), "Mallard "+testVersion+" is in "+filepath.Join(source, "out")) {
-		t.Errorf("it says %q", stdout.String())
+	return program.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+// makeRelease makes a release of a checkout, and returns the files that it wrote by their path.
+func makeRelease(t *testing.T, source string, settings ...string) map[string]string {
+	t.Helper()
+	status, stdout, stderr := release(t, source, settings...)
+	if status != 0 {
+		t.Fatalf("exit status %d\n%s", status, stderr)
+	}
+	out := filepath.Join(source, "out")
+	if !strings.Contains(stdout, "Mallard "+testVersion+" is in "+out) {
+		t.Errorf("it prints %q", stdout)
 	}
 	files := map[string]string{}
-	out := filepath.Join(source, "out")
 	err := filepath.WalkDir(out, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -123,12 +151,14 @@ func makeRelease(t *testing.T, source, repository string) map[string]string {
 	return files
 }
 
-// TestReleaseIsTheSameWhereverItIsMade makes one in two folders, and looks at what is in it.
+// TestReleaseIsTheSameWhereverItIsMade makes a release in two folders, of which the second takes version and date from git, and inspects it.
 func TestReleaseIsTheSameWhereverItIsMade(t *testing.T) {
-	repository := newRegistry(t) + "/mallard"
+	repository := "KO_DOCKER_REPO=" + newRegistry(t) + "/mallard"
 	one, another := checkout(t), checkout(t)
-	first := makeRelease(t, one, repository)
-	second := makeRelease(t, another, repository)
+	first := makeRelease(t, one, repository, "VERSION="+testVersion, "SOURCE_DATE_EPOCH="+epoch)
+	commit(t, another)
+	git(t, another, "tag", testVersion)
+	second := makeRelease(t, another, repository, "GOAMD64=v3", "GOFLAGS=-race")
 	for file, content := range first {
 		if second[file] != content {
 			t.Errorf("%s differs between two releases of the same sources", file)
@@ -169,15 +199,6 @@ func expectPinned(t *testing.T, manifests string, images []string) {
 	if !strings.Contains(manifests, "app.kubernetes.io/version: "+testVersion+"\n") {
 		t.Errorf("the version %s is not named", testVersion)
 	}
-}
-
-// TestMonitoring_Manifests_HaveAlertsAndServiceMonitor looks at what the Prometheus operator gets, without building images.
-func TestMonitoring_Manifests_HaveAlertsAndServiceMonitor(t *testing.T) {
-	manifests, err := readTree(os.DirFS(root), "monitoring")
-	if err != nil {
-		t.Fatal(err)
-	}
-	expectMonitoring(t, string(oneFile(operatorsOwn(pin(completeRule(manifests), nil, testVersion)), "monitoring", "a comment")))
 }
 
 func expectMonitoring(t *testing.T, content string) {
@@ -320,17 +341,5 @@ func expectChecksums(t *testing.T, files map[string]string) {
 	}
 	if diff := cmp.Diff(want, sums); diff != "" {
 		t.Errorf("checksums.txt (-want +got):\n%s", diff)
-	}
-}
-
-// The SPDX documents name the ko that made them.
-func TestVersionOfKoIsThatOfTheModule(t *testing.T) {
-	module, err := os.ReadFile("../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	match := regexp.MustCompile(`github\.com/google/ko (v\S+)`).FindSubmatch(module)
-	if match == nil || string(match[1]) != koVersion {
-		t.Errorf("go.mod requires ko %q, the program says %s", match, koVersion)
 	}
 }
