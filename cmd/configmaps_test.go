@@ -31,7 +31,7 @@ var parsers = process.NewParsers(config.Parsers, config.Components...)
 // saysDefaults is what an example says whose values are the defaults.
 const saysDefaults = "The values are the defaults"
 
-// shipped are the config maps in config/, by name.
+// shipped are the ConfigMaps in config/, by name.
 func shipped(t *testing.T) map[string]*corev1.ConfigMap {
 	t.Helper()
 	files, err := filepath.Glob("../config/config-*.yaml")
@@ -49,14 +49,14 @@ func shipped(t *testing.T) map[string]*corev1.ConfigMap {
 			t.Fatalf("reading %s: %v", file, err)
 		}
 		if want := strings.TrimSuffix(filepath.Base(file), ".yaml"); cm.Name != want {
-			t.Errorf("%s holds the config map %q", file, cm.Name)
+			t.Errorf("%s holds the ConfigMap %q", file, cm.Name)
 		}
 		cms[cm.Name] = cm
 	}
 	return cms
 }
 
-// parse reads data as the process does that reads the config map of that name.
+// parse reads data as the process does that reads the ConfigMap of that name.
 func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	t.Helper()
 	cm := &corev1.ConfigMap{Data: data}
@@ -66,7 +66,7 @@ func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	return results[0].Interface(), err
 }
 
-// exampleOf is what a config map holds once every key of its example is set.
+// exampleOf is what a ConfigMap holds once every key of its example is set.
 func exampleOf(t *testing.T, cm *corev1.ConfigMap) map[string]string {
 	t.Helper()
 	data := map[string]string{}

@@ -77,7 +77,7 @@ func registryOf(t *testing.T, client kubernetes.Interface) string {
 		Host string `json:"host"`
 	}
 	if err := yaml.Unmarshal([]byte(found.Data["localRegistryHosting.v1"]), &hosting); err != nil || hosting.Host == "" {
-		t.Fatalf("the config map has %q: %v", found.Data, err)
+		t.Fatalf("the ConfigMap has %q: %v", found.Data, err)
 	}
 	return hosting.Host
 }

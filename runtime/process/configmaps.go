@@ -63,10 +63,10 @@ func namingKey[T any](parse func(*corev1.ConfigMap) (T, error)) func(*corev1.Con
 		for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
 			single := &corev1.ConfigMap{ObjectMeta: cm.ObjectMeta, Data: map[string]string{key: cm.Data[key]}}
 			if _, err := parse(single); err != nil {
-				return parsed, fmt.Errorf("config map %s: %s: %w", cm.Name, key, err)
+				return parsed, fmt.Errorf("ConfigMap %s: %s: %w", cm.Name, key, err)
 			}
 		}
-		return parsed, fmt.Errorf("config map %s: %w", cm.Name, err)
+		return parsed, fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
 	}
 }
 
@@ -75,14 +75,14 @@ func namingKey[T any](parse func(*corev1.ConfigMap) (T, error)) func(*corev1.Con
 func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
 	// The parser's own message is an inequality that does not hold.
 	if n, err := strconv.ParseUint(cm.Data["buckets"], 10, 32); err == nil && (n < 1 || n > leader.MaxBuckets) {
-		return nil, fmt.Errorf("config map %s: buckets: must be a number from 1 to %d, not %d", cm.Name, leader.MaxBuckets, n)
+		return nil, fmt.Errorf("ConfigMap %s: buckets: must be a number from 1 to %d, not %d", cm.Name, leader.MaxBuckets, n)
 	}
 	parsed, err := namingKey(leaderelection.NewConfigFromConfigMap)(cm)
 	if err != nil {
 		return nil, err
 	}
 	if err := leader.Check(parsed); err != nil {
-		return nil, fmt.Errorf("config map %s: %w", cm.Name, err)
+		return nil, fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
 	}
 	return parsed, nil
 }

@@ -21,12 +21,12 @@ import (
 // parsers are those of an operator with a ConfigMap of its own.
 var parsers = NewParsers(configmap.Constructors{"config-duck": func(cm *corev1.ConfigMap) (string, error) {
 	if cm.Data["color"] == "" {
-		return "", errors.New("config map config-duck: color: must be set")
+		return "", errors.New("ConfigMap config-duck: color: must be set")
 	}
 	return cm.Data["color"], nil
 }}, "controller", "webhook")
 
-// parse reads data as the process does that reads the config map of that name.
+// parse reads data as the process does that reads the ConfigMap of that name.
 func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	t.Helper()
 	cm := &corev1.ConfigMap{Data: data}
@@ -56,7 +56,7 @@ func TestRefusalsNameTheConfigMapAndTheKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(t, tc.configMap, tc.data)
-			if want := "config map " + tc.configMap + ": " + tc.want; err == nil || !strings.HasPrefix(err.Error(), want) {
+			if want := "ConfigMap " + tc.configMap + ": " + tc.want; err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("got error %v, want one that begins with %q", err, want)
 			}
 		})
@@ -74,7 +74,7 @@ func TestARefusalOfKeysTogetherNamesTheConfigMap(t *testing.T) {
 	cm := &corev1.ConfigMap{Data: map[string]string{"a": "1", "b": "2"}}
 	cm.Name = "config-pairs"
 	_, err := parse(cm)
-	if want := "config map config-pairs: one of a and b"; !errors.Is(err, together) || err.Error() != want {
+	if want := "ConfigMap config-pairs: one of a and b"; !errors.Is(err, together) || err.Error() != want {
 		t.Errorf("got error %v, want %q", err, want)
 	}
 }
@@ -93,7 +93,7 @@ func TestCheckingALoggerOpensNoFile(t *testing.T) {
 func TestCheckSaysWhatTheParserSays(t *testing.T) {
 	cm := &corev1.ConfigMap{Data: map[string]string{"colour": "green"}}
 	for name, want := range map[string]string{
-		"config-duck":      "config map config-duck: color: must be set",
+		"config-duck":      "ConfigMap config-duck: color: must be set",
 		"config-of-others": "",
 	} {
 		cm.Name = name

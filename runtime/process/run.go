@@ -211,7 +211,7 @@ func (p Process) readConfigMaps(ctx context.Context, host string) (map[string]*c
 		return err == nil, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the config maps of namespace %s from the API server %s: %w", namespace, host, cmp.Or(last, err))
+		return nil, fmt.Errorf("reading the ConfigMaps of namespace %s from the API server %s: %w", namespace, host, cmp.Or(last, err))
 	}
 	found := map[string]*corev1.ConfigMap{}
 	for i := range list.Items {

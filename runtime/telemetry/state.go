@@ -58,13 +58,13 @@ func observe(name, unit, description string, read func() (int64, error)) error {
 	return nil
 }
 
-// WatchConfigMaps tells of each config map whether its last change was good, or whether
+// WatchConfigMaps tells of each ConfigMap whether its last change was good, or whether
 // the process has kept what it said before. check is what the process itself finds wrong with it.
 func WatchConfigMaps(cmw configmap.Watcher, names []string, check func(*corev1.ConfigMap) error) error {
 	valid, err := otel.Meter(scope).Int64Gauge("config.valid",
-		metric.WithDescription("1 if the config map is in force as it stands, 0 if it is bad and the last good one is."))
+		metric.WithDescription("1 if the ConfigMap is in force as it stands, 0 if it is bad and the last good one is."))
 	if err != nil {
-		return fmt.Errorf("making the metric of config maps: %w", err)
+		return fmt.Errorf("making the metric of ConfigMaps: %w", err)
 	}
 	for _, name := range names {
 		cmw.Watch(name, func(cm *corev1.ConfigMap) {

@@ -66,6 +66,6 @@ func TestABadConfigMapIsTold(t *testing.T) {
 		}
 	}
 	if known(t, "config.valid", attributes{configKey: "config-b"}) {
-		t.Error("something is told of a config map that was never seen")
+		t.Error("something is told of a ConfigMap that was never seen")
 	}
 }

@@ -92,7 +92,7 @@ func TestEnqueue_EachWay_IsCountedByItsCause(t *testing.T) {
 		"all of an informer": {
 			on(child, func(e Event) { e.EnqueueAll(accepted, informer) }), []string{"ns/x", "ns/y"}, "added Child ns/child",
 		},
-		"all for a config map": {
+		"all for a ConfigMap": {
 			func(t *Triggers, _ *controller.Impl) { t.EnqueueConfigured("config-x", accepted, informer) },
 			[]string{"ns/x", "ns/y"},
 			"configured config-x",

@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 )
 
-// settings are values of the keys of the operator's config maps. Refused ones say in which words, among them the key;
+// settings are values of the keys of the operator's ConfigMaps. Refused ones say in which words, among them the key;
 // accepted ones nothing.
 var settings = []struct {
 	configMap, key, value string
@@ -77,13 +77,13 @@ func TestEachKeyOfTheConfigMapsIsChecked(t *testing.T) {
 	}
 }
 
-// tryUpdate sends a changed config map of the operator without storing it, because the operator and other tests live by it.
+// tryUpdate sends a changed ConfigMap of the operator without storing it, because the operator and other tests live by it.
 func tryUpdate(t *testing.T, env *harness.Env, name string, change func(*corev1.ConfigMap)) error {
 	t.Helper()
 	configMaps := env.Kube.CoreV1().ConfigMaps(env.SystemNamespace)
 	cm, err := configMaps.Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
-		t.Fatalf("reading config map %s: %v", name, err)
+		t.Fatalf("reading ConfigMap %s: %v", name, err)
 	}
 	// Another test may change it meanwhile.
 	cm.ResourceVersion = ""
@@ -134,7 +134,7 @@ func TestConfigMapsOfOthersAreNotLookedAt(t *testing.T) {
 	} {
 		_, err := env.Kube.CoreV1().ConfigMaps(cm.Namespace).Create(t.Context(), cm, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
-			t.Errorf("a config map %s is refused: %v", name, err)
+			t.Errorf("a ConfigMap %s is refused: %v", name, err)
 		}
 	}
 }

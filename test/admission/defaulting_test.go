@@ -40,7 +40,7 @@ func TestAnObjectWithoutAClassGetsTheDefaultOne(t *testing.T) {
 	}
 }
 
-// It changes a config map that all tests share, so it runs alone.
+// It changes a ConfigMap that all tests share, so it runs alone.
 func TestTheDefaultClassIsThatOfTheConfigMap(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -67,7 +67,7 @@ func TestTheDefaultClassIsThatOfTheConfigMap(t *testing.T) {
 			}
 		}
 	})
-	// Others rely on the default, and the webhook learns of a config map when its watch tells it.
+	// Others rely on the default, and the webhook learns of a ConfigMap when its watch tells it.
 	awaitDefaultClass(t, env, ns, samples.ClassMallard)
 }
 

@@ -44,7 +44,7 @@ func TestABadConfigMapThatGotInLeavesTheLastGoodOneInForce(t *testing.T) {
 	env.SetConfig(t, config.AddressableName, map[string]string{"domain": "better.example.com", "scheme": "ftp"})
 	processes := []string{"controller", "webhook"}
 	for _, process := range processes {
-		harness.Eventually(t, "the "+process+" tells of the bad config map", func(context.Context) error {
+		harness.Eventually(t, "the "+process+" tells of the bad ConfigMap", func(context.Context) error {
 			if n := complaints(t, env, process); n != 1 {
 				return fmt.Errorf("it has done so %d times", n)
 			}
@@ -54,7 +54,7 @@ func TestABadConfigMapThatGotInLeavesTheLastGoodOneInForce(t *testing.T) {
 
 	var added harness.Ref
 	env.Throughout(t, old, env.Unchanged(t, old), func() {
-		// The webhook goes on to complete objects, and the controller to serve them, by the last good config map.
+		// The webhook goes on to complete objects, and the controller to serve them, by the last good ConfigMap.
 		added = env.Apply(t, ns, strings.ReplaceAll(public, "NAME", "new"))[0]
 		env.Await(t, added, harness.Ready, hasURL("https://new."+ns+".good.example.com"))
 		touch(t, env)
@@ -64,23 +64,23 @@ func TestABadConfigMapThatGotInLeavesTheLastGoodOneInForce(t *testing.T) {
 	for _, ref := range []harness.Ref{old, added} {
 		env.Await(t, ref, harness.Ready, hasURL("http://"+ref.Name+"."+ns+".better.example.com"))
 	}
-	// The new address shows that each change of the config map has been seen by now.
+	// The new address shows that each change of the ConfigMap has been seen by now.
 	for _, process := range processes {
 		if n := complaints(t, env, process); n != 1 {
-			t.Errorf("the %s has told of the bad config map %d times, want once", process, n)
+			t.Errorf("the %s has told of the bad ConfigMap %d times, want once", process, n)
 		}
 	}
 }
 
-// stopChecking lets any config map in.
+// stopChecking lets any ConfigMap in.
 func stopChecking(t *testing.T, env *harness.Env) {
 	t.Helper()
 	err := env.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(t.Context(), webhook.ConfigValidationName, metav1.DeleteOptions{})
 	if err != nil {
-		t.Fatalf("removing the validation of config maps: %v", err)
+		t.Fatalf("removing the validation of ConfigMaps: %v", err)
 	}
 	// The API server learns of it by a watch of its own.
-	harness.Eventually(t, "bad config maps are let in", func(ctx context.Context) error {
+	harness.Eventually(t, "bad ConfigMaps are let in", func(ctx context.Context) error {
 		cm, err := env.Kube.CoreV1().ConfigMaps(env.SystemNamespace).Get(ctx, config.AddressableName, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func stopChecking(t *testing.T, env *harness.Env) {
 	})
 }
 
-// touch changes what does not matter of the config map.
+// touch changes what does not matter of the ConfigMap.
 func touch(t *testing.T, env *harness.Env) {
 	t.Helper()
 	env.Patch(t, harness.Ref{

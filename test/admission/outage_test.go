@@ -92,7 +92,7 @@ func TestOutage_NoWebhookRuns_OnlyWritesThatNeedItFail(t *testing.T) {
 			_, err := deployments.Namespace(ns).Patch(ctx, "new", types.MergePatchType, []byte(`{"spec": {"replicas": 2}}`), metav1.PatchOptions{})
 			return err
 		}, ""},
-		{"a changed config map of the operator", func(ctx context.Context) error {
+		{"a changed ConfigMap of the operator", func(ctx context.Context) error {
 			_, err := env.Kube.CoreV1().ConfigMaps(env.SystemNamespace).Patch(ctx, "config-addressable", types.MergePatchType,
 				[]byte(`{"metadata": {"annotations": {"a": "b"}}}`), metav1.PatchOptions{})
 			return err

@@ -103,7 +103,7 @@ func TestDefaultClassIsThatOfTheConfigMap(t *testing.T) {
 	env.SetConfig(t, config.AddressableName, map[string]string{"default-class": "other"})
 	// The webhook learns of the change by a watch, so a first object may still get the old class.
 	client, n := fixtures.Client(env).SamplesV1().AddressableServices(ns), 0
-	harness.Eventually(t, "a new object with the class of the config map", func(ctx context.Context) error {
+	harness.Eventually(t, "a new object with the class of the ConfigMap", func(ctx context.Context) error {
 		n++
 		as, err := client.Create(ctx, &v1.AddressableService{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("it-%d", n)},

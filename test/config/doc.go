@@ -3,9 +3,9 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package config holds the suite of what the config map config-addressable does to
+// Package config holds the suite of what the ConfigMap config-addressable does to
 // objects that exist. Its tests run one after the other, since each changes what
 // all objects depend on.
 //
-// What is refused as a config map is in the suite of admission.
+// What is refused as a ConfigMap is in the suite of admission.
 package config

@@ -69,7 +69,7 @@ func TestCosts(t *testing.T) {
 	})
 
 	t.Run("NoWritesAtRest", func(t *testing.T) {
-		// A pass over every object, which the config map asks for although nothing
+		// A pass over every object, which the ConfigMap asks for although nothing
 		// that concerns these objects changes.
 		mark := env.Mark(t)
 		awaitPasses(t, env, ns, func() {

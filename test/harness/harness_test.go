@@ -65,7 +65,7 @@ func TestAwait(t *testing.T) {
 	ns := env.Namespace(t)
 	ref := env.Apply(t, ns, configMap)[0]
 	if o := env.Await(t, ref, harness.Exists); o.GetName() != "subject" {
-		t.Errorf("got %v, want the config map", o)
+		t.Errorf("got %v, want the ConfigMap", o)
 	}
 	seen := make(chan struct{})
 	go func() {

@@ -34,16 +34,16 @@ metadata: {name: it}
 spec: {image: one}
 `
 
-// A process refuses to start on a bad config map, the webhook too, so the way to mend one must not lead through the webhook.
+// A process refuses to start on a bad ConfigMap, the webhook too, so the way to mend one must not lead through the webhook.
 func TestAConfigMapCanBeMendedWhileTheWebhookIsDown(t *testing.T) {
 	env := harness.Own(t)
 	bad := map[string]string{"domain-template": "{{.Nonsense}}"}
 	if err := env.TrySetConfig(t, "config-addressable", bad); err == nil || !strings.Contains(err.Error(), "domain-template") {
-		t.Errorf("a bad config map while the webhook runs: got %v, want an error that names the key", err)
+		t.Errorf("a bad ConfigMap while the webhook runs: got %v, want an error that names the key", err)
 	}
 	env.Process(t, "webhook").Stop(t)
 	if err := env.TrySetConfig(t, "config-addressable", map[string]string{"domain": "example.org"}); err != nil {
-		t.Errorf("a good config map while no webhook runs is refused: %v", err)
+		t.Errorf("a good ConfigMap while no webhook runs is refused: %v", err)
 	}
 	if _, err := env.TryApply(t, env.Namespace(t), sample); err == nil || !strings.Contains(err.Error(), "failed calling webhook") {
 		t.Errorf("an object of ours while no webhook runs: got %v, want it refused", err)

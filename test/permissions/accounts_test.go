@@ -26,7 +26,7 @@ var attempts = map[string]func(*testing.T, *rest.Config, string) error{
 		_, err := samplesFor(t, config).SamplesV1().AddressableServices(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
 		return err
 	},
-	"list config maps": func(t *testing.T, config *rest.Config, system string) error {
+	"list ConfigMaps": func(t *testing.T, config *rest.Config, system string) error {
 		t.Helper()
 		_, err := kubeFor(t, config).CoreV1().ConfigMaps(system).List(t.Context(), metav1.ListOptions{})
 		return err

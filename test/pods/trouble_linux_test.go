@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 )
 
-// TestASyntaxErrorInAConfigMapIsToldByThePods starts the webhook with a config map that cannot be read: the status of its
+// TestASyntaxErrorInAConfigMapIsToldByThePods starts the webhook with a ConfigMap that cannot be read: the status of its
 // Pods names the map, the key and the error, their events say that they are started again and again, and once the map is
 // mended they come up by themselves.
 func TestASyntaxErrorInAConfigMapIsToldByThePods(t *testing.T) {
@@ -33,8 +33,8 @@ func TestASyntaxErrorInAConfigMapIsToldByThePods(t *testing.T) {
 		env.SetConfig(t, config.AddressableName, map[string]string{"domain-template": "{{.Name"})
 		scale(t, env, "webhook", 2)
 
-		const told = "webhook: config map config-addressable: domain-template: "
-		harness.Eventually(t, "two Pods tell what is wrong with the config map", func(ctx context.Context) error {
+		const told = "webhook: ConfigMap config-addressable: domain-template: "
+		harness.Eventually(t, "two Pods tell what is wrong with the ConfigMap", func(ctx context.Context) error {
 			pods, err := podsOf(ctx, env, "webhook")
 			if err != nil {
 				return err
@@ -56,7 +56,7 @@ func TestASyntaxErrorInAConfigMapIsToldByThePods(t *testing.T) {
 			}
 		}
 		if n := len(running(t, env, "controller")); n != 2 {
-			t.Errorf("%d Pods of the controller are ready, want 2, with the last good config map", n)
+			t.Errorf("%d Pods of the controller are ready, want 2, with the last good ConfigMap", n)
 		}
 	})
 	awaitRunning(t, env, "webhook", 2)

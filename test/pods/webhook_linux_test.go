@@ -49,7 +49,7 @@ func TestWebhookGone(t *testing.T) {
 	for _, where := range []string{ns, env.SystemNamespace} {
 		made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: where, Name: "of-others"}}
 		if _, err := env.Kube.CoreV1().ConfigMaps(where).Create(t.Context(), made, metav1.CreateOptions{}); err != nil {
-			t.Errorf("a config map of others in namespace %s: %v", where, err)
+			t.Errorf("a ConfigMap of others in namespace %s: %v", where, err)
 		}
 		if err := env.Kube.CoreV1().ConfigMaps(where).Delete(t.Context(), made.Name, metav1.DeleteOptions{}); err != nil {
 			t.Errorf("deleting it: %v", err)

@@ -55,11 +55,11 @@ func TestABadConfigMapAtTheStartIsNamed(t *testing.T) {
 		t.Run(bad.configMap, func(t *testing.T) {
 			env.SetConfig(t, bad.configMap, map[string]string{bad.key: bad.value})
 			for _, process := range []string{"controller", "webhook"} {
-				checkStartFails(t, env, process, process+": config map "+bad.configMap+": "+bad.key+": ", bad.says)
+				checkStartFails(t, env, process, process+": ConfigMap "+bad.configMap+": "+bad.key+": ", bad.says)
 			}
 		})
 	}
-	// Each config map is as it was by now.
+	// Each ConfigMap is as it was by now.
 	env.Process(t, "controller").Start(t)
 }
 
@@ -117,6 +117,6 @@ func TestATokenThatIsRefusedAtTheStartIsNamed(t *testing.T) {
 	}
 	for _, process := range []string{"controller", "webhook"} {
 		env.Process(t, process).SetEnv(map[string]string{"KUBECONFIG": kubeconfig})
-		checkStartFails(t, env, process, process+": ", "reading the config maps of namespace "+env.SystemNamespace, "Unauthorized")
+		checkStartFails(t, env, process, process+": ", "reading the ConfigMaps of namespace "+env.SystemNamespace, "Unauthorized")
 	}
 }

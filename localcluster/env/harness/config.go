@@ -15,12 +15,12 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// SetConfig sets keys of a config map of the system namespace for the rest of the test; other keys stay. At the end the
-// config map is as it was before. An environment that is shared must be left alone by other tests meanwhile.
+// SetConfig sets keys of a ConfigMap of the system namespace for the rest of the test; other keys stay. At the end the
+// ConfigMap is as it was before. An environment that is shared must be left alone by other tests meanwhile.
 func (e *Env) SetConfig(t testing.TB, name string, data map[string]string) {
 	t.Helper()
 	if err := e.TrySetConfig(t, name, data); err != nil {
-		t.Fatalf("changing config map %s: %v", name, err)
+		t.Fatalf("changing ConfigMap %s: %v", name, err)
 	}
 }
 
@@ -29,7 +29,7 @@ func (e *Env) TrySetConfig(t testing.TB, name string, data map[string]string) er
 	t.Helper()
 	before, err := e.Kube.CoreV1().ConfigMaps(e.SystemNamespace).Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
-		t.Fatalf("reading config map %s: %v", name, err)
+		t.Fatalf("reading ConfigMap %s: %v", name, err)
 	}
 	err = e.updateConfig(t.Context(), name, func(c *corev1.ConfigMap) {
 		if c.Data == nil {
@@ -44,7 +44,7 @@ func (e *Env) TrySetConfig(t testing.TB, name string, data map[string]string) er
 		// The context of the test is over by now.
 		err := e.updateConfig(context.Background(), name, func(c *corev1.ConfigMap) { c.Data = before.Data })
 		if err != nil {
-			t.Errorf("restoring config map %s: %v", name, err)
+			t.Errorf("restoring ConfigMap %s: %v", name, err)
 		}
 	})
 	return nil

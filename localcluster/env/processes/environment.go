@@ -104,7 +104,7 @@ func (e *environment) value(
 		if err != nil {
 			return "", false, err
 		}
-		return key(values, ref.Key, ref.Optional, "config map "+ref.Name)
+		return key(values, ref.Key, ref.Optional, "ConfigMap "+ref.Name)
 	case source.SecretKeyRef != nil:
 		ref := source.SecretKeyRef
 		values, err := e.secret(ctx, ref.Name, ref.Optional)
@@ -138,7 +138,7 @@ func (e *environment) from(ctx context.Context, source corev1.EnvFromSource) (ma
 func (e *environment) configMap(ctx context.Context, name string, optional *bool) (map[string]string, error) {
 	object, err := e.kube.CoreV1().ConfigMaps(e.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
-		return nil, missing(err, optional, "config map "+e.namespace+"/"+name)
+		return nil, missing(err, optional, "ConfigMap "+e.namespace+"/"+name)
 	}
 	return object.Data, nil
 }

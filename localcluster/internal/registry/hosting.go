@@ -20,7 +20,7 @@ const (
 	hostingKey  = "localRegistryHosting.v1"
 )
 
-// Announce tells the tools of developers where the registry is, in the config map that Kubernetes' enhancement 1755
+// Announce tells the tools of developers where the registry is, in the ConfigMap that Kubernetes' enhancement 1755
 // describes.
 func Announce(ctx context.Context, client kubernetes.Interface, host string) error {
 	maps := client.CoreV1().ConfigMaps(metav1.NamespacePublic)
@@ -33,7 +33,7 @@ func Announce(ctx context.Context, client kubernetes.Interface, host string) err
 		_, err = maps.Update(ctx, wanted, metav1.UpdateOptions{})
 	}
 	if err != nil {
-		return fmt.Errorf("announcing the registry in the config map %s/%s: %w", metav1.NamespacePublic, hostingName, err)
+		return fmt.Errorf("announcing the registry in the ConfigMap %s/%s: %w", metav1.NamespacePublic, hostingName, err)
 	}
 	return nil
 }

@@ -22,10 +22,10 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// AddressableName is the name of the config map, in the system namespace.
+// AddressableName is the name of the ConfigMap, in the system namespace.
 const AddressableName = "config-addressable"
 
-// Keys of the config map.
+// Keys of the ConfigMap.
 const (
 	domainKey               = "domain"
 	domainTemplateKey       = "domain-template"
@@ -45,7 +45,7 @@ var addressableKeys = []string{
 	allowCrossNamespacesKey, defaultClassKey, directoryNamespaceKey, domainKey, domainTemplateKey, schemeKey,
 }
 
-// Addressable is what the config map says. It is immutable once parsed, so that
+// Addressable is what the ConfigMap says. It is immutable once parsed, so that
 // any number of workers can share it.
 type Addressable struct {
 	// Domain is the suffix of public host names.
@@ -71,7 +71,7 @@ type Addressable struct {
 	DomainTemplate string
 }
 
-// DefaultAddressable is what an empty config map means.
+// DefaultAddressable is what an empty ConfigMap means.
 func DefaultAddressable() *Addressable {
 	return &Addressable{
 		Domain:             "example.com",
@@ -82,9 +82,9 @@ func DefaultAddressable() *Addressable {
 	}
 }
 
-// NewAddressableFromConfigMap parses the config map. The error names every key
+// NewAddressableFromConfigMap parses the ConfigMap. The error names every key
 // that is wrong and what would be right; the webhook shows it to whoever
-// applies the config map.
+// applies the ConfigMap.
 func NewAddressableFromConfigMap(cm *corev1.ConfigMap) (*Addressable, error) {
 	a := DefaultAddressable()
 	var errs []error
@@ -102,7 +102,7 @@ func NewAddressableFromConfigMap(cm *corev1.ConfigMap) (*Addressable, error) {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("config map %s: %w", cm.Name, err)
+		return nil, fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
 	}
 	return a, nil
 }

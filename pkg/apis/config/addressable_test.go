@@ -112,7 +112,7 @@ func TestBadValuesAreRefusedByKey(t *testing.T) {
 			if err == nil {
 				t.Fatalf("accepted as %+v", got)
 			}
-			for _, part := range []string{"config map config-addressable: " + tc.key + ": ", tc.want} {
+			for _, part := range []string{"ConfigMap config-addressable: " + tc.key + ": ", tc.want} {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("the message %q lacks %q", err, part)
 				}

@@ -3,10 +3,10 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package config reads the config map config-addressable and carries it through
+// Package config reads the ConfigMap config-addressable and carries it through
 // contexts, for the webhook's defaulting and for the reconciler alike.
 //
-// It does not watch anything itself (sharedmain's config map watcher does), and
+// It does not watch anything itself (sharedmain's ConfigMap watcher does), and
 // it holds no process settings: those are environment variables of the
 // binaries.
 package config

@@ -22,18 +22,18 @@ var Parsers = configmap.Constructors{AddressableName: NewAddressableFromConfigMa
 
 type contextKey struct{}
 
-// Store keeps the last config map that parsed. One that does not parse is
+// Store keeps the last ConfigMap that parsed. One that does not parse is
 // logged by the UntypedStore and changes nothing; if the very first does not
 // parse, the process ends, since there is nothing to go on with.
 type Store struct {
 	*configmap.UntypedStore
 
-	// seen is the data of the last config map, good or bad; nil before the first.
+	// seen is the data of the last ConfigMap, good or bad; nil before the first.
 	seen map[string]string
 }
 
 // NewStore makes a Store. onAfterStore runs after each change that parsed, in
-// the goroutine of the config map watcher.
+// the goroutine of the ConfigMap watcher.
 func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value any)) *Store {
 	return &Store{UntypedStore: configmap.NewUntypedStore(
 		"addressable", logger,
@@ -42,13 +42,13 @@ func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value a
 	)}
 }
 
-// WatchConfigs has the watcher tell of each change of the config map.
+// WatchConfigs has the watcher tell of each change of the ConfigMap.
 func (s *Store) WatchConfigs(w configmap.Watcher) {
 	w.Watch(AddressableName, s.OnConfigChanged)
 }
 
-// OnConfigChanged takes over what a config map says. The watcher also tells of
-// changes of labels and annotations, which must neither have a bad config map
+// OnConfigChanged takes over what a ConfigMap says. The watcher also tells of
+// changes of labels and annotations, which must neither have a bad ConfigMap
 // logged once more, nor enqueue every object. It must not be called by several
 // goroutines at a time, which a watcher does not.
 func (s *Store) OnConfigChanged(cm *corev1.ConfigMap) {
@@ -61,7 +61,7 @@ func (s *Store) OnConfigChanged(cm *corev1.ConfigMap) {
 	s.UntypedStore.OnConfigChanged(cm)
 }
 
-// Load returns what is in force: the last good config map, or the defaults as
+// Load returns what is in force: the last good ConfigMap, or the defaults as
 // long as none was seen.
 func (s *Store) Load() *Addressable {
 	if a, ok := s.UntypedLoad(AddressableName).(*Addressable); ok {

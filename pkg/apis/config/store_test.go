@@ -37,7 +37,7 @@ func TestLastGoodConfigMapStaysInForce(t *testing.T) {
 	watcher.OnChange(configMap(domainKey, "good.example.com"))
 	watcher.OnChange(configMap(domainKey, "bad example"))
 	if got := store.Load().Domain; got != "good.example.com" {
-		t.Errorf("after a bad config map the domain is %q, want the last good one", got)
+		t.Errorf("after a bad ConfigMap the domain is %q, want the last good one", got)
 	}
 	if len(logger.errors) != 1 || !strings.Contains(logger.errors[0], domainKey+": ") {
 		t.Errorf("the log says %q, want one error that names the key", logger.errors)
@@ -45,7 +45,7 @@ func TestLastGoodConfigMapStaysInForce(t *testing.T) {
 
 	watcher.OnChange(configMap(domainKey, "better.example.com"))
 	if got := store.Load().Domain; got != "better.example.com" {
-		t.Errorf("after a good config map the domain is %q, want its own", got)
+		t.Errorf("after a good ConfigMap the domain is %q, want its own", got)
 	}
 	if len(stored) != 2 {
 		t.Errorf("objects were resynced for %q, want only the good ones", stored)

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// configMap is a config map config-addressable with these keys and values.
+// configMap is a ConfigMap config-addressable with these keys and values.
 func configMap(keysAndValues ...string) *corev1.ConfigMap {
 	cm := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "knative-samples", Name: AddressableName},

@@ -153,7 +153,7 @@ func addressableEndpoint(ref v1.TargetReference, addresses []duckv1.Addressable,
 func makePublic(cfg *config.Addressable, as *v1.AddressableService, e endpoint, a *duckv1.Addressable) *failures.Failure {
 	host, err := cfg.Host(as.Namespace, as.Name)
 	if err != nil {
-		return failures.Newf(v1.ReasonHostInvalid, "%v; the template is domain-template in config map %s", err, config.AddressableName)
+		return failures.Newf(v1.ReasonHostInvalid, "%v; the template is domain-template in ConfigMap %s", err, config.AddressableName)
 	}
 	if port := a.URL.URL().Port(); port != "" {
 		host = net.JoinHostPort(host, port)

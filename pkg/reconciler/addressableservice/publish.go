@@ -47,7 +47,7 @@ func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableServi
 func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Failure {
 	if !r.watched(wanted.Namespace) {
 		return failures.Newf(v1.ReasonDirectoryNotFound,
-			"the directory namespace %q is not watched: this installation is for namespace %q alone, which directory-namespace in config map %s has to name",
+			"the directory namespace %q is not watched: this installation is for namespace %q alone, which directory-namespace in ConfigMap %s has to name",
 			wanted.Namespace, r.scope, config.AddressableName)
 	}
 	existing, err := r.services.Services(wanted.Namespace).Get(wanted.Name)
@@ -107,7 +107,7 @@ func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
 
 func directoryNotFound(directory string) *failures.Failure {
 	return failures.Newf(v1.ReasonDirectoryNotFound,
-		"the directory namespace %q does not exist; it is directory-namespace in config map %s", directory, config.AddressableName)
+		"the directory namespace %q does not exist; it is directory-namespace in ConfigMap %s", directory, config.AddressableName)
 }
 
 func directoryTerminating(directory string) *failures.Failure {

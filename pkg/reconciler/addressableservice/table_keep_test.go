@@ -107,7 +107,7 @@ func TestTarget_DiscoveryFails_AddressAndAliasAreKept(t *testing.T) {
 // Whatever becomes of the address, the alias is deleted only once it is no longer requested.
 func TestAlias_StillRequested_IsKept(t *testing.T) {
 	across := withRef("v1", "Service", "other", "target")
-	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in config map config-addressable to allow it`
+	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in ConfigMap config-addressable to allow it`
 	const address = `an ExternalName Service cannot point to host "10.0.0.1": it is an IP address, not a name`
 	row := func(name string, ref mod, reason, message string, objs ...runtime.Object) reconcilertesting.TableRow {
 		return reconcilertesting.TableRow{
@@ -138,7 +138,7 @@ func TestAlias_StillRequested_IsKept(t *testing.T) {
 
 func TestAlias_NewNameCannotBePublished_FormerStays(t *testing.T) {
 	const taken = `the alias "al" is published by AddressableService ns/b`
-	const noNamespace = `the directory namespace "moved" does not exist; it is directory-namespace in config map config-addressable`
+	const noNamespace = `the directory namespace "moved" does not exist; it is directory-namespace in ConfigMap config-addressable`
 	runTable(t, reconcilertesting.TableTest{{
 		Name: "taken",
 		Objects: []runtime.Object{

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	noDirectory     = `the directory namespace "dir" does not exist; it is directory-namespace in config map config-addressable`
+	noDirectory     = `the directory namespace "dir" does not exist; it is directory-namespace in ConfigMap config-addressable`
 	directoryLeaves = `the directory namespace "dir" is being deleted`
 )
 

@@ -83,7 +83,7 @@ func TestTargetIsAService(t *testing.T) {
 func generation(g int64) mod { return func(as *v1.AddressableService) { as.Generation = g } }
 
 func TestReferenceCrossesNamespaces(t *testing.T) {
-	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in config map config-addressable to allow it`
+	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in ConfigMap config-addressable to allow it`
 	across := withRef("v1", "Service", "other", "target")
 	allowed := map[string]any{configData: testConfig(func(c *config.Addressable) { c.AllowCrossNamespaceReferences = true })}
 
@@ -115,7 +115,7 @@ func TestAddressesOfAService(t *testing.T) {
 	}
 	const noPort = `Service target has no port named "secure"; its ports are 8080`
 	long := strings.Repeat("a", 64)
-	tooLong := `host name "` + long + `.ns.example.com": label "` + long + `": must be no more than 63 characters; the template is domain-template in config map config-addressable`
+	tooLong := `host name "` + long + `.ns.example.com": label "` + long + `": must be no more than 63 characters; the template is domain-template in ConfigMap config-addressable`
 
 	runTable(t, reconcilertesting.TableTest{{
 		Name: "two ports give two addresses",

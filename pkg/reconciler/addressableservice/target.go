@@ -36,7 +36,7 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 	cfg := config.FromContextOrDefaults(ctx)
 	if as.Spec.Ref.NamespaceOr(as.Namespace) != as.Namespace && !cfg.AllowCrossNamespaceReferences {
 		return nil, 0, failures.Newf(v1.ReasonCrossNamespaceDenied,
-			"spec.ref.namespace %q is not this object's; set allow-cross-namespace-references in config map %s to allow it",
+			"spec.ref.namespace %q is not this object's; set allow-cross-namespace-references in ConfigMap %s to allow it",
 			as.Spec.Ref.Namespace, config.AddressableName)
 	}
 	if namespace := as.Spec.Ref.NamespaceOr(as.Namespace); !r.watched(namespace) {

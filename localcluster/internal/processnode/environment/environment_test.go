@@ -63,7 +63,7 @@ func TestVariables(t *testing.T) {
 			want: map[string]string{"A": "a", "B": "a$(C)$(A)", "C": "c"},
 		},
 		{
-			name: "all of a config map with a prefix, and a secret that may be missing",
+			name: "all of a ConfigMap with a prefix, and a secret that may be missing",
 			from: []corev1.EnvFromSource{
 				{Prefix: "POND_", ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: pond}},
 				{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: none, Optional: &yes}},
@@ -71,7 +71,7 @@ func TestVariables(t *testing.T) {
 			want: map[string]string{"POND_colour": "green", "POND_port": "8080"},
 		},
 		{
-			name: "a variable wins over a config map, and may refer to it",
+			name: "a variable wins over a ConfigMap, and may refer to it",
 			from: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: pond}}},
 			env:  []corev1.EnvVar{{Name: "colour", Value: "dark $(colour)"}},
 			want: map[string]string{"colour": "dark green", "port": "8080"},

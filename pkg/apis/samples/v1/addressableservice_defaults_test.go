@@ -47,7 +47,7 @@ func TestSetDefaults(t *testing.T) {
 			want: newObject(withClass(samples.ClassMallard), withFinalizers(samples.FinalizerName),
 				withVisibility(VisibilityClusterLocal)),
 		},
-		"create takes the class from the config map": {
+		"create takes the class from the ConfigMap": {
 			reason: "an object of another class gets no finalizer of ours, for nobody would take it away",
 			ctx:    defaultClass("other"),
 			in:     newObject(),

@@ -66,7 +66,7 @@ const (
 	ReasonTargetNotSynced = "TargetNotSynced"
 
 	// ReasonCrossNamespaceDenied (False): the target is in another namespace, which the
-	// config map config-addressable does not allow.
+	// ConfigMap config-addressable does not allow.
 	ReasonCrossNamespaceDenied = "CrossNamespaceDenied"
 
 	// ReasonReferenceCycle (False): the references lead back to where they started, or

@@ -65,7 +65,7 @@ const (
 	VisibilityClusterLocal Visibility = "ClusterLocal"
 
 	// VisibilityPublic is a host name made from the domain template of the
-	// config map config-addressable.
+	// ConfigMap config-addressable.
 	VisibilityPublic Visibility = "Public"
 )
 
@@ -124,7 +124,7 @@ type TargetReference struct {
 	Kind string `json:"kind,omitempty"`
 
 	// Namespace of the target. The AddressableService's own when left out;
-	// whether it may be another one is up to the config map config-addressable.
+	// whether it may be another one is up to the ConfigMap config-addressable.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

@@ -62,7 +62,7 @@ const (
 	ExposureInternal Exposure = "Internal"
 
 	// ExposureExternal is a host name made from the domain template of the
-	// config map config-addressable, and Public at v1.
+	// ConfigMap config-addressable, and Public at v1.
 	ExposureExternal Exposure = "External"
 )
 
@@ -117,7 +117,7 @@ type TargetReference struct {
 	Kind string `json:"kind,omitempty"`
 
 	// Namespace of the target. The AddressableService's own when left out;
-	// whether it may be another one is up to the config map config-addressable.
+	// whether it may be another one is up to the ConfigMap config-addressable.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

@@ -18,7 +18,7 @@ type TargetReferenceApplyConfiguration struct {
 	// Kind of the target, for example Service.
 	Kind *string `json:"kind,omitempty"`
 	// Namespace of the target. The AddressableService's own when left out;
-	// whether it may be another one is up to the config map config-addressable.
+	// whether it may be another one is up to the ConfigMap config-addressable.
 	Namespace *string `json:"namespace,omitempty"`
 	// Name of the target.
 	Name *string `json:"name,omitempty"`
