@@ -91,7 +91,7 @@ func cachedDeployment() *duckv1.WithPod {
 	}
 }
 
-// The next pass sees what it wanted as if it were there, and does nothing.
+// The next reconciliation sees what it wanted as if it were there, and does nothing.
 func TestUpstreamChangesTheCacheThoughTheWriteFails(t *testing.T) {
 	deployment := cachedDeployment()
 	base, binding, _, _ := upstreamBase(t, deployment)

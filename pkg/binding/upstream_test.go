@@ -47,7 +47,7 @@ func upstreamBinding(apiVersion, kind string) psbinding.Bindable {
 	}
 }
 
-// upstream is psbinding's admission controller after a pass over these bindings, and what it has made of its configuration.
+// upstream is psbinding's admission controller after it has reconciled these bindings, and what it has made of its configuration.
 func upstream(t *testing.T, bindings ...psbinding.Bindable) (*psbinding.Reconciler, *admissionregistrationv1.MutatingWebhook, error) {
 	t.Helper()
 	const name = "bindings.example.com"

@@ -38,7 +38,7 @@ func (a *answers) Increment(ctx context.Context, code, method, _ string) {
 	a.count.Add(ctx, 1, metric.WithAttributes(attribute.String("code", code), attribute.String("method", strings.ToUpper(method))))
 }
 
-// Transport makes a span of each request that belongs to one, such as those of a pass. It
+// Transport makes a span of each request that belongs to one, such as those of a reconciliation. It
 // is for rest.Config.Wrap. Requests of informers and electors belong to none, and their
 // spans would last for hours.
 func Transport(inner http.RoundTripper) http.RoundTripper {

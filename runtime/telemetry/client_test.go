@@ -49,7 +49,7 @@ func TestUpstreamClientMetricStillLacksTheCode(t *testing.T) {
 	}
 }
 
-func TestARequestOfAPassIsAChildOfItsSpan(t *testing.T) {
+func TestARequestOfAReconciliationIsAChildOfItsSpan(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	client := &http.Client{Transport: Transport(http.DefaultTransport)}
@@ -79,7 +79,7 @@ func TestARequestOfAPassIsAChildOfItsSpan(t *testing.T) {
 	if n := len(requests()) - before; n != 0 {
 		t.Errorf("a request outside of any span has %d", n)
 	}
-	ctx, parent := otel.Tracer(scope).Start(t.Context(), "a pass")
+	ctx, parent := otel.Tracer(scope).Start(t.Context(), "a reconciliation")
 	get(ctx)
 	parent.End()
 	parents := requests()[before:]

@@ -93,7 +93,7 @@ func TestEventsTellOfTransitionsOnly(t *testing.T) {
 	env.Await(t, as, harness.Ready)
 	awaitEvent(t, env, ns, "it", "Normal", "TargetResolved")
 
-	// Passes without a transition: nothing of the object's outcome changes.
+	// Reconciliations without a transition: nothing of the object's outcome changes.
 	for i := range 3 {
 		env.Patch(t, as, fmt.Sprintf(`{"metadata": {"labels": {"pass": "%d"}}}`, i))
 	}

@@ -41,9 +41,9 @@ func TestUnknownPortIsAConditionAndNoRetryLoop(t *testing.T) {
 	as := env.Apply(t, ns, object("it", toService("target")+"\nports: [{name: metrics}]"))[0]
 	env.Await(t, as, notReady(v1.ReasonPortNotFound), says(`has no port named "metrics"; its ports are http:80`))
 
-	// A loop would write, or log a failed pass, again and again. What comes after
+	// A loop would write, or log a failed reconciliation, again and again. What comes after
 	// the condition is reconciled after anything that a loop would have queued.
-	passes := reconcileErrors(t, env, ns)
+	reconciliations := reconcileErrors(t, env, ns)
 	mark := env.Mark(t)
 	for range 3 {
 		env.Apply(t, ns, service("other", onePort))
@@ -56,8 +56,8 @@ func TestUnknownPortIsAConditionAndNoRetryLoop(t *testing.T) {
 	if again := mark.Entries(t, harness.ByUser(env.User("controller")), isAboutIt); len(again) > 0 {
 		t.Errorf("the controller went on asking: %v", again)
 	}
-	if more := reconcileErrors(t, env, ns); more != passes {
-		t.Errorf("the controller's log has %d failed passes of this namespace, after %d", more, passes)
+	if more := reconcileErrors(t, env, ns); more != reconciliations {
+		t.Errorf("the controller's log has %d failed reconciliations of this namespace, after %d", more, reconciliations)
 	}
 
 	// It becomes Ready when the Service gets the port.
@@ -76,7 +76,7 @@ func TestPortNumberMustBeExposed(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs("https://target."+ns+".svc.cluster.local:8443"))
 }
 
-// reconcileErrors counts the failed passes over objects of a namespace in the controller's log.
+// reconcileErrors counts the failed reconciliations of objects of a namespace in the controller's log.
 func reconcileErrors(t *testing.T, env *harness.Env, namespace string) int {
 	t.Helper()
 	n := 0

@@ -13,7 +13,7 @@ import (
 )
 
 // woken bounds waits for what only an event of the subject can bring about, on a busy machine too. After expectations.Patience there
-// may be a pass that nothing asked for.
+// may be a reconciliation that nothing asked for.
 const woken = expectations.Patience * 2 / 3
 
 // TestSubjectThatAdmissionLetsPassIsPutRightByTheController: besides our own writes, the webhook lets pass what a replica decides

@@ -43,7 +43,7 @@ func TestTwoHundredSubjectsBySelector(t *testing.T) {
 	w.Await(t, ab, harness.Ready)
 
 	w.atRest(t, "at rest", func() {
-		// A pass over the binding that nothing asks for.
+		// A reconciliation of the binding that nothing asks for.
 		w.Patch(t, ab, `{"metadata": {"annotations": {"passes": "1"}}}`)
 	})
 	w.atRest(t, "after a restart", func() { env.Process(t, "controller").Restart(t) })
@@ -123,7 +123,7 @@ func (w *world) atRest(t *testing.T, when string, cause func()) {
 	controller := w.Process(t, "controller")
 	mark, from := w.Mark(t), len(controller.Log(t))
 	cause()
-	harness.EventuallyWithin(t, time.Minute, when+": a pass over the binding", func(context.Context) error {
+	harness.EventuallyWithin(t, time.Minute, when+": a reconciliation of the binding", func(context.Context) error {
 		log := controller.Log(t)
 		if len(log) < from {
 			from = 0

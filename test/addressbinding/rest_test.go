@@ -53,7 +53,7 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 		return (e.User == w.User("controller") || e.User == w.User("webhook")) &&
 			(e.Namespace == w.ns || e.Path == "/api/v1" || strings.HasPrefix(e.Path, "/apis/"+missing) || strings.HasPrefix(e.Path, "/apis/"+empty))
 	}
-	// What their own writes and the new rules wake, and the pass that was put off while the cache was behind, is over some time.
+	// What their own writes and the new rules wake, and the reconciliation that was put off while the cache was behind, is over some time.
 	atRest, before, clock := w.Mark(t), w.repeats(t), 0
 	harness.EventuallyWithin(t, restWithin, "three requests of the clock with nothing asked between", func(context.Context) error {
 		if entries := atRest.Entries(t, about); len(entries) > 0 {
@@ -72,7 +72,7 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 	t.Logf("%d requests of the clock", clock)
 }
 
-// repeats are how many passes over bindings have brought another one by how they ended, since the controller started.
+// repeats are how many reconciliations of bindings have brought another one by how they ended, since the controller started.
 func (w *world) repeats(t *testing.T) int {
 	t.Helper()
 	repeats := 0

@@ -34,7 +34,7 @@ func TestCosts(t *testing.T) {
 	ns := env.Namespace(t)
 	createTarget(t, env, ns)
 	controller := env.Process(t, "controller")
-	logEveryPass(t, env)
+	logEveryReconciliation(t, env)
 
 	audit, before := env.Mark(t), env.Requests(t)
 	start := time.Now()
@@ -69,10 +69,10 @@ func TestCosts(t *testing.T) {
 	})
 
 	t.Run("NoWritesAtRest", func(t *testing.T) {
-		// A pass over every object, which the ConfigMap asks for although nothing
+		// A reconciliation of every object, which the ConfigMap asks for although nothing
 		// that concerns these objects changes.
 		mark := env.Mark(t)
-		awaitPasses(t, env, ns, func() {
+		awaitReconciliations(t, env, ns, func() {
 			env.SetConfig(t, "config-addressable", map[string]string{"domain": "resync.example.com"})
 		})
 		noWrites(t, env, mark)
@@ -80,14 +80,14 @@ func TestCosts(t *testing.T) {
 
 	t.Run("NoWritesAfterARestart", func(t *testing.T) {
 		mark := env.Mark(t)
-		awaitPasses(t, env, ns, func() { controller.Restart(t) })
+		awaitReconciliations(t, env, ns, func() { controller.Restart(t) })
 		noWrites(t, env, mark)
 	})
 }
 
-// logEveryPass has the controller log all passes, of which it otherwise leaves most
+// logEveryReconciliation has the controller log all reconciliations, of which it otherwise leaves most
 // out when there are many a second. It is the only setting that is not the default.
-func logEveryPass(t *testing.T, env *harness.Env) {
+func logEveryReconciliation(t *testing.T, env *harness.Env) {
 	t.Helper()
 	env.SetConfig(t, "config-logging", map[string]string{"zap-logger-config": `{"level": "info", "sampling": null}`})
 	env.Process(t, "controller").Restart(t)
@@ -162,26 +162,26 @@ func awaitAllReady(t testing.TB, env *harness.Env, ns string, count int) {
 	}
 }
 
-// awaitPasses causes a pass over every object and returns once the controller's log
+// awaitReconciliations causes a reconciliation of every object and returns once the controller's log
 // tells that each has been made.
-func awaitPasses(t *testing.T, env *harness.Env, ns string, cause func()) {
+func awaitReconciliations(t *testing.T, env *harness.Env, ns string, cause func()) {
 	t.Helper()
 	controller := env.Process(t, "controller")
 	from := len(controller.Log(t))
 	cause()
-	harness.EventuallyWithin(t, time.Minute, "a pass over every object", func(context.Context) error {
-		passed := map[string]bool{}
+	harness.EventuallyWithin(t, time.Minute, "a reconciliation of every object", func(context.Context) error {
+		reconciled := map[string]bool{}
 		for line := range strings.Lines(controller.Log(t)[from:]) {
 			var entry struct {
 				Message string `json:"message"`
 				Key     string `json:"knative.dev/key"`
 			}
 			if json.Unmarshal([]byte(line), &entry) == nil && entry.Message == "Reconcile succeeded" && strings.HasPrefix(entry.Key, ns+"/") {
-				passed[entry.Key] = true
+				reconciled[entry.Key] = true
 			}
 		}
-		if len(passed) < objects {
-			return fmt.Errorf("there were passes over %d of %d objects", len(passed), objects)
+		if len(reconciled) < objects {
+			return fmt.Errorf("there were reconciliations of %d of %d objects", len(reconciled), objects)
 		}
 		return nil
 	})

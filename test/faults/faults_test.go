@@ -184,6 +184,6 @@ spec:
 		return e.Resource == "addressableservices" && e.Code == http.StatusConflict
 	})
 	if len(conflicts) == 0 {
-		t.Errorf("the first pass over an object without the finalizer met no conflict: knative.dev/pkg has mended it, see docs/adr/0004-finalizer-by-admission.md")
+		t.Errorf("the first reconciliation of an object without the finalizer met no conflict: knative.dev/pkg has mended it, see docs/adr/0004-finalizer-by-admission.md")
 	}
 }

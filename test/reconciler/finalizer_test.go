@@ -26,7 +26,7 @@ func TestFinalizerIsSetBeforeReconcileKindIsCalled(t *testing.T) {
 		seen = as.Finalizers
 		return nil
 	}}, returning(nil)}, object(withFinalizers()))
-	if err := w.pass(); err != nil {
+	if err := w.reconcile(); err != nil {
 		t.Fatal(err)
 	}
 	if len(w.patches()) != 1 || len(seen) != 1 {
@@ -41,7 +41,7 @@ func TestWithoutFinalizeKindThereIsNoFinalizerAndNothingAtDeletion(t *testing.T)
 			called++
 			return nil
 		}}, as)
-		if err := w.pass(); err != nil {
+		if err := w.reconcile(); err != nil {
 			t.Fatal(err)
 		}
 		if patches := w.patches(); len(patches) > 0 {
@@ -61,7 +61,7 @@ func TestFinalizeKindIsCalledAlsoWhenOurFinalizerIsGone(t *testing.T) {
 		return nil
 	}}, object(beingDeleted, withFinalizers("example.com/another")))
 	for range 2 {
-		if err := w.pass(); err != nil {
+		if err := w.reconcile(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestStatusThatFinalizeKindChanges(t *testing.T) {
 				mark(as)
 				return row.result
 			}}, object(beingDeleted))
-			_ = w.pass()
+			_ = w.reconcile()
 			if sent := w.statuses(); (len(sent) == 1) != row.written {
 				t.Errorf("%d statuses are written, want one: %t", len(sent), row.written)
 			}
@@ -101,7 +101,7 @@ func TestFinalizeKindGetsTheObjectAsItIs(t *testing.T) {
 		return errInduced
 	}}, controller.Options{ConfigStore: asIfCreated{}}, object(beingDeleted))
 	w.lead(t)
-	_ = w.pass()
+	_ = w.reconcile()
 	if conditions != 0 || visibility != "" {
 		t.Errorf("FinalizeKind gets %d conditions and visibility %q, want neither", conditions, visibility)
 	}
@@ -115,7 +115,7 @@ func TestOtherFinalizersStay(t *testing.T) {
 	w := leading(t, finalizing{reconciling{returning(nil)}, returning(nil)}, object(beingDeleted, func(as *v1.AddressableService) {
 		as.Finalizers = append(as.Finalizers, other)
 	}))
-	if err := w.pass(); err != nil {
+	if err := w.reconcile(); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{`{"metadata":{"finalizers":["` + other + `"],"resourceVersion":"1"}}`}
@@ -129,7 +129,7 @@ func TestFinalizersByServerSideApply(t *testing.T) {
 		UseServerSideApplyForFinalizers: true, FinalizerFieldManager: "tests",
 	}, object(withFinalizers()))
 	w.lead(t)
-	_ = w.pass() // the fake refuses to apply what has no managed fields
+	_ = w.reconcile() // the fake refuses to apply what has no managed fields
 	want := []string{`{"apiVersion":"samples.knative.dev/v1","kind":"AddressableService","metadata":{"finalizers":` +
 		`["samples.knative.dev/addressableservice"],"name":"a","namespace":"ns","uid":"uid"}}`}
 	if got := w.patches(); !slices.Equal(got, want) {

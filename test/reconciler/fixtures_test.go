@@ -176,8 +176,8 @@ func (w *world) lead(t *testing.T) {
 	}
 }
 
-// pass is one call of the generated Reconcile, for ns/a.
-func (w *world) pass() error { return w.Reconcile(w.ctx, key) }
+// reconcile is one call of the generated Reconcile, for ns/a.
+func (w *world) reconcile() error { return w.Reconcile(w.ctx, key) }
 
 // events returns what was recorded since it was last asked.
 func (w *world) events() []string {

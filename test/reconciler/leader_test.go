@@ -32,7 +32,7 @@ func TestBucketsDivideTheKeys(t *testing.T) {
 		worked[as.Name]++
 		return nil
 	}}, controller.Options{}, objs...)
-	passes := func() (skipped int) {
+	reconciliations := func() (skipped int) {
 		for _, as := range objs {
 			if err := w.Reconcile(w.ctx, ns+"/"+as.Name); controller.IsSkipKey(err) {
 				skipped++
@@ -42,7 +42,7 @@ func TestBucketsDivideTheKeys(t *testing.T) {
 		}
 		return skipped
 	}
-	if skipped := passes(); skipped != len(objs) || len(worked) != 0 {
+	if skipped := reconciliations(); skipped != len(objs) || len(worked) != 0 {
 		t.Errorf("before it leads anything it skips %d and works on %v", skipped, worked)
 	}
 
@@ -54,7 +54,7 @@ func TestBucketsDivideTheKeys(t *testing.T) {
 	if len(offered) != len(objs) {
 		t.Errorf("a promotion offers %d keys to the queue, want all %d", len(offered), len(objs))
 	}
-	skipped := passes()
+	skipped := reconciliations()
 	for _, as := range objs {
 		if has := buckets[0].Has(types.NamespacedName{Namespace: ns, Name: as.Name}); has != (worked[as.Name] == 1) {
 			t.Errorf("%s is in the bucket: %t, worked on %d times", as.Name, has, worked[as.Name])
@@ -65,7 +65,7 @@ func TestBucketsDivideTheKeys(t *testing.T) {
 	}
 
 	w.Demote(buckets[0])
-	if skipped := passes(); skipped != len(objs) {
+	if skipped := reconciliations(); skipped != len(objs) {
 		t.Errorf("after it was demoted it skips %d, want all", skipped)
 	}
 }
@@ -83,7 +83,7 @@ func TestObserveKindIsCalledWhereReconcileKindIsNot(t *testing.T) {
 		gone: func(key types.NamespacedName) { gone = append(gone, key) },
 	}
 	w := newWorld(t, observer, controller.Options{}, object(withFinalizers()))
-	if err := w.pass(); err != nil {
+	if err := w.reconcile(); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(observed, []string{"a"}) || len(w.client.Actions()) > 0 {
@@ -96,13 +96,13 @@ func TestObserveKindIsCalledWhereReconcileKindIsNot(t *testing.T) {
 	if err := w.objects.Update(object(beingDeleted)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.pass(); err != nil || len(observed) != 1 {
+	if err := w.reconcile(); err != nil || len(observed) != 1 {
 		t.Errorf("an object that is being deleted is observed, too: %q, %v", observed, err)
 	}
 	if err := w.objects.Delete(object()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.pass(); err != nil || len(gone) != 1 {
+	if err := w.reconcile(); err != nil || len(gone) != 1 {
 		t.Errorf("told of what is gone: %v, %v", gone, err)
 	}
 
@@ -110,13 +110,13 @@ func TestObserveKindIsCalledWhereReconcileKindIsNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.lead(t)
-	if err := w.pass(); err != nil || len(observed) != 1 {
+	if err := w.reconcile(); err != nil || len(observed) != 1 {
 		t.Errorf("a leader observes: %q, %v", observed, err)
 	}
 	if err := w.objects.Delete(object()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.pass(); err != nil || len(gone) != 2 {
+	if err := w.reconcile(); err != nil || len(gone) != 2 {
 		t.Errorf("a leader is told of what is gone: %v, %v", gone, err)
 	}
 }
@@ -134,8 +134,8 @@ func TestObjectsOfAnotherClassAreLeftAlone(t *testing.T) {
 			}
 			for _, as := range []*v1.AddressableService{object(class), object(class, beingDeleted)} {
 				w := leading(t, finalizing{reconciling{call}, call}, as)
-				if err := w.pass(); err != nil || called || len(w.client.Actions()) > 0 {
-					t.Errorf("the pass ends with %v; called is %t, written %v", err, called, w.client.Actions())
+				if err := w.reconcile(); err != nil || called || len(w.client.Actions()) > 0 {
+					t.Errorf("the reconciliation ends with %v; called is %t, written %v", err, called, w.client.Actions())
 				}
 			}
 		})

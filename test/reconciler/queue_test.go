@@ -35,13 +35,13 @@ import (
 )
 
 // Clients and listers therefore are fields of a reconciler, and what it asks for has to bring its own deadline.
-func TestContextOfAPassIsNotThatOfTheConstructor(t *testing.T) {
+func TestContextOfAReconciliationIsNotThatOfTheConstructor(t *testing.T) {
 	type valueKey struct{}
-	var passes []string
+	var reconciliations []string
 	w := leading(t, reconciling{func(ctx context.Context, _ *v1.AddressableService) reconciler.Event {
-		passes = append(passes, "pass")
+		reconciliations = append(reconciliations, "reconcile")
 		if ctx.Done() != nil || ctx.Value(valueKey{}) != nil || ctx.Value(samplesclient.Key{}) != nil {
-			t.Error("the context of a pass comes from that of the controller now")
+			t.Error("the context of a reconciliation comes from that of the controller now")
 		}
 		if controller.GetEventRecorder(ctx) == nil {
 			t.Error("there is no recorder in the context")
@@ -50,7 +50,7 @@ func TestContextOfAPassIsNotThatOfTheConstructor(t *testing.T) {
 	}}, object())
 	w.ctx = context.WithValue(w.ctx, valueKey{}, "value")
 	w.ctx = context.WithValue(w.ctx, samplesclient.Key{}, w.client)
-	w.queued(t, &passes)
+	w.queued(t, &reconciliations)
 }
 
 func TestConcurrencyOfTheOptionsIsNotUsed(t *testing.T) {
@@ -89,7 +89,7 @@ func TestBackOff(t *testing.T) {
 	}
 	limiter.Forget("a")
 	if next := limiter.When("a"); next != 5*time.Millisecond {
-		t.Errorf("after a pass that was done the first retry is after %s", next)
+		t.Errorf("after a reconciliation that was done the first retry is after %s", next)
 	}
 	// Of all keys together: 24 were asked for above.
 	var last time.Duration
@@ -101,12 +101,12 @@ func TestBackOff(t *testing.T) {
 	}
 }
 
-func TestAnObjectHasOnePassAtATime(t *testing.T) {
+func TestAnObjectHasOneReconciliationAtATime(t *testing.T) {
 	const workers = 4
-	var active, passes, most atomic.Int32
+	var active, reconciliations, most atomic.Int32
 	begun, release := make(chan struct{}, 10), make(chan struct{})
 	w := leading(t, reconciling{func(context.Context, *v1.AddressableService) reconciler.Event {
-		passes.Add(1)
+		reconciliations.Add(1)
 		most.Store(max(most.Load(), active.Add(1)))
 		defer active.Add(-1)
 		begun <- struct{}{}
@@ -132,8 +132,8 @@ func TestAnObjectHasOnePassAtATime(t *testing.T) {
 		t.Error(err)
 	}
 	// The lanes hand keys on by themselves, so that there may be one more in each place where they wait.
-	if n := passes.Load(); n < 2 || n > 5 || most.Load() != 1 {
-		t.Errorf("woken once and then a hundred times, there are %d passes, %d at a time", n, most.Load())
+	if n := reconciliations.Load(); n < 2 || n > 5 || most.Load() != 1 {
+		t.Errorf("woken once and then a hundred times, there are %d reconciliations, %d at a time", n, most.Load())
 	}
 }
 
@@ -142,8 +142,8 @@ const panicking = "MALLARD_TEST_PANICS"
 // TestPanicEndsTheProcess is run by itself, in a process of its own.
 func TestPanicEndsTheProcess(t *testing.T) {
 	if os.Getenv(panicking) != "" {
-		var passes []string
-		leading(t, reconciling{func(context.Context, *v1.AddressableService) reconciler.Event { panic(errInduced) }}, object()).queued(t, &passes)
+		var reconciliations []string
+		leading(t, reconciling{func(context.Context, *v1.AddressableService) reconciler.Event { panic(errInduced) }}, object()).queued(t, &reconciliations)
 		return
 	}
 	self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPanicEndsTheProcess$")

@@ -55,7 +55,7 @@ func TestWhatAResultOfReconcileKindLeadsTo(t *testing.T) {
 				mark(as)
 				return row.result
 			}}, object())
-			_ = w.pass()
+			_ = w.reconcile()
 			if got := strings.Join(w.events(), "; "); got != row.event {
 				t.Errorf("the events are %q, want %q", got, row.event)
 			}
@@ -63,9 +63,9 @@ func TestWhatAResultOfReconcileKindLeadsTo(t *testing.T) {
 				t.Errorf("%d statuses are written, want the one that ReconcileKind left", len(sent))
 			}
 
-			var passes []string
-			leading(t, reconciling{first(row.result, &passes)}, object()).queued(t, &passes)
-			if got := strings.Join(passes, "; "); got != row.queue {
+			var reconciliations []string
+			leading(t, reconciling{first(row.result, &reconciliations)}, object()).queued(t, &reconciliations)
+			if got := strings.Join(reconciliations, "; "); got != row.queue {
 				t.Errorf("the queue does %q, want %q", got, row.queue)
 			}
 		})
@@ -94,7 +94,7 @@ func TestWhatAResultOfFinalizeKindLeadsTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := leading(t, finalizing{reconciling{returning(nil)}, returning(row.result)}, object(beingDeleted))
-			_ = w.pass()
+			_ = w.reconcile()
 			if got := w.events(); !slices.Equal(got, row.events) {
 				t.Errorf("the events are %q, want %q", got, row.events)
 			}
@@ -102,9 +102,9 @@ func TestWhatAResultOfFinalizeKindLeadsTo(t *testing.T) {
 				t.Errorf("the patches are %q, want one that takes the finalizer away: %t", patches, row.goes)
 			}
 
-			var passes []string
-			leading(t, finalizing{reconciling{returning(nil)}, first(row.result, &passes)}, object(beingDeleted)).queued(t, &passes)
-			if got := strings.Join(passes, "; "); got != row.queue {
+			var reconciliations []string
+			leading(t, finalizing{reconciling{returning(nil)}, first(row.result, &reconciliations)}, object(beingDeleted)).queued(t, &reconciliations)
+			if got := strings.Join(reconciliations, "; "); got != row.queue {
 				t.Errorf("the queue does %q, want %q", got, row.queue)
 			}
 		})
@@ -113,7 +113,7 @@ func TestWhatAResultOfFinalizeKindLeadsTo(t *testing.T) {
 
 func TestRequeueKeepsItsTime(t *testing.T) {
 	w := leading(t, reconciling{returning(controller.NewRequeueAfter(time.Hour))}, object())
-	if requeue, after := controller.IsRequeueKey(w.pass()); !requeue || after != time.Hour {
-		t.Errorf("the queue is asked for another pass: %t, after %s; want after an hour", requeue, after)
+	if requeue, after := controller.IsRequeueKey(w.reconcile()); !requeue || after != time.Hour {
+		t.Errorf("the queue is asked for another reconciliation: %t, after %s; want after an hour", requeue, after)
 	}
 }

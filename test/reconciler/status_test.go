@@ -36,7 +36,7 @@ func TestReconcileKindGetsDefaultsAndConditionsThatAreNotThereYet(t *testing.T) 
 		return nil
 	}}, controller.Options{ConfigStore: asIfCreated{}}, object())
 	w.lead(t)
-	if err := w.pass(); err != nil {
+	if err := w.reconcile(); err != nil {
 		t.Fatal(err)
 	}
 	if conditions != 3 || visibility != v1.VisibilityClusterLocal {
@@ -56,7 +56,7 @@ func TestErrorWithoutAConditionLeavesReadyUnknownAtTheNewGeneration(t *testing.T
 		as.Generation, as.Status.ObservedGeneration = 2, 1
 	}
 	w := leading(t, reconciling{returning(errInduced)}, object(ready))
-	_ = w.pass()
+	_ = w.reconcile()
 	sent := w.statuses()
 	if len(sent) != 1 {
 		t.Fatalf("%d statuses are written, want 1", len(sent))
@@ -76,7 +76,7 @@ func TestOnlyTheStatusOfWhatReconcileKindChangesIsWritten(t *testing.T) {
 		as.Finalizers = nil
 		return nil
 	}}, object())
-	if err := w.pass(); err != nil {
+	if err := w.reconcile(); err != nil {
 		t.Fatal(err)
 	}
 	sent := w.statuses()
@@ -101,18 +101,18 @@ func TestStatusThatIsTheSameIsNotWritten(t *testing.T) {
 		mark(as)
 		return nil
 	}}, object())
-	if err := w.pass(); err != nil {
+	if err := w.reconcile(); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.objects.Update(w.statuses()[0]); err != nil {
 		t.Fatal(err)
 	}
 	w.client.ClearActions()
-	if err := w.pass(); err != nil {
+	if err := w.reconcile(); err != nil {
 		t.Fatal(err)
 	}
 	if actions := w.client.Actions(); len(actions) > 0 {
-		t.Errorf("the second pass makes the requests %v, want none", actions)
+		t.Errorf("the second reconciliation makes the requests %v, want none", actions)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestTransitionTimeMovesWithAnyChangeOfItsConditionOnly(t *testing.T) {
 		moves   bool
 	}{{"first", false}, {"second", true}} {
 		message = step.message
-		if err := w.pass(); err != nil {
+		if err := w.reconcile(); err != nil {
 			t.Fatal(err)
 		}
 		sent := w.statuses()
@@ -154,7 +154,7 @@ func TestNoStatusIsWrittenWithSkipStatusUpdates(t *testing.T) {
 		return nil
 	}}, controller.Options{SkipStatusUpdates: true}, object())
 	w.lead(t)
-	if err := w.pass(); err != nil {
+	if err := w.reconcile(); err != nil {
 		t.Fatal(err)
 	}
 	if len(w.client.Actions()) > 0 || conditions != 0 {
@@ -183,7 +183,7 @@ func TestConflictIsAnsweredByWritingTheSameStatusOverTheNewOne(t *testing.T) {
 		}
 		return true, nil, apierrors.NewConflict(v1.Resource("addressableservices"), "a", errInduced)
 	})
-	if err := w.pass(); err != nil {
+	if err := w.reconcile(); err != nil {
 		t.Fatal(err)
 	}
 	sent := w.statuses()
@@ -200,8 +200,8 @@ func TestEventIsLostWhenTheStatusIsNotWritten(t *testing.T) {
 	w.client.PrependReactor("update", "addressableservices/status", func(clientgotesting.Action) (bool, runtime.Object, error) {
 		return true, nil, errInduced
 	})
-	if err := w.pass(); err == nil {
-		t.Error("the pass does not fail")
+	if err := w.reconcile(); err == nil {
+		t.Error("the reconciliation does not fail")
 	}
 	if got := w.events(); len(got) != 1 || got[0] != `Warning UpdateFailed Failed to update status for "a": induced` {
 		t.Errorf("the events are %q", got)

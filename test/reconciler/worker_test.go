@@ -20,21 +20,21 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// What the queue does with a key after a pass.
+// What the queue does with a key after a reconciliation.
 const (
-	done    = "pass 1; forget"                   // nothing more until something wakes the object
-	again   = "pass 1; pass 2; forget"           // another pass after the time that was asked for
-	backOff = "pass 1; back off; pass 2; forget" // another pass after a time that grows from one to the next
+	done    = "reconcile 1; forget"                        // nothing more until something wakes the object
+	again   = "reconcile 1; reconcile 2; forget"           // another reconciliation after the time that was asked for
+	backOff = "reconcile 1; back off; reconcile 2; forget" // another reconciliation after a time that grows from one to the next
 )
 
 // queued runs a reconciler by a controller with one worker, and returns what happened until ns/a was forgotten.
-func (w *world) queued(t *testing.T, passes *[]string) {
+func (w *world) queued(t *testing.T, reconciliations *[]string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(w.ctx)
 	forgotten := make(chan struct{})
 	impl := controller.NewContext(ctx, w.generated, controller.ControllerOptions{
 		WorkQueueName: t.Name(), Logger: logging.FromContext(ctx), Concurrency: 1,
-		RateLimiter: limiter{passes: passes, forgotten: forgotten},
+		RateLimiter: limiter{reconciliations: reconciliations, forgotten: forgotten},
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- impl.Run(ctx) }()
@@ -52,28 +52,28 @@ func (w *world) queued(t *testing.T, passes *[]string) {
 
 // limiter notes what the queue asks it for. There is one worker, so nothing is noted at once.
 type limiter struct {
-	passes    *[]string
-	forgotten chan struct{}
+	reconciliations *[]string
+	forgotten       chan struct{}
 }
 
 func (l limiter) When(any) time.Duration {
-	*l.passes = append(*l.passes, "back off")
+	*l.reconciliations = append(*l.reconciliations, "back off")
 	return 0
 }
 
 func (l limiter) Forget(any) {
-	*l.passes = append(*l.passes, "forget")
+	*l.reconciliations = append(*l.reconciliations, "forget")
 	close(l.forgotten)
 }
 
 func (limiter) NumRequeues(any) int { return 0 }
 
 // first returns a function that returns the result in its first call and nil in all others, and notes its calls.
-func first(result reconciler.Event, passes *[]string) function {
+func first(result reconciler.Event, reconciliations *[]string) function {
 	count := 0
 	return func(context.Context, *v1.AddressableService) reconciler.Event {
 		count++
-		*passes = append(*passes, fmt.Sprint("pass ", count))
+		*reconciliations = append(*reconciliations, fmt.Sprint("reconcile ", count))
 		if count == 1 {
 			return result
 		}

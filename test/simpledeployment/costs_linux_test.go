@@ -28,15 +28,15 @@ const (
 	few, many = 5, 5000
 	// rollouts are how many there are in each measurement, so that it takes much more than the clock of processes can tell apart.
 	rollouts = 60
-	// atRest are how many passes without anything to do there are at least in each measurement.
+	// atRest are how many reconciliations without anything to do there are at least in each measurement.
 	atRest = 100
 )
 
-// TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods measures rollouts, which need passes of each sort, in a namespace
+// TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods measures rollouts, which need reconciliations of each sort, in a namespace
 // with few other Pods, then with many, and then with as many more that look like an object's, which fill the controller's cache.
 func TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods(t *testing.T) {
 	env := harness.Own(t)
-	// Of passes that are many a second it leaves most out of the log otherwise.
+	// Of reconciliations that are many a second it leaves most out of the log otherwise.
 	env.SetConfig(t, "config-logging", map[string]string{"zap-logger-config": `{"level": "info", "sampling": null}`})
 	controller := env.Process(t, "controller")
 	controller.Restart(t)
@@ -66,8 +66,8 @@ func TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods(t *testing.T) {
 			t.Errorf("CPU: %v beside %d Pods, %v beside %d %s ones, which is more than twice", least.cpu, few, costs.cpu, many, others.name)
 		}
 		// It is measured by the wall, and other suites run beside this one. A walk through the cache takes eight times as long.
-		if costs.pass > 4*least.pass {
-			t.Errorf("a pass at rest: %v beside %d Pods, %v beside %d %s ones, which is more than four times as long", least.pass, few, costs.pass, many, others.name)
+		if costs.reconciliation > 4*least.reconciliation {
+			t.Errorf("a reconciliation at rest: %v beside %d Pods, %v beside %d %s ones, which is more than four times as long", least.reconciliation, few, costs.reconciliation, many, others.name)
 		}
 	}
 
@@ -130,22 +130,22 @@ func rollOut(t *testing.T, env *harness.Env, ref harness.Ref, name string, times
 	}
 }
 
-// costs are those of a number of rollouts, and of one pass at rest.
+// costs are those of a number of rollouts, and of one reconciliation at rest.
 type costs struct {
 	// calls are the controller's requests, by verb and resource.
 	calls map[string]int
 	// cpu is the CPU time that the controller has used.
 	cpu time.Duration
-	// pass is how long the median pass at rest takes. It waits for nothing, so that a walk through the cache shows, which in a
+	// reconciliation is how long the median reconciliation at rest takes. It waits for nothing, so that a walk through the cache shows, which in a
 	// rollout is little beside the rest.
-	pass time.Duration
+	reconciliation time.Duration
 }
 
 func (c costs) String() string {
-	return fmt.Sprintf("%d rollouts: %v, %v of CPU; a pass at rest: %v", rollouts, c.calls, c.cpu, c.pass)
+	return fmt.Sprintf("%d rollouts: %v, %v of CPU; a reconciliation at rest: %v", rollouts, c.calls, c.cpu, c.reconciliation)
 }
 
-// measure has rollouts take place, and then passes at rest.
+// measure has rollouts take place, and then reconciliations at rest.
 func measure(t *testing.T, env *harness.Env, controller *harness.Process, ref harness.Ref, name string) costs {
 	t.Helper()
 	mark, before := env.Mark(t), cpuTime(t, controller.PID())
@@ -161,14 +161,14 @@ func measure(t *testing.T, env *harness.Env, controller *harness.Process, ref ha
 	for i := range 2 * atRest {
 		env.Patch(t, ref, fmt.Sprintf(`{"metadata": {"annotations": {"%s": "%d"}}}`, name, i))
 	}
-	// Changes that come fast may share a pass.
-	harness.Eventually(t, "passes at rest", func(context.Context) error {
-		took := passes(t, controller, from)[ref.Namespace+"/"+ref.Name]
+	// Changes that come fast may share a reconciliation.
+	harness.Eventually(t, "reconciliations at rest", func(context.Context) error {
+		took := reconciliations(t, controller, from)[ref.Namespace+"/"+ref.Name]
 		if len(took) < atRest {
 			return fmt.Errorf("there were %d", len(took))
 		}
 		slices.Sort(took)
-		c.pass = took[len(took)/2]
+		c.reconciliation = took[len(took)/2]
 		return nil
 	})
 	return c

@@ -16,9 +16,9 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// passes are how long each pass over a SimpleDeployment took that has succeeded, by the keys of the objects, as the log of a process
+// reconciliations are how long each reconciliation of a SimpleDeployment took that has succeeded, by the keys of the objects, as the log of a process
 // tells it from a place on.
-func passes(t *testing.T, process *harness.Process, from int) map[string][]time.Duration {
+func reconciliations(t *testing.T, process *harness.Process, from int) map[string][]time.Duration {
 	t.Helper()
 	took := map[string][]time.Duration{}
 	for line := range strings.Lines(process.Log(t)[from:]) {
@@ -41,11 +41,11 @@ func passes(t *testing.T, process *harness.Process, from int) map[string][]time.
 	return took
 }
 
-// awaitPasses waits until the log tells of a pass over each object from a place on.
-func awaitPasses(t *testing.T, process *harness.Process, from int, refs []harness.Ref) {
+// awaitReconciliations waits until the log tells of a reconciliation of each object from a place on.
+func awaitReconciliations(t *testing.T, process *harness.Process, from int, refs []harness.Ref) {
 	t.Helper()
-	harness.Eventually(t, "a pass over each object", func(context.Context) error {
-		took := passes(t, process, from)
+	harness.Eventually(t, "a reconciliation of each object", func(context.Context) error {
+		took := reconciliations(t, process, from)
 		for _, ref := range refs {
 			if len(took[ref.Namespace+"/"+ref.Name]) == 0 {
 				return fmt.Errorf("there was none over %s: %v", ref.Name, took)
@@ -55,7 +55,7 @@ func awaitPasses(t *testing.T, process *harness.Process, from int, refs []harnes
 	})
 }
 
-// TestNothingIsWrittenAtRest has passes take place although there is nothing to do, by a change that concerns no Pod and by a restart.
+// TestNothingIsWrittenAtRest has reconciliations take place although there is nothing to do, by a change that concerns no Pod and by a restart.
 func TestNothingIsWrittenAtRest(t *testing.T) {
 	env := harness.Own(t)
 	ns := env.Namespace(t)
@@ -71,11 +71,11 @@ func TestNothingIsWrittenAtRest(t *testing.T) {
 	for _, ref := range refs {
 		env.Patch(t, ref, `{"metadata": {"annotations": {"a": "b"}}}`)
 	}
-	awaitPasses(t, controller, from, refs)
+	awaitReconciliations(t, controller, from, refs)
 	controller.Stop(t)
 	from = len(controller.Log(t))
 	controller.Start(t)
-	awaitPasses(t, controller, from, refs)
+	awaitReconciliations(t, controller, from, refs)
 	writes := mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller")), func(e harness.AuditEntry) bool { return e.Resource != "leases" })
 	if len(writes) > 0 {
 		t.Errorf("the controller wrote %d times, want none: %v", len(writes), writes[:min(len(writes), 5)])

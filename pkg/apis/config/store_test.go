@@ -101,10 +101,10 @@ func TestContextKeepsOneConfiguration(t *testing.T) {
 	ctx := store.ToContext(t.Context())
 	store.OnConfigChanged(configMap(domainKey, "second.example.com"))
 	if got := FromContextOrDefaults(ctx).Domain; got != "first.example.com" {
-		t.Errorf("a pass that had begun sees domain %q, want the one that it began with", got)
+		t.Errorf("a reconciliation that had begun sees domain %q, want the one that it began with", got)
 	}
 	if got := FromContextOrDefaults(store.ToContext(t.Context())).Domain; got != "second.example.com" {
-		t.Errorf("the next pass sees domain %q, want the new one", got)
+		t.Errorf("the next reconciliation sees domain %q, want the new one", got)
 	}
 	if got := FromContextOrDefaults(t.Context()).Domain; got != "example.com" {
 		t.Errorf("a context without configuration gives domain %q, want the default", got)

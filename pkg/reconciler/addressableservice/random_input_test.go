@@ -24,7 +24,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// random makes the input of one pass.
+// random makes the input of one reconciliation.
 type random struct {
 	*rand.Rand
 
@@ -67,7 +67,7 @@ func (r *random) surroundings() []runtime.Object {
 	return slices.DeleteFunc(all, func(runtime.Object) bool { return r.oneIn(8) })
 }
 
-// aStatus is one that a pass could have left, or anything.
+// aStatus is one that a reconciliation could have left, or anything.
 func (r *random) aStatus() mod {
 	if r.oneIn(4) {
 		return func(as *v1.AddressableService) { r.filler.Fill(&as.Status) }

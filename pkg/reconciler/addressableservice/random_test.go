@@ -37,15 +37,15 @@ func TestRandomObjectsThroughReconcile(t *testing.T) {
 					t.Logf("the object is %s", given)
 				}
 			}()
-			checkTwoPasses(t, newWorld(t, cfg, append(objs, as)...), as)
+			checkTwoReconciliations(t, newWorld(t, cfg, append(objs, as)...), as)
 		})
 	}
 }
 
-func checkTwoPasses(t *testing.T, w *world, as *v1.AddressableService) {
+func checkTwoReconciliations(t *testing.T, w *world, as *v1.AddressableService) {
 	t.Helper()
 	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
-		t.Errorf("nothing was made to fail, but the pass ends with %v", err)
+		t.Errorf("nothing was made to fail, but the reconciliation ends with %v", err)
 	}
 	ours, deleting := isOurs(as), as.DeletionTimestamp != nil
 	if !ours {
@@ -66,10 +66,10 @@ func checkTwoPasses(t *testing.T, w *world, as *v1.AddressableService) {
 	w.samples.ClearActions()
 	w.kube.ClearActions()
 	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
-		t.Errorf("the second pass ends with %v", err)
+		t.Errorf("the second reconciliation ends with %v", err)
 	}
 	if writes := w.writes(); len(writes) > 0 {
-		t.Errorf("the second pass writes: %v", writes)
+		t.Errorf("the second reconciliation writes: %v", writes)
 	}
 }
 
@@ -102,7 +102,7 @@ func checkStatus(t *testing.T, as *v1.AddressableService) {
 	}
 }
 
-// writes are the requests of a pass that change something.
+// writes are the requests of a reconciliation that change something.
 func (w *world) writes() []string {
 	var writes []string
 	for _, action := range slices.Concat(w.samples.Actions(), w.kube.Actions()) {

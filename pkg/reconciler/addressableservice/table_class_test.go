@@ -65,7 +65,7 @@ func TestStatusWriteFails(t *testing.T) {
 		}
 	}
 	runTable(t, reconcilertesting.TableTest{{
-		Name:              "the pass is repeated",
+		Name:              "the reconciliation is repeated",
 		Objects:           []runtime.Object{object("a"), service(ns, "target")},
 		WithReactors:      []clientgotesting.ReactionFunc{failing("update", "addressableservices/status", errInduced)},
 		WantStatusUpdates: becomes(ready),

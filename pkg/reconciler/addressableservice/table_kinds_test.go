@@ -19,7 +19,7 @@ import (
 var toDuck = withRef("example.com/v1", "Duck", "", "d")
 
 // fails is a row in which the target leads to no address for a reason that is
-// watched: one write, one event, and the pass is complete.
+// watched: one write, one event, and the reconciliation is complete.
 func fails(name, reason, message string, ref mod, objs ...runtime.Object) reconcilertesting.TableRow {
 	return reconcilertesting.TableRow{
 		Name:              name,

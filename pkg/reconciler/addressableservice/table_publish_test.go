@@ -180,7 +180,7 @@ func TestPublishWhenTheCacheIsBehind(t *testing.T) {
 	const getFails = "publishing alias dir/al: induced"
 
 	runTable(t, reconcilertesting.TableTest{{
-		Name:              "it is ours from a pass that did not get to its end",
+		Name:              "it is ours from a reconciliation that did not get to its end",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		OtherTestData:     onServer(alias("al", "a", host, stored)),
 		WantCreates:       create,

@@ -25,7 +25,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// remembering keeps the error of the pass, of which a table only says whether
+// remembering keeps the error of the reconciliation, of which a table only says whether
 // there is one.
 type remembering struct {
 	controller.Reconciler
@@ -42,7 +42,7 @@ func (r *remembering) Reconcile(ctx context.Context, key string) error {
 // Keys of TableRow.OtherTestData.
 const (
 	configData  = "config"  // *config.Addressable instead of testConfig
-	prepareData = "prepare" // func(*world), called before the pass
+	prepareData = "prepare" // func(*world), called before the reconciliation
 )
 
 // factory makes the reconciler of a row. Its reactors see every client.
@@ -79,26 +79,26 @@ func runTable(t *testing.T, table reconcilertesting.TableTest) {
 	table.Test(t, factory)
 }
 
-// becomes is the one status write that a pass makes.
+// becomes is the one status write that a reconciliation makes.
 func becomes(as *v1.AddressableService) []clientgotesting.UpdateActionImpl {
 	return []clientgotesting.UpdateActionImpl{{Object: as}}
 }
 
-// ends checks the error that a pass ends with.
+// ends checks the error that a reconciliation ends with.
 func ends(check func(error) string) []func(*testing.T, *reconcilertesting.TableRow) {
 	return []func(*testing.T, *reconcilertesting.TableRow){func(t *testing.T, row *reconcilertesting.TableRow) {
 		t.Helper()
-		pass, ok := row.Reconciler.(*remembering)
+		reconciliation, ok := row.Reconciler.(*remembering)
 		if !ok {
 			t.Fatalf("the reconciler is a %T", row.Reconciler)
 		}
-		if wrong := check(pass.err); wrong != "" {
-			t.Errorf("the pass ends with %v, want %s", pass.err, wrong)
+		if wrong := check(reconciliation.err); wrong != "" {
+			t.Errorf("the reconciliation ends with %v, want %s", reconciliation.err, wrong)
 		}
 	}}
 }
 
-// withError: the pass fails with an error that says all of this and is retried
+// withError: the reconciliation fails with an error that says all of this and is retried
 // with back-off.
 func withError(parts ...string) []func(*testing.T, *reconcilertesting.TableRow) {
 	return ends(func(err error) string {

@@ -85,7 +85,7 @@ func publishedAs(alias string) mod {
 	return func(as *v1.AddressableService) { as.Spec.Publish = &v1.Publication{Alias: alias} }
 }
 
-// status is what a pass leaves behind that makes these marks.
+// status is what a reconciliation leaves behind that makes these marks.
 func status(marks ...func(*v1.AddressableServiceStatus)) mod {
 	return func(as *v1.AddressableService) {
 		as.Status = v1.AddressableServiceStatus{}

@@ -84,7 +84,7 @@ func TestUpstreamWritesTheStatusWithTheVersionFromBeforeTheFinalizer(t *testing.
 			"the defaulting webhook need not set the finalizer any more")
 	}
 	if want := 4; len(verbs) != want {
-		t.Errorf("the first pass makes the requests %q, want patch, update, get, update", verbs)
+		t.Errorf("the first reconciliation makes the requests %q, want patch, update, get, update", verbs)
 	}
 }
 

@@ -83,7 +83,7 @@ func newCaches(objs ...runtime.Object) caches {
 	return c
 }
 
-// world is everything that a pass sees and writes to.
+// world is everything that a reconciliation sees and writes to.
 type world struct {
 	caches
 

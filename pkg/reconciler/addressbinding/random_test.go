@@ -25,7 +25,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// random makes the input of a pass.
+// random makes the input of a reconciliation.
 type random struct{ *rand.Rand }
 
 func pick[T any](r random, choices ...T) T { return choices[r.Intn(len(choices))] }
@@ -122,13 +122,13 @@ func TestReconcile_RandomBindings(t *testing.T) {
 					t.Logf("the binding is %s", given)
 				}
 			}()
-			checkPasses(t, newWorld(t, append(objs, ab)...), ab)
+			checkReconciliations(t, newWorld(t, append(objs, ab)...), ab)
 		})
 	}
 }
 
-// checkPasses reconciles as status updates ask for it, until there is nothing to write.
-func checkPasses(t *testing.T, w *world, ab *v1.AddressBinding) {
+// checkReconciliations reconciles as status updates ask for it, until there is nothing to write.
+func checkReconciliations(t *testing.T, w *world, ab *v1.AddressBinding) {
 	t.Helper()
 	const enough = 8
 	for n := range enough {

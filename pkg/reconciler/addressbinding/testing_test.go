@@ -76,7 +76,7 @@ func beingDeleted(ab *v1.AddressBinding) {
 
 type mark = func(*v1.AddressBindingStatus)
 
-// status is what a pass leaves behind that makes these marks.
+// status is what a reconciliation leaves behind that makes these marks.
 func status(marks ...mark) mod {
 	return func(ab *v1.AddressBinding) {
 		ab.Status = v1.AddressBindingStatus{}

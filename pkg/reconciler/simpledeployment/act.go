@@ -19,66 +19,66 @@ import (
 )
 
 // act does what is to be done next. What it did is in p.pods afterwards.
-func (p *pass) act(ctx context.Context) *failures.Failure {
-	next := p.decide()
-	if len(next.remove)+next.create > 0 && !p.expectations.WasRead(p.sd) {
+func (r *reconciliation) act(ctx context.Context) *failures.Failure {
+	next := r.decide()
+	if len(next.remove)+next.create > 0 && !r.expectations.WasRead(r.sd) {
 		// The process that led before may have deleted and made others, of which our cache need not know yet.
-		if failed := p.read(ctx); failed != nil {
+		if failed := r.read(ctx); failed != nil {
 			return failed
 		}
-		next = p.decide()
+		next = r.decide()
 	}
-	p.again = next.again
+	r.again = next.again
 	left, stay := 0, (*failures.Failure)(nil)
 	for _, victim := range next.remove {
 		if stay != nil && victim.class == finished {
 			left++
 			continue
 		}
-		removed, failed := p.remove(ctx, victim)
+		removed, failed := r.remove(ctx, victim)
 		switch {
 		case removed:
 		case victim.class == finished && failures.StatusCode(failed.Err) != 0:
 			// It no longer runs, and its name is not needed.
 			left, stay = left+1, failed
-			p.memory.refuse(victim)
+			r.memory.refuse(victim)
 		default:
 			// A Pod that could not be deleted would make the next one a Pod too many.
 			return failed
 		}
 	}
-	if left > p.replicas {
+	if left > r.replicas {
 		// Those that end and cannot be deleted are not to become ever more.
 		return stay
 	}
 	for range next.create {
 		// The reason why one Pod cannot be created usually applies to the others.
-		if made, failed := p.create(ctx); failed != nil || !made {
+		if made, failed := r.create(ctx); failed != nil || !made {
 			return cmp.Or(failed, stay)
 		}
 	}
 	return stay
 }
 
-func (p *pass) decide() plan {
-	now := p.clock.Now()
-	p.memory.see(p.pods, now)
-	return decide(p.replicas, p.pods, now)
+func (r *reconciliation) decide() plan {
+	now := r.clock.Now()
+	r.memory.see(r.pods, now)
+	return decide(r.replicas, r.pods, now)
 }
 
 // remove deletes a Pod in the state that was observed: a Pod that has become ready since might be needed. A Pod that no longer
 // exists needs no deletion. removed is false if the request failed; a conflict means that the plan is outdated.
-func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *failures.Failure) {
-	err := p.kube.CoreV1().Pods(p.sd.Namespace).Delete(ctx, victim.name, metav1.DeleteOptions{
+func (r *reconciliation) remove(ctx context.Context, victim pod) (removed bool, failed *failures.Failure) {
+	err := r.kube.CoreV1().Pods(r.sd.Namespace).Delete(ctx, victim.name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &victim.uid, ResourceVersion: &victim.version},
 	})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return false, p.failed(v1alpha1.ReasonDeleteFailed, fmt.Errorf("deleting Pod %s: %w", victim.name, err))
+		return false, r.failed(v1alpha1.ReasonDeleteFailed, fmt.Errorf("deleting Pod %s: %w", victim.name, err))
 	}
-	p.expectations.Deleted(p.sd, victim.uid)
-	for i := range p.pods {
-		if p.pods[i].uid == victim.uid {
-			p.pods[i].class = terminating
+	r.expectations.Deleted(r.sd, victim.uid)
+	for i := range r.pods {
+		if r.pods[i].uid == victim.uid {
+			r.pods[i].class = terminating
 		}
 	}
 	return true, nil
@@ -86,9 +86,9 @@ func (p *pass) remove(ctx context.Context, victim pod) (removed bool, failed *fa
 
 // failed is the problem of a request. Unless the API server refused it, nobody knows whether it was carried out, so the next
 // reconciliation reads the Pods from the API server.
-func (p *pass) failed(reason string, err error) *failures.Failure {
+func (r *reconciliation) failed(reason string, err error) *failures.Failure {
 	if !refused(err) {
-		p.expectations.Doubt(p.sd)
+		r.expectations.Doubt(r.sd)
 	}
 	return failures.Failed(reason, err)
 }

@@ -34,34 +34,34 @@ const mostTaken = 50
 
 // create creates a Pod with the first name that is free. made is false if the object has a Pod that the cache does not have
 // yet: then the plan is outdated.
-func (p *pass) create(ctx context.Context) (made bool, failed *failures.Failure) {
+func (r *reconciliation) create(ctx context.Context) (made bool, failed *failures.Failure) {
 	var err error
 	for range mostTaken {
-		slot := freeSlot(p.pods, p.memory.taken)
-		wanted := podFor(p.sd, slot).WithResourceVersion(absent)
+		slot := freeSlot(r.pods, r.memory.taken)
+		wanted := podFor(r.sd, slot).WithResourceVersion(absent)
 		var created *corev1.Pod
-		created, err = p.kube.CoreV1().Pods(p.sd.Namespace).Apply(ctx, wanted, metav1.ApplyOptions{FieldManager: FieldManager})
+		created, err = r.kube.CoreV1().Pods(r.sd.Namespace).Apply(ctx, wanted, metav1.ApplyOptions{FieldManager: FieldManager})
 		switch {
 		case err == nil:
-			p.expectations.Written(p.sd, created)
-			p.pods = append(p.pods, p.podOf(created))
+			r.expectations.Written(r.sd, created)
+			r.pods = append(r.pods, r.podOf(created))
 			return true, nil
 		case !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err):
-			return false, p.failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating Pod %s: %w", *wanted.Name, err))
+			return false, r.failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating Pod %s: %w", *wanted.Name, err))
 		}
-		live, unread := p.kube.CoreV1().Pods(p.sd.Namespace).Get(ctx, *wanted.Name, metav1.GetOptions{})
+		live, unread := r.kube.CoreV1().Pods(r.sd.Namespace).Get(ctx, *wanted.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(unread):
 			// It was deleted in between, or the conflict is about something else, such as the quota.
 			return false, failures.Failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating Pod %s: %w", *wanted.Name, err))
 		case unread != nil:
-			return false, p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("reading Pod %s: %w", *wanted.Name, unread))
-		case owns(p.sd, live):
-			p.expectations.Written(p.sd, live)
-			p.pods = append(p.pods, p.podOf(live))
+			return false, r.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("reading Pod %s: %w", *wanted.Name, unread))
+		case owns(r.sd, live):
+			r.expectations.Written(r.sd, live)
+			r.pods = append(r.pods, r.podOf(live))
 			return false, nil
 		}
-		p.memory.taken[slot] = true
+		r.memory.taken[slot] = true
 	}
 	return false, failures.Failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating a Pod: %w", err))
 }

@@ -164,9 +164,9 @@ func TestCacheKeepsOfAPodWhatIsReadAndNoMore(t *testing.T) {
 	if kept.Annotations != nil || kept.ManagedFields != nil || len(kept.Spec.Containers) > 0 || len(kept.Labels) != 2 {
 		t.Errorf("the cache has %+v", kept)
 	}
-	p := &pass{sd: object(1), prefix: prefixOf(object(1)), revision: revisionOf(object(1))}
+	p := &reconciliation{sd: object(1), prefix: prefixOf(object(1)), revision: revisionOf(object(1))}
 	if got, want := p.podOf(kept), p.podOf(full); got != want {
-		t.Errorf("of what is kept a pass sees %+v, of the Pod itself %+v", got, want)
+		t.Errorf("of what is kept a reconciliation sees %+v, of the Pod itself %+v", got, want)
 	}
 }
 

@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 // Package simpledeployment reconciles SimpleDeployments: it keeps as many Pods of an image ready as are asked for, and
 // replaces them one by one when the image or a variable changes.
 //
-// One pass looks at the Pods that the object controls, decides, acts, and says how far it is:
+// One reconciliation looks at the Pods that the object controls, decides, acts, and says how far it is:
 //
 //	observe (observe.go)  which Pods are there?          cache of Pods, by controller UID
 //	plan    (plan.go)     what is to go, what to come?   pure

@@ -24,30 +24,30 @@ import (
 )
 
 // observe finds the object's Pods, in the cache unless that is in doubt.
-func (p *pass) observe(ctx context.Context) *failures.Failure {
-	for _, pod := range podsOf(p.Reconciler.pods, p.sd) {
-		p.pods = append(p.pods, p.podOf(pod))
+func (r *reconciliation) observe(ctx context.Context) *failures.Failure {
+	for _, pod := range podsOf(r.Reconciler.pods, r.sd) {
+		r.pods = append(r.pods, r.podOf(pod))
 	}
-	if p.expectations.Doubtful(p.sd) {
-		return p.read(ctx)
+	if r.expectations.Doubtful(r.sd) {
+		return r.read(ctx)
 	}
 	return nil
 }
 
 // read finds the object's Pods on the API server.
-func (p *pass) read(ctx context.Context) *failures.Failure {
-	list, err := p.kube.CoreV1().Pods(p.sd.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selectorOf(p.sd)})
+func (r *reconciliation) read(ctx context.Context) *failures.Failure {
+	list, err := r.kube.CoreV1().Pods(r.sd.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selectorOf(r.sd)})
 	if err != nil {
-		return p.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("listing the Pods: %w", err))
+		return r.failed(v1alpha1.ReasonReadFailed, fmt.Errorf("listing the Pods: %w", err))
 	}
-	p.pods = nil
+	r.pods = nil
 	var ours []metav1.Object
 	for i := range list.Items {
-		if live := &list.Items[i]; owns(p.sd, live) {
-			p.pods, ours = append(p.pods, p.podOf(live)), append(ours, live)
+		if live := &list.Items[i]; owns(r.sd, live) {
+			r.pods, ours = append(r.pods, r.podOf(live)), append(ours, live)
 		}
 	}
-	p.expectations.Read(p.sd, ours)
+	r.expectations.Read(r.sd, ours)
 	return nil
 }
 
@@ -76,10 +76,10 @@ func newExpectations(indexer cache.Indexer) *expectations.Expectations {
 	})
 }
 
-func (p *pass) podOf(live *corev1.Pod) pod {
+func (r *reconciliation) podOf(live *corev1.Pod) pod {
 	seen := pod{
-		name: live.Name, uid: live.UID, version: live.ResourceVersion, slot: slotOf(p.prefix, live.Name),
-		current: live.Labels[samples.PodRevisionLabelKey] == p.revision,
+		name: live.Name, uid: live.UID, version: live.ResourceVersion, slot: slotOf(r.prefix, live.Name),
+		current: live.Labels[samples.PodRevisionLabelKey] == r.revision,
 		created: live.CreationTimestamp.Time,
 	}
 	switch {
@@ -95,7 +95,7 @@ func (p *pass) podOf(live *corev1.Pod) pod {
 	return seen
 }
 
-// keepWhatIsRead is a cache.TransformFunc. What a pass reads of a Pod is a small part of it.
+// keepWhatIsRead is a cache.TransformFunc. What a reconciliation reads of a Pod is a small part of it.
 func keepWhatIsRead(obj any) (any, error) {
 	full, ok := obj.(*corev1.Pod)
 	if !ok {

@@ -41,7 +41,7 @@ func TestWhatAPodCountsAs(t *testing.T) {
 		"ended while terminating": {reason: "It goes without us.", mods: mods{podPhase(corev1.PodSucceeded, time.Minute), podTerminating}, class: terminating},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &pass{sd: object(1), prefix: prefixOf(object(1)), revision: revisionOf(object(1))}
+			p := &reconciliation{sd: object(1), prefix: prefixOf(object(1)), revision: revisionOf(object(1))}
 			got := p.podOf(podAt(0, tc.mods...))
 			if got.class != tc.class || got.ready != tc.ready {
 				t.Errorf("it is of class %d, ready: %t; want class %d, ready: %t\nReason: %s", got.class, got.ready, tc.class, tc.ready, tc.reason)

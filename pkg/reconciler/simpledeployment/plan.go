@@ -47,7 +47,7 @@ const holdFinished = 10 * time.Second
 // surge is how many active Pods there may be beyond those that are asked for.
 const surge = 1
 
-// plan is what is to be done next. What is to be done after that, the next pass sees.
+// plan is what is to be done next. What is to be done after that, the next reconciliation sees.
 type plan struct {
 	// remove are Pods to delete, in this order.
 	remove []pod

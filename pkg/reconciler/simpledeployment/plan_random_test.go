@@ -55,7 +55,7 @@ func newSimulation(r *rand.Rand) *simulation {
 	return s
 }
 
-// happens is what others do between two passes.
+// happens is what others do between two reconciliations.
 func (s *simulation) happens() {
 	s.now = s.now.Add(time.Duration(s.Intn(4)) * time.Second)
 	switch s.Intn(12) {
@@ -169,5 +169,5 @@ func (s *simulation) arrives(t *testing.T) {
 			return
 		}
 	}
-	t.Fatalf("after %d passes there are %+v of %d Pods: %+v", enough, count(s.pods), s.replicas, s.pods)
+	t.Fatalf("after %d reconciliations there are %+v of %d Pods: %+v", enough, count(s.pods), s.replicas, s.pods)
 }

@@ -31,7 +31,7 @@ import (
 )
 
 // TestRandomObjectsThroughReconcile gives the reconciler objects and Pods filled with anything, also with what no API server lets in: no
-// pass panics, each marks every condition, and none touches a Pod that is not the object's.
+// reconciliation panics, each marks every condition, and none touches a Pod that is not the object's.
 func TestRandomObjectsThroughReconcile(t *testing.T) {
 	source := testrand.Source(t)
 	filler := fuzzer.FuzzerFor(fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, knativefuzzer.Funcs), source, serializer.NewCodecFactory(runtime.NewScheme()))

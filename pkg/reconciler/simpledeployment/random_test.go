@@ -47,7 +47,7 @@ type change struct {
 	pod  *corev1.Pod
 }
 
-// TestRandomFaultsKeepTheBoundsAndArrive has passes take place while the watch is late by any number of events, requests are
+// TestRandomFaultsKeepTheBoundsAndArrive has reconciliations take place while the watch is late by any number of events, requests are
 // refused or lose their answer, processes die and others take over with caches that are late, and the spec changes. The bounds are
 // looked at on the server with each request. Half of the time users delete Pods and take labels from them, too: then what a
 // cache does not know yet may cost a ready Pod, as with every controller, but there is never one too many.
@@ -91,7 +91,7 @@ func (f *faulty) step() {
 	for len(f.late) > 0 && f.Intn(3) > 0 {
 		f.deliver()
 	}
-	f.pass()
+	f.reconcileOnce()
 	f.clock.SetTime(f.clock.Now().Add(time.Second))
 }
 
@@ -186,7 +186,7 @@ func (f *faulty) deliver() {
 	f.inner.expectations.Removed(obj)
 }
 
-func (f *faulty) pass() {
+func (f *faulty) reconcileOnce() {
 	// How it ends does not matter; the queue repeats it.
 	_ = f.reconcile(logging.WithLogger(f.t.Context(), zap.NewNop().Sugar()))
 }
@@ -215,7 +215,7 @@ func (f *faulty) answer(action clientgotesting.Action) (bool, runtime.Object, er
 
 // truth is what there is on the server of the object's.
 func (f *faulty) truth() counts {
-	p := &pass{sd: f.sd, prefix: prefixOf(f.sd), revision: revisionOf(f.sd)}
+	p := &reconciliation{sd: f.sd, prefix: prefixOf(f.sd), revision: revisionOf(f.sd)}
 	var pods []pod
 	for _, live := range f.server.pods {
 		if owns(f.sd, live) {
@@ -267,10 +267,10 @@ func (f *faulty) arrives() {
 			f.deliver()
 		}
 		f.kube.ClearActions()
-		f.pass()
+		f.reconcileOnce()
 		if len(f.kube.Actions()) == 0 && f.truth() == want && f.ended() == 0 {
 			return
 		}
 	}
-	f.t.Fatalf("after %d passes there are %+v, want %+v: %+v", enough, f.truth(), want, f.describe())
+	f.t.Fatalf("after %d reconciliations there are %+v, want %+v: %+v", enough, f.truth(), want, f.describe())
 }

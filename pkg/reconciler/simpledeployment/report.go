@@ -25,13 +25,13 @@ var reported = []failures.Reported{{
 }}
 
 // report writes to the status how far the object is.
-func (p *pass) report(stuck *failures.Failure) {
-	c, s := count(p.pods), &p.sd.Status
+func (r *reconciliation) report(stuck *failures.Failure) {
+	c, s := count(r.pods), &r.sd.Status
 	s.Replicas, s.UpdatedReplicas, s.ReadyReplicas = int32(c.active), int32(c.current), int32(c.ready) //nolint:gosec // Pods of one object
-	s.Selector = selectorOf(p.sd)
+	s.Selector = selectorOf(r.sd)
 
-	ready := fmt.Sprintf("%d of %d Pods are ready", c.ready, p.replicas)
-	if c.ready >= p.replicas {
+	ready := fmt.Sprintf("%d of %d Pods are ready", c.ready, r.replicas)
+	if c.ready >= r.replicas {
 		s.MarkAvailable()
 	} else {
 		s.MarkNotAvailable(v1alpha1.ReasonWaitingForPods, ready)
@@ -41,10 +41,10 @@ func (p *pass) report(stuck *failures.Failure) {
 		s.MarkStuck(stuck.Reason, stuck.Message)
 	case c.active > c.current:
 		s.MarkProgressing(v1alpha1.ReasonRollingOut,
-			fmt.Sprintf("%d of %d Pods are of the present spec, and %d of an earlier one", c.current, p.replicas, c.active-c.current))
-	case c.current > p.replicas:
-		s.MarkProgressing(v1alpha1.ReasonScalingDown, fmt.Sprintf("there are %d Pods, %d are asked for", c.current, p.replicas))
-	case c.current < p.replicas || c.ready < p.replicas:
+			fmt.Sprintf("%d of %d Pods are of the present spec, and %d of an earlier one", c.current, r.replicas, c.active-c.current))
+	case c.current > r.replicas:
+		s.MarkProgressing(v1alpha1.ReasonScalingDown, fmt.Sprintf("there are %d Pods, %d are asked for", c.current, r.replicas))
+	case c.current < r.replicas || c.ready < r.replicas:
 		s.MarkProgressing(v1alpha1.ReasonWaitingForPods, ready)
 	default:
 		s.MarkUpToDate()

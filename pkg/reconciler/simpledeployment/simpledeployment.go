@@ -38,8 +38,8 @@ type Reconciler struct {
 
 var _ simpledeploymentreconciler.Interface = (*Reconciler)(nil)
 
-// pass is one pass over one object.
-type pass struct {
+// reconciliation is one call of ReconcileKind for one object.
+type reconciliation struct {
 	*Reconciler
 
 	sd               *v1alpha1.SimpleDeployment
@@ -47,7 +47,7 @@ type pass struct {
 	prefix, revision string
 	replicas         int
 
-	// pods are the object's, as they are known to be at that moment of the pass.
+	// pods are the object's, as they are known to be at that moment of the reconciliation.
 	pods []pod
 	// again is after how long to look again though nothing may have happened; 0 for never.
 	again time.Duration
@@ -59,16 +59,16 @@ type pass struct {
 func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeployment) reconciler.Event {
 	events := failures.BeginEvents(sd, reported)
 
-	p := &pass{Reconciler: r, sd: sd, memory: r.memories.of(sd.UID), prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
-	stuck := p.observe(ctx)
+	rec := &reconciliation{Reconciler: r, sd: sd, memory: r.memories.of(sd.UID), prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
+	stuck := rec.observe(ctx)
 	if stuck == nil {
-		stuck = p.act(ctx)
+		stuck = rec.act(ctx)
 	}
-	p.report(stuck)
+	rec.report(stuck)
 
 	events.Record(ctx)
 
-	return r.failures.Outcome(sd, stuck, &failures.Failure{Recheck: p.again})
+	return r.failures.Outcome(sd, stuck, &failures.Failure{Recheck: rec.again})
 }
 
 // replicasOf is within the bounds that the schema has, whatever an API server without it let in.

@@ -45,7 +45,7 @@ func TestDeletingFails(t *testing.T) {
 		WithReactors: reactions(failing("delete", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(1)))),
 		WantDeletes:  deletes{deleted(1)}, WantStatusUpdates: gone,
 	}, {
-		Name: "it has changed since it was looked at, or another one has its name: that is left to the next pass", Objects: pods,
+		Name: "it has changed since it was looked at, or another one has its name: that is left to the next reconciliation", Objects: pods,
 		WithReactors:      reactions(failing("delete", "pods", apierrors.NewConflict(corev1.Resource("pods"), podName(1), errInduced))),
 		WantDeletes:       deletes{deleted(1)},
 		WantStatusUpdates: stays(progressing(v1alpha1.ReasonScalingDown, "there are 2 Pods, 1 are asked for")),
@@ -133,7 +133,7 @@ func holdsAnEndedPod(t *testing.T, ended func(*corev1.Pod)) {
 			}
 		}
 		if recheck != want.recheck || deleted != want.deleted {
-			t.Errorf("%s later the pass ends after %d deletions, and the next one is after %s; want %d and %s",
+			t.Errorf("%s later the reconciliation ends after %d deletions, and the next one is after %s; want %d and %s",
 				want.after, deleted, recheck, want.deleted, want.recheck)
 		}
 	}

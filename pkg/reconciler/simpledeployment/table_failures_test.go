@@ -53,10 +53,10 @@ func with(row reconcilertesting.TableRow, change func(*reconcilertesting.TableRo
 	return row
 }
 
-// doubtful is that the next pass reads the Pods from the API server.
+// doubtful is that the next reconciliation reads the Pods from the API server.
 var doubtful = ends(func(w *world, _ error) string {
 	if !w.inner.expectations.Doubtful(object(0)) {
-		return "the next pass does not read the Pods although nobody knows what was done"
+		return "the next reconciliation does not read the Pods although nobody knows what was done"
 	}
 	return ""
 })
@@ -132,24 +132,24 @@ func TestStatusWriteFails(t *testing.T) {
 				return fails, nil, err
 			})
 			if got := w.reconcile(t.Context()); got == nil {
-				t.Error("the pass ends well, want it to be repeated")
+				t.Error("the reconciliation ends well, want it to be repeated")
 			}
 			fails = false
 			if got := w.reconcile(t.Context()); got != nil {
-				t.Errorf("the next pass ends with %v", got)
+				t.Errorf("the next reconciliation ends with %v", got)
 			}
 		})
 	}
 }
 
-func TestNoPassBeginsOnACacheThatLacksWhatTheLastOneWrote(t *testing.T) {
+func TestNoReconciliationBeginsOnACacheThatLacksWhatTheLastOneWrote(t *testing.T) {
 	w := newWorld(t, object(2))
 	if err := w.reconcile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	writes := len(w.kube.Actions())
 	if requeue, after := controller.IsRequeueKey(w.reconcile(t.Context())); !requeue || after == 0 || len(w.kube.Actions()) != writes {
-		t.Errorf("a pass took place before the cache had the Pods that the last one made")
+		t.Errorf("a reconciliation took place before the cache had the Pods that the last one made")
 	}
 	for _, pod := range w.server.pods {
 		if err := w.pods.Add(pod.DeepCopy()); err != nil {
@@ -157,7 +157,7 @@ func TestNoPassBeginsOnACacheThatLacksWhatTheLastOneWrote(t *testing.T) {
 		}
 	}
 	if err := w.reconcile(t.Context()); err != nil || len(w.kube.Actions()) != writes {
-		t.Errorf("the pass ends with %v, after %v", err, w.kube.Actions()[writes:])
+		t.Errorf("the reconciliation ends with %v, after %v", err, w.kube.Actions()[writes:])
 	}
 }
 

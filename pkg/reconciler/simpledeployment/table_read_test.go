@@ -56,7 +56,7 @@ func TestReadingFails(t *testing.T) {
 		}),
 		PostConditions: ends(func(w *world, _ error) string {
 			if w.inner.expectations.Behind(object(1)) {
-				return "no pass will begin as long as that Pod exists"
+				return "no reconciliation will begin as long as that Pod exists"
 			}
 			return ""
 		}),

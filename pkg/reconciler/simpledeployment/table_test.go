@@ -24,7 +24,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// remembering keeps the error of the pass, of which a table only says whether there is one.
+// remembering keeps the error of the reconciliation, of which a table only says whether there is one.
 type remembering struct {
 	controller.Reconciler
 
@@ -37,7 +37,7 @@ func (r *remembering) Reconcile(ctx context.Context, key string) error {
 	return r.err
 }
 
-// prepareData is a key of TableRow.OtherTestData: a func(*world), called before the pass.
+// prepareData is a key of TableRow.OtherTestData: a func(*world), called before the reconciliation.
 const prepareData = "prepare"
 
 func prepared(prepare func(*world)) map[string]any { return map[string]any{prepareData: prepare} }
@@ -67,39 +67,39 @@ func runTable(t *testing.T, table reconcilertesting.TableTest) {
 	table.Test(t, factory)
 }
 
-// becomes is the one status write that a pass makes.
+// becomes is the one status write that a reconciliation makes.
 func becomes(sd *v1alpha1.SimpleDeployment) []clientgotesting.UpdateActionImpl {
 	return []clientgotesting.UpdateActionImpl{{Object: sd}}
 }
 
-// ends checks the error that a pass ends with, and the world after it.
+// ends checks the error that a reconciliation ends with, and the world after it.
 func ends(check func(*world, error) string) []func(*testing.T, *reconcilertesting.TableRow) {
 	return []func(*testing.T, *reconcilertesting.TableRow){func(t *testing.T, row *reconcilertesting.TableRow) {
 		t.Helper()
-		pass, ok := row.Reconciler.(*remembering)
+		reconciliation, ok := row.Reconciler.(*remembering)
 		if !ok {
 			t.Fatalf("the reconciler is a %T", row.Reconciler)
 		}
-		if wrong := check(pass.world, pass.err); wrong != "" {
-			t.Errorf("the pass ends with %v: %s", pass.err, wrong)
+		if wrong := check(reconciliation.world, reconciliation.err); wrong != "" {
+			t.Errorf("the reconciliation ends with %v: %s", reconciliation.err, wrong)
 		}
 	}}
 }
 
-// withError: the pass fails with an error that says this, is retried with back-off, and leaves doubt or none.
+// withError: the reconciliation fails with an error that says this, is retried with back-off, and leaves doubt or none.
 func withError(part string, doubt bool) []func(*testing.T, *reconcilertesting.TableRow) {
 	return ends(func(w *world, err error) string {
 		if requeue, _ := controller.IsRequeueKey(err); requeue && !failures.IsRetry(err) || err == nil || !strings.Contains(err.Error(), part) {
 			return "want an error that is retried with back-off and says " + part
 		}
 		if w.inner.expectations.Doubtful(object(0)) != doubt {
-			return "the next pass reads the Pods from the API server without need, or does not although it has to"
+			return "the next reconciliation reads the Pods from the API server without need, or does not although it has to"
 		}
 		return ""
 	})
 }
 
-// withRecheck: the pass is repeated after this time.
+// withRecheck: the reconciliation is repeated after this time.
 func withRecheck(want time.Duration) []func(*testing.T, *reconcilertesting.TableRow) {
 	return ends(func(_ *world, err error) string {
 		if requeue, after := controller.IsRequeueKey(err); !requeue || after != want {

@@ -72,7 +72,7 @@ func variable(name, value string) mod {
 
 type mark = func(*v1alpha1.SimpleDeploymentStatus)
 
-// status is what a pass leaves behind that counts so many Pods and makes these marks.
+// status is what a reconciliation leaves behind that counts so many Pods and makes these marks.
 func status(active, current, ready int32, marks ...mark) mod {
 	return func(sd *v1alpha1.SimpleDeployment) {
 		sd.Status = v1alpha1.SimpleDeploymentStatus{
@@ -161,7 +161,7 @@ func unlabelled(pod *corev1.Pod) { delete(pod.Labels, samples.PodOwnerUIDLabelKe
 
 func mislabelled(pod *corev1.Pod) { pod.Labels[samples.PodOwnerUIDLabelKey] = "other" }
 
-// world is everything that a pass sees and writes to.
+// world is everything that a reconciliation sees and writes to.
 type world struct {
 	samples  *fakesamples.Clientset
 	kube     *fakekube.Clientset

@@ -57,7 +57,7 @@ func TestAddressBindingSetDefaults(t *testing.T) {
 			in: newBinding(), want: newBinding(),
 		},
 		"outside of admission": {
-			reason: "knative.dev/pkg calls SetDefaults before each pass, which must not make a difference that nobody stores",
+			reason: "knative.dev/pkg calls SetDefaults before each reconciliation, which must not make a difference that nobody stores",
 			ctx:    func(ctx context.Context) context.Context { return ctx },
 			in:     newBinding(), want: newBinding(),
 		},
