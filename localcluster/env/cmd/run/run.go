@@ -238,8 +238,9 @@ func (r *session) loop(ctx context.Context, f *follower) error {
 	began := time.Now()
 	shown := map[string]row{}
 	for {
-		r.refresh(f.rows(), shown)
+		// In this order every object is shown as Ready before the session ends because of it.
 		unready := f.unready(r.samples.own)
+		r.refresh(f.rows(), shown)
 		if r.options.wait && len(unready) == 0 {
 			r.screen.print(fmt.Sprintf("\n✓ Ready: %s, after %.1f s\n", counted(len(r.samples.own), "sample"), time.Since(began).Seconds()))
 			return nil
