@@ -143,9 +143,12 @@ generator injection-gen \
   --external-versions-informers-package "${client}/informers/externalversions" --plural-exceptions "${plurals}" \
   --output-package "${client}/injection" --output-dir "${scratch}/injection"
 
-rm -rf pkg/client "${assign_gen}"
-mv "${scratch}" pkg/client
-
 step "CRDs"
-go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output ../../config
+mkdir "${scratch}/config"
+go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output "${scratch}/config" "${registered[@]}"
+
+rm -rf pkg/client config/300-*.yaml "${assign_gen}"
+mv "${scratch}"/config/* config/
+rmdir "${scratch}/config"
+mv "${scratch}" pkg/client
 hack/update-kustomization.sh

@@ -3,14 +3,14 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Command crd-gen writes the CustomResourceDefinitions of config/ wholly from the Go types below pkg/apis and their
-// kubebuilder markers.
+// Command crd-gen writes the CRDs of config/ from the Go types below pkg/apis and their kubebuilder markers. Run it by
+// `make generate` after a change to a type.
 //
-// controller-gen could do most of it. It takes the schema and the texts of a nested type from where that type is
-// declared, though, and the types of knative.dev/pkg declare neither bounds, nor list types, nor sentences that are true
-// of every resource: a status would tell its reader about "the Service". So crd-gen uses controller-gen's parser as a
-// library, brings schemas of its own for the types of other modules (foreign.yaml), and refuses a CRD that is not fit to be
-// read with kubectl explain (check.go).
+// It is controller-gen's parser with one difference: the schemas in foreign.yaml replace the declarations of types in
+// other modules. Those of knative.dev/pkg have neither bounds nor list types, and descriptions that are true of only one
+// kind: every status would describe "the Service". controller-gen has no option for that, and a patch of its output would
+// repeat these schemas at each field that uses them.
 //
-// It does not validate the CRD as an API server would; the suite that applies config/ does.
+// A test of the repository reports fields without description or bounds, and the suite that applies config/ shows that
+// the API server accepts the CRDs.
 package main

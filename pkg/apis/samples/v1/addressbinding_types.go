@@ -104,6 +104,7 @@ type AddressBindingStatus struct {
 	// +listType=map
 	// +listMapKey=apiVersion
 	// +listMapKey=kind
+	// +kubebuilder:validation:MaxItems=64
 	Kinds []SubjectKind `json:"kinds,omitempty"`
 
 	// How many objects the subject stands for.
@@ -114,12 +115,15 @@ type AddressBindingStatus struct {
 // SubjectKind is a kind whose objects may have variables of a binding.
 type SubjectKind struct {
 	// API group and version of the objects.
+	// +kubebuilder:validation:MaxLength=317
 	APIVersion string `json:"apiVersion"`
 
 	// Kind of the objects.
+	// +kubebuilder:validation:MaxLength=63
 	Kind string `json:"kind"`
 
 	// Resource that serves the objects, in the plural and without its group.
+	// +kubebuilder:validation:MaxLength=63
 	Resource string `json:"resource"`
 }
 
