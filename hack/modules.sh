@@ -3,19 +3,29 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Lists the Go modules of this repository, for other scripts to source: all_modules, and code_modules, those that hold
-# packages of ours. Both are folders relative to the repository's root. A test holds the list and the go.mod files
-# together.
+# packages of ours. Both are folders relative to the repository's root, which must be the working directory.
 
-# shellcheck disable=SC2034 # used by those who source this file
-readonly all_modules=(. conversion conversion/example localcluster localcluster/env hack/tools hack/tools/ko hack/tools/lint)
-readonly code_modules=(. conversion conversion/example localcluster localcluster/env hack/tools hack/tools/ko)
+all_modules=()
+code_modules=()
+for module in $(git ls-files --cached --others --exclude-standard -- go.mod '*/go.mod' | xargs -n 1 dirname | sort); do
+  if [[ ! -e "${module}/go.mod" || "${module}" == */testdata/* ]]; then
+    continue
+  fi
+  all_modules+=("${module}")
+  if [[ "${module}" != hack/tools/lint ]]; then
+    code_modules+=("${module}")
+  fi
+done
+readonly all_modules code_modules
+unset module
 
 # Images and the control plane are built without paths of the machine. The go command keeps what it compiled apart for builds with and
 # without, so that vet, lint and tests, too, compile each package once only if they ask for the same.
 export GOFLAGS="${GOFLAGS:+${GOFLAGS} }-trimpath"
 
 # changed PATH... reports whether one of the paths, the scripts or the version of Go differ from the commit in the environment variable
-# CHANGED_SINCE. Without the variable, and if the commit is not in the clone, everything counts as changed.
+# CHANGED_SINCE. Without the variable, and if the commit is not in the clone, everything counts as changed that exists.
 changed() {
+  [[ -e "$1" ]] || return 1
   [[ -z "${CHANGED_SINCE:-}" ]] || ! git diff --quiet "${CHANGED_SINCE}" -- "$@" ':(glob)hack/*.sh' .golangci.yaml Makefile go.mod 2>/dev/null
 }

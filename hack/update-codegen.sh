@@ -81,13 +81,8 @@ conversions() (
     done
 )
 
-assign_gen="${scratch}/assign-gen"
-readonly assign_gen
-go -C conversion build -o "${assign_gen}" ./cmd/assign-gen
-
 step "deep copies"
 deep_copies . pkg
-deep_copies conversion fixtures
 
 step "registration with schemes"
 registered=()
@@ -96,19 +91,25 @@ while IFS= read -r folder; do
 done < <(folders_marked kubebuilder:resource pkg/apis)
 generator register-gen --output-file zz_generated.register.go "${registered[@]}"
 
-# After the deep copies, which conversions call.
-step "conversions"
-conversions . pkg
-conversions conversion fixtures
+assign_gen="${scratch}/assign-gen"
+readonly assign_gen
+if [[ -d conversion ]]; then
+  # After the deep copies, which conversions call.
+  step "conversions"
+  deep_copies conversion fixtures
+  go -C conversion build -o "${assign_gen}" ./cmd/assign-gen
+  conversions . pkg
+  conversions conversion fixtures
 
-# As any other project does it.
-step "deep copies and conversions of the example"
-find conversion/example -name 'zz_generated.deepcopy.go' -delete
-(
-  cd conversion/example
-  go tool deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go ./apis/v1beta1 ./apis/v1
-  go tool assign-gen --go-header-file "${header}" --input-dirs ./apis/v1beta1,./apis/v1
-)
+  # As any other project generates them.
+  step "deep copies and conversions of the example"
+  find conversion/example -name 'zz_generated.deepcopy.go' -delete
+  (
+    cd conversion/example
+    go tool deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go ./apis/v1beta1 ./apis/v1
+    go tool assign-gen --go-header-file "${header}" --input-dirs ./apis/v1beta1,./apis/v1
+  )
+fi
 
 step "apply configurations"
 # The duck types are embedded in the kinds' status. Left out here, they would be embedded as they are, and the setters

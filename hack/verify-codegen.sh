@@ -11,16 +11,18 @@ set -o errexit -o nounset -o pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 # What the generators read or write.
-readonly paths=(go.mod go.sum conversion hack pkg config)
+paths=(go.mod go.sum hack pkg config)
+if [[ -d conversion ]]; then
+  paths+=(conversion)
+fi
+readonly paths
 
 copy="$(mktemp -d "${TMPDIR:-/tmp}/verify-codegen.XXXXXX")"
 readonly copy
 trap 'rm -rf -- "${copy}"' EXIT
 
 for path in "${paths[@]}"; do
-  if [[ -e "${path}" ]]; then
-    cp -R -- "${path}" "${copy}/"
-  fi
+  cp -R -- "${path}" "${copy}/"
 done
 "${copy}/hack/update-codegen.sh"
 

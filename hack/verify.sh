@@ -31,7 +31,7 @@ verify_modules() {
   for module in "${all_modules[@]}"; do
     go -C "${module}" mod tidy -diff || failed=1
   done
-  for module in localcluster/versions/*.mod; do
+  for module in $(sources 'localcluster/versions/*.mod'); do
     go -C localcluster mod tidy -diff -modfile="${module#localcluster/}" || failed=1
   done
   return "${failed}"
@@ -50,7 +50,7 @@ verify_format() {
 # the rest, and make test-versions what differs for other versions of Kubernetes.
 verify_darwin() {
   local folder failed=0
-  for folder in $(sources '*_other.go' | xargs -n 1 dirname | sort -u); do
+  for folder in $(sources '*_other.go' | xargs -r -n 1 dirname | sort -u); do
     GOOS=darwin go -C "${folder}" vet . || failed=1
   done
   return "${failed}"

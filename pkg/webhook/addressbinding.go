@@ -98,7 +98,7 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 		triggers.Setup(mutating.Informer(), nil, nil, named(binding.WebhookName)),
 		triggers.Setup(secrets.Informer(), nil, nil, named(b.secretName)),
 		// The conversion controller updates the CRDs of our own kinds as they are in this cache.
-		triggers.Setup(definitions.Informer(), nil, lookup.Trim(served.definitions()...)),
+		triggers.Setup(definitions.Informer(), nil, lookup.Trim(served.convertedCRDs()...)),
 	); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}

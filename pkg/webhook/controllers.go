@@ -17,14 +17,11 @@ import (
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/webhook"
 	"knative.dev/pkg/webhook/configmaps"
-	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 	"knative.dev/pkg/webhook/resourcesemantics/defaulting"
 	"knative.dev/pkg/webhook/resourcesemantics/validation"
 
-	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	"github.com/mallard-dev/mallard/runtime/admission"
 	"github.com/mallard-dev/mallard/runtime/certificates"
@@ -43,7 +40,7 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 	return certificates.NewController(ctx, certificates.Registered{
 		Mutating:   []string{DefaultingName, binding.WebhookName},
 		Validating: []string{ValidationName, ConfigValidationName},
-		CRDs:       served.definitions(),
+		CRDs:       served.convertedCRDs(),
 	})
 }
 
@@ -61,7 +58,7 @@ func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *contro
 func NewValidationController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	impl := validation.NewAdmissionController(ctx, ValidationName, "/validation", nil, nil, false,
 		admitted[apis.Validatable](served, validation.NewCallback(nil, webhook.Create, webhook.Update)))
-	return admission.Validate(impl, newObject, func(ctx context.Context) context.Context { return v1.WithViews(ctx, views()) })
+	return admission.Validate(impl, newObject, withOlderVersions)
 }
 
 func newObject(gvk schema.GroupVersionKind) any {
@@ -70,12 +67,6 @@ func newObject(gvk schema.GroupVersionKind) any {
 		return nil
 	}
 	return newObject()
-}
-
-// NewConversionController serves the conversion between the versions of the samples. Objects are converted as they are:
-// nothing is completed meanwhile.
-func NewConversionController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return knativeconversion.NewConversionController(ctx, "/conversion", served.conversions(), conversion.WithConverting)
 }
 
 // NewConfigValidationController returns a constructor. It serves the validation of every ConfigMap that has a parser.

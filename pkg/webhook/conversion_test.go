@@ -35,6 +35,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/conversiontest"
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 )
@@ -212,5 +213,28 @@ func TestConvertingAddsNoDefaults(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The API server converts nothing of a kind that has one version, so its CRD never names the webhook.
+func TestConversions_KindOfOneVersion_IsNotConverted(t *testing.T) {
+	several := served[samples.Kind("AddressableService")]
+	single := several
+	single.versions = map[string]func() object{several.hub: several.versions[several.hub]}
+	both := kinds{samples.Kind("AddressableService"): several, samples.Kind("Single"): single}
+
+	if diff := cmp.Diff([]string{"addressableservices.samples.knative.dev"}, both.convertedCRDs()); diff != "" {
+		t.Errorf("CRDs (-want +got):\n%s", diff)
+	}
+	if _, ok := both.conversions()[samples.Kind("Single")]; ok {
+		t.Error("it is converted")
+	}
+	for groupKind := range served {
+		if got, want := crdName(groupKind), crdOf(t, groupKind).Name; got != want {
+			t.Errorf("the CRD of %s is %q, want %q", groupKind, got, want)
+		}
+	}
+	if !admitted[apis.Defaultable](both, true)[v1.SchemeGroupVersion.WithKind("Single")] {
+		t.Error("it gets no defaults")
 	}
 }

@@ -6,16 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package webhook
 
 import (
-	"slices"
-
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/version"
-
-	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
@@ -31,12 +26,6 @@ var served = kindsOf(v1alpha1.Install, v1beta1.Install, v1.Install)
 type object interface {
 	runtime.Object
 	metav1.Object
-}
-
-// convertible is implemented by every version of a kind that has several.
-type convertible interface {
-	object
-	knativeconversion.ConvertibleObject
 }
 
 // kind is a kind in all versions that are served.
@@ -92,39 +81,4 @@ func admitted[I, C any](k kinds, callback C) map[schema.GroupVersionKind]C {
 		}
 	}
 	return all
-}
-
-// conversions are the kinds as the webhook of conversion wants them. Of one version there is nothing to convert, and its
-// CustomResourceDefinition names no webhook.
-func (k kinds) conversions() map[schema.GroupKind]knativeconversion.GroupKindConversion {
-	all := make(map[schema.GroupKind]knativeconversion.GroupKindConversion, len(k))
-	for groupKind, kind := range k {
-		if len(kind.versions) == 1 {
-			continue
-		}
-		zygotes := make(map[string]knativeconversion.ConvertibleObject, len(kind.versions))
-		for version, newObject := range kind.versions {
-			zygotes[version] = newObject().(convertible) //nolint:forcetypeassert // at the start, for every kind of the list
-		}
-		all[groupKind] = knativeconversion.GroupKindConversion{
-			DefinitionName: definition(groupKind), HubVersion: kind.hub, Zygotes: zygotes,
-		}
-	}
-	return all
-}
-
-// definitions are the names of the CustomResourceDefinitions of the kinds that are converted, sorted.
-func (k kinds) definitions() []string {
-	var names []string
-	for _, conversion := range k.conversions() {
-		names = append(names, conversion.DefinitionName)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// definition is the name of the kind's CustomResourceDefinition.
-func definition(of schema.GroupKind) string {
-	plural, _ := meta.UnsafeGuessKindToResource(of.WithVersion(""))
-	return plural.GroupResource().String()
 }

@@ -23,7 +23,6 @@ import (
 	"knative.dev/pkg/apis"
 	"knative.dev/pkg/kmeta"
 
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
@@ -66,12 +65,9 @@ func TestServed_ListsEveryKindOfTheClientset(t *testing.T) {
 
 // A version that is missing here would be stored as it comes, and every object of the kind would be lost to whoever asks
 // for it at that version.
-func TestEveryVersionOfADefinitionIsServed(t *testing.T) {
+func TestServed_ListsEveryVersionOfACRD(t *testing.T) {
 	for groupKind, kind := range served {
-		crd := definitionOf(t, groupKind)
-		if got, want := definition(groupKind), crd.Name; got != want {
-			t.Errorf("the definition is %q, want %q", got, want)
-		}
+		crd := crdOf(t, groupKind)
 		var versions []string
 		for _, version := range crd.Spec.Versions {
 			versions = append(versions, version.Name)
@@ -84,26 +80,8 @@ func TestEveryVersionOfADefinitionIsServed(t *testing.T) {
 		}
 		slices.Sort(versions)
 		if diff := cmp.Diff(versions, slices.Sorted(maps.Keys(kind.versions))); diff != "" {
-			t.Errorf("versions of %s (-definition +served):\n%s", groupKind, diff)
+			t.Errorf("versions of %s (-CRD +served):\n%s", groupKind, diff)
 		}
-	}
-}
-
-// The API server asks nobody to convert between one version, so nobody may wait for its definition to say so.
-func TestAKindOfOneVersionIsNotConverted(t *testing.T) {
-	several := served[samples.Kind("AddressableService")]
-	single := several
-	single.versions = map[string]func() object{several.hub: several.versions[several.hub]}
-	both := kinds{samples.Kind("AddressableService"): several, samples.Kind("Single"): single}
-
-	if diff := cmp.Diff([]string{"addressableservices.samples.knative.dev"}, both.definitions()); diff != "" {
-		t.Errorf("definitions (-want +got):\n%s", diff)
-	}
-	if _, ok := both.conversions()[samples.Kind("Single")]; ok {
-		t.Error("it is converted")
-	}
-	if !admitted[apis.Defaultable](both, true)[v1.SchemeGroupVersion.WithKind("Single")] {
-		t.Error("it gets no defaults")
 	}
 }
 
@@ -137,16 +115,16 @@ func (k kind) gvk(t *testing.T, version string) schema.GroupVersionKind {
 	return object.GetGroupVersionKind()
 }
 
-// definitionOf reads what is applied to a cluster.
-func definitionOf(t *testing.T, kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
+// crdOf reads the CRD that is applied to a cluster.
+func crdOf(t *testing.T, kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	content, err := os.ReadFile("../../config/300-" + strings.ToLower(kind.Kind) + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	definition := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(content, definition); err != nil {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(content, crd); err != nil {
 		t.Fatal(err)
 	}
-	return definition
+	return crd
 }

@@ -26,12 +26,13 @@ import (
 // NewObject makes an empty object of a kind at a version. It returns nil if that is not served.
 type NewObject func(schema.GroupVersionKind) any
 
-// Default has a controller of knative.dev/pkg for defaulting answer requests by the objects' SetDefaults.
+// Default has a controller of knative.dev/pkg for defaulting answer requests by the objects' SetDefaults. Unless withContext is nil, it
+// makes the context of each request, which may hold configuration.
 func Default(impl *controller.Impl, newObject NewObject, withContext func(context.Context) context.Context) *controller.Impl {
 	return answer(impl, webhook.WebhookTypeDefaulting, newObject, withContext, setDefaults)
 }
 
-// Validate has a controller of knative.dev/pkg for validation answer requests by the objects' Validate.
+// Validate has a controller of knative.dev/pkg for validation answer requests by the objects' Validate. See Default for withContext.
 func Validate(impl *controller.Impl, newObject NewObject, withContext func(context.Context) context.Context) *controller.Impl {
 	return answer(impl, webhook.WebhookTypeValidation, newObject, withContext, validate)
 }
@@ -86,7 +87,10 @@ func (a *admission) Admit(ctx context.Context, request *admissionv1.AdmissionReq
 		// No client could read a list that contains it.
 		return webhook.MakeErrorStatus("decoding the object failed: %v", err)
 	}
-	ctx = apis.WithUserInfo(a.withContext(ctx), &request.UserInfo)
+	if a.withContext != nil {
+		ctx = a.withContext(ctx)
+	}
+	ctx = apis.WithUserInfo(ctx, &request.UserInfo)
 	if request.DryRun != nil && *request.DryRun {
 		ctx = apis.WithDryRun(ctx)
 	}

@@ -22,8 +22,8 @@ import (
 // buildGrace is how long an interrupted go command gets to end its compilers before all are killed.
 const buildGrace = 5 * time.Second
 
-// Build returns the path of the control plane's program, built from the sources of the repository that the working
-// directory is in, for the version of Kubernetes that the environment variable LOCALCLUSTER_KUBERNETES asks for, if it
+// Build returns the path of the control plane's program, built from the sources in the checkout that the working directory is in, or
+// else from those in the module cache, for the version of Kubernetes that the environment variable LOCALCLUSTER_KUBERNETES asks for, if it
 // does. It builds it only if the cache has none that was made from the same sources with the same Go. Progress
 // is written as lines, or as one line that changes if the writer is a terminal; nothing is written when the program is
 // there already. When the context ends, the compilers are stopped, nothing is left behind, and the cause is returned.

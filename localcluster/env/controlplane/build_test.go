@@ -146,8 +146,8 @@ func TestBuildFails(t *testing.T) {
 	}
 	assertNothingLeft(t)
 	t.Chdir(t.TempDir())
-	if _, err := Build(t.Context(), &progress); err == nil || !strings.Contains(err.Error(), "inside the repository") {
-		t.Errorf("outside of a repository: %v", err)
+	if _, err := Build(t.Context(), &progress); err == nil || !strings.Contains(err.Error(), "no folder localcluster/") {
+		t.Errorf("neither in a checkout nor in a module: %v", err)
 	}
 }
 

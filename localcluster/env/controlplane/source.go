@@ -6,15 +6,18 @@ SPDX-License-Identifier: Apache-2.0
 package controlplane
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -24,6 +27,8 @@ import (
 const (
 	// moduleDir is the folder of the control plane's module within the repository.
 	moduleDir = "localcluster"
+	// envModule is the module of this package.
+	envModule = "github.com/mallard-dev/mallard/localcluster/env"
 	// versionsDir is the folder of the go.mod files for other versions of Kubernetes within the module.
 	versionsDir = "versions"
 	// versionVariable chooses one of them, such as 1.34; without it the module's own go.mod is used.
@@ -44,13 +49,18 @@ type source struct {
 	hash string
 }
 
-// findSource finds the module in the repository that the working directory is in.
+// findSource finds the module of the control plane: beside this one in a checkout, otherwise in the module cache.
 func findSource(ctx context.Context) (*source, error) {
-	root, err := Repository()
+	root, err := folderWith(filepath.Join(moduleDir, "go.mod"))
 	if err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(root, moduleDir)
+	if root == "" {
+		if dir, err = download(ctx); err != nil {
+			return nil, err
+		}
+	}
 	s := &source{dir: dir}
 	if s.modfile, s.tags, err = findModfile(dir); err != nil {
 		return nil, err
@@ -62,12 +72,12 @@ func findSource(ctx context.Context) (*source, error) {
 	if s.ldflags, err = versionFlags(gomod); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.modfile, err)
 	}
-	version, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
+	version, err := goCommand(ctx, "env", "GOVERSION")
 	if err != nil {
-		return nil, fmt.Errorf("asking go for its version: %w", err)
+		return nil, fmt.Errorf("reading the version of Go: %w", err)
 	}
 	hash := sha256.New()
-	fmt.Fprintln(hash, strings.TrimSpace(string(version)), runtime.GOOS, runtime.GOARCH, s.ldflags)
+	fmt.Fprintln(hash, version, runtime.GOOS, runtime.GOARCH, s.ldflags)
 	hash.Write(gomod)
 	if err := hashFiles(hash, dir); err != nil {
 		return nil, fmt.Errorf("reading the sources of the control plane: %w", err)
@@ -76,20 +86,56 @@ func findSource(ctx context.Context) (*source, error) {
 	return s, nil
 }
 
-// Repository returns the root folder of the repository that the working directory is in.
+// Repository returns the root folder of the module that the working directory is in, which is that of the operator.
 func Repository() (string, error) {
+	dir, err := folderWith("go.mod")
+	if err == nil && dir == "" {
+		err = errors.New("no go.mod in the working directory or above it: run this inside the operator's repository")
+	}
+	return dir, err
+}
+
+// folderWith returns the nearest folder, from the working directory upwards, that holds the file, and "" if none does.
+func folderWith(file string) (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("looking for the control plane's sources: %w", err)
+		return "", fmt.Errorf("looking for %s: %w", file, err)
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, moduleDir, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no folder %s/ with a go.mod in %s or above it: run this inside the repository", moduleDir, start)
+			return "", nil
 		}
 	}
+}
+
+// download returns the folder of the control plane's module in the module cache, at the version of this module that the operator requires:
+// the two are released together.
+func download(ctx context.Context) (string, error) {
+	version, err := goCommand(ctx, "list", "-m", "-f", "{{.Version}}", envModule)
+	if err != nil {
+		return "", fmt.Errorf("finding the version of the control plane: no folder %s/ in the working directory or above it, and: %w", moduleDir, err)
+	}
+	out, err := goCommand(ctx, "mod", "download", "-json", path.Dir(envModule)+"@"+version)
+	if err != nil {
+		return "", fmt.Errorf("downloading the control plane's sources: %w", err)
+	}
+	var module struct{ Dir string }
+	if err := json.Unmarshal([]byte(out), &module); err != nil {
+		return "", fmt.Errorf("downloading the control plane's sources: %w", err)
+	}
+	return module.Dir, nil
+}
+
+// goCommand returns the output of the go command without white space around it. The error holds its messages.
+func goCommand(ctx context.Context, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", args...).Output()
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		err = fmt.Errorf("go %s: %w: %s", args[0], err, bytes.TrimSpace(exit.Stderr))
+	}
+	return string(bytes.TrimSpace(out)), err
 }
 
 // findModfile returns the path of the go.mod, and the build tags, for the version of Kubernetes that the environment asks for.

@@ -58,3 +58,20 @@ func (as *AddressableService) validateView(ctx context.Context, version string, 
 	}
 	return conversionProperties.ValidateView(version, view)
 }
+
+// ValidateConverted is for the Validate of older versions. It checks what an object is at this version, and after an update
+// also what it was: an older version must not be a way round the rules of this one.
+func ValidateConverted(ctx context.Context, older apis.Convertible) *apis.FieldError {
+	as := &AddressableService{}
+	if err := older.ConvertTo(ctx, as); err != nil {
+		return apis.ErrGeneric("converting to v1: "+err.Error(), apis.CurrentField)
+	}
+	if baseline, ok := apis.GetBaseline(ctx).(apis.Convertible); ok && apis.IsInUpdate(ctx) {
+		old := &AddressableService{}
+		if err := baseline.ConvertTo(ctx, old); err != nil {
+			return apis.ErrGeneric("converting the live object to v1: "+err.Error(), apis.CurrentField)
+		}
+		ctx = apis.WithinUpdate(ctx, old)
+	}
+	return as.Validate(ctx)
+}
