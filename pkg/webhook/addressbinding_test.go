@@ -179,3 +179,8 @@ func TestBindingConfiguration_NotLeading_IsNotWritten(t *testing.T) {
 		t.Errorf("got error %v, and it did %v", err, client.Actions())
 	}
 }
+
+func TestDefaulting_AddressBinding(t *testing.T) {
+	expectDefaulted(t, newDefaulting(t), kindOf("v1", "AddressBinding"), `{"metadata":{"namespace":"ns"}}`,
+		`{"metadata":{"namespace":"ns","finalizers":["samples.knative.dev/addressbinding"]},"spec":{"subject":{"namespace":"ns"},"variable":"K_ADDRESS"}}`)
+}

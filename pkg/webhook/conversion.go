@@ -17,8 +17,6 @@ import (
 	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 
 	"github.com/mallard-dev/mallard/conversion"
-	"github.com/mallard-dev/mallard/pkg/apis/samples"
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
 // NewConversionController converts objects between the versions of their kind, without setting defaults.
@@ -64,16 +62,4 @@ func (k kinds) convertedCRDs() []string {
 func crdName(of schema.GroupKind) string {
 	plural, _ := meta.UnsafeGuessKindToResource(of.WithVersion(""))
 	return plural.GroupResource().String()
-}
-
-// withOlderVersions has Validate reject a v1.AddressableService that an older version could not represent.
-func withOlderVersions(ctx context.Context) context.Context {
-	kind := served[samples.Kind("AddressableService")]
-	older := make(v1.Views, len(kind.versions)-1)
-	for version, newObject := range kind.versions {
-		if version != kind.hub {
-			older[version] = func() v1.View { return newObject().(convertible) } //nolint:forcetypeassert // see conversions
-		}
-	}
-	return v1.WithViews(ctx, older)
 }

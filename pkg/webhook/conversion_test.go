@@ -238,3 +238,7 @@ func TestConversions_KindOfOneVersion_IsNotConverted(t *testing.T) {
 		t.Error("it gets no defaults")
 	}
 }
+
+func TestDefaulting_ObjectOfAnOlderVersion_GetsClassAndFinalizerOnly(t *testing.T) {
+	expectDefaulted(t, newDefaulting(t), kindOf("v1alpha1", "AddressableService"), `{"metadata":{},"spec":{}}`, `{"metadata":{`+classed+`},"spec":{}}`)
+}

@@ -20,12 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
 
-	"knative.dev/pkg/apis"
 	"knative.dev/pkg/kmeta"
 
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 	clientscheme "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/scheme"
 )
 
@@ -82,22 +78,6 @@ func TestServed_ListsEveryVersionOfACRD(t *testing.T) {
 		if diff := cmp.Diff(versions, slices.Sorted(maps.Keys(kind.versions))); diff != "" {
 			t.Errorf("versions of %s (-CRD +served):\n%s", groupKind, diff)
 		}
-	}
-}
-
-// A kind whose schema says everything can be written while no webhook runs.
-func TestAdmitted_KindWithoutRulesOfItsOwn_IsLeftOut(t *testing.T) {
-	want := map[schema.GroupVersionKind]bool{
-		v1.SchemeGroupVersion.WithKind("AddressBinding"):           true,
-		v1.SchemeGroupVersion.WithKind("AddressableService"):       true,
-		v1beta1.SchemeGroupVersion.WithKind("AddressableService"):  true,
-		v1alpha1.SchemeGroupVersion.WithKind("AddressableService"): true,
-	}
-	if diff := cmp.Diff(want, admitted[apis.Defaultable](served, true)); diff != "" {
-		t.Errorf("defaulting (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want, admitted[apis.Validatable](served, true)); diff != "" {
-		t.Errorf("validation (-want +got):\n%s", diff)
 	}
 }
 

@@ -126,9 +126,9 @@ func TestBacklog_KeyIsAddedAgain_IsReconciledOnce(t *testing.T) {
 		}
 		run(t, impl)
 		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
-		// Those that were in the queue may have been added once more.
-		if n := len(r.reconciled()); n < 100 || n > 100+workers || len(r.backlog.order) != 0 {
-			t.Errorf("%d keys were reconciled and %d wait, want about 100 and none", n, len(r.backlog.order))
+		// A key that is in the queue may be added once more. The queue does not count a key while one of its two goroutines holds it.
+		if n, most := len(r.reconciled()), 100+workers+2; n < 100 || n > most || len(r.backlog.order) != 0 {
+			t.Errorf("%d keys were reconciled and %d wait, want 100 to %d and none", n, len(r.backlog.order), most)
 		}
 	})
 }

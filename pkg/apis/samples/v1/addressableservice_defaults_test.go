@@ -13,7 +13,6 @@ import (
 
 	"knative.dev/pkg/apis"
 
-	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
@@ -123,24 +122,6 @@ func TestSetDefaults(t *testing.T) {
 			ctx:    asIs,
 			in:     newObject(),
 			want:   newObject(),
-		},
-		"a conversion completes nothing": {
-			reason: "knative.dev/pkg calls SetDefaults after each conversion, and what is absent before it is absent after it",
-			ctx:    func(ctx context.Context) context.Context { return conversion.WithConverting(apis.WithinCreate(ctx)) },
-			in:     newObject(),
-			want:   newObject(),
-		},
-		"update keeps what is stashed": {
-			reason: "a client that sends its first manifest must not lose what it cannot see",
-			ctx:    updateOf(newObject(withStash("{}"))),
-			in:     newObject(),
-			want:   newObject(withStash("{}"), withVisibility(VisibilityClusterLocal)),
-		},
-		"update that empties the stash": {
-			reason: "at the hub everything can be seen, so that its clients can forget the rest",
-			ctx:    updateOf(newObject(withStash("{}"), withClass("other"))),
-			in:     newObject(withStash("")),
-			want:   newObject(withClass("other"), withVisibility(VisibilityClusterLocal)),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,13 +37,6 @@ func withClass(class string) func(*AddressableService) {
 	}
 }
 
-// withStash puts a text into the annotation for what this version has no field for.
-func withStash(text string) func(*AddressableService) {
-	return func(as *AddressableService) {
-		metav1.SetMetaDataAnnotation(&as.ObjectMeta, "conversion.samples.knative.dev/properties", text)
-	}
-}
-
 func withVisibility(v Visibility) func(*AddressableService) {
 	return func(as *AddressableService) { as.Spec.Visibility = v }
 }
