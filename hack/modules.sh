@@ -3,16 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Lists the Go modules of this repository, for other scripts to source: all_modules, and code_modules, those that hold
-# packages of ours. Both are folders relative to the repository's root, which must be the working directory.
+# packages. Both are folders relative to the repository's root, which must be the working directory.
 
 all_modules=()
 code_modules=()
 for module in $(git ls-files --cached --others --exclude-standard -- go.mod '*/go.mod' | xargs -n 1 dirname | sort); do
-  if [[ ! -e "${module}/go.mod" || "${module}" == */testdata/* ]]; then
-    continue
-  fi
   all_modules+=("${module}")
-  if [[ "${module}" != hack/tools/lint ]]; then
+  if [[ -n "$(git ls-files --cached --others --exclude-standard -- "${module}/*.go")" ]]; then
     code_modules+=("${module}")
   fi
 done

@@ -67,7 +67,9 @@ modules() {
   if changed hack pkg/apis config; then
     run "the tools of this repository" hack/tools ./...
   fi
-  run "the images of config/, and releases" hack/tools/ko -count 1 ./...
+  if [[ " ${code_modules[*]} " == *' hack/tools/ko '* ]]; then
+    run "the images of config/, and releases" hack/tools/ko -count 1 ./...
+  fi
   if [[ -n "$(jobs -p)" ]]; then
     wait "$(jobs -p)" || failed=1
     cat -- "${log}.meanwhile"

@@ -29,11 +29,11 @@ var layers = []struct {
 	because:   "it is generated from the types alone",
 }, {
 	packages:  "pkg/migration",
-	forbidden: []string{"pkg/apis", "pkg/client", "conversion", "pkg/reconciler", "pkg/webhook", "internal"},
+	forbidden: []string{"pkg/apis", "pkg/client", "conversion", "pkg/reconciler", "pkg/webhook", "runtime"},
 	because:   "it moves objects of any kind, which it knows by their CRD alone",
 }, {
 	packages:  "runtime",
-	forbidden: []string{"pkg", "internal", "cmd", "conversion", "localcluster"},
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster"},
 	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
 	packages:  "cmd",
@@ -58,35 +58,6 @@ func TestLayers(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestModules_ThoseForOthers_DependOnNothingOfOurs keeps the modules that other projects use free of everything else in this repository.
-func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
-	for _, folder := range []string{"conversion", "localcluster", "localcluster/env"} {
-		for path, dependencies := range dependencies(t, folder) {
-			for _, dependency := range dependencies {
-				if isBelow(dependency, module) && !isBelow(dependency, whole(folder)) {
-					t.Errorf("%s must not depend on %s: the module is used without the operator", path, dependency)
-				}
-			}
-		}
-	}
-}
-
-func TestConversion_Library_IsLight(t *testing.T) {
-	imports := dependencies(t, "conversion")
-	for _, forbidden := range []string{
-		"k8s.io/client-go", "k8s.io/apiextensions-apiserver", "k8s.io/gengo",
-		"knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook",
-	} {
-		expectNoDependency(t, imports, []string{whole("conversion")}, forbidden, "packages of types call the library, those of other projects too")
-	}
-}
-
-// The environment runs the control plane as a process.
-func TestEnvironment_DoesNotLinkKubernetes(t *testing.T) {
-	imports := dependencies(t, "localcluster/env")
-	expectNoDependency(t, imports, below(imports, whole("localcluster/env")), "k8s.io/kubernetes", "linking it takes minutes")
 }
 
 // Reconcilers meet in the API server only: what one of them knows of another's kind is in pkg/apis.

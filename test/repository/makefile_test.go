@@ -49,15 +49,3 @@ func TestEveryTargetIsPhony(t *testing.T) {
 		t.Error(".PHONY differs from the targets (-targets +phony):", diff)
 	}
 }
-
-func TestContributingDescribesEveryTarget(t *testing.T) {
-	var described []string
-	row := regexp.MustCompile("(?m)^\\| *`make ([a-z-]+)[^`]*` *\\|")
-	for _, match := range row.FindAllStringSubmatch(read(t, "CONTRIBUTING.md"), -1) {
-		described = append(described, match[1])
-	}
-	slices.Sort(described)
-	if diff := cmp.Diff(targets(t), slices.Compact(described)); diff != "" {
-		t.Error("the table of CONTRIBUTING.md differs from the Makefile (-Makefile +table):", diff)
-	}
-}

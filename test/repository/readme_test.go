@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // row is a row of the README's map, with the folders in its first column.
@@ -34,5 +36,17 @@ func TestReadme_MapOfTheTree_HasFewRowsAndEveryFolder(t *testing.T) {
 		if !slices.ContainsFunc(named, func(folder string) bool { return strings.HasPrefix(path, folder) }) {
 			t.Errorf("the map does not name the folder of %s", path)
 		}
+	}
+}
+
+func TestContributingDescribesEveryTarget(t *testing.T) {
+	var described []string
+	row := regexp.MustCompile("(?m)^\\| *`make ([a-z-]+)[^`]*` *\\|")
+	for _, match := range row.FindAllStringSubmatch(read(t, "CONTRIBUTING.md"), -1) {
+		described = append(described, match[1])
+	}
+	slices.Sort(described)
+	if diff := cmp.Diff(targets(t), slices.Compact(described)); diff != "" {
+		t.Error("the table of CONTRIBUTING.md differs from the Makefile (-Makefile +table):", diff)
 	}
 }

@@ -1,0 +1,115 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package repository
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// modules returns the folders that hold a go.mod file.
+func modules(t *testing.T) []string {
+	t.Helper()
+	var folders []string
+	for _, path := range files(t, "go.mod", "**/go.mod") {
+		folders = append(folders, filepath.Dir(path))
+	}
+	slices.Sort(folders)
+	return folders
+}
+
+func TestDependabotKnowsEveryModule(t *testing.T) {
+	var config struct {
+		Updates []struct {
+			Ecosystem   string   `json:"package-ecosystem"`
+			Directories []string `json:"directories"`
+		} `json:"updates"`
+	}
+	if err := yaml.Unmarshal([]byte(read(t, ".github/dependabot.yml")), &config); err != nil {
+		t.Fatal(err)
+	}
+	for _, module := range modules(t) {
+		known := false
+		for _, update := range config.Updates {
+			for _, pattern := range update.Directories {
+				match, err := filepath.Match(pattern, filepath.Join("/", module))
+				if err != nil {
+					t.Fatal(err)
+				}
+				known = known || (match && update.Ecosystem == "gomod")
+			}
+		}
+		if !known {
+			t.Errorf("dependabot does not look after the module in %s", module)
+		}
+	}
+}
+
+// What is generated has to fit what it is compiled with.
+func TestModulesAgreeOnVersions(t *testing.T) {
+	operator := versions(t, ".")
+	for _, folder := range []string{"hack/tools", "conversion/example"} {
+		other := versions(t, folder)
+		for _, path := range []string{"k8s.io/apimachinery", "knative.dev/pkg"} {
+			if operator[path] != other[path] {
+				t.Errorf("%s is %s in go.mod and %s in %s/go.mod", path, operator[path], other[path], folder)
+			}
+		}
+		if operator["k8s.io/client-go"] != other["k8s.io/code-generator"] {
+			t.Errorf("client-go is %s and its generators in %s are %s", operator["k8s.io/client-go"], folder, other["k8s.io/code-generator"])
+		}
+	}
+	for _, folder := range modules(t) {
+		if got, want := versions(t, folder)["go"], operator["go"]; got != want {
+			t.Errorf("the module in %s asks for Go %s, the root for %s", folder, got, want)
+		}
+	}
+}
+
+var requirement = regexp.MustCompile(`(?m)^\s*(?:require )?([\w./~-]+) (v?\d\S*)`)
+
+// versions returns what a go.mod file requires, and the Go version under "go".
+func versions(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	required := make(map[string]string)
+	for _, match := range requirement.FindAllStringSubmatch(read(t, filepath.Join(folder, "go.mod")), -1) {
+		required[match[1]] = match[2]
+	}
+	return required
+}
+
+// TestModules_ThoseForOthers_DependOnNothingOfOurs keeps the modules that other projects use free of everything else in this repository.
+func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
+	for _, folder := range []string{"conversion", "localcluster", "localcluster/env"} {
+		for path, dependencies := range dependencies(t, folder) {
+			for _, dependency := range dependencies {
+				if isBelow(dependency, module) && !isBelow(dependency, whole(folder)) {
+					t.Errorf("%s must not depend on %s: the module is used without the operator", path, dependency)
+				}
+			}
+		}
+	}
+}
+
+func TestConversion_Library_IsLight(t *testing.T) {
+	imports := dependencies(t, "conversion")
+	for _, forbidden := range []string{
+		"k8s.io/client-go", "k8s.io/apiextensions-apiserver", "k8s.io/gengo",
+		"knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook",
+	} {
+		expectNoDependency(t, imports, []string{whole("conversion")}, forbidden, "packages of types call the library, those of other projects too")
+	}
+}
+
+// The environment runs the control plane as a process.
+func TestEnvironment_DoesNotLinkKubernetes(t *testing.T) {
+	imports := dependencies(t, "localcluster/env")
+	expectNoDependency(t, imports, below(imports, whole("localcluster/env")), "k8s.io/kubernetes", "linking it takes minutes")
+}
