@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mallard-dev/mallard/test/moduleproxy"
 )
 
 const (
@@ -33,7 +35,8 @@ const (
 //
 // What is there at the end is the example, so that the page leaves nothing out.
 func TestAnotherProjectDoesWhatThePageSays(t *testing.T) {
-	p := &project{dir: t.TempDir(), proxy: newModuleProxy(t, "conversion")}
+	_, environment := moduleproxy.New(t, root, "conversion")
+	p := &project{dir: t.TempDir(), environment: environment}
 	for _, b := range blocks(t, generatorPage) {
 		if b.attributes["shown-by"] != exampleTest {
 			continue
@@ -67,8 +70,8 @@ func TestAnotherProjectDoesWhatThePageSays(t *testing.T) {
 // project is a folder in which somebody who has never seen this checkout works.
 type project struct {
 	dir string
-	// proxy is the URL of a module proxy that serves the conversion module of this checkout.
-	proxy string
+	// environment has the go command find the conversion module of this checkout in a module proxy.
+	environment []string
 }
 
 // run runs a script as a reader would, and returns what it prints.
@@ -78,24 +81,13 @@ func (p *project) run(t *testing.T, b block, script string, fails bool) string {
 	defer cancel()
 	command := exec.CommandContext(ctx, "bash", "-e", "-u", "-o", "pipefail", "-c", script)
 	command.Dir = p.dir
-	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath",
-		// What this repository needs has been fetched and checked. The network is asked for nothing but what is not there.
-		"GOPROXY="+p.proxy+",file://"+goEnv(t, "GOMODCACHE")+"/cache/download,"+goEnv(t, "GOPROXY"), "GONOSUMDB=*")
+	command.Env = append(os.Environ(), p.environment...)
 	command.WaitDelay = time.Second
 	out, err := command.CombinedOutput()
 	if (err != nil) != fails {
 		t.Fatalf("%s: %v\n%s\n%s", b, err, script, out)
 	}
 	return string(out)
-}
-
-func goEnv(t *testing.T, name string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
 }
 
 func (p *project) write(t *testing.T, path, content string) {

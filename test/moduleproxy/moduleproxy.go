@@ -1,0 +1,79 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package moduleproxy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+)
+
+const (
+	repository = "github.com/mallard-dev/mallard/"
+	created    = "2026-01-01T00:00:00Z"
+)
+
+// New makes a proxy of modules, which are folders below the root of the checkout. It returns their version, and the environment variables
+// that have the go command use the proxy, and the machine's settings only for modules that were never downloaded.
+func New(t *testing.T, root string, folders ...string) (version string, environment []string) {
+	t.Helper()
+	// The go command keeps each version that it has ever downloaded, so the version depends on the content.
+	sum := sha256.New()
+	for _, folder := range folders {
+		writeZip(t, sum, module.Version{Path: repository + folder, Version: "v0.0.0-20260101000000-000000000000"}, root, folder)
+	}
+	version = fmt.Sprintf("v0.0.0-20260101000000-%.6x", sum.Sum(nil))
+	proxy := t.TempDir()
+	for _, folder := range folders {
+		gomod, err := os.ReadFile(filepath.Join(root, folder, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var content bytes.Buffer
+		writeZip(t, &content, module.Version{Path: repository + folder, Version: version}, root, folder)
+		info := fmt.Appendf(nil, `{"Version":%q,"Time":%q}`, version, created)
+		for name, content := range map[string][]byte{
+			"@latest": info, "@v/list": nil, "@v/" + version + ".info": info, "@v/" + version + ".mod": gomod, "@v/" + version + ".zip": content.Bytes(),
+		} {
+			path := filepath.Join(proxy, filepath.FromSlash(repository+folder), name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return version, []string{
+		"GOWORK=off", "GOFLAGS=-trimpath", "GONOSUMDB=*",
+		"GOPROXY=file://" + proxy + ",file://" + goEnv(t, "GOMODCACHE") + "/cache/download," + goEnv(t, "GOPROXY"),
+	}
+}
+
+func writeZip(t *testing.T, to io.Writer, version module.Version, root, folder string) {
+	t.Helper()
+	if err := zip.CreateFromDir(to, version, filepath.Join(root, folder)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
