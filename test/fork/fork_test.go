@@ -99,7 +99,7 @@ func (f fork) commit(t *testing.T) {
 func (f fork) expectFewLines(t *testing.T) {
 	t.Helper()
 	own, files, ofRuntime := 0, 0, 0
-	for _, path := range strings.Fields(output(t, f.dir, "ls-files", "*.go")) {
+	for path := range strings.FieldsSeq(output(t, f.dir, "ls-files", "*.go")) {
 		content, err := os.ReadFile(filepath.Join(f.dir, path))
 		if err != nil {
 			t.Fatal(err)

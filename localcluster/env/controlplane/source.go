@@ -122,7 +122,9 @@ func download(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("downloading the control plane's sources: %w", err)
 	}
-	var module struct{ Dir string }
+	var module struct {
+		Dir string `json:"dir"` // "Dir", which encoding/json matches
+	}
 	if err := json.Unmarshal([]byte(out), &module); err != nil {
 		return "", fmt.Errorf("downloading the control plane's sources: %w", err)
 	}

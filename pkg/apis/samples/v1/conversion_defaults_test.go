@@ -25,26 +25,29 @@ func withStash(text string) func(*AddressableService) {
 }
 
 func TestSetDefaults_WithOlderVersions(t *testing.T) {
+	updateOf := func(old *AddressableService) func(context.Context) context.Context {
+		return func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, old) }
+	}
 	for name, tc := range map[string]struct {
-		ctx      context.Context
+		ctx      func(context.Context) context.Context
 		in, want *AddressableService
 	}{
 		// knative.dev/pkg calls SetDefaults after each conversion, and an absent field must stay absent.
 		"conversion": {
-			ctx: conversion.WithConverting(apis.WithinCreate(t.Context())), in: newObject(), want: newObject(),
+			ctx: func(ctx context.Context) context.Context { return conversion.WithConverting(apis.WithinCreate(ctx)) },
+			in:  newObject(), want: newObject(),
 		},
 		// A client that sends its first manifest must not lose what it cannot see.
 		"update that leaves the annotation out": {
-			ctx: apis.WithinUpdate(t.Context(), newObject(withStash("{}"))), in: newObject(), want: newObject(withStash("{}")),
+			ctx: updateOf(newObject(withStash("{}"))), in: newObject(), want: newObject(withStash("{}")),
 		},
 		// A client of the hub sees everything, so it can remove the rest.
 		"update that empties the annotation": {
-			ctx: apis.WithinUpdate(t.Context(), newObject(withStash("{}"), withClass("other"))), in: newObject(withStash("")),
-			want: newObject(withClass("other")),
+			ctx: updateOf(newObject(withStash("{}"), withClass("other"))), in: newObject(withStash("")), want: newObject(withClass("other")),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tc.in.SetDefaults(tc.ctx)
+			tc.in.SetDefaults(tc.ctx(t.Context()))
 			if diff := cmp.Diff(tc.want, tc.in); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
