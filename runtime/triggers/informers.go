@@ -43,37 +43,27 @@ func DropManagedFields(obj any) (any, error) {
 	return obj, nil
 }
 
-// ObjectOf returns the object of an event, if it is of a type. A deletion that happened while the watch was down arrives as a
-// cache.DeletedFinalStateUnknown, which the filters of knative.dev/pkg drop; ObjectOf returns the last known state.
-func ObjectOf[T any](obj any) (T, bool) {
-	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		obj = tombstone.Obj
-	}
-	typed, ok := obj.(T)
-	return typed, ok
+// EnqueueConfigured enqueues, once the queue is short, each object of an informer that the filter accepts, because a ConfigMap has
+// changed.
+func (t *Triggers) EnqueueConfigured(configMap string, filter func(any) bool, informer cache.SharedInformer) {
+	t.enqueueAll(trigger{cause: Configured, source: configMap}, filter, informer)
 }
 
-// IndexBy returns an index function for objects of a type.
-func IndexBy[T any](values func(T) []string) cache.IndexFunc {
-	return func(obj any) ([]string, error) {
-		if typed, ok := obj.(T); ok {
-			return values(typed), nil
+// EnqueueServed enqueues, once the queue is short, each object of an informer that the filter accepts, because the kinds that they
+// refer to can be read now, or no longer.
+func (t *Triggers) EnqueueServed(source string, filter func(any) bool, informer cache.SharedInformer) {
+	t.enqueueAll(trigger{cause: Served, source: source}, filter, informer)
+}
+
+func (t *Triggers) enqueueAll(why trigger, filter func(any) bool, informer cache.SharedInformer) {
+	for _, obj := range informer.GetStore().List() {
+		if key, ok := keyOf(obj); ok && filter(obj) {
+			t.enqueueLater(key, why)
 		}
-		return nil, nil
 	}
 }
 
-// Indexed returns the objects of a type that an index finds. An index that was not added is a mistake of the program, and panics.
-func Indexed[T any](indexer cache.Indexer, index, value string) []T {
-	objs, err := indexer.ByIndex(index, value)
-	if err != nil {
-		panic(fmt.Sprintf("index %s: %v", index, err))
-	}
-	found := make([]T, 0, len(objs))
-	for _, obj := range objs {
-		if typed, ok := obj.(T); ok {
-			found = append(found, typed)
-		}
-	}
-	return found
+// EnqueueAll enqueues, once the queue is short, each object of an informer that the filter accepts.
+func (e Event) EnqueueAll(filter func(any) bool, informer cache.SharedInformer) {
+	e.triggers.enqueueAll(e.trigger(), filter, informer)
 }

@@ -6,11 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 package triggers
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/lru"
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/kmeta"
@@ -29,26 +33,6 @@ type Triggers struct {
 // New returns the Triggers of the controller that reconciles a kind.
 func New(kind string) *Triggers {
 	return &Triggers{kind: telemetry.NewKind(kind), memory: newMemory(maxKeys, maxTriggers)}
-}
-
-// EnqueueConfigured enqueues, once the queue is short, each object of an informer that the filter accepts, because a ConfigMap has
-// changed.
-func (t *Triggers) EnqueueConfigured(configMap string, filter func(any) bool, informer cache.SharedInformer) {
-	t.enqueueAll(trigger{cause: Configured, source: configMap}, filter, informer)
-}
-
-// EnqueueServed enqueues, once the queue is short, each object of an informer that the filter accepts, because the kinds that they
-// refer to can be read now, or no longer.
-func (t *Triggers) EnqueueServed(source string, filter func(any) bool, informer cache.SharedInformer) {
-	t.enqueueAll(trigger{cause: Served, source: source}, filter, informer)
-}
-
-func (t *Triggers) enqueueAll(why trigger, filter func(any) bool, informer cache.SharedInformer) {
-	for _, obj := range informer.GetStore().List() {
-		if key, ok := keyOf(obj); ok && filter(obj) {
-			t.enqueueLater(key, why)
-		}
-	}
 }
 
 // enqueue notes the trigger before the key is in the queue, where a worker may take it at once.
@@ -150,11 +134,6 @@ func (e Event) EnqueueKey(key types.NamespacedName) {
 	}
 }
 
-// EnqueueAll enqueues, once the queue is short, each object of an informer that the filter accepts.
-func (e Event) EnqueueAll(filter func(any) bool, informer cache.SharedInformer) {
-	e.triggers.enqueueAll(e.trigger(), filter, informer)
-}
-
 func (e Event) trigger() trigger {
 	key, _ := keyOf(e.Object)
 	return trigger{cause: e.Cause, source: e.source, object: strings.TrimPrefix(key.String(), "/")}
@@ -167,4 +146,102 @@ func keyOf(obj any) (types.NamespacedName, bool) {
 		return types.NamespacedName{}, false
 	}
 	return cache.MetaObjectToName(accessor).AsNamespacedName(), true
+}
+
+// ObjectOf returns the object of an event, if it is of a type. A deletion that happened while the watch was down arrives as a
+// cache.DeletedFinalStateUnknown, which the filters of knative.dev/pkg drop; ObjectOf returns the last known state.
+func ObjectOf[T any](obj any) (T, bool) {
+	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = tombstone.Obj
+	}
+	typed, ok := obj.(T)
+	return typed, ok
+}
+
+// IndexBy returns an index function for objects of a type.
+func IndexBy[T any](values func(T) []string) cache.IndexFunc {
+	return func(obj any) ([]string, error) {
+		if typed, ok := obj.(T); ok {
+			return values(typed), nil
+		}
+		return nil, nil
+	}
+}
+
+// Indexed returns the objects of a type that an index finds. An index that was not added is a mistake of the program, and panics.
+func Indexed[T any](indexer cache.Indexer, index, value string) []T {
+	objs, err := indexer.ByIndex(index, value)
+	if err != nil {
+		panic(fmt.Sprintf("index %s: %v", index, err))
+	}
+	found := make([]T, 0, len(objs))
+	for _, obj := range objs {
+		if typed, ok := obj.(T); ok {
+			found = append(found, typed)
+		}
+	}
+	return found
+}
+
+const (
+	// maxKeys bounds for how many objects triggers are remembered, a few hundred bytes each.
+	maxKeys = 1 << 16
+	// maxTriggers is how many different triggers of one reconciliation its span names.
+	maxTriggers = 8
+)
+
+// trigger is why an object was enqueued: the cause, the kind or ConfigMap it is about, and the object. Only the cause is always set.
+type trigger struct {
+	cause          Cause
+	source, object string
+}
+
+// String is for people: "updated Service default/target".
+func (t trigger) String() string {
+	return strings.Join(strings.Fields(string(t.cause)+" "+t.source+" "+t.object), " ")
+}
+
+// memory holds why objects are in the queue. It may be used by several goroutines.
+type memory struct {
+	triggers int
+
+	mu sync.Mutex
+	// noted has the different triggers since an object's last reconciliation began, of type []trigger.
+	noted *lru.Cache
+	// planned has the trigger that the last reconciliation left behind, a retry or a requeue, which may be due much later. Events in
+	// between lead to reconciliations of their own.
+	planned *lru.Cache
+}
+
+func newMemory(keys, triggers int) *memory {
+	return &memory{triggers: triggers, noted: lru.New(keys), planned: lru.New(keys)}
+}
+
+// note must be called before the object is put into the queue.
+func (m *memory) note(key types.NamespacedName, why trigger) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known, _ := m.noted.Get(key)
+	noted, _ := known.([]trigger)
+	if len(noted) < m.triggers && !slices.Contains(noted, why) {
+		m.noted.Add(key, append(noted, why))
+	}
+}
+
+// plan notes what a reconciliation that has ended leaves behind.
+func (m *memory) plan(key types.NamespacedName, why trigger) { m.planned.Add(key, why) }
+
+// take returns why the reconciliation that begins takes place, and forgets it.
+func (m *memory) take(key types.NamespacedName) []trigger {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if noted, ok := m.noted.Get(key); ok {
+		m.noted.Remove(key)
+		return noted.([]trigger) //nolint:forcetypeassert // see note
+	}
+	if planned, ok := m.planned.Get(key); ok {
+		m.planned.Remove(key)
+		return []trigger{planned.(trigger)} //nolint:forcetypeassert // see plan
+	}
+	return []trigger{{cause: Other}}
 }

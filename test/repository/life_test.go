@@ -17,7 +17,7 @@ import (
 )
 
 // maxFilesOfOneObject bounds how many files one has to read to follow an object from its event to the status update.
-const maxFilesOfOneObject = 22
+const maxFilesOfOneObject = 15
 
 func TestReconcilersPage_FilesOfOneObject_AreThoseExecuted(t *testing.T) {
 	without, with := executed(t, "TestLife_NoObject_NothingHappens"), executed(t, "TestLife_OneObject_BecomesReady")

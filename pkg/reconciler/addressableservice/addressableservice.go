@@ -7,14 +7,21 @@ package addressableservice
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/reconciler"
 
+	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
@@ -49,6 +56,7 @@ type Reconciler struct {
 var (
 	_ addressableservicereconciler.Interface = (*Reconciler)(nil)
 	_ addressableservicereconciler.Finalizer = (*Reconciler)(nil)
+	_ reconciler.OnDeletionInterface         = (*Reconciler)(nil)
 )
 
 // Reasons of Normal events. Warnings carry the reason of the condition that
@@ -109,6 +117,48 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 	return nil
 }
 
+// removeEveryAlias removes all aliases of an object that is being deleted. There is no later
+// reconciliation, so the directory is listed live: the cache may not have the latest alias yet.
+func (r *Reconciler) removeEveryAlias(ctx context.Context, as *v1.AddressableService) error {
+	if err := r.removeAliases(ctx, r.cachedAliases(keyOf(as))); err != nil {
+		return err
+	}
+	directory := config.FromContextOrDefaults(ctx).DirectoryNamespace
+	if !r.watched(directory) {
+		// Nothing is published there, and listing may be forbidden.
+		return nil
+	}
+	live, err := r.kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{
+		LabelSelector: labels.SelectorFromSet(labels.Set{samples.AliasOwnerUIDLabelKey: string(as.UID)}).String(),
+	})
+	if err != nil {
+		return fmt.Errorf("listing the aliases in namespace %s: %w", directory, err)
+	}
+	aliases := make([]*corev1.Service, 0, len(live.Items))
+	for i := range live.Items {
+		aliases = append(aliases, &live.Items[i])
+	}
+	return r.removeAliases(ctx, aliases)
+}
+
+// ObserveDeletion implements reconciler.OnDeletionInterface. It is called when the cache does not have an object,
+// which may leave aliases behind: its finalizer was removed by hand, or its namespace was finalized by force.
+func (r *Reconciler) ObserveDeletion(ctx context.Context, key types.NamespacedName) error {
+	aliases := r.cachedAliases(key)
+	if len(aliases) == 0 || !r.watched(key.Namespace) {
+		return nil
+	}
+	_, err := r.samples.SamplesV1().AddressableServices(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		// The cache is stale, and the event of the object enqueues it.
+		return nil
+	case !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err):
+		return fmt.Errorf("checking that AddressableService %s is deleted: %w", key, err)
+	}
+	return r.removeAliases(ctx, aliases)
+}
+
 func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableService) *failures.Failure {
 	addresses, hops, p := r.resolve(ctx, as)
 	switch {
@@ -123,4 +173,12 @@ func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableServ
 		as.Status.MarkTargetNotResolved(p.Reason, p.Message)
 	}
 	return p
+}
+
+func keyOf(as *v1.AddressableService) types.NamespacedName {
+	return types.NamespacedName{Namespace: as.Namespace, Name: as.Name}
+}
+
+func isTerminating(namespace *corev1.Namespace) bool {
+	return namespace.DeletionTimestamp != nil
 }

@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"cmp"
+	"encoding/json"
 	"net"
 	"net/url"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
@@ -23,15 +26,6 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// target is what the reference led to: a Service, or the addresses, at least
-// one, of something Addressable.
-type target struct {
-	service   *corev1.Service
-	addresses []duckv1.Addressable
-	// hops counts the AddressableServices that the reference led through.
-	hops int
-}
-
 // endpoint is one address of the target before path and visibility are applied.
 type endpoint struct {
 	name string
@@ -40,8 +34,7 @@ type endpoint struct {
 	address     duckv1.Addressable
 }
 
-// planAddresses decides the addresses of an object whose target was found. It is
-// pure: the same input always gives the same addresses.
+// planAddresses decides the addresses of an object whose target was found. It is pure.
 func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target) ([]duckv1.Addressable, *failures.Failure) {
 	endpoints, p := selectEndpoints(as, t)
 	if p != nil {
@@ -73,8 +66,7 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 	return addresses, checkBounds(as.Spec.Ref, addresses)
 }
 
-// selectEndpoints picks what spec.ports asks for, or the one endpoint that an
-// object without ports has.
+// selectEndpoints picks what spec.ports asks for, or the one endpoint that an object without ports has.
 func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures.Failure) {
 	if len(as.Spec.Ports) == 0 {
 		if t.service != nil {
@@ -99,9 +91,8 @@ func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures
 	return endpoints, nil
 }
 
-// serviceEndpoint finds the port in a Service, by number when the spec has one
-// and else by name. A Service of type ExternalName need not list its ports, so
-// there a number is believed.
+// serviceEndpoint finds the port in a Service, by number if the spec has one and otherwise by name. A Service of type ExternalName need
+// not list its ports, so that any number is accepted there.
 func serviceEndpoint(service *corev1.Service, port v1.AddressPort) (endpoint, *failures.Failure) {
 	i := slices.IndexFunc(service.Spec.Ports, func(sp corev1.ServicePort) bool {
 		if port.Port != 0 {
@@ -130,8 +121,7 @@ func serviceEndpoint(service *corev1.Service, port v1.AddressPort) (endpoint, *f
 	}
 }
 
-// addressableEndpoint finds the port in an Addressable: a number replaces the
-// port of its first address, a name picks one of its named addresses.
+// addressableEndpoint finds the port in an Addressable: a number replaces the port of its first address, a name picks a named address.
 func addressableEndpoint(ref v1.TargetReference, addresses []duckv1.Addressable, port v1.AddressPort) (endpoint, *failures.Failure) {
 	e := endpoint{name: port.Name, appProtocol: port.AppProtocol}
 	if port.Port != 0 {
@@ -148,8 +138,7 @@ func addressableEndpoint(ref v1.TargetReference, addresses []duckv1.Addressable,
 	return e, failures.Newf(v1.ReasonPortNotFound, "%s has no address named %q", ref, port.Name)
 }
 
-// makePublic replaces the host by the one of the domain template. The port stays,
-// and so does a scheme that somebody asked for.
+// makePublic replaces the host by the one of the domain template. The port and a requested scheme stay.
 func makePublic(cfg *config.Addressable, as *v1.AddressableService, e endpoint, a *duckv1.Addressable) *failures.Failure {
 	host, err := cfg.Host(as.Namespace, as.Name)
 	if err != nil {
@@ -167,8 +156,7 @@ func makePublic(cfg *config.Addressable, as *v1.AddressableService, e endpoint, 
 	return nil
 }
 
-// appendPath keeps what the target's path has escaped, such as a slash inside of a
-// segment.
+// appendPath keeps what the target's path has escaped, such as a slash inside a segment.
 func appendPath(u *apis.URL, path string) {
 	u.RawPath = strings.TrimSuffix(u.URL().EscapedPath(), "/") + (&url.URL{Path: path}).EscapedPath()
 	u.Path = strings.TrimSuffix(u.Path, "/") + path
@@ -182,22 +170,15 @@ func serviceAddress(service *corev1.Service, port int32) duckv1.Addressable {
 	return duckv1.Addressable{URL: &apis.URL{Scheme: "http", Host: host}}
 }
 
-// schemeOf is the URL scheme of an application protocol, whose values are those
-// of a Service port: IANA names, or Kubernetes' own with a prefix (KEP-3726).
-// What has no scheme of its own is reached by http.
+// schemes are the URL schemes of application protocols, whose values are those of a Service port: IANA names, or
+// Kubernetes' own with a prefix (KEP-3726).
+var schemes = map[string]string{
+	"https": "https", "grpc": "grpc", "ws": "ws", "kubernetes.io/ws": "ws", "wss": "wss", "kubernetes.io/wss": "wss",
+}
+
+// schemeOf returns the URL scheme of an application protocol; one that has none is reached by http.
 func schemeOf(appProtocol string) string {
-	switch strings.ToLower(appProtocol) {
-	case "https":
-		return "https"
-	case "grpc":
-		return "grpc"
-	case "ws", "kubernetes.io/ws":
-		return "ws"
-	case "wss", "kubernetes.io/wss":
-		return "wss"
-	default:
-		return "http"
-	}
+	return cmp.Or(schemes[strings.ToLower(appProtocol)], "http")
 }
 
 // withoutDefaultPort leaves out a port that the scheme implies.
@@ -223,4 +204,45 @@ func portsOf(service *corev1.Service) string {
 		ports = append(ports, strings.TrimPrefix(p.Name+":", ":")+strconv.Itoa(int(p.Port)))
 	}
 	return "its ports are " + strings.Join(ports, ", ")
+}
+
+// Bounds of an address in the status: those of the CRD's schema, but for the
+// certificates, which every address of an object repeats.
+const (
+	maxURL      = 8192
+	maxCACerts  = 65536
+	maxAudience = 2048
+
+	// maxStatus bounds the encoded addresses. etcd stores no object of more than 1.5 MiB, and
+	// one character may take six bytes in JSON.
+	maxStatus = 1280 << 10
+)
+
+// checkBounds rejects addresses of the target that do not fit into our status. The target's
+// own schema may allow them, and the API server would then reject every status update.
+func checkBounds(ref v1.TargetReference, addresses []duckv1.Addressable) *failures.Failure {
+	unusable := func(field string, most int) *failures.Failure {
+		return failures.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: its %s is longer than %d characters", ref, field, most)
+	}
+	for _, a := range addresses {
+		text := a.URL.String()
+		// The schema's format uri is what this function accepts, which is less than url.Parse does.
+		_, err := url.ParseRequestURI(text)
+		switch {
+		case err != nil:
+			return failures.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: its URL %q is not a URI", ref, text)
+		case len(text) > maxURL:
+			return unusable("url", maxURL)
+		case len(ptr.Deref(a.CACerts, "")) > maxCACerts:
+			return unusable("CACerts", maxCACerts)
+		case len(ptr.Deref(a.Audience, "")) > maxAudience:
+			return unusable("audience", maxAudience)
+		}
+	}
+	encoded, err := json.Marshal(duckv1.AddressStatus{Address: &addresses[0], Addresses: addresses})
+	if err != nil || len(encoded) > maxStatus {
+		return failures.Newf(v1.ReasonTargetNotAddressable, "the address of %s is unusable: %d copies of it take more than %d KiB as JSON",
+			ref, len(addresses)+1, maxStatus>>10)
+	}
+	return nil
 }

@@ -6,22 +6,28 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"context"
+	"fmt"
 	"net"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/cache"
 
+	"knative.dev/pkg/logging"
+
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
-// planAlias decides the alias of an object, nil if none is requested. It is
-// pure, and reads the address from the status, where the previous step left it.
+// planAlias decides the alias of an object, nil if none is requested. It is pure, and reads the address that the status has by then.
 func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Service, *failures.Failure) {
 	switch {
 	case as.Spec.Publish == nil:
@@ -50,9 +56,8 @@ func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Serv
 	}, nil
 }
 
-// owns reports whether a Service is an alias of this object, or of a deleted object that had the
-// same name: its finalizer was removed by hand. Owner references cannot cross namespaces, so
-// a label with the UID and an annotation with namespace and name replace them.
+// owns reports whether a Service is an alias of this object, or of a deleted object of the same name whose finalizer was removed by hand.
+// Owner references cannot cross namespaces, so a label with the UID and an annotation with namespace and name replace them.
 func owns(as *v1.AddressableService, service *corev1.Service) bool {
 	uid, labelled := service.Labels[samples.AliasOwnerUIDLabelKey]
 	owner, _ := ownerOf(service)
@@ -66,8 +71,7 @@ func ownerOf(service *corev1.Service) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: namespace, Name: name}, labelled && err == nil && name != ""
 }
 
-// correctAlias returns the existing alias with what we decide of it set right, and
-// whether it was right already. Labels and annotations of others stay.
+// correctAlias returns the existing alias with our fields set, and whether they were set already. Labels and annotations of others stay.
 func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
 	const owner, uid = samples.AliasOwnerAnnotationKey, samples.AliasOwnerUIDLabelKey
 	if existing.Spec.Type == wanted.Spec.Type &&
@@ -81,6 +85,151 @@ func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
 	metav1.SetMetaDataAnnotation(&corrected.ObjectMeta, owner, wanted.Annotations[owner])
 	metav1.SetMetaDataLabel(&corrected.ObjectMeta, uid, wanted.Labels[uid])
 	return corrected, false
+}
+
+// reconcileAlias publishes the address as spec.publish requests. An alias is deleted only once it is no
+// longer requested, and a former name only once the new one is published: another object may take a
+// free name at once, and keep it.
+func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *failures.Failure {
+	wanted, p := planAlias(config.FromContextOrDefaults(ctx), as)
+	if wanted != nil {
+		p = r.ensureAlias(ctx, as, wanted)
+	}
+	if p == nil {
+		p = r.removeAliasesBut(ctx, as, wanted)
+	}
+	switch {
+	case p.Marked():
+		as.Status.MarkNotPublished(p.Reason, p.Message)
+	case p != nil:
+		// The condition stays until the retry.
+	case wanted == nil:
+		as.Status.MarkNotRequested()
+	default:
+		as.Status.MarkPublished()
+	}
+	return p
+}
+
+// ensureAlias writes the alias unless the cache has it as it should be. If the write shows that the cache is
+// stale, ensureAlias reads the live object and decides again.
+func (r *Reconciler) ensureAlias(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Failure {
+	if !r.watched(wanted.Namespace) {
+		return failures.Newf(v1.ReasonDirectoryNotFound,
+			"the directory namespace %q is not watched: this installation is for namespace %q alone, which directory-namespace in ConfigMap %s has to name",
+			wanted.Namespace, r.scope, config.AddressableName)
+	}
+	existing, err := r.services.Services(wanted.Namespace).Get(wanted.Name)
+	p := r.writeAlias(ctx, as, wanted, existing, err)
+	if p != nil && (apierrors.IsAlreadyExists(p.Err) || apierrors.IsConflict(p.Err) || apierrors.IsNotFound(p.Err)) {
+		existing, err = r.kube.CoreV1().Services(wanted.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
+		p = r.writeAlias(ctx, as, wanted, existing, err)
+	}
+	return p
+}
+
+// writeAlias creates the alias, or corrects the existing one if it is ours. The update carries the
+// resourceVersion of the existing one, so that it cannot change an alias whose owner has changed.
+func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, wanted, existing *corev1.Service, err error) *failures.Failure {
+	client := r.kube.CoreV1().Services(wanted.Namespace)
+	switch {
+	case apierrors.IsNotFound(err):
+		if p := r.checkDirectory(wanted.Namespace); p != nil {
+			return p
+		}
+		if _, err = client.Create(ctx, wanted, metav1.CreateOptions{}); apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			return directoryTerminating(wanted.Namespace)
+		} else if apierrors.IsNotFound(err) {
+			// The cache has the namespace, so its deletion may have been the last event, or the response is wrong.
+			p := directoryNotFound(wanted.Namespace)
+			p.Recheck = failures.FirstRecheck
+			return p
+		}
+	case err == nil && !owns(as, existing):
+		return aliasTaken(existing)
+	case err == nil:
+		if corrected, ok := correctAlias(existing, wanted); !ok {
+			_, err = client.Update(ctx, corrected, metav1.UpdateOptions{})
+		}
+	}
+	if err != nil {
+		return failures.Failed(v1.ReasonPublishFailed, fmt.Errorf("publishing alias %s/%s: %w", wanted.Namespace, wanted.Name, err))
+	}
+	return nil
+}
+
+// checkDirectory tells a directory that is missing from one that may not be
+// written to, which the API server's answer would not: it checks permissions,
+// and a Role in the directory goes away with it, before it looks for the namespace.
+func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
+	namespace, err := r.namespaces.Get(directory)
+	switch {
+	case apierrors.IsNotFound(err):
+		return directoryNotFound(directory)
+	case err != nil:
+		return failures.Failed(v1.ReasonPublishFailed, fmt.Errorf("reading namespace %s: %w", directory, err))
+	case isTerminating(namespace):
+		return directoryTerminating(directory)
+	}
+	return nil
+}
+
+func directoryNotFound(directory string) *failures.Failure {
+	return failures.Newf(v1.ReasonDirectoryNotFound,
+		"the directory namespace %q does not exist; it is directory-namespace in ConfigMap %s", directory, config.AddressableName)
+}
+
+func directoryTerminating(directory string) *failures.Failure {
+	return failures.Newf(v1.ReasonDirectoryTerminating, "the directory namespace %q is being deleted", directory)
+}
+
+// removeAliasesBut removes the aliases of this object, as the cache has them, except the wanted one: after
+// the alias was renamed, the directory moved, or publish was unset. An alias that the cache does not have
+// yet enqueues its owner when it is delivered.
+func (r *Reconciler) removeAliasesBut(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Failure {
+	others := slices.DeleteFunc(r.cachedAliases(keyOf(as)), func(alias *corev1.Service) bool {
+		return wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name
+	})
+	if err := r.removeAliases(ctx, others); err != nil {
+		return failures.Failed(v1.ReasonPublishFailed, err)
+	}
+	return nil
+}
+
+func (r *Reconciler) removeAliases(ctx context.Context, aliases []*corev1.Service) error {
+	for _, alias := range aliases {
+		if err := r.removeAlias(ctx, alias); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAlias deletes one alias, unless it has changed since it was looked at.
+// One in a namespace that is being deleted goes with that. One that may not be
+// deleted, outside of the directory, is not ours whatever its labels say: only in
+// a directory are we given the permission.
+func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) error {
+	if namespace, err := r.namespaces.Get(alias.Namespace); err == nil && isTerminating(namespace) {
+		return nil
+	}
+	err := r.kube.CoreV1().Services(alias.Namespace).Delete(ctx, alias.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &alias.UID, ResourceVersion: &alias.ResourceVersion},
+	})
+	switch {
+	case err == nil, apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsForbidden(err) && alias.Namespace != config.FromContextOrDefaults(ctx).DirectoryNamespace:
+		logging.FromContext(ctx).Infof("Service %s/%s is labelled as an alias but is outside of the directory; left alone",
+			alias.Namespace, alias.Name)
+		return nil
+	default:
+		return fmt.Errorf("deleting alias %s/%s: %w", alias.Namespace, alias.Name, err)
+	}
+}
+
+func (r *Reconciler) cachedAliases(owner types.NamespacedName) []*corev1.Service {
+	return triggers.Indexed[*corev1.Service](r.aliases, aliasesByOwner, owner.String())
 }
 
 func aliasTaken(existing *corev1.Service) *failures.Failure {

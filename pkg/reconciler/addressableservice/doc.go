@@ -12,7 +12,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	resolve (target.go)   where does spec.ref lead?          TargetResolved
 //	    reference ── policy ── cycle ── kind ── object ── addresses.go (pure)
-//	publish (publish.go)  does the alias point there?        Published
+//	publish (alias.go)    does the alias point there?        Published
 //	    the requested alias is written, then others are deleted
 //
 // Only a positive answer removes an address; only the spec removes an alias:
@@ -31,7 +31,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // A reconciliation reads informer caches and never waits: a missing object is
 // watched, and its event enqueues the object (controller.go lists the informers).
-// Failed requests are retried by package problem.
+// Failed requests are retried by package failures.
 //
 // Reachability of the address, readiness of the target's endpoints and DNS of
 // public host names are out of scope; see docs/spec/addressableservice.md.

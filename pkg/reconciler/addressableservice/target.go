@@ -31,6 +31,15 @@ const addressableLabelKey = "duck.knative.dev/addressable"
 
 var serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
+// target is what the reference led to: a Service, or the addresses, at least
+// one, of something Addressable.
+type target struct {
+	service   *corev1.Service
+	addresses []duckv1.Addressable
+	// hops counts the AddressableServices that the reference led through.
+	hops int
+}
+
 // resolve follows the reference to the addresses that it leads to, and returns through how many AddressableServices.
 func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]duckv1.Addressable, int, *failures.Failure) {
 	cfg := config.FromContextOrDefaults(ctx)

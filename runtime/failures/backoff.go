@@ -6,9 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package failures
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -31,20 +28,15 @@ const (
 	// FirstRecheck is the first delay of an object's back-off, and the shortest time between two reconciliations of an object whose
 	// requests fail.
 	FirstRecheck = time.Second
-
 	// LastRecheck is the longest delay of an object's back-off.
 	LastRecheck = 30 * time.Second
-
 	// conflictDelay is how long to wait after a first conflict: the event of the concurrent change usually arrives within that time.
 	conflictDelay = 100 * time.Millisecond
-
 	// refusalInterval is the average time between the retries of one namespace's refused objects.
 	refusalInterval = 500 * time.Millisecond
-
 	// released is how many refused objects of a namespace are enqueued when the requests of one succeed. More than one of them has to
 	// succeed for the release to reach all objects that had the same cause.
 	released = 4
-
 	// steadyFor is how long a message is kept, so that a condition does not show an outdated one indefinitely.
 	steadyFor = 5 * time.Minute
 )
@@ -141,8 +133,7 @@ func (f *Failures) keepMessages(key types.NamespacedName, obj duckv1.KRShaped, r
 	o.conditions = slices.Clone(conditions)
 }
 
-// retry returns the event that enqueues an object again after its back-off. Its back-off does not use the queue's rate limiter,
-// which all objects share and which delays a single one for up to 17 minutes.
+// retry returns the event that enqueues an object again after its back-off.
 func (f *Failures) retry(key types.NamespacedName, err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -187,45 +178,71 @@ func (f *Failures) object(key types.NamespacedName) *failing {
 	return o
 }
 
-// Failure is why a step did not reach the desired state. It determines the condition's reason and message, and what happens next:
-//
-//	neither Err nor Recheck   a watched object has to change first; its event enqueues the object
-//	Recheck                   no watch reports the change: reconcile again after that time
-//	Err                       a request failed: retry with back-off
-//
-// A nil *Failure means success.
-type Failure struct {
-	// Reason is the condition's reason, in CamelCase.
-	Reason string
-	// Message is the condition's message.
-	Message string
-	// Recheck is the time after which to reconcile again although no event may arrive.
-	Recheck time.Duration
-	// Err is the error of the request that failed.
-	Err error
-}
-
-// Newf returns a failure that ends when a watched object changes, with a formatted message.
-func Newf(reason, format string, args ...any) *Failure {
-	return &Failure{Reason: reason, Message: fmt.Sprintf(format, args...)}
-}
-
-// Failed returns the failure of a request, with the text of the error as its message. Set Message afterwards if the user
-// needs another text. Failures.Outcome keeps the condition's message steady if the text differs between retries.
-func Failed(reason string, err error) *Failure {
-	return &Failure{Reason: reason, Message: err.Error(), Err: err}
-}
-
-// StatusCode returns the status code of the API server's response that an error contains, or 0.
-func StatusCode(err error) int32 {
-	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
-		return status.Status().Code
+// Wait returns for how long an object is not reconciled yet: whatever enqueues it, an object that fails is not reconciled more than
+// once in FirstRecheck.
+func (f *Failures) Wait(key types.NamespacedName) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if o, ok := f.objects[key]; ok {
+		return o.notBefore.Sub(f.clock.Now())
 	}
 	return 0
 }
 
-// Marked reports whether a condition should be marked with the failure. It is false for nil, for a conflict, which means
-// only that the object was modified concurrently, and for a request that was canceled, which says nothing about the cluster.
-func (f *Failure) Marked() bool {
-	return f != nil && !apierrors.IsConflict(f.Err) && !errors.Is(f.Err, context.Canceled)
+// Result takes the result of a generated reconciler, whose own requests (status update, finalizer patch) may fail, too, and returns the
+// event for the queue. A success ends the object's back-off; others that were released by it have to be enqueued.
+func (f *Failures) Result(key types.NamespacedName, err error) (released []types.NamespacedName, event error) {
+	requeue, _ := controller.IsRequeueKey(err)
+	switch {
+	case IsRetry(err):
+		return nil, err
+	case err == nil, requeue, controller.IsSkipKey(err):
+		return f.succeeded(key), err
+	default:
+		return nil, f.retry(key, err)
+	}
+}
+
+// succeeded forgets an object. If it was refused before, succeeded returns some of the other refused objects of its namespace, whose
+// cause may have ended as well.
+func (f *Failures) succeeded(key types.NamespacedName) []types.NamespacedName {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, failed := f.objects[key]
+	if !failed {
+		return nil
+	}
+	f.remove(key)
+	if !o.refused {
+		return nil
+	}
+	var others []types.NamespacedName
+	for other := range f.refused[key.Namespace] {
+		if len(others) == released {
+			break
+		}
+		others = append(others, other)
+	}
+	f.refused[key.Namespace].Delete(others...)
+	return others
+}
+
+// Forget drops what is known of the objects that a filter accepts: another process reconciles them now.
+func (f *Failures) Forget(filter func(types.NamespacedName) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for key := range f.objects {
+		if filter(key) {
+			f.remove(key)
+		}
+	}
+}
+
+func (f *Failures) remove(key types.NamespacedName) {
+	f.backoff.Reset(key.String())
+	delete(f.objects, key)
+	f.refused[key.Namespace].Delete(key)
+	if len(f.refused[key.Namespace]) == 0 {
+		delete(f.refused, key.Namespace)
+	}
 }

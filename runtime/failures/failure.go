@@ -1,0 +1,138 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package failures
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"knative.dev/pkg/apis"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	"knative.dev/pkg/controller"
+)
+
+// Failure is why a step did not reach the desired state. It determines the condition's reason and message, and what happens next:
+//
+//	neither Err nor Recheck   a watched object has to change first; its event enqueues the object
+//	Recheck                   no watch reports the change: reconcile again after that time
+//	Err                       a request failed: retry with back-off
+//
+// A nil *Failure means success.
+type Failure struct {
+	// Reason is the condition's reason, in CamelCase.
+	Reason string
+	// Message is the condition's message.
+	Message string
+	// Recheck is the time after which to reconcile again although no event may arrive.
+	Recheck time.Duration
+	// Err is the error of the request that failed.
+	Err error
+}
+
+// Newf returns a failure that ends when a watched object changes, with a formatted message.
+func Newf(reason, format string, args ...any) *Failure {
+	return &Failure{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+// Failed returns the failure of a request, with the text of the error as its message. Set Message afterwards if the user
+// needs another text. Failures.Outcome keeps the condition's message steady if the text differs between retries.
+func Failed(reason string, err error) *Failure {
+	return &Failure{Reason: reason, Message: err.Error(), Err: err}
+}
+
+// StatusCode returns the status code of the API server's response that an error contains, or 0.
+func StatusCode(err error) int32 {
+	if status, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return status.Status().Code
+	}
+	return 0
+}
+
+// Marked reports whether a condition should be marked with the failure. It is false for nil, for a conflict, which means
+// only that the object was modified concurrently, and for a request that was canceled, which says nothing about the cluster.
+func (f *Failure) Marked() bool {
+	return f != nil && !apierrors.IsConflict(f.Err) && !errors.Is(f.Err, context.Canceled)
+}
+
+// retry is a failure as the queue has to see it: neither an event nor a log entry for each time, and no rate limiter.
+type retry struct{ err, requeue error }
+
+// Error implements error.
+func (r *retry) Error() string { return fmt.Sprintf("%v; %v", r.err, r.requeue) }
+
+// Unwrap makes the requeue visible to the queue, and the failure to everybody else.
+func (r *retry) Unwrap() []error { return []error{r.err, r.requeue} }
+
+// IsRetry reports whether the result of a reconciliation is a failure that is retried with back-off.
+func IsRetry(err error) bool {
+	_, ok := errors.AsType[*retry](err)
+	return ok
+}
+
+// Object is what a generated reconciler passes to ReconcileKind.
+type Object interface {
+	duckv1.KRShaped
+	runtime.Object
+}
+
+// Reported is a condition whose changes are reported. Ready is of no use here: the generated reconciler resets it for
+// each new generation. What is reported are those that it depends on.
+type Reported struct {
+	Condition apis.ConditionType
+
+	// Reason and Message are those of the Normal event that reports the return to True. Warnings carry the reason
+	// and the message of the condition that became False.
+	Reason  string
+	Message string
+
+	// Passing means that the condition is Unknown while the object converges, so that Unknown ends a failure, too.
+	Passing bool
+
+	// Quiet are the reasons with which the condition is True although nothing has recovered, for example because the feature that
+	// failed is no longer requested.
+	Quiet []string
+}
+
+// Events reports the conditions of an object that a reconciliation changes. Use BeginEvents.
+type Events struct {
+	obj      Object
+	reported []Reported
+	before   map[apis.ConditionType]apis.Condition
+}
+
+// BeginEvents is called at the beginning of ReconcileKind, before anything is marked.
+func BeginEvents(obj Object, reported []Reported) *Events {
+	e := &Events{obj: obj, reported: reported, before: make(map[apis.ConditionType]apis.Condition, len(reported))}
+	for _, r := range reported {
+		if c := obj.GetStatus().GetCondition(r.Condition); c != nil {
+			e.before[r.Condition] = *c
+		}
+	}
+	return e
+}
+
+// Record is called after everything was marked. It emits an event for each condition that became False, or False for
+// another reason, and for each that went from False to True, or to Unknown where that is Passing, by the recorder that the
+// generated reconciler has put into ctx.
+func (e *Events) Record(ctx context.Context) {
+	recorder := controller.GetEventRecorder(ctx)
+	for _, r := range e.reported {
+		was, is := e.before[r.Condition], e.obj.GetStatus().GetCondition(r.Condition)
+		switch {
+		case is.IsFalse() && !(was.IsFalse() && was.Reason == is.Reason):
+			recorder.Event(e.obj, corev1.EventTypeWarning, is.Reason, is.Message)
+		case (is.IsTrue() || r.Passing && is.IsUnknown()) && was.IsFalse() && !slices.Contains(r.Quiet, is.Reason):
+			recorder.Event(e.obj, corev1.EventTypeNormal, r.Reason, r.Message)
+		}
+	}
+}
