@@ -27,7 +27,7 @@ rm -r conversion localcluster cmd/migrate pkg/migration post-install
 edit test/repository/layers_test.go '/packages: +"pkg\/migration"/,/\}, \{/d'
 # Texts and settings that concern Mallard, and suites that show what a fork does not change.
 rm -r docs monitoring kustomize .github ./*.md hack/{release,test-versions,update-versions}.sh hack/tools/ko/*.go
-find test -mindepth 1 -maxdepth 1 -type d -regextype egrep ! -regex 'test/(addressableservice|crds|fixtures|randschema|repository)' -exec rm -r {} +
+find test -mindepth 1 -maxdepth 1 -type d -regextype egrep ! -regex 'test/(addressableservice|crds|fixtures|randschema|reconcilertest|repository)' -exec rm -r {} +
 rm test/repository/{ci,life,modules,post_install,readme,spec}_test.go
 
 # The other kinds, and the duck type of one.

@@ -29,7 +29,6 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/injection/clients/dynamicclient"
 	_ "knative.dev/pkg/injection/clients/dynamicclient/fake"
-	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
@@ -37,6 +36,7 @@ import (
 	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
 	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice/fake"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // running is a controller as NewController makes it, with its informers, workers
@@ -55,27 +55,8 @@ func run(t *testing.T) *running {
 	fakekubeclient.Get(ctx).Discovery().(*fakediscovery.FakeDiscovery).Resources = []*metav1.APIResourceList{{GroupVersion: "v1"}}
 	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
 	impl := NewController(ctx, r.watcher)
-	leader, ok := impl.Reconciler.(reconciler.LeaderAware)
-	if !ok {
-		t.Fatalf("the reconciler is a %T, which is not leader-aware", impl.Reconciler)
-	}
-	if err := leader.Promote(reconciler.UniversalBucket(), impl.MaybeEnqueueBucketKey); err != nil {
-		t.Fatal(err)
-	}
 	r.configure("example.com")
-	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- impl.RunContext(ctx, 2) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		stopped()
-	})
+	reconcilertest.Run(ctx, t, cancel, informers, impl)
 	return r
 }
 

@@ -8,7 +8,6 @@ package addressableservice
 import (
 	"context"
 	"errors"
-	"maps"
 	"testing"
 	"time"
 
@@ -18,14 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	fakediscovery "k8s.io/client-go/discovery/fake"
 	fakedynamic "k8s.io/client-go/dynamic/fake"
 	fakekube "k8s.io/client-go/kubernetes/fake"
 	corev1listers "k8s.io/client-go/listers/core/v1"
-	clientgotesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
@@ -33,7 +30,6 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
-	"knative.dev/pkg/reconciler"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -44,6 +40,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/ducks"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // testConfig is the configuration of the tests, whose directory is namespace dir.
@@ -67,16 +64,11 @@ func (f fixedConfig) ToContext(ctx context.Context) context.Context {
 type caches struct{ objects, services, namespaces, crds cache.Indexer }
 
 func newCaches(objs ...runtime.Object) caches {
-	indexer := func(indexers cache.Indexers) cache.Indexer {
-		all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-		maps.Copy(all, indexers)
-		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, all)
-	}
 	c := caches{
-		objects:    indexer(addressableServiceIndexers()),
-		services:   indexer(serviceIndexers()),
-		namespaces: indexer(nil),
-		crds:       indexer(nil),
+		objects:    reconcilertest.Indexer(addressableServiceIndexers()),
+		services:   reconcilertest.Indexer(serviceIndexers()),
+		namespaces: reconcilertest.Indexer(nil),
+		crds:       reconcilertest.Indexer(nil),
 	}
 	for _, obj := range objs {
 		var err error
@@ -133,7 +125,8 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		}
 	}
 	w.samples = fakesamples.NewSimpleClientset(ours...)
-	w.samples.PrependReactor("update", "addressableservices/status", w.updateStatus)
+	w.samples.PrependReactor("update", "addressableservices/status",
+		reconcilertest.StatusOnly(w.samples.Tracker(), func(to, from *v1.AddressableService) { to.Status = from.Status }))
 	w.kube = fakekube.NewSimpleClientset(core...)
 	w.dynamic = fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
 		{Group: "example.com", Version: "v1", Resource: "ducks"}:            "DuckList",
@@ -170,13 +163,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 	generated := addressableservicereconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
 		w.inner.addressableServices, w.recorder, w.inner, samples.ClassMallard,
 		controller.Options{ConfigStore: fixedConfig{cfg}, FinalizerName: samples.FinalizerName})
-	leader, ok := generated.(reconciler.LeaderAware)
-	if !ok {
-		t.Fatalf("the generated reconciler is a %T, which is not leader-aware", generated)
-	}
-	if err := leader.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
-		t.Fatal(err)
-	}
+	reconcilertest.Promote(t, generated, nil)
 	w.reconciler = &informed{Reconciler: generated, world: w}
 	return w
 }
@@ -209,27 +196,4 @@ func (i *informed) Reconcile(ctx context.Context, key string) error {
 		return err
 	}
 	return i.Reconciler.Reconcile(ctx, key)
-}
-
-// updateStatus writes the status and nothing else, as the API server does; the
-// fake would write the whole object.
-func (w *world) updateStatus(action clientgotesting.Action) (bool, runtime.Object, error) {
-	update, ok := action.(clientgotesting.UpdateAction)
-	if !ok {
-		return false, nil, nil
-	}
-	given, ok := update.GetObject().(*v1.AddressableService)
-	if !ok {
-		return false, nil, nil
-	}
-	kept, err := w.samples.Tracker().Get(action.GetResource(), given.Namespace, given.Name)
-	if err != nil {
-		return true, nil, err
-	}
-	written, ok := kept.DeepCopyObject().(*v1.AddressableService)
-	if !ok {
-		return false, nil, nil
-	}
-	written.Status = given.Status
-	return true, written, w.samples.Tracker().Update(action.GetResource(), written, given.Namespace)
 }

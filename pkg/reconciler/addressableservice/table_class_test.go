@@ -16,6 +16,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 func TestObjectsOfOthersAreNeverWrittenTo(t *testing.T) {
@@ -38,16 +39,16 @@ func TestFinalizerIsSetWhenTheWebhookWasOff(t *testing.T) {
 		Name:              "before anything else",
 		Objects:           []runtime.Object{object("a", withoutFinalizer), service(ns, "target")},
 		WantPatches:       patches,
-		WantStatusUpdates: becomes(object("a", withoutFinalizer, status(at("http://"+host), notRequested))),
-		WantEvents:        []string{normal("FinalizerUpdate", `Updated "a" finalizers`)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", withoutFinalizer, status(at("http://"+host), notRequested))),
+		WantEvents:        []string{reconcilertest.Normal("FinalizerUpdate", `Updated "a" finalizers`)},
 	}, {
 		Name:           "and without it nothing is done",
 		Objects:        []runtime.Object{object("a", withoutFinalizer, publishedAs("al")), service(ns, "target"), namespace(directory)},
-		WithReactors:   []clientgotesting.ReactionFunc{failing("patch", "addressableservices", errInduced)},
+		WithReactors:   []clientgotesting.ReactionFunc{reconcilertest.Failing("patch", "addressableservices", reconcilertest.ErrInduced)},
 		WantPatches:    patches,
 		WantErr:        true,
 		PostConditions: withError("failed to set finalizers", "induced"),
-		WantEvents:     []string{warning("FinalizerUpdateFailed", `Failed to update finalizers for "a": induced`)},
+		WantEvents:     []string{reconcilertest.Warning("FinalizerUpdateFailed", `Failed to update finalizers for "a": induced`)},
 	}})
 }
 
@@ -67,11 +68,11 @@ func TestStatusWriteFails(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "the reconciliation is repeated",
 		Objects:           []runtime.Object{object("a"), service(ns, "target")},
-		WithReactors:      []clientgotesting.ReactionFunc{failing("update", "addressableservices/status", errInduced)},
-		WantStatusUpdates: becomes(ready),
+		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("update", "addressableservices/status", reconcilertest.ErrInduced)},
+		WantStatusUpdates: reconcilertest.Becomes(ready),
 		WantErr:           true,
 		PostConditions:    withError("induced"),
-		WantEvents:        []string{warning("UpdateFailed", `Failed to update status for "a": induced`)},
+		WantEvents:        []string{reconcilertest.Warning("UpdateFailed", `Failed to update status for "a": induced`)},
 	}, {
 		Name:              "because of a conflict: read and written again",
 		Objects:           []runtime.Object{object("a"), service(ns, "target")},

@@ -25,6 +25,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 const (
@@ -46,9 +47,9 @@ var lookupFailures = map[string]struct {
 		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: the server could not find the requested resource (list ducks.example.com)",
 		apierrors.NewGenericServerResponse(http.StatusNotFound, "list", schema.GroupResource{Group: "example.com", Resource: "ducks"}, "", "", 0, true),
 	},
-	"no answer": {v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: induced", errInduced},
+	"no answer": {v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: induced", reconcilertest.ErrInduced},
 	"server error": {
-		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: Internal error occurred: induced", apierrors.NewInternalError(errInduced),
+		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: Internal error occurred: induced", apierrors.NewInternalError(reconcilertest.ErrInduced),
 	},
 	"timeout": {
 		v1.ReasonTargetUnavailable, "failed to list or watch ducks.example.com: Timeout: induced", apierrors.NewTimeoutError("induced", 1),
@@ -59,13 +60,13 @@ func TestTarget_LookupFails_AddressAndAliasAreKept(t *testing.T) {
 	known := status(at(duckURL), published)
 	for name, tc := range lookupFailures {
 		t.Run(name, func(t *testing.T) {
-			induced := []clientgotesting.ReactionFunc{failing("list", "ducks", tc.err)}
+			induced := []clientgotesting.ReactionFunc{reconcilertest.Failing("list", "ducks", tc.err)}
 			kept := status(at(duckURL), unknown(tc.reason, tc.message), published)
 			runTable(t, reconcilertesting.TableTest{{
 				Name:              "known address",
 				Objects:           []runtime.Object{object("a", toDuck, asAl, known), duckCRD(), dir, alias("al", "a", duckHost, stored)},
 				WithReactors:      induced,
-				WantStatusUpdates: becomes(object("a", toDuck, asAl, kept)),
+				WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, kept)),
 			}, {
 				Name:         "at rest",
 				Objects:      []runtime.Object{object("a", toDuck, asAl, kept), duckCRD(), dir, alias("al", "a", duckHost, stored)},
@@ -76,17 +77,17 @@ func TestTarget_LookupFails_AddressAndAliasAreKept(t *testing.T) {
 					object("a", toDuck, asAl, withPath("/new"), known, generation(2)), duckCRD(), dir, alias("al", "a", duckHost, stored),
 				},
 				WithReactors:      induced,
-				WantStatusUpdates: becomes(object("a", toDuck, asAl, withPath("/new"), generation(2), kept)),
+				WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, withPath("/new"), generation(2), kept)),
 			}, {
 				Name:              "no known address",
 				Objects:           []runtime.Object{object("a", toDuck, asAl), duckCRD(), dir},
 				WithReactors:      induced,
-				WantStatusUpdates: becomes(object("a", toDuck, asAl, status(unknown(tc.reason, tc.message), noAddress))),
+				WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, status(unknown(tc.reason, tc.message), noAddress))),
 			}, {
 				Name:              "no known address, but an alias",
 				Objects:           []runtime.Object{object("a", toDuck, asAl), duckCRD(), dir, alias("al", "a", duckHost, stored)},
 				WithReactors:      induced,
-				WantStatusUpdates: becomes(object("a", toDuck, asAl, status(unknown(tc.reason, tc.message), noAddress))),
+				WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, status(unknown(tc.reason, tc.message), noAddress))),
 			}})
 		})
 	}
@@ -96,10 +97,10 @@ func TestTarget_DiscoveryFails_AddressAndAliasAreKept(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:    "discovery fails",
 		Objects: []runtime.Object{object("a", toDuck, asAl, status(at(duckURL), published)), dir, alias("al", "a", duckHost, stored)},
-		OtherTestData: map[string]any{prepareData: func(w *world) {
-			w.discovery.PrependReactor("get", "resource", failing("get", "resource", errInduced))
-		}},
-		WantStatusUpdates: becomes(object("a", toDuck, asAl, status(at(duckURL),
+		OtherTestData: reconcilertest.Prepared(func(w *world) {
+			w.discovery.PrependReactor("get", "resource", reconcilertest.Failing("get", "resource", reconcilertest.ErrInduced))
+		}),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, status(at(duckURL),
 			unknown(v1.ReasonTargetUnavailable, "discovering example.com/v1: induced"), published))),
 	}})
 }
@@ -113,8 +114,8 @@ func TestAlias_StillRequested_IsKept(t *testing.T) {
 		return reconcilertesting.TableRow{
 			Name:              name,
 			Objects:           append([]runtime.Object{object("a", asAl, ref, isPublished), dir, alias("al", "a", host, stored)}, objs...),
-			WantStatusUpdates: becomes(object("a", asAl, ref, status(unresolved(reason, message), noAddress))),
-			WantEvents:        []string{warning(reason, message)},
+			WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, ref, status(unresolved(reason, message), noAddress))),
+			WantEvents:        []string{reconcilertest.Warning(reason, message)},
 		}
 	}
 	runTable(t, reconcilertesting.TableTest{
@@ -130,8 +131,8 @@ func TestAlias_StillRequested_IsKept(t *testing.T) {
 			Objects: []runtime.Object{
 				object("a", asAl, toDuck, isPublished), dir, alias("al", "a", host, stored), duckCRD(), duck(ns, "d", addressStatus("http://10.0.0.1")),
 			},
-			WantStatusUpdates: becomes(object("a", asAl, toDuck, status(at("http://10.0.0.1"), unpublished(v1.ReasonHostNotPublishable, address)))),
-			WantEvents:        []string{warning(v1.ReasonHostNotPublishable, address)},
+			WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, toDuck, status(at("http://10.0.0.1"), unpublished(v1.ReasonHostNotPublishable, address)))),
+			WantEvents:        []string{reconcilertest.Warning(v1.ReasonHostNotPublishable, address)},
 		},
 	})
 }
@@ -145,18 +146,18 @@ func TestAlias_NewNameCannotBePublished_FormerStays(t *testing.T) {
 			object("a", asAl, isPublished), theTarget, dir, alias("old", "a", host, stored), alias("al", "b", host, stored),
 		},
 		WantStatusUpdates: notPublished(v1.ReasonAliasTaken, taken),
-		WantEvents:        []string{warning(v1.ReasonAliasTaken, taken)},
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonAliasTaken, taken)},
 	}, {
 		Name:              "directory moved to a namespace that does not exist",
 		Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, alias("al", "a", host, stored)},
 		OtherTestData:     map[string]any{configData: testConfig(func(c *config.Addressable) { c.DirectoryNamespace = "moved" })},
 		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noNamespace),
-		WantEvents:        []string{warning(v1.ReasonDirectoryNotFound, noNamespace)},
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonDirectoryNotFound, noNamespace)},
 	}, {
 		Name:              "no address",
 		Objects:           []runtime.Object{object("a", asAl, isPublished), dir, alias("old", "a", host, stored)},
-		WantStatusUpdates: becomes(object("a", asAl, status(unresolved(v1.ReasonTargetNotFound, "Service target does not exist"), noAddress))),
-		WantEvents:        []string{warning(v1.ReasonTargetNotFound, "Service target does not exist")},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, status(unresolved(v1.ReasonTargetNotFound, "Service target does not exist"), noAddress))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, "Service target does not exist")},
 	}})
 }
 
@@ -166,7 +167,7 @@ func TestAlias_OfAFormerObjectOfTheName_IsRemovedIfNotRequested(t *testing.T) {
 		Name:              "re-created without publish",
 		Objects:           []runtime.Object{object("a"), theTarget, dir, former},
 		WantDeletes:       deletes("al"),
-		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
 	}})
 }
 
@@ -178,11 +179,11 @@ func TestAlias_UpdateConflicts_LiveObjectDecides(t *testing.T) {
 		return reconcilertesting.TableRow{
 			Name:    name,
 			Objects: []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", elsewhere, stored)},
-			OtherTestData: map[string]any{prepareData: func(w *world) {
+			OtherTestData: reconcilertest.Prepared(func(w *world) {
 				if err := w.kube.Tracker().Update(servicesResource, live, directory); err != nil {
 					panic(err)
 				}
-			}},
+			}),
 			WithReactors: reactors,
 			WantUpdates:  aliasBecomes(alias("al", "a", host, stored)),
 		}
@@ -199,7 +200,7 @@ func TestAlias_UpdateConflicts_LiveObjectDecides(t *testing.T) {
 	}
 	twice := row("still points elsewhere", alias("al", "a", elsewhere, stored), once())
 	twice.WantUpdates = append(twice.WantUpdates, twice.WantUpdates...)
-	always := row("conflicts again: retried, without a condition", alias("al", "a", elsewhere, stored), failing("update", "services", conflict))
+	always := row("conflicts again: retried, without a condition", alias("al", "a", elsewhere, stored), reconcilertest.Failing("update", "services", conflict))
 	always.WantUpdates = twice.WantUpdates
 	always.WantErr, always.PostConditions = true, withError("publishing alias dir/al: ", "changed")
 	runTable(t, reconcilertesting.TableTest{row("is right already", alias("al", "a", host, stored), once()), twice, always})
@@ -247,7 +248,7 @@ func TestObserveDeletion_AliasIsLeft_RemovedOnlyIfTheObjectIsGone(t *testing.T) 
 	}{
 		"gone":                   {want: []string{"delete services/"}},
 		"exists, cache is stale": {exists: true},
-		"cannot be read":         {err: errInduced, wantErr: true},
+		"cannot be read":         {err: reconcilertest.ErrInduced, wantErr: true},
 		"forbidden":              {err: apierrors.NewForbidden(gr, "a", nil), wantErr: true},
 		"unexpected 404":         {err: apierrors.NewGenericServerResponse(http.StatusNotFound, "get", gr, "a", "", 0, true), wantErr: true},
 		"namespace not watched":  {scope: directory},
@@ -261,7 +262,7 @@ func TestObserveDeletion_AliasIsLeft_RemovedOnlyIfTheObjectIsGone(t *testing.T) 
 				}
 			}
 			if tc.err != nil {
-				w.samples.PrependReactor("get", "addressableservices", failing("get", "addressableservices", tc.err))
+				w.samples.PrependReactor("get", "addressableservices", reconcilertest.Failing("get", "addressableservices", tc.err))
 			}
 			err := w.reconciler.Reconcile(t.Context(), ns+"/a")
 			if requeue, _ := controller.IsRequeueKey(err); (err != nil) != tc.wantErr || requeue {

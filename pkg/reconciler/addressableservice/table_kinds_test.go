@@ -14,6 +14,7 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 var toDuck = withRef("example.com/v1", "Duck", "", "d")
@@ -24,8 +25,8 @@ func fails(name, reason, message string, ref mod, objs ...runtime.Object) reconc
 	return reconcilertesting.TableRow{
 		Name:              name,
 		Objects:           append([]runtime.Object{object("a", ref)}, objs...),
-		WantStatusUpdates: becomes(object("a", ref, status(unresolved(reason, message), notRequested))),
-		WantEvents:        []string{warning(reason, message)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", ref, status(unresolved(reason, message), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(reason, message)},
 	}
 }
 
@@ -41,7 +42,7 @@ func TestTargetIsAnyAddressable(t *testing.T) {
 		return reconcilertesting.TableRow{
 			Name:              name,
 			Objects:           append([]runtime.Object{object("a", toDuck)}, objs...),
-			WantStatusUpdates: becomes(object("a", toDuck, status(at("http://d.example.com"), notRequested))),
+			WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, status(at("http://d.example.com"), notRequested))),
 		}
 	}
 	runTable(t, reconcilertesting.TableTest{
@@ -94,6 +95,6 @@ func TestTargetOfAnAggregatedAPIServer(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "is found by discovery",
 		Objects:           []runtime.Object{object("a", ref), d},
-		WantStatusUpdates: becomes(object("a", ref, status(at("http://d.example.com"), notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", ref, status(at("http://d.example.com"), notRequested))),
 	}})
 }

@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 const (
@@ -40,7 +41,7 @@ func deletes(name string) []clientgotesting.DeleteActionImpl {
 }
 
 func notPublished(reason, message string) []clientgotesting.UpdateActionImpl {
-	return becomes(object("a", asAl, status(resolved, unpublished(reason, message))))
+	return reconcilertest.Becomes(object("a", asAl, status(resolved, unpublished(reason, message))))
 }
 
 func TestPublish(t *testing.T) {
@@ -51,7 +52,7 @@ func TestPublish(t *testing.T) {
 		Name:              "creates the alias: no event, for it is well from the start",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
-		WantStatusUpdates: becomes(object("a", asAl, isPublished)),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, isPublished)),
 	}, {
 		Name:    "at rest: nothing is written",
 		Objects: []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", host, stored)},
@@ -59,7 +60,7 @@ func TestPublish(t *testing.T) {
 		Name:              "public: the alias points to the public host",
 		Objects:           []runtime.Object{object("a", asAl, public), theTarget, dir},
 		WantCreates:       []runtime.Object{alias("al", "a", "a.ns.example.com")},
-		WantStatusUpdates: becomes(object("a", asAl, public, status(at("https://a.ns.example.com"), published))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, public, status(at("https://a.ns.example.com"), published))),
 	}, {
 		Name:        "puts the alias right that points elsewhere, and keeps what others wrote on it",
 		Objects:     []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", elsewhere, stored, label("of", "others"))},
@@ -73,25 +74,25 @@ func TestPublish(t *testing.T) {
 		Objects: []runtime.Object{object("a", asAl), theTarget, dir, service(directory, "al", foreign)},
 		WantStatusUpdates: notPublished(v1.ReasonAliasTaken,
 			"Service dir/al exists and was not made by this operator"),
-		WantEvents: []string{warning(v1.ReasonAliasTaken, "Service dir/al exists and was not made by this operator")},
+		WantEvents: []string{reconcilertest.Warning(v1.ReasonAliasTaken, "Service dir/al exists and was not made by this operator")},
 	}, {
 		Name:              "leaves the alias of another object alone",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir, alias("al", "b", host, stored)},
 		WantStatusUpdates: notPublished(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`),
-		WantEvents:        []string{warning(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`)},
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`)},
 	}, {
 		Name: "takes the alias once it is free",
 		Objects: []runtime.Object{
 			object("a", asAl, status(resolved, unpublished(v1.ReasonAliasTaken, "taken"))), theTarget, dir,
 		},
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
-		WantStatusUpdates: becomes(object("a", asAl, isPublished)),
-		WantEvents:        []string{normal(EventPublished, "The alias points to the address")},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, isPublished)),
+		WantEvents:        []string{reconcilertest.Normal(EventPublished, "The alias points to the address")},
 	}, {
 		Name:              "no address: the alias stays, for it is still requested",
 		Objects:           []runtime.Object{object("a", asAl, isPublished), dir, alias("al", "a", host, stored)},
-		WantStatusUpdates: becomes(object("a", asAl, status(unresolved(v1.ReasonTargetNotFound, "Service target does not exist"), noAddress))),
-		WantEvents:        []string{warning(v1.ReasonTargetNotFound, "Service target does not exist")},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, status(unresolved(v1.ReasonTargetNotFound, "Service target does not exist"), noAddress))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, "Service target does not exist")},
 	}, {
 		Name:              "renamed: the old alias is replaced by the new one",
 		Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("old", "a", host, stored)},
@@ -102,11 +103,11 @@ func TestPublish(t *testing.T) {
 		Name:              "no longer asked for",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, alias("al", "a", host, stored)},
 		WantDeletes:       deletes("al"),
-		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
 	}, {
 		Name:              "no longer asked for while in trouble: that is no success to tell of",
 		Objects:           []runtime.Object{object("a", status(resolved, unpublished(v1.ReasonAliasTaken, "taken"))), theTarget, dir},
-		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
 	}})
 }
 
@@ -123,9 +124,9 @@ func TestPublishNeedsAHostName(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:    "an IP address is none",
 		Objects: []runtime.Object{object("a", toDuck, asAl), duckCRD(), duck(ns, "d", addressStatus("http://10.0.0.1")), dir},
-		WantStatusUpdates: becomes(object("a", toDuck, asAl, status(
+		WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, status(
 			at("http://10.0.0.1"), unpublished(v1.ReasonHostNotPublishable, message)))),
-		WantEvents: []string{warning(v1.ReasonHostNotPublishable, message)},
+		WantEvents: []string{reconcilertest.Warning(v1.ReasonHostNotPublishable, message)},
 	}})
 }
 
@@ -138,43 +139,43 @@ func TestPublishNeedsTheDirectory(t *testing.T) {
 		Name:              "missing: nothing is tried",
 		Objects:           []runtime.Object{object("a", asAl), theTarget},
 		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noDirectory),
-		WantEvents:        []string{warning(v1.ReasonDirectoryNotFound, noDirectory)},
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonDirectoryNotFound, noDirectory)},
 	}, {
 		Name:              "being deleted: nothing is tried",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, namespace(directory, terminating)},
 		WantStatusUpdates: notPublished(v1.ReasonDirectoryTerminating, directoryLeaves),
-		WantEvents:        []string{warning(v1.ReasonDirectoryTerminating, directoryLeaves)},
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonDirectoryTerminating, directoryLeaves)},
 	}, {
 		Name:              "gone according to the API server, not to the cache",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		WantErr:           true,
 		PostConditions:    withRecheck(failures.FirstRecheck),
-		WithReactors:      []clientgotesting.ReactionFunc{failing("create", "services", noNamespace)},
+		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("create", "services", noNamespace)},
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
 		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noDirectory),
-		WantEvents:        []string{warning(v1.ReasonDirectoryNotFound, noDirectory)},
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonDirectoryNotFound, noDirectory)},
 	}, {
 		Name:              "deleted meanwhile",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
-		WithReactors:      []clientgotesting.ReactionFunc{failing("create", "services", closing)},
+		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("create", "services", closing)},
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
 		WantStatusUpdates: notPublished(v1.ReasonDirectoryTerminating, directoryLeaves),
-		WantEvents:        []string{warning(v1.ReasonDirectoryTerminating, directoryLeaves)},
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonDirectoryTerminating, directoryLeaves)},
 	}, {
 		Name:              "missing, and nothing to publish",
 		Objects:           []runtime.Object{object("a"), theTarget},
-		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
 	}})
 }
 
 // The server has the alias, the cache does not yet.
 func TestPublishWhenTheCacheIsBehind(t *testing.T) {
 	onServer := func(s *corev1.Service) map[string]any {
-		return map[string]any{prepareData: func(w *world) {
+		return reconcilertest.Prepared(func(w *world) {
 			if err := w.kube.Tracker().Add(s); err != nil {
 				panic(err)
 			}
-		}}
+		})
 	}
 	create := []runtime.Object{alias("al", "a", host)}
 	const getFails = "publishing alias dir/al: induced"
@@ -184,40 +185,40 @@ func TestPublishWhenTheCacheIsBehind(t *testing.T) {
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		OtherTestData:     onServer(alias("al", "a", host, stored)),
 		WantCreates:       create,
-		WantStatusUpdates: becomes(object("a", asAl, isPublished)),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, isPublished)),
 	}, {
 		Name:              "it is ours and points elsewhere",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		OtherTestData:     onServer(alias("al", "a", "elsewhere.example.com", stored)),
 		WantCreates:       create,
 		WantUpdates:       aliasBecomes(alias("al", "a", host, stored)),
-		WantStatusUpdates: becomes(object("a", asAl, isPublished)),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, isPublished)),
 	}, {
 		Name:              "somebody was first",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		OtherTestData:     onServer(alias("al", "b", host, stored)),
 		WantCreates:       create,
 		WantStatusUpdates: notPublished(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`),
-		WantEvents:        []string{warning(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`)},
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`)},
 	}, {
 		Name:              "it cannot be read: tried again",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		OtherTestData:     onServer(alias("al", "b", host, stored)),
-		WithReactors:      []clientgotesting.ReactionFunc{failing("get", "services", errInduced)},
+		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("get", "services", reconcilertest.ErrInduced)},
 		WantCreates:       create,
 		WantStatusUpdates: notPublished(v1.ReasonPublishFailed, getFails),
 		WantErr:           true,
 		PostConditions:    withError(getFails),
-		WantEvents:        []string{warning(v1.ReasonPublishFailed, getFails)},
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonPublishFailed, getFails)},
 	}})
 }
 
 func TestWritingTheAliasFails(t *testing.T) {
 	fails := func(name, verb, message string, row reconcilertesting.TableRow) reconcilertesting.TableRow {
 		row.Name = name
-		row.WithReactors = []clientgotesting.ReactionFunc{failing(verb, "services", errInduced)}
+		row.WithReactors = []clientgotesting.ReactionFunc{reconcilertest.Failing(verb, "services", reconcilertest.ErrInduced)}
 		row.WantErr, row.PostConditions = true, withError(message)
-		row.WantEvents = append(row.WantEvents, warning(v1.ReasonPublishFailed, message))
+		row.WantEvents = append(row.WantEvents, reconcilertest.Warning(v1.ReasonPublishFailed, message))
 		return row
 	}
 	const write, remove = "publishing alias dir/al: induced", "deleting alias dir/old: induced"

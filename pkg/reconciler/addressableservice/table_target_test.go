@@ -15,6 +15,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 func TestTargetIsAService(t *testing.T) {
@@ -26,57 +27,57 @@ func TestTargetIsAService(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "exists: one write and no event",
 		Objects:           []runtime.Object{object("a"), service(ns, "target")},
-		WantStatusUpdates: becomes(object("a", ready)),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", ready)),
 	}, {
 		Name:    "at rest: nothing is written",
 		Objects: []runtime.Object{object("a", ready), service(ns, "target")},
 	}, {
 		Name:              "missing",
 		Objects:           []runtime.Object{object("a")},
-		WantStatusUpdates: becomes(object("a", missing)),
-		WantEvents:        []string{warning(v1.ReasonTargetNotFound, gone)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", missing)),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, gone)},
 	}, {
 		Name:    "still missing: nothing is written and nothing said again",
 		Objects: []runtime.Object{object("a", missing)},
 	}, {
 		Name:              "missing for another reason than before: said once more",
 		Objects:           []runtime.Object{object("a", status(unresolved(v1.ReasonPortNotFound, "no port"), notRequested))},
-		WantStatusUpdates: becomes(object("a", missing)),
-		WantEvents:        []string{warning(v1.ReasonTargetNotFound, gone)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", missing)),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, gone)},
 	}, {
 		Name:              "deleted: the address goes",
 		Objects:           []runtime.Object{object("a", ready)},
-		WantStatusUpdates: becomes(object("a", missing)),
-		WantEvents:        []string{warning(v1.ReasonTargetNotFound, gone)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", missing)),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, gone)},
 	}, {
 		Name:              "comes back",
 		Objects:           []runtime.Object{object("a", missing), service(ns, "target")},
-		WantStatusUpdates: becomes(object("a", ready)),
-		WantEvents:        []string{normal(EventTargetResolved, "The reference leads to an address again")},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", ready)),
+		WantEvents:        []string{reconcilertest.Normal(EventTargetResolved, "The reference leads to an address again")},
 	}, {
 		Name:              "new generation: observed, though nothing else changes",
 		Objects:           []runtime.Object{object("a", ready, generation(2)), service(ns, "target")},
-		WantStatusUpdates: becomes(object("a", generation(2), ready)),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", generation(2), ready)),
 	}, {
 		Name:              "only in another namespace: not found",
 		Objects:           []runtime.Object{object("a"), service("other", "target")},
-		WantStatusUpdates: becomes(object("a", missing)),
-		WantEvents:        []string{warning(v1.ReasonTargetNotFound, gone)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", missing)),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, gone)},
 	}, {
 		Name:              "at another version: the kind is not found",
 		Objects:           []runtime.Object{object("a", withRef("v2", "Service", "", "target")), service(ns, "target")},
-		WantStatusUpdates: becomes(object("a", withRef("v2", "Service", "", "target"), status(unresolved(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at v2"), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at v2")},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", withRef("v2", "Service", "", "target"), status(unresolved(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at v2"), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at v2")},
 	}, {
 		Name:              "at no version: the kind is not found",
 		Objects:           []runtime.Object{object("a", withRef("a/b/c", "Service", "", "target")), service(ns, "target")},
-		WantStatusUpdates: becomes(object("a", withRef("a/b/c", "Service", "", "target"), status(unresolved(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at a/b/c"), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at a/b/c")},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", withRef("a/b/c", "Service", "", "target"), status(unresolved(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at a/b/c"), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetKindNotFound, "the cluster does not serve kind Service at a/b/c")},
 	}, {
 		Name:              "with a name that cannot be one",
 		Objects:           []runtime.Object{object("a", withRef("v1", "Service", "", "Not a name"))},
-		WantStatusUpdates: becomes(object("a", withRef("v1", "Service", "", "Not a name"), status(unresolved(v1.ReasonTargetNotFound, invalid), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonTargetNotFound, invalid)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", withRef("v1", "Service", "", "Not a name"), status(unresolved(v1.ReasonTargetNotFound, invalid), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, invalid)},
 	}})
 }
 
@@ -90,17 +91,17 @@ func TestReferenceCrossesNamespaces(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "denied",
 		Objects:           []runtime.Object{object("a", across), service("other", "target")},
-		WantStatusUpdates: becomes(object("a", across, status(unresolved(v1.ReasonCrossNamespaceDenied, denied), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonCrossNamespaceDenied, denied)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", across, status(unresolved(v1.ReasonCrossNamespaceDenied, denied), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonCrossNamespaceDenied, denied)},
 	}, {
 		Name:              "allowed",
 		Objects:           []runtime.Object{object("a", across), service("other", "target")},
-		WantStatusUpdates: becomes(object("a", across, status(at("http://target.other.svc.cluster.local"), notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", across, status(at("http://target.other.svc.cluster.local"), notRequested))),
 		OtherTestData:     allowed,
 	}, {
 		Name:              "own namespace written out: allowed anyway",
 		Objects:           []runtime.Object{object("a", withRef("v1", "Service", ns, "target")), service(ns, "target")},
-		WantStatusUpdates: becomes(object("a", withRef("v1", "Service", ns, "target"), status(at("http://"+host), notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", withRef("v1", "Service", ns, "target"), status(at("http://"+host), notRequested))),
 	}})
 }
 
@@ -122,27 +123,27 @@ func TestAddressesOfAService(t *testing.T) {
 		Objects: []runtime.Object{
 			object("a", two), service(ns, "target", withServicePort("", 8080, ""), withServicePort("secure", 8443, "")),
 		},
-		WantStatusUpdates: becomes(object("a", two, status(named, notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", two, status(named, notRequested))),
 	}, {
 		Name:              "an unknown port name is a condition, not a retry",
 		Objects:           []runtime.Object{object("a", two), service(ns, "target", withServicePort("", 8080, ""))},
-		WantStatusUpdates: becomes(object("a", two, status(unresolved(v1.ReasonPortNotFound, noPort), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonPortNotFound, noPort)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", two, status(unresolved(v1.ReasonPortNotFound, noPort), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonPortNotFound, noPort)},
 	}, {
 		Name:              "public",
 		Objects:           []runtime.Object{object("a", public), service(ns, "target")},
-		WantStatusUpdates: becomes(object("a", public, status(at("https://a.ns.example.com"), notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", public, status(at("https://a.ns.example.com"), notRequested))),
 	}, {
 		Name:              "public after the domain changed",
 		Objects:           []runtime.Object{object("a", public, status(at("https://a.ns.example.com"), notRequested)), service(ns, "target")},
 		OtherTestData:     map[string]any{configData: testConfig(func(c *config.Addressable) { c.Domain = "example.org" })},
-		WantStatusUpdates: becomes(object("a", public, status(at("https://a.ns.example.org"), notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", public, status(at("https://a.ns.example.org"), notRequested))),
 	}, {
 		Name:              "public with a name that is no host",
 		Key:               ns + "/" + long,
 		Objects:           []runtime.Object{object(long, public), service(ns, "target")},
-		WantStatusUpdates: becomes(object(long, public, status(unresolved(v1.ReasonHostInvalid, tooLong), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonHostInvalid, tooLong)},
+		WantStatusUpdates: reconcilertest.Becomes(object(long, public, status(unresolved(v1.ReasonHostInvalid, tooLong), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonHostInvalid, tooLong)},
 	}})
 }
 
@@ -156,37 +157,37 @@ func TestTargetIsAnAddressableService(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "with an address",
 		Objects:           []runtime.Object{object("a", refTo("b")), b(status(at("http://b.example.com"), notRequested))},
-		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), hops(1), notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(at("http://b.example.com"), hops(1), notRequested))),
 	}, {
 		Name:              "behind others",
 		Objects:           []runtime.Object{object("a", refTo("b")), b(status(at("http://b.example.com"), hops(maxHops-1)))},
-		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), hops(maxHops), notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(at("http://b.example.com"), hops(maxHops), notRequested))),
 	}, {
 		Name:              "behind too many others",
 		Objects:           []runtime.Object{object("a", refTo("b")), b(status(at("http://b.example.com"), hops(maxHops)))},
-		WantStatusUpdates: becomes(object("a", refTo("b"), status(unresolved(v1.ReasonReferenceCycle, tooFar), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonReferenceCycle, tooFar)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(unresolved(v1.ReasonReferenceCycle, tooFar), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonReferenceCycle, tooFar)},
 	}, {
 		Name:              "of another class",
 		Objects:           []runtime.Object{object("a", refTo("b")), b(withClass("other"), status(at("http://b.example.com")))},
-		WantStatusUpdates: becomes(object("a", refTo("b"), status(at("http://b.example.com"), hops(1), notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(at("http://b.example.com"), hops(1), notRequested))),
 	}, {
 		Name:              "without an address",
 		Objects:           []runtime.Object{object("a", refTo("b")), b()},
-		WantStatusUpdates: becomes(object("a", refTo("b"), status(unresolved(v1.ReasonTargetHasNoAddress, noAddressYet), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonTargetHasNoAddress, noAddressYet)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(unresolved(v1.ReasonTargetHasNoAddress, noAddressYet), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetHasNoAddress, noAddressYet)},
 	}, {
 		Name:              "missing",
 		Objects:           []runtime.Object{object("a", refTo("b"))},
-		WantStatusUpdates: becomes(object("a", refTo("b"), status(unresolved(v1.ReasonTargetNotFound, missing), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonTargetNotFound, missing)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(unresolved(v1.ReasonTargetNotFound, missing), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, missing)},
 	}, {
 		Name: "a cycle loses its address and says so",
 		Objects: []runtime.Object{
 			object("a", refTo("b"), status(at("http://old"), notRequested)), b(refTo("a"), status(at("http://old"), notRequested)),
 		},
-		WantStatusUpdates: becomes(object("a", refTo("b"), status(unresolved(v1.ReasonReferenceCycle, cycle), notRequested))),
-		WantEvents:        []string{warning(v1.ReasonReferenceCycle, cycle)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(unresolved(v1.ReasonReferenceCycle, cycle), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonReferenceCycle, cycle)},
 	}, {
 		Name: "a cycle is at rest",
 		Objects: []runtime.Object{

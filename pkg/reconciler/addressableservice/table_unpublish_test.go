@@ -21,13 +21,14 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 const finalizerGone = `{"metadata":{"finalizers":[],"resourceVersion":"1"}}`
 
 var (
 	takesFinalizer = []clientgotesting.PatchActionImpl{{Name: "a", Patch: []byte(finalizerGone)}}
-	tellsFinalizer = []string{normal("FinalizerUpdate", `Updated "a" finalizers`)}
+	tellsFinalizer = []string{reconcilertest.Normal("FinalizerUpdate", `Updated "a" finalizers`)}
 )
 
 func TestFinalize(t *testing.T) {
@@ -35,13 +36,13 @@ func TestFinalize(t *testing.T) {
 		return object("a", append([]mod{asAl, isPublished, beingDeleted}, mods...)...)
 	}
 	stuck := func(message string) []clientgotesting.UpdateActionImpl {
-		return becomes(dead(func(as *v1.AddressableService) { as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, message) }))
+		return reconcilertest.Becomes(dead(func(as *v1.AddressableService) { as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, message) }))
 	}
-	onlyOnServer := map[string]any{prepareData: func(w *world) {
+	onlyOnServer := reconcilertest.Prepared(func(w *world) {
 		if err := w.kube.Tracker().Add(alias("al", "a", host, stored)); err != nil {
 			panic(err)
 		}
-	}}
+	})
 	const deleteFails, listFails = "deleting alias dir/al: induced", "listing the aliases in namespace dir: induced"
 
 	runTable(t, reconcilertesting.TableTest{{
@@ -84,28 +85,28 @@ func TestFinalize(t *testing.T) {
 	}, {
 		Name:         "removing the alias fails: the finalizer stays",
 		Objects:      []runtime.Object{dead(), dir, alias("al", "a", host, stored)},
-		WithReactors: []clientgotesting.ReactionFunc{failing("delete", "services", errInduced)},
+		WithReactors: []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", reconcilertest.ErrInduced)},
 		WantDeletes:  deletes("al"), WantStatusUpdates: stuck(deleteFails),
 		WantErr: true, PostConditions: withError(deleteFails),
 	}, {
 		Name:              "looking for aliases fails: the finalizer stays",
 		Objects:           []runtime.Object{dead(), dir},
-		WithReactors:      []clientgotesting.ReactionFunc{failing("list", "services", errInduced)},
+		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("list", "services", reconcilertest.ErrInduced)},
 		WantStatusUpdates: stuck(listFails),
 		WantErr:           true, PostConditions: withError(listFails),
 	}, {
 		Name:    "removing an alias that only the server has fails: the finalizer stays",
 		Objects: []runtime.Object{dead(), dir}, OtherTestData: onlyOnServer,
-		WithReactors: []clientgotesting.ReactionFunc{failing("delete", "services", errInduced)},
+		WithReactors: []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", reconcilertest.ErrInduced)},
 		WantDeletes:  deletes("al"), WantStatusUpdates: stuck(deleteFails),
 		WantErr: true, PostConditions: withError(deleteFails),
 	}, {
 		Name:         "taking the finalizer away fails",
 		Objects:      []runtime.Object{dead(), dir},
-		WithReactors: []clientgotesting.ReactionFunc{failing("patch", "addressableservices", errInduced)},
+		WithReactors: []clientgotesting.ReactionFunc{reconcilertest.Failing("patch", "addressableservices", reconcilertest.ErrInduced)},
 		WantPatches:  takesFinalizer,
 		WantErr:      true, PostConditions: withError("failed to clear finalizers", "induced"),
-		WantEvents: []string{warning("FinalizerUpdateFailed", `Failed to update finalizers for "a": induced`)},
+		WantEvents: []string{reconcilertest.Warning("FinalizerUpdateFailed", `Failed to update finalizers for "a": induced`)},
 	}})
 }
 
@@ -146,30 +147,30 @@ func TestRemovingAnAlias(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "that is gone already is a success",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
-		WithReactors:      []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewNotFound(services, "al"))},
+		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", apierrors.NewNotFound(services, "al"))},
 		WantDeletes:       deletes("al"),
-		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
 	}, {
 		Name:         "that has changed since is retried, without a condition or an event",
 		Objects:      []runtime.Object{object("a", isPublished), theTarget, dir, before()},
-		WithReactors: []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewConflict(services, "al", errors.New("changed")))},
+		WithReactors: []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", apierrors.NewConflict(services, "al", errors.New("changed")))},
 		WantDeletes:  deletes("al"),
 		WantErr:      true, PostConditions: withError(conflict),
 	}, {
 		Name:              "in the directory that may not be deleted is a failure",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
-		WithReactors:      []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewForbidden(services, "al", nil))},
+		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", apierrors.NewForbidden(services, "al", nil))},
 		WantDeletes:       deletes("al"),
-		WantStatusUpdates: becomes(object("a", status(resolved, unpublished(v1.ReasonPublishFailed, forbidden)))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, unpublished(v1.ReasonPublishFailed, forbidden)))),
 		WantErr:           true, PostConditions: withError(forbidden),
-		WantEvents: []string{warning(v1.ReasonPublishFailed, forbidden)},
+		WantEvents: []string{reconcilertest.Warning(v1.ReasonPublishFailed, forbidden)},
 	}, {
 		Name:              "outside of the directory that may not be deleted is not ours",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
 		OtherTestData:     map[string]any{configData: moved},
-		WithReactors:      []clientgotesting.ReactionFunc{failing("delete", "services", apierrors.NewForbidden(services, "al", nil))},
+		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", apierrors.NewForbidden(services, "al", nil))},
 		WantDeletes:       deletes("al"),
-		WantStatusUpdates: becomes(object("a", status(resolved, notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
 	}, {
 		Name:          "after the directory moved: gone from the old one, made in the new one",
 		Objects:       []runtime.Object{object("a", asAl, isPublished), theTarget, dir, namespace("moved"), before()},

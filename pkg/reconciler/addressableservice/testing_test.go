@@ -19,6 +19,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // The objects of these tests: AddressableService ns/a refers to Service ns/target,
@@ -193,25 +194,12 @@ func terminating(n *corev1.Namespace) {
 	n.DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }
 
-// duckCRD defines kind Duck of group example.com, whose CRD says that it is addressable.
+// duckCRD defines kind Duck of group example.com, whose CRD has the label of addressable kinds.
 func duckCRD(mods ...func(*apiextensionsv1.CustomResourceDefinition)) *apiextensionsv1.CustomResourceDefinition {
-	crd := &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "ducks.example.com", Labels: map[string]string{addressableLabelKey: "true"}},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
-			Names:    apiextensionsv1.CustomResourceDefinitionNames{Kind: "Duck", Plural: "ducks"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true}, {Name: "v0"}},
-		},
-		Status: apiextensionsv1.CustomResourceDefinitionStatus{
-			Conditions: []apiextensionsv1.CustomResourceDefinitionCondition{{
-				Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue,
-			}},
-		},
+	addressable := func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Labels = map[string]string{addressableLabelKey: "true"}
 	}
-	for _, m := range mods {
-		m(crd)
-	}
-	return crd
+	return reconcilertest.DuckCRD(append([]func(*apiextensionsv1.CustomResourceDefinition){addressable}, mods...)...)
 }
 
 // duck is an object of kind Duck with a status.
@@ -227,6 +215,3 @@ func duck(namespace, name string, status any) *unstructured.Unstructured {
 func addressStatus(u string) map[string]any {
 	return map[string]any{"address": map[string]any{"url": u}}
 }
-
-func warning(reason, message string) string { return "Warning " + reason + " " + message }
-func normal(reason, message string) string  { return "Normal " + reason + " " + message }

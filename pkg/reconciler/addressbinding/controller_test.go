@@ -31,7 +31,6 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/injection/clients/dynamicclient"
 	_ "knative.dev/pkg/injection/clients/dynamicclient/fake"
-	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -39,6 +38,7 @@ import (
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/ducks/duck/v1alpha1/configurable/fake"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice/fake"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding/fake"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // running is a controller as NewController makes it, with its informers and workers, on fake clients.
@@ -64,26 +64,7 @@ func run(t *testing.T, subjects ...runtime.Object) *running {
 		t.Fatal(err)
 	}
 	impl := NewController(ctx, configmap.NewStaticWatcher())
-	leader, ok := impl.Reconciler.(reconciler.LeaderAware)
-	if !ok {
-		t.Fatalf("the reconciler is a %T, which is not leader-aware", impl.Reconciler)
-	}
-	if err := leader.Promote(reconciler.UniversalBucket(), impl.MaybeEnqueueBucketKey); err != nil {
-		t.Fatal(err)
-	}
-	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- impl.RunContext(ctx, 2) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		stopped()
-	})
+	reconcilertest.Run(ctx, t, cancel, informers, impl)
 	return r
 }
 
@@ -206,7 +187,7 @@ func TestController_CRDInstalledLater_IsNoticed(t *testing.T) {
 	r.create(t, object("a", withSubject("example.com/v1", "Duck", "k")), hello(url))
 	r.becomes(t, "a", "SubjectsBound", v1.ReasonSubjectKindNotFound)
 	crds := fakeapiextensionsclient.Get(r.ctx).ApiextensionsV1().CustomResourceDefinitions()
-	if _, err := crds.Create(r.ctx, duckCRD(), metav1.CreateOptions{}); err != nil {
+	if _, err := crds.Create(r.ctx, reconcilertest.DuckCRD(), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	r.envOf(t, schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "ducks"}, "k", variable("K_ADDRESS", url))

@@ -25,6 +25,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // TestReconcile_RefusalWordedDifferently_NoHotLoop reconciles as often as status updates enqueue a binding.
@@ -151,7 +152,7 @@ func TestReconcile_ChangedConcurrently_IsRetried(t *testing.T) {
 func TestReconcile_MissingPermissionToPatch(t *testing.T) {
 	w := newWorld(t, object("a", well), hello(url), namespace(), everywhere, deployment("d"))
 	err := apierrors.NewForbidden(deploymentsResource, "d", errors.New(`User "c" cannot patch resource "deployments" in API group "apps"`))
-	w.dynamic.PrependReactor("patch", "*", failing("patch", "deployments", err))
+	w.dynamic.PrependReactor("patch", "*", reconcilertest.Failing("patch", "deployments", err))
 	_ = w.reconcile(t, "a")
 	w.check(t, "a", v1.ReasonSubjectForbidden, "patching Deployment d: "+err.Error())
 }
@@ -167,11 +168,11 @@ func TestReconcile_ListFails_SubjectsStay(t *testing.T) {
 			"the operator is not allowed to list deployments.apps; grant list, watch and patch in a ClusterRole labelled duck.knative.dev/podspecable=true",
 		},
 		"error": {apierrors.NewInternalError(errors.New("no")), v1.ReasonSubjectUnavailable, "listing deployments.apps fails: InternalError"},
-		"cut":   {errInduced, v1.ReasonSubjectUnavailable, "listing deployments.apps fails: no response from the API server"},
+		"cut":   {reconcilertest.ErrInduced, v1.ReasonSubjectUnavailable, "listing deployments.apps fails: no response from the API server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, object("a", well), hello(other), namespace(), everywhere, deployment("d", bound(url)))
-			w.dynamic.PrependReactor("list", "*", failing("list", "*", test.err))
+			w.dynamic.PrependReactor("list", "*", reconcilertest.Failing("list", "*", test.err))
 			_ = w.reconcile(t, "a")
 			w.check(t, "a", test.reason, test.message)
 			w.has(t, "d", hasURL, true)

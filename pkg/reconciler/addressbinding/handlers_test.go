@@ -31,6 +31,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 	"github.com/mallard-dev/mallard/runtime/triggers"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // enqueuing is handlers with the controller whose queue they fill.
@@ -170,8 +171,8 @@ func TestHandlers_EnqueueAffectedBindings(t *testing.T) {
 		"one that opts out":                                     {namespaces, namespace(), namespace(optedOut), inNamespace},
 		"one that no webhook is asked about":                    {namespaces, namespace(), namespace(withoutWebhooks), inNamespace},
 		"one with another label enqueues nothing":               {namespaces, namespace(), namespace(func(n *corev1.Namespace) { n.Labels["a"] = "b" }), []string{}},
-		"a CRD enqueues those of its kind, and those that were": {crds, nil, duckCRD(), []string{"of-ducks", "was-of-ducks"}},
-		"a CRD of another group":                                {crds, nil, duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Group = "other.com" }), []string{}},
+		"a CRD enqueues those of its kind, and those that were": {crds, nil, reconcilertest.DuckCRD(), []string{"of-ducks", "was-of-ducks"}},
+		"a CRD of another group":                                {crds, nil, reconcilertest.DuckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Group = "other.com" }), []string{}},
 
 		"rules that exist enqueue those that lacked them":    {configurations, nil, toDeployments, []string{}},
 		"rules that are missing enqueue those that had them": {configurations, toDeployments, webhooks(), []string{"a", "elsewhere", "of-peer", "rival", "was-of-ducks"}},
@@ -222,11 +223,11 @@ func TestHandlers_MissedDeletion_Enqueues(t *testing.T) {
 func TestHandlers_CRDDeleted_InformerEnds(t *testing.T) {
 	w := newHandlers(t)
 	handler := w.crds()
-	handler.OnAdd(duckCRD(), false)
+	handler.OnAdd(reconcilertest.DuckCRD(), false)
 	if len(w.stopped) > 0 {
 		t.Errorf("the informers of %q were ended though they are served", w.stopped)
 	}
-	handler.OnDelete(duckCRD())
+	handler.OnDelete(reconcilertest.DuckCRD())
 	if !slices.Equal(w.stopped, []string{"ducks"}) {
 		t.Errorf("the informers of %q were ended, want that of ducks", w.stopped)
 	}

@@ -22,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	fakediscovery "k8s.io/client-go/discovery/fake"
@@ -38,7 +37,6 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
-	"knative.dev/pkg/reconciler"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -50,17 +48,14 @@ import (
 	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
-
-var errInduced = errors.New("induced")
 
 // caches are the informers' caches.
 type caches struct{ bindings, addressableServices, namespaces, crds, webhooks cache.Indexer }
 
 func newCaches(objs ...runtime.Object) caches {
-	indexer := func() cache.Indexer {
-		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	}
+	indexer := func() cache.Indexer { return reconcilertest.Indexer(nil) }
 	c := caches{bindings: indexer(), addressableServices: indexer(), namespaces: indexer(), crds: indexer(), webhooks: indexer()}
 	for _, obj := range objs {
 		var err error
@@ -142,7 +137,8 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		}
 	}
 	w.samples = fakesamples.NewSimpleClientset(ours...)
-	w.samples.PrependReactor("update", "addressbindings/status", w.updateStatus)
+	w.samples.PrependReactor("update", "addressbindings/status",
+		reconcilertest.StatusOnly(w.samples.Tracker(), func(to, from *v1.AddressBinding) { to.Status = from.Status }))
 	w.dynamic = fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), subjectLists, subjects...)
 	w.discovery = &fakediscovery.FakeDiscovery{Fake: &fakekube.NewSimpleClientset().Fake}
 	w.discovery.Resources = builtIn
@@ -171,38 +167,9 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	}
 	generated := addressbindingreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, w.inner.bindings, w.recorder, w.inner,
 		controller.Options{FinalizerName: samples.AddressBindingFinalizerName})
-	leader, ok := generated.(reconciler.LeaderAware)
-	if !ok {
-		t.Fatalf("the generated reconciler is a %T, which is not leader-aware", generated)
-	}
-	if err := leader.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
-		t.Fatal(err)
-	}
+	reconcilertest.Promote(t, generated, nil)
 	w.reconciler = generated
 	return w
-}
-
-// updateStatus writes the status and nothing else, as the API server does; the
-// fake would write the whole object.
-func (w *world) updateStatus(action clientgotesting.Action) (bool, runtime.Object, error) {
-	update, ok := action.(clientgotesting.UpdateAction)
-	if !ok {
-		return false, nil, nil
-	}
-	given, ok := update.GetObject().(*v1.AddressBinding)
-	if !ok {
-		return false, nil, nil
-	}
-	kept, err := w.samples.Tracker().Get(action.GetResource(), given.Namespace, given.Name)
-	if err != nil {
-		return true, nil, err
-	}
-	written, ok := kept.DeepCopyObject().(*v1.AddressBinding)
-	if !ok {
-		return false, nil, nil
-	}
-	written.Status = given.Status
-	return true, written, w.samples.Tracker().Update(action.GetResource(), written, given.Namespace)
 }
 
 // sync waits until the caches of subjects have what the server has, and copies the bindings of the server to their cache.
@@ -376,13 +343,6 @@ func (w *world) change(t testing.TB, resource schema.GroupVersionResource, subje
 	subject.SetResourceVersion(strconv.FormatInt(subject.GetGeneration(), 10))
 	if err := w.dynamic.Tracker().Update(resource, subject, ns); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// failing makes requests fail with an error.
-func failing(verb, resource string, err error) clientgotesting.ReactionFunc {
-	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
-		return action.GetVerb() == verb && (resource == "*" || action.GetResource().Resource == resource), nil, err
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // random makes the input of a reconciliation.
@@ -90,7 +91,7 @@ func (r random) surroundings() []runtime.Object {
 	}
 	strange := pick(r, any("text"), any(map[string]any{}), any(map[string]any{"template": []any{}}), nil)
 	all := []runtime.Object{
-		hello(pick(r, url, url, other, "")), everywhere, duckCRD(), namespace(pick(r, withoutLabels, optedOut)), r.aBinding("b"), r.aBinding("c"),
+		hello(pick(r, url, url, other, "")), everywhere, reconcilertest.DuckCRD(), namespace(pick(r, withoutLabels, optedOut)), r.aBinding("b"), r.aBinding("c"),
 		deployment("d", env(), labelled()), deployment("e", env(), labelled()), deployment("f", goingAway, env()),
 		subjectOf("batch/v1", "Job", "j", env(), labelled()), subjectOf("batch/v1", "CronJob", "c", labelled()),
 		subjectOf("example.com/v1", "Duck", "k", env(), labelled()), subjectOf("example.com/v1", "Duck", "strange", withSpec(strange)),

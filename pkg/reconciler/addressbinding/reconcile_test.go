@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 const hasURL, hasOther = "K_ADDRESS=" + url, "K_ADDRESS=" + other
@@ -319,7 +320,7 @@ func TestFinalize_KindCannotBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, test.binding, hello(url), namespace(), everywhere, deployment("d", bound(url)))
-			w.dynamic.PrependReactor("list", "*", failing("list", "*", forbidden))
+			w.dynamic.PrependReactor("list", "*", reconcilertest.Failing("list", "*", forbidden))
 			err := w.reconcile(t, "a")
 			ab := w.binding(t, "a")
 			if (len(ab.Finalizers) == 0) != (test.reason == "") || (err == nil) != (test.reason == "") {

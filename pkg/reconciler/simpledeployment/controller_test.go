@@ -25,12 +25,12 @@ import (
 	filteredinformerfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	_ "knative.dev/pkg/client/injection/kube/informers/factory/filtered/fake"
 	"knative.dev/pkg/configmap"
-	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	fakesamplesclient "github.com/mallard-dev/mallard/pkg/client/injection/client/fake"
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment/fake"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // run is a controller as NewController makes it, with its informers and workers, on fake clients: injection.Fake makes them.
@@ -41,26 +41,7 @@ func run(t *testing.T) context.Context {
 	})
 	fakekubeclient.Get(ctx).PrependReactor("patch", "pods", applyTo(ctx))
 	impl := NewController(ctx, configmap.NewStaticWatcher())
-	leader, ok := impl.Reconciler.(reconciler.LeaderAware)
-	if !ok {
-		t.Fatalf("the reconciler is a %T, which is not leader-aware", impl.Reconciler)
-	}
-	if err := leader.Promote(reconciler.UniversalBucket(), impl.MaybeEnqueueBucketKey); err != nil {
-		t.Fatal(err)
-	}
-	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- impl.RunContext(ctx, 2) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		stopped()
-	})
+	reconcilertest.Run(ctx, t, cancel, informers, impl)
 	return ctx
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // faulty is a world whose watch of Pods is late, whose API server fails, and whose processes die.
@@ -197,7 +198,7 @@ func (f *faulty) answer(action clientgotesting.Action) (bool, runtime.Object, er
 		return true, nil, errQuota
 	}
 	if f.faults && f.Intn(8) == 0 {
-		return true, nil, errInduced
+		return true, nil, reconcilertest.ErrInduced
 	}
 	before := f.truth()
 	_, answer, err := f.server.react(action)
@@ -208,7 +209,7 @@ func (f *faulty) answer(action clientgotesting.Action) (bool, runtime.Object, er
 		f.t.Fatalf("%d Pods are ready, %d are asked for, and %d were before", after.ready, asked, before.ready)
 	}
 	if f.faults && f.Intn(8) == 0 {
-		return true, nil, errInduced
+		return true, nil, reconcilertest.ErrInduced
 	}
 	return true, answer, err
 }

@@ -19,53 +19,54 @@ import (
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 func TestDeletingFails(t *testing.T) {
 	message := func(cause string) string { return "deleting Pod " + podName(1) + ": " + cause }
-	forbidden := apierrors.NewForbidden(corev1.Resource("pods"), podName(1), errInduced)
+	forbidden := apierrors.NewForbidden(corev1.Resource("pods"), podName(1), reconcilertest.ErrInduced)
 	refused := message("pods \"" + podName(1) + "\" is forbidden: induced")
 	other := "deleting Pod " + podName(0) + ": pods \"" + podName(0) + "\" is forbidden: induced"
 	pods := objects{object(1, atRest), podAt(0, podReady), podAt(1, podReady)}
 	stays := func(marks ...mark) []clientgotesting.UpdateActionImpl {
-		return becomes(object(1, status(2, 2, 2, append([]mark{available}, marks...)...)))
+		return reconcilertest.Becomes(object(1, status(2, 2, 2, append([]mark{available}, marks...)...)))
 	}
-	gone := becomes(object(1, status(1, 1, 1, available, upToDate)))
+	gone := reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate)))
 	runTable(t, reconcilertesting.TableTest{{
-		Name: "refused", Objects: pods, WithReactors: reactions(failing("delete", "pods", forbidden)),
+		Name: "refused", Objects: pods, WithReactors: reactions(reconcilertest.Failing("delete", "pods", forbidden)),
 		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, refused)),
-		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, refused)}, WantErr: true, PostConditions: withRecheck(time.Second),
+		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, refused)}, WantErr: true, PostConditions: withRecheck(time.Second),
 	}, {
-		Name: "no answer", Objects: pods, WithReactors: reactions(failing("delete", "pods", errInduced)),
+		Name: "no answer", Objects: pods, WithReactors: reactions(reconcilertest.Failing("delete", "pods", reconcilertest.ErrInduced)),
 		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, message("induced"))),
-		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, message("induced"))},
+		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, message("induced"))},
 		WantErr:    true, PostConditions: withError("induced", true),
 	}, {
 		Name: "it was gone: that is what was wanted", Objects: pods,
-		WithReactors: reactions(failing("delete", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(1)))),
+		WithReactors: reactions(reconcilertest.Failing("delete", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(1)))),
 		WantDeletes:  deletes{deleted(1)}, WantStatusUpdates: gone,
 	}, {
 		Name: "it has changed since it was looked at, or another one has its name: that is left to the next reconciliation", Objects: pods,
-		WithReactors:      reactions(failing("delete", "pods", apierrors.NewConflict(corev1.Resource("pods"), podName(1), errInduced))),
+		WithReactors:      reactions(reconcilertest.Failing("delete", "pods", apierrors.NewConflict(corev1.Resource("pods"), podName(1), reconcilertest.ErrInduced))),
 		WantDeletes:       deletes{deleted(1)},
 		WantStatusUpdates: stays(progressing(v1alpha1.ReasonScalingDown, "there are 2 Pods, 1 are asked for")),
 		WantErr:           true, PostConditions: withError("induced", false),
 	}, {
 		Name:         "and nothing new is made beside it",
 		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1)},
-		WithReactors: reactions(failing("delete", "pods", forbidden)),
+		WithReactors: reactions(reconcilertest.Failing("delete", "pods", forbidden)),
 		WantDeletes:  deletes{deleted(0)},
-		WantStatusUpdates: becomes(object(1, two, status(2, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed,
+		WantStatusUpdates: reconcilertest.Becomes(object(1, two, status(2, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed,
 			"deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")))),
-		WantEvents: []string{warning(v1alpha1.ReasonDeleteFailed, "deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")},
+		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, "deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")},
 		WantErr:    true, PostConditions: withRecheck(time.Second),
 	}, {
 		Name:         "of one that has ended: it is in nobody's way, so that another takes its place and old ones go",
 		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
 		WithReactors: reactions(refusing(1)),
 		WantDeletes:  deletes{deleted(1), deleted(0)}, WantPatches: patches{applied(object(1, two), 2)},
-		WantStatusUpdates: becomes(object(1, two, status(1, 1, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, refused)))),
-		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, refused)},
+		WantStatusUpdates: reconcilertest.Becomes(object(1, two, status(1, 1, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, refused)))),
+		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, refused)},
 		WantErr:           true, PostConditions: withRecheck(time.Second),
 	}, {
 		Name: "of more that have ended than are asked for: they are not to become ever more",
@@ -73,15 +74,15 @@ func TestDeletingFails(t *testing.T) {
 			object(1, atRest), podAt(0, podPhase(corev1.PodFailed, time.Hour)), podAt(1, podPhase(corev1.PodFailed, time.Hour)),
 		},
 		WithReactors: reactions(refusing(0, 1)), WantDeletes: deletes{deleted(0)},
-		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, other)))),
-		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, other)},
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, other)))),
+		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, other)},
 		WantErr:           true, PostConditions: withRecheck(time.Second),
 	}, {
 		Name:         "of one that has ended, and nobody knows whether it was deleted",
 		Objects:      objects{object(1, atRest), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
-		WithReactors: reactions(failing("delete", "pods", errInduced)), WantDeletes: deletes{deleted(1)},
-		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, message("induced"))))),
-		WantEvents:        []string{warning(v1alpha1.ReasonDeleteFailed, message("induced"))},
+		WithReactors: reactions(reconcilertest.Failing("delete", "pods", reconcilertest.ErrInduced)), WantDeletes: deletes{deleted(1)},
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, message("induced"))))),
+		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, message("induced"))},
 		WantErr:           true, PostConditions: withError("induced", true),
 	}})
 }
@@ -92,7 +93,7 @@ func refusing(slots ...int) clientgotesting.ReactionFunc {
 		if deletion, ok := action.(clientgotesting.DeleteAction); ok {
 			for _, slot := range slots {
 				if name := podName(slot); deletion.GetName() == name {
-					return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), name, errInduced)
+					return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), name, reconcilertest.ErrInduced)
 				}
 			}
 		}

@@ -22,12 +22,13 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 var (
-	errQuota = apierrors.NewForbidden(corev1.Resource("pods"), podName(0), errInduced)
+	errQuota = apierrors.NewForbidden(corev1.Resource("pods"), podName(0), reconcilertest.ErrInduced)
 	// errServer leaves open whether it was done.
-	errServer = apierrors.NewInternalError(errInduced)
+	errServer = apierrors.NewInternalError(reconcilertest.ErrInduced)
 )
 
 var quotaMessage = "pods \"" + podName(0) + "\" is forbidden: induced"
@@ -38,11 +39,11 @@ const serverMessage = "Internal error occurred: induced"
 func refusedCreation(name string, objs objects, err error, message string) reconcilertesting.TableRow {
 	message = "creating Pod " + podName(0) + ": " + message
 	return reconcilertesting.TableRow{
-		Name: name, Objects: objs, WithReactors: reactions(failing("patch", "pods", err)),
+		Name: name, Objects: objs, WithReactors: reactions(reconcilertest.Failing("patch", "pods", err)),
 		WantPatches:       patches{applied(object(2), 0)},
-		WantStatusUpdates: becomes(object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, message)))),
+		WantStatusUpdates: reconcilertest.Becomes(object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, message)))),
 		WantErr:           true,
-		WantEvents:        []string{warning(v1alpha1.ReasonCreateFailed, message)},
+		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonCreateFailed, message)},
 	}
 }
 
@@ -54,7 +55,7 @@ func with(row reconcilertesting.TableRow, change func(*reconcilertesting.TableRo
 }
 
 // doubtful is that the next reconciliation reads the Pods from the API server.
-var doubtful = ends(func(w *world, _ error) string {
+var doubtful = reconcilertest.Ends(func(w *world, _ error) string {
 	if !w.inner.expectations.Doubtful(object(0)) {
 		return "the next reconciliation does not read the Pods although nobody knows what was done"
 	}
@@ -65,7 +66,7 @@ func TestCreatingFails(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{
 		with(refusedCreation("refused, as by a quota: the others are not tried, and it is looked at again after a while", objects{object(2)}, errQuota, quotaMessage),
 			func(row *reconcilertesting.TableRow) { row.PostConditions = withRecheck(time.Second) }),
-		with(refusedCreation("no answer: nobody knows whether it was made", objects{object(2)}, errInduced, "induced"),
+		with(refusedCreation("no answer: nobody knows whether it was made", objects{object(2)}, reconcilertest.ErrInduced, "induced"),
 			func(row *reconcilertesting.TableRow) {
 				row.PostConditions = withError("induced", true)
 			}),
@@ -76,7 +77,7 @@ func TestCreatingFails(t *testing.T) {
 		{
 			Name:           "refused as before: no event",
 			Objects:        objects{object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, "creating Pod "+podName(0)+": "+quotaMessage)))},
-			WithReactors:   reactions(failing("patch", "pods", errQuota)),
+			WithReactors:   reactions(reconcilertest.Failing("patch", "pods", errQuota)),
 			WantPatches:    patches{applied(object(2), 0)},
 			WantErr:        true,
 			PostConditions: withRecheck(time.Second),
@@ -85,7 +86,7 @@ func TestCreatingFails(t *testing.T) {
 			Name:              "no longer refused",
 			Objects:           objects{object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonCreateFailed, "quota")))},
 			WantPatches:       patches{applied(object(1), 0)},
-			WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+			WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 			WantEvents:        []string{"Normal Recovered Nothing keeps the Pods from becoming what the spec asks for any more"},
 		},
 	})
@@ -103,28 +104,28 @@ func TestNameIsTakenAndCannotBeLookedAt(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "reading fails",
 		Objects:           objects{object(1)},
-		OtherTestData:     prepared(inTheWay),
-		WithReactors:      reactions(failing("get", "pods", errInduced)),
+		OtherTestData:     reconcilertest.Prepared(inTheWay),
+		WithReactors:      reactions(reconcilertest.Failing("get", "pods", reconcilertest.ErrInduced)),
 		WantPatches:       patches{applied(object(1), 0)},
-		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonReadFailed, message)))),
-		WantEvents:        []string{warning(v1alpha1.ReasonReadFailed, message)},
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonReadFailed, message)))),
+		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonReadFailed, message)},
 		WantErr:           true,
 		PostConditions:    withError(message, true),
 	}, {
 		Name:              "it went meanwhile",
 		Objects:           objects{object(1)},
-		OtherTestData:     prepared(inTheWay),
-		WithReactors:      reactions(failing("get", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(0)))),
+		OtherTestData:     reconcilertest.Prepared(inTheWay),
+		WithReactors:      reactions(reconcilertest.Failing("get", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(0)))),
 		WantPatches:       patches{applied(object(1), 0)},
-		WantStatusUpdates: becomes(object(1, status(0, 0, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 		WantErr:           true,
 		PostConditions:    withError("it is another one", false),
 	}})
 }
 
 func TestStatusWriteFails(t *testing.T) {
-	conflict := apierrors.NewConflict(schema.GroupResource{Group: "samples.knative.dev", Resource: "simpledeployments"}, "a", errInduced)
-	for name, err := range map[string]error{"induced": errInduced, "conflict": conflict} {
+	conflict := apierrors.NewConflict(schema.GroupResource{Group: "samples.knative.dev", Resource: "simpledeployments"}, "a", reconcilertest.ErrInduced)
+	for name, err := range map[string]error{"induced": reconcilertest.ErrInduced, "conflict": conflict} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, object(1), podAt(0, podReady))
 			fails := true
@@ -172,7 +173,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("refused(code %d) = %t, want %t", code, got, want)
 		}
 	}
-	if refused(errInduced) {
+	if refused(reconcilertest.ErrInduced) {
 		t.Error("an error without an answer of the API server is taken for a refusal")
 	}
 }

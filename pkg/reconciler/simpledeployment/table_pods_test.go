@@ -19,6 +19,7 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 type (
@@ -42,18 +43,18 @@ func TestPods(t *testing.T) {
 		Name:              "none yet: all are made, and no event, for it is well from the start",
 		Objects:           objects{object(2)},
 		WantPatches:       patches{applied(object(2), 0), applied(object(2), 1)},
-		WantStatusUpdates: becomes(object(2, status(2, 2, 0, waiting(0, 2), progressing(v1alpha1.ReasonWaitingForPods, "0 of 2 Pods are ready")))),
+		WantStatusUpdates: reconcilertest.Becomes(object(2, status(2, 2, 0, waiting(0, 2), progressing(v1alpha1.ReasonWaitingForPods, "0 of 2 Pods are ready")))),
 	}, {
 		Name:              "all ready",
 		Objects:           objects{object(2, status(2, 2, 0, waiting(0, 2))), podAt(0, podReady), podAt(1, podReady)},
-		WantStatusUpdates: becomes(object(2, atRest)),
+		WantStatusUpdates: reconcilertest.Becomes(object(2, atRest)),
 	}, {
 		Name:    "at rest: nothing is written",
 		Objects: objects{object(2, atRest), podAt(0, podReady), podAt(1, podReady)},
 	}, {
 		Name:              "none asked for",
 		Objects:           objects{object(0)},
-		WantStatusUpdates: becomes(object(0, status(0, 0, 0, available, upToDate))),
+		WantStatusUpdates: reconcilertest.Becomes(object(0, status(0, 0, 0, available, upToDate))),
 	}, {
 		Name:    "the gone object's Pods are the garbage collector's",
 		Objects: objects{podAt(0, podReady)},
@@ -67,12 +68,12 @@ func TestPods(t *testing.T) {
 		Name:              "a Pod was deleted: its place is filled under another name, for it may hang",
 		Objects:           objects{object(2, atRest), podAt(0, podReady, podTerminating), podAt(1, podReady)},
 		WantPatches:       patches{applied(object(2), 2)},
-		WantStatusUpdates: becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
+		WantStatusUpdates: reconcilertest.Becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
 	}, {
 		Name:              "a Pod was evicted: it is replaced, and stays for a while",
 		Objects:           objects{object(2, atRest), podAt(0, podPhase(corev1.PodFailed, time.Second)), podAt(1, podReady)},
 		WantPatches:       patches{applied(object(2), 2)},
-		WantStatusUpdates: becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
+		WantStatusUpdates: reconcilertest.Becomes(object(2, status(2, 2, 1, waiting(1, 2), progressing(v1alpha1.ReasonWaitingForPods, "1 of 2 Pods are ready")))),
 		WantErr:           true,
 		PostConditions:    withRecheck(holdFinished - time.Second),
 	}, {
@@ -83,28 +84,28 @@ func TestPods(t *testing.T) {
 		Name:              "another image: one more than asked for, and the old ones stay",
 		Objects:           objects{object(2, two, atRest), podAt(0, podReady), podAt(1, podReady)},
 		WantPatches:       patches{applied(object(2, two), 2)},
-		WantStatusUpdates: becomes(object(2, two, status(3, 1, 2, available, rolling(1, 2, 2)))),
+		WantStatusUpdates: reconcilertest.Becomes(object(2, two, status(3, 1, 2, available, rolling(1, 2, 2)))),
 	}, {
 		Name:              "another variable: the same",
 		Objects:           objects{object(1, variable("A", "1"), status(1, 1, 1, available, upToDate)), podAt(0, podReady)},
 		WantPatches:       patches{applied(object(1, variable("A", "1")), 1)},
-		WantStatusUpdates: becomes(object(1, variable("A", "1"), status(2, 1, 1, available, rolling(1, 1, 1)))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, variable("A", "1"), status(2, 1, 1, available, rolling(1, 1, 1)))),
 	}, {
 		Name:              "the new one is ready: an old one goes, the next comes",
 		Objects:           objects{object(2, two, status(3, 1, 2)), podAt(0, podReady), podAt(1, podReady), podAt(2, podReady, podOf(two))},
 		WantDeletes:       deletes{deleted(0)},
 		WantPatches:       patches{applied(object(2, two), 3)},
-		WantStatusUpdates: becomes(object(2, two, status(3, 2, 2, available, rolling(2, 2, 1)))),
+		WantStatusUpdates: reconcilertest.Becomes(object(2, two, status(3, 2, 2, available, rolling(2, 2, 1)))),
 	}, {
 		Name:              "fewer asked for: the youngest go",
 		Objects:           objects{object(1, atRest), podAt(0, podReady), podAt(1, podReady)},
 		WantDeletes:       deletes{deleted(1)},
-		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate))),
 	}, {
 		Name:              "fewer asked for, and those that are ready are needed",
 		Objects:           objects{object(1, atRest), podAt(0), podAt(1, podReady)},
 		WantDeletes:       deletes{deleted(0)},
-		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate))),
 	}, {
 		Name: "a webhook has put a container before ours and rewritten the image: no reason to replace it",
 		Objects: objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podReady, func(pod *corev1.Pod) {
@@ -115,7 +116,7 @@ func TestPods(t *testing.T) {
 
 func TestForeignPods(t *testing.T) {
 	made := patches{applied(object(1), 0), applied(object(1), 1)}
-	waits := becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready"))))
+	waits := reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready"))))
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "labels without a controller reference: it is not ours, and its name is left to it",
 		Objects:           objects{object(1), podAt(0, podReady, withoutOwner)},
@@ -143,11 +144,11 @@ func TestForeignPods(t *testing.T) {
 		Objects: objects{object(1), podAt(0, podReady, func(pod *corev1.Pod) {
 			pod.OwnerReferences = append([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "c"}}, pod.OwnerReferences...)
 		})},
-		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate))),
 	}, {
 		Name:              "another version of our kind controls it: it is ours",
 		Objects:           objects{object(1), podAt(0, podReady, ownedBy("samples.knative.dev/v9", "SimpleDeployment", owner))},
-		WantStatusUpdates: becomes(object(1, status(1, 1, 1, available, upToDate))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate))),
 	}, {
 		Name:              "a foreign Pod has the name, and no label by which the cache would have it: the next name is given",
 		Objects:           objects{object(1), podAt(0, withoutOwner, unlabelled)},
@@ -157,9 +158,9 @@ func TestForeignPods(t *testing.T) {
 }
 
 func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
-	found := becomes(object(1, status(1, 1, 1, available, upToDate)))
+	found := reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate)))
 	late := func(slot int, mods ...func(*corev1.Pod)) map[string]any {
-		return prepared(func(w *world) {
+		return reconcilertest.Prepared(func(w *world) {
 			// It is not the first write of the process.
 			w.inner.expectations.Read(object(0), nil)
 			w.server.put(podAt(slot, mods...))
@@ -168,16 +169,16 @@ func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "made by a process that died, and this one's first write: it is found before anything is made",
 		Objects:           objects{object(1)},
-		OtherTestData:     prepared(func(w *world) { w.server.put(podAt(0, podReady)) }),
+		OtherTestData:     reconcilertest.Prepared(func(w *world) { w.server.put(podAt(0, podReady)) }),
 		WantStatusUpdates: found,
 	}, {
 		Name:    "one that the server lists is somebody else's in spite of its label: it does not count",
 		Objects: objects{object(1)},
-		OtherTestData: prepared(func(w *world) {
+		OtherTestData: reconcilertest.Prepared(func(w *world) {
 			w.server.put(podAt(1, podReady, withoutOwner))
 		}),
 		WantPatches:       patches{applied(object(1), 0)},
-		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 	}, {
 		Name:              "made by a request whose process died: it is ours, and not made again",
 		Objects:           objects{object(1)},
@@ -189,24 +190,24 @@ func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
 		Objects:           objects{object(1, two)},
 		OtherTestData:     late(0, podReady),
 		WantPatches:       patches{applied(object(1, two), 0)},
-		WantStatusUpdates: becomes(object(1, two, status(1, 0, 1, available, rolling(0, 1, 1)))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, two, status(1, 0, 1, available, rolling(0, 1, 1)))),
 	}, {
 		Name:              "it has lost its label: it is released, keeps its name, and another is created",
 		Objects:           objects{object(1)},
 		OtherTestData:     late(0, podReady, unlabelled),
 		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
-		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 	}, {
 		Name:              "its label was changed: it is released",
 		Objects:           objects{object(1), podAt(0, podReady, mislabelled)},
 		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
-		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 	}, {
 		Name:              "names that are known to be taken are not tried",
 		Objects:           objects{object(1), podAt(0, podReady, mislabelled)},
-		OtherTestData:     prepared(func(w *world) { w.inner.memories.of(owner).taken[0] = true }),
+		OtherTestData:     reconcilertest.Prepared(func(w *world) { w.inner.memories.of(owner).taken[0] = true }),
 		WantPatches:       patches{applied(object(1), 1)},
-		WantStatusUpdates: becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
+		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 	}})
 }
 

@@ -27,7 +27,6 @@ import (
 	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
-	"knative.dev/pkg/reconciler"
 
 	duckv1alpha1 "github.com/mallard-dev/mallard/pkg/apis/duck/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -37,6 +36,7 @@ import (
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
+	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
 // The objects of these tests: SimpleDeployment ns/a of image one, and its Pods.
@@ -180,8 +180,8 @@ type world struct {
 func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	t.Helper()
 	w := &world{
-		objects:  cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
-		pods:     cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers()),
+		objects:  reconcilertest.Indexer(nil),
+		pods:     reconcilertest.Indexer(podIndexers()),
 		clock:    testclock.NewFakePassiveClock(epoch),
 		recorder: record.NewFakeRecorder(1000),
 	}
@@ -204,7 +204,8 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		}
 	}
 	w.samples = fakesamples.NewSimpleClientset(ours...)
-	w.samples.PrependReactor("update", "simpledeployments/status", w.updateStatus)
+	w.samples.PrependReactor("update", "simpledeployments/status",
+		reconcilertest.StatusOnly(w.samples.Tracker(), func(to, from *v1alpha1.SimpleDeployment) { to.Status = from.Status }))
 	w.server = newServer(func() metav1.Time { return metav1.NewTime(w.clock.Now()) }, pods...)
 	w.kube = w.server.client()
 	w.start(t)
@@ -227,13 +228,7 @@ func (w *world) start(t testing.TB) {
 	ctx := logtesting.TestContextWithLogger(t)
 	generated := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
 		listers.NewSimpleDeploymentLister(w.objects), w.recorder, w.inner, controller.Options{})
-	leader, ok := generated.(reconciler.LeaderAware)
-	if !ok {
-		t.Fatal("the generated reconciler is not leader-aware")
-	}
-	if err := leader.Promote(reconciler.UniversalBucket(), func(reconciler.Bucket, types.NamespacedName) {}); err != nil {
-		t.Fatal(err)
-	}
+	reconcilertest.Promote(t, generated, nil)
 	w.reconciler = &upToDateOnly{Reconciler: generated, world: w}
 }
 
@@ -254,28 +249,6 @@ func (u *upToDateOnly) Reconcile(ctx context.Context, key string) error {
 
 func (w *world) reconcile(ctx context.Context) error { return w.reconciler.Reconcile(ctx, ns+"/a") }
 
-// updateStatus writes the status and nothing else, as the API server does; the fake would write the whole object.
-func (w *world) updateStatus(action clientgotesting.Action) (bool, runtime.Object, error) {
-	update, ok := action.(clientgotesting.UpdateAction)
-	if !ok {
-		return false, nil, nil
-	}
-	given, ok := update.GetObject().(*v1alpha1.SimpleDeployment)
-	if !ok {
-		return false, nil, nil
-	}
-	kept, err := w.samples.Tracker().Get(action.GetResource(), given.Namespace, given.Name)
-	if err != nil {
-		return true, nil, err
-	}
-	written, ok := kept.DeepCopyObject().(*v1alpha1.SimpleDeployment)
-	if !ok {
-		return false, nil, nil
-	}
-	written.Status = given.Status
-	return true, written, w.samples.Tracker().Update(action.GetResource(), written, given.Namespace)
-}
-
 // applied is the request that makes the Pod of a slot.
 func applied(sd *v1alpha1.SimpleDeployment, slot int) clientgotesting.PatchActionImpl {
 	return patch(podName(slot), podFor(sd, slot).WithResourceVersion(absent))
@@ -292,5 +265,3 @@ func patch(name string, content any) clientgotesting.PatchActionImpl {
 func deleted(slot int) clientgotesting.DeleteActionImpl {
 	return clientgotesting.NewDeleteAction(corev1.SchemeGroupVersion.WithResource("pods"), ns, podName(slot))
 }
-
-func warning(reason, message string) string { return "Warning " + reason + " " + message }
