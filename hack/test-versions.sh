@@ -13,8 +13,6 @@ export GOWORK=off CGO_ENABLED=0
 
 # shellcheck source=hack/modules.sh
 source hack/modules.sh
-# shellcheck source=hack/suites.sh
-source hack/suites.sh
 
 versions=("$@")
 if [[ ${#versions[@]} -eq 0 ]]; then
@@ -31,8 +29,9 @@ for version in "${versions[@]}"; do
   export LOCALCLUSTER_KUBERNETES="${version}"
   printf '\n== test: Kubernetes %s\n' "${version}"
   go tool localcluster build
-  # What these two look at is the same at every version.
-  run_suites go test "${flags[@]}" < <(go list ./test/... | grep -vE '/test/(generated|repository)$') ||
+  # These three test the repository, which is the same at every version.
+  mapfile -t suites < <(go list ./test/... | grep -vE '/test/(fork|generated|repository)$')
+  go test "${flags[@]}" -p 4 -count 1 "${suites[@]}" ||
     failed+=("${version}: the operator")
   go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" -p 1 -count 1 ./... ||
     failed+=("${version}: the local control plane")
