@@ -7,5 +7,5 @@ SPDX-License-Identifier: Apache-2.0
 // certificates, and finishes every request before the process exits. [Default] and [Validate] answer admission requests by the
 // SetDefaults and Validate of Go types, so that fields that the types do not have survive, and the schema reports wrong types.
 //
-// Each replaces a part of knative.dev/pkg/webhook; their comments say why.
+// Each replaces a part of knative.dev/pkg/webhook; their comments explain why.
 package admission

@@ -46,7 +46,7 @@ type server struct {
 	handlers []any
 }
 
-// Serve serves webhooks, as the options of the context say, until ctx ends and the last request has been answered.
+// Serve serves webhooks, with the options of the context, until ctx ends and the last request has been answered.
 func Serve(ctx context.Context, webhooks []any) error {
 	s := &server{handlers: webhooks}
 	options := webhook.GetOptions(ctx)
@@ -90,7 +90,7 @@ func newServer(config *tls.Config, handler http.Handler) *http.Server {
 	}
 }
 
-// instrumented records metrics and spans, in which no name comes from the client.
+// instrumented records metrics and spans, in which no name is from the client.
 func (s *server) instrumented(next http.Handler, host string, options ...otelhttp.Option) http.Handler {
 	return otelhttp.NewHandler(next, host, append(options,
 		// Without the port, otelhttp takes that of the client's Host header.
@@ -135,7 +135,7 @@ func (s *server) converts(r *http.Request) bool {
 }
 
 // end serves on until every API server has noticed that this replica is no longer an
-// endpoint, and then answers what has come.
+// endpoint, and then answers the requests received by then.
 func end(ctx context.Context, server *http.Server, grace time.Duration) {
 	ctx = context.WithoutCancel(ctx)
 	passed, cancel := context.WithTimeout(ctx, grace)

@@ -37,7 +37,7 @@ const (
 	nextCert = "next-server-cert.pem"
 )
 
-// step is what a look at the secret comes to. With neither data nor a time nothing
+// step is the outcome of reading the Secret. With neither data nor a time nothing
 // is to be done before something changes.
 type step struct {
 	// data is what is to be written, or nil.

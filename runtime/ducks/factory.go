@@ -211,7 +211,7 @@ func (e *entry) start() error {
 }
 
 // persist repeats a request with back-off until it succeeds, and records its errors. The reflector would also retry, but at
-// intervals of up to a minute, and it does not report all errors. The reflector tells errors apart by their type.
+// intervals of up to a minute, and it does not report all errors. The reflector distinguishes errors by their type.
 func persist[T any](ctx context.Context, e *entry, request func() (T, error)) (result T, err error) {
 	failures := 0
 	_ = e.factory.retry.DelayFunc().Until(ctx, true, true, func(context.Context) (bool, error) {

@@ -20,7 +20,7 @@ import (
 type Malformed struct {
 	*unstructured.Unstructured
 
-	// Err says what does not fit.
+	// Err is the error of decoding it.
 	Err error
 }
 

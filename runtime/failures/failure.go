@@ -59,7 +59,7 @@ func StatusCode(err error) int32 {
 }
 
 // Marked reports whether a condition should be marked with the failure. It is false for nil, for a conflict, which means
-// only that the object was modified concurrently, and for a request that was canceled, which says nothing about the cluster.
+// only that the object was modified concurrently, and for a request that was canceled, which is no information about the cluster.
 func (f *Failure) Marked() bool {
 	return f != nil && !apierrors.IsConflict(f.Err) && !errors.Is(f.Err, context.Canceled)
 }

@@ -22,7 +22,7 @@ type aware interface {
 	reconciler.LeaderAware
 }
 
-// member stands before a reconciler, which the Leader tells what it leads.
+// member stands before a reconciler, which the Leader promotes and demotes.
 type member struct {
 	leader  *Leader
 	inner   aware

@@ -79,7 +79,7 @@ type Process struct {
 	OneLeader bool
 }
 
-// Run runs a process until it receives SIGTERM. If it cannot start or a part of it fails, it prints one line that says why,
+// Run runs a process until it receives SIGTERM. If it cannot start or a part of it fails, it prints one line with the reason,
 // and exits with 1.
 func Run(ctx context.Context, p Process) {
 	if err := p.run(ctx); err != nil {
@@ -131,7 +131,7 @@ func (p Process) run(ctx context.Context) error {
 	defer closeProbes()
 	sharedmain.CheckK8sClientMinimumVersionOrDie(ctx, logger)
 
-	// The first provider of metrics that registers wins, so ours comes before that of sharedmain.
+	// The first provider of metrics that registers wins, so ours is registered before that of sharedmain.
 	if err := errors.Join(telemetry.Register(), telemetry.ObserveReadiness(readiness.Check)); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (p Process) run(ctx context.Context) error {
 
 	running.Go(func() error { return unlessClosed(profiler.ListenAndServe()) })
 	context.AfterFunc(ctx, func() { _ = profiler.Shutdown(context.WithoutCancel(ctx)) })
-	// Webhooks depend on ConfigMaps, so these come first.
+	// Webhooks depend on ConfigMaps, so these are read first.
 	if err := watcher.Start(ctx.Done()); err != nil {
 		return fmt.Errorf("watching ConfigMaps: %w", err)
 	}
@@ -205,7 +205,7 @@ func (p Process) readConfigMaps(ctx context.Context, host string) (map[string]*c
 	err := wait.PollUntilContextTimeout(ctx, retryPeriod, retryTimeout, true, func(ctx context.Context) (bool, error) {
 		var err error
 		if list, err = kubeclient.Get(ctx).CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{}); err != nil && ctx.Err() == nil {
-			// What the deadline interrupts says nothing.
+			// A request that the deadline interrupts has no result.
 			last = err
 		}
 		return err == nil, nil

@@ -137,7 +137,7 @@ func load(settings any) error {
 		return fmt.Errorf("environment variable %s=%q: %w", bad.KeyName, bad.Value, bad.Err)
 	}
 	if err != nil {
-		// What envconfig says of one that is missing names it already.
+		// The error of envconfig for a missing one names it already.
 		return fmt.Errorf("environment variable: %w", err)
 	}
 	return nil

@@ -183,7 +183,7 @@ func (f *Finder) suggest(gvk schema.GroupVersionKind) string {
 	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
 
-// isBuiltIn tells Kubernetes' own API groups from those of others, which must
+// isBuiltIn distinguishes Kubernetes' own API groups from those of others, which must
 // have a dot and, without approval, must not end in k8s.io (KEP-1111).
 func isBuiltIn(group string) bool {
 	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")

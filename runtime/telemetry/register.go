@@ -19,7 +19,7 @@ import (
 // queues is what knative's queues are measured by.
 var queues queueProvider
 
-// Register makes work queues and clients tell what they should. It has to be called
+// Register installs the metrics of work queues and clients. It has to be called
 // before sharedmain, which registers what is partly wrong: the first to register wins.
 // A second call changes nothing.
 func Register() error { return register() }

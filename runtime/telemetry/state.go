@@ -18,17 +18,17 @@ import (
 	"knative.dev/pkg/configmap"
 )
 
-// ErrUnknown says that there is nothing to tell at this reading.
+// ErrUnknown is returned if there is no value at this reading.
 var ErrUnknown = errors.New("not known yet")
 
-// ObserveReadiness has each reading tell whether the process is ready, which is that check returns nil.
+// ObserveReadiness exports whether the process is ready: check returns nil then.
 func ObserveReadiness(check func() error) error {
 	return observe("process.ready", "", "1 while the process is ready, as its readiness probe says, else 0.",
 		func() (int64, error) { return number(check() == nil), nil })
 }
 
-// ObserveCertificate has each reading tell until when the serving certificate is valid.
-// Nothing is told while notAfter returns an error; one other than ErrUnknown is reported to the
+// ObserveCertificate exports until when the serving certificate is valid.
+// There is no value while notAfter returns an error; one other than ErrUnknown is reported to the
 // error handler of OpenTelemetry.
 func ObserveCertificate(notAfter func() (time.Time, error)) error {
 	return observe("webhook.certificate.expiry.timestamp", "s",
@@ -58,8 +58,8 @@ func observe(name, unit, description string, read func() (int64, error)) error {
 	return nil
 }
 
-// WatchConfigMaps tells of each ConfigMap whether its last change was good, or whether
-// the process has kept what it said before. check is what the process itself finds wrong with it.
+// WatchConfigMaps exports of each ConfigMap whether its last change was valid, or whether
+// the process has kept the content before it. check returns the error that the process finds in it.
 func WatchConfigMaps(cmw configmap.Watcher, names []string, check func(*corev1.ConfigMap) error) error {
 	valid, err := otel.Meter(scope).Int64Gauge("config.valid",
 		metric.WithDescription("1 if the ConfigMap is in force as it stands, 0 if it is bad and the last good one is."))

@@ -45,13 +45,13 @@ var addressableKeys = []string{
 	allowCrossNamespacesKey, defaultClassKey, directoryNamespaceKey, domainKey, domainTemplateKey, schemeKey,
 }
 
-// Addressable is what the ConfigMap says. It is immutable once parsed, so that
+// Addressable is the content of the ConfigMap. It is immutable once parsed, so that
 // any number of workers can share it.
 type Addressable struct {
 	// Domain is the suffix of public host names.
 	Domain string
 
-	// Scheme is the scheme of public URLs whose port does not say otherwise:
+	// Scheme is the scheme of public URLs whose port does not imply another one:
 	// http or https.
 	Scheme string
 
@@ -61,7 +61,7 @@ type Addressable struct {
 	// DefaultClass is the class of objects that are created without one.
 	DefaultClass string
 
-	// AllowCrossNamespaceReferences says whether a target may be in another
+	// AllowCrossNamespaceReferences is whether a target may be in another
 	// namespace than the object that refers to it.
 	AllowCrossNamespaceReferences bool
 

@@ -42,12 +42,12 @@ func NewStore(logger configmap.Logger, onAfterStore ...func(name string, value a
 	)}
 }
 
-// WatchConfigs has the watcher tell of each change of the ConfigMap.
+// WatchConfigs has the watcher report each change of the ConfigMap.
 func (s *Store) WatchConfigs(w configmap.Watcher) {
 	w.Watch(AddressableName, s.OnConfigChanged)
 }
 
-// OnConfigChanged takes over what a ConfigMap says. The watcher also tells of
+// OnConfigChanged stores the content of a ConfigMap. The watcher also reports
 // changes of labels and annotations, which must neither have a bad ConfigMap
 // logged once more, nor enqueue every object. It must not be called by several
 // goroutines at a time, which a watcher does not.

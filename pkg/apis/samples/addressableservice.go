@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package samples
 
 const (
-	// ClassAnnotationKey is the annotation that says which operator serves an
+	// ClassAnnotationKey is the annotation that selects the operator of an
 	// AddressableService. The defaulting webhook fills it on create, the
 	// validating webhook refuses to change it afterwards.
 	ClassAnnotationKey = GroupName + "/addressableservice.class"

@@ -9,6 +9,6 @@ const (
 	// AddressBindingFinalizerName is the finalizer of AddressBindings. It has a path for the same reason.
 	AddressBindingFinalizerName = GroupName + "/addressbinding"
 
-	// BoundVariablesAnnotationKey marks an object that has variables of AddressBindings. Its value says which; see pkg/binding.
+	// BoundVariablesAnnotationKey marks an object that has variables of AddressBindings. Its value lists them; see pkg/binding.
 	BoundVariablesAnnotationKey = "bindings." + GroupName + "/variables"
 )

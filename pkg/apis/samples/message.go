@@ -9,7 +9,7 @@ package samples
 // the schema allows would make the API server refuse the whole status.
 const MaxMessage = 1024
 
-// Shorten cuts a message of a condition that is too long for the schema, and says so by an ellipsis.
+// Shorten cuts a message of a condition that is too long for the schema, and adds an ellipsis.
 func Shorten(message string) string {
 	runes := []rune(message)
 	if len(runes) <= MaxMessage {

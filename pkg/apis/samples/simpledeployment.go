@@ -7,7 +7,7 @@ package samples
 
 const (
 	// PodOwnerUIDLabelKey labels a Pod with the UID of the SimpleDeployment that made it. By it the operator watches these Pods and no
-	// others, and by it Services and autoscalers find them. That a Pod is ours it does not say; its controller reference does.
+	// others, and by it Services and autoscalers find them. Whether a Pod is ours depends on its controller reference, not on this label.
 	PodOwnerUIDLabelKey = GroupName + "/simpledeployment-uid"
 
 	// PodOwnerNameLabelKey labels a Pod with the name of the SimpleDeployment that made it, for the selectors of Services. A name

@@ -78,7 +78,7 @@ var reported = []failures.Reported{{
 	Condition: v1.AddressableServiceConditionPublished,
 	Reason:    EventPublished,
 	Message:   "The alias points to the address",
-	// An alias in trouble may no longer be asked for.
+	// An alias that could not be published may no longer be requested.
 	Quiet: []string{v1.ReasonNotRequested},
 }}
 
@@ -110,7 +110,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 	}
 	if err := r.removeEveryAlias(ctx, as); err != nil {
 		as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, err.Error())
-		// Deleting made a new generation, which nobody else says that it was seen.
+		// Deletion increments the generation, which nothing else reports as observed.
 		as.Status.ObservedGeneration = as.Generation
 		return r.failures.Outcome(as, failures.Failed(v1.ReasonUnpublishFailed, err))
 	}
@@ -166,7 +166,7 @@ func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableServ
 		as.Status.MarkTargetResolved(addresses)
 		as.Status.SetHops(hops)
 	case p.Reason == v1.ReasonTargetNotSynced && as.Status.ObservedGeneration == as.Generation:
-		// After a restart or a takeover: what the status says holds until the list has completed.
+		// After a restart or a takeover the status stays valid until the list has completed.
 	case p.Reason == v1.ReasonTargetNotSynced, p.Reason == v1.ReasonTargetForbidden, p.Reason == v1.ReasonTargetUnavailable:
 		as.Status.MarkTargetUnknown(p.Reason, p.Message)
 	default:

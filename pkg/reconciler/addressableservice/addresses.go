@@ -29,7 +29,7 @@ import (
 // endpoint is one address of the target before path and visibility are applied.
 type endpoint struct {
 	name string
-	// appProtocol is what someone said of the port; empty when nobody did.
+	// appProtocol is the application protocol of the port, empty if it is not known.
 	appProtocol string
 	address     duckv1.Addressable
 }

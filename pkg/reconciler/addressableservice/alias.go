@@ -158,9 +158,9 @@ func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, 
 	return nil
 }
 
-// checkDirectory tells a directory that is missing from one that may not be
+// checkDirectory distinguishes a directory that is missing from one that may not be
 // written to, which the API server's answer would not: it checks permissions,
-// and a Role in the directory goes away with it, before it looks for the namespace.
+// and a Role in the directory is deleted with it, before it looks for the namespace.
 func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
 	namespace, err := r.namespaces.Get(directory)
 	switch {
@@ -206,8 +206,8 @@ func (r *Reconciler) removeAliases(ctx context.Context, aliases []*corev1.Servic
 }
 
 // removeAlias deletes one alias, unless it has changed since it was looked at.
-// One in a namespace that is being deleted goes with that. One that may not be
-// deleted, outside of the directory, is not ours whatever its labels say: only in
+// One in a terminating namespace is deleted with that. One that may not be
+// deleted, outside of the directory, is not ours whatever its labels are: only in
 // a directory are we given the permission.
 func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) error {
 	if namespace, err := r.namespaces.Get(alias.Namespace); err == nil && isTerminating(namespace) {

@@ -47,7 +47,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 
 	t := triggers.New("AddressableService")
 	store := config.NewStore(logger.Named("config-store"), func(name string, _ any) {
-		// What the ConfigMap says goes into the status of every object of our class.
+		// The status of every object of our class depends on the ConfigMap.
 		t.EnqueueConfigured(name, isOurs, addressableServices.Informer())
 	})
 	store.WatchConfigs(cmw)

@@ -25,7 +25,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
-// addressableLabelKey on a CRD says that its objects carry an address, as
+// addressableLabelKey on a CRD means that its objects have an address, as
 // knative.dev/pkg/apis/duck/README.md defines.
 const addressableLabelKey = "duck.knative.dev/addressable"
 
@@ -60,7 +60,7 @@ func (r *Reconciler) resolve(ctx context.Context, as *v1.AddressableService) ([]
 	return addresses, found.hops, p
 }
 
-// watched says whether the informers have what is in a namespace.
+// watched reports whether the informers watch a namespace.
 func (r *Reconciler) watched(namespace string) bool { return r.scope == "" || r.scope == namespace }
 
 // findTarget looks the target up, in the cache that its kind has.

@@ -89,7 +89,7 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 // patchAll patches subjects whose turn it is, and returns the problems of those that were not patched.
 func (r *Reconciler) patchAll(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, changed []*subject,
 ) (problems []*failures.Failure) {
-	// Those that were not tried before come first.
+	// Those that were not tried before are first.
 	slices.SortStableFunc(changed, func(a, b *subject) int { return cmp.Compare(a.last.delay, b.last.delay) })
 	failed := 0
 	for _, s := range changed {

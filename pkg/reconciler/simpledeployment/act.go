@@ -93,7 +93,7 @@ func (r *reconciliation) failed(reason string, err error) *failures.Failure {
 	return failures.Failed(reason, err)
 }
 
-// refused says whether an error is the API server's word that nothing was done.
+// refused reports whether the API server has answered that nothing was done.
 func refused(err error) bool {
 	code := failures.StatusCode(err)
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusRequestTimeout

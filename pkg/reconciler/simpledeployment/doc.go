@@ -6,14 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 // Package simpledeployment reconciles SimpleDeployments: it keeps as many Pods of an image ready as are asked for, and
 // replaces them one by one when the image or a variable changes.
 //
-// One reconciliation looks at the Pods that the object controls, decides, acts, and says how far it is:
+// One reconciliation looks at the Pods that the object controls, decides, acts, and reports the progress:
 //
-//	observe (observe.go)  which Pods are there?          cache of Pods, by controller UID
-//	plan    (plan.go)     what is to go, what to come?   pure
+//	observe (observe.go)  which Pods exist?             cache of Pods, by controller UID
+//	plan    (plan.go)     what to delete, to create?    pure
 //	act     (act.go)      delete, then create
 //	report  (report.go)   counts and conditions
 //
-// A Pod goes through these classes, as plan.go counts them:
+// A Pod passes these classes, as plan.go counts them:
 //
 //	 create              Ready             spec changes, or fewer are asked for
 //	───────► not ready ─────────► ready ───────────────────────────────► terminating ──► gone

@@ -57,7 +57,7 @@ func selectorOf(sd *v1alpha1.SimpleDeployment) string {
 }
 
 // podsOf are an object's Pods in a cache, by their names: in the order of the index, which is another one each time, two passes on the
-// same Pods would end differently, and the status that says so would enqueue the object again and again.
+// same Pods would end differently, and each status update would enqueue the object again.
 func podsOf(indexer cache.Indexer, owner metav1.Object) []*corev1.Pod {
 	pods := slices.DeleteFunc(triggers.Indexed[*corev1.Pod](indexer, podsByOwner, string(owner.GetUID())),
 		func(pod *corev1.Pod) bool { return !owns(owner, pod) })

@@ -112,7 +112,7 @@ func decide(replicas int, pods []pod, now time.Time) plan {
 }
 
 // victims are the active Pods to delete. A ready one is among them only if enough others are ready. The order depends on
-// nothing but the Pods, so that a process which comes after another on the same Pods chooses the same.
+// nothing but the Pods, so that the next leader chooses the same.
 func victims(replicas int, pods []pod, c counts) []pod {
 	spare := c.ready - replicas
 	surplus := c.current - replicas

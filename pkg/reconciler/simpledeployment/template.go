@@ -23,7 +23,7 @@ const containerName = "user-container"
 // revisionDigits is how much of the hash of a revision stands in its label.
 const revisionDigits = 16
 
-// revisionOf tells apart what Pods are made from. It is compared with the label that a Pod got, and not with the Pod's own
+// revisionOf identifies the template that Pods are created from. It is compared with the label that a Pod got, and not with the Pod's own
 // containers: admission may add to these and rewrite them, and such a Pod would be out of date for ever.
 func revisionOf(sd *v1alpha1.SimpleDeployment) string {
 	// What a later operator adds to a template must not be in here: to upgrade it would restart every Pod.

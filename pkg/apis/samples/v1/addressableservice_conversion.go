@@ -29,7 +29,7 @@ type Views map[string]func() View
 
 type viewsKey struct{}
 
-// WithViews tells Validate which older versions are served. It is for the context decorator of the validating webhook;
+// WithViews gives Validate the older versions that are served. It is for the context decorator of the validating webhook;
 // without it nothing is refused for how it would look at another version.
 func WithViews(ctx context.Context, views Views) context.Context {
 	return context.WithValue(ctx, viewsKey{}, views)

@@ -22,11 +22,11 @@ const (
 	// AddressableServiceConditionReady is True when every other condition is.
 	AddressableServiceConditionReady = apis.ConditionReady
 
-	// AddressableServiceConditionTargetResolved says whether the reference led
+	// AddressableServiceConditionTargetResolved is whether the reference led
 	// to an address, which then is in the status.
 	AddressableServiceConditionTargetResolved apis.ConditionType = "TargetResolved"
 
-	// AddressableServiceConditionPublished says whether the alias that was asked
+	// AddressableServiceConditionPublished is whether the alias that was asked
 	// for points to the address. It is True with reason NotRequested when none
 	// was, and Unknown as long as there is no address to publish.
 	AddressableServiceConditionPublished apis.ConditionType = "Published"

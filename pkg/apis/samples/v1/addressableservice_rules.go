@@ -20,7 +20,7 @@ import (
 //
 // A test holds them against the CRD.
 
-// text is what the schema says of a string, which also must not be empty.
+// text checks a string by the rules of the schema; it must not be empty.
 type text struct {
 	max     int
 	pattern *regexp.Regexp

@@ -19,9 +19,9 @@ import (
 )
 
 // Validate implements apis.Validatable. The validating webhook calls it on
-// create and update. It holds what the schema and its CEL rules cannot say,
+// create and update. It contains the rules that the schema and CEL cannot express,
 // because they see neither annotations, nor the namespace, and once more what they
-// do say, for objects that were written at an older version.
+// do express, for objects that were written at an older version.
 func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
 	// A status update cannot break these rules, and an object that is being
 	// deleted must be able to lose its finalizers whatever it holds.

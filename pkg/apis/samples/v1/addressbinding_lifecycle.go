@@ -20,15 +20,15 @@ const (
 	// AddressBindingConditionReady is True when every other condition is.
 	AddressBindingConditionReady = apis.ConditionReady
 
-	// AddressBindingConditionAddressResolved says whether the AddressableService has an address. It is Unknown while the operator
+	// AddressBindingConditionAddressResolved is whether the AddressableService has an address. It is Unknown while the operator
 	// does not know, in which case the status keeps the last address.
 	AddressBindingConditionAddressResolved apis.ConditionType = "AddressResolved"
 
-	// AddressBindingConditionSubjectsBound says whether every container of every subject has the address. It is Unknown on the way
+	// AddressBindingConditionSubjectsBound is whether every container of every subject has the address. It is Unknown on the way
 	// there, while there is no address, and while a selector matches nothing.
 	AddressBindingConditionSubjectsBound apis.ConditionType = "SubjectsBound"
 
-	// AddressBindingConditionIntercepted says whether the API server calls the webhook for objects of the subject's kind, so that
+	// AddressBindingConditionIntercepted is whether the API server calls the webhook for objects of the subject's kind, so that
 	// new ones have the address from the start. It is Unknown while the operator cannot list the kind.
 	AddressBindingConditionIntercepted apis.ConditionType = "Intercepted"
 )

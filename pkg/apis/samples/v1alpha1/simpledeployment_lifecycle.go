@@ -20,11 +20,11 @@ const (
 	// SimpleDeploymentConditionReady is True when every other condition is.
 	SimpleDeploymentConditionReady = apis.ConditionReady
 
-	// SimpleDeploymentConditionAvailable says whether as many Pods are ready as are asked for, be they of this spec or
+	// SimpleDeploymentConditionAvailable is whether the desired number of Pods is ready, be they of this spec or
 	// of an earlier one. It is Unknown while they are not.
 	SimpleDeploymentConditionAvailable apis.ConditionType = "Available"
 
-	// SimpleDeploymentConditionUpToDate says whether the Pods are those that the spec asks for, and no others. It is
+	// SimpleDeploymentConditionUpToDate is whether the Pods are those of the spec, and no others. It is
 	// Unknown on the way there, and False when something keeps it from getting there.
 	SimpleDeploymentConditionUpToDate apis.ConditionType = "UpToDate"
 )
