@@ -31,7 +31,7 @@ for version in "${versions[@]}"; do
   go tool localcluster build
   # These three test the repository, which is the same at every version.
   mapfile -t suites < <(go list ./test/... | grep -vE '/test/(fork|generated|repository)$')
-  go test "${flags[@]}" -p 4 -count 1 "${suites[@]}" ||
+  go test "${flags[@]}" -p 3 -count 1 "${suites[@]}" ||
     failed+=("${version}: the operator")
   go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" -p 1 -count 1 ./... ||
     failed+=("${version}: the local control plane")

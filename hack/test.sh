@@ -50,8 +50,8 @@ units() {
 suites() {
   go tool localcluster build >/dev/null || failed=1
   # What suites start is not among their inputs as the go command sees them, so that an earlier result proves nothing. Each waits for its
-  # control plane half of the time, so that more of them run at a time than there are processors.
-  run "the operator on the local control plane" . -p 4 -count 1 ./test/...
+  # control plane half of the time, so that more of them run at a time than two processors could serve.
+  run "the operator on the local control plane" . -p 3 -count 1 ./test/...
 }
 
 modules() {

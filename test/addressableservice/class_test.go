@@ -99,7 +99,8 @@ func TestEventsTellOfTransitionsOnly(t *testing.T) {
 	}
 	other := env.Apply(t, ns, object("other", toService("target")))[0]
 	env.Await(t, other, harness.Ready)
-	events, err := env.Kube.CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{})
+	// The API server reports events about the Service.
+	events, err := env.Kube.CoreV1().Events(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=AddressableService"})
 	if err != nil {
 		t.Fatalf("listing events: %v", err)
 	}

@@ -41,6 +41,7 @@ func eventually(ctx context.Context, within time.Duration, check func(context.Co
 	defer cancel()
 	last := errors.New("nothing: the first look did not end")
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		started := time.Now()
 		err := check(ctx)
 		if err == nil {
 			return nil
@@ -49,7 +50,8 @@ func eventually(ctx context.Context, within time.Duration, check func(context.Co
 		if ctx.Err() == nil {
 			last = err
 		}
-		timer := time.NewTimer(pause)
+		// A check that takes long, such as a list of thousands of objects, would slow down what it waits for.
+		timer := time.NewTimer(max(pause, 2*time.Since(started)))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
