@@ -18,12 +18,8 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-const (
-	// gracefulTakeover is how soon a standby writes after a leader was told to stop.
-	gracefulTakeover = 2 * time.Second
-	// settled is how many objects have a status before the leader goes, so that it is at work when it does.
-	settled = 20
-)
+// settled is how many objects have a status before the leader is removed, so that it is at work then.
+const settled = 20
 
 // TestLeaderGoes takes the leader away under a stream of creates, in each way that a cluster does, and looks at who wrote
 // what, and when.
@@ -37,7 +33,8 @@ func TestLeaderGoes(t *testing.T) {
 				t.Helper()
 				deletePod(t, env, pod, metav1.DeleteOptions{})
 			},
-			within: func(time.Duration) time.Duration { return gracefulTakeover },
+			// The lease was released, and did not expire. On a machine with nothing else to do it takes about a second.
+			within: func(lease time.Duration) time.Duration { return lease / 2 },
 		},
 		"DeletedByForce": {
 			remove: func(t *testing.T, env *harness.Env, pod string) {
@@ -45,14 +42,14 @@ func TestLeaderGoes(t *testing.T) {
 				kill(t, pod)
 				deletePod(t, env, pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
 			},
-			within: func(lease time.Duration) time.Duration { return lease * 12 / 10 },
+			within: func(lease time.Duration) time.Duration { return 2 * lease },
 		},
 		"Killed": {
 			remove: func(t *testing.T, _ *harness.Env, pod string) {
 				t.Helper()
 				kill(t, pod)
 			},
-			within: func(lease time.Duration) time.Duration { return lease * 12 / 10 },
+			within: func(lease time.Duration) time.Duration { return 2 * lease },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,9 +84,9 @@ func TestLeaderGoes(t *testing.T) {
 			})
 			names := stream.Stop(t)
 			took := first.Time.Sub(removed)
-			t.Logf("%s wrote %v after %s was told to go, want at most %v; %d objects", first.Pod, took, old, within, len(names))
+			t.Logf("%s wrote %v after %s received SIGTERM or was killed, want at most %v; %d objects", first.Pod, took, old, within, len(names))
 			if took > within {
-				t.Errorf("%s wrote %v after %s was told to go, want at most %v", first.Pod, took, old, within)
+				t.Errorf("%s wrote %v after %s received SIGTERM or was killed, want at most %v", first.Pod, took, old, within)
 			}
 			fixtures.AwaitReady(t, env, ns, len(names))
 			noneTwice(t, env, mark, ns, names, name != "Deleted")
