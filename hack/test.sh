@@ -49,8 +49,8 @@ units() {
 
 suites() {
   go tool localcluster build >/dev/null || failed=1
-  # What suites start is not among their inputs as the go command sees them, so that an earlier result proves nothing. Each waits for its
-  # control plane half of the time, so that more of them run at a time than two processors could serve.
+  # What suites start is not among their inputs as the go command sees them, so that an earlier result proves nothing. A suite
+  # waits for its control plane about half of the time, so that three keep two processors busy.
   run "the operator on the local control plane" . -p 3 -count 1 ./test/...
 }
 

@@ -85,8 +85,8 @@ type Object interface {
 	runtime.Object
 }
 
-// Reported is a condition whose changes are reported. Ready is of no use here: the generated reconciler resets it for
-// each new generation. What is reported are those that it depends on.
+// Reported is a condition whose changes are reported. Ready cannot be one: the generated reconciler resets it for
+// each new generation. The conditions that Ready depends on are reported.
 type Reported struct {
 	Condition apis.ConditionType
 

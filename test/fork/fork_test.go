@@ -7,6 +7,7 @@ package fork
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -39,7 +40,7 @@ func TestFork_ReducedToOneKind_IsComplete(t *testing.T) {
 		fork.copy(t, path)
 	}
 	fork.run(t, "test/fork/reduce.sh", version)
-	// The clients import what is gone until they are generated anew.
+	// Until they are generated again, the clients import packages that are deleted.
 	fork.run(t, "go", "mod", "tidy", "-e")
 	fork.run(t, "make", "generate")
 	fork.run(t, "go", "mod", "tidy")
@@ -59,13 +60,10 @@ type fork struct {
 func (f fork) run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	started := time.Now()
-	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Dir, cmd.Env = f.dir, append(os.Environ(), f.environment...)
-	if filepath.Dir(name) != "." {
-		cmd.Path = filepath.Join(f.dir, name)
-	}
-	timer := time.AfterFunc(commandTimeout, func() { _ = cmd.Cancel() })
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = f.dir, append(os.Environ(), f.environment...), time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(append([]string{name}, args...), " "), err, out)
 	}
@@ -95,7 +93,7 @@ func (f fork) commit(t *testing.T) {
 	f.run(t, "git", "-c", "user.name=fork", "-c", "user.email=fork@example.com", "commit", "--quiet", "--message", "Reduce to one kind")
 }
 
-// expectFewLines counts the lines of Go that somebody wrote.
+// expectFewLines counts the lines of hand-written Go.
 func (f fork) expectFewLines(t *testing.T) {
 	t.Helper()
 	own, files, ofRuntime := 0, 0, 0

@@ -42,14 +42,14 @@ func TestLeaderGoes(t *testing.T) {
 				kill(t, pod)
 				deletePod(t, env, pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
 			},
-			within: func(lease time.Duration) time.Duration { return 2 * lease },
+			within: func(lease time.Duration) time.Duration { return lease * 12 / 10 },
 		},
 		"Killed": {
 			remove: func(t *testing.T, _ *harness.Env, pod string) {
 				t.Helper()
 				kill(t, pod)
 			},
-			within: func(lease time.Duration) time.Duration { return 2 * lease },
+			within: func(lease time.Duration) time.Duration { return lease * 12 / 10 },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,8 +48,6 @@ func Prepared[W any](prepare func(W)) map[string]any { return map[string]any{pre
 func Table[W any](t *testing.T, table reconcilertesting.TableTest, key string, newWorld func(testing.TB, *reconcilertesting.TableRow) (W, World)) {
 	t.Helper()
 	for i := range table {
-		// A reconciler may write into other namespaces.
-		table[i].SkipNamespaceValidation = true
 		if table[i].Key == "" {
 			table[i].Key = key
 		}

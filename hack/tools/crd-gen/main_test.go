@@ -110,7 +110,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// A field that upstream adds must not be pruned from our objects because nobody noticed.
+// The API server would prune a field that upstream adds and the schema lacks.
 func TestForeignSchemas_HaveTheFieldsOfTheirTypes(t *testing.T) {
 	for _, test := range []struct {
 		path  string

@@ -19,6 +19,8 @@ const (
 	Deadline = 30 * time.Second
 
 	firstPause, longestPause = 10 * time.Millisecond, 250 * time.Millisecond
+	// longestPauseAfterSlowCheck bounds the pause after a check that took long itself.
+	longestPauseAfterSlowCheck = 2 * time.Second
 )
 
 // Eventually calls check until it returns nil. When that does not happen within the Deadline the test fails with what was
@@ -51,7 +53,7 @@ func eventually(ctx context.Context, within time.Duration, check func(context.Co
 			last = err
 		}
 		// A check that takes long, such as a list of thousands of objects, would slow down what it waits for.
-		timer := time.NewTimer(max(pause, 2*time.Since(started)))
+		timer := time.NewTimer(max(pause, min(2*time.Since(started), longestPauseAfterSlowCheck)))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

@@ -21,6 +21,10 @@ const configData = "config"
 // runTable runs a table. Rows without a key reconcile object a.
 func runTable(t *testing.T, table reconcilertesting.TableTest) {
 	t.Helper()
+	for i := range table {
+		// Aliases are in another namespace than their objects.
+		table[i].SkipNamespaceValidation = true
+	}
 	reconcilertest.Table(t, table, ns+"/a", func(t testing.TB, row *reconcilertesting.TableRow) (*world, reconcilertest.World) {
 		t.Helper()
 		cfg, ok := row.OtherTestData[configData].(*config.Addressable)

@@ -66,11 +66,11 @@ func TestCreatingFails(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{
 		with(refusedCreation("refused, as by a quota: the others are not tried, and it is looked at again after a while", objects{object(2)}, errQuota, quotaMessage),
 			func(row *reconcilertesting.TableRow) { row.PostConditions = withRecheck(time.Second) }),
-		with(refusedCreation("no answer: nobody knows whether it was made", objects{object(2)}, reconcilertest.ErrInduced, "induced"),
+		with(refusedCreation("no answer: the Pod may have been created", objects{object(2)}, reconcilertest.ErrInduced, "induced"),
 			func(row *reconcilertesting.TableRow) {
 				row.PostConditions = withError("induced", true)
 			}),
-		with(refusedCreation("the server failed: nobody knows whether it was made", objects{object(2)}, errServer, serverMessage),
+		with(refusedCreation("the server failed: the Pod may have been created", objects{object(2)}, errServer, serverMessage),
 			func(row *reconcilertesting.TableRow) {
 				row.PostConditions = append(withRecheck(time.Second), doubtful...)
 			}),
