@@ -2,8 +2,8 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Lints every module with .golangci.yaml; of the modules beside the operator only those that differ from the commit in the environment
-# variable CHANGED_SINCE, if it is set. Arguments are passed on, for example --fix. It runs from any working directory.
+# Lints every module with .golangci.yaml, unless it has passed before as it is. Arguments are passed on, for example --fix. It runs from
+# any working directory.
 
 set -o errexit -o nounset -o pipefail
 
@@ -18,12 +18,14 @@ source hack/modules.sh
 echo "lint: building golangci-lint, unless it is cached" >&2
 linter="$(go -C hack/tools/lint tool -n golangci-lint)"
 
+lint() {
+  echo "lint: $1" >&2
+  (cd -- "$1" && "${linter}" run --config "${OLDPWD}/.golangci.yaml" "${@:2}" ./...)
+}
+
 failed=0
 for module in "${code_modules[@]}"; do
-  if [[ "${module}" != . ]] && ! changed "${module}"; then
-    continue
-  fi
-  echo "lint: ${module}" >&2
-  (cd -- "${module}" && "${linter}" run --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
+  # The files beside a module may be those of a module that it imports.
+  once "${module%%/*}" lint "${module}" "$@" || failed=1
 done
 exit "${failed}"

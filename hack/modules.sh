@@ -20,9 +20,33 @@ unset module
 # without, so that vet, lint and tests, too, compile each package once only if they ask for the same.
 export GOFLAGS="${GOFLAGS:+${GOFLAGS} }-trimpath"
 
-# changed PATH... reports whether one of the paths, the scripts or the version of Go differ from the commit in the environment variable
-# CHANGED_SINCE. Without the variable, and if the commit is not in the clone, everything counts as changed that exists.
-changed() {
-  [[ -e "$1" ]] || return 1
-  [[ -z "${CHANGED_SINCE:-}" ]] || ! git diff --quiet "${CHANGED_SINCE}" -- "$@" ':(glob)hack/*.sh' .golangci.yaml Makefile go.mod 2>/dev/null
+# sources PATHSPEC... lists the files that git knows or would add. Some that git knows may be deleted in the checkout.
+sources() {
+  git ls-files --cached --others --exclude-standard -- "$@" | sort -u | while IFS= read -r file; do
+    if [[ -f "${file}" ]]; then
+      echo "${file}"
+    fi
+  done
+}
+
+# once FOLDERS COMMAND... runs a command that tests the files of the folders, and returns its status. What has succeeded on this machine
+# before, with the same files, scripts and version of Go, is not run again, as with the results that the go command caches; those do not
+# outlast a fresh clone. Folders that do not exist, as in a fork without a module, have nothing to test.
+once() {
+  local -r folders="$1"
+  local files inputs passed
+  shift
+  # shellcheck disable=SC2086 # a list
+  files="$(sources ${folders} hack/*.sh .golangci.yaml go.mod)"
+  inputs="$(echo "$* ${flags[*]:-} $(go version)"; echo "${files}"; git hash-object --stdin-paths <<<"${files}")"
+  passed="${XDG_CACHE_HOME:-${HOME}/.cache}/mallard/passed/$(git hash-object --stdin <<<"${inputs}")"
+  if [[ ! -e "${folders%% *}" ]]; then
+    return 0
+  elif [[ -e "${passed}" && " ${flags[*]:-} " != *' -count '* ]]; then
+    printf '\n== unchanged since it passed: %s\n' "$*"
+    return 0
+  fi
+  "$@" || return
+  mkdir -p "${passed%/*}"
+  touch "${passed}"
 }

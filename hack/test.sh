@@ -5,9 +5,10 @@
 # Runs every test of every module and ends with go test's lines of all of them. Arguments are flags for go test, for
 # example -race or -v. It runs from any working directory. Environment variables:
 #
-#   PARTS          the parts to run, all by default: units, suites, modules
-#   TEST_TIMEOUT   how long one package may take
-#   CHANGED_SINCE  a commit; of the modules beside the operator only those are tested that differ from it
+#   PARTS         the parts to run, all by default: units, suites, modules
+#   TEST_TIMEOUT  how long one package may take
+#
+# The modules beside the operator are not tested again as long as they are as they were when they passed. -count 1 tests them in any case.
 
 set -o errexit -o nounset -o pipefail
 
@@ -40,40 +41,32 @@ run() {
   local -r title="$1" module="$2"
   shift 2
   printf '\n== test: %s\n' "${title}"
-  go -C "${module}" test "${flags[@]}" "$@" 2>&1 | tee -a -- "${log}" || failed=1
+  go -C "${module}" test "${flags[@]}" "$@" 2>&1 | tee -a -- "${log}"
 }
 
 units() {
-  run "the operator, without a cluster" . ./cmd/... ./pkg/... ./runtime/...
+  run "the operator, without a cluster" . ./cmd/... ./pkg/... ./runtime/... || failed=1
 }
 
 suites() {
   go tool localcluster build >/dev/null || failed=1
   # What suites start is not among their inputs as the go command sees them, so that an earlier result proves nothing. A suite
   # waits for its control plane about half of the time, so that three keep two processors busy.
-  run "the operator on the local control plane" . -p 3 -count 1 ./test/...
+  run "the operator on the local control plane" . -p 3 -count 1 ./test/... || failed=1
 }
 
 modules() {
-  if changed conversion; then
-    run "conversions: the library and its generator" conversion ./...
-    run "the conversions of docs/assign-gen.md, in a project of their own" conversion/example ./...
-  fi
-  if changed localcluster; then
-    run "the local environment" localcluster/env ./...
-    # This one mostly waits, while those after it mostly compile.
-    (failed=0; run "the local control plane itself" localcluster -p 1 -count 1 ./...; exit "${failed}") >"${log}.meanwhile" 2>&1 &
-  fi
-  if changed hack pkg/apis config; then
-    run "the tools of this repository" hack/tools ./...
-  fi
-  if [[ " ${code_modules[*]} " == *' hack/tools/ko '* ]]; then
-    run "the images of config/, and releases" hack/tools/ko -count 1 ./...
-  fi
-  if [[ -n "$(jobs -p)" ]]; then
-    wait "$(jobs -p)" || failed=1
-    cat -- "${log}.meanwhile"
-  fi
+  local localcluster=''
+  once conversion run "conversions: the library and its generator" conversion ./... || failed=1
+  once conversion run "the conversions of docs/assign-gen.md, in a project of their own" conversion/example ./... || failed=1
+  once localcluster run "the local environment" localcluster/env ./... || failed=1
+  # This one mostly waits, while those after it mostly compile.
+  once localcluster run "the local control plane itself" localcluster -p 1 -count 1 ./... >"${log}.meanwhile" 2>&1 &
+  localcluster=$!
+  once "hack pkg/apis config" run "the tools of this repository" hack/tools ./... || failed=1
+  once "hack/tools/ko cmd pkg runtime conversion config" run "the images of config/, and releases" hack/tools/ko -count 1 ./... || failed=1
+  wait "${localcluster}" || failed=1
+  cat -- "${log}.meanwhile"
 }
 
 for part in ${parts}; do

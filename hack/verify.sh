@@ -13,15 +13,6 @@ export GOWORK=off CGO_ENABLED=0
 # shellcheck source=hack/modules.sh
 source hack/modules.sh
 
-# Files that git knows or would add, of which some may be deleted in the checkout.
-sources() {
-  git ls-files --cached --others --exclude-standard -- "$@" | sort -u | while IFS= read -r file; do
-    if [[ -f "${file}" ]]; then
-      echo "${file}"
-    fi
-  done
-}
-
 verify_codegen() { hack/verify-codegen.sh; }
 
 verify_licenses() { hack/verify-licenses.sh; }
