@@ -31,7 +31,7 @@ sources() {
 
 # once FOLDERS COMMAND... runs a command that tests the files of the folders, and returns its status. What has succeeded on this machine
 # before, with the same files, scripts and version of Go, is not run again, as with the results that the go command caches; those do not
-# outlast a fresh clone. Folders that do not exist, as in a fork without a module, have nothing to test.
+# outlast a fresh clone. A first folder without code, as in a fork that removed the module, has nothing to test.
 once() {
   local -r folders="$1"
   local files inputs passed
@@ -40,7 +40,7 @@ once() {
   files="$(sources ${folders} hack/*.sh .golangci.yaml go.mod)"
   inputs="$(echo "$* ${flags[*]:-} $(go version)"; echo "${files}"; git hash-object --stdin-paths <<<"${files}")"
   passed="${XDG_CACHE_HOME:-${HOME}/.cache}/mallard/passed/$(git hash-object --stdin <<<"${inputs}")"
-  if [[ ! -e "${folders%% *}" ]]; then
+  if [[ -z "$(sources "${folders%% *}/*.go")" ]]; then
     return 0
   elif [[ -e "${passed}" && " ${flags[*]:-} " != *' -count '* ]]; then
     printf '\n== unchanged since it passed: %s\n' "$*"

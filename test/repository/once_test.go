@@ -62,6 +62,7 @@ func TestModules_UnchangedSinceTheyPassed_AreNotTestedAgain(t *testing.T) {
 		{name: "the scripts changed", change: func() { write("hack/test.sh", "") }, script: `once "side import" echo ran`, runs: true},
 		{name: "changed back", change: func() { write("hack/test.sh", "changed"); write("hack/test.sh", "") }, script: `once "side import" echo ran`},
 		{name: "no such folder", script: `once "gone import" echo ran`},
+		{name: "folder without code", script: `once "hack import" echo ran`},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			if step.change != nil {
