@@ -26,15 +26,15 @@ const settled = 20
 func TestLeaderGoes(t *testing.T) {
 	for name, way := range map[string]struct {
 		remove func(t *testing.T, env *harness.Env, pod string)
-		within func(lease time.Duration) time.Duration
+		// released says that the leader released the lease, so that no standby waits until it expires.
+		released bool
 	}{
 		"Deleted": {
 			remove: func(t *testing.T, env *harness.Env, pod string) {
 				t.Helper()
 				deletePod(t, env, pod, metav1.DeleteOptions{})
 			},
-			// The lease was released, and did not expire. On a machine with nothing else to do it takes about a second.
-			within: func(lease time.Duration) time.Duration { return lease / 2 },
+			released: true,
 		},
 		"DeletedByForce": {
 			remove: func(t *testing.T, env *harness.Env, pod string) {
@@ -42,14 +42,12 @@ func TestLeaderGoes(t *testing.T) {
 				kill(t, pod)
 				deletePod(t, env, pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
 			},
-			within: func(lease time.Duration) time.Duration { return lease * 12 / 10 },
 		},
 		"Killed": {
 			remove: func(t *testing.T, _ *harness.Env, pod string) {
 				t.Helper()
 				kill(t, pod)
 			},
-			within: func(lease time.Duration) time.Duration { return lease * 12 / 10 },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,9 +69,11 @@ func TestLeaderGoes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			within := way.within(lease)
+			if way.released {
+				lease = 0
+			}
 			var first harness.AuditEntry
-			harness.EventuallyWithin(t, within+harness.Deadline, "work goes on", func(context.Context) error {
+			harness.EventuallyWithin(t, lease+harness.Deadline, "work goes on", func(context.Context) error {
 				for _, entry := range statusWrites(t, mark, ns) {
 					if entry.Time.After(removed) && (entry.Pod != old || name == "Killed") {
 						first = entry
@@ -83,10 +83,10 @@ func TestLeaderGoes(t *testing.T) {
 				return fmt.Errorf("no status has been written since Pod %s went", old)
 			})
 			names := stream.Stop(t)
-			took := first.Time.Sub(removed)
-			t.Logf("%s wrote %v after %s received SIGTERM or was killed, want at most %v; %d objects", first.Pod, took, old, within, len(names))
-			if took > within {
-				t.Errorf("%s wrote %v after %s received SIGTERM or was killed, want at most %v", first.Pod, took, old, within)
+			t.Logf("%s wrote %v after %s received SIGTERM or was killed; %d objects", first.Pod, first.Time.Sub(removed), old, len(names))
+			// The container that is started again in the same Pod takes its own lease.
+			if first.Pod != old {
+				fixtures.CheckTakeover(t, mark, byPod(old), byPod(first.Pod), lease)
 			}
 			fixtures.AwaitReady(t, env, ns, len(names))
 			noneTwice(t, env, mark, ns, names, name != "Deleted")
@@ -107,6 +107,10 @@ func deletePod(t *testing.T, env *harness.Env, pod string, options metav1.Delete
 func statusWrites(t *testing.T, mark harness.Mark, ns string) []harness.AuditEntry {
 	t.Helper()
 	return mark.Entries(t, succeeded, harness.ByRequest(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns))))
+}
+
+func byPod(name string) harness.AuditFilter {
+	return func(entry harness.AuditEntry) bool { return entry.Pod == name }
 }
 
 func succeeded(entry harness.AuditEntry) bool { return entry.Code < 300 }
