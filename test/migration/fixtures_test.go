@@ -72,11 +72,11 @@ func (k *kind) ref(name string) harness.Ref {
 }
 
 // apply applies an object at a version, as a manager of its own.
-func (k *kind) apply(t *testing.T, version, manager, name, spec string) error {
+func (k *kind) apply(t *testing.T, version, manager, name, spec string, dryRun ...string) error {
 	t.Helper()
 	body := fmt.Sprintf(`{"apiVersion": "%s/%s", "kind": "Gauge", "metadata": {"name": "%s"}, "spec": %s}`, k.resource.Group, version, name, spec)
 	_, err := k.env.Dynamic.Resource(k.resource.WithVersion(version)).Namespace(k.namespace).
-		Patch(t.Context(), name, types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: manager})
+		Patch(t.Context(), name, types.ApplyPatchType, []byte(body), metav1.PatchOptions{FieldManager: manager, DryRun: dryRun})
 	return err
 }
 
