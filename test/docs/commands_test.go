@@ -60,7 +60,7 @@ func TestCommands(t *testing.T) {
 			if len(options) > 0 {
 				shell.env = append(shell.env, env.KoEnvironment(t)...)
 			}
-			shell.run(t, "kubectl apply -f samples/ && kubectl wait --for=condition=Ready asvc,abind,sdeploy --all --timeout=60s")
+			shell.run(t, "kubectl apply -f samples/ && kubectl wait --for=condition=Ready asvc,abind,sdeploy --all --timeout=5m")
 			for _, b := range commands {
 				if b.kind == "console" {
 					shell.console(t, b)

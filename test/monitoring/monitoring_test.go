@@ -41,7 +41,7 @@ spec: {ref: {apiVersion: v1, kind: Service, name: target}}
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata: {name: hopeless}
-spec: {ref: {apiVersion: apps/v1, kind: Deployment, name: target}}
+spec: {ref: {apiVersion: v1, kind: Service, name: missing}}
 ---
 apiVersion: samples.knative.dev/v1alpha1
 kind: AddressableService

@@ -131,7 +131,7 @@ func install(t *testing.T, env *harness.Env, checkout string) {
 // remove removes what install has applied.
 func remove(t testing.TB, env *harness.Env) {
 	t.Helper()
-	env.Ko(t, root, "delete", "--recursive", "--filename", "config/", "--timeout=60s", "--ignore-not-found")
+	env.Ko(t, root, "delete", "--recursive", "--filename", "config/", "--timeout=5m", "--ignore-not-found")
 }
 
 func deleteObjects(t *testing.T, env *harness.Env, ns string) {
@@ -187,7 +187,7 @@ func TestStuckObjects(t *testing.T) {
 	}
 	awaitReady(t, env, ns, 0)
 	env.Kubectl(t, "--namespace", system, "scale", "deployment/controller", "--replicas=0")
-	env.Kubectl(t, "--namespace", system, "wait", "pod", "--selector=app.kubernetes.io/component=controller", "--for=delete", "--timeout=60s")
+	env.Kubectl(t, "--namespace", system, "wait", "pod", "--selector=app.kubernetes.io/component=controller", "--for=delete", "--timeout=5m")
 	env.Kubectl(t, "delete", "asvc", "stuck", "--namespace", ns, "--wait=false")
 
 	listed := env.Kubectl(t, "get", "asvc", "--all-namespaces", "--output", "go-template="+stuckTemplate)

@@ -56,7 +56,7 @@ func TestUninstall_WrongOrder_InstallingAgainCleansUp(t *testing.T) {
 	namespaces := installBound(t, env)
 	env.Ko(t, root, "delete", "--recursive", "--filename", "config/", "--wait=false")
 	// Applying a CRD that is deleted at that moment fails. No object keeps this one.
-	env.Kubectl(t, "wait", "crd/simpledeployments.samples.knative.dev", "--for=delete", "--timeout=60s")
+	env.Kubectl(t, "wait", "crd/simpledeployments.samples.knative.dev", "--for=delete", "--timeout=5m")
 	runDocumented(t, env)
 	awaitUninstalled(t, env)
 	for _, ns := range namespaces {
@@ -71,7 +71,7 @@ func TestUninstall_WrongOrder_RemovingFinalizersFreesAllObjects(t *testing.T) {
 	env := harness.Shared(t)
 	namespaces := installBound(t, env)
 	env.Kubectl(t, "--namespace", system, "scale", "deployment/webhook", "--replicas=0")
-	env.Kubectl(t, "--namespace", system, "wait", "pod", "--selector=app.kubernetes.io/component=webhook", "--for=delete", "--timeout=60s")
+	env.Kubectl(t, "--namespace", system, "wait", "pod", "--selector=app.kubernetes.io/component=webhook", "--for=delete", "--timeout=5m")
 	env.Kubectl(t, "delete", "crd", ours, "--wait=false")
 	harness.Eventually(t, "all objects are terminating", func(context.Context) error {
 		out := env.Kubectl(t, "get", "asvc,abind", "--all-namespaces", "--output=jsonpath={.items[*].metadata.deletionTimestamp}")
@@ -98,10 +98,10 @@ func installBound(t *testing.T, env *harness.Env) []string {
 		if _, err := env.TryKubectl(t, fmt.Sprintf(bound, ns), "apply", "--namespace", ns, "--filename=-"); err != nil {
 			t.Fatal(err)
 		}
-		env.Kubectl(t, "wait", "--for=condition=Ready", "asvc,abind", "--all", "--namespace", ns, "--timeout=60s")
+		env.Kubectl(t, "wait", "--for=condition=Ready", "asvc,abind", "--all", "--namespace", ns, "--timeout=5m")
 	}
 	env.Kubectl(t, "--namespace", system, "scale", "deployment/controller", "--replicas=0")
-	env.Kubectl(t, "--namespace", system, "wait", "pod", "--selector=app.kubernetes.io/component=controller", "--for=delete", "--timeout=60s")
+	env.Kubectl(t, "--namespace", system, "wait", "pod", "--selector=app.kubernetes.io/component=controller", "--for=delete", "--timeout=5m")
 	return namespaces
 }
 

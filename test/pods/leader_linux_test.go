@@ -86,7 +86,7 @@ func TestLeaderGoes(t *testing.T) {
 			t.Logf("%s wrote %v after %s received SIGTERM or was killed; %d objects", first.Pod, first.Time.Sub(removed), old, len(names))
 			// The container that is started again in the same Pod takes its own lease.
 			if first.Pod != old {
-				fixtures.CheckTakeover(t, mark, byPod(old), byPod(first.Pod), lease)
+				fixtures.CheckTakeover(t, mark, fixtures.ControllerLease, byPod(old), byPod(first.Pod), lease)
 			}
 			fixtures.AwaitReady(t, env, ns, len(names))
 			noneTwice(t, env, mark, ns, names, name != "Deleted")

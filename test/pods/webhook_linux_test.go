@@ -94,7 +94,7 @@ func TestRolloutLosesNothing(t *testing.T) {
 			before := running(t, env, component)
 			stream := fixtures.StartStream(t, env, ns, period)
 			env.Kubectl(t, "rollout", "restart", "deployment/"+component, "--namespace", env.SystemNamespace)
-			env.Kubectl(t, "rollout", "status", "deployment/"+component, "--namespace", env.SystemNamespace, "--timeout=60s")
+			env.Kubectl(t, "rollout", "status", "deployment/"+component, "--namespace", env.SystemNamespace, "--timeout=5m")
 			harness.Eventually(t, "the Pods of before are gone", func(ctx context.Context) error {
 				for i := range before {
 					if _, err := env.Kube.CoreV1().Pods(env.SystemNamespace).Get(ctx, before[i].Name, metav1.GetOptions{}); err == nil {

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -157,6 +158,33 @@ func (p *program) signal(s syscall.Signal) {
 	p.t.Helper()
 	if err := syscall.Kill(p.group.PID(), s); err != nil {
 		p.t.Fatalf("sending %v: %v", s, err)
+	}
+}
+
+// freeze stops the processes of the run that have a text in their command line from running, so that they do not end by themselves.
+func (p *program) freeze(text string) {
+	p.t.Helper()
+	processes, err := processesNaming(p.t.Context(), p.temp)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	frozen := 0
+	for _, process := range processes {
+		pid, command, _ := strings.Cut(process, " ")
+		if !strings.Contains(command, text) {
+			continue
+		}
+		number, err := strconv.Atoi(pid)
+		if err == nil {
+			err = syscall.Kill(number, syscall.SIGSTOP)
+		}
+		if err != nil {
+			p.t.Fatalf("freezing process %s: %v", process, err)
+		}
+		frozen++
+	}
+	if frozen == 0 {
+		p.t.Fatalf("no process of the run has %q in its command line: %q", text, processes)
 	}
 }
 

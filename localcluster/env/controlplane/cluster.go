@@ -22,8 +22,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 )
 
-// stopTimeout is longer than a cluster takes for a stop even if each of its parts has to be given up.
-const stopTimeout = 20 * time.Second
+// StopTimeout bounds an orderly stop, after which the control plane is killed. Even if each of its parts has to be given up, it ends before.
+const StopTimeout = 20 * time.Second
 
 // Options say which cluster to start.
 type Options struct {
@@ -95,7 +95,7 @@ func (c *Cluster) launch(opts Options) (ready <-chan string, err error) {
 	// In a process group of its own a Ctrl-C in the terminal does not reach it before its parent has stopped what uses it.
 	// When the parent is killed, the end of standard input has the cluster remove its temporary folder.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = stopTimeout
+	cmd.WaitDelay = StopTimeout
 	if c.stdin, err = cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("starting the control plane: %w", err)
 	}
@@ -163,7 +163,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	case <-c.done:
 		return c.err
 	case <-ctx.Done():
-	case <-time.After(stopTimeout):
+	case <-time.After(StopTimeout):
 	}
 	err := c.group.Kill()
 	<-c.done
