@@ -84,7 +84,7 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 	if _, err := goCommand(ctx, module, out, append([]string{"build", "-trimpath", "-o", cache + string(filepath.Separator)}, importPaths...)...); err != nil {
 		return nil, fmt.Errorf("building %s: %w", strings.Join(importPaths, ", "), err)
 	}
-	folders, err := goCommand(ctx, module, out, append([]string{"list", "-f", "{{.ImportPath}}\t{{.Dir}}"}, importPaths...)...)
+	folders, err := goCommand(ctx, module, out, append([]string{"list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}"}, importPaths...)...)
 	if err != nil {
 		return nil, fmt.Errorf("finding the folders of %s: %w", strings.Join(importPaths, ", "), err)
 	}
