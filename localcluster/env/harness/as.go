@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package harness
 
 import (
+	"context"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -28,4 +29,17 @@ func (e *Env) As(t testing.TB, user string) *Env {
 	// A user with few permissions may not discover everything.
 	as.mapper = e.mapper
 	return as
+}
+
+// Proxied returns a configuration for clients of the test itself, with the administrator's permissions, and the proxy that their requests pass.
+// ctx ends the proxy.
+func (e *Env) Proxied(ctx context.Context, t testing.TB) (*rest.Config, *Proxy) {
+	t.Helper()
+	proxy, err := newProxy(ctx, e.Config, t.Name())
+	if err != nil {
+		t.Fatalf("starting a proxy: %v", err)
+	}
+	context.AfterFunc(ctx, func() { _ = proxy.close() })
+	config := &rest.Config{Host: proxy.address.URL, TLSClientConfig: rest.TLSClientConfig{CAData: proxy.address.CA}, QPS: e.Config.QPS}
+	return config, proxy
 }

@@ -98,7 +98,8 @@ func (e *Env) overrides(ctx context.Context, config *rest.Config, s settings) (m
 		overrides[process] = processes.Override{Env: env}
 	}
 	for _, process := range s.proxied {
-		proxy, err := newProxy(ctx, config, process)
+		// The administrator's credentials must not reach the API server with another's request.
+		proxy, err := newProxy(ctx, rest.AnonymousClientConfig(config), process)
 		if err != nil {
 			return nil, err
 		}

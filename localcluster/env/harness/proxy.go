@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -37,6 +38,8 @@ type Proxy struct {
 	mu     sync.Mutex
 	rules  []*rule
 	counts map[Answer]int
+	// running are the requests that are being answered, and how each is ended.
+	running map[*Request]context.CancelCauseFunc
 }
 
 // Answer is what the proxy counts requests by.
@@ -55,14 +58,13 @@ type rule struct {
 }
 
 // newProxy starts a proxy on a free port of 127.0.0.1. It speaks TLS with a certificate of its own, since client-go sends
-// no token without.
+// no token without. Requests are passed on with the credentials of upstream, if it has any.
 func newProxy(ctx context.Context, upstream *rest.Config, process string) (*Proxy, error) {
 	target, err := url.Parse(upstream.Host)
 	if err != nil {
 		return nil, fmt.Errorf("reading the address of the API server: %w", err)
 	}
-	// The administrator's credentials must not reach the API server with another's request.
-	transport, err := rest.TransportFor(rest.AnonymousClientConfig(upstream))
+	transport, err := rest.TransportFor(upstream)
 	if err != nil {
 		return nil, fmt.Errorf("making a transport to the API server: %w", err)
 	}
@@ -82,6 +84,7 @@ func newProxy(ctx context.Context, upstream *rest.Config, process string) (*Prox
 		listener: &trackingListener{Listener: listener, open: map[net.Conn]struct{}{}},
 		address:  processes.Server{URL: "https://" + listener.Addr().String(), CA: certificate},
 		counts:   map[Answer]int{},
+		running:  map[*Request]context.CancelCauseFunc{},
 	}
 	quiet := log.New(io.Discard, "", 0)
 	p.forward = &httputil.ReverseProxy{
@@ -120,6 +123,44 @@ func (p *Proxy) Cut() { p.listener.cut() }
 // Restore ends a Cut.
 func (p *Proxy) Restore() { p.listener.restore() }
 
+// errEnded is the cause of the end of a request that EndWatches has ended.
+var errEnded = errors.New("the watch was ended")
+
+// EndWatches ends the watches that run and match, as the API server does after their timeout. They may be opened again.
+func (p *Proxy) EndWatches(match Match) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for r, cancel := range p.running {
+		if r.Verb == "watch" && match(*r) {
+			cancel(errEnded)
+		}
+	}
+}
+
+// Watches returns the number of watches that run and match.
+func (p *Proxy) Watches(match Match) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for r := range p.running {
+		if r.Verb == "watch" && match(*r) {
+			n++
+		}
+	}
+	return n
+}
+
+// run notes a request that is being answered until done is called.
+func (p *Proxy) run(r *Request, cancel context.CancelCauseFunc) (done func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running[r] = cancel
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.running, r)
+	}
+}
+
 // Requests returns how many requests have been answered so far, by what they asked for and how they were answered. A
 // watch counts when it ends.
 func (p *Proxy) Requests() map[Answer]int {
@@ -131,17 +172,41 @@ func (p *Proxy) Requests() map[Answer]int {
 // Fail answers the requests that match with an HTTP status, instead of passing them on, until undo is called.
 func (p *Proxy) Fail(match Match, code int) (undo func()) {
 	return p.add(&rule{match: match, before: func(w http.ResponseWriter, _ *http.Request, _ Request) bool {
-		w.Header().Set("Content-Type", "application/json")
-		if code == http.StatusTooManyRequests {
-			w.Header().Set("Retry-After", "1")
-		}
-		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(metav1.Status{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-			Status:   metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: "the harness has this request fail",
-		})
+		refuse(w, code)
 		return false
 	}})
+}
+
+// FailOnce answers the next request that matches with an HTTP status, instead of passing it on. done is closed then.
+func (p *Proxy) FailOnce(match Match, code int) (done <-chan struct{}) {
+	failed := make(chan struct{})
+	var first sync.Once
+	p.add(&rule{match: match, before: func(w http.ResponseWriter, _ *http.Request, _ Request) (pass bool) {
+		pass = true
+		first.Do(func() {
+			refuse(w, code)
+			close(failed)
+			pass = false
+		})
+		return pass
+	}})
+	return failed
+}
+
+func refuse(w http.ResponseWriter, code int) {
+	w.Header().Set("Content-Type", "application/json")
+	if code == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.WriteHeader(code)
+	err := json.NewEncoder(w).Encode(metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reasons[code], Message: "the harness has this request fail",
+	})
+	if err != nil {
+		// The client does not wait any more.
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // reasons are what client-go tells errors apart by.
@@ -149,6 +214,7 @@ var reasons = map[int]metav1.StatusReason{
 	http.StatusConflict:            metav1.StatusReasonConflict,
 	http.StatusForbidden:           metav1.StatusReasonForbidden,
 	http.StatusGatewayTimeout:      metav1.StatusReasonTimeout,
+	http.StatusGone:                metav1.StatusReasonExpired,
 	http.StatusInternalServerError: metav1.StatusReasonInternalError,
 	http.StatusNotFound:            metav1.StatusReasonNotFound,
 	http.StatusServiceUnavailable:  metav1.StatusReasonServiceUnavailable,
@@ -203,6 +269,16 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
 	if r.Verb == "create" && r.Name == "" {
 		r.Name = nameInBody(httpRequest)
 	}
+	ctx, cancel := context.WithCancelCause(httpRequest.Context())
+	defer cancel(nil)
+	defer p.run(&r, cancel)()
+	defer func() {
+		// Without it the connection is reset, which is another error for a client than an end.
+		if errors.Is(context.Cause(ctx), errEnded) {
+			_ = recover()
+		}
+	}()
+	httpRequest = httpRequest.WithContext(ctx)
 	recorder := &recordingWriter{ResponseWriter: w, proxy: p, request: r, ctx: httpRequest.Context()}
 	defer func() {
 		p.mu.Lock()
