@@ -97,7 +97,7 @@ fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=10000
 
 .PHONY: cover
 cover: ## Runs the unit tests and writes their coverage, without generated code, to coverage.txt
-	go test -timeout $(TEST_TIMEOUT) -coverprofile coverage.out -coverpkg "$$(go list ./cmd/... ./pkg/... ./runtime/... | grep -v /pkg/client/ | paste -sd, -)" ./cmd/... ./pkg/... ./runtime/...
+	go test -timeout $(TEST_TIMEOUT) -coverprofile coverage.out -coverpkg "$$(go list ./... | grep -vE '/(pkg/client|test)/' | paste -sd, -)" $$(go list ./... | grep -v /test/)
 	grep -v zz_generated coverage.out >coverage.txt
 	go tool cover -func coverage.txt
 

@@ -36,6 +36,10 @@ var layers = []struct {
 	forbidden: []string{"pkg", "cmd", "conversion", "localcluster"},
 	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
+	packages:  "observe",
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "runtime"},
+	because:   "it is a library for any process with injection",
+}, {
 	packages:  "cmd",
 	forbidden: []string{"localcluster", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",

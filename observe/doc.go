@@ -1,0 +1,30 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package observe calls functions when objects in the cluster change. A package declares the objects that interest it and a function; the
+// watch, its repetition, queues, retries, leader election and shutdown are the work of this package and of knative.dev/pkg.
+//
+// It is for effects of each change: an audit, a notification, a metric. Work towards a desired state belongs in ReconcileKind.
+//
+//	var audited = observe.Metadata(corev1.SchemeGroupVersion.WithResource("secrets"), observe.Labels("audit=true"))
+//
+//	func init() { observe.Register("secret-audit", audited, onSecret) }
+//
+// A process has an observer if it imports the package that registers it, and passes [Constructors] to sharedmain. [Subscribe] adds an observer
+// while the process runs. An observer can rely on this:
+//
+//   - It receives each change that lasts at least once. After a restart it receives each object as Added in the initial list. An effect that
+//     must not be missed when an object is deleted needs a finalizer.
+//   - It receives the events of one object in order, one at a time. Between objects, and between observers, there is no order.
+//   - A queued observer receives changes that happen during a call as one: from the state that it received last to the newest one.
+//   - It receives one Deleted for each UID of which it has received an Added, also if the deletion was missed while the watch was
+//     interrupted, and also if the object was created again since. For LeaderOnly this holds while the replica leads the object.
+//   - Of each object at most two events are pending, whatever the rate of changes.
+//   - The objects are shared with a cache, so they must not be changed.
+//   - An error of a queued observer is retried with exponential back-off. A panic is an error.
+//   - After Stop and Shutdown it is not called.
+//
+// Most names are those of the typed handlers in client-go 0.37, which can replace parts of this package.
+package observe

@@ -1,0 +1,230 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+)
+
+// waitingEvery is how often a start that takes long is logged.
+const waitingEvery = 10 * time.Second
+
+// hub holds the informers and observers of a process. It is in the context of its controllers.
+type hub struct {
+	ctx context.Context //nolint:containedctx // the lifetime of the informers, not of a call
+
+	mu        sync.Mutex
+	informers map[sourceKey]*shared
+	// stations are the observers that the process has, by their names.
+	stations map[string]station
+	// synced report, by the names of observers, whether they have seen the initial list; nil until Run.
+	synced map[string]func() bool
+}
+
+// station is where the notifications of an informer arrive for an observer: an inline or a queue.
+type station interface {
+	cache.ResourceEventHandler
+
+	stop()
+}
+
+type hubKey struct{}
+
+func hubFrom(ctx context.Context) (*hub, error) {
+	if h, ok := ctx.Value(hubKey{}).(*hub); ok {
+		return h, nil
+	}
+	return nil, errors.New("the context is not that of a process with injection, or of one of its controllers")
+}
+
+// shared is an informer that several observers use. It implements controller.Informer.
+type shared struct {
+	cache.SharedIndexInformer
+
+	ctx       context.Context //nolint:containedctx // the lifetime of the informer
+	cancel    context.CancelFunc
+	transform uintptr
+	users     []string
+	mu        sync.Mutex
+	err       error
+}
+
+// Run implements controller.Informer. The informer also ends with its last observer.
+func (s *shared) Run(stop <-chan struct{}) {
+	defer s.cancel()
+	go func() {
+		select {
+		case <-stop:
+			s.cancel()
+		case <-s.ctx.Done():
+		}
+	}()
+	s.RunWithContext(s.ctx)
+}
+
+// failed records why the last list or watch failed.
+func (s *shared) failed(ctx context.Context, reflector *cache.Reflector, err error) {
+	s.mu.Lock()
+	s.err = err
+	s.mu.Unlock()
+	cache.DefaultWatchErrorHandler(ctx, reflector, err)
+}
+
+func (s *shared) lastError() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// acquire returns the informer of a source for an observer, and whether it is new and has to be run.
+func acquire[T Object](h *hub, source Source[T], user string) (s *shared, isNew bool, err error) {
+	if source.err != nil {
+		return nil, false, source.err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key, transform := source.key.in(h.ctx), source.transform
+	if transform == nil {
+		transform = dropManagedFields
+	}
+	identity := reflect.ValueOf(transform).Pointer()
+	if s, ok := h.informers[key]; ok {
+		if s.transform != identity {
+			return nil, false, fmt.Errorf("its source has another Transform than that of observer %q, with which it shares a watch: %v", s.users[0], key)
+		}
+		s.users = append(s.users, user)
+		return s, false, nil
+	}
+	informer, err := source.build(h.ctx, key)
+	if err != nil {
+		return nil, false, err
+	}
+	s = &shared{SharedIndexInformer: informer, transform: identity, users: []string{user}}
+	s.ctx, s.cancel = context.WithCancel(h.ctx)
+	if err := errors.Join(informer.SetTransform(transform), informer.SetWatchErrorHandlerWithContext(s.failed)); err != nil {
+		return nil, false, fmt.Errorf("setting up an informer: %w", err)
+	}
+	h.informers[key] = s
+	return s, true, nil
+}
+
+// release ends an informer that has no observer any more.
+func (h *hub) release(s *shared, user string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i := slices.Index(s.users, user); i >= 0 {
+		s.users = slices.Delete(s.users, i, i+1)
+	}
+	if len(s.users) > 0 {
+		return
+	}
+	s.cancel()
+	for key, other := range h.informers {
+		if other == s {
+			delete(h.informers, key)
+		}
+	}
+}
+
+// attach makes the hub of a process and the informers of its registered observers. Injection calls it when the clients are in the context.
+func attach(ctx context.Context) (context.Context, []controller.Informer) {
+	h := &hub{informers: map[sourceKey]*shared{}, stations: map[string]station{}}
+	ctx = context.WithValue(ctx, hubKey{}, h)
+	h.ctx = ctx
+	hubs.add(h)
+	var informers []controller.Informer
+	definitions := registered()
+	for _, d := range definitions {
+		s, isNew, err := d.acquire(h)
+		if err != nil {
+			logging.FromContext(ctx).Fatalw("An observer cannot be started", "observer", d.name(), "error", err)
+		}
+		if isNew {
+			informers = append(informers, s)
+		}
+	}
+	if len(definitions) > 0 {
+		informers = append(informers, h)
+	}
+	return ctx, informers
+}
+
+// Run implements controller.Informer. It connects the observers with their sources once all constructors have run.
+func (h *hub) Run(stop <-chan struct{}) {
+	synced := map[string]func() bool{}
+	for _, d := range registered() {
+		isSynced, err := d.connect(h)
+		if err != nil {
+			logging.FromContext(h.ctx).Fatalw("An observer cannot be started", "observer", d.name(), "error", err)
+		}
+		synced[d.name()] = isSynced
+	}
+	h.mu.Lock()
+	h.synced = synced
+	h.mu.Unlock()
+	for tick := time.NewTicker(waitingEvery); ; {
+		select {
+		case <-stop:
+			tick.Stop()
+			return
+		case <-tick.C:
+			if h.HasSynced() {
+				tick.Stop()
+				return
+			}
+			h.logWaiting()
+		}
+	}
+}
+
+// HasSynced implements controller.Informer. Controllers start once every observer has received the initial list, or has it in its queue.
+func (h *hub) HasSynced() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.synced == nil {
+		return false
+	}
+	for _, isSynced := range h.synced {
+		if !isSynced() {
+			return false
+		}
+	}
+	return true
+}
+
+func (h *hub) logWaiting() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for name, isSynced := range h.synced {
+		if isSynced() {
+			continue
+		}
+		var last error
+		for _, s := range h.informers {
+			if slices.Contains(s.users, name) {
+				last = s.lastError()
+			}
+		}
+		logging.FromContext(h.ctx).Warnw("An observer waits for the first list of its source", "observer", name, "error", last)
+	}
+}
+
+func init() {
+	injection.Default.RegisterFilteredInformers(attach)
+	injection.Fake.RegisterFilteredInformers(attach)
+}

@@ -1,0 +1,199 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+)
+
+// Scope determines which replicas of a process call an observer.
+type Scope uint8
+
+// The scopes.
+const (
+	// DefaultScope is EveryReplica for an observer that is Inline, and otherwise LeaderOnly.
+	DefaultScope Scope = iota
+	// LeaderOnly is for observers with effects outside of the process. When a replica becomes the leader of an object, its observer
+	// receives it as Added in the initial list. It is not for an observer that is Inline.
+	LeaderOnly
+	// EveryReplica is for observers that keep something in memory, such as caches and metrics.
+	EveryReplica
+)
+
+// Options of an observer. The zero value is a queued observer of every change.
+type Options[T Object] struct {
+	// Types are the types of events that the observer receives, by default all.
+	Types []Type
+	// Where keeps objects from the observer. An object that begins to match is Added, one that ceases to match is Deleted.
+	Where func(T) bool
+	// Distinct returns what the observer reads of an object, as a comparable value. The observer receives an Updated only if it differs.
+	Distinct func(T) any
+	// Inline has the informer call the observer, and not a worker. The call delays other observers of the source, is not repeated after an
+	// error, and must not send requests.
+	Inline bool
+	// Workers is the number of calls at a time, each for another object. By default it is 1.
+	Workers int
+	// Scope determines which replicas call the observer.
+	Scope Scope
+	// Resync is how often the observer receives each object although it has not changed. By default it never does. The shortest time is a second.
+	Resync time.Duration
+	// Timeout bounds each call by its context. By default nothing does.
+	Timeout time.Duration
+}
+
+// check returns the first mistake in the options.
+func (o Options[T]) check() error {
+	switch {
+	case o.Inline && o.Scope == LeaderOnly:
+		return errors.New("Options.Scope: LeaderOnly is for queued observers, and this one is Inline")
+	case o.Inline && o.Workers != 0:
+		return errors.New("Options.Workers: the informer calls an observer that is Inline")
+	case o.Workers < 0:
+		return fmt.Errorf("Options.Workers: must be at least 1, or 0 for 1, not %d", o.Workers)
+	case o.Scope > EveryReplica:
+		return fmt.Errorf("Options.Scope: must be LeaderOnly or EveryReplica, not %d", o.Scope)
+	case o.Resync != 0 && o.Resync < time.Second:
+		return fmt.Errorf("Options.Resync: must be at least 1s, not %v", o.Resync)
+	case slices.ContainsFunc(o.Types, func(t Type) bool { return t < Added || t > Deleted }):
+		return fmt.Errorf("Options.Types: must be of Added, Updated and Deleted, not %v", o.Types)
+	default:
+		return nil
+	}
+}
+
+func (o Options[T]) leaderOnly() bool {
+	return o.Scope == LeaderOnly || o.Scope == DefaultScope && !o.Inline
+}
+
+// observer calls a handler.
+type observer[T Object] struct {
+	name    string
+	handler Handler[T]
+	options Options[T]
+	metrics *metrics
+	// ctx is that of the process, with its logger.
+	ctx context.Context //nolint:containedctx // the lifetime of the observer, not of a call
+}
+
+// wants reports whether the observer receives an event.
+func (o *observer[T]) wants(event *Event[T]) bool {
+	if len(o.options.Types) > 0 && !slices.Contains(o.options.Types, event.Type) {
+		return false
+	}
+	if event.Type != Updated || event.Resync || o.options.Distinct == nil {
+		return true
+	}
+	return o.distinct(event.Old) != o.distinct(event.Object)
+}
+
+// matches reports whether the observer may receive an object. One that Where fails for matches.
+func (o *observer[T]) matches(object T) (matches bool) {
+	if o.options.Where == nil {
+		return true
+	}
+	defer func() {
+		if reason := recover(); reason != nil {
+			o.panicked("Where", cache.MetaObjectToName(object), reason)
+			matches = true
+		}
+	}()
+	return o.options.Where(object)
+}
+
+// distinct returns the projection of an object, or, if Distinct fails, the object itself, which differs from all others.
+func (o *observer[T]) distinct(object T) (value any) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			o.panicked("Distinct", cache.MetaObjectToName(object), reason)
+			value = object
+		}
+	}()
+	return o.options.Distinct(object)
+}
+
+// errPanic is the error of a handler that has panicked.
+var errPanic = errors.New("the observer panicked")
+
+// call calls the handler. A panic is an error.
+func (o *observer[T]) call(ctx context.Context, event Event[T]) (err error) {
+	start := time.Now()
+	defer func() {
+		if reason := recover(); reason != nil {
+			o.panicked("the handler", event.Name, reason)
+			err = fmt.Errorf("%w: %v", errPanic, reason)
+		}
+		o.metrics.called(event.Type, resultOf(err), time.Since(start))
+	}()
+	if o.options.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.options.Timeout)
+		defer cancel()
+	}
+	return o.handler(ctx, event)
+}
+
+func (o *observer[T]) panicked(what string, name cache.ObjectName, reason any) {
+	logging.FromContext(o.ctx).Errorw("An observer panicked", "observer", o.name, "in", what, "key", name.String(), "reason", reason,
+		"stack", string(debug.Stack()))
+}
+
+// result is how a call of a handler ended.
+type result string
+
+const (
+	succeeded result = "success"
+	postponed result = "requeue"
+	failed    result = "error"
+	dropped   result = "permanent_error"
+	panicked  result = "panic"
+)
+
+func resultOf(err error) result {
+	if err == nil {
+		// The other checks allocate.
+		return succeeded
+	}
+	requeue, _ := controller.IsRequeueKey(err)
+	switch {
+	case controller.IsSkipKey(err):
+		return succeeded
+	case errors.Is(err, errPanic):
+		return panicked
+	case requeue:
+		return postponed
+	case controller.IsPermanentError(err):
+		return dropped
+	default:
+		return failed
+	}
+}
+
+// isFinal reports whether an event is not delivered again.
+func (r result) isFinal() bool { return r == succeeded || r == dropped }
+
+// objectOf returns the object of a notification, and whether it comes from a deletion that was missed.
+func (o *observer[T]) objectOf(notified any) (object T, unknown, ok bool) {
+	tombstone, unknown := notified.(cache.DeletedFinalStateUnknown)
+	if unknown {
+		notified = tombstone.Obj
+	}
+	if object, ok = notified.(T); !ok {
+		logging.FromContext(o.ctx).Errorw("The source of an observer delivers objects of another type", "observer", o.name,
+			"want", fmt.Sprintf("%T", object), "got", fmt.Sprintf("%T", notified))
+		o.metrics.mismatched()
+	}
+	return object, unknown, ok
+}

@@ -1,0 +1,127 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package observe
+
+import (
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+)
+
+// record holds, for one object, the state that an observer received last and the changes that it has not received yet. These are at
+// most two: a deletion, and the state of an object that was created under the same name since. A queue of events would grow with their
+// rate; this does not. The zero value is an object that nobody has seen.
+type record[T Object] struct {
+	// delivered is the state that the observer received last, if it knows of the object.
+	delivered T
+	announced bool
+	// gone is a deletion that is pending, or nil. It is set only if the observer knows of the object, or is being called with its Added.
+	gone *deletion[T]
+
+	// now is the current state of the object, if it exists.
+	now    T
+	exists bool
+	// changed is whether now is pending.
+	changed bool
+	// listed is whether the object was in the initial list.
+	listed bool
+	// folded is the number of notifications since now was delivered.
+	folded int
+
+	// calling is the type of the event that the observer is being called with, or 0.
+	calling Type
+	// delayed is whether the queue delivers the object again by itself, after a failure.
+	delayed bool
+}
+
+type deletion[T Object] struct {
+	object  T
+	unknown bool
+	folded  int
+}
+
+// isOutdated reports whether a state is older than the one that is known: a cache may be ahead of the notifications that it sends.
+func (r *record[T]) isOutdated(object T) bool {
+	if !r.exists {
+		return false
+	}
+	// Versions that are not numbers are not comparable.
+	order, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), r.now.GetResourceVersion())
+	return err == nil && order < 0
+}
+
+// set takes the state of an object that exists. A state with another UID means that the deletion of the object before it was missed.
+func (r *record[T]) set(object T, listed bool) {
+	if r.exists && r.now.GetUID() != object.GetUID() {
+		r.remove(r.now, true)
+	}
+	if !r.exists {
+		r.listed = listed
+	}
+	r.now, r.exists, r.changed = object, true, true
+	r.folded++
+}
+
+// remove takes the last known state of an object that does not exist any more. An object that the observer does not know is forgotten, and
+// so is the deletion of one before it.
+func (r *record[T]) remove(last T, unknown bool) {
+	if !r.exists || r.now.GetUID() != last.GetUID() {
+		return
+	}
+	if (r.announced || r.calling == Added) && r.gone == nil {
+		r.gone = &deletion[T]{object: last, unknown: unknown, folded: r.folded + 1}
+	}
+	var none T
+	r.now, r.exists, r.changed, r.listed, r.folded = none, false, false, false, 0
+}
+
+// isPending reports whether there is an event to be delivered.
+func (r *record[T]) isPending() bool { return r.gone != nil || r.exists && r.changed }
+
+// isEmpty reports whether the record holds nothing that an empty one does not.
+func (r *record[T]) isEmpty() bool { return !r.announced && !r.exists && r.calling == 0 }
+
+// begin returns the event that is to be delivered next, if there is one. The observer may be called with it until end.
+func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
+	event.Name, event.Old = name, r.delivered
+	switch {
+	case r.gone != nil:
+		event.Type, event.Object, event.FinalStateUnknown, event.Folded = Deleted, r.gone.object, r.gone.unknown, r.gone.folded
+	case !r.exists || !r.changed:
+		return event, false
+	default:
+		event.Type, event.Object, event.Folded = Updated, r.now, r.folded
+		event.Resync = r.announced && r.delivered.GetResourceVersion() == r.now.GetResourceVersion()
+		if !r.announced {
+			event.Type, event.InInitialList = Added, r.listed
+		}
+		r.changed, r.folded = false, 0
+	}
+	r.calling, r.delayed = event.Type, false
+	return event, true
+}
+
+// end takes whether the event of the last begin was delivered. What was not is pending again, together with what has changed since.
+func (r *record[T]) end(event Event[T], delivered bool) {
+	r.calling = 0
+	switch {
+	case delivered && event.Type == Deleted:
+		var none T
+		r.delivered, r.announced, r.gone = none, false, nil
+	case delivered:
+		r.delivered, r.announced = event.Object, true
+	case event.Type == Deleted:
+		// It is pending still.
+	case r.gone != nil && r.announced:
+		r.gone.folded += event.Folded
+	default:
+		// The deletion of an object of which the observer does not know is no news.
+		r.gone = nil
+		if r.exists {
+			r.changed = true
+			r.folded += event.Folded
+		}
+	}
+}

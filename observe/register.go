@@ -1,0 +1,246 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+)
+
+// definition is an observer that is registered, of any type of object.
+type definition interface {
+	name() string
+	// acquire builds the informer of its source, if injection does not run it.
+	acquire(h *hub) (s *shared, isNew bool, err error)
+	// construct makes its controller, if it is queued. It returns nil otherwise.
+	construct(ctx context.Context) (*controller.Impl, error)
+	// connect begins to deliver notifications, and returns whether the observer has received the initial list.
+	connect(h *hub) (isSynced func() bool, err error)
+	isQueued() bool
+}
+
+type definitionOf[T Object] struct {
+	id      string
+	source  Source[T]
+	handler Handler[T]
+	options Options[T]
+}
+
+var registry struct {
+	sync.Mutex
+
+	definitions []definition
+}
+
+func registered() []definition {
+	registry.Lock()
+	defer registry.Unlock()
+	return slices.Clone(registry.definitions)
+}
+
+// Register has every process that imports the package call a handler with the changes of a source. It is called by init functions. name is that
+// of the work queue and in metrics and logs. Register panics if the name is registered, or if the options or the source are invalid.
+func Register[T Object](name string, source Source[T], handler Handler[T], options ...Options[T]) {
+	d, err := define(name, source, handler, options)
+	registry.Lock()
+	defer registry.Unlock()
+	if slices.ContainsFunc(registry.definitions, func(other definition) bool { return other.name() == name }) {
+		err = errors.New("there is another observer with this name")
+	}
+	if err != nil {
+		panic(fmt.Sprintf("observe.Register(%q): %v", name, err))
+	}
+	registry.definitions = append(registry.definitions, d)
+}
+
+func define[T Object](name string, source Source[T], handler Handler[T], options []Options[T]) (*definitionOf[T], error) {
+	d := &definitionOf[T]{id: name, source: source, handler: handler}
+	if len(options) > 0 {
+		d.options = options[0]
+	}
+	switch {
+	case name == "":
+		return nil, errors.New("the name must not be empty")
+	case handler == nil:
+		return nil, errors.New("the handler must not be nil")
+	case len(options) > 1:
+		return nil, fmt.Errorf("there must be at most one Options, not %d", len(options))
+	case source.build == nil && source.injected == nil && source.err == nil:
+		return nil, errors.New("the source must be made by a function of this package")
+	}
+	return d, errors.Join(source.err, d.options.check())
+}
+
+// Constructors returns a constructor for the controller of each queued observer that is registered. Every main passes them on, so that an
+// observer needs nothing but an import.
+func Constructors() []injection.ControllerConstructor {
+	var constructors []injection.ControllerConstructor
+	for _, d := range registered() {
+		if !d.isQueued() {
+			continue
+		}
+		constructors = append(constructors, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+			impl, err := d.construct(ctx)
+			if err != nil {
+				panic(fmt.Sprintf("observer %q: %v", d.name(), err))
+			}
+			return impl
+		})
+	}
+	return constructors
+}
+
+func (d *definitionOf[T]) name() string   { return d.id }
+func (d *definitionOf[T]) isQueued() bool { return !d.options.Inline }
+
+func (d *definitionOf[T]) acquire(h *hub) (*shared, bool, error) {
+	if d.source.build == nil {
+		return nil, false, nil
+	}
+	return acquire(h, d.source, d.id)
+}
+
+func (d *definitionOf[T]) observer(ctx context.Context) *observer[T] {
+	return &observer[T]{name: d.id, handler: d.handler, options: d.options, metrics: newMetrics(d.id), ctx: ctx}
+}
+
+func (d *definitionOf[T]) construct(ctx context.Context) (*controller.Impl, error) {
+	h, err := hubFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := newQueue(d.observer(ctx))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stations[d.id] = q
+	return q.impl, nil
+}
+
+func (d *definitionOf[T]) connect(h *hub) (func() bool, error) {
+	h.mu.Lock()
+	at := h.stations[d.id]
+	if at == nil && d.options.Inline {
+		at = &inline[T]{observer: d.observer(h.ctx)}
+		h.stations[d.id] = at
+	}
+	s := h.informers[d.source.key.in(h.ctx)]
+	h.mu.Unlock()
+	if at == nil {
+		return nil, errors.New("it has no controller: main must pass observe.Constructors() to the process")
+	}
+	var informer cache.SharedIndexInformer = s
+	if d.source.build == nil {
+		informer = d.source.injected(h.ctx)
+	}
+	registration, err := d.listen(informer, at)
+	if err != nil {
+		return nil, err
+	}
+	return registration.HasSynced, nil
+}
+
+// listen delivers the notifications of an informer.
+func (d *definitionOf[T]) listen(informer cache.SharedIndexInformer, at station) (cache.ResourceEventHandlerRegistration, error) {
+	if q, ok := at.(*queue[T]); ok {
+		q.mu.Lock()
+		q.objects = informer.GetStore()
+		q.mu.Unlock()
+	}
+	registration, err := informer.AddEventHandlerWithOptions(at, cache.HandlerOptions{ResyncPeriod: &d.options.Resync})
+	if err != nil {
+		return nil, fmt.Errorf("observing its source: %w", err)
+	}
+	return registration, nil
+}
+
+// hubs are those of the process; a test may have several.
+var hubs hubList
+
+type hubList struct {
+	sync.Mutex
+
+	list []*hub
+}
+
+func (l *hubList) add(h *hub) {
+	l.Lock()
+	defer l.Unlock()
+	l.list = append(l.list, h)
+}
+
+func (l *hubList) takeAll() []*hub {
+	l.Lock()
+	defer l.Unlock()
+	all := l.list
+	l.list = nil
+	return all
+}
+
+// shutdownPoll is how often Shutdown looks whether the queues are empty.
+const shutdownPoll = 10 * time.Millisecond
+
+// drained is a station with a queue.
+type drained interface {
+	isIdle() bool
+	undelivered() int
+}
+
+// Shutdown waits, after the context of the process has ended, until every queued observer has received what is in its queue, at most until ctx
+// ends. From then on it calls no observer. It returns an error for each observer with events that were not delivered.
+func Shutdown(ctx context.Context) error {
+	var failures []error
+	for _, h := range hubs.takeAll() {
+		h.mu.Lock()
+		stations := h.stations
+		h.stations = map[string]station{}
+		h.mu.Unlock()
+		for name, at := range stations {
+			failures = append(failures, drain(ctx, name, at))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// Pending returns the number of objects with events that a registered observer has not received yet, for readiness probes and tests. ctx is the
+// context of the process. It is 0 for an observer that is Inline or unknown.
+func Pending(ctx context.Context, name string) int {
+	h, err := hubFrom(ctx)
+	if err != nil {
+		return 0
+	}
+	h.mu.Lock()
+	at := h.stations[name]
+	h.mu.Unlock()
+	if q, ok := at.(drained); ok {
+		return q.undelivered()
+	}
+	return 0
+}
+
+func drain(ctx context.Context, name string, at station) error {
+	q, isQueue := at.(drained)
+	if !isQueue {
+		at.stop()
+		return nil
+	}
+	err := wait.PollUntilContextCancel(ctx, shutdownPoll, true, func(context.Context) (bool, error) { return q.isIdle(), nil })
+	at.stop()
+	if n := q.undelivered(); n > 0 {
+		return errors.Join(fmt.Errorf("observer %q: the events of %d objects were not delivered", name, n), err)
+	}
+	return nil
+}

@@ -1,0 +1,12 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package secretaudit is an example of an observer: it logs and counts each change of the Secrets that have the label
+// samples.knative.dev/audit. It receives their metadata only, never their data.
+//
+// A process audits if it imports this package for its side effect, and its account has the permissions in role.yaml:
+//
+//	import _ "github.com/mallard-dev/mallard/pkg/observer/secretaudit"
+package secretaudit

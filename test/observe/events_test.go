@@ -1,0 +1,186 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package observe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/observe"
+)
+
+type options = observe.Options[*corev1.ConfigMap]
+
+// ways are those in which an observer is called.
+var ways = map[string]options{"Queued": {}, "Inline": {Inline: true}}
+
+func TestObserver_ObjectsExist_AreAddedInTheInitialList(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.create(t, "a", "1")
+		s.create(t, "b", "1")
+		for name, o := range ways {
+			var j journal
+			s.subscribe(t, name, j.record, o)
+			j.await(t, "Added a listed", "Added b listed")
+		}
+	})
+}
+
+func TestObserver_CreateUpdateDelete_AreDeliveredInOrder(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		for name, o := range ways {
+			var j journal
+			s.subscribe(t, name, j.record, o)
+			it := strings.ToLower(name)
+			s.create(t, it, "1")
+			j.await(t, "Added "+it)
+			s.update(t, it, "2")
+			j.await(t, "Added "+it, "Updated "+it+" 1→2")
+			s.delete(t, it)
+			j.await(t, "Added "+it, "Updated "+it+" 1→2", "Deleted "+it)
+		}
+	})
+}
+
+func TestObserver_WatchExpires_DeliversWhatWasMissedOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		for _, name := range []string{"changed", "deleted", "recreated", "untouched"} {
+			s.create(t, name, "1")
+		}
+		journals := map[string]*journal{}
+		want := []string{"Added changed listed", "Added deleted listed", "Added recreated listed", "Added untouched listed"}
+		for name, o := range ways {
+			journals[name] = &journal{}
+			s.subscribe(t, name, journals[name].record, o)
+			journals[name].await(t, want...)
+		}
+		s.update(t, "changed", "2")
+		want = append(want, "Updated changed 1→2")
+		for _, j := range journals {
+			j.await(t, want...)
+		}
+		s.interrupt(t, func() {
+			s.update(t, "changed", "3")
+			s.delete(t, "deleted")
+			s.delete(t, "recreated")
+			s.create(t, "recreated", "2")
+			s.create(t, "created", "2")
+		})
+		want = append(want, "Added created", "Updated changed 2→3", "Deleted deleted unknown", "Deleted recreated unknown", "Added recreated")
+		for _, j := range journals {
+			j.await(t, want...)
+		}
+		// What comes later is delivered, and nothing of the above again.
+		s.delete(t, "untouched")
+		for _, j := range journals {
+			j.await(t, append(want, "Deleted untouched")...)
+		}
+	})
+}
+
+func TestObserver_WatchIsCut_ResumesWithoutAList(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.create(t, "a", "1")
+		var j journal
+		s.subscribe(t, "resumed", j.record)
+		s.update(t, "a", "2")
+		j.await(t, "Added a listed", "Updated a 1→2")
+		lists := s.proxy.Count(harness.Matching("list", "configmaps"))
+		isWatch := harness.Matching("watch", "configmaps").And(harness.InNamespace(s.ns))
+		watches := s.proxy.Count(isWatch)
+		held := s.proxy.Hold(isWatch)
+		s.proxy.EndWatches(isWatch)
+		held.Wait(t)
+		s.delete(t, "a")
+		held.Release()
+		j.await(t, "Added a listed", "Updated a 1→2", "Deleted a")
+		if n, m := lists(), watches(); n != 0 || m != 1 {
+			t.Errorf("after the watch was cut there were %d lists and %d watches, want 0 and 1", n, m)
+		}
+	})
+}
+
+func TestObserver_Where_BeginsAndCeasesToMatch(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.create(t, "matching", "yes")
+		s.create(t, "other", "no")
+		journals := map[string]*journal{}
+		for name, o := range ways {
+			o.Where = func(cm *corev1.ConfigMap) bool { return cm.Labels["it"] == "yes" }
+			journals[name] = &journal{}
+			s.subscribe(t, name, journals[name].record, o)
+			journals[name].await(t, "Added matching listed")
+		}
+		// The API server's selector decides in the same way.
+		selected := &journal{}
+		subscription, err := observe.Subscribe(s.ctx, "selected", s.configMaps(observe.Labels("it=yes")), selected.record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		journals["selected"] = selected
+		selected.await(t, "Added matching listed")
+
+		s.update(t, "matching", "no")
+		for _, j := range journals {
+			j.await(t, "Added matching listed", "Deleted matching")
+		}
+		s.update(t, "matching", "yes")
+		for _, j := range journals {
+			j.await(t, "Added matching listed", "Deleted matching", "Added matching")
+		}
+		if err := subscription.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		delete(journals, "selected")
+		s.interrupt(t, func() {
+			s.delete(t, "matching")
+			s.delete(t, "other")
+		})
+		for _, j := range journals {
+			j.await(t, "Added matching listed", "Deleted matching", "Added matching", "Deleted matching unknown")
+		}
+	})
+}
+
+func TestObserver_Distinct_IgnoresOtherChanges(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		s.create(t, "a", "1")
+		var j journal
+		s.subscribe(t, "distinct", j.record, options{Distinct: func(cm *corev1.ConfigMap) any { return len(cm.Data["value"]) }})
+		j.await(t, "Added a listed")
+		s.update(t, "a", "2")
+		s.update(t, "a", "10")
+		harness.Eventually(t, "the change of the length", func(context.Context) error {
+			if got := j.read(); len(got) != 2 || got[1] != "Updated a 2→10" && got[1] != "Updated a 1→10" {
+				return fmt.Errorf("the events are %q", got)
+			}
+			return nil
+		})
+	})
+}
+
+func TestObserver_Types_OnlyThose(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		for name, o := range ways {
+			o.Types = []observe.Type{observe.Added}
+			var j journal
+			o.Where = func(cm *corev1.ConfigMap) bool { return strings.HasSuffix(cm.Name, strings.ToLower(name)) }
+			s.subscribe(t, name, j.record, o)
+			first, second := "a-"+strings.ToLower(name), "b-"+strings.ToLower(name)
+			s.create(t, first, "1")
+			j.await(t, "Added "+first)
+			s.update(t, first, "2")
+			s.delete(t, first)
+			s.create(t, second, "1")
+			j.await(t, "Added "+first, "Added "+second)
+		}
+	})
+}

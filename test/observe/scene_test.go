@@ -1,0 +1,210 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientfeatures "k8s.io/client-go/features"
+	clientfeaturestesting "k8s.io/client-go/features/testing"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/observe"
+)
+
+func TestMain(m *testing.M) { harness.Main(m, harness.Bare()) }
+
+// scene is a process with injection, in a namespace of its own, whose requests pass a proxy.
+type scene struct {
+	*harness.Env
+
+	ctx   context.Context //nolint:containedctx // that of the process
+	ns    string
+	proxy *harness.Proxy
+	kube  kubernetes.Interface
+}
+
+// each runs a case with lists that are streamed and with lists that are not.
+func each(t *testing.T, test func(*testing.T, *scene)) {
+	t.Helper()
+	for name, streamed := range map[string]bool{"Streamed": true, "Listed": false} {
+		t.Run(name, func(t *testing.T) {
+			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, streamed)
+			env := harness.Shared(t)
+			ctx, cancel := context.WithCancel(context.Background())
+			t.Cleanup(cancel)
+			config, proxy := env.Proxied(ctx, t)
+			ctx = start(ctx, t, config, zap.NewNop())
+			test(t, &scene{Env: env, ctx: ctx, ns: env.Namespace(t), proxy: proxy, kube: env.Kube})
+		})
+	}
+}
+
+// start starts a process with the observers that are registered, and returns its context. It runs until ctx ends.
+func start(ctx context.Context, t *testing.T, config *rest.Config, logger *zap.Logger) context.Context {
+	t.Helper()
+	ctx = injection.WithConfig(logging.WithLogger(ctx, logger.Sugar()), config)
+	ctx, informers := injection.Default.SetupInformers(ctx, config)
+	var controllers []*controller.Impl
+	for _, construct := range observe.Constructors() {
+		controllers = append(controllers, construct(ctx, nil))
+	}
+	if err := controller.StartInformers(ctx.Done(), informers...); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = controller.StartAll(ctx, controllers...) }()
+	return ctx
+}
+
+// configMaps is the source of the ConfigMaps in the namespace of the scene. All have the label it.
+func (s *scene) configMaps(qualifiers ...observe.Qualifier) observe.Source[*corev1.ConfigMap] {
+	return observe.Selected[*corev1.ConfigMap](kubeclient.Get, coreinformers.NewFilteredConfigMapInformer,
+		append([]observe.Qualifier{observe.InNamespace(s.ns), observe.Labels("it")}, qualifiers...)...)
+}
+
+// subscribe adds an observer that is stopped at the end of the test.
+func (s *scene) subscribe(t *testing.T, name string, handler observe.Handler[*corev1.ConfigMap], options ...observe.Options[*corev1.ConfigMap]) *observe.Subscription {
+	t.Helper()
+	subscription, err := observe.Subscribe(s.ctx, name, s.configMaps(), handler, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "observer "+name+" has received the initial list", func(context.Context) error {
+		if !subscription.HasSynced() {
+			return errors.New("it has not")
+		}
+		return nil
+	})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), harness.Deadline)
+		defer cancel()
+		if err := subscription.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return subscription
+}
+
+// create creates a ConfigMap with a value and returns it.
+func (s *scene) create(t *testing.T, name, value string) *corev1.ConfigMap {
+	t.Helper()
+	created, err := s.kube.CoreV1().ConfigMaps(s.ns).Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"it": value}}, Data: map[string]string{"value": value},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created
+}
+
+// update changes the value of a ConfigMap and returns it.
+func (s *scene) update(t *testing.T, name, value string) *corev1.ConfigMap {
+	t.Helper()
+	patched, err := s.kube.CoreV1().ConfigMaps(s.ns).Patch(t.Context(), name, "application/merge-patch+json",
+		fmt.Appendf(nil, `{"metadata": {"labels": {"it": %q}}, "data": {"value": %q}}`, value, value), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return patched
+}
+
+func (s *scene) delete(t *testing.T, name string) {
+	t.Helper()
+	if err := s.kube.CoreV1().ConfigMaps(s.ns).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ours matches the requests for the ConfigMaps of the scene.
+func (s *scene) ours() harness.Match {
+	return harness.Matching("*", "configmaps").And(harness.InNamespace(s.ns))
+}
+
+// interrupt ends the watch while change runs. The server does not know the version from which the watch is resumed. The watch must have had an
+// event: client-go lists at once after one that ended within a second without any.
+func (s *scene) interrupt(t *testing.T, change func()) {
+	t.Helper()
+	isWatch := harness.Matching("watch", "configmaps").And(harness.InNamespace(s.ns))
+	// With most other codes the reflector would list at once.
+	undo := s.proxy.Fail(isWatch, 429)
+	s.proxy.EndWatches(isWatch)
+	change()
+	expired := s.proxy.FailOnce(isWatch, 410)
+	undo()
+	select {
+	case <-expired:
+	case <-time.After(harness.Deadline):
+		t.Fatal("no watch was opened again")
+	}
+}
+
+// journal records events as text.
+type journal struct {
+	mu      sync.Mutex
+	entries []string
+}
+
+// record returns a handler that records events.
+func (j *journal) record(_ context.Context, e observe.Event[*corev1.ConfigMap]) error {
+	text := fmt.Sprintf("%v %s", e.Type, e.Name.Name)
+	if e.Old != nil && e.Type == observe.Updated {
+		text += fmt.Sprintf(" %s→%s", e.Old.Data["value"], e.Object.Data["value"])
+	}
+	switch {
+	case e.InInitialList:
+		text += " listed"
+	case e.Resync:
+		text += " resync"
+	case e.FinalStateUnknown:
+		text += " unknown"
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries = append(j.entries, text)
+	return nil
+}
+
+func (j *journal) read() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.entries)
+}
+
+// await waits until the journal has exactly these entries; those of different objects may be in any order.
+func (j *journal) await(t *testing.T, want ...string) {
+	t.Helper()
+	harness.Eventually(t, "the events "+strings.Join(want, ", "), func(context.Context) error {
+		if got := j.read(); !slices.Equal(byObject(got), byObject(want)) {
+			return fmt.Errorf("they are %q", got)
+		}
+		return nil
+	})
+}
+
+// byObject sorts entries by their objects, whose events stay in order.
+func byObject(entries []string) []string {
+	entries = slices.Clone(entries)
+	slices.SortStableFunc(entries, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
+	return entries
+}
