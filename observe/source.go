@@ -56,7 +56,7 @@ func Selected[T Object, C any, F ~func(*metav1.ListOptions)](client func(context
 	newInformer func(C, string, time.Duration, cache.Indexers, F) cache.SharedIndexInformer, qualifiers ...Qualifier,
 ) Source[T] {
 	return newSource[T](reflect.ValueOf(newInformer).Pointer(), qualifiers, func(ctx context.Context, key sourceKey) (cache.SharedIndexInformer, error) {
-		return newInformer(client(ctx), key.namespace, 0, indexers(), F(key.tweak)), nil
+		return newInformer(client(ctx), key.namespace, resyncCheck, indexers(), F(key.tweak)), nil
 	})
 }
 
@@ -67,7 +67,7 @@ func Metadata(resource schema.GroupVersionResource, qualifiers ...Qualifier) Sou
 		if err != nil {
 			return nil, fmt.Errorf("making a metadata client: %w", err)
 		}
-		return metadatainformer.NewFilteredMetadataInformer(client, resource, key.namespace, 0, indexers(), key.tweak).Informer(), nil
+		return metadatainformer.NewFilteredMetadataInformer(client, resource, key.namespace, resyncCheck, indexers(), key.tweak).Informer(), nil
 	}
 	return newSource[*metav1.PartialObjectMetadata](resource, qualifiers, build)
 }
@@ -79,6 +79,9 @@ func newSource[T Object](kind any, qualifiers []Qualifier, build func(context.Co
 	}
 	return Source[T]{key: q.key, transform: q.transform, err: q.err, build: build}
 }
+
+// resyncCheck is how often an informer looks for observers with a Resync. An informer without it would ignore them.
+const resyncCheck = time.Second
 
 func indexers() cache.Indexers {
 	return cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
