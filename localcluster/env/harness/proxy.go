@@ -38,8 +38,15 @@ type Proxy struct {
 	mu     sync.Mutex
 	rules  []*rule
 	counts map[Answer]int
-	// running are the requests that are being answered, and how each is ended.
-	running map[*Request]context.CancelCauseFunc
+	// running are the requests that are being answered.
+	running map[*Request]*answering
+}
+
+// answering is a request that is being answered.
+type answering struct {
+	cancel context.CancelCauseFunc
+	// done is closed once nothing more is written.
+	done chan struct{}
 }
 
 // Answer is what the proxy counts requests by.
@@ -84,7 +91,7 @@ func newProxy(ctx context.Context, upstream *rest.Config, process string) (*Prox
 		listener: &trackingListener{Listener: listener, open: map[net.Conn]struct{}{}},
 		address:  processes.Server{URL: "https://" + listener.Addr().String(), CA: certificate},
 		counts:   map[Answer]int{},
-		running:  map[*Request]context.CancelCauseFunc{},
+		running:  map[*Request]*answering{},
 	}
 	quiet := log.New(io.Discard, "", 0)
 	p.forward = &httputil.ReverseProxy{
@@ -126,38 +133,40 @@ func (p *Proxy) Restore() { p.listener.restore() }
 // errEnded is the cause of the end of a request that EndWatches has ended.
 var errEnded = errors.New("the watch was ended")
 
-// EndWatches ends the watches that run and match, as the API server does after their timeout. They may be opened again.
+// EndWatches ends the watches that run and match, as the API server does after their timeout. No event passes once it has returned. They may
+// be opened again.
 func (p *Proxy) EndWatches(match Match) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for r, cancel := range p.running {
-		if r.Verb == "watch" && match(*r) {
-			cancel(errEnded)
-		}
+	for _, watch := range p.watches(match) {
+		watch.cancel(errEnded)
+		<-watch.done
 	}
 }
 
 // Watches returns the number of watches that run and match.
-func (p *Proxy) Watches(match Match) (n int) {
+func (p *Proxy) Watches(match Match) int { return len(p.watches(match)) }
+
+func (p *Proxy) watches(match Match) (found []*answering) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for r := range p.running {
+	for r, a := range p.running {
 		if r.Verb == "watch" && match(*r) {
-			n++
+			found = append(found, a)
 		}
 	}
-	return n
+	return found
 }
 
 // run notes a request that is being answered until done is called.
 func (p *Proxy) run(r *Request, cancel context.CancelCauseFunc) (done func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running[r] = cancel
+	a := &answering{cancel: cancel, done: make(chan struct{})}
+	p.running[r] = a
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		delete(p.running, r)
+		close(a.done)
 	}
 }
 
