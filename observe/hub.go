@@ -32,8 +32,16 @@ type hub struct {
 	informers map[sourceKey]*shared
 	// stations are the observers that the process has, by their names.
 	stations map[string]station
-	// synced report, by the names of observers, whether they have seen the initial list; nil until Run.
-	synced map[string]func() bool
+	// synced are the observers whose initial list the start waits for.
+	synced []waiting
+	// connected is whether all of them are known.
+	connected bool
+}
+
+// waiting is an observer, and whether it has received the initial list.
+type waiting struct {
+	name     string
+	isSynced func() bool
 }
 
 // station is where the notifications of an informer arrive for an observer: an inline or a queue.
@@ -123,6 +131,21 @@ func acquire[T Object](h *hub, source Source[T], user string) (s *shared, isNew 
 	return s, true, nil
 }
 
+// informerOf returns the informer of a source for an observer that is added after the start, and what ends its use.
+func informerOf[T Object](ctx context.Context, h *hub, source Source[T], user string) (cache.SharedIndexInformer, func(), error) {
+	if source.build == nil {
+		return source.injected(ctx), func() {}, nil
+	}
+	s, isNew, err := acquire(h, source, user)
+	if err != nil {
+		return nil, nil, err
+	}
+	if isNew {
+		go s.Run(h.ctx.Done())
+	}
+	return s, func() { h.release(s, user) }, nil
+}
+
 // release ends an informer that has no observer any more.
 func (h *hub) release(s *shared, user string) {
 	h.mu.Lock()
@@ -148,8 +171,7 @@ func attach(ctx context.Context) (context.Context, []controller.Informer) {
 	h.ctx = ctx
 	hubs.add(h)
 	var informers []controller.Informer
-	definitions := registered()
-	for _, d := range definitions {
+	for _, d := range registered() {
 		s, isNew, err := d.acquire(h)
 		if err != nil {
 			logging.FromContext(ctx).Fatalw("An observer cannot be started", "observer", d.name(), "error", err)
@@ -158,35 +180,29 @@ func attach(ctx context.Context) (context.Context, []controller.Informer) {
 			informers = append(informers, s)
 		}
 	}
-	if len(definitions) > 0 {
-		informers = append(informers, h)
-	}
-	return ctx, informers
+	return ctx, append(informers, h)
 }
 
 // Run implements controller.Informer. It connects the observers with their sources once all constructors have run.
 func (h *hub) Run(stop <-chan struct{}) {
-	synced := map[string]func() bool{}
+	var synced []waiting
 	for _, d := range registered() {
 		isSynced, err := d.connect(h)
 		if err != nil {
 			logging.FromContext(h.ctx).Fatalw("An observer cannot be started", "observer", d.name(), "error", err)
 		}
-		synced[d.name()] = isSynced
+		synced = append(synced, waiting{d.name(), isSynced})
 	}
 	h.mu.Lock()
-	h.synced = synced
+	h.synced, h.connected = append(h.synced, synced...), true
 	h.mu.Unlock()
-	for tick := time.NewTicker(waitingEvery); ; {
+	tick := time.NewTicker(waitingEvery)
+	defer tick.Stop()
+	for !h.HasSynced() {
 		select {
 		case <-stop:
-			tick.Stop()
 			return
 		case <-tick.C:
-			if h.HasSynced() {
-				tick.Stop()
-				return
-			}
 			h.logWaiting()
 		}
 	}
@@ -196,31 +212,23 @@ func (h *hub) Run(stop <-chan struct{}) {
 func (h *hub) HasSynced() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.synced == nil {
-		return false
-	}
-	for _, isSynced := range h.synced {
-		if !isSynced() {
-			return false
-		}
-	}
-	return true
+	return h.connected && !slices.ContainsFunc(h.synced, func(w waiting) bool { return !w.isSynced() })
 }
 
 func (h *hub) logWaiting() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for name, isSynced := range h.synced {
-		if isSynced() {
+	for _, w := range h.synced {
+		if w.isSynced() {
 			continue
 		}
 		var last error
 		for _, s := range h.informers {
-			if slices.Contains(s.users, name) {
+			if slices.Contains(s.users, w.name) {
 				last = s.lastError()
 			}
 		}
-		logging.FromContext(h.ctx).Warnw("An observer waits for the first list of its source", "observer", name, "error", last)
+		logging.FromContext(h.ctx).Warnw("An observer waits for the first list of its source", "observer", w.name, "error", last)
 	}
 }
 

@@ -46,20 +46,13 @@ func Subscribe[T Object](ctx context.Context, name string, source Source[T], han
 	d.options.Scope = EveryReplica
 
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Subscription{name: name, ended: make(chan struct{}), cancel: cancel, stop: func() {}}
-	if source.build == nil {
-		s.informer = source.injected(ctx)
-	} else {
-		shared, isNew, err := acquire(h, source, name)
-		if err != nil {
-			cancel()
-			return nil, fmt.Errorf("observer %q: %w", name, err)
-		}
-		if isNew {
-			go shared.Run(h.ctx.Done())
-		}
-		s.informer, s.stop = shared, sync.OnceFunc(func() { h.release(shared, name) })
+	s := &Subscription{name: name, ended: make(chan struct{}), cancel: cancel}
+	var release func()
+	if s.informer, release, err = informerOf(ctx, h, source, name); err != nil {
+		cancel()
+		return nil, fmt.Errorf("observer %q: %w", name, err)
 	}
+	s.stop = sync.OnceFunc(release)
 	if d.options.Inline {
 		s.at = &inline[T]{observer: d.observer(ctx)}
 		close(s.ended)

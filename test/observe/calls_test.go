@@ -170,6 +170,7 @@ func TestObserver_PermanentError_DropsTheEvent(t *testing.T) {
 func TestObserver_InlinePanics_IsSynced(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.create(t, "a", "1")
+		s.settle(t, 1)
 		var calls atomic.Int64
 		// subscribe waits until the observer is synced.
 		s.subscribe(t, "panics", func(context.Context, observe.Event[*corev1.ConfigMap]) error {

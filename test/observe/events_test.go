@@ -28,6 +28,7 @@ func TestObserver_ObjectsExist_AreAddedInTheInitialList(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.create(t, "a", "1")
 		s.create(t, "b", "1")
+		s.settle(t, 2)
 		for name, o := range ways {
 			var j journal
 			s.subscribe(t, name, j.record, o)
@@ -57,6 +58,7 @@ func TestObserver_WatchExpires_DeliversWhatWasMissedOnce(t *testing.T) {
 		for _, name := range []string{"changed", "deleted", "recreated", "untouched"} {
 			s.create(t, name, "1")
 		}
+		s.settle(t, 4)
 		journals := map[string]*journal{}
 		want := []string{"Added changed listed", "Added deleted listed", "Added recreated listed", "Added untouched listed"}
 		for name, o := range ways {
@@ -91,6 +93,7 @@ func TestObserver_WatchExpires_DeliversWhatWasMissedOnce(t *testing.T) {
 func TestObserver_WatchIsCut_ResumesWithoutAList(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.create(t, "a", "1")
+		s.settle(t, 1)
 		var j journal
 		s.subscribe(t, "resumed", j.record)
 		s.update(t, "a", "2")
@@ -114,6 +117,7 @@ func TestObserver_Where_BeginsAndCeasesToMatch(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.create(t, "matching", "yes")
 		s.create(t, "other", "no")
+		s.settle(t, 2)
 		journals := map[string]*journal{}
 		for name, o := range ways {
 			o.Where = func(cm *corev1.ConfigMap) bool { return cm.Labels["it"] == "yes" }
@@ -155,6 +159,7 @@ func TestObserver_Where_BeginsAndCeasesToMatch(t *testing.T) {
 func TestObserver_Distinct_IgnoresOtherChanges(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.create(t, "a", "1")
+		s.settle(t, 1)
 		var j journal
 		s.subscribe(t, "distinct", j.record, options{Distinct: func(cm *corev1.ConfigMap) any { return len(cm.Data["value"]) }})
 		j.await(t, "Added a listed")
@@ -190,6 +195,7 @@ func TestObserver_Types_OnlyThose(t *testing.T) {
 func TestObserver_Resync_RepeatsObjectsWithoutRequests(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.create(t, "a", "1")
+		s.settle(t, 1)
 		var never journal
 		s.subscribe(t, "never", never.record)
 		never.await(t, "Added a listed")

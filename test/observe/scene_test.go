@@ -118,6 +118,18 @@ func (s *scene) create(t *testing.T, name, value string) *corev1.ConfigMap {
 	return created
 }
 
+// settle waits until the API server's watch cache, from which informers list, has a number of ConfigMaps.
+func (s *scene) settle(t *testing.T, objects int) {
+	t.Helper()
+	harness.Eventually(t, "the watch cache has all objects", func(ctx context.Context) error {
+		list, err := s.kube.CoreV1().ConfigMaps(s.ns).List(ctx, metav1.ListOptions{LabelSelector: "it", ResourceVersion: "0"})
+		if err == nil && len(list.Items) != objects {
+			err = fmt.Errorf("it has %d of %d", len(list.Items), objects)
+		}
+		return err
+	})
+}
+
 // update changes the value of a ConfigMap and returns it.
 func (s *scene) update(t *testing.T, name, value string) *corev1.ConfigMap {
 	t.Helper()
