@@ -69,7 +69,7 @@ func (i *inline[T]) deliver(event Event[T]) {
 	if i.stopped || !i.wants(&event) {
 		return
 	}
-	if err := i.call(i.ctx, event); !resultOf(err).isFinal() || resultOf(err) == dropped {
+	if err := i.call(i.ctx, event); resultOf(err) != succeeded {
 		logging.FromContext(i.ctx).Errorw("An observer failed, which is not repeated because it is inline", "observer", i.name, "type", event.Type.String(),
 			"key", event.Name.String(), "error", err)
 	}

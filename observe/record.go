@@ -12,7 +12,7 @@ import (
 
 // record holds, for one object, the state that an observer received last and the changes that it has not received yet. These are at
 // most two: a deletion, and the state of an object that was created under the same name since. A queue of events would grow with their
-// rate; this does not. The zero value is an object that nobody has seen.
+// rate; this does not. The zero value is that of an object without notifications.
 type record[T Object] struct {
 	// delivered is the state that the observer received last, if it knows of the object.
 	delivered T

@@ -30,20 +30,24 @@ import (
 // load creates objects and then changes each of them, from several goroutines.
 func (s *scene) load(t *testing.T, objects, changes int) {
 	t.Helper()
-	writers, _ := errgroup.WithContext(t.Context())
+	if err := s.tryLoad(t.Context(), objects, changes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *scene) tryLoad(ctx context.Context, objects, changes int) error {
+	writers, ctx := errgroup.WithContext(ctx)
 	for i := range objects {
 		writers.Go(func() error {
 			name := "it-" + strconv.Itoa(i)
-			s.create(t, name, "0")
-			for change := range changes {
-				s.update(t, name, strconv.Itoa(change+1))
+			err := s.tryCreate(ctx, name, "0")
+			for change := 0; change < changes && err == nil; change++ {
+				err = s.tryUpdate(ctx, name, strconv.Itoa(change+1))
 			}
-			return nil
+			return err
 		})
 	}
-	if err := writers.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	return writers.Wait()
 }
 
 func TestObserver_HandlerIsSlow_ChangesAreFolded(t *testing.T) {
@@ -219,7 +223,7 @@ func TestSubscription_StopDuringACall_WaitsForItAndNothingFollows(t *testing.T) 
 			var j journal
 			s.subscribe(t, name+"-other", j.record, o)
 			s.create(t, "first-"+strings.ToLower(name), "1")
-			<-began
+			awaitClosed(t, began, "the call begins")
 			expired, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := subscription.Stop(expired); !errors.Is(err, context.Canceled) {
@@ -270,7 +274,7 @@ func TestSource_EqualSources_ShareAWatchThatEndsWithTheLast(t *testing.T) {
 		requests := s.proxy.Count(s.ours())
 		_ = s.configMaps()
 		if n := requests(); n != 0 {
-			t.Errorf("a source that nobody observes has sent %d requests", n)
+			t.Errorf("a source without an observer has sent %d requests", n)
 		}
 		subscribe("first", s.configMaps())
 		watches(1)
@@ -307,15 +311,17 @@ func TestSubscribe_WhileObjectsChange_MissesNothing(t *testing.T) {
 		const objects, changes = 20, 20
 		var known sync.Map
 		s.subscribe(t, "first", func(context.Context, observe.Event[*corev1.ConfigMap]) error { return nil })
-		writing, done := errgroup.Group{}, make(chan struct{})
-		writing.Go(func() error { defer close(done); s.load(t, objects, changes); return nil })
+		var writing errgroup.Group
+		writing.Go(func() error { return s.tryLoad(t.Context(), objects, changes) })
 		for i := range 5 {
 			s.subscribe(t, fmt.Sprintf("late-%d", i), func(_ context.Context, e observe.Event[*corev1.ConfigMap]) error {
 				known.Store([2]any{i, e.Name}, e.Object.Data["value"])
 				return nil
 			})
 		}
-		<-done
+		if err := writing.Wait(); err != nil {
+			t.Fatal(err)
+		}
 		harness.Eventually(t, "every observer knows every object as it is", func(context.Context) error {
 			for i := range 5 {
 				for object := range objects {

@@ -54,7 +54,7 @@ func each(t *testing.T, test func(*testing.T, *scene)) {
 			env := harness.Shared(t)
 			ctx, cancel := context.WithCancel(context.Background())
 			t.Cleanup(cancel)
-			config, proxy := env.Proxied(ctx, t)
+			config, proxy := env.Proxied(t)
 			ctx = start(ctx, t, config, zap.NewNop())
 			test(t, &scene{Env: env, ctx: ctx, ns: env.Namespace(t), proxy: proxy, kube: env.Kube})
 		})
@@ -106,16 +106,19 @@ func (s *scene) subscribe(t *testing.T, name string, handler observe.Handler[*co
 	return subscription
 }
 
-// create creates a ConfigMap with a value and returns it.
-func (s *scene) create(t *testing.T, name, value string) *corev1.ConfigMap {
+// create creates a ConfigMap with a value.
+func (s *scene) create(t *testing.T, name, value string) {
 	t.Helper()
-	created, err := s.kube.CoreV1().ConfigMaps(s.ns).Create(t.Context(), &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"it": value}}, Data: map[string]string{"value": value},
-	}, metav1.CreateOptions{})
-	if err != nil {
+	if err := s.tryCreate(t.Context(), name, value); err != nil {
 		t.Fatal(err)
 	}
-	return created
+}
+
+func (s *scene) tryCreate(ctx context.Context, name, value string) error {
+	_, err := s.kube.CoreV1().ConfigMaps(s.ns).Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"it": value}}, Data: map[string]string{"value": value},
+	}, metav1.CreateOptions{})
+	return err
 }
 
 // settle waits until the API server's watch cache, from which informers list, has a number of ConfigMaps.
@@ -130,15 +133,18 @@ func (s *scene) settle(t *testing.T, objects int) {
 	})
 }
 
-// update changes the value of a ConfigMap and returns it.
-func (s *scene) update(t *testing.T, name, value string) *corev1.ConfigMap {
+// update changes the value of a ConfigMap.
+func (s *scene) update(t *testing.T, name, value string) {
 	t.Helper()
-	patched, err := s.kube.CoreV1().ConfigMaps(s.ns).Patch(t.Context(), name, "application/merge-patch+json",
-		fmt.Appendf(nil, `{"metadata": {"labels": {"it": %q}}, "data": {"value": %q}}`, value, value), metav1.PatchOptions{})
-	if err != nil {
+	if err := s.tryUpdate(t.Context(), name, value); err != nil {
 		t.Fatal(err)
 	}
-	return patched
+}
+
+func (s *scene) tryUpdate(ctx context.Context, name, value string) error {
+	_, err := s.kube.CoreV1().ConfigMaps(s.ns).Patch(ctx, name, "application/merge-patch+json",
+		fmt.Appendf(nil, `{"metadata": {"labels": {"it": %q}}, "data": {"value": %q}}`, value, value), metav1.PatchOptions{})
+	return err
 }
 
 func (s *scene) delete(t *testing.T, name string) {
@@ -164,10 +170,16 @@ func (s *scene) interrupt(t *testing.T, change func()) {
 	change()
 	expired := s.proxy.FailOnce(isWatch, 410)
 	undo()
+	awaitClosed(t, expired, "a watch is opened again")
+}
+
+// awaitClosed waits until a channel is closed.
+func awaitClosed(t *testing.T, channel <-chan struct{}, what string) {
+	t.Helper()
 	select {
-	case <-expired:
+	case <-channel:
 	case <-time.After(harness.Deadline):
-		t.Fatal("no watch was opened again")
+		t.Fatalf("waited %v for: %s", harness.Deadline, what)
 	}
 }
 

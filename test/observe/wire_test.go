@@ -86,18 +86,23 @@ func (s *scene) control(wire func(*controller.Impl) error) (*reconciled, error) 
 	return r, err
 }
 
-// createChild creates a ConfigMap with an owner, which is not selected itself.
-func (s *scene) createChild(t *testing.T, name string) {
+// createParent creates a ConfigMap that the source does not select.
+func (s *scene) createParent(t *testing.T) *corev1.ConfigMap {
 	t.Helper()
-	maps := s.kube.CoreV1().ConfigMaps(s.ns)
-	owner, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "parent"}}, metav1.CreateOptions{})
+	created, err := s.kube.CoreV1().ConfigMaps(s.ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "parent"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return created
+}
+
+// createChild creates a ConfigMap with an owner.
+func (s *scene) createChild(t *testing.T, name string, owner *corev1.ConfigMap) {
+	t.Helper()
 	child := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Labels: map[string]string{"it": "1"}, OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, configMapKind)},
 	}}
-	if _, err := maps.Create(t.Context(), child, metav1.CreateOptions{}); err != nil {
+	if _, err := s.kube.CoreV1().ConfigMaps(s.ns).Create(t.Context(), child, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -110,7 +115,7 @@ func TestWire_OwnedObjectDeletedWhileTheWatchIsDown_EnqueuesTheOwner(t *testing.
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.createChild(t, "child")
+		s.createChild(t, "child", s.createParent(t))
 		r.await(t, "parent", 0)
 		before := r.count("parent")
 		s.interrupt(t, func() { s.delete(t, "child") })
@@ -139,26 +144,14 @@ func TestBaseline_OwnedObjectDeletedWhileTheWatchIsDown_DoesNotEnqueueTheOwner(t
 			t.Fatal(err)
 		}
 		go informer.RunWithContext(s.ctx)
-		s.createChild(t, "child")
+		owner := s.createParent(t)
+		s.createChild(t, "child", owner)
 		r.await(t, "parent", 0)
 		s.interrupt(t, func() { s.delete(t, "child") })
-		select {
-		case <-missed:
-		case <-t.Context().Done():
-		}
+		awaitClosed(t, missed, "the informer finds the deletion")
 		// The filtering handler may receive the deletion after the other one. An addition that comes later arrives after it.
 		before := r.count("parent")
-		second := "second"
-		owner, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), "parent", metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-			Name: second, Labels: map[string]string{"it": "1"}, OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, configMapKind)},
-		}}
-		if _, err := s.kube.CoreV1().ConfigMaps(s.ns).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		s.createChild(t, "second", owner)
 		r.await(t, "parent", before)
 		if n := r.count("parent"); n != 2 {
 			t.Errorf("the owner was reconciled %d times for two additions and a deletion that was missed, want 2 times", n)

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package harness
 
 import (
-	"context"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -31,15 +30,19 @@ func (e *Env) As(t testing.TB, user string) *Env {
 	return as
 }
 
-// Proxied returns a configuration for clients of the test itself, with the administrator's permissions, and the proxy that their requests pass.
-// ctx ends the proxy.
-func (e *Env) Proxied(ctx context.Context, t testing.TB) (*rest.Config, *Proxy) {
+// Proxied returns a configuration for clients of the test itself, with the administrator's permissions, and the proxy that their requests pass
+// until the test ends.
+func (e *Env) Proxied(t testing.TB) (*rest.Config, *Proxy) {
 	t.Helper()
-	proxy, err := newProxy(ctx, e.Config, t.Name())
+	proxy, err := newProxy(t.Context(), e.Config, t.Name())
 	if err != nil {
 		t.Fatalf("starting a proxy: %v", err)
 	}
-	context.AfterFunc(ctx, func() { _ = proxy.close() })
+	t.Cleanup(func() {
+		if err := proxy.close(); err != nil {
+			t.Error(err)
+		}
+	})
 	config := &rest.Config{Host: proxy.address.URL, TLSClientConfig: rest.TLSClientConfig{CAData: proxy.address.CA}, QPS: e.Config.QPS}
 	return config, proxy
 }

@@ -282,9 +282,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
 	defer cancel(nil)
 	defer p.run(&r, cancel)()
 	defer func() {
-		// Without it the connection is reset, which is another error for a client than an end.
-		if errors.Is(context.Cause(ctx), errEnded) {
-			_ = recover()
+		// An abort resets the connection, which is another error for a client than an end.
+		if reason := recover(); reason != nil && (reason != any(http.ErrAbortHandler) || !errors.Is(context.Cause(ctx), errEnded)) {
+			panic(reason)
 		}
 	}()
 	httpRequest = httpRequest.WithContext(ctx)
