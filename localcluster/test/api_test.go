@@ -213,23 +213,27 @@ func TestQuotasAreCounted(t *testing.T) {
 	namespace := newNamespace(t, client)
 	_, err := client.CoreV1().ResourceQuotas(namespace).Create(t.Context(), &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "one"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}},
+		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{
+			corev1.ResourcePods: resource.MustParse("1"), corev1.ResourceSecrets: resource.MustParse("0"),
+		}},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	create := func(ctx context.Context, name string, dryRun ...string) error {
-		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod(name), metav1.CreateOptions{DryRun: dryRun})
+	create := func(ctx context.Context, name string) error {
+		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod(name), metav1.CreateOptions{})
 		return err
 	}
-	eventually(t, "the Pod that the quota allows", func(ctx context.Context) error { return create(ctx, "first") })
-	// Admission learns of a new quota by a watch, and admits everything before.
+	// Admission learns of a new quota by a watch. What it admits before may never be counted.
 	eventually(t, "admission knows the quota", func(ctx context.Context) error {
-		if err := create(ctx, "second", metav1.DryRunAll); !apierrors.IsForbidden(err) {
-			return errors.Join(errors.New("a Pod beyond the quota is admitted"), err)
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "none"}}
+		_, err := client.CoreV1().Secrets(namespace).Create(ctx, secret, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: one") {
+			return errors.Join(errors.New("a Secret beyond the quota is admitted"), err)
 		}
 		return nil
 	})
+	eventually(t, "the Pod that the quota allows", func(ctx context.Context) error { return create(ctx, "first") })
 	if err := create(t.Context(), "second"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota: one") {
 		t.Errorf("a Pod beyond the quota: %v", err)
 	}
