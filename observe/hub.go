@@ -36,6 +36,22 @@ type hub struct {
 	synced []waiting
 	// connected is whether all of them are known.
 	connected bool
+	// indexes are those of the informers, with the sources that added them.
+	indexes map[indexOf]*source
+	// webhooks are the controllers whose reconciler Complete wraps.
+	webhooks map[*controller.Impl]*Triggers
+}
+
+type indexOf struct {
+	informer cache.SharedIndexInformer
+	name     string
+}
+
+// informer returns the informer of a source that has an observer, or nil.
+func (h *hub) informer(key sourceKey) *shared {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.informers[key.in(h.ctx)]
 }
 
 // waiting is an observer, and whether it has received the initial list.
@@ -108,7 +124,7 @@ func acquire[T Object](h *hub, source Source[T], user string) (s *shared, isNew 
 	defer h.mu.Unlock()
 	key, transform := source.key.in(h.ctx), source.transform
 	if transform == nil {
-		transform = dropManagedFields
+		transform = DropManagedFields
 	}
 	identity := reflect.ValueOf(transform).Pointer()
 	if s, ok := h.informers[key]; ok {
@@ -116,7 +132,7 @@ func acquire[T Object](h *hub, source Source[T], user string) (s *shared, isNew 
 			return nil, false, fmt.Errorf("its source has another Transform than that of observer %q, with which it shares a watch: %v", s.users[0], key)
 		}
 		s.users = append(s.users, user)
-		return s, false, nil
+		return s, false, source.addIndexes(h, s.SharedIndexInformer)
 	}
 	informer, err := source.build(h.ctx, key)
 	if err != nil {
@@ -124,7 +140,7 @@ func acquire[T Object](h *hub, source Source[T], user string) (s *shared, isNew 
 	}
 	s = &shared{SharedIndexInformer: informer, transform: identity, users: []string{user}}
 	s.ctx, s.cancel = context.WithCancel(h.ctx)
-	if err := errors.Join(informer.SetTransform(transform), informer.SetWatchErrorHandlerWithContext(s.failed)); err != nil {
+	if err := errors.Join(source.addIndexes(h, informer), informer.SetTransform(transform), informer.SetWatchErrorHandlerWithContext(s.failed)); err != nil {
 		return nil, false, fmt.Errorf("setting up an informer: %w", err)
 	}
 	h.informers[key] = s
@@ -132,9 +148,10 @@ func acquire[T Object](h *hub, source Source[T], user string) (s *shared, isNew 
 }
 
 // informerOf returns the informer of a source for an observer that is added after the start, and what ends its use.
-func informerOf[T Object](ctx context.Context, h *hub, source Source[T], user string) (cache.SharedIndexInformer, func(), error) {
+func informerOf[T Object](ctx context.Context, h *hub, source Source[T], user string) (notifier, func(), error) {
 	if source.build == nil {
-		return source.injected(ctx), func() {}, nil
+		informer, err := source.setUp(ctx, h)
+		return informer, func() {}, err
 	}
 	s, isNew, err := acquire(h, source, user)
 	if err != nil {
@@ -166,7 +183,7 @@ func (h *hub) release(s *shared, user string) {
 
 // attach makes the hub of a process and the informers of its registered observers. Injection calls it when the clients are in the context.
 func attach(ctx context.Context) (context.Context, []controller.Informer) {
-	h := &hub{informers: map[sourceKey]*shared{}, stations: map[string]station{}}
+	h := &hub{informers: map[sourceKey]*shared{}, stations: map[string]station{}, indexes: map[indexOf]*source{}, webhooks: map[*controller.Impl]*Triggers{}}
 	ctx = context.WithValue(ctx, hubKey{}, h)
 	h.ctx = ctx
 	hubs.add(h)

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -184,16 +185,13 @@ func resultOf(err error) result {
 // isFinal reports whether an event is not delivered again.
 func (r result) isFinal() bool { return r == succeeded || r == dropped }
 
-// objectOf returns the object of a notification, and whether it comes from a deletion that was missed.
-func (o *observer[T]) objectOf(notified any) (object T, unknown, ok bool) {
-	tombstone, unknown := notified.(cache.DeletedFinalStateUnknown)
-	if unknown {
-		notified = tombstone.Obj
-	}
-	if object, ok = notified.(T); !ok {
-		logging.FromContext(o.ctx).Errorw("The source of an observer delivers objects of another type", "observer", o.name,
-			"want", fmt.Sprintf("%T", object), "got", fmt.Sprintf("%T", notified))
-		o.metrics.mismatched()
-	}
-	return object, unknown, ok
+// mismatched counts a notification with an object of another type.
+func (o *observer[T]) mismatched(notified any) {
+	logMismatch[T](o.ctx, o.name, notified)
+	o.metrics.mismatched()
+}
+
+func logMismatch[T Object](ctx context.Context, name string, notified any) {
+	logging.FromContext(ctx).Errorw("A source delivers objects of another type", "observer", name,
+		"want", reflect.TypeFor[T]().String(), "got", fmt.Sprintf("%T", notified))
 }

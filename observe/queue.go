@@ -38,9 +38,15 @@ type queue[T Object] struct {
 // leading is the queue of an observer that runs on the leader only. It implements reconciler.LeaderAware.
 type leading[T Object] struct{ *queue[T] }
 
+// everywhere is the queue of an observer that runs on every replica.
+type everywhere[T Object] struct{ *queue[T] }
+
+// OnEveryReplica marks it for package leader.
+func (everywhere[T]) OnEveryReplica() {}
+
 func newQueue[T Object](o *observer[T]) *queue[T] {
 	q := &queue[T]{observer: o, records: map[cache.ObjectName]*record[T]{}}
-	var r controller.Reconciler = q
+	var r controller.Reconciler = everywhere[T]{q}
 	if o.options.leaderOnly() {
 		q.buckets = map[string]reconciler.Bucket{}
 		r = leading[T]{q}
@@ -68,7 +74,7 @@ func (q *queue[T]) notify(change func()) {
 
 // set takes the state of an object that exists. It is called with the lock.
 func (q *queue[T]) set(notified any, listed bool) {
-	object, _, ok := q.objectOf(notified)
+	object, _, ok := objectOf[T](notified, q.mismatched)
 	if !ok {
 		return
 	}
@@ -77,7 +83,7 @@ func (q *queue[T]) set(notified any, listed bool) {
 		case r.isOutdated(object):
 		case !q.matches(object):
 			r.remove(r.now, false)
-		case q.options.Resync > 0 || !r.exists || r.now.GetResourceVersion() != object.GetResourceVersion():
+		case q.options.Resync > 0 || !r.exists || !isResync(r.now, object):
 			r.set(object, listed)
 		}
 	})
@@ -85,7 +91,7 @@ func (q *queue[T]) set(notified any, listed bool) {
 
 // remove takes the last state of an object that does not exist any more. It is called with the lock.
 func (q *queue[T]) remove(notified any) {
-	if object, unknown, ok := q.objectOf(notified); ok {
+	if object, unknown, ok := objectOf[T](notified, q.mismatched); ok {
 		q.change(cache.MetaObjectToName(object), func(r *record[T]) { r.remove(object, unknown) })
 	}
 }
@@ -224,7 +230,7 @@ func (l leading[T]) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types
 	}
 	// Notifications wait meanwhile. So a deletion that the cache does not have yet arrives after the object.
 	for _, listed := range l.objects.List() {
-		if object, _, ok := l.objectOf(listed); ok && b.Has(cache.MetaObjectToName(object).AsNamespacedName()) {
+		if object, _, ok := objectOf[T](listed, l.mismatched); ok && b.Has(cache.MetaObjectToName(object).AsNamespacedName()) {
 			l.set(listed, true)
 		}
 	}

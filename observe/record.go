@@ -93,7 +93,7 @@ func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 		return event, false
 	default:
 		event.Type, event.Object, event.Folded = Updated, r.now, r.folded
-		event.Resync = r.announced && r.delivered.GetResourceVersion() == r.now.GetResourceVersion()
+		event.Resync = r.announced && isResync(r.delivered, r.now)
 		if !r.announced {
 			event.Type, event.InInitialList = Added, r.listed
 		}

@@ -79,7 +79,7 @@ func define[T Object](name string, source Source[T], handler Handler[T], options
 		return nil, errors.New("the handler must not be nil")
 	case len(options) > 1:
 		return nil, fmt.Errorf("there must be at most one Options, not %d", len(options))
-	case source.build == nil && source.injected == nil && source.err == nil:
+	case source.source == nil:
 		return nil, errors.New("the source must be made by a function of this package")
 	}
 	return d, errors.Join(source.err, d.options.check())
@@ -134,17 +134,19 @@ func (d *definitionOf[T]) connect(h *hub) (func() bool, error) {
 	h.mu.Lock()
 	at := h.stations[d.id]
 	if at == nil && d.options.Inline {
-		at = &inline[T]{observer: d.observer(h.ctx)}
+		at = newInline(d.observer(h.ctx))
 		h.stations[d.id] = at
 	}
-	s := h.informers[d.source.key.in(h.ctx)]
+	var informer notifier = h.informers[d.source.key.in(h.ctx)]
 	h.mu.Unlock()
 	if at == nil {
 		return nil, errors.New("it has no controller: main must pass observe.Constructors() to the process")
 	}
-	var informer cache.SharedIndexInformer = s
 	if d.source.build == nil {
-		informer = d.source.injected(h.ctx)
+		var err error
+		if informer, err = d.source.setUp(h.ctx, h); err != nil {
+			return nil, err
+		}
 	}
 	registration, err := d.listen(informer, at)
 	if err != nil {
@@ -154,10 +156,14 @@ func (d *definitionOf[T]) connect(h *hub) (func() bool, error) {
 }
 
 // listen delivers the notifications of an informer.
-func (d *definitionOf[T]) listen(informer cache.SharedIndexInformer, at station) (cache.ResourceEventHandlerRegistration, error) {
+func (d *definitionOf[T]) listen(informer notifier, at station) (cache.ResourceEventHandlerRegistration, error) {
 	if q, ok := at.(*queue[T]); ok {
+		shared, ok := informer.(cache.SharedIndexInformer)
+		if !ok {
+			return nil, fmt.Errorf("the source %s has no cache, so it is for Wire alone", d.source.name)
+		}
 		q.mu.Lock()
-		q.objects = informer.GetStore()
+		q.objects = shared.GetStore()
 		q.mu.Unlock()
 	}
 	registration, err := informer.AddEventHandlerWithOptions(at, cache.HandlerOptions{ResyncPeriod: &d.options.Resync})

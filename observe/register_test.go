@@ -59,7 +59,7 @@ func TestDefine_Mistake_IsNamed(t *testing.T) {
 	if _, err := define("it", Source[*metav1.PartialObjectMetadata]{}, ignore, nil); err == nil || !strings.Contains(err.Error(), "source") {
 		t.Errorf("of the zero Source: got %v, want an error about the source", err)
 	}
-	if _, err := define("it", Metadata(secrets, Named("ns", "name"), Transform(dropManagedFields)), ignore, nil); err != nil {
+	if _, err := define("it", Metadata(secrets, Named("ns", "name"), Transform(DropManagedFields)), ignore, nil); err != nil {
 		t.Errorf("got %v, want no error", err)
 	}
 }
@@ -81,7 +81,7 @@ func TestInline_Event_AllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &inline[*metav1.PartialObjectMetadata]{observer: d.observer(t.Context())}
+	i := newInline(d.observer(t.Context()))
 	var before, after any = metadataAt("1"), metadataAt("2")
 	allocated := testing.AllocsPerRun(1000, func() {
 		i.OnAdd(before, false)
@@ -119,15 +119,6 @@ func TestQueue_Event_AllocatesAtMostTwice(t *testing.T) {
 		t.Errorf("an event allocates %v times, want at most 2", allocated)
 	}
 }
-
-// bucket has the names that begin with its own name.
-type bucket string
-
-// Name implements reconciler.Bucket.
-func (b bucket) Name() string { return string(b) }
-
-// Has implements reconciler.Bucket.
-func (b bucket) Has(key types.NamespacedName) bool { return strings.HasPrefix(key.Name, string(b)) }
 
 func TestQueue_LeaderOnly_ReceivesTheObjectsOfItsBuckets(t *testing.T) {
 	var received []string
@@ -172,7 +163,7 @@ func TestQueue_LeaderOnly_ReceivesTheObjectsOfItsBuckets(t *testing.T) {
 	notify(object("a-1", "1"))
 	notify(object("b-1", "2"))
 	expect()
-	if err := leader.Promote(bucket("a"), nil); err != nil {
+	if err := leader.Promote(bucket{name: "a", covers: "a-"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	expect("Added a-1 listed=true")
@@ -182,7 +173,7 @@ func TestQueue_LeaderOnly_ReceivesTheObjectsOfItsBuckets(t *testing.T) {
 	// A notification that the cache was ahead of when the replica was promoted is no news.
 	q.OnUpdate(nil, object("a-1", "1"))
 	expect()
-	leader.Demote(bucket("a"))
+	leader.Demote(bucket{name: "a", covers: "a-"})
 	q.OnUpdate(nil, object("a-1", "5"))
 	expect()
 	if n := q.undelivered(); n != 0 {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,12 +27,21 @@ import (
 // Source is what to list and watch. Sources with equal keys, that is, of the same kind and with equal qualifiers, share one watch. It is built
 // only while an observer needs it.
 type Source[T Object] struct {
-	key       sourceKey
-	transform cache.TransformFunc
+	*source
+
 	// build makes the informer. It is nil for a source that injection runs.
 	build func(ctx context.Context, key sourceKey) (cache.SharedIndexInformer, error)
-	// injected returns the informer that injection runs.
-	injected func(context.Context) cache.SharedIndexInformer
+	// injected returns the informer that injection runs, or what else delivers its notifications.
+	injected func(context.Context) notifier
+}
+
+// source is the part of a Source that does not depend on the type of its objects.
+type source struct {
+	// name is that of the type of the objects, for metrics and logs.
+	name      string
+	key       sourceKey
+	transform cache.TransformFunc
+	indexers  cache.Indexers
 	// err is the first mistake in the qualifiers.
 	err error
 }
@@ -43,11 +53,30 @@ type sourceKey struct {
 	namespace, labels, fields string
 }
 
-// Injected is the informer that injection runs for a generated informer package. It costs no watch of its own.
+// notifier delivers the notifications of a source.
+type notifier interface {
+	AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
+}
+
+// Injected is the informer that injection runs for a generated informer package. It costs no watch of its own. Of the qualifiers it accepts Index
+// and Transform. Without a Transform, the objects are cached as the API server sends them.
 func Injected[T Object, I interface {
 	Informer() cache.SharedIndexInformer
-}](get func(context.Context) I) Source[T] {
-	return Source[T]{injected: func(ctx context.Context) cache.SharedIndexInformer { return get(ctx).Informer() }}
+}](get func(context.Context) I, qualifiers ...Qualifier) Source[T] {
+	s := newSource[T](nil, qualifiers, nil)
+	if s.key != (sourceKey{}) {
+		s.err = errors.Join(s.err, errors.New("Injected: the informer that injection runs cannot be limited; use Selected"))
+	}
+	s.injected = func(ctx context.Context) notifier { return get(ctx).Informer() }
+	return s
+}
+
+// Duck is the notifications of objects of several kinds, which are read as one Go type. It is for Wire, and not for observers. name is a label
+// of metrics.
+func Duck[T Object](name string, ducks notifier) Source[T] {
+	s := newSource[T](nil, nil, nil)
+	s.name, s.injected = name, func(context.Context) notifier { return ducks }
+	return s
 }
 
 // Selected is a list and watch with qualifiers that the API server applies. newInformer is the NewFiltered…Informer function of a generated
@@ -73,11 +102,12 @@ func Metadata(resource schema.GroupVersionResource, qualifiers ...Qualifier) Sou
 }
 
 func newSource[T Object](kind any, qualifiers []Qualifier, build func(context.Context, sourceKey) (cache.SharedIndexInformer, error)) Source[T] {
-	q := qualified{key: sourceKey{kind: kind}}
+	s := &source{name: reflect.TypeFor[T]().String(), key: sourceKey{kind: kind}, indexers: cache.Indexers{}}
+	s.name = s.name[strings.LastIndex(s.name, ".")+1:]
 	for _, qualify := range qualifiers {
-		qualify(&q)
+		qualify(s)
 	}
-	return Source[T]{key: q.key, transform: q.transform, err: q.err, build: build}
+	return Source[T]{source: s, build: build}
 }
 
 // resyncCheck is how often an informer looks for observers with a Resync. An informer without it would ignore them.
@@ -105,61 +135,82 @@ func (k sourceKey) String() string {
 	return fmt.Sprintf("namespace %q, labels %q, fields %q", k.namespace, k.labels, k.fields)
 }
 
-// Qualifier limits a source.
-type Qualifier func(*qualified)
-
-type qualified struct {
-	key       sourceKey
-	transform cache.TransformFunc
-	err       error
-}
+// Qualifier limits a source, or determines how its objects are cached.
+type Qualifier func(*source)
 
 // InNamespace limits a source to the objects of a namespace.
 func InNamespace(namespace string) Qualifier {
-	return func(q *qualified) { q.key.namespace = namespace }
+	return func(s *source) { s.key.namespace = namespace }
 }
 
 // Named limits a source to one object.
 func Named(namespace, name string) Qualifier {
-	return func(q *qualified) {
-		InNamespace(namespace)(q)
-		Fields(fields.OneTermEqualSelector(metav1.ObjectNameField, name).String())(q)
+	return func(s *source) {
+		InNamespace(namespace)(s)
+		Fields(fields.OneTermEqualSelector(metav1.ObjectNameField, name).String())(s)
 	}
 }
 
 // Labels limits a source to the objects that a label selector selects, in kubectl's syntax.
 func Labels(selector string) Qualifier {
-	return func(q *qualified) {
+	return func(s *source) {
 		parsed, err := labels.Parse(selector)
 		if err != nil {
-			q.err = errors.Join(q.err, fmt.Errorf("Labels(%q): %w", selector, err))
+			s.err = errors.Join(s.err, fmt.Errorf("Labels(%q): %w", selector, err))
 			return
 		}
-		q.key.labels = parsed.String()
+		s.key.labels = parsed.String()
 	}
 }
 
 // Fields limits a source to the objects that a field selector selects.
 func Fields(selector string) Qualifier {
-	return func(q *qualified) {
+	return func(s *source) {
 		parsed, err := fields.ParseSelector(selector)
 		if err != nil {
-			q.err = errors.Join(q.err, fmt.Errorf("Fields(%q): %w", selector, err))
+			s.err = errors.Join(s.err, fmt.Errorf("Fields(%q): %w", selector, err))
 			return
 		}
-		q.key.fields = parsed.String()
+		s.key.fields = parsed.String()
 	}
 }
 
 // Transform changes each object before it is cached. By default managedFields are removed. Sources that share a watch must have the same one.
 func Transform(f cache.TransformFunc) Qualifier {
-	return func(q *qualified) { q.transform = f }
+	return func(s *source) { s.transform = f }
 }
 
-// dropManagedFields is the transform of sources without one. It halves the memory of most objects.
-func dropManagedFields(obj any) (any, error) {
-	if object, ok := obj.(metav1.Object); ok {
-		object.SetManagedFields(nil)
+// addIndexes adds the indexes of a source to an informer. Several observers may name the source. It is called with the hub's lock.
+func (s *source) addIndexes(h *hub, informer cache.SharedIndexInformer) error {
+	for name, values := range s.indexers {
+		index := indexOf{informer, name}
+		if h.indexes[index] == s {
+			continue
+		}
+		if err := informer.AddIndexers(cache.Indexers{name: values}); err != nil {
+			return fmt.Errorf("adding index %q of %s: %w", name, s.name, err)
+		}
+		h.indexes[index] = s
 	}
-	return obj, nil
+	return nil
+}
+
+// setUp returns the informer that injection runs, with the indexes and the transform of the source.
+func (s Source[T]) setUp(ctx context.Context, h *hub) (notifier, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	found := s.injected(ctx)
+	informer, ok := found.(cache.SharedIndexInformer)
+	if !ok {
+		return found, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.transform != nil {
+		if err := informer.SetTransform(s.transform); err != nil {
+			return nil, fmt.Errorf("setting the transform of %s: %w", s.name, err)
+		}
+	}
+	return informer, s.addIndexes(h, informer)
 }

@@ -20,7 +20,7 @@ import (
 // Subscription is an observer that was added while the process runs. Use Subscribe.
 type Subscription struct {
 	name         string
-	informer     cache.SharedIndexInformer
+	informer     cache.SharedInformer
 	registration cache.ResourceEventHandlerRegistration
 	at           station
 	// ended is closed once no worker runs.
@@ -47,14 +47,19 @@ func Subscribe[T Object](ctx context.Context, name string, source Source[T], han
 
 	ctx, cancel := context.WithCancel(ctx)
 	s := &Subscription{name: name, ended: make(chan struct{}), cancel: cancel}
-	var release func()
-	if s.informer, release, err = informerOf(ctx, h, source, name); err != nil {
+	informer, release, err := informerOf(ctx, h, source, name)
+	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("observer %q: %w", name, err)
 	}
 	s.stop = sync.OnceFunc(release)
+	var ok bool
+	if s.informer, ok = informer.(cache.SharedInformer); !ok {
+		cancel()
+		return nil, fmt.Errorf("observer %q: the source %s is for Wire alone", name, source.name)
+	}
 	if d.options.Inline {
-		s.at = &inline[T]{observer: d.observer(ctx)}
+		s.at = newInline(d.observer(ctx))
 		close(s.ended)
 	} else {
 		q := newQueue(d.observer(ctx))

@@ -9,8 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,100 +20,159 @@ import (
 	"knative.dev/pkg/kmeta"
 )
 
-// Watch connects a source with the queue of a reconciler. It is made by For, Owns, Tracks or Maps.
+// Watch connects a source with the queue of a reconciler. It is made by For, Owns, Tracks, Maps or When.
 type Watch interface {
-	wire(ctx context.Context, impl *controller.Impl) error
+	wire(ctx context.Context, h *hub, t *Triggers) error
 }
 
 // Wire enqueues the keys of a reconciler when objects of sources change. The constructor of a controller calls it once. A deletion that was
 // missed while a watch was interrupted enqueues, too, which it does not with the filters of knative.dev/pkg.
 func Wire(ctx context.Context, impl *controller.Impl, watches ...Watch) error {
+	return NewTriggers(impl.Name).Wire(ctx, impl, Guards{}, watches...)
+}
+
+// Wire connects the queue of a controller with sources, and puts what is common to all kinds in front of its reconciler: it counts
+// reconciliations, records why they take place, and postpones them as the guards demand. The constructor of the controller calls it once. A
+// reconciler that is not leader-aware stays as it is. One that is also a webhook does so until Complete, because it has to be served.
+func (t *Triggers) Wire(ctx context.Context, impl *controller.Impl, guards Guards, watches ...Watch) error {
+	h, err := hubFrom(ctx)
+	if err != nil {
+		return fmt.Errorf("controller %q: %w", impl.Name, err)
+	}
+	t.impl, t.backlog, t.guards = impl, newBacklog(impl), guards
+	if _, isWebhook := impl.Reconciler.(interface{ Path() string }); isWebhook {
+		h.mu.Lock()
+		h.webhooks[impl] = t
+		h.mu.Unlock()
+	} else {
+		t.wrap()
+	}
 	var failures []error
 	for _, w := range watches {
-		failures = append(failures, w.wire(ctx, impl))
+		if err := w.wire(ctx, h, t); err != nil {
+			failures = append(failures, fmt.Errorf("controller %q: %w", impl.Name, err))
+		}
 	}
 	return errors.Join(failures...)
 }
 
-// For enqueues each object that changes.
-func For[T Object](source Source[T]) Watch {
-	return Maps(source, func(object T) []types.NamespacedName {
-		return []types.NamespacedName{cache.MetaObjectToName(object).AsNamespacedName()}
-	})
+// Complete does for all controllers of a process what Wire does, once the webhooks among them are known. It counts the reconciliations of those
+// that were not wired under the names of their queues. ctx is the context of the process.
+func Complete(ctx context.Context, controllers ...*controller.Impl) error {
+	h, err := hubFrom(ctx)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, impl := range controllers {
+		t, ok := h.webhooks[impl]
+		if !ok {
+			t = NewTriggers(impl.Name)
+			t.impl, t.backlog = impl, newBacklog(impl)
+		}
+		t.wrap()
+	}
+	return nil
+}
+
+// wrap puts the Triggers in front of the reconciler, unless it is there, or observes.
+func (t *Triggers) wrap() {
+	switch inner := t.impl.Reconciler.(type) {
+	case *wired, station:
+	case leaderAware:
+		t.impl.Reconciler = &wired{leaderAware: inner, triggers: t}
+	}
+}
+
+// For enqueues each object that changes and that a filter accepts, also if it accepted the former state. The reconciler reads its objects from the
+// cache of this source.
+func For[T Object](source Source[T], filter ...func(T) bool) Watch {
+	w := watching[T]{source: source, role: primary, keys: ownKey[T]}
+	if len(filter) > 0 {
+		w.where = filter[0]
+	}
+	return w
 }
 
 // Owns enqueues the owner of an object that changes, if its controller is of the owner's kind. If the owner changes, both are enqueued.
 func Owns[T Object](source Source[T], owner kmeta.OwnerRefable) Watch {
-	kind := owner.GetGroupVersionKind().GroupKind()
-	return Maps(source, func(object T) []types.NamespacedName {
-		ref := metav1.GetControllerOf(object)
-		if ref == nil {
-			return nil
-		}
-		if group, err := schema.ParseGroupVersion(ref.APIVersion); err != nil || group.Group != kind.Group || ref.Kind != kind.Kind {
-			return nil
-		}
-		return []types.NamespacedName{{Namespace: object.GetNamespace(), Name: ref.Name}}
-	})
+	return watching[T]{source: source, role: owned, keys: ofBothStates(ownerKey[T](owner.GetGroupVersionKind().GroupKind()))}
 }
 
 // Maps enqueues what f returns for an object that changes. Of an update it is called with both states, so that an object that is not referred to
 // any more enqueues, too.
 func Maps[T Object](source Source[T], f func(T) []types.NamespacedName) Watch {
-	return watching[T]{source: source, changed: func(impl *controller.Impl, object T, isResync bool) {
-		for _, key := range f(object) {
-			if isResync {
-				impl.EnqueueSlowKey(key)
-			} else {
-				impl.EnqueueKey(key)
-			}
-		}
-	}}
+	return watching[T]{source: source, keys: ofBothStates(f)}
+}
+
+// When enqueues what f returns for an event of a source. f is called on the goroutine of the informer, so it must not send requests. If it panics,
+// the process ends.
+func When[T Object](source Source[T], f func(Event[T]) []types.NamespacedName) Watch {
+	return watching[T]{source: source, keys: f}
 }
 
 // Tracks enqueues the objects that track one that changes by the tracker of the reconciler. kind is that of the source, since objects of
 // informers do not carry it.
 func Tracks[T Object](source Source[T], kind schema.GroupVersionKind) Watch {
-	return watching[T]{source: source, changed: func(impl *controller.Impl, object T, _ bool) {
-		var tracked runtime.Object = object
-		if object.GetObjectKind().GroupVersionKind() != kind {
-			tracked = object.DeepCopyObject()
-			tracked.GetObjectKind().SetGroupVersionKind(kind)
-		}
-		impl.Tracker.OnChanged(tracked)
-	}}
+	return watching[T]{source: source, tracked: kind}
 }
+
+// role is what the objects of a source are to a reconciler.
+type role uint8
+
+const (
+	// related objects are only read.
+	related role = iota
+	// primary objects are those that it reconciles.
+	primary
+	// owned objects are written by it.
+	owned
+)
 
 type watching[T Object] struct {
-	source  Source[T]
-	changed func(impl *controller.Impl, object T, isResync bool)
+	source Source[T]
+	role   role
+	where  func(T) bool
+	// keys returns the objects that an event affects. It is nil if the tracker knows them.
+	keys    func(Event[T]) []types.NamespacedName
+	tracked schema.GroupVersionKind
 }
 
-func (w watching[T]) wire(ctx context.Context, impl *controller.Impl) error {
-	h, err := hubFrom(ctx)
+func (w watching[T]) wire(ctx context.Context, h *hub, t *Triggers) error {
+	informer, _, err := informerOf(ctx, h, w.source, t.impl.Name)
 	if err != nil {
-		return fmt.Errorf("controller %q: %w", impl.Name, err)
+		return err
 	}
-	d, err := define(impl.Name, w.source, func(_ context.Context, e Event[T]) error {
-		if e.Type == Updated && !e.Resync {
-			w.changed(impl, e.Old, false)
+	handler := &notifications[T]{
+		where: w.where, deliver: w.into(t), mismatched: func(notified any) { logMismatch[T](ctx, t.impl.Name, notified) },
+	}
+	if w.keys == nil {
+		handler.deliver = func(e Event[T]) { w.track(t, e.Object) }
+	}
+	// The resync of an object covers all that it depends on.
+	var resync time.Duration
+	if w.role == primary {
+		resync = controller.GetResyncPeriod(ctx)
+		if shared, ok := informer.(cache.SharedIndexInformer); ok {
+			t.objects = shared.GetIndexer()
 		}
-		w.changed(impl, e.Object, e.Resync)
-		return nil
-	}, []Options[T]{{Inline: true, Resync: controller.GetResyncPeriod(ctx)}})
-	if err != nil {
-		return fmt.Errorf("controller %q: %w", impl.Name, err)
 	}
-	informer, _, err := informerOf(ctx, h, w.source, impl.Name)
+	registration, err := informer.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync})
 	if err != nil {
-		return fmt.Errorf("controller %q: %w", impl.Name, err)
-	}
-	registration, err := d.listen(informer, &inline[T]{observer: d.observer(ctx)})
-	if err != nil {
-		return fmt.Errorf("controller %q: %w", impl.Name, err)
+		return fmt.Errorf("observing %s: %w", w.source.name, err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.synced = append(h.synced, waiting{impl.Name, registration.HasSynced})
+	h.synced = append(h.synced, waiting{t.impl.Name, registration.HasSynced})
 	return nil
+}
+
+func (w watching[T]) track(t *Triggers, object T) {
+	var tracked runtime.Object = object
+	if object.GetObjectKind().GroupVersionKind() != w.tracked {
+		tracked = object.DeepCopyObject()
+		tracked.GetObjectKind().SetGroupVersionKind(w.tracked)
+	}
+	t.impl.Tracker.OnChanged(tracked)
 }

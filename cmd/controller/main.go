@@ -8,7 +8,6 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	filteredinformerfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/signals"
@@ -31,9 +30,7 @@ func main() {
 	process.MustLoad("controller", "reconciles the objects of samples.knative.dev", &s)
 	controller.DefaultThreadsPerController = int(s.Workers)
 
-	// Of Pods only those with the label are watched.
-	ctx := filteredinformerfactory.WithSelectors(signals.NewContext(), simpledeployment.PodSelector)
-	process.Run(ctx, process.Process{
+	process.Run(signals.NewContext(), process.Process{
 		Component: "controller",
 		Settings:  s.Settings,
 		Parsers:   process.NewParsers(config.Parsers, config.Components...),

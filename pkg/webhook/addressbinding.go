@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,11 +34,12 @@ import (
 	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
+	"github.com/mallard-dev/mallard/observe"
+	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	lookup "github.com/mallard-dev/mallard/runtime/restmapping"
-	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // bindingPath is the path of admission requests for the subjects of bindings.
@@ -88,19 +90,24 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 	const name = "Bindings"
 	impl := controller.NewContext(ctx, b, controller.ControllerOptions{Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name)})
 
-	// Whatever has changed, the one configuration is reconciled.
-	all := controller.HandleAll(func(any) { impl.EnqueueKey(b.configuration) })
-	named := func(name string) cache.ResourceEventHandler {
-		return cache.FilteringResourceEventHandler{FilterFunc: controller.FilterWithName(name), Handler: all}
-	}
 	if err := errors.Join(
-		triggers.Setup(bindings.Informer(), nil, triggers.DropManagedFields, all),
-		triggers.Setup(mutating.Informer(), nil, nil, named(binding.WebhookName)),
-		triggers.Setup(secrets.Informer(), nil, nil, named(b.secretName)),
 		// The conversion controller updates the CRDs of our own kinds as they are in this cache.
-		triggers.Setup(definitions.Informer(), nil, lookup.Trim(served.convertedCRDs()...)),
+		definitions.Informer().SetTransform(lookup.Trim(served.convertedCRDs()...)),
+		observe.NewTriggers(name).Wire(ctx, impl, observe.Guards{},
+			observe.For(observe.Injected[*admissionregistrationv1.MutatingWebhookConfiguration](mutatinginformer.Get),
+				func(c *admissionregistrationv1.MutatingWebhookConfiguration) bool {
+					return c.Name == binding.WebhookName
+				}),
+			observe.Maps(observe.Injected[*v1.AddressBinding](addressbindinginformer.Get, observe.Transform(observe.DropManagedFields)),
+				func(*v1.AddressBinding) []types.NamespacedName { return []types.NamespacedName{b.configuration} }),
+			observe.Maps(observe.Injected[*corev1.Secret](secretinformer.Get), func(s *corev1.Secret) []types.NamespacedName {
+				if s.Name != b.secretName {
+					return nil
+				}
+				return []types.NamespacedName{b.configuration}
+			})),
 	); err != nil {
-		logger.Fatalw("Setting up the informers failed", "error", err)
+		logger.Fatalw("Wiring the controller failed", "error", err)
 	}
 	return impl
 }

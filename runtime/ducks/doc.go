@@ -21,5 +21,5 @@ SPDX-License-Identifier: Apache-2.0
 // In this package such an object is delivered as Malformed. A test shows the first two faults on knative.dev/pkg and fails when
 // they are fixed there.
 //
-// Package kinds maps a kind to its resource. Callers register their own event handlers.
+// Package restmapping maps a kind to its resource. observe.Duck is the source of all objects that a Factory reads.
 package ducks

@@ -27,6 +27,7 @@ import (
 	"knative.dev/pkg/apis"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/logging"
 )
 
@@ -50,17 +51,32 @@ type Factory struct {
 	client   dynamic.Interface
 	duckType apis.Listable
 	keep     sets.Set[string]
-	handler  cache.ResourceEventHandler
-	changed  func(schema.GroupVersionResource)
+	changed  func(sets.Set[schema.GroupVersion])
 	// namespace is the only one that is watched; empty for all.
 	namespace string
 	// retry is the back-off after a failed request.
 	retry wait.Backoff
 	clock clock.PassiveClock
 
-	mu      sync.Mutex
-	entries map[schema.GroupVersionResource]*entry
+	mu       sync.Mutex
+	entries  map[schema.GroupVersionResource]*entry
+	handlers []handler
 }
+
+// Object is what the informers deliver: a copy of the duck type, or a *Malformed.
+type Object interface {
+	kmeta.Accessor
+	runtime.Object
+}
+
+type handler struct {
+	cache.ResourceEventHandler
+
+	options cache.HandlerOptions
+}
+
+// HasSynced implements cache.ResourceEventHandlerRegistration. No informer runs when the handler is added.
+func (handler) HasSynced() bool { return true }
 
 // entry is the informer of a resource. The mu of its factory guards what changes.
 type entry struct {
@@ -77,22 +93,21 @@ type entry struct {
 func (e *entry) isReadable() bool { return e.synced && e.err == nil }
 
 // New returns a Factory. Every informer runs until ctx ends or Stop names it, holds objects as copies of duckType (or as
-// *Malformed) without annotations other than those of keep, unless that is nil, and calls handler for each change. It watches the
+// *Malformed) without annotations other than those of keep, unless that is nil. It watches the
 // namespace that ctx is scoped to (see injection.WithNamespaceScope), or all. An informer whose resource nobody asks for in more
 // than an hour is stopped.
 //
-// changed is called when a resource becomes readable, stops being readable, or fails for another reason than before, so that
+// changed is called with the version of a resource that becomes readable, stops being readable, or fails for another reason than before, so that
 // the callers of Lister can be enqueued; also before its informer is stopped, which a call of Lister prevents. It is not called for
 // retries that fail alike. It must not block.
-func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, keep sets.Set[string], handler cache.ResourceEventHandler,
-	changed func(schema.GroupVersionResource),
+func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, keep sets.Set[string],
+	changed func(sets.Set[schema.GroupVersion]),
 ) *Factory {
 	f := &Factory{
 		ctx:       ctx,
 		client:    client,
 		duckType:  duckType,
 		keep:      keep,
-		handler:   handler,
 		changed:   changed,
 		namespace: injection.GetNamespaceScope(ctx),
 		retry:     wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Cap: 25 * time.Second, Steps: 10},
@@ -101,6 +116,15 @@ func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, 
 	}
 	go wait.UntilWithContext(ctx, f.stopUnused, sweepEvery)
 	return f
+}
+
+// AddEventHandlerWithOptions adds a handler to the informers of all resources. It is called before Lister is, so that no informer runs.
+func (f *Factory) AddEventHandlerWithOptions(h cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	added := handler{h, options}
+	f.handlers = append(f.handlers, added)
+	return added, nil
 }
 
 // Lister returns the lister of a resource's informer, and starts the informer if there is none. It never blocks:
@@ -162,7 +186,7 @@ func (f *Factory) stopUnused(context.Context) {
 	}
 	f.mu.Unlock()
 	for _, gvr := range unused {
-		f.changed(gvr)
+		f.changed(sets.New(gvr.GroupVersion()))
 	}
 }
 
@@ -194,8 +218,12 @@ func (e *entry) start() error {
 		ObjectDescription: e.gvr.GroupResource().String(),
 	})
 	e.lister = cache.NewGenericLister(informer.GetIndexer(), e.gvr.GroupResource())
-	_, err := informer.AddEventHandler(f.handler)
-	if err := errors.Join(err, informer.SetTransform(f.toDuckType)); err != nil {
+	err := informer.SetTransform(f.toDuckType)
+	for _, h := range f.handlers {
+		_, added := informer.AddEventHandlerWithOptions(h.ResourceEventHandler, h.options)
+		err = errors.Join(err, added)
+	}
+	if err != nil {
 		return fmt.Errorf("setting up the informer of %s: %w", e.gvr.GroupResource(), err)
 	}
 
@@ -250,6 +278,6 @@ func (e *entry) update(change func()) {
 	f.mu.Unlock()
 	if isNews {
 		logging.FromContext(f.ctx).Infow("A resource became readable or unreadable", "resource", e.gvr.String(), "error", err)
-		f.changed(e.gvr)
+		f.changed(sets.New(e.gvr.GroupVersion()))
 	}
 }

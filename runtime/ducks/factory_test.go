@@ -16,6 +16,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/features"
 	featuretesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
@@ -295,7 +296,7 @@ func TestLister_NoAnswer_IsAnErrorOnlyBeforeTheFirstSync(t *testing.T) {
 }
 
 func TestRetries_BackOff_EndsAtThirtySeconds(t *testing.T) {
-	delay := New(t.Context(), nil, nil, nil, nil, nil).retry.DelayFunc()
+	delay := New(t.Context(), nil, nil, nil, nil).retry.DelayFunc()
 	last := time.Duration(0)
 	for range 100 {
 		last = delay()
@@ -426,7 +427,7 @@ func TestLister_UnusedForAnHour_InformerIsStoppedUnlessUsedOnceMore(t *testing.T
 func TestFactory_ContextEnds_InformersEnd(t *testing.T) {
 	server := newAPIServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	factory := New(ctx, server, &duckv1.AddressableType{}, nil, (&recorder{}).handler(), func(schema.GroupVersionResource) {})
+	factory := New(ctx, server, &duckv1.AddressableType{}, nil, func(sets.Set[schema.GroupVersion]) {})
 	mustList(t, factory)
 	cancel()
 	_, _ = factory.Lister(geese)

@@ -52,7 +52,7 @@ func TestMalformedObjectIsDeliveredAndOthersStillCome(t *testing.T) {
 }
 
 func TestMalformedKeepsWhatIdentifiesIt(t *testing.T) {
-	factory := New(t.Context(), nil, &duckv1.AddressableType{}, sets.New("kept"), nil, nil)
+	factory := New(t.Context(), nil, &duckv1.AddressableType{}, sets.New("kept"), nil)
 	in := &unstructured.Unstructured{Object: object{
 		"apiVersion": "example.com/v1", "kind": "Duck",
 		"metadata": object{
@@ -105,7 +105,7 @@ func TestTransform_Annotations_OnlyThoseAskedForAreKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := &unstructured.Unstructured{Object: newDuck("a", addressed("http://a"))}
 			in.SetAnnotations(tc.annotations)
-			out, err := New(t.Context(), nil, &duckv1.AddressableType{}, tc.keep, nil, nil).toDuckType(in)
+			out, err := New(t.Context(), nil, &duckv1.AddressableType{}, tc.keep, nil).toDuckType(in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func TestTransform_Annotations_OnlyThoseAskedForAreKept(t *testing.T) {
 
 // An informer transforms what it already holds once more when it lists again.
 func TestTransformAcceptsItsOwnResults(t *testing.T) {
-	factory := New(t.Context(), nil, &duckv1.AddressableType{}, sets.New("kept"), nil, nil)
+	factory := New(t.Context(), nil, &duckv1.AddressableType{}, sets.New("kept"), nil)
 	for _, obj := range []any{&duckv1.AddressableType{}, &Malformed{}} {
 		got, err := factory.toDuckType(obj)
 		if err != nil || got != obj {

@@ -49,7 +49,7 @@ func (r *recorder) handler() cache.ResourceEventHandler {
 	}
 }
 
-func (r *recorder) change(schema.GroupVersionResource) {
+func (r *recorder) change(sets.Set[schema.GroupVersion]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.changes++
@@ -76,7 +76,10 @@ func newFactory(t *testing.T, server *apiServer) (*Factory, *recorder) {
 		cancel()
 		eventually(t, "the informers end with their context", func() bool { return reflectors() == 0 })
 	})
-	factory := New(ctx, server, &duckv1.AddressableType{}, sets.New("kept"), events.handler(), events.change)
+	factory := New(ctx, server, &duckv1.AddressableType{}, sets.New("kept"), events.change)
+	if _, err := factory.AddEventHandlerWithOptions(events.handler(), cache.HandlerOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	factory.retry.Duration, factory.retry.Cap = 20*time.Millisecond, 100*time.Millisecond
 	return factory, events
 }

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
 	testclock "k8s.io/utils/clock/testing"
 )
 
@@ -54,30 +53,28 @@ func TestChildrenBehind(t *testing.T) {
 		cache  []metav1.Object
 		want   bool
 	}{
-		"NothingWritten":    {reason: "Without a write every state is current.", cache: []metav1.Object{child("5")}},
-		"NotThereYet":       {reason: "A plan would make it once more.", did: wrote, want: true},
-		"Older":             {reason: "The cache has it as it was before.", did: wrote, cache: []metav1.Object{child("9")}, want: true},
-		"Arrived":           {reason: "The cache has it.", did: wrote, cache: []metav1.Object{child("10")}},
-		"Newer":             {reason: "Somebody has written since.", did: wrote, cache: []metav1.Object{child("11")}},
-		"NoNumber":          {reason: "What cannot be compared must not stop anything.", did: wrote, cache: []metav1.Object{child("abc")}},
-		"NoNumberAnswered":  {reason: "The same.", did: func(n *nursery) { n.Written(parent, child("")) }, cache: []metav1.Object{child("9")}},
-		"NotDeletedYet":     {reason: "A plan would count it.", did: deleted, cache: []metav1.Object{child("9")}, want: true},
-		"Dying":             {reason: "The deletion has arrived.", did: deleted, cache: []metav1.Object{child("9", deleting())}},
-		"Gone":              {reason: "The deletion has arrived, and its end.", did: deleted},
-		"DeletedLast":       {reason: "Of two writes the last one counts.", did: func(n *nursery) { wrote(n); deleted(n) }},
-		"TooLongAgo":        {reason: "An event that did not come for so long never will.", did: wrote, age: Patience},
-		"StillPatient":      {reason: "The event may yet come.", did: wrote, age: Patience - time.Second, want: true},
-		"CameAndWent":       {reason: "It left the cache before it was looked for there.", did: func(n *nursery) { wrote(n); n.Removed(child("11")) }},
-		"CameAndWentUnseen": {reason: "A tombstone tells the same.", did: func(n *nursery) { wrote(n); n.Removed(cache.DeletedFinalStateUnknown{Obj: child("11")}) }},
-		"AnotherWent":       {reason: "That is no news of this one.", did: func(n *nursery) { wrote(n); o := child("11"); o.UID = "other"; n.Removed(o) }, want: true},
-		"NoObjectWent":      {reason: "What is no object says nothing.", did: func(n *nursery) { wrote(n); n.Removed("?") }, want: true},
-		"Forgotten":         {reason: "The owner is gone.", did: func(n *nursery) { wrote(n); n.Forget(parent.UID) }},
-		"Promoted":          {reason: "What was written in an earlier term says nothing.", did: func(n *nursery) { wrote(n); n.Promoted() }},
-		"OwnerRecreated":    {reason: "Another owner of the same name has other children.", did: func(n *nursery) { n.Written(at("1", uid("two")), child("10")) }},
-		"ReadAhead":         {reason: "The API server has a newer state than the cache.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10")}) }, cache: []metav1.Object{child("9")}, want: true},
-		"ReadDying":         {reason: "It has left the cache before it was noted, and never comes back.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10", deleting())}) }},
-		"ReadDyingUnseen":   {reason: "A plan would count it.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10", deleting())}) }, cache: []metav1.Object{child("9")}, want: true},
-		"ReadSame":          {reason: "The cache is right.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("9")}) }, cache: []metav1.Object{child("9")}},
+		"NothingWritten":   {reason: "Without a write every state is current.", cache: []metav1.Object{child("5")}},
+		"NotThereYet":      {reason: "A plan would make it once more.", did: wrote, want: true},
+		"Older":            {reason: "The cache has it as it was before.", did: wrote, cache: []metav1.Object{child("9")}, want: true},
+		"Arrived":          {reason: "The cache has it.", did: wrote, cache: []metav1.Object{child("10")}},
+		"Newer":            {reason: "Somebody has written since.", did: wrote, cache: []metav1.Object{child("11")}},
+		"NoNumber":         {reason: "What cannot be compared must not stop anything.", did: wrote, cache: []metav1.Object{child("abc")}},
+		"NoNumberAnswered": {reason: "The same.", did: func(n *nursery) { n.Written(parent, child("")) }, cache: []metav1.Object{child("9")}},
+		"NotDeletedYet":    {reason: "A plan would count it.", did: deleted, cache: []metav1.Object{child("9")}, want: true},
+		"Dying":            {reason: "The deletion has arrived.", did: deleted, cache: []metav1.Object{child("9", deleting())}},
+		"Gone":             {reason: "The deletion has arrived, and its end.", did: deleted},
+		"DeletedLast":      {reason: "Of two writes the last one counts.", did: func(n *nursery) { wrote(n); deleted(n) }},
+		"TooLongAgo":       {reason: "An event that did not come for so long never will.", did: wrote, age: Patience},
+		"StillPatient":     {reason: "The event may yet come.", did: wrote, age: Patience - time.Second, want: true},
+		"CameAndWent":      {reason: "It left the cache before it was looked for there.", did: func(n *nursery) { wrote(n); n.Removed(child("11")) }},
+		"AnotherWent":      {reason: "That is no news of this one.", did: func(n *nursery) { wrote(n); o := child("11"); o.UID = "other"; n.Removed(o) }, want: true},
+		"Forgotten":        {reason: "The owner is gone.", did: func(n *nursery) { wrote(n); n.Forget(parent.UID) }},
+		"Promoted":         {reason: "What was written in an earlier term says nothing.", did: func(n *nursery) { wrote(n); n.Promoted() }},
+		"OwnerRecreated":   {reason: "Another owner of the same name has other children.", did: func(n *nursery) { n.Written(at("1", uid("two")), child("10")) }},
+		"ReadAhead":        {reason: "The API server has a newer state than the cache.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10")}) }, cache: []metav1.Object{child("9")}, want: true},
+		"ReadDying":        {reason: "It has left the cache before it was noted, and never comes back.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10", deleting())}) }},
+		"ReadDyingUnseen":  {reason: "A plan would count it.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10", deleting())}) }, cache: []metav1.Object{child("9")}, want: true},
+		"ReadSame":         {reason: "The cache is right.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("9")}) }, cache: []metav1.Object{child("9")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNursery()

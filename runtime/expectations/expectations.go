@@ -20,8 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/clock"
-
-	"knative.dev/pkg/kmeta"
 )
 
 // Patience is how long a cache may be behind a write before it is trusted again. It is reached only if the event of the write never
@@ -171,12 +169,8 @@ func (e *Expectations) Promoted() {
 	clear(e.families)
 }
 
-// Removed is called with a child, or its tombstone, that has left the cache, where a write to it will never arrive.
-func (e *Expectations) Removed(obj any) {
-	child, err := kmeta.DeletionHandlingAccessor(obj)
-	if err != nil {
-		return
-	}
+// Removed is called with a child that has left the cache, where a write to it will never arrive.
+func (e *Expectations) Removed(child metav1.Object) {
 	owner := metav1.GetControllerOfNoCopy(child)
 	if owner == nil {
 		return

@@ -19,7 +19,7 @@ import (
 	"knative.dev/pkg/reconciler"
 )
 
-// guard calls a generated reconciler, whose results a test sets, as package triggers does.
+// guard calls a generated reconciler, whose results a test sets, as package observe does.
 type guard struct {
 	failures *Failures
 	result   func(key string) error

@@ -29,9 +29,16 @@ type member struct {
 	enqueue func(reconciler.Bucket, types.NamespacedName)
 }
 
-// Attach lets a controller work only while the process leads. It is called for every controller of the process before any of
-// them runs, after whatever else wraps its reconciler, and without an election of knative.dev/pkg in the context.
+// everywhere is implemented by reconcilers that work on every replica, whichever leads.
+type everywhere interface{ OnEveryReplica() }
+
+// Attach lets a controller work only while the process leads, unless its reconciler has a method OnEveryReplica. It is called for every
+// controller of the process before any of them runs, after whatever else wraps its reconciler, and without an election of knative.dev/pkg in
+// the context.
 func (l *Leader) Attach(impl *controller.Impl) error {
+	if _, ok := impl.Reconciler.(everywhere); ok {
+		return nil
+	}
 	inner, ok := impl.Reconciler.(aware)
 	if !ok {
 		return fmt.Errorf("the reconciler %T is not leader-aware", impl.Reconciler)
@@ -52,7 +59,7 @@ func (m *member) Reconcile(ctx context.Context, key string) error {
 	}
 	ctx, leave, ok := m.leader.shareOf(types.NamespacedName{Namespace: namespace, Name: name}).gate.enter(ctx)
 	if !ok {
-		// Keys that wait for a short queue, see package triggers, wait for this one as well.
+		// Keys that wait for a short queue, see package observe, wait for this one as well.
 		if f, ok := m.inner.(interface{ Feed() }); ok {
 			f.Feed()
 		}

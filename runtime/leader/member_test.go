@@ -13,11 +13,13 @@ import (
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/reconciler"
 
-	"github.com/mallard-dev/mallard/runtime/triggers"
+	"github.com/mallard-dev/mallard/observe"
 )
 
 type idle struct{ reconciler.LeaderAwareFuncs }
@@ -34,8 +36,11 @@ func TestMember_GateIsShut_FeedsTheQueue(t *testing.T) {
 		}
 		return nil
 	}
-	impl := controller.NewContext(t.Context(), inner, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
-	triggers.Complete(impl)
+	ctx, _ := injection.Fake.SetupInformers(t.Context(), &rest.Config{})
+	impl := controller.NewContext(ctx, inner, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
+	if err := observe.Complete(ctx, impl); err != nil {
+		t.Fatal(err)
+	}
 	l := New(Options{Times: production(1)})
 	if err := l.Attach(impl); err != nil {
 		t.Fatal(err)
@@ -56,6 +61,21 @@ func TestMember_GateIsShut_FeedsTheQueue(t *testing.T) {
 }
 
 type unaware struct{}
+
+// anywhere is the reconciler of an observer that runs on every replica.
+type anywhere struct{ unaware }
+
+func (anywhere) OnEveryReplica() {}
+
+func TestAttach_ReconcilerOnEveryReplica_StaysAsItIs(t *testing.T) {
+	impl := controller.NewContext(t.Context(), anywhere{}, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
+	if err := New(Options{Times: production(1), Reached: func() {}}).Attach(impl); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := impl.Reconciler.(anywhere); !ok {
+		t.Errorf("its reconciler becomes a %T", impl.Reconciler)
+	}
+}
 
 func (unaware) Reconcile(context.Context, string) error { return nil }
 

@@ -35,11 +35,11 @@ import (
 	"knative.dev/pkg/logging"
 	k8sruntime "knative.dev/pkg/observability/runtime/k8s"
 
+	"github.com/mallard-dev/mallard/observe"
 	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/leader"
 	"github.com/mallard-dev/mallard/runtime/telemetry"
-	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // The readiness conditions that Run itself keeps. Only the first response about leases
@@ -145,8 +145,10 @@ func (p Process) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := observe.Complete(ctx, controllers...); err != nil {
+		return fmt.Errorf("completing the controllers: %w", err)
+	}
 	for _, impl := range controllers {
-		triggers.Complete(impl)
 		if err := election.Attach(impl); err != nil {
 			return err
 		}

@@ -23,8 +23,8 @@ edit() {
 }
 
 # Products: the modules come from the module proxy; the migration serves kinds of several versions.
-rm -r conversion localcluster cmd/migrate pkg/migration pkg/observer observe post-install
-edit test/repository/layers_test.go '/packages: +"(pkg\/migration|observe)"/,/\}, \{/d'
+rm -r conversion localcluster cmd/migrate pkg/migration pkg/observer post-install
+edit test/repository/layers_test.go '/packages: +"pkg\/migration"/,/\}, \{/d'
 # Texts and settings that concern Mallard, and suites that show what a fork does not change.
 rm -r docs monitoring kustomize .github ./*.md hack/{release,test-versions,update-versions}.sh hack/tools/ko/*.go
 find test -mindepth 1 -maxdepth 1 -type d -regextype egrep ! -regex 'test/(addressableservice|crds|fixtures|randschema|reconcilertest|repository)' -exec rm -r {} +
@@ -33,8 +33,7 @@ rm test/repository/{ci,life,modules,post_install,readme,spec}_test.go
 # The other kinds, and the duck type of one.
 find . -depth -not -path './.git/*' -iregex '.*/[^/]*\(addressbinding\|simpledeployment\)[^/]*' -exec rm -r {} +
 rm -r pkg/binding pkg/apis/duck
-edit cmd/controller/main.go '/\/(addressbinding|simpledeployment)"/d' '/(addressbinding|simpledeployment)\.NewController/d' \
-  '/Of Pods only/d' 's/filteredinformerfactory.WithSelectors\((.*), simpledeployment.PodSelector\)/\1/' '/filteredinformerfactory/d'
+edit cmd/controller/main.go '/\/(addressbinding|simpledeployment)"/d' '/(addressbinding|simpledeployment)\.NewController/d'
 edit cmd/webhook/main.go '/NewBindingController/d'
 edit pkg/webhook/controllers.go '/pkg\/binding"/d' 's/, binding.WebhookName//'
 

@@ -37,7 +37,7 @@ var layers = []struct {
 	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
 	packages:  "observe",
-	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "runtime"},
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "runtime/process", "runtime/leader"},
 	because:   "it is a library for any process with injection",
 }, {
 	packages:  "cmd",

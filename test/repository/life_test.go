@@ -8,6 +8,7 @@ package repository
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,8 +20,25 @@ import (
 // maxFilesOfOneObject bounds how many files one has to read to follow an object from its event to the status update.
 const maxFilesOfOneObject = 15
 
+const (
+	livesIn    = "./pkg/reconciler/addressableservice"
+	runsOfLife = 3
+)
+
 func TestReconcilersPage_FilesOfOneObject_AreThoseExecuted(t *testing.T) {
-	without, with := executed(t, "TestLife_NoObject_NothingHappens"), executed(t, "TestLife_OneObject_BecomesReady")
+	binary := coveredBinary(t)
+	without, with := map[string]int{}, map[string]int{}
+	// The start polls, so that its counts differ from run to run.
+	for run := range runsOfLife {
+		for block, count := range executed(t, binary, "TestLife_NoObject_NothingHappens") {
+			without[block] = max(without[block], count)
+		}
+		for block, count := range executed(t, binary, "TestLife_OneObject_BecomesReady") {
+			if known, ok := with[block]; !ok || run == 0 || count < known {
+				with[block] = count
+			}
+		}
+	}
 	files := map[string]bool{}
 	for block, count := range with {
 		if file, _, _ := strings.Cut(block, ":"); count > without[block] && !strings.HasPrefix(filepath.Base(file), "zz_generated") {
@@ -45,13 +63,24 @@ func TestReconcilersPage_FilesOfOneObject_AreThoseExecuted(t *testing.T) {
 	}
 }
 
-// executed returns how often a test of AddressableServices executes each block of our code.
-func executed(t *testing.T, test string) map[string]int {
+// coveredBinary builds the tests of AddressableServices, with the coverage of our code.
+func coveredBinary(t *testing.T) string {
 	t.Helper()
-	const tested = "./pkg/reconciler/addressableservice"
+	binary := filepath.Join(t.TempDir(), "tests")
+	packages := strings.Join(strings.Fields(output(t, "go", "list", livesIn, "./pkg/apis/...", "./runtime/...", "./observe")), ",")
+	output(t, "go", "test", "-c", "-o", binary, "-covermode", "atomic", "-coverpkg", packages, livesIn)
+	return binary
+}
+
+// executed returns how often a test of AddressableServices executes each block of our code.
+func executed(t *testing.T, binary, test string) map[string]int {
+	t.Helper()
 	profile := filepath.Join(t.TempDir(), "profile")
-	packages := strings.Join(strings.Fields(output(t, "go", "list", tested, "./pkg/apis/...", "./runtime/...")), ",")
-	output(t, "go", "test", "-count", "1", "-run", "^"+test+"$", "-covermode", "atomic", "-coverpkg", packages, "-coverprofile", profile, tested)
+	run := exec.CommandContext(t.Context(), binary, "-test.run", "^"+test+"$", "-test.coverprofile", profile)
+	run.Dir = filepath.Join("../..", livesIn)
+	if said, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", test, err, said)
+	}
 	text, err := os.ReadFile(profile)
 	if err != nil {
 		t.Fatal(err)

@@ -17,14 +17,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
 
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	namespaceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace"
+	serviceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/service"
+	"knative.dev/pkg/injection"
 	"knative.dev/pkg/reconciler"
 
+	"github.com/mallard-dev/mallard/observe"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
+	"github.com/mallard-dev/mallard/pkg/client/injection/client"
+	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/ducks"
@@ -41,9 +47,8 @@ type Reconciler struct {
 	services            corev1listers.ServiceLister
 	namespaces          corev1listers.NamespaceLister
 
-	// aliases is the index of the informer of Services that finds aliases by
-	// the object that published them.
-	aliases cache.Indexer
+	// aliases finds the aliases of an object, by the index aliasesByOwner.
+	aliases observe.Lister[*corev1.Service]
 
 	// scope is the only namespace that the informers watch; empty for all.
 	scope string
@@ -58,6 +63,21 @@ var (
 	_ addressableservicereconciler.Finalizer = (*Reconciler)(nil)
 	_ reconciler.OnDeletionInterface         = (*Reconciler)(nil)
 )
+
+func newReconciler(ctx context.Context, kinds *restmapping.Finder, addressables *ducks.Factory) *Reconciler {
+	return &Reconciler{
+		kube:                kubeclient.Get(ctx),
+		samples:             client.Get(ctx),
+		addressableServices: addressableserviceinformer.Get(ctx).Lister(),
+		services:            serviceinformer.Get(ctx).Lister(),
+		namespaces:          namespaceinformer.Get(ctx).Lister(),
+		aliases:             services.Lister(ctx),
+		scope:               injection.GetNamespaceScope(ctx),
+		kinds:               kinds,
+		addressables:        addressables,
+		failures:            failures.New(),
+	}
+}
 
 // Reasons of Normal events. Warnings carry the reason of the condition that
 // became False.

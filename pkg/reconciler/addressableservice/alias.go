@@ -24,7 +24,6 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // planAlias decides the alias of an object, nil if none is requested. It is pure, and reads the address that the status has by then.
@@ -229,7 +228,7 @@ func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) err
 }
 
 func (r *Reconciler) cachedAliases(owner types.NamespacedName) []*corev1.Service {
-	return triggers.Indexed[*corev1.Service](r.aliases, aliasesByOwner, owner.String())
+	return r.aliases.ByIndex(aliasesByOwner, owner.String())
 }
 
 func aliasTaken(existing *corev1.Service) *failures.Failure {

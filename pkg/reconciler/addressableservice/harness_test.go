@@ -31,6 +31,7 @@ import (
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
 
+	"github.com/mallard-dev/mallard/observe"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -65,8 +66,8 @@ type caches struct{ objects, services, namespaces, crds cache.Indexer }
 
 func newCaches(objs ...runtime.Object) caches {
 	c := caches{
-		objects:    reconcilertest.Indexer(addressableServiceIndexers()),
-		services:   reconcilertest.Indexer(serviceIndexers()),
+		objects:    addressableServices.NewIndexer(),
+		services:   services.NewIndexer(),
 		namespaces: reconcilertest.Indexer(nil),
 		crds:       reconcilertest.Indexer(nil),
 	}
@@ -154,11 +155,10 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		addressableServices: listers.NewAddressableServiceLister(w.objects),
 		services:            corev1listers.NewServiceLister(w.services),
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
-		aliases:             w.services,
+		aliases:             observe.NewLister[*corev1.Service](w.services),
 		kinds:               finder,
-		addressables: ducks.New(ctx, w.dynamic, &duckv1.AddressableType{}, nil, cache.ResourceEventHandlerFuncs{},
-			func(schema.GroupVersionResource) {}),
-		failures: failures.New(),
+		addressables:        ducks.New(ctx, w.dynamic, &duckv1.AddressableType{}, nil, func(sets.Set[schema.GroupVersion]) {}),
+		failures:            failures.New(),
 	}
 	generated := addressableservicereconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
 		w.inner.addressableServices, w.recorder, w.inner, samples.ClassMallard,

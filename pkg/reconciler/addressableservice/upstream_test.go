@@ -37,11 +37,8 @@ func TestUpstreamFiltersDropTombstones(t *testing.T) {
 			t.Errorf("%s refuses the object itself", name)
 		}
 		if filter(tombstone) {
-			t.Errorf("%s of knative.dev/pkg accepts tombstones now; isOurs and handlers.go may use it", name)
+			t.Errorf("%s of knative.dev/pkg accepts tombstones now, and may be used with informers", name)
 		}
-	}
-	if !isOurs(tombstone) {
-		t.Error("isOurs drops a tombstone")
 	}
 }
 

@@ -11,14 +11,22 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/dynamic"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/utils/clock"
 
+	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
+	namespaceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/namespace"
+	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/reconciler"
 
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
+	addressableserviceinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressableservice"
+	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
 	"github.com/mallard-dev/mallard/runtime/ducks"
@@ -68,6 +76,30 @@ type Reconciler struct {
 	expectations *expectations.Expectations
 	attempts     *attempts
 	failures     *failures.Failures
+}
+
+func newReconciler(ctx context.Context, kinds *restmapping.Finder, served func(sets.Set[schema.GroupVersion])) *Reconciler {
+	return &Reconciler{
+		dynamic:             dynamicclient.Get(ctx),
+		bindings:            addressbindinginformer.Get(ctx).Lister(),
+		addressableServices: addressableserviceinformer.Get(ctx).Lister(),
+		namespaces:          namespaceinformer.Get(ctx).Lister(),
+		webhooks:            mutatinginformer.Get(ctx).Lister(),
+		kinds:               kinds,
+		subjects:            newShapes(ctx, dynamicclient.Get(ctx), served),
+		expectations:        expectations.New(nil),
+		attempts:            newAttempts(clock.RealClock{}),
+		failures:            failures.New(),
+	}
+}
+
+// newShapes returns informers that are not those of injection: docs/adr/0005-own-duck-informers.md.
+func newShapes(ctx context.Context, client dynamic.Interface, served func(sets.Set[schema.GroupVersion])) shapes {
+	subjects := make(shapes)
+	for _, shape := range binding.Shapes {
+		subjects[shape] = ducks.New(ctx, client, shape.New(), sets.New(samples.BoundVariablesAnnotationKey), served)
+	}
+	return subjects
 }
 
 // shapes are the informers of subjects, of each shape.

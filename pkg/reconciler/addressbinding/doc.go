@@ -34,8 +34,8 @@ SPDX-License-Identifier: Apache-2.0
 // their state alone, so it may be repeated, skipped or interrupted. It does not begin while the cache is older than our last patch, and
 // a patch that was made before waits longer each time (attempts.go): another controller may have reverted it.
 //
-// # Event handlers
+// # Events
 //
-// Reconciliations read caches and never block. The event handlers (handlers.go) find the bindings that an event affects, also those that
+// Reconciliations read caches and never block. dependents.go declares the sources, and finds the bindings that an event affects, also those that
 // miss the object. The informers of subjects and discovery retry failures by themselves, and enqueue the bindings when the answer changes.
 package addressbinding

@@ -157,13 +157,10 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		webhooks:            admissionlisters.NewMutatingWebhookConfigurationLister(w.webhooks),
 		kinds:               finder,
-		subjects:            make(shapes),
+		subjects:            newShapes(ctx, w.dynamic, func(sets.Set[schema.GroupVersion]) {}),
 		expectations:        expectations.New(nil),
 		attempts:            newAttempts(w.clock),
 		failures:            failures.NewWithClock(w.clock),
-	}
-	for _, shape := range binding.Shapes {
-		w.inner.subjects[shape] = ducks.New(ctx, w.dynamic, shape.New(), sets.New(samples.BoundVariablesAnnotationKey), cache.ResourceEventHandlerFuncs{}, func(schema.GroupVersionResource) {})
 	}
 	generated := addressbindingreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples, w.inner.bindings, w.recorder, w.inner,
 		controller.Options{FinalizerName: samples.AddressBindingFinalizerName})

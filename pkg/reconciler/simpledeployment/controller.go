@@ -7,83 +7,46 @@ package simpledeployment
 
 import (
 	"context"
-	"errors"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/utils/clock"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
-	filteredpodinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
+	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	simpledeploymentinformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1alpha1/simpledeployment"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
-	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
-// NewController connects the reconciler to its informers. The process calls it once, before any informer runs, with PodSelector among
-// the selectors of the context.
+// The sources of the reconciler. Of Pods only those with the label are watched.
+var (
+	simpleDeployments = observe.Injected[*v1alpha1.SimpleDeployment](simpledeploymentinformer.Get, observe.Transform(observe.DropManagedFields))
+	pods              = observe.Selected[*corev1.Pod](kubeclient.Get, coreinformers.NewFilteredPodInformer, observe.Labels(samples.PodOwnerUIDLabelKey),
+		observe.Index(podsByOwner, uidOfOwner), observe.Transform(keepWhatIsRead))
+)
+
+// NewController wires the reconciler with its sources. The process calls it once, before any informer runs.
 func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	logger := logging.FromContext(ctx)
-
-	simpleDeployments := simpledeploymentinformer.Get(ctx)
-	pods := filteredpodinformer.Get(ctx, PodSelector)
-	indexer := pods.Informer().GetIndexer()
-
-	r := &Reconciler{
-		kube:         kubeclient.Get(ctx),
-		clock:        clock.RealClock{},
-		pods:         indexer,
-		expectations: newExpectations(indexer),
-		failures:     failures.New(),
-	}
+	r := newReconciler(kubeclient.Get(ctx), clock.RealClock{}, pods.Lister(ctx))
 	impl := simpledeploymentreconciler.NewImpl(ctx, r)
-	t := triggers.New("SimpleDeployment")
-	t.Wire(impl, triggers.Guards{Objects: simpleDeployments.Informer().GetIndexer(), Expectations: r.expectations, Failures: r.failures})
-
-	if err := errors.Join(
-		triggers.Setup(simpleDeployments.Informer(), nil, nil, t.Handler("SimpleDeployment", func(e triggers.Event) {
-			if e.Cause == triggers.Deleted {
-				r.forget(e.Object)
+	if err := observe.NewTriggers("SimpleDeployment").Wire(ctx, impl, observe.Guards{Expectations: r.expectations, Failures: r.failures},
+		observe.For(simpleDeployments),
+		observe.When(simpleDeployments, func(e observe.Event[*v1alpha1.SimpleDeployment]) []types.NamespacedName {
+			if e.Type == observe.Deleted {
+				r.memories.forget(e.Object.UID)
 			}
-			e.Enqueue()
-		})),
-		triggers.Setup(pods.Informer(), podIndexers(), keepWhatIsRead, t.Handler("Pod", r.podChanged)),
+			return nil
+		}),
+		observe.Owns(pods, &v1alpha1.SimpleDeployment{}),
 	); err != nil {
-		logger.Fatalw("Failed to set up the informers", "error", err)
+		logging.FromContext(ctx).Fatalw("Wiring the reconciler failed", "error", err)
 	}
 	return impl
-}
-
-// podChanged enqueues the owner of a Pod, and its former owner, which has one fewer.
-func (r *Reconciler) podChanged(e triggers.Event) {
-	pod, ok := triggers.ObjectOf[*corev1.Pod](e.Object)
-	if !ok {
-		return
-	}
-	if e.Cause == triggers.Deleted {
-		// Before the reconciliation that this enqueues.
-		r.expectations.Removed(e.Object)
-	}
-	owner, owned := ownerOf(pod)
-	if owned {
-		e.EnqueueKey(owner)
-	}
-	if old, ok := e.Old.(*corev1.Pod); ok {
-		if former, ok := ownerOf(old); ok && (!owned || former != owner) {
-			e.EnqueueKey(former)
-		}
-	}
-}
-
-// forget drops what is remembered of an object that exists no more.
-func (r *Reconciler) forget(obj any) {
-	if sd, ok := triggers.ObjectOf[*v1alpha1.SimpleDeployment](obj); ok {
-		r.memories.forget(sd.UID)
-		r.expectations.Forget(sd.UID)
-	}
 }

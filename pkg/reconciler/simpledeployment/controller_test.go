@@ -17,13 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgotesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 
 	fakekubeclient "knative.dev/pkg/client/injection/kube/client/fake"
-	filteredpodinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
-	_ "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered/fake"
-	filteredinformerfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
-	_ "knative.dev/pkg/client/injection/kube/informers/factory/filtered/fake"
 	"knative.dev/pkg/configmap"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 
@@ -36,9 +31,7 @@ import (
 // run is a controller as NewController makes it, with its informers and workers, on fake clients: injection.Fake makes them.
 func run(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t, func(ctx context.Context) context.Context {
-		return filteredinformerfactory.WithSelectors(ctx, PodSelector)
-	})
+	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	fakekubeclient.Get(ctx).PrependReactor("patch", "pods", applyTo(ctx))
 	impl := NewController(ctx, configmap.NewStaticWatcher())
 	reconcilertest.Run(ctx, t, cancel, informers, impl)
@@ -135,9 +128,10 @@ func TestCacheKeepsOfAPodWhatIsReadAndNoMore(t *testing.T) {
 	setPod(ctx, t, full)
 	var kept *corev1.Pod
 	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, wait.ForeverTestTimeout, true, func(ctx context.Context) (bool, error) {
-		var err error
-		kept, err = filteredpodinformer.Get(ctx, PodSelector).Lister().Pods(ns).Get(podName(0))
-		return err == nil, nil
+		if found := pods.Lister(ctx).List(nil); len(found) > 0 {
+			kept = found[0]
+		}
+		return kept != nil, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -151,42 +145,15 @@ func TestCacheKeepsOfAPodWhatIsReadAndNoMore(t *testing.T) {
 	}
 }
 
-func TestPodsWakeTheObjectThatControlsThem(t *testing.T) {
-	for name, tc := range map[string]struct {
-		pod  *corev1.Pod
-		want string
-	}{
-		"ours":                        {pod: podAt(0), want: "ns/a"},
-		"nobody's":                    {pod: podAt(0, withoutOwner)},
-		"another kind's":              {pod: podAt(0, ownedBy("apps/v1", "ReplicaSet", owner))},
-		"another group's":             {pod: podAt(0, ownedBy("samples.example.com/v1", "SimpleDeployment", owner))},
-		"of no group that is one":     {pod: podAt(0, ownedBy("a/b/c", "SimpleDeployment", owner))},
-		"ours, whatever its label is": {pod: podAt(0, mislabelled), want: "ns/a"},
-	} {
-		got := ""
-		if key, ok := ownerOf(tc.pod); ok {
-			got = key.String()
-		}
-		if got != tc.want {
-			t.Errorf("a Pod that is %s enqueues %q, want %q", name, got, tc.want)
-		}
-	}
-}
-
 func TestForget_ObjectIsDeleted_ItsMemoryIsForgotten(t *testing.T) {
-	r := &Reconciler{expectations: newExpectations(cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers()))}
-	known := r.memories.of(owner)
-	r.expectations.Doubt(object(1))
-	if r.memories.of(owner) != known {
+	var m memories
+	known := m.of(owner)
+	if m.of(owner) != known {
 		t.Error("the memory is another one each time")
 	}
-	r.forget("no object")
-	r.forget(cache.DeletedFinalStateUnknown{Obj: object(1)})
-	if r.memories.of(owner) == known {
+	m.forget(owner)
+	if m.of(owner) == known {
 		t.Error("the memory of a deleted object is kept")
-	}
-	if r.expectations.Doubtful(object(1)) {
-		t.Error("the writes of a deleted object are remembered")
 	}
 }
 

@@ -14,13 +14,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/tools/cache"
 
+	"github.com/mallard-dev/mallard/observe"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
-	"github.com/mallard-dev/mallard/runtime/triggers"
 )
 
 // observe finds the object's Pods, in the cache unless that is in doubt.
@@ -58,18 +57,17 @@ func selectorOf(sd *v1alpha1.SimpleDeployment) string {
 
 // podsOf are an object's Pods in a cache, by their names: in the order of the index, which is another one each time, two passes on the
 // same Pods would end differently, and each status update would enqueue the object again.
-func podsOf(indexer cache.Indexer, owner metav1.Object) []*corev1.Pod {
-	pods := slices.DeleteFunc(triggers.Indexed[*corev1.Pod](indexer, podsByOwner, string(owner.GetUID())),
-		func(pod *corev1.Pod) bool { return !owns(owner, pod) })
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-	return pods
+func podsOf(cached observe.Lister[*corev1.Pod], owner metav1.Object) []*corev1.Pod {
+	owned := slices.DeleteFunc(cached.ByIndex(podsByOwner, string(owner.GetUID())), func(pod *corev1.Pod) bool { return !owns(owner, pod) })
+	slices.SortFunc(owned, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return owned
 }
 
 // newExpectations returns a memory of what is written of objects and their Pods, which looks into the cache of Pods.
-func newExpectations(indexer cache.Indexer) *expectations.Expectations {
+func newExpectations(cached observe.Lister[*corev1.Pod]) *expectations.Expectations {
 	return expectations.New(func(owner metav1.Object) []metav1.Object {
 		var objects []metav1.Object
-		for _, pod := range podsOf(indexer, owner) {
+		for _, pod := range podsOf(cached, owner) {
 			objects = append(objects, pod)
 		}
 		return objects

@@ -58,7 +58,7 @@ func TestPodsAreLookedAtInTheOrderOfTheirNames(t *testing.T) {
 	}
 	w := newWorld(t, objs...)
 	for range 10 {
-		for slot, pod := range podsOf(w.pods, object(0)) {
+		for slot, pod := range podsOf(w.inner.pods, object(0)) {
 			if pod.Name != podName(slot) {
 				t.Fatalf("at place %d is %s", slot, pod.Name)
 			}

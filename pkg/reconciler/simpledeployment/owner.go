@@ -9,30 +9,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/runtime/triggers"
 )
-
-// PodSelector is the label selector of the Pods that the controller watches. Its binary puts it into the context of
-// NewController by filteredinformerfactory.WithSelectors, without which knative.dev/pkg has no filtered informers.
-const PodSelector = samples.PodOwnerUIDLabelKey
 
 // podsByOwner is the name of the index that finds the Pods of an object by its UID.
 const podsByOwner = "simpleDeploymentUID"
 
-func podIndexers() cache.Indexers {
-	return cache.Indexers{
-		podsByOwner: triggers.IndexBy(func(pod *corev1.Pod) []string {
-			if ref, ok := controllerOf(pod); ok {
-				return []string{string(ref.UID)}
-			}
-			return nil
-		}),
+func uidOfOwner(pod *corev1.Pod) []string {
+	if ref, ok := controllerOf(pod); ok {
+		return []string{string(ref.UID)}
 	}
+	return nil
 }
 
 // controllerOf returns the controller reference of a Pod that a SimpleDeployment controls, of whatever version.
@@ -53,13 +42,4 @@ func owns(owner, pod metav1.Object) bool {
 	ref, ok := controllerOf(pod)
 	return ok && ref.UID == owner.GetUID() && pod.GetNamespace() == owner.GetNamespace() &&
 		pod.GetLabels()[samples.PodOwnerUIDLabelKey] == string(owner.GetUID())
-}
-
-// ownerOf is the key of the object that an event of a Pod enqueues.
-func ownerOf(pod metav1.Object) (types.NamespacedName, bool) {
-	ref, ok := controllerOf(pod)
-	if !ok {
-		return types.NamespacedName{}, false
-	}
-	return types.NamespacedName{Namespace: pod.GetNamespace(), Name: ref.Name}, true
 }

@@ -17,9 +17,9 @@ import (
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgotesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/logging"
 
@@ -181,10 +181,7 @@ func (f *faulty) deliver() {
 	if err := f.pods.Delete(obj); err != nil {
 		f.t.Fatal(err)
 	}
-	if f.Intn(2) == 0 {
-		obj = cache.DeletedFinalStateUnknown{Key: ns + "/" + c.name, Obj: obj}
-	}
-	f.inner.expectations.Removed(obj)
+	f.inner.expectations.Removed(obj.(metav1.Object))
 }
 
 func (f *faulty) reconcileOnce() {

@@ -9,12 +9,13 @@ import (
 	"context"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	"knative.dev/pkg/reconciler"
 
+	"github.com/mallard-dev/mallard/observe"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	"github.com/mallard-dev/mallard/runtime/expectations"
@@ -28,7 +29,7 @@ type Reconciler struct {
 	clock clock.PassiveClock
 
 	// pods is the cache of the Pods that SimpleDeployments control, with the index podsByOwner.
-	pods cache.Indexer
+	pods observe.Lister[*corev1.Pod]
 
 	// expectations knows which of our writes the caches have.
 	expectations *expectations.Expectations
@@ -37,6 +38,10 @@ type Reconciler struct {
 }
 
 var _ simpledeploymentreconciler.Interface = (*Reconciler)(nil)
+
+func newReconciler(kube kubernetes.Interface, clock clock.PassiveClock, pods observe.Lister[*corev1.Pod]) *Reconciler {
+	return &Reconciler{kube: kube, clock: clock, pods: pods, expectations: newExpectations(pods), failures: failures.New()}
+}
 
 // reconciliation is one call of ReconcileKind for one object.
 type reconciliation struct {

@@ -28,6 +28,7 @@ import (
 	"knative.dev/pkg/logging"
 	logtesting "knative.dev/pkg/logging/testing"
 
+	"github.com/mallard-dev/mallard/observe"
 	duckv1alpha1 "github.com/mallard-dev/mallard/pkg/apis/duck/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
@@ -35,7 +36,6 @@ import (
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1alpha1"
 	"github.com/mallard-dev/mallard/runtime/expectations"
-	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
@@ -180,13 +180,13 @@ type world struct {
 func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	t.Helper()
 	w := &world{
-		objects:  reconcilertest.Indexer(nil),
-		pods:     reconcilertest.Indexer(podIndexers()),
+		objects:  simpleDeployments.NewIndexer(),
+		pods:     pods.NewIndexer(),
 		clock:    testclock.NewFakePassiveClock(epoch),
 		recorder: record.NewFakeRecorder(1000),
 	}
 	var ours []runtime.Object
-	var pods []*corev1.Pod
+	var live []*corev1.Pod
 	for _, obj := range objs {
 		var err error
 		switch obj := obj.(type) {
@@ -194,7 +194,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 			ours = append(ours, obj)
 			err = w.objects.Add(obj)
 		case *corev1.Pod:
-			pods = append(pods, obj)
+			live = append(live, obj)
 			if _, ok := obj.Labels[samples.PodOwnerUIDLabelKey]; ok {
 				err = w.pods.Add(obj)
 			}
@@ -206,11 +206,11 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	w.samples = fakesamples.NewSimpleClientset(ours...)
 	w.samples.PrependReactor("update", "simpledeployments/status",
 		reconcilertest.StatusOnly(w.samples.Tracker(), func(to, from *v1alpha1.SimpleDeployment) { to.Status = from.Status }))
-	w.server = newServer(func() metav1.Time { return metav1.NewTime(w.clock.Now()) }, pods...)
+	w.server = newServer(func() metav1.Time { return metav1.NewTime(w.clock.Now()) }, live...)
 	w.kube = w.server.client()
 	w.start(t)
 	ended := map[types.UID]ending{}
-	for _, pod := range pods {
+	for _, pod := range live {
 		if at, err := time.Parse(time.RFC3339Nano, pod.Annotations[firstSeen]); err == nil {
 			ended[pod.UID] = ending{first: at}
 		}
@@ -222,9 +222,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 // start makes a reconciler, as a process does that begins.
 func (w *world) start(t testing.TB) {
 	t.Helper()
-	w.inner = &Reconciler{
-		kube: w.kube, clock: w.clock, pods: w.pods, expectations: newExpectations(w.pods), failures: failures.New(),
-	}
+	w.inner = newReconciler(w.kube, w.clock, observe.NewLister[*corev1.Pod](w.pods))
 	ctx := logtesting.TestContextWithLogger(t)
 	generated := simpledeploymentreconciler.NewReconciler(ctx, logging.FromContext(ctx), w.samples,
 		listers.NewSimpleDeploymentLister(w.objects), w.recorder, w.inner, controller.Options{})
@@ -232,7 +230,7 @@ func (w *world) start(t testing.TB) {
 	w.reconciler = &upToDateOnly{Reconciler: generated, world: w}
 }
 
-// upToDateOnly postpones reconciliations as package triggers does.
+// upToDateOnly postpones reconciliations as package observe does.
 type upToDateOnly struct {
 	controller.Reconciler
 

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package triggers
+package observe
 
 import (
 	"slices"
@@ -25,11 +25,11 @@ func expectTaken(t *testing.T, m *memory, name string, want ...string) {
 
 func TestMemory_Triggers_AreNamedOnceUpToALimit(t *testing.T) {
 	m := newMemory(10, 2)
-	updated := trigger{cause: Updated, source: "Service", object: "ns/target"}
+	updated := trigger{cause: causeUpdated, source: "Service", object: "ns/target"}
 	m.note(named("a"), updated)
 	m.note(named("a"), trigger{cause: Configured, source: "config-x"})
 	m.note(named("a"), updated)
-	m.note(named("a"), trigger{cause: Deleted, source: "Service", object: "ns/third"})
+	m.note(named("a"), trigger{cause: causeDeleted, source: "Service", object: "ns/third"})
 	m.note(named("b"), updated)
 
 	expectTaken(t, m, "a", "updated Service ns/target", "configured config-x")
@@ -39,8 +39,8 @@ func TestMemory_Triggers_AreNamedOnceUpToALimit(t *testing.T) {
 
 func TestMemory_EventBeforeRetry_RetryIsNamedWhenItIsDue(t *testing.T) {
 	m := newMemory(10, 2)
-	m.plan(named("a"), trigger{cause: Retried})
-	m.note(named("a"), trigger{cause: Added, source: "Service"})
+	m.plan(named("a"), trigger{cause: causeRetried})
+	m.note(named("a"), trigger{cause: causeAdded, source: "Service"})
 	expectTaken(t, m, "a", "added Service")
 	expectTaken(t, m, "a", "retried")
 	expectTaken(t, m, "a", "other")
@@ -51,8 +51,8 @@ func TestMemory_ManyObjects_IsBounded(t *testing.T) {
 	m := newMemory(limit, 3)
 	for i := range 10 * limit {
 		key := named(strconv.Itoa(i))
-		m.note(key, trigger{cause: Updated})
-		m.plan(key, trigger{cause: Retried})
+		m.note(key, trigger{cause: causeUpdated})
+		m.plan(key, trigger{cause: causeRetried})
 	}
 	if m.noted.Len() != limit || m.planned.Len() != limit {
 		t.Errorf("%d noted and %d planned triggers are remembered, want %d of each", m.noted.Len(), m.planned.Len(), limit)

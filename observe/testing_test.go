@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package triggers
+package observe
 
 import (
 	"context"
@@ -22,9 +22,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/controller"
-	"knative.dev/pkg/kmeta"
 	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
 )
@@ -128,17 +128,19 @@ func kindOf(t *testing.T) string {
 }
 
 // newController is a wired controller of the kind that the test is named after.
-func newController(t *testing.T, reconcile func(context.Context, string) error) (*controller.Impl, *Triggers) {
+func newController(t *testing.T, reconcile func(context.Context, string) error, guards Guards, watches ...Watch) (*controller.Impl, *Triggers) {
 	t.Helper()
-	ctx := logtesting.TestContextWithLogger(t)
+	ctx, _ := attach(logtesting.TestContextWithLogger(t))
 	if reconcile == nil {
 		reconcile = func(context.Context, string) error { return nil }
 	}
 	impl := controller.NewContext(ctx, &leader{reconcile: reconcile}, controller.ControllerOptions{
 		WorkQueueName: kindOf(t), Logger: logtesting.TestLogger(t),
 	})
-	triggers := New(kindOf(t))
-	triggers.Wire(impl, Guards{})
+	triggers := NewTriggers(kindOf(t))
+	if err := triggers.Wire(ctx, impl, guards, watches...); err != nil {
+		t.Fatal(err)
+	}
 	return impl, triggers
 }
 
@@ -146,7 +148,19 @@ func named(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "ns", Name: name}
 }
 
+// byHand are the handlers of a source, whose notifications a test delivers.
+type byHand struct{ cache.ResourceEventHandler }
+
+// AddEventHandlerWithOptions implements notifier.
+func (b *byHand) AddEventHandlerWithOptions(h cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	b.ResourceEventHandler = h
+	return b, nil
+}
+
+// HasSynced implements cache.ResourceEventHandlerRegistration.
+func (*byHand) HasSynced() bool { return true }
+
 // thing is any object.
-func thing(name, version string) kmeta.Accessor {
+func thing(name, version string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name), ResourceVersion: version}}
 }

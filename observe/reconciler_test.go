@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package triggers
+package observe
 
 import (
 	"context"
@@ -28,17 +28,13 @@ import (
 func guarded(t *testing.T, result func() error) (impl *controller.Impl, objects cache.Store, guards Guards, reconciled *[]string) {
 	t.Helper()
 	objects = cache.NewStore(cache.MetaNamespaceKeyFunc)
-	guards = Guards{
-		Objects:      objects,
-		Expectations: expectations.New(nil), Failures: failures.New(),
-	}
+	guards = Guards{Expectations: expectations.New(nil), Failures: failures.New()}
 	reconciled = new([]string)
 	impl, triggers := newController(t, func(_ context.Context, key string) error {
 		*reconciled = append(*reconciled, key)
 		return result()
-	})
-	impl.Reconciler = impl.Reconciler.(*wired).leaderAware
-	triggers.Wire(impl, guards)
+	}, guards)
+	triggers.objects = objects
 	return impl, objects, guards, reconciled
 }
 
@@ -70,7 +66,7 @@ func TestWire_Promoted_EarlierWritesAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	guards.Expectations.Record(thing("a", "10"))
-	promote(nil, impl)
+	promote(nil, nil, impl)
 	if err := impl.Reconciler.Reconcile(t.Context(), "ns/a"); err != nil || len(*reconciled) != 1 {
 		t.Errorf("Reconcile() = %v after %q, want nil after one", err, *reconciled)
 	}
@@ -105,7 +101,7 @@ func TestRetriesAndRequeuesAreNamedAsCauses(t *testing.T) {
 		answer := answers[0]
 		answers = answers[1:]
 		return answer
-	})
+	}, Guards{})
 	for range 3 {
 		_ = impl.Reconciler.Reconcile(t.Context(), "ns/a")
 	}
@@ -113,7 +109,7 @@ func TestRetriesAndRequeuesAreNamedAsCauses(t *testing.T) {
 	if got := causesOf(kindOf(t)); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("the causes are %q, want %q", got, want)
 	}
-	for _, what := range []Cause{Other, Retried, Requeued} {
+	for _, what := range []Cause{causeOther, causeRetried, causeRequeued} {
 		if got := measured(t, "reconcile.triggers", attributes{"kind": kindOf(t), "cause": string(what)}); got != 1 {
 			t.Errorf("%v events of cause %s, want 1", got, what)
 		}
@@ -121,7 +117,7 @@ func TestRetriesAndRequeuesAreNamedAsCauses(t *testing.T) {
 }
 
 func TestAMalformedKeyIsAnError(t *testing.T) {
-	impl, _ := newController(t, nil)
+	impl, _ := newController(t, nil, Guards{})
 	if err := impl.Reconciler.Reconcile(t.Context(), "a/b/c"); err == nil || !strings.Contains(err.Error(), `"a/b/c"`) {
 		t.Errorf("got error %v", err)
 	}
@@ -133,20 +129,20 @@ func TestWire_ClusterScopedObject_KeyIsPassedOn(t *testing.T) {
 	impl, _ := newController(t, func(_ context.Context, key string) error {
 		keys = append(keys, key)
 		return nil
-	})
+	}, Guards{})
 	if err := impl.Reconciler.Reconcile(t.Context(), "a"); err != nil || !slices.Equal(keys, []string{"a"}) {
 		t.Errorf("Reconcile() = %v, reconciled are %q", err, keys)
 	}
 }
 
-// bucket is a lease that covers one object.
+// bucket is a lease that covers the names that begin alike.
 type bucket struct{ name, covers string }
 
 func (b bucket) Name() string                      { return b.name }
-func (b bucket) Has(key types.NamespacedName) bool { return key.Name == b.covers }
+func (b bucket) Has(key types.NamespacedName) bool { return strings.HasPrefix(key.Name, b.covers) }
 
 func TestLeadershipIsPassedOnAndRecorded(t *testing.T) {
-	impl, _ := newController(t, nil)
+	impl, _ := newController(t, nil, Guards{})
 	inner := impl.Reconciler.(*wired).leaderAware.(*leader)
 	var demoted []string
 	inner.PromoteFunc = func(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
@@ -194,28 +190,44 @@ type plain struct{}
 
 func (plain) Reconcile(context.Context, string) error { return nil }
 
+// served is the reconciler of a webhook.
+type served struct{ leader }
+
+func (*served) Path() string { return "/it" }
+
 func TestComplete_WiresOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
-		inner   controller.Reconciler
-		already bool
-		want    bool
+		inner controller.Reconciler
+		// wire is whether the constructor calls Wire, and before whether the reconciler is wrapped then.
+		wire, before bool
+		want         bool
 	}{
-		"leader-aware": {inner: &leader{}, want: true},
-		"already":      {inner: &leader{}, already: true, want: true},
-		"nothing else": {inner: plain{}},
+		"leader-aware":         {inner: &leader{}, want: true},
+		"already":              {inner: &leader{}, wire: true, before: true, want: true},
+		"a webhook":            {inner: &served{}, wire: true, want: true},
+		"a webhook, not wired": {inner: &served{}, want: true},
+		"nothing else":         {inner: plain{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx := logtesting.TestContextWithLogger(t)
+			ctx, _ := attach(logtesting.TestContextWithLogger(t))
 			impl := controller.NewContext(ctx, tc.inner, controller.ControllerOptions{WorkQueueName: kindOf(t), Logger: logtesting.TestLogger(t)})
-			if tc.already {
-				New("Inner").Wire(impl, Guards{})
+			triggers := NewTriggers("Inner")
+			if tc.wire {
+				if err := triggers.Wire(ctx, impl, Guards{}); err != nil {
+					t.Fatal(err)
+				}
 			}
-			Complete(impl)
+			if _, isWired := impl.Reconciler.(*wired); isWired != tc.before {
+				t.Errorf("it is wired before: %t, want %t", isWired, tc.before)
+			}
+			if err := Complete(ctx, impl); err != nil {
+				t.Fatal(err)
+			}
 			outer, isWired := impl.Reconciler.(*wired)
 			if isWired != tc.want {
 				t.Fatalf("it is wired: %t, want %t", isWired, tc.want)
 			}
-			if isWired && outer.leaderAware != tc.inner {
+			if isWired && (outer.leaderAware != tc.inner || tc.wire != (outer.triggers == triggers)) {
 				t.Errorf("it is wired around a %T", outer.leaderAware)
 			}
 		})

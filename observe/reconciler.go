@@ -3,13 +3,13 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package triggers
+package observe
 
 import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,36 +20,8 @@ import (
 	"knative.dev/pkg/reconciler"
 
 	"github.com/mallard-dev/mallard/runtime/expectations"
-	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
-
-// Guards postpone reconciliations. Controllers that have no generated reconciler have none.
-type Guards struct {
-	// Objects is the cache that the generated reconciler reads its objects from.
-	Objects cache.KeyGetter
-	// Expectations postpones an object until that cache has our own last writes of it.
-	Expectations *expectations.Expectations
-	// Failures delays an object whose requests fail.
-	Failures *failures.Failures
-}
-
-// Wire puts what is common to all kinds in front of the reconciler of a controller, and lets t enqueue into its queue. It has to be
-// called once, before anything runs. A reconciler that is not leader-aware stays as it is. What else a reconciler is, such as a webhook, has to
-// be served before.
-func (t *Triggers) Wire(impl *controller.Impl, guards Guards) {
-	t.impl, t.backlog = impl, newBacklog(impl)
-	if inner, ok := impl.Reconciler.(leaderAware); ok {
-		impl.Reconciler = &wired{leaderAware: inner, triggers: t, guards: guards}
-	}
-}
-
-// Complete wires a controller without guards, under the name of its queue, unless its constructor called Wire.
-func Complete(impl *controller.Impl) {
-	if _, isWired := impl.Reconciler.(*wired); !isWired {
-		New(impl.Name).Wire(impl, Guards{})
-	}
-}
 
 // leaderAware is what every generated reconciler implements, and those of knative.dev/pkg for webhooks.
 type leaderAware interface {
@@ -62,7 +34,6 @@ type wired struct {
 	leaderAware
 
 	triggers *Triggers
-	guards   Guards
 }
 
 // Reconcile implements controller.Reconciler. A worker calls it for a key from the queue.
@@ -83,25 +54,35 @@ func (w *wired) Reconcile(ctx context.Context, key string) error {
 
 // reconcile calls the generated reconciler, unless it has to be postponed.
 func (w *wired) reconcile(ctx context.Context, key string, name types.NamespacedName) error {
-	if w.guards.Objects == nil {
-		return w.leaderAware.Reconcile(ctx, key)
-	}
-	cached, exists, err := w.guards.Objects.GetByKey(key)
-	if object, ok := cached.(metav1.Object); err == nil && exists && ok {
-		if w.guards.Expectations.Behind(object) {
+	guards := w.triggers.guards
+	if object, ok := w.triggers.cached(key); ok && guards.Expectations != nil {
+		if guards.Expectations.Behind(object) {
 			// The event of our write enqueues the object. This is in case it never arrives.
 			return controller.NewRequeueAfter(expectations.Patience)
 		}
-		ctx = w.guards.Expectations.Recording(ctx, object)
+		ctx = guards.Expectations.Recording(ctx, object)
 	}
-	if wait := w.guards.Failures.Wait(name); wait > 0 {
+	if guards.Failures == nil {
+		return w.leaderAware.Reconcile(ctx, key)
+	}
+	if wait := guards.Failures.Wait(name); wait > 0 {
 		return controller.NewRequeueAfter(wait)
 	}
-	released, event := w.guards.Failures.Result(name, w.leaderAware.Reconcile(ctx, key))
+	released, event := guards.Failures.Result(name, w.leaderAware.Reconcile(ctx, key))
 	for _, other := range released {
-		w.triggers.enqueue(other, trigger{cause: Retried})
+		w.triggers.enqueue(other, trigger{cause: causeRetried})
 	}
 	return event
+}
+
+// cached returns an object as the generated reconciler reads it.
+func (t *Triggers) cached(key string) (metav1.Object, bool) {
+	if t.objects == nil {
+		return nil, false
+	}
+	cached, exists, err := t.objects.GetByKey(key)
+	object, ok := cached.(metav1.Object)
+	return object, ok && exists && err == nil
 }
 
 // Feed lets keys of the backlog into the queue. It is called whenever a key was taken from the queue.
@@ -110,7 +91,7 @@ func (w *wired) Feed() { w.triggers.backlog.Feed() }
 // take returns a description of why the reconciliation of an object takes place, and forgets it.
 func (t *Triggers) take(key types.NamespacedName) func() []string {
 	why := t.memory.take(key)
-	if why[0].cause == Other {
+	if why[0].cause == causeOther {
 		t.count(why[0])
 	}
 	return func() []string {
@@ -122,14 +103,19 @@ func (t *Triggers) take(key types.NamespacedName) func() []string {
 	}
 }
 
+// String is for people: "updated Service default/target".
+func (t trigger) String() string {
+	return strings.Join(strings.Fields(string(t.cause)+" "+t.source+" "+t.object), " ")
+}
+
 // ended notes that the queue will deliver an object again by itself.
 func (t *Triggers) ended(key types.NamespacedName, result telemetry.Result) {
 	var next trigger
 	switch result {
 	case telemetry.ResultRequeue:
-		next.cause = Requeued
+		next.cause = causeRequeued
 	case telemetry.ResultConflict, telemetry.ResultError:
-		next.cause = Retried
+		next.cause = causeRetried
 	case telemetry.ResultSuccess, telemetry.ResultSkip, telemetry.ResultPermanentError:
 		return
 	}
@@ -141,15 +127,15 @@ func (t *Triggers) ended(key types.NamespacedName, result telemetry.Result) {
 // them. What another process wrote before is not known.
 func (w *wired) Promote(b reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 	w.triggers.kind.Leads(b, true)
-	if w.guards.Objects != nil {
-		w.guards.Expectations.Promoted()
+	if e := w.triggers.guards.Expectations; e != nil {
+		e.Promoted()
 	}
 	if enqueue == nil {
 		return w.leaderAware.Promote(b, nil) //nolint:wrapcheck // it is the reconciler's result
 	}
 	return w.leaderAware.Promote(b, func(b reconciler.Bucket, key types.NamespacedName) { //nolint:wrapcheck // as above
 		if b.Has(key) {
-			w.triggers.enqueueLater(key, trigger{cause: Promoted})
+			w.triggers.enqueueLater(key, trigger{cause: causePromoted})
 		}
 	})
 }
@@ -158,35 +144,10 @@ func (w *wired) Promote(b reconciler.Bucket, enqueue func(reconciler.Bucket, typ
 func (w *wired) Demote(b reconciler.Bucket) {
 	w.triggers.kind.Leads(b, false)
 	w.triggers.backlog.Drop(b.Has)
-	if w.guards.Objects != nil {
-		w.guards.Failures.Forget(b.Has)
+	if f := w.triggers.guards.Failures; f != nil {
+		f.Forget(b.Has)
 	}
 	w.leaderAware.Demote(b)
-}
-
-// backlog holds keys in the order in which they were added, each once. It may be used by several goroutines.
-type backlog struct {
-	impl *controller.Impl
-
-	mu      sync.Mutex
-	waiting sets.Set[types.NamespacedName]
-	order   []types.NamespacedName
-}
-
-// newBacklog returns an empty backlog for the queue of a controller. Feed has to be called whenever a reconciliation ends.
-func newBacklog(impl *controller.Impl) *backlog {
-	return &backlog{impl: impl, waiting: sets.New[types.NamespacedName]()}
-}
-
-// Add enqueues a key once the queue is short.
-func (b *backlog) Add(key types.NamespacedName) {
-	b.mu.Lock()
-	if !b.waiting.Has(key) {
-		b.waiting.Insert(key)
-		b.order = append(b.order, key)
-	}
-	b.mu.Unlock()
-	b.Feed()
 }
 
 // Feed moves keys into the queue while it is shorter than the number of workers. A queue that is shut down drops them.
@@ -207,4 +168,22 @@ func (b *backlog) Drop(filter func(types.NamespacedName) bool) {
 	defer b.mu.Unlock()
 	b.order = slices.DeleteFunc(b.order, filter)
 	b.waiting = sets.New(b.order...)
+}
+
+// plan notes what a reconciliation that has ended leaves behind.
+func (m *memory) plan(key types.NamespacedName, why trigger) { m.planned.Add(key, why) }
+
+// take returns why the reconciliation that begins takes place, and forgets it.
+func (m *memory) take(key types.NamespacedName) []trigger {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if noted, ok := m.noted.Get(key); ok {
+		m.noted.Remove(key)
+		return noted.([]trigger) //nolint:forcetypeassert // see note
+	}
+	if planned, ok := m.planned.Get(key); ok {
+		m.planned.Remove(key)
+		return []trigger{planned.(trigger)} //nolint:forcetypeassert // see plan
+	}
+	return []trigger{{cause: causeOther}}
 }
