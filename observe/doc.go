@@ -12,8 +12,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	func init() { observe.Register("secret-audit", audited, onSecret) }
 //
-// A process has an observer if it imports the package that registers it, and passes [Constructors] to sharedmain. [Subscribe] adds an observer
-// while the process runs. An observer can rely on this:
+// A process has an observer if it imports the package that registers it, and passes [Constructors] to sharedmain, as package process does. Before
+// it ends it calls [Shutdown]. [Subscribe] adds an observer while the process runs. An observer can rely on this:
 //
 //   - It receives each change that lasts at least once. After a restart it receives each object as Added in the initial list. An effect that
 //     must not be missed when an object is deleted needs a finalizer.
@@ -25,6 +25,11 @@ SPDX-License-Identifier: Apache-2.0
 //   - The objects are shared with a cache, so they must not be changed.
 //   - An error of a queued observer is retried with exponential back-off. A panic is an error.
 //   - After Stop and Shutdown it is not called.
+//
+// Reconcilers use sources, too: [Wire] enqueues the objects that an event concerns, in place of event handlers and the filters of
+// knative.dev/pkg. [Triggers] does so for generated reconcilers, counts the events by their causes, and has a [Lister] for each source.
+//
+//	observe.Wire(ctx, impl, observe.For(ponds), observe.Owns(deployments, &v1.Pond{}))
 //
 // Most names are those of the typed handlers in client-go 0.37, which can replace parts of this package.
 package observe

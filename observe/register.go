@@ -240,8 +240,7 @@ func Pending(ctx context.Context, name string) int {
 func drain(ctx context.Context, name string, at station) error {
 	q, isQueue := at.(drained)
 	if !isQueue {
-		at.stop()
-		return nil
+		return stopWithin(ctx, name, at.stop)
 	}
 	err := wait.PollUntilContextCancel(ctx, shutdownPoll, true, func(context.Context) (bool, error) { return q.isIdle(), nil })
 	at.stop()
@@ -249,4 +248,19 @@ func drain(ctx context.Context, name string, at station) error {
 		return errors.Join(fmt.Errorf("observer %q: the events of %d objects were not delivered", name, n), err)
 	}
 	return nil
+}
+
+// stopWithin calls stop, which waits for the call that is running, and returns an error if ctx ends before.
+func stopWithin(ctx context.Context, name string, stop func()) error {
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		stop()
+	}()
+	select {
+	case <-stopped:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("observer %q: a call is running: %w", name, context.Cause(ctx))
+	}
 }

@@ -93,6 +93,34 @@ func TestInline_Event_AllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestShutdown_InlineCallIsRunning_EndsAtTheDeadline(t *testing.T) {
+	began, release := make(chan struct{}), make(chan struct{})
+	d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(context.Context, Event[*metav1.PartialObjectMetadata]) error {
+		close(began)
+		<-release
+		return nil
+	}, []Options[*metav1.PartialObjectMetadata]{{Inline: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := newInline(d.observer(t.Context()))
+	go i.OnAdd(metadataAt("1"), false)
+	<-began
+	shutdown := func(ctx context.Context) error {
+		hubs.add(&hub{stations: map[string]station{"it": i}})
+		return Shutdown(ctx)
+	}
+	expired, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := shutdown(expired); err == nil || !strings.Contains(err.Error(), `observer "it": a call is running`) {
+		t.Errorf("got %v, want an error about the call that is running", err)
+	}
+	close(release)
+	if err := shutdown(t.Context()); err != nil {
+		t.Errorf("got %v, want no error after the call", err)
+	}
+}
+
 // TestQueue_Event_AllocatesAtMostTwice updates a known object and calls the observer with the event.
 func TestQueue_Event_AllocatesAtMostTwice(t *testing.T) {
 	d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), ignore, nil)

@@ -88,19 +88,10 @@ func (s *Subscription) HasSynced() bool { return s.registration.HasSynced() }
 // Stop ends the calls of the observer. It returns once no call is running and none will begin, or with an error when ctx ends before. An observer
 // that stops itself waits for itself.
 func (s *Subscription) Stop(ctx context.Context) error {
-	err := s.informer.RemoveEventHandler(s.registration)
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
+	defer s.stop()
+	return errors.Join(s.informer.RemoveEventHandler(s.registration), stopWithin(ctx, s.name, func() {
 		s.at.stop()
 		s.cancel()
 		<-s.ended
-	}()
-	defer s.stop()
-	select {
-	case <-stopped:
-	case <-ctx.Done():
-		err = errors.Join(err, fmt.Errorf("observer %q: a call is running: %w", s.name, context.Cause(ctx)))
-	}
-	return err
+	}))
 }

@@ -59,6 +59,9 @@ const (
 	retryPeriod  = 500 * time.Millisecond
 )
 
+// drainTimeout bounds how long the end waits for observers to receive what is in their queues.
+const drainTimeout = 10 * time.Second
+
 // flushTimeout bounds how long the end waits for metrics and spans to be exported, as in sharedmain.
 const flushTimeout = 10 * time.Second
 
@@ -69,7 +72,8 @@ type Process struct {
 	Settings  Settings
 	// Parsers check the ConfigMaps; see [NewParsers].
 	Parsers Parsers
-	// Controllers construct the controllers and webhooks. All run in every replica, and the reconcilers must be leader-aware.
+	// Controllers construct the controllers and webhooks. All run in every replica, and the reconcilers must be leader-aware. The observers
+	// of the packages that the process imports are added.
 	Controllers []injection.ControllerConstructor
 	// Serve serves those that are webhooks until ctx ends and the last request has been answered.
 	Serve func(ctx context.Context, webhooks []any) error
@@ -140,7 +144,7 @@ func (p Process) run(ctx context.Context) error {
 	defer flush(ctx, metrics, spans)
 
 	watcher := sharedmain.SetupConfigMapWatchOrDie(ctx, logger)
-	controllers, webhooks := sharedmain.ControllersAndWebhooksFromCtors(ctx, watcher, p.Controllers...)
+	controllers, webhooks := sharedmain.ControllersAndWebhooksFromCtors(ctx, watcher, append(observe.Constructors(), p.Controllers...)...)
 	election, err := p.newLeader(ctx, configMaps[leaderelection.ConfigMapName()])
 	if err != nil {
 		return err
@@ -172,7 +176,7 @@ func (p Process) run(ctx context.Context) error {
 	readiness.Set(cachesSynced, true)
 	running.Go(func() error { return controller.StartAll(ctx, controllers...) })
 	running.Go(func() error { election.Run(ctx); return nil })
-	return running.Wait()
+	return end(ctx, running.Wait)
 }
 
 // listen takes the port of the probes, and checks that the others are free, since a part that cannot listen would not name the
@@ -248,6 +252,20 @@ func (p Process) newLeader(ctx context.Context, cm *corev1.ConfigMap) (*leader.L
 		Logger:  logging.FromContext(ctx).Named("leader"),
 		Reached: func() { ReadinessFrom(ctx).Set(leasesReached, true) },
 	}), nil
+}
+
+// end waits until ctx has ended and all parts of the process have. Observers that have not received all events by then do not hold the process:
+// they are in the error.
+func end(ctx context.Context, wait func() error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- wait() }()
+	<-ctx.Done()
+	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	if err := observe.Shutdown(draining); err != nil {
+		return fmt.Errorf("shutting observers down: %w", err)
+	}
+	return <-ended
 }
 
 // provider exports metrics or spans.
