@@ -33,7 +33,8 @@ func (i *inline[T]) deliver(event Event[T]) {
 	event.Name, event.Folded = cache.MetaObjectToName(event.Object), 1
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.stopped || !i.wants(&event) {
+	// A list that repeats an object is a resync to an informer, too.
+	if i.stopped || event.Resync && i.options.Resync == 0 || !i.wants(&event) {
 		return
 	}
 	if err := i.call(i.ctx, event); resultOf(err) != succeeded {

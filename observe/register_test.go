@@ -93,6 +93,24 @@ func TestInline_Event_AllocatesNothing(t *testing.T) {
 	}
 }
 
+// An informer repeats unchanged objects to handlers without a resync period after a list, until it has checked these periods.
+func TestInline_UnchangedObject_IsDeliveredOnlyWithAResync(t *testing.T) {
+	for _, resync := range []time.Duration{0, time.Second} {
+		var received []Event[*metav1.PartialObjectMetadata]
+		d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(_ context.Context, e Event[*metav1.PartialObjectMetadata]) error {
+			received = append(received, e)
+			return nil
+		}, []Options[*metav1.PartialObjectMetadata]{{Inline: true, Resync: resync}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		newInline(d.observer(t.Context())).OnUpdate(metadataAt("1"), metadataAt("1"))
+		if got := len(received) == 1 && received[0].Resync; got != (resync > 0) {
+			t.Errorf("with a resync of %v received are %+v", resync, received)
+		}
+	}
+}
+
 func TestShutdown_InlineCallIsRunning_EndsAtTheDeadline(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(context.Context, Event[*metav1.PartialObjectMetadata]) error {
