@@ -77,12 +77,21 @@ func Writes(e AuditEntry) bool {
 type Mark struct {
 	env    *Env
 	offset int64
+	// received is a time by the clock of the API server.
+	received time.Time
 }
 
-// Mark returns the present end of the audit log. Requests that were answered before are not after it.
+// Mark returns the present end of the audit log. Requests that were answered before are not after it, nor are those whose effect was seen before:
+// a watch can deliver a write before the API server answers it.
 func (e *Env) Mark(t testing.TB) Mark {
 	t.Helper()
-	return Mark{env: e, offset: e.barrier(t)}
+	offset, received := e.barrier(t)
+	return Mark{env: e, offset: offset, received: received}
+}
+
+// includes reports whether an entry that stands after the mark is of a request that was sent after it. A watch counts when it ends.
+func (m Mark) includes(entry AuditEntry) bool {
+	return entry.Verb == "watch" || !entry.Time.Before(m.received)
 }
 
 // Entries returns what has been answered since the mark was made and passes every filter, in the order of the log. A
@@ -95,7 +104,7 @@ func (m Mark) Entries(t testing.TB, filters ...AuditFilter) []AuditEntry {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(entries, func(entry AuditEntry) bool {
-		return strings.HasPrefix(entry.Name, markerPrefix) ||
+		return strings.HasPrefix(entry.Name, markerPrefix) || !m.includes(entry) ||
 			slices.ContainsFunc(filters, func(keep AuditFilter) bool { return !keep(entry) })
 	})
 }
@@ -103,8 +112,8 @@ func (m Mark) Entries(t testing.TB, filters ...AuditFilter) []AuditEntry {
 // barrier returns when everything that was answered before it is in the audit log. The API server writes an entry after
 // the answer, request by request; so a marked request that shows up does not quite prove that one answered just before
 // it has, but three in a row, each asked after the last has shown up, leave it no room. It returns the offset after the last
-// complete line, because the API server may be writing another one.
-func (e *Env) barrier(t testing.TB) (end int64) {
+// complete line, because the API server may be writing another one, and when the API server received the first marked request.
+func (e *Env) barrier(t testing.TB) (end int64, received time.Time) {
 	t.Helper()
 	for range 3 {
 		name := markerPrefix + string(uuid.NewUUID())
@@ -126,10 +135,28 @@ func (e *Env) barrier(t testing.TB) (end int64) {
 				return fmt.Errorf("%s is not in it yet", name)
 			}
 			end = from.Size() + int64(complete)
-			return nil
+			if received.IsZero() {
+				received, err = receivedAt(content[:complete], name)
+			}
+			return err
 		})
 	}
-	return end
+	return end, received
+}
+
+// receivedAt returns when the API server received the request for a marker. The first line may lack its beginning.
+func receivedAt(content []byte, marker string) (time.Time, error) {
+	for line := range bytes.Lines(content) {
+		if !bytes.Contains(line, []byte(marker)) {
+			continue
+		}
+		var event auditEvent
+		if err := json.Unmarshal(line, &event); err != nil {
+			return time.Time{}, fmt.Errorf("reading the entry of a marker: %w", err)
+		}
+		return event.Time.Time, nil
+	}
+	return time.Time{}, fmt.Errorf("the audit log has no line with %s", marker)
 }
 
 // auditEvent is the part of an audit.k8s.io/v1 Event that entries are made of.
