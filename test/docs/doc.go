@@ -14,7 +14,7 @@ SPDX-License-Identifier: Apache-2.0
 //	text      stands in a file in the same way, if it is one that a test compares with what is printed, or shows what
 //	          something prints
 //
-// A block whose info string has shown-by=FOLDER:TEST is run by that test, which has to
+// A block whose info string has shown-by=FOLDER:TEST is run by that test, or is a diagram of what it shows. It has to
 // exist. Anything else fails: what cannot be shown is not claimed.
 //
 // Links are its job too, those from a name to the Go file that declares it among them, and so are the names of tests;

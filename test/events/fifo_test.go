@@ -1,0 +1,196 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package events
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	clientfeatures "k8s.io/client-go/features"
+	"k8s.io/client-go/tools/cache"
+)
+
+func newFIFO(known cache.KeyListerGetter) *cache.RealFIFO {
+	return cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known})
+}
+
+// poppedAll returns what the queue holds, as text.
+func poppedAll(t *testing.T, fifo *cache.RealFIFO) (deltas []string) {
+	t.Helper()
+	fifo.Close()
+	for {
+		_, err := fifo.Pop(func(obj any, _ bool) error {
+			for _, delta := range obj.(cache.Deltas) {
+				deltas = append(deltas, string(delta.Type)+" "+describe(delta.Object))
+			}
+			return nil
+		})
+		if errors.Is(err, cache.ErrFIFOClosed) {
+			return deltas
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// must ends a test that cannot be prepared.
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFIFO_ByDefault_IsTheRealFIFOWithBatches(t *testing.T) {
+	for _, gate := range []clientfeatures.Feature{clientfeatures.InOrderInformers, clientfeatures.InOrderInformersBatchProcess} {
+		if !clientfeatures.FeatureGates().Enabled(gate) {
+			t.Errorf("%s is disabled", gate)
+		}
+	}
+}
+
+func TestFIFO_ChangesOfOneObject_AreNotCombined(t *testing.T) {
+	fifo := newFIFO(cache.NewStore(cache.MetaNamespaceKeyFunc))
+	one, two, three := it("a", "1"), it("a", "2"), it("a", "3")
+	must(t, fifo.Add(&one), fifo.Update(&two), fifo.Update(&three))
+	if got, want := poppedAll(t, fifo), []string{"Added a@1", "Updated a@2", "Updated a@3"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFIFO_Batch_HasEachKeyOnce(t *testing.T) {
+	fifo := newFIFO(cache.NewStore(cache.MetaNamespaceKeyFunc))
+	a, b, again := it("a", "1"), it("b", "2"), it("a", "3")
+	must(t, fifo.Add(&a), fifo.Add(&b), fifo.Update(&again))
+	var batches [][]string
+	for range 2 {
+		must(t, fifo.PopBatch(func(deltas []cache.Delta, _ bool) error {
+			var batch []string
+			for _, delta := range deltas {
+				batch = append(batch, describe(delta.Object))
+			}
+			batches = append(batches, batch)
+			return nil
+		}))
+	}
+	if want := [][]string{{"a@1", "b@2"}, {"a@3"}}; !slices.EqualFunc(batches, want, slices.Equal) {
+		t.Errorf("got %q, want %q", batches, want)
+	}
+}
+
+func TestFIFO_ProcessingFails_IsNotRepeated(t *testing.T) {
+	fifo := newFIFO(cache.NewStore(cache.MetaNamespaceKeyFunc))
+	one := it("a", "1")
+	must(t, fifo.Add(&one))
+	if _, err := fifo.Pop(func(any, bool) error { return errInduced }); !errors.Is(err, errInduced) {
+		t.Errorf("got error %v", err)
+	}
+	if got := poppedAll(t, fifo); len(got) > 0 {
+		t.Errorf("left are %q", got)
+	}
+}
+
+func TestFIFO_Replace_DeletesWhatIsQueuedOrKnownFirst(t *testing.T) {
+	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	stored, queued, stays := it("stored", "1"), it("queued", "2"), it("stays", "4")
+	must(t, known.Add(&stored))
+	fifo := newFIFO(known)
+	must(t, fifo.Add(&queued), fifo.Replace([]any{&stays}, "4"))
+	want := []string{"Added queued@2", "Deleted tombstone of queued@2", "Deleted tombstone of stored@1", "Replaced stays@4"}
+	if got := poppedAll(t, fifo); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFIFO_Resync_RepeatsWhatIsKnownAndNotQueued(t *testing.T) {
+	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	stored, changed, newer := it("stored", "1"), it("changed", "2"), it("changed", "3")
+	must(t, known.Add(&stored), known.Add(&changed))
+	fifo := newFIFO(known)
+	must(t, fifo.Update(&newer), fifo.Resync())
+	if got, want := poppedAll(t, fifo), []string{"Updated changed@3", "Sync stored@1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestInformer_DeletionIsMissed_TombstoneHasTheLastKnownState(t *testing.T) {
+	s := newServer("5", it("a", "3"), it("b", "4"))
+	informer, calls := s.informer(t, 0), newRecorded()
+	add(t, informer, calls)
+	run(t, informer)
+	first := s.watched(t)
+	got := []string{receive(t, calls, "a"), receive(t, calls, "b")}
+	slices.Sort(got)
+	if want := []string{"add a@3 listed=true", "add b@4 listed=true"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.set("9", it("b", "8"))
+	first.Error(&errExpired.ErrStatus)
+	calls.expect(t, "delete tombstone of a@3", "update b@4 to b@8")
+}
+
+func TestInformer_ObjectWasRecreatedUnnoticed_IsOneUpdate(t *testing.T) {
+	s := newServer("5", it("a", "3", "old"))
+	informer, calls := s.informer(t, 0), newRecorded()
+	add(t, informer, calls)
+	run(t, informer)
+	first := s.watched(t)
+	calls.expect(t, "add old@3 listed=true")
+	s.set("9", it("a", "8", "new"))
+	first.Error(&errExpired.ErrStatus)
+	calls.expect(t, "update old@3 to new@8")
+}
+
+func TestTransform_Fails_ChangeIsDropped(t *testing.T) {
+	s := newServer("5")
+	informer, calls := s.informer(t, 0), newRecorded()
+	must(t, informer.SetTransform(func(obj any) (any, error) {
+		if cm, ok := obj.(*corev1.ConfigMap); ok && cm.Name == "bad" {
+			return nil, errInduced
+		}
+		return obj, nil
+	}))
+	add(t, informer, calls)
+	run(t, informer)
+	first := s.watched(t)
+	bad, good := it("bad", "6"), it("good", "7")
+	first.Add(&bad)
+	first.Add(&good)
+	calls.expect(t, "add good@7 listed=false")
+	if keys := informer.GetStore().ListKeys(); !slices.Equal(keys, []string{"ns/good"}) {
+		t.Errorf("the cache has %q", keys)
+	}
+	first.Modify(&good)
+	if n := len(s.listed()); n != 1 {
+		t.Errorf("there were %d lists, want 1: nothing brings the change back", n)
+	}
+}
+
+func TestTransform_SetTwice_LastOneCounts(t *testing.T) {
+	s := newServer("5", it("a", "3"))
+	informer := s.informer(t, 0)
+	label := func(value string) cache.TransformFunc {
+		return func(obj any) (any, error) {
+			obj.(*corev1.ConfigMap).Labels = map[string]string{"by": value}
+			return obj, nil
+		}
+	}
+	must(t, informer.SetTransform(label("first")), informer.SetTransform(label("second")))
+	run(t, informer)
+	s.watched(t)
+	eventually(t, "the cache is filled", informer.HasSynced)
+	cached, _, err := informer.GetStore().GetByKey("ns/a")
+	must(t, err)
+	if got := cached.(*corev1.ConfigMap).Labels["by"]; got != "second" {
+		t.Errorf("the object is transformed by the %s", got)
+	}
+	if err := informer.SetTransform(label("late")); err == nil {
+		t.Error("a transform can be set while the informer runs")
+	}
+}

@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package events
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+)
+
+func TestWorkQueue_KeyIsAddedDuringItsProcessing_IsReturnedOnceAfterwards(t *testing.T) {
+	q := workqueue.NewTyped[string]()
+	q.Add("a")
+	q.Add("a")
+	if n := q.Len(); n != 1 {
+		t.Errorf("%d keys wait, want 1", n)
+	}
+	key, _ := q.Get()
+	q.Add(key)
+	q.Add(key)
+	if n := q.Len(); n != 0 {
+		t.Errorf("%d keys wait during the processing, want 0", n)
+	}
+	q.Done(key)
+	if n := q.Len(); n != 1 {
+		t.Errorf("%d keys wait after the processing, want 1", n)
+	}
+}
+
+func TestWorkQueue_ShutDown_ReturnsTheRestAndAcceptsNothing(t *testing.T) {
+	q := workqueue.NewTyped[string]()
+	q.Add("a")
+	q.ShutDown()
+	q.Add("b")
+	if key, ended := q.Get(); key != "a" || ended {
+		t.Errorf("got %q, %t, want the key that was there", key, ended)
+	}
+	if key, ended := q.Get(); !ended {
+		t.Errorf("got %q, want the end", key)
+	}
+}
+
+func TestWorkQueue_ShutDownWithDrain_WaitsForWhatIsBeingProcessed(t *testing.T) {
+	q := workqueue.NewTyped[string]()
+	q.Add("a")
+	key, _ := q.Get()
+	drained := make(chan struct{})
+	go func() {
+		q.ShutDownWithDrain()
+		close(drained)
+	}()
+	eventually(t, "the queue shuts down", q.ShuttingDown)
+	select {
+	case <-drained:
+		t.Error("it returned during the processing")
+	default:
+	}
+	q.Done(key)
+	receive(t, drained, "the end of the processing")
+}
+
+func TestResourceVersions_OfOneResource_CanBeCompared(t *testing.T) {
+	for want, versions := range map[int][2]string{-1: {"9", "10"}, 0: {"10", "10"}, 1: {"11", "9"}} {
+		got, err := resourceversion.CompareResourceVersion(versions[0], versions[1])
+		if err != nil || got != want {
+			t.Errorf("comparing %q returns %d, %v, want %d", versions, got, err, want)
+		}
+	}
+	if _, err := resourceversion.CompareResourceVersion("a", "9"); err == nil {
+		t.Error("a version that is no number can be compared")
+	}
+}
+
+func TestMutationCache_OwnWrite_IsReadUntilTheCacheIsNewer(t *testing.T) {
+	store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	listed, written, newer := it("a", "3"), it("a", "6"), it("a", "8")
+	must(t, store.Add(&listed))
+	mutations := cache.NewIntegerResourceVersionMutationCache(klog.Background(), store, store, time.Hour, false)
+	read := func() string {
+		obj, _, err := mutations.GetByKey("ns/a")
+		must(t, err)
+		return describe(obj.(*corev1.ConfigMap))
+	}
+	mutations.Mutation(&written)
+	if got := read(); got != "a@6" {
+		t.Errorf("after the write it reads %s", got)
+	}
+	must(t, store.Update(&newer))
+	if got := read(); got != "a@8" {
+		t.Errorf("after a later change it reads %s", got)
+	}
+}
