@@ -127,8 +127,8 @@ func TestBacklog_KeyIsAddedAgain_IsReconciledOnce(t *testing.T) {
 		run(t, impl)
 		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
 		// A key that is in the queue may be added once more. The queue does not count a key while one of its two goroutines holds it.
-		if n, most := len(r.reconciled()), 100+workers+2; n < 100 || n > most || len(r.backlog.order) != 0 {
-			t.Errorf("%d keys were reconciled and %d wait, want 100 to %d and none", n, len(r.backlog.order), most)
+		if n, most := len(r.reconciled()), 100+workers+2; n < 100 || n > most || r.backlog.waiting.Len() != 0 {
+			t.Errorf("%d keys were reconciled and %d wait, want 100 to %d and none", n, r.backlog.waiting.Len(), most)
 		}
 	})
 }
@@ -164,8 +164,8 @@ func TestBacklog_QueueShutsDown_IsEmptied(t *testing.T) {
 		if err := impl.RunContext(ctx, workers); err != nil {
 			t.Error(err)
 		}
-		if len(r.backlog.order) != 0 || len(r.reconciled()) > 2*workers {
-			t.Errorf("%d keys wait, %d were reconciled", len(r.backlog.order), len(r.reconciled()))
+		if r.backlog.waiting.Len() != 0 || len(r.reconciled()) > 2*workers {
+			t.Errorf("%d keys wait, %d were reconciled", r.backlog.waiting.Len(), len(r.reconciled()))
 		}
 	})
 }

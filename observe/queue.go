@@ -24,6 +24,8 @@ type queue[T Object] struct {
 	*observer[T]
 
 	impl *controller.Impl
+	// backlog holds the keys that wait. Those of the work queue could not be removed when their objects are deleted.
+	backlog *backlog
 	// objects is the cache of the source, once the queue is registered.
 	objects cache.Store
 
@@ -54,6 +56,7 @@ func newQueue[T Object](o *observer[T]) *queue[T] {
 	q.impl = controller.NewContext(o.ctx, r, controller.ControllerOptions{
 		WorkQueueName: o.name, Concurrency: max(o.options.Workers, 1), Logger: logging.FromContext(o.ctx).Named(o.name),
 	})
+	q.backlog = newBacklog(q.impl)
 	return q
 }
 
@@ -110,8 +113,9 @@ func (q *queue[T]) change(name cache.ObjectName, f func(*record[T])) {
 	switch {
 	case r.isEmpty():
 		delete(q.records, name)
+		q.backlog.Remove(name.AsNamespacedName())
 	case r.isPending() && r.calling == 0 && !r.delayed:
-		q.impl.EnqueueKey(name.AsNamespacedName())
+		q.backlog.Add(name.AsNamespacedName())
 	}
 }
 
@@ -130,17 +134,45 @@ func (q *queue[T]) leads(key types.NamespacedName) bool {
 
 // Reconcile implements controller.Reconciler. A worker calls it for a key from the queue.
 func (q *queue[T]) Reconcile(ctx context.Context, key string) error {
+	defer q.backlog.Feed()
 	name, err := cache.ParseObjectName(key)
 	if err != nil {
 		return fmt.Errorf("parsing the key: %w", err)
 	}
+	err = q.deliver(ctx, name)
+	if q.ctx.Err() != nil {
+		// The work queue accepts no key any more.
+		for _, name := range q.pending() {
+			if err := q.deliver(ctx, name); err != nil {
+				logging.FromContext(ctx).Errorw("An observer failed during the shutdown", "observer", q.name, "key", name.String(), "error", err)
+			}
+		}
+	}
+	return err
+}
+
+// pending returns the objects with events that the observer is to be called with now.
+func (q *queue[T]) pending() (names []cache.ObjectName) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for name, r := range q.records {
+		if r.isPending() && r.calling == 0 && !r.delayed {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// deliver calls the observer with the events of an object that are pending.
+func (q *queue[T]) deliver(ctx context.Context, name cache.ObjectName) error {
 	for {
 		event, ok := q.begin(name)
 		if !ok {
 			return nil
 		}
 		err := q.call(ctx, event)
-		if again := q.end(event, err); !again {
+		q.end(event, err)
+		if err != nil || q.ctx.Err() == nil {
 			return err
 		}
 	}
@@ -151,7 +183,7 @@ func (q *queue[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r := q.records[name]
-	if r == nil || q.stopped || !q.leads(name.AsNamespacedName()) {
+	if r == nil || r.calling != 0 || q.stopped || !q.leads(name.AsNamespacedName()) {
 		return event, false
 	}
 	for {
@@ -165,14 +197,14 @@ func (q *queue[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 	}
 }
 
-// end notes how a call ended. again reports whether the worker has to call the observer again: the key cannot be enqueued any more.
-func (q *queue[T]) end(event Event[T], err error) (again bool) {
+// end notes how a call ended.
+func (q *queue[T]) end(event Event[T], err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r := q.records[event.Name]
 	if r == nil || r.calling == 0 {
 		// Another replica leads the object now.
-		return false
+		return
 	}
 	isFinal := resultOf(err).isFinal()
 	r.end(event, isFinal)
@@ -182,23 +214,20 @@ func (q *queue[T]) end(event Event[T], err error) (again bool) {
 	case r.isEmpty():
 		delete(q.records, event.Name)
 	case r.isPending():
-		q.impl.EnqueueKey(event.Name.AsNamespacedName())
-		// A queue that is shut down ignores new keys.
-		return q.ctx.Err() != nil
+		q.backlog.Add(event.Name.AsNamespacedName())
 	}
-	return false
 }
 
-// isIdle reports whether no call is running and no worker is about to begin one.
+// isIdle reports whether no call is running and none is about to begin.
 func (q *queue[T]) isIdle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, r := range q.records {
-		if r.calling != 0 {
+		if r.calling != 0 || r.isPending() && !r.delayed && !q.stopped {
 			return false
 		}
 	}
-	return q.stopped || q.impl.WorkQueue().Len() == 0
+	return true
 }
 
 // stop begins no call any more.

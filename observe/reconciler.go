@@ -8,12 +8,10 @@ package observe
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/controller"
@@ -154,20 +152,17 @@ func (w *wired) Demote(b reconciler.Bucket) {
 func (b *backlog) Feed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.order) > 0 && b.impl.WorkQueue().Len() < b.impl.Concurrency {
-		key := b.order[0]
-		b.order = b.order[1:]
-		b.waiting.Delete(key)
-		b.impl.EnqueueKey(key)
+	for b.first < len(b.order) && b.impl.WorkQueue().Len() < b.impl.Concurrency {
+		key := b.order[b.first]
+		b.first++
+		if b.waiting.Has(key) {
+			b.waiting.Delete(key)
+			b.impl.EnqueueKey(key)
+		}
 	}
-}
-
-// Drop removes the keys that a filter accepts: another process reconciles them now.
-func (b *backlog) Drop(filter func(types.NamespacedName) bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.order = slices.DeleteFunc(b.order, filter)
-	b.waiting = sets.New(b.order...)
+	if b.first == len(b.order) {
+		b.order, b.first = b.order[:0], 0
+	}
 }
 
 // plan notes what a reconciliation that has ended leaves behind.

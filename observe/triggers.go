@@ -101,8 +101,13 @@ type backlog struct {
 
 	mu      sync.Mutex
 	waiting sets.Set[types.NamespacedName]
-	order   []types.NamespacedName
+	// order has the keys from index first on. Those that do not wait any more are skipped.
+	order []types.NamespacedName
+	first int
 }
+
+// mostStale is how many keys that do not wait any more are kept, besides as many as wait.
+const mostStale = 64
 
 // newBacklog returns an empty backlog for the queue of a controller. Feed has to be called whenever a reconciliation ends.
 func newBacklog(impl *controller.Impl) *backlog {
