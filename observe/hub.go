@@ -84,8 +84,7 @@ type shared struct {
 	cancel    context.CancelFunc
 	transform uintptr
 	users     []string
-	mu        sync.Mutex
-	err       error
+	health    health
 }
 
 // Run implements controller.Informer. The informer also ends with its last observer.
@@ -99,20 +98,6 @@ func (s *shared) Run(stop <-chan struct{}) {
 		}
 	}()
 	s.RunWithContext(s.ctx)
-}
-
-// failed records why the last list or watch failed.
-func (s *shared) failed(ctx context.Context, reflector *cache.Reflector, err error) {
-	s.mu.Lock()
-	s.err = err
-	s.mu.Unlock()
-	cache.DefaultWatchErrorHandler(ctx, reflector, err)
-}
-
-func (s *shared) lastError() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
 }
 
 // acquire returns the informer of a source for an observer, and whether it is new and has to be run.
@@ -140,7 +125,8 @@ func acquire[T Object](h *hub, source Source[T], user string) (s *shared, isNew 
 	}
 	s = &shared{SharedIndexInformer: informer, transform: identity, users: []string{user}}
 	s.ctx, s.cancel = context.WithCancel(h.ctx)
-	if err := errors.Join(source.addIndexes(h, informer), informer.SetTransform(transform), informer.SetWatchErrorHandlerWithContext(s.failed)); err != nil {
+	if err := errors.Join(source.addIndexes(h, informer), informer.SetTransform(reporting(h.ctx, source.name, transform)),
+		informer.SetWatchErrorHandlerWithContext(s.failed)); err != nil {
 		return nil, false, fmt.Errorf("setting up an informer: %w", err)
 	}
 	h.informers[key] = s
@@ -242,7 +228,7 @@ func (h *hub) logWaiting() {
 		var last error
 		for _, s := range h.informers {
 			if slices.Contains(s.users, w.name) {
-				last = s.lastError()
+				last = s.check()
 			}
 		}
 		logging.FromContext(h.ctx).Warnw("An observer waits for the first list of its source", "observer", w.name, "error", last)

@@ -24,6 +24,8 @@ const (
 	observerKey = attribute.Key("observer")
 	typeKey     = attribute.Key("type")
 	resultKey   = attribute.Key("result")
+
+	sourceAttribute = attribute.Key("source")
 )
 
 // durationBounds are in seconds: from a handler that counts to one whose requests time out.

@@ -7,15 +7,24 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"knative.dev/pkg/logging"
 )
 
 type partial = metav1.PartialObjectMetadata
@@ -116,5 +125,101 @@ func TestBacklog_KeyIsRemovedAndAddedOften_TakesNoMoreRoom(t *testing.T) {
 	}
 	if n := len(r.backlog.order); n > 3*mostStale || r.backlog.waiting.Len() != 0 {
 		t.Errorf("%d keys are kept, of which %d wait", n, r.backlog.waiting.Len())
+	}
+}
+
+// started is a queue of an observer that runs until ctx ends.
+func started(ctx context.Context, t *testing.T, name string, handler Handler[*partial]) *queue[*partial] {
+	t.Helper()
+	d, err := define(name, Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), handler, []Options[*partial]{{Scope: EveryReplica}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := newQueue(d.observer(ctx))
+	go func() { _ = q.impl.RunContext(ctx, 1) }()
+	return q
+}
+
+func TestShutdown_OneObserverIsStuck_TheOthersReceiveAllEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const objects = 100
+		ctx, stop := context.WithCancel(context.Background())
+		var received atomic.Int32
+		release := make(chan struct{})
+		defer close(release)
+		healthy := started(ctx, t, "healthy", func(context.Context, Event[*partial]) error {
+			time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the bubble's clock
+			received.Add(1)
+			return nil
+		})
+		stuck := started(ctx, t, "stuck", func(context.Context, Event[*partial]) error {
+			<-release
+			return nil
+		})
+		for i := range objects {
+			healthy.OnAdd(object(i, 1), false)
+		}
+		stuck.OnAdd(object(1, 1), false)
+		synctest.Wait()
+		stop()
+		hubs.add(&hub{stations: map[string]station{"healthy": healthy, "stuck": stuck}})
+		deadline, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		err := Shutdown(deadline)
+		if err == nil || !strings.Contains(err.Error(), `observer "stuck": the events of 1 objects were not delivered`) || strings.Contains(err.Error(), "healthy") {
+			t.Errorf("got error %v, want one about the observer that is stuck", err)
+		}
+		if n := received.Load(); n != objects {
+			t.Errorf("the other observer has received %d events, want %d", n, objects)
+		}
+	})
+}
+
+func TestQueue_ObjectOfAnotherType_IsCountedAndTheRestIsDelivered(t *testing.T) {
+	name := kindOf(t)
+	var received []string
+	d, err := define(name, Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(_ context.Context, e Event[*partial]) error {
+		received = append(received, e.Name.Name)
+		return nil
+	}, []Options[*partial]{{Scope: EveryReplica}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	core, logs := zapobserver.New(zap.ErrorLevel)
+	q := newQueue(d.observer(logging.WithLogger(t.Context(), zap.New(core).Sugar())))
+	q.OnAdd(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, false)
+	q.OnAdd(object(1, 1), false)
+	if err := q.Reconcile(t.Context(), "ns/1"); err != nil || !slices.Equal(received, []string{"1"}) {
+		t.Errorf("received are %q, %v; want the object of the type", received, err)
+	}
+	if n := measured(t, "observer.mismatches", attributes{"observer": name}); n != 1 {
+		t.Errorf("%v mismatches are counted, want 1", n)
+	}
+	entries := logs.FilterField(zap.String("observer", name)).All()
+	if len(entries) != 1 || entries[0].ContextMap()["want"] != "*v1.PartialObjectMetadata" || entries[0].ContextMap()["got"] != "*v1.Secret" {
+		t.Errorf("logged is %+v, want both types", entries)
+	}
+}
+
+func TestTransform_Fails_IsLoggedAndCounted(t *testing.T) {
+	source := kindOf(t)
+	core, logs := zapobserver.New(zap.ErrorLevel)
+	transform := reporting(logging.WithLogger(t.Context(), zap.New(core).Sugar()), source, func(obj any) (any, error) {
+		if obj.(*partial).Name == "2" {
+			return nil, errors.New("induced")
+		}
+		return obj, nil
+	})
+	if got, err := transform(object(1, 1)); err != nil || got.(*partial).Name != "1" {
+		t.Errorf("got %v, %v, want the object", got, err)
+	}
+	if _, err := transform(object(2, 1)); err == nil || !strings.Contains(err.Error(), "ns/2") {
+		t.Errorf("got error %v, want one with the key", err)
+	}
+	if n := measured(t, "observer.transform.errors", attributes{"source": source}); n != 1 {
+		t.Errorf("%v failures are counted, want 1", n)
+	}
+	if entries := logs.FilterField(zap.String("key", "ns/2")).Len(); entries != 1 {
+		t.Errorf("%d failures are logged with the key, want 1", entries)
 	}
 }

@@ -208,7 +208,7 @@ func (s Source[T]) setUp(ctx context.Context, h *hub) (notifier, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s.transform != nil {
-		if err := informer.SetTransform(s.transform); err != nil {
+		if err := informer.SetTransform(reporting(h.ctx, s.name, s.transform)); err != nil {
 			return nil, fmt.Errorf("setting the transform of %s: %w", s.name, err)
 		}
 	}

@@ -1,0 +1,143 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/observe"
+)
+
+const reader = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: reader}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: User, name: reader, apiGroup: rbac.authorization.k8s.io}]
+`
+
+// awaitHealth waits until observe.Health returns an error with a text, or none if the text is empty.
+func (s *scene) awaitHealth(t *testing.T, want string) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("the health is %q", want), func(context.Context) error {
+		err := observe.Health(s.ctx)
+		if err == nil && want == "" || err != nil && want != "" && strings.Contains(err.Error(), want) {
+			return nil
+		}
+		return fmt.Errorf("it is %w", errors.Join(errors.New("another"), err))
+	})
+}
+
+func TestSource_RoleIsMissingAtTheStart_IsReportedAndHealsOnceItIsGranted(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		as := rest.CopyConfig(s.Config)
+		as.Impersonate.UserName = "reader"
+		client, err := kubernetes.NewForConfig(as)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := observe.Selected[*corev1.ConfigMap](func(context.Context) kubernetes.Interface { return client },
+			coreinformers.NewFilteredConfigMapInformer, observe.InNamespace(s.ns), observe.Labels("it,it notin (other)"))
+		var j journal
+		subscription, err := observe.Subscribe(s.ctx, "forbidden", source, j.record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.awaitHealth(t, `the source of forbidden fails since `)
+		s.awaitHealth(t, `User "reader" cannot`)
+		if subscription.HasSynced() {
+			t.Error("the observer has synced without a permission")
+		}
+		s.create(t, "it", "1")
+		s.Apply(t, s.ns, reader)
+		s.awaitHealth(t, "")
+		j.await(t, "Added it listed")
+		if err := subscription.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSource_APIServerFailsForAWhile_NothingIsLost(t *testing.T) {
+	for _, code := range []int{429, 500} {
+		t.Run(strconv.Itoa(code), func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				var j journal
+				s.subscribe(t, "it", j.record)
+				s.create(t, "a", "1")
+				s.create(t, "b", "1")
+				j.await(t, "Added a", "Added b")
+				requests := s.proxy.Count(s.ours())
+				heal := s.proxy.Fail(s.ours(), code)
+				s.proxy.EndWatches(s.ours())
+				s.delete(t, "a")
+				s.update(t, "b", "2")
+				s.create(t, "c", "1")
+				harness.Eventually(t, "three requests fail", func(context.Context) error {
+					if n := requests(); n < 3 {
+						return fmt.Errorf("there were %d", n)
+					}
+					return nil
+				})
+				if code == 500 {
+					// client-go repeats a watch after 429 by itself.
+					s.awaitHealth(t, "the source of it fails since ")
+				}
+				heal()
+				// A watch that is resumed delivers the deletion, and a list does not.
+				last := "Deleted a"
+				if code == 500 {
+					last = "Deleted a unknown"
+				}
+				j.await(t, "Added a", "Added b", last, "Updated b 1→2", "Added c")
+				s.awaitHealth(t, "")
+			})
+		})
+	}
+}
+
+func TestTransform_FailsForOneObject_TheRestIsDelivered(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		var j journal
+		source := s.configMaps(observe.Fields("metadata.name!=none"), observe.Transform(func(obj any) (any, error) {
+			if cm, ok := obj.(*corev1.ConfigMap); ok && cm.Name == "bad" {
+				return nil, errors.New("induced")
+			}
+			return obj, nil
+		}))
+		subscription, err := observe.Subscribe(s.ctx, "transformed", source, j.record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		harness.Eventually(t, "the observer has received the initial list", func(context.Context) error {
+			if !subscription.HasSynced() {
+				return errors.New("it has not")
+			}
+			return nil
+		})
+		s.create(t, "bad", "1")
+		s.create(t, "good", "1")
+		j.await(t, "Added good")
+		if _, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), "bad", metav1.GetOptions{}); err != nil {
+			t.Error(err)
+		}
+		if err := subscription.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
