@@ -158,13 +158,15 @@ func (w watching[T]) wire(ctx context.Context, h *hub, t *Triggers) error {
 			t.objects = shared.GetIndexer()
 		}
 	}
-	registration, err := informer.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync})
-	if err != nil {
+	if _, err := informer.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync}); err != nil {
 		return fmt.Errorf("observing %s: %w", w.source.name, err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.synced = append(h.synced, waiting{t.impl.Name, registration.HasSynced})
+	if own, ok := informer.(*shared); ok {
+		// Workers read the cache. Injection waits for the others itself.
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.synced = append(h.synced, waiting{t.impl.Name, own.HasSynced})
+	}
 	return nil
 }
 
