@@ -126,6 +126,18 @@ func ofBothStates[T Object](f func(T) []types.NamespacedName) func(Event[T]) []t
 	}
 }
 
+// allOf accepts what all filters accept.
+func allOf[T Object](filters []func(T) bool) func(T) bool {
+	return func(object T) bool {
+		for _, accepts := range filters {
+			if !accepts(object) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
 // ownKey is what For enqueues.
 func ownKey[T Object](e Event[T]) []types.NamespacedName { return Keys(e.Object) }
 

@@ -67,6 +67,8 @@ func Register[T Object](name string, source Source[T], handler Handler[T], optio
 	registry.definitions = append(registry.definitions, d)
 }
 
+var errNoSource = errors.New("the source must be made by a function of this package")
+
 func define[T Object](name string, source Source[T], handler Handler[T], options []Options[T]) (*definitionOf[T], error) {
 	d := &definitionOf[T]{id: name, source: source, handler: handler}
 	if len(options) > 0 {
@@ -80,7 +82,7 @@ func define[T Object](name string, source Source[T], handler Handler[T], options
 	case len(options) > 1:
 		return nil, fmt.Errorf("there must be at most one Options, not %d", len(options))
 	case source.source == nil:
-		return nil, errors.New("the source must be made by a function of this package")
+		return nil, errNoSource
 	}
 	return d, errors.Join(source.err, d.options.check())
 }

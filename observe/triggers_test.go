@@ -94,6 +94,10 @@ func TestWire_EachWay_IsCountedByItsCause(t *testing.T) {
 		cause  string
 	}{
 		"For": {watch: For(source), notify: addedTo(&children, child), keys: []string{"ns/child"}, cause: "added Child ns/child"},
+		"For with two filters": {
+			watch:  For(source, func(*corev1.ConfigMap) bool { return true }, func(cm *corev1.ConfigMap) bool { return cm.Name == "other" }),
+			notify: addedTo(&children, child),
+		},
 		"For with a filter": {
 			watch: For(source, func(cm *corev1.ConfigMap) bool { return cm.Name != "child" }), notify: addedTo(&children, child),
 		},

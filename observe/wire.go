@@ -85,14 +85,10 @@ func (t *Triggers) wrap() {
 	}
 }
 
-// For enqueues each object that changes and that a filter accepts, also if it accepted the former state. The reconciler reads its objects from the
-// cache of this source.
-func For[T Object](source Source[T], filter ...func(T) bool) Watch {
-	w := watching[T]{source: source, role: primary, keys: ownKey[T]}
-	if len(filter) > 0 {
-		w.where = filter[0]
-	}
-	return w
+// For enqueues each object that changes and that all filters accept, also if they accepted the former state. The reconciler reads its objects
+// from the cache of this source.
+func For[T Object](source Source[T], filters ...func(T) bool) Watch {
+	return watching[T]{source: source, role: primary, where: allOf(filters), keys: ownKey[T]}
 }
 
 // Owns enqueues the owner of an object that changes, if its controller is of the owner's kind. If the owner changes, both are enqueued.
@@ -140,6 +136,9 @@ type watching[T Object] struct {
 }
 
 func (w watching[T]) wire(ctx context.Context, h *hub, t *Triggers) error {
+	if w.source.source == nil {
+		return errNoSource
+	}
 	informer, _, err := informerOf(ctx, h, w.source, t.impl.Name)
 	if err != nil {
 		return err

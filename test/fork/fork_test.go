@@ -24,7 +24,7 @@ const (
 	root = "../.."
 	// mostLines and mostLibraryLines bound the hand-written code of a fork, without tests and test/: its own, and runtime/ and observe/, which it
 	// keeps as they are.
-	mostLines, mostLibraryLines = 3000, 7100
+	mostLines, mostLibraryLines = 3000, 7300
 	// commandTimeout bounds each command, of which the longest runs the tests.
 	commandTimeout = 15 * time.Minute
 )
