@@ -66,6 +66,8 @@ func newMetrics(name string) *metrics {
 			m.counted[t][r], m.timed[t][r] = []metric.AddOption{attributes}, []metric.RecordOption{attributes}
 		}
 	}
+	// A rate is known from the first mismatch on only if there was a zero before.
+	m.mismatches.Add(context.Background(), 0, m.own...)
 	return m
 }
 

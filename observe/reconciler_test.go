@@ -223,6 +223,9 @@ func TestComplete_WiresOnce(t *testing.T) {
 			if err := Complete(ctx, impl); err != nil {
 				t.Fatal(err)
 			}
+			if n := len(points(t, "reconcile", attributes{"kind": impl.Name})); tc.wire && n > 0 || tc.want && !tc.wire && n == 0 {
+				t.Errorf("%d data points are exported under the name of the queue; wired: %t", n, tc.wire)
+			}
 			outer, isWired := impl.Reconciler.(*wired)
 			if isWired != tc.want {
 				t.Fatalf("it is wired: %t, want %t", isWired, tc.want)

@@ -43,14 +43,22 @@ func TestMain(m *testing.M) {
 
 type attributes map[attribute.Key]string
 
-// measured is the sum of a metric's data points that have these attributes, among others.
-func measured(t *testing.T, name string, with attributes) float64 {
+// measured returns the sum of the data points of a metric that have these attributes, among others.
+func measured(t *testing.T, name string, with attributes) (sum float64) {
+	t.Helper()
+	for _, point := range points(t, name, with) {
+		sum += float64(point.Value)
+	}
+	return sum
+}
+
+// points returns the data points of a metric that have these attributes, among others.
+func points(t *testing.T, name string, with attributes) (found []metricdata.DataPoint[int64]) {
 	t.Helper()
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(context.Background(), &all); err != nil {
 		t.Fatal(err)
 	}
-	sum := 0.0
 	for _, scope := range all.ScopeMetrics {
 		for _, metric := range scope.Metrics {
 			var points []metricdata.DataPoint[int64]
@@ -62,12 +70,12 @@ func measured(t *testing.T, name string, with attributes) float64 {
 			}
 			for _, point := range points {
 				if metric.Name == name && has(point.Attributes, with) {
-					sum += float64(point.Value)
+					found = append(found, point)
 				}
 			}
 		}
 	}
-	return sum
+	return found
 }
 
 func has(set attribute.Set, with attributes) bool {

@@ -66,6 +66,10 @@ func Complete(ctx context.Context, controllers ...*controller.Impl) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, impl := range controllers {
+		switch impl.Reconciler.(type) {
+		case *wired, station:
+			continue
+		}
 		t, ok := h.webhooks[impl]
 		if !ok {
 			t = NewTriggers(impl.Name)
@@ -76,11 +80,9 @@ func Complete(ctx context.Context, controllers ...*controller.Impl) error {
 	return nil
 }
 
-// wrap puts the Triggers in front of the reconciler, unless it is there, or observes.
+// wrap puts the Triggers in front of a reconciler that is leader-aware.
 func (t *Triggers) wrap() {
-	switch inner := t.impl.Reconciler.(type) {
-	case *wired, station:
-	case leaderAware:
+	if inner, ok := t.impl.Reconciler.(leaderAware); ok {
 		t.impl.Reconciler = &wired{leaderAware: inner, triggers: t}
 	}
 }

@@ -83,6 +83,7 @@ func TestTheDocumentNamesWhatProcessesExport(t *testing.T) {
 	work(t, env)
 	awaitMeasured(t, env)
 	exported, table := everything(t, env), rows(t)
+	maps.Copy(exported, ofObservers(t, env))
 
 	for name, family := range exported {
 		row, ok := table[name]

@@ -9,15 +9,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	clientfeatures "k8s.io/client-go/features"
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 	coreinformers "k8s.io/client-go/informers/core/v1"
@@ -33,7 +37,49 @@ import (
 	"github.com/mallard-dev/mallard/observe"
 )
 
-func TestMain(m *testing.M) { harness.Main(m, harness.Bare()) }
+// detectors are environment variables that client-go reads when it is initialized: it then panics if an object in a cache is changed, or if a
+// streamed list differs from a list.
+var detectors = []string{"KUBE_CACHE_MUTATION_DETECTOR", "KUBE_WATCHLIST_INCONSISTENCY_DETECTOR"}
+
+func TestMain(m *testing.M) {
+	if err := withDetectors(); err != nil {
+		fmt.Fprintln(os.Stderr, "starting the tests with the detectors of client-go:", err)
+		os.Exit(1)
+	}
+	harness.Main(m, harness.Bare())
+}
+
+// withDetectors replaces the process by one with the detectors, unless it has them.
+func withDetectors() error {
+	missing := false
+	for _, variable := range detectors {
+		if os.Getenv(variable) == "" {
+			missing = true
+			if err := os.Setenv(variable, "true"); err != nil {
+				return fmt.Errorf("setting an environment variable: %w", err)
+			}
+		}
+	}
+	if !missing {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding the tests: %w", err)
+	}
+	return fmt.Errorf("replacing the process: %w", syscall.Exec(self, os.Args, os.Environ()))
+}
+
+// informing returns the number of goroutines of informers and observers.
+func informing() (n int) {
+	stacks := make([]byte, 1<<24)
+	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+		if strings.Contains(stack, "k8s.io/client-go/tools/cache.") || strings.Contains(stack, "mallard/observe.") && !strings.Contains(stack, "testing.tRunner") {
+			n++
+		}
+	}
+	return n
+}
 
 // scene is a process with injection, in a namespace of its own, whose requests pass a proxy.
 type scene struct {
@@ -52,8 +98,16 @@ func each(t *testing.T, test func(*testing.T, *scene)) {
 		t.Run(name, func(t *testing.T) {
 			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, streamed)
 			env := harness.Shared(t)
+			before := informing()
 			ctx, cancel := context.WithCancel(context.Background())
-			t.Cleanup(cancel)
+			t.Cleanup(func() {
+				cancel()
+				if err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, harness.Deadline, true, func(context.Context) (bool, error) {
+					return informing() <= before, nil
+				}); err != nil {
+					t.Errorf("there are %d goroutines of informers and observers after the end of the process, and there were %d before: %v", informing(), before, err)
+				}
+			})
 			config, proxy := env.Proxied(t)
 			ctx = start(ctx, t, config, zap.NewNop())
 			test(t, &scene{Env: env, ctx: ctx, ns: env.Namespace(t), proxy: proxy, kube: env.Kube})

@@ -1,0 +1,67 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package monitoring
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"go.opentelemetry.io/otel"
+	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/observe"
+)
+
+// ofObservers returns the metrics that a process exports because of an observer. The processes of the operator have none.
+func ofObservers(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry))
+	if err != nil {
+		t.Fatal(err)
+	}
+	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter)))
+
+	namespaces := observe.Metadata(corev1.SchemeGroupVersion.WithResource("namespaces"), observe.Fields("metadata.name=default"))
+	observe.Register("documented", namespaces, func(context.Context, observe.Event[*metav1.PartialObjectMetadata]) error {
+		return nil
+	}, observe.Options[*metav1.PartialObjectMetadata]{Scope: observe.EveryReplica})
+	ctx, informers := injection.Default.SetupInformers(injection.WithConfig(t.Context(), env.Config), env.Config)
+	var controllers []*controller.Impl
+	for _, construct := range observe.Constructors() {
+		controllers = append(controllers, construct(ctx, nil))
+	}
+	if err := controller.StartInformers(ctx.Done(), informers...); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = controller.StartAll(ctx, controllers...) }()
+
+	families := map[string]*dto.MetricFamily{}
+	harness.Eventually(t, "the metrics of the observer's call", func(context.Context) error {
+		gathered, err := registry.Gather()
+		for _, family := range gathered {
+			if strings.HasPrefix(family.GetName(), "observer_") {
+				families[family.GetName()] = family
+			}
+		}
+		if families["observer_calls_total"] == nil {
+			return errors.New("there are none")
+		}
+		return err
+	})
+	return families
+}
