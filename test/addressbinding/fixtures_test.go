@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -205,28 +204,6 @@ func (w *world) patchAsOurs(t *testing.T, ref harness.Ref, patch string) *unstru
 		t.Fatalf("patching %s: %v", ref, err)
 	}
 	return answer
-}
-
-// awaitAdmission waits until a new object of a manifest would meet every condition, and makes none. A binding's condition says
-// that there is a rule; only answers tell that the API server asks by it, and that the webhook knows the binding.
-func (w *world) awaitAdmission(t *testing.T, manifest string, conditions ...harness.Condition) {
-	t.Helper()
-	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(manifest), &object.Object); err != nil {
-		t.Fatalf("reading the manifest of a new object: %v", err)
-	}
-	ref := w.Ref(t, w.ns, object)
-	harness.Eventually(t, "a new object as it is to be: "+ref.String(), func(ctx context.Context) error {
-		answer, err := w.Dynamic.Resource(ref.Resource).Namespace(ref.Namespace).Create(ctx, object,
-			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err != nil {
-			return fmt.Errorf("creating it: %w", err)
-		}
-		for _, condition := range conditions {
-			err = errors.Join(err, condition(answer))
-		}
-		return err
-	})
 }
 
 // getNow are the options of a request to which there is nothing to say.

@@ -45,7 +45,7 @@ func TestMark_IsInThePatchOfTheVariable(t *testing.T) {
 	w.Await(t, ab, harness.Ready)
 	w.Await(t, d, has(address), isMarked(true))
 	w.exactlyOnce(t, mark, 1)
-	w.awaitAdmission(t, deployment("late", "bound: to-it"), has(address), isMarked(true))
+	w.AwaitAdmission(t, w.ns, deployment("late", "bound: to-it"), has(address), isMarked(true))
 	mark = w.Mark(t)
 	w.Delete(t, ab)
 	w.Await(t, ab, harness.Gone)

@@ -102,7 +102,7 @@ spec:
 	early := w.Apply(t, w.ns, job("early"))[0]
 	ab := w.bind(t, "b", "{apiVersion: batch/v1, kind: Job, selector: {matchLabels: {bound: to-it}}}")
 	w.Await(t, ab, notBound("SubjectImmutable"), harness.HasCondition("Intercepted", "True", ""), counts(1, 0))
-	w.awaitAdmission(t, job("late"), has(address))
+	w.AwaitAdmission(t, w.ns, job("late"), has(address))
 	late := w.Apply(t, w.ns, job("late"))[0]
 	w.Await(t, late, has(address))
 	w.Await(t, ab, counts(2, 1))
@@ -253,7 +253,7 @@ func TestNewSubjectStartsWithItsAddress(t *testing.T) {
 	named, selecting := w.bind(t, "named", byName), w.bind(t, "selecting", byLabel, "variable: PEER")
 	w.Await(t, named, notBound("SubjectNotFound"), harness.HasCondition("Intercepted", "True", ""))
 	w.Await(t, selecting, harness.HasCondition("Ready", "Unknown", "NoSubjects"), counts(0, 0))
-	w.awaitAdmission(t, deployment("d", "bound: to-it"), has(address), hasVariable("PEER", address))
+	w.AwaitAdmission(t, w.ns, deployment("d", "bound: to-it"), has(address), hasVariable("PEER", address))
 	mark := w.Mark(t)
 	for name, flags := range map[string][]string{"d": nil, "e": {"--server-side"}} {
 		w.put(t, deployment(name, "bound: to-it"), flags...)

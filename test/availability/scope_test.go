@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
@@ -39,6 +40,13 @@ func TestAnInstallationForOneNamespaceLeavesOthersAlone(t *testing.T) {
 	env.Process(t, "controller").Start(t)
 	env.SetConfig(t, "config-addressable", map[string]string{"allow-cross-namespace-references": "true"})
 
+	// Without its class, a controller ignores an object.
+	env.AwaitAdmission(t, watched, subject, func(object *unstructured.Unstructured) error {
+		if object.GetAnnotations()[samples.ClassAnnotationKey] == "" {
+			return errors.New("it has no class")
+		}
+		return nil
+	})
 	elsewhere := env.Namespace(t)
 	outside := env.Apply(t, elsewhere, fixtures.Target+"---"+subject)[1]
 	env.Throughout(t, outside, untouched, func() {

@@ -53,43 +53,6 @@ func TestObserver_CreateUpdateDelete_AreDeliveredInOrder(t *testing.T) {
 	})
 }
 
-func TestObserver_WatchExpires_DeliversWhatWasMissedOnce(t *testing.T) {
-	each(t, func(t *testing.T, s *scene) {
-		for _, name := range []string{"changed", "deleted", "recreated", "untouched"} {
-			s.create(t, name, "1")
-		}
-		s.settle(t, 4)
-		journals := map[string]*journal{}
-		want := []string{"Added changed listed", "Added deleted listed", "Added recreated listed", "Added untouched listed"}
-		for name, o := range ways {
-			journals[name] = &journal{}
-			s.subscribe(t, name, journals[name].record, o)
-			journals[name].await(t, want...)
-		}
-		s.update(t, "changed", "2")
-		want = append(want, "Updated changed 1→2")
-		for _, j := range journals {
-			j.await(t, want...)
-		}
-		s.interrupt(t, func() {
-			s.update(t, "changed", "3")
-			s.delete(t, "deleted")
-			s.delete(t, "recreated")
-			s.create(t, "recreated", "2")
-			s.create(t, "created", "2")
-		})
-		want = append(want, "Added created", "Updated changed 2→3", "Deleted deleted unknown", "Deleted recreated unknown", "Added recreated")
-		for _, j := range journals {
-			j.await(t, want...)
-		}
-		// What comes later is delivered, and nothing of the above again.
-		s.delete(t, "untouched")
-		for _, j := range journals {
-			j.await(t, append(want, "Deleted untouched")...)
-		}
-	})
-}
-
 func TestObserver_WatchIsCut_ResumesWithoutAList(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.create(t, "a", "1")

@@ -88,11 +88,18 @@ type scene struct {
 	ctx   context.Context //nolint:containedctx // that of the process
 	ns    string
 	proxy *harness.Proxy
-	kube  kubernetes.Interface
+	// kube sends its requests to the API server of the environment, and near to that of the process.
+	kube, near kubernetes.Interface
 }
 
 // each runs a case with lists that are streamed and with lists that are not.
 func each(t *testing.T, test func(*testing.T, *scene)) {
+	t.Helper()
+	eachAt(t, func(t *testing.T) (*rest.Config, *harness.Proxy) { return harness.Shared(t).Proxied(t) }, test)
+}
+
+// eachAt is each for a process with another configuration.
+func eachAt(t *testing.T, connect func(*testing.T) (*rest.Config, *harness.Proxy), test func(*testing.T, *scene)) {
 	t.Helper()
 	for name, streamed := range map[string]bool{"Streamed": true, "Listed": false} {
 		t.Run(name, func(t *testing.T) {
@@ -108,9 +115,13 @@ func each(t *testing.T, test func(*testing.T, *scene)) {
 					t.Errorf("there are %d goroutines of informers and observers after the end of the process, and there were %d before: %v", informing(), before, err)
 				}
 			})
-			config, proxy := env.Proxied(t)
+			config, proxy := connect(t)
+			near, err := kubernetes.NewForConfig(config)
+			if err != nil {
+				t.Fatal(err)
+			}
 			ctx = start(ctx, t, config, zap.NewNop())
-			test(t, &scene{Env: env, ctx: ctx, ns: env.Namespace(t), proxy: proxy, kube: env.Kube})
+			test(t, &scene{Env: env, ctx: ctx, ns: env.Namespace(t), proxy: proxy, kube: env.Kube, near: near})
 		})
 	}
 }
@@ -179,7 +190,7 @@ func (s *scene) tryCreate(ctx context.Context, name, value string) error {
 func (s *scene) settle(t *testing.T, objects int) {
 	t.Helper()
 	harness.Eventually(t, "the watch cache has all objects", func(ctx context.Context) error {
-		list, err := s.kube.CoreV1().ConfigMaps(s.ns).List(ctx, metav1.ListOptions{LabelSelector: "it", ResourceVersion: "0"})
+		list, err := s.near.CoreV1().ConfigMaps(s.ns).List(ctx, metav1.ListOptions{LabelSelector: "it", ResourceVersion: "0"})
 		if err == nil && len(list.Items) != objects {
 			err = fmt.Errorf("it has %d of %d", len(list.Items), objects)
 		}

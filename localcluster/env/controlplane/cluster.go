@@ -29,6 +29,10 @@ const StopTimeout = 20 * time.Second
 type Options struct {
 	// Dir is the folder of the cluster's files; it is kept. When empty, a temporary one is used and removed at the end.
 	Dir string
+	// Join is the folder of a running cluster: then one more API server is started on its etcd, and nothing else.
+	Join string
+	// ServerFlags are flags of kube-apiserver, such as --feature-gates=WatchList=false. They win over the cluster's own.
+	ServerFlags []string
 	// Port of the API server on 127.0.0.1; 0 for any free one.
 	Port int
 	// Registry has the cluster serve an image registry and run Pods whose images are in it. Linux only.
@@ -91,6 +95,10 @@ func (c *Cluster) launch(opts Options) (ready <-chan string, err error) {
 	if opts.Registry {
 		args = append(args, "--registry")
 	}
+	if opts.Join != "" {
+		args = append(args, "--join", opts.Join)
+	}
+	args = append(append(args, "--"), opts.ServerFlags...)
 	cmd := exec.Command(opts.Binary, args...)
 	// In a process group of its own a Ctrl-C in the terminal does not reach it before its parent has stopped what uses it.
 	// When the parent is killed, the end of standard input has the cluster remove its temporary folder.

@@ -34,7 +34,12 @@ func (e *Env) As(t testing.TB, user string) *Env {
 // until the test ends.
 func (e *Env) Proxied(t testing.TB) (*rest.Config, *Proxy) {
 	t.Helper()
-	proxy, err := newProxy(t.Context(), e.Config, t.Name())
+	return proxied(t, e.Config)
+}
+
+func proxied(t testing.TB, upstream *rest.Config) (*rest.Config, *Proxy) {
+	t.Helper()
+	proxy, err := newProxy(t.Context(), upstream, t.Name())
 	if err != nil {
 		t.Fatalf("starting a proxy: %v", err)
 	}
@@ -43,6 +48,6 @@ func (e *Env) Proxied(t testing.TB) (*rest.Config, *Proxy) {
 			t.Error(err)
 		}
 	})
-	config := &rest.Config{Host: proxy.address.URL, TLSClientConfig: rest.TLSClientConfig{CAData: proxy.address.CA}, QPS: e.Config.QPS}
+	config := &rest.Config{Host: proxy.address.URL, TLSClientConfig: rest.TLSClientConfig{CAData: proxy.address.CA}, QPS: upstream.QPS}
 	return config, proxy
 }

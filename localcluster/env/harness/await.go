@@ -8,6 +8,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -156,4 +157,25 @@ func text(o *unstructured.Unstructured) string {
 		return err.Error()
 	}
 	return string(content)
+}
+
+// AwaitAdmission waits until a new object of a manifest would meet every condition, and creates none. The API server calls a webhook, and with the
+// latest rules, some time after its configuration is written, which only its answers show.
+func (e *Env) AwaitAdmission(t testing.TB, namespace, manifest string, conditions ...Condition) {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(manifest), &object.Object); err != nil {
+		t.Fatalf("reading the manifest of a new object: %v", err)
+	}
+	ref := e.Ref(t, namespace, object)
+	Eventually(t, "a new "+ref.String()+" is admitted as wanted", func(ctx context.Context) error {
+		answer, err := e.resource(ref).Create(ctx, object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return fmt.Errorf("creating it: %w", err)
+		}
+		for _, condition := range conditions {
+			err = errors.Join(err, condition(answer))
+		}
+		return err
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -115,7 +116,7 @@ func (w *gatedWriter) Write(data []byte) (int, error) {
 type trackingListener struct {
 	net.Listener
 	mu      sync.Mutex
-	open    map[net.Conn]struct{}
+	open    map[*trackedConn]struct{}
 	isolate bool
 }
 
@@ -148,7 +149,7 @@ func (l *trackingListener) cut() {
 	l.mu.Lock()
 	l.isolate = true
 	open := l.open
-	l.open = map[net.Conn]struct{}{}
+	l.open = map[*trackedConn]struct{}{}
 	l.mu.Unlock()
 	for conn := range open {
 		_ = conn.Close()
@@ -161,9 +162,38 @@ func (l *trackingListener) restore() {
 	l.isolate = false
 }
 
+// drop has the open connections lose all that is sent in either direction from now on.
+func (l *trackingListener) drop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for conn := range l.open {
+		conn.drops.Store(true)
+	}
+}
+
 type trackedConn struct {
 	net.Conn
 	listener *trackingListener
+	// drops is whether all that is sent in either direction is lost, without an error on either side.
+	drops atomic.Bool
+}
+
+// Read implements net.Conn.
+func (c *trackedConn) Read(p []byte) (int, error) {
+	for {
+		n, err := c.Conn.Read(p)
+		if err != nil || !c.drops.Load() {
+			return n, err
+		}
+	}
+}
+
+// Write implements net.Conn.
+func (c *trackedConn) Write(p []byte) (int, error) {
+	if c.drops.Load() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
 }
 
 // Close implements net.Conn.

@@ -88,7 +88,7 @@ func newProxy(ctx context.Context, upstream *rest.Config, process string) (*Prox
 		return nil, fmt.Errorf("opening the port of a proxy: %w", err)
 	}
 	p := &Proxy{
-		listener: &trackingListener{Listener: listener, open: map[net.Conn]struct{}{}},
+		listener: &trackingListener{Listener: listener, open: map[*trackedConn]struct{}{}},
 		address:  processes.Server{URL: "https://" + listener.Addr().String(), CA: certificate},
 		counts:   map[Answer]int{},
 		running:  map[*Request]*answering{},
@@ -126,6 +126,10 @@ func (p *Proxy) close() error {
 // Cut closes every connection at once, running watches among them, and every new one until Restore is called: the
 // process is alone in the world.
 func (p *Proxy) Cut() { p.listener.cut() }
+
+// DropPackets has the connections that are open lose all that is sent, in both directions and for ever, as behind a firewall that has forgotten
+// them: nobody receives an error. New connections work.
+func (p *Proxy) DropPackets() { p.listener.drop() }
 
 // Restore ends a Cut.
 func (p *Proxy) Restore() { p.listener.restore() }

@@ -58,6 +58,8 @@ type Options struct {
 	Resolver webhook.ServiceResolver
 	// Nodes says that there are Nodes that serve logs and the like, to which the server shows itself as KubeletClient.
 	Nodes bool
+	// Flags are flags of kube-apiserver, which win over those of this package.
+	Flags []string
 }
 
 // KubeletClient is who the API server is to Nodes, as kubeadm names it.
@@ -123,8 +125,11 @@ func complete(ctx context.Context, opts Options) (options.CompletedOptions, erro
 		args = append(args, "--kubelet-client-certificate="+certFile, "--kubelet-client-key="+keyFile,
 			"--kubelet-certificate-authority="+opts.PKI.CAFile, "--kubelet-preferred-address-types=InternalIP")
 	}
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(append(args, opts.Flags...)); err != nil {
 		return fail("setting the API server's flags", err)
+	}
+	if rest := flags.Args(); len(rest) > 0 {
+		return fail("setting the API server's flags", fmt.Errorf("%q is not a flag: write --NAME=VALUE", rest[0]))
 	}
 	address, err := net.ResolveTCPAddr("tcp", opts.Listener.Addr().String())
 	if err != nil {

@@ -78,6 +78,9 @@ func (c *cluster) run(ctx context.Context) error {
 		}
 		defer c.bounded(stop)
 	}
+	if c.opts.Join != "" {
+		return c.serve(ctx, cancel)
+	}
 	store, err := inBackground(ctx, func() (*etcd.Server, error) {
 		return etcd.Start(ctx, etcd.Options{Dir: "etcd", Fsync: c.opts.Fsync, Logger: c.logs.etcd})
 	})
@@ -154,7 +157,7 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 	server, err := inBackground(ctx, func() (*apiserver.Server, error) {
 		return apiserver.Start(serverCtx, apiserver.Options{
 			Dir: c.folder.path, Listener: c.listener, PKI: c.keys, EtcdEndpoint: etcd.Endpoint, Resolver: &c.resolver,
-			Client: own, Nodes: c.processes != nil,
+			Client: own, Nodes: c.processes != nil, Flags: c.opts.ServerFlags,
 		})
 	})
 	if err != nil {
@@ -179,7 +182,12 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 		stopControllers()
 		running.Wait()
 	})
-	if err := c.bringUp(controllersCtx, cancel, server, &running); err != nil {
+	if c.opts.Join != "" {
+		err = c.bringUpJoined(controllersCtx, server)
+	} else {
+		err = c.bringUp(controllersCtx, cancel, server, &running)
+	}
+	if err != nil {
 		return err
 	}
 	kubeconfig, err := writeKubeconfig(c.folder.path, c.keys, c.url())
@@ -199,8 +207,7 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 func (c *cluster) bringUp(
 	ctx context.Context, stop context.CancelCauseFunc, server *apiserver.Server, running *sync.WaitGroup,
 ) error {
-	start, cancel := context.WithTimeoutCause(ctx, startTimeout,
-		fmt.Errorf("the API server was not ready within %s (see %s)", startTimeout, c.logs.path))
+	start, cancel := c.startContext(ctx)
 	defer cancel()
 	config, err := c.config(selfUser, superusers)
 	if err != nil {
@@ -242,6 +249,11 @@ func (c *cluster) bringUp(
 		return err
 	}
 	return c.bringUpNode(ctx, start, stop, client, addresses, running)
+}
+
+// startContext bounds the start of the API server and of what needs it.
+func (c *cluster) startContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("the API server was not ready within %s (see %s)", startTimeout, c.logs.path))
 }
 
 func (c *cluster) config(user string, groups ...string) (*rest.Config, error) {

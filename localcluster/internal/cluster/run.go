@@ -12,7 +12,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -24,6 +23,11 @@ import (
 type Options struct {
 	// Dir is the folder of the cluster's files. When empty, a temporary one is used and removed at the end.
 	Dir string
+	// Join is the folder of a running cluster: then an API server is run on its etcd, without controllers, nodes and an etcd of its own. It
+	// resolves the Services for webhooks by their annotations only.
+	Join string
+	// ServerFlags are flags of kube-apiserver, which win over those of this package.
+	ServerFlags []string
 	// Port of the API server on 127.0.0.1; 0 for any free one.
 	Port int
 	// Registry has the cluster serve a registry, and run Pods with images from it as processes.
@@ -64,17 +68,22 @@ func Run(ctx context.Context, opts Options) (err error) {
 	if err != nil {
 		return err
 	}
-	keys, err := pki.Open(filepath.Join(folder.path, "pki"), serverIPs, serverNames)
+	// etcd's socket is relative to the working directory.
+	if opts.Join != "" {
+		err = join(ctx, opts.Join, folder.path)
+	} else {
+		err = os.Chdir(folder.path)
+	}
+	if err != nil {
+		return fmt.Errorf("entering the folder: %w", err)
+	}
+	keys, err := pki.Open(pkiDir(folder.path), serverIPs, serverNames)
 	if err != nil {
 		return err
 	}
 	logs, err := openLogs(folder.path, opts.Stderr)
 	if err != nil {
 		return err
-	}
-	// etcd's socket is relative to it.
-	if err := os.Chdir(folder.path); err != nil {
-		return fmt.Errorf("entering the folder: %w", err)
 	}
 	c := &cluster{opts: opts, folder: folder, listener: listener, keys: keys, logs: logs}
 	return c.run(ctx)

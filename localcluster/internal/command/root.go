@@ -35,7 +35,7 @@ func Main(args []string, stdin, stdout *os.File) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newUp(stdin, stdout, stderr), newKubectl(), newStored(stdout), newVersion(stdout))
+	root.AddCommand(newUp(stdin, stdout, stderr), newKubectl(), newStored(stdout), newCompact(), newVersion(stdout))
 	ran, err := root.ExecuteC()
 	if err == nil {
 		return 0

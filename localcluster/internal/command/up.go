@@ -40,10 +40,13 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 	var opts cluster.Options
 	var untilEOF bool
 	cmd := &cobra.Command{
-		Use:   signals.UpCommand,
+		Use:   signals.UpCommand + " [flags] [-- KUBE-APISERVER-FLAG...]",
 		Short: "Run a cluster until it is interrupted; prints the path of its kubeconfig once it is ready",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
+				return fmt.Errorf("unexpected argument %q: only flags of kube-apiserver may follow, after --", args[0])
+			}
+			opts.ServerFlags = args
 			if opts.Port < 0 || opts.Port > 65535 {
 				return fmt.Errorf("--port %d is not a port: choose one from 1 to 65535, or 0 for any free one", opts.Port)
 			}
@@ -69,6 +72,7 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&opts.Dir, "dir", "", "folder of the cluster's files, kept when it stops; a later start with it goes on "+
 		"with the same data (default: a new temporary folder, removed at the end)")
+	f.StringVar(&opts.Join, "join", "", "folder of a cluster that runs: run one more API server on its etcd, and nothing else")
 	f.IntVar(&opts.Port, "port", 0, "port of the API server on 127.0.0.1 (default: any free one)")
 	f.BoolVar(&opts.Registry, "registry", false, "serve a registry of images, and run Pods whose images are all from it as "+
 		"processes of this machine, with the controllers of Deployments and other workloads (Linux only)")
@@ -86,6 +90,8 @@ const registryPort = "registry-port"
 // checkRegistry checks the flags of the registry on an operating system.
 func checkRegistry(system string, opts *cluster.Options, portGiven bool) error {
 	switch {
+	case opts.Registry && opts.Join != "":
+		return errors.New("--registry with --join: the cluster that is joined runs the Pods; leave one of the two out")
 	case opts.Registry && !processnode.Supported(system):
 		return fmt.Errorf("--registry: images are for Linux, and this is %s: run it on Linux, or leave the flag out", system)
 	case !opts.Registry && portGiven:

@@ -80,6 +80,23 @@ func Open(dir string, serverIPs []net.IP, serverNames []string) (*PKI, error) {
 	return p, nil
 }
 
+// Copy copies the keys of one folder that all API servers of a cluster have in common: what clients and tokens are checked with.
+func Copy(from, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return fmt.Errorf("making the folder of the keys: %w", err)
+	}
+	for _, name := range []string{"ca.crt", "ca.key", "sa.key"} {
+		content, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			return fmt.Errorf("reading a key: %w", err)
+		}
+		if err := writeFile(filepath.Join(to, name), content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Client makes a certificate, with its key, that the API server takes for the user and the groups, both as PEM.
 func (p *PKI) Client(user string, groups ...string) (certPEM, keyPEM []byte, err error) {
 	certPEM, keyPEM, err = p.sign(x509.Certificate{
