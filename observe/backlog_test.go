@@ -37,7 +37,7 @@ func (r *recorder) Reconcile(_ context.Context, key string) error {
 	r.mu.Lock()
 	r.keys = append(r.keys, key)
 	r.mu.Unlock()
-	time.Sleep(5 * time.Millisecond) //nolint:forbidigo // the bubble's clock
+	pass(5 * time.Millisecond)
 	return nil
 }
 
@@ -80,11 +80,11 @@ func positionOfUrgent(t *testing.T, add func(*recorder, *controller.Impl, types.
 		for i := range 2000 {
 			add(r, impl, named(strconv.Itoa(i)))
 		}
-		time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the bubble's clock
+		pass(100 * time.Millisecond)
 		synctest.Wait()
 		before := len(r.reconciled())
 		impl.EnqueueKey(named("urgent"))
-		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
+		pass(time.Minute)
 		keys := r.reconciled()
 		if len(keys) != 2001 {
 			t.Errorf("%d keys were reconciled, want 2001", len(keys))
@@ -125,7 +125,7 @@ func TestBacklog_KeyIsAddedAgain_IsReconciledOnce(t *testing.T) {
 			r.backlog.Add(named(strconv.Itoa(99 - i)))
 		}
 		run(t, impl)
-		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
+		pass(time.Minute)
 		// A key that is in the queue may be added once more. The queue does not count a key while one of its two goroutines holds it.
 		if n, most := len(r.reconciled()), 100+workers+2; n < 100 || n > most || r.backlog.waiting.Len() != 0 {
 			t.Errorf("%d keys were reconciled and %d wait, want 100 to %d and none", n, r.backlog.waiting.Len(), most)
@@ -145,7 +145,7 @@ func TestBacklog_Dropped_KeepsOtherKeys(t *testing.T) {
 		r.backlog.Drop(func(key types.NamespacedName) bool { return key.Name == "lost" })
 		r.backlog.Add(named("kept"))
 		run(t, impl)
-		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock
+		pass(time.Minute)
 		keys := r.reconciled()
 		if len(keys) != 101 || slices.Contains(keys, "ns/lost") || !slices.Contains(keys, "ns/kept") {
 			t.Errorf("%d keys were reconciled, the last is %s", len(keys), keys[len(keys)-1])

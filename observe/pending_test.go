@@ -148,7 +148,7 @@ func TestShutdown_OneObserverIsStuck_TheOthersReceiveAllEvents(t *testing.T) {
 		release := make(chan struct{})
 		defer close(release)
 		healthy := started(ctx, t, "healthy", func(context.Context, Event[*partial]) error {
-			time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the bubble's clock
+			pass(50 * time.Millisecond)
 			received.Add(1)
 			return nil
 		})
@@ -171,6 +171,38 @@ func TestShutdown_OneObserverIsStuck_TheOthersReceiveAllEvents(t *testing.T) {
 		}
 		if n := received.Load(); n != objects {
 			t.Errorf("the other observer has received %d events, want %d", n, objects)
+		}
+	})
+}
+
+func TestQueue_ObjectIsDeletedDuringAFailingCall_TheNextOneIsDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failing := true
+		var received []string
+		d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(_ context.Context, e Event[*partial]) error {
+			if failing {
+				pass(time.Second)
+				return errors.New("induced")
+			}
+			received = append(received, fmt.Sprint(e.Type, " ", e.Object.ResourceVersion))
+			return nil
+		}, []Options[*partial]{{Scope: EveryReplica}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		q := newQueue(d.observer(ctx))
+		go func() { _ = q.impl.RunContext(ctx, 1) }()
+		q.OnAdd(object(1, 1), false)
+		synctest.Wait()
+		q.OnDelete(object(1, 2))
+		pass(time.Minute)
+		failing = false
+		q.OnAdd(object(1, 3), false)
+		synctest.Wait()
+		if !slices.Equal(received, []string{"Added 3"}) {
+			t.Errorf("received are %q, want the object that was created again", received)
 		}
 	})
 }

@@ -209,10 +209,10 @@ func (q *queue[T]) end(event Event[T], err error) {
 	isFinal := resultOf(err).isFinal()
 	r.end(event, isFinal)
 	switch {
-	case !isFinal:
-		r.delayed = true
 	case r.isEmpty():
 		delete(q.records, event.Name)
+	case !isFinal:
+		r.delayed = true
 	case r.isPending():
 		q.backlog.Add(event.Name.AsNamespacedName())
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -172,3 +173,6 @@ func (*byHand) HasSynced() bool { return true }
 func thing(name, version string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name), ResourceVersion: version}}
 }
+
+// pass lets time pass in a bubble of synctest, where nobody waits for it.
+func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // see above

@@ -217,7 +217,7 @@ func loadOrMakeKey(path string) (crypto.Signer, error) {
 // writeFile writes a whole file or none: a start that is interrupted leaves nothing that the next one would choke on.
 func writeFile(path string, data []byte) error {
 	temp := path + ".tmp"
-	err := os.WriteFile(temp, data, 0o600)
+	err := os.WriteFile(temp, data, 0o600) //nolint:gosec // the folder is that of the user
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
