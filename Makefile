@@ -103,7 +103,7 @@ cover: ## Runs the unit tests and writes their coverage, without generated code,
 
 .PHONY: bench
 bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
-	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./pkg/... ./runtime/... \
+	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./observe/... ./pkg/... ./runtime/... \
 		$$(git grep -l '^func Benchmark' -- test | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 	go -C conversion test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./...
 

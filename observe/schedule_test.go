@@ -294,10 +294,7 @@ func schedule(t *testing.T, random *rand.Rand) {
 	ctx, _ = attach(logging.WithLogger(ctx, zap.NewNop().Sugar()))
 	server := newAPIServer()
 	w := &witness{random: rand.New(rand.NewPCG(random.Uint64(), 0)), announced: map[string]types.UID{}, at: map[string]int{}}
-	source := newSource[*corev1.Secret]("secrets", nil, func(context.Context, sourceKey) (cache.SharedIndexInformer, error) {
-		return cache.NewSharedIndexInformer(&cache.ListWatch{ListWithContextFunc: server.list, WatchFuncWithContext: server.watch}, &corev1.Secret{}, 0, indexers()), nil
-	})
-	subscription, err := Subscribe(ctx, "witness", source, w.observe)
+	subscription, err := Subscribe(ctx, "witness", ofSecrets(server), w.observe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,4 +317,12 @@ func schedule(t *testing.T, random *rand.Rand) {
 		t.Error(err)
 	}
 	cancel()
+}
+
+// ofSecrets is the source of the Secrets of an API server.
+func ofSecrets(server *apiServer) Source[*corev1.Secret] {
+	return newSource[*corev1.Secret]("secrets", nil, func(context.Context, sourceKey) (cache.SharedIndexInformer, error) {
+		list := &cache.ListWatch{ListWithContextFunc: server.list, WatchFuncWithContext: server.watch}
+		return cache.NewSharedIndexInformer(list, &corev1.Secret{}, 0, indexers()), nil
+	})
 }

@@ -94,3 +94,45 @@ func BenchmarkReplicas(b *testing.B) {
 	}
 	b.ReportMetric(took[three].Seconds()/took[one].Seconds(), "three/one")
 }
+
+// BenchmarkMemory creates 2,000 objects. The metrics are the resident memory of the controller: MiB without objects, and once all are Ready, and once
+// a controller that was restarted has reconciled them, as multiples of that.
+func BenchmarkMemory(b *testing.B) {
+	const objects = 2000
+	env := harness.Own(b, harness.WithReplicas("controller", 1))
+	resident := func() float64 {
+		return env.Process(b, "controller").Metrics(b)["process_resident_memory_bytes"].GetMetric()[0].GetGauge().GetValue() / (1 << 20)
+	}
+	for b.Loop() {
+		empty := resident()
+		b.ReportMetric(empty, "MiB")
+		ns := env.Namespace(b)
+		createTarget(b, env, ns)
+		create(b, env, ns, objects, "")
+		awaitAllReady(b, env, ns, objects)
+		b.ReportMetric(resident()/empty, "ready/empty")
+		env.Process(b, "controller").Restart(b)
+		harness.Eventually(b, "the controller has reconciled all objects", func(context.Context) error {
+			if n := reconciled(b, env); n < objects {
+				return fmt.Errorf("it has reconciled %v", n)
+			}
+			return nil
+		})
+		b.ReportMetric(resident()/empty, "restarted/empty")
+	}
+}
+
+// reconciled returns the number of reconciliations that have succeeded since the start of the controller.
+func reconciled(b *testing.B, env *harness.Env) (n float64) {
+	b.Helper()
+	for _, metric := range env.Process(b, "controller").Metrics(b)["reconcile_total"].GetMetric() {
+		labels := map[string]string{}
+		for _, label := range metric.GetLabel() {
+			labels[label.GetName()] = label.GetValue()
+		}
+		if labels["kind"] == "AddressableService" && labels["result"] == "success" {
+			n += metric.GetCounter().GetValue()
+		}
+	}
+	return n
+}
