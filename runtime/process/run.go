@@ -16,6 +16,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-logr/zapr"
@@ -87,7 +88,7 @@ type Process struct {
 // and exits with 1.
 func Run(ctx context.Context, p Process) {
 	if err := p.run(ctx); err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", p.Component, err)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", p.Component, strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
 	}
 }

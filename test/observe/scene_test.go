@@ -32,30 +32,37 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
+	"knative.dev/pkg/system"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/observe"
 )
 
-// detectors are environment variables that client-go reads when it is initialized: it then panics if an object in a cache is changed, or if a
-// streamed list differs from a list.
-var detectors = []string{"KUBE_CACHE_MUTATION_DETECTOR", "KUBE_WATCHLIST_INCONSISTENCY_DETECTOR"}
+// environment has the variables with which the tests run. client-go reads those of its detectors when it is initialized: it then panics if an
+// object in a cache is changed, or if a streamed list differs from a list.
+var environment = map[string]string{
+	"KUBE_CACHE_MUTATION_DETECTOR": "true", "KUBE_WATCHLIST_INCONSISTENCY_DETECTOR": "true", system.NamespaceEnvKey: "knative-samples",
+}
 
 func TestMain(m *testing.M) {
-	if err := withDetectors(); err != nil {
+	if err := withEnvironment(); err != nil {
 		fmt.Fprintln(os.Stderr, "starting the tests with the detectors of client-go:", err)
 		os.Exit(1)
+	}
+	if os.Getenv(replicaVariable) != "" {
+		runReplica()
+		return
 	}
 	harness.Main(m, harness.Bare())
 }
 
-// withDetectors replaces the process by one with the detectors, unless it has them.
-func withDetectors() error {
+// withEnvironment replaces the process by one with the variables, unless it has them.
+func withEnvironment() error {
 	missing := false
-	for _, variable := range detectors {
+	for variable, value := range environment {
 		if os.Getenv(variable) == "" {
 			missing = true
-			if err := os.Setenv(variable, "true"); err != nil {
+			if err := os.Setenv(variable, value); err != nil {
 				return fmt.Errorf("setting an environment variable: %w", err)
 			}
 		}
@@ -256,6 +263,14 @@ type journal struct {
 
 // record returns a handler that records events.
 func (j *journal) record(_ context.Context, e observe.Event[*corev1.ConfigMap]) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries = append(j.entries, textOf(e))
+	return nil
+}
+
+// textOf describes an event.
+func textOf(e observe.Event[*corev1.ConfigMap]) string {
 	text := fmt.Sprintf("%v %s", e.Type, e.Name.Name)
 	if e.Old != nil && e.Type == observe.Updated {
 		text += fmt.Sprintf(" %s→%s", e.Old.Data["value"], e.Object.Data["value"])
@@ -268,10 +283,7 @@ func (j *journal) record(_ context.Context, e observe.Event[*corev1.ConfigMap]) 
 	case e.FinalStateUnknown:
 		text += " unknown"
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.entries = append(j.entries, text)
-	return nil
+	return text
 }
 
 func (j *journal) read() []string {
