@@ -17,7 +17,7 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/reconciler"
 
-	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 

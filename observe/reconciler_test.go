@@ -20,7 +20,7 @@ import (
 	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
 
-	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 

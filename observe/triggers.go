@@ -15,7 +15,7 @@ import (
 
 	"knative.dev/pkg/controller"
 
-	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 )

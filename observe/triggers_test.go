@@ -22,7 +22,7 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/reconciler"
 
-	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/observe/expectations"
 )
 
 // reconcileAll reconciles what is in the queue, and returns the keys in order. It ends the queue.

@@ -37,7 +37,7 @@ import (
 	k8sruntime "knative.dev/pkg/observability/runtime/k8s"
 
 	"github.com/mallard-dev/mallard/observe"
-	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/leader"
 	"github.com/mallard-dev/mallard/runtime/telemetry"

@@ -17,5 +17,5 @@ SPDX-License-Identifier: Apache-2.0
 // before stay, and for the others Find returns the error. Other answers are never guessed: a kind is not served only if the API
 // server's discovery lacks it.
 //
-// See package ducks for reading the objects.
+// See package observe/ducks for reading the objects.
 package restmapping

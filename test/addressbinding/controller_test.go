@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/runtime/expectations"
+	"github.com/mallard-dev/mallard/observe/expectations"
 )
 
 // woken bounds waits for what only an event of the subject can bring about, on a busy machine too. After expectations.Patience there

@@ -67,7 +67,7 @@ func TestReconcilersPage_FilesOfOneObject_AreThoseExecuted(t *testing.T) {
 func coveredBinary(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "tests")
-	packages := strings.Join(strings.Fields(output(t, "go", "list", livesIn, "./pkg/apis/...", "./runtime/...", "./observe")), ",")
+	packages := strings.Join(strings.Fields(output(t, "go", "list", livesIn, "./pkg/apis/...", "./runtime/...", "./observe/...")), ",")
 	output(t, "go", "test", "-c", "-o", binary, "-covermode", "atomic", "-coverpkg", packages, livesIn)
 	return binary
 }

@@ -30,7 +30,8 @@ SPDX-License-Identifier: Apache-2.0
 // # Disturbing
 //
 // [Env.Process] kills and restarts processes. [WithProxy] puts a [Proxy] between a process and the API server, which cuts
-// connections, holds or fails requests, and keeps back watch events.
+// connections, loses packets, holds or fails requests, and keeps back watch events. [Env.StartAPIServer] starts one more API server on the same
+// etcd, which the test stops and starts, and [Env.Compact] removes the history of etcd.
 //
 // The package knows nothing of what the operator does; that is for the suites.
 package harness

@@ -21,11 +21,11 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/observe/ducks"
+	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
-	"github.com/mallard-dev/mallard/runtime/ducks"
-	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 

@@ -25,9 +25,9 @@ import (
 	logtesting "knative.dev/pkg/logging/testing"
 
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/observe/ducks"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/ducks"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 

@@ -17,10 +17,10 @@ import (
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
+	"github.com/mallard-dev/mallard/observe/ducks"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/ducks"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )

@@ -19,9 +19,9 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/observe/ducks"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	addressbindingreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressbinding"
-	"github.com/mallard-dev/mallard/runtime/ducks"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 

@@ -21,9 +21,9 @@ import (
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/observe/ducks"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/ducks"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )

@@ -22,8 +22,8 @@ import (
 
 	"knative.dev/pkg/controller"
 
+	"github.com/mallard-dev/mallard/observe/expectations"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )

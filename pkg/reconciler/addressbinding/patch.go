@@ -22,9 +22,9 @@ import (
 	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/kmeta"
 
+	"github.com/mallard-dev/mallard/observe/ducks"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/runtime/ducks"
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 

@@ -19,10 +19,10 @@ import (
 
 	"knative.dev/pkg/kmeta"
 
+	"github.com/mallard-dev/mallard/observe/ducks"
+	"github.com/mallard-dev/mallard/observe/expectations"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/pkg/binding"
-	"github.com/mallard-dev/mallard/runtime/ducks"
-	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )

@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 

@@ -16,9 +16,9 @@ import (
 	"knative.dev/pkg/reconciler"
 
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/observe/expectations"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
-	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 

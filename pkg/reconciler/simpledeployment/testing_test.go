@@ -29,13 +29,13 @@ import (
 	logtesting "knative.dev/pkg/logging/testing"
 
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/observe/expectations"
 	duckv1alpha1 "github.com/mallard-dev/mallard/pkg/apis/duck/v1alpha1"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	fakesamples "github.com/mallard-dev/mallard/pkg/client/clientset/versioned/fake"
 	simpledeploymentreconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1alpha1/simpledeployment"
 	listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/runtime/expectations"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
