@@ -7,6 +7,7 @@ package test
 
 import (
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -19,7 +20,8 @@ import (
 func TestJoin(t *testing.T) {
 	first := up(t, "--until-eof")
 	dir := t.TempDir()
-	join := []string{"--join", first.dir(), "--dir", dir, "--", "--watch-cache=false", "--feature-gates=WatchList=false"}
+	t.Chdir(filepath.Dir(first.dir()))
+	join := []string{"--join", filepath.Base(first.dir()), "--dir", dir, "--", "--watch-cache=false", "--feature-gates=WatchList=false"}
 	second := up(t, join...)
 	configMaps := first.client(t).CoreV1().ConfigMaps("default")
 	create := func(name string) string {

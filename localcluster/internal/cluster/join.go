@@ -28,7 +28,8 @@ func join(ctx context.Context, other, dir string) error {
 	if err := etcd.Runs(ctx); err != nil {
 		return fmt.Errorf("--join %s: %w", other, err)
 	}
-	if err := pki.Copy(pkiDir(other), pkiDir(dir)); err != nil {
+	// other may be relative to the former working directory.
+	if err := pki.Copy(pkiDir("."), pkiDir(dir)); err != nil {
 		return fmt.Errorf("--join %s: %w", other, err)
 	}
 	return nil
