@@ -21,24 +21,28 @@ var layers = []struct {
 	because   string
 }{{
 	packages:  "pkg/apis",
-	forbidden: []string{"pkg/client", "pkg/reconciler", "pkg/webhook", "runtime", "knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook"},
+	forbidden: []string{"pkg/client", "pkg/reconciler", "pkg/webhook", "runtime", "observe", "knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook"},
 	because:   "others import the types without linking the operator",
 }, {
 	packages:  "pkg/client",
-	forbidden: []string{"pkg/reconciler", "pkg/webhook", "runtime", "knative.dev/pkg/webhook"},
+	forbidden: []string{"pkg/reconciler", "pkg/webhook", "runtime", "observe", "knative.dev/pkg/webhook"},
 	because:   "it is generated from the types alone",
 }, {
 	packages:  "pkg/migration",
-	forbidden: []string{"pkg/apis", "pkg/client", "conversion", "pkg/reconciler", "pkg/webhook", "runtime"},
+	forbidden: []string{"pkg/apis", "pkg/client", "conversion", "pkg/reconciler", "pkg/webhook", "runtime", "observe"},
 	because:   "it moves objects of any kind, which it knows by their CRD alone",
 }, {
+	packages:  "pkg/reconciler",
+	forbidden: []string{"pkg/webhook", "pkg/migration", "runtime/process", "runtime/leader", "runtime/admission", "runtime/certificates"},
+	because:   "a reconciler can run in any process",
+}, {
 	packages:  "runtime",
-	forbidden: []string{"pkg", "cmd", "conversion", "localcluster"},
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test"},
 	because:   "it serves operators of any kind, and a fork keeps it as it is",
 }, {
 	packages:  "observe",
-	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "runtime/process", "runtime/leader"},
-	because:   "it is a library for any process with injection",
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "runtime/process", "runtime/leader", "runtime/admission", "runtime/certificates"},
+	because:   "it is a library for any process with injection; runtime/process, which runs observers, is above it",
 }, {
 	packages:  "cmd",
 	forbidden: []string{"localcluster", "test"},
