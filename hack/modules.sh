@@ -50,3 +50,6 @@ once() {
   mkdir -p "${passed%/*}"
   touch "${passed}"
 }
+
+# repository_tests tests the files of the repository, for make verify and make test, of which CI runs both.
+repository_tests() { once . go test -vet=off -count=1 ./test/repository/...; }

@@ -55,7 +55,11 @@ suites() {
   go tool localcluster build >/dev/null || failed=1
   # What suites start is not among their inputs as the go command sees them, so that an earlier result proves nothing. A suite
   # waits for its control plane about half of the time, so that three keep two processors busy.
-  run "the operator on the local control plane" . -p 3 -count 1 ./test/... || failed=1
+  local packages
+  packages="$(go list ./test/... | grep -v /test/repository)"
+  # shellcheck disable=SC2086 # a list
+  run "the operator on the local control plane" . -p 3 -count 1 ${packages} || failed=1
+  repository_tests 2>&1 | tee -a -- "${log}" || failed=1
 }
 
 modules() {

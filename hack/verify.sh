@@ -58,7 +58,7 @@ verify_shell() {
 }
 
 # Licence headers, layering, marks of generated files, pinned actions and the like are Go tests.
-verify_repository() { go test -count=1 ./test/repository/...; }
+verify_repository() { repository_tests; }
 
 readonly known=(modules format shell codegen licenses darwin lint repository)
 checks=("$@")
