@@ -22,7 +22,7 @@ const (
 	// leaseDuration is lease-duration of config/config-leader-election.yaml.
 	leaseDuration = 15 * time.Second
 	// patience is for what comes after that duration.
-	patience = 60 * time.Second
+	patience = 2 * time.Minute
 )
 
 const subject = `

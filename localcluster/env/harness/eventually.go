@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// Deadline bounds every wait that names no other. It is long since a machine may be busy with other suites; a wait
+	// Deadline bounds every wait that names no other. It is long because a machine may be busy with other suites and builds; a wait
 	// that succeeds returns at once.
-	Deadline = 30 * time.Second
+	Deadline = 2 * time.Minute
 
 	firstPause, longestPause = 10 * time.Millisecond, 250 * time.Millisecond
 	// longestPauseAfterSlowCheck bounds the pause after a check that took long itself.
