@@ -37,7 +37,7 @@ func TestObjectOfAnotherClassIsNeverWrittenTo(t *testing.T) {
 		env.Await(t, ours, harness.Ready)
 	})
 	env.Delete(t, foreign)
-	env.Await(t, foreign, harness.Gone)
+	env.Await(t, foreign, harness.Deleted)
 	isForeign := func(e harness.AuditEntry) bool {
 		return e.Namespace == ns && e.Name == "foreign" || e.Namespace == directory && e.Name == ns
 	}

@@ -50,7 +50,7 @@ func TestUnknownPortIsAConditionAndNoRetryLoop(t *testing.T) {
 		other := env.Apply(t, ns, object("other", toService("other")))[0]
 		env.Await(t, other, harness.Ready)
 		env.Delete(t, other)
-		env.Await(t, other, harness.Gone)
+		env.Await(t, other, harness.Deleted)
 	}
 	isAboutIt := func(e harness.AuditEntry) bool { return e.Namespace == ns && e.Name == "it" }
 	if again := mark.Entries(t, harness.ByUser(env.User("controller")), isAboutIt); len(again) > 0 {

@@ -55,8 +55,8 @@ func TestPublishMakesTheAliasAndDeletingRemovesItFirst(t *testing.T) {
 	// While the object can be seen, so can its alias, or else it is being deleted.
 	mark := env.Mark(t)
 	env.Delete(t, as)
-	env.Await(t, as, harness.Gone)
-	env.Await(t, alias(ns), harness.Gone)
+	env.Await(t, as, harness.Deleted)
+	env.Await(t, alias(ns), harness.Deleted)
 	var order []string
 	for _, e := range mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller"))) {
 		if e.Name == ns || e.Namespace == ns && e.Name == "it" {
@@ -83,9 +83,9 @@ func TestAliasFollowsTheAddressAndTheSpec(t *testing.T) {
 	// The alias is renamed, and then not wanted any more.
 	env.Apply(t, ns, object("it", published("two", ns+"-new")))
 	env.Await(t, alias(ns+"-new"), pointsTo(host("two", ns)))
-	env.Await(t, alias(ns), harness.Gone)
+	env.Await(t, alias(ns), harness.Deleted)
 	env.Apply(t, ns, object("it", toService("two")))
-	env.Await(t, alias(ns+"-new"), harness.Gone)
+	env.Await(t, alias(ns+"-new"), harness.Deleted)
 	env.Await(t, as, harness.Ready, harness.HasCondition("Published", "True", v1.ReasonNotRequested))
 }
 
@@ -129,7 +129,7 @@ func TestAlias_NewNameIsTaken_FormerStaysUntilItIsFree(t *testing.T) {
 	})
 	env.Delete(t, refs[1])
 	env.Await(t, alias(ns+"-two"), pointsTo(host("one", ns)))
-	env.Await(t, alias(ns), harness.Gone)
+	env.Await(t, alias(ns), harness.Deleted)
 	env.Await(t, refs[0], harness.Ready)
 }
 
@@ -147,7 +147,7 @@ metadata:
   labels: {samples.knative.dev/addressableservice-uid: 00000000-0000-0000-0000-000000000000}
 spec: {type: ExternalName, externalName: old.example.com}
 `, ns, ns))[0]
-	env.Await(t, left, harness.Gone)
+	env.Await(t, left, harness.Deleted)
 }
 
 func TestAliasThatWasChangedIsCorrected(t *testing.T) {
@@ -178,7 +178,7 @@ func TestAliasOfSomeoneElseIsLeftAlone(t *testing.T) {
 		env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonAliasTaken),
 			harness.HasCondition("Ready", "False", v1.ReasonAliasTaken), hasURLs(local("target", ns)))
 		env.Delete(t, as)
-		env.Await(t, as, harness.Gone)
+		env.Await(t, as, harness.Deleted)
 	})
 
 	// Once it is gone, the alias is there for whoever waits.
@@ -257,8 +257,8 @@ func TestAliasOfAnObjectThatIsGoneByForceIsTakenOver(t *testing.T) {
 	// What is left of an object whose controller was not there when its finalizer was taken.
 	forged := `{"metadata": {"labels": {"samples.knative.dev/addressableservice-uid": "00000000-0000-0000-0000-000000000000"}}}`
 	env.Delete(t, as)
-	env.Await(t, as, harness.Gone)
-	env.Await(t, alias(ns), harness.Gone)
+	env.Await(t, as, harness.Deleted)
+	env.Await(t, alias(ns), harness.Deleted)
 	env.Apply(t, directory, fmt.Sprintf(`
 apiVersion: v1
 kind: Service
@@ -279,5 +279,5 @@ spec: {type: ExternalName, externalName: old.example.com}
 		return nil
 	})
 	env.Delete(t, as)
-	env.Await(t, alias(ns), harness.Gone)
+	env.Await(t, alias(ns), harness.Deleted)
 }

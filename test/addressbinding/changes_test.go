@@ -57,7 +57,7 @@ func TestVariableGoesWithTheBinding(t *testing.T) {
 	ab := w.bind(t, "b", byName)
 	w.Await(t, d, has(address))
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	after := w.get(t, d)
 	for container, variables := range environments(before, podTemplate...) {
 		if got := environments(after, podTemplate...)[container]; strings.Join(got, ",") != strings.Join(variables, ",") {
@@ -146,14 +146,14 @@ func TestSubjectDeletedWhileBound(t *testing.T) {
 	ab := w.bind(t, "b", byName)
 	w.Await(t, ab, harness.Ready)
 	w.Delete(t, d)
-	w.Await(t, d, harness.Gone)
+	w.Await(t, d, harness.Deleted)
 	w.Await(t, ab, notBound("SubjectNotFound"), counts(0, 0))
 	d = w.Apply(t, w.ns, deployment("d", ""))[0]
 	w.Await(t, d, has(address))
 	w.Await(t, ab, harness.Ready, counts(1, 1))
 	w.Delete(t, d)
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 }
 
 func TestTheUsersOwnVariableStays(t *testing.T) {
@@ -182,7 +182,7 @@ func TestTheUsersOwnVariableStays(t *testing.T) {
 			}
 			// It is never taken: neither when the binding goes nor when it comes again.
 			w.Delete(t, ab)
-			w.Await(t, ab, harness.Gone)
+			w.Await(t, ab, harness.Deleted)
 			after := w.get(t, d)
 			for container, want := range environments(before, podTemplate...) {
 				if got := environments(after, podTemplate...)[container]; strings.Join(got, ",") != strings.Join(want, ",") {
@@ -234,7 +234,7 @@ spec: {subject: %s, address: {name: %s}, variable: %s}
 		}
 		w.Await(t, d, has(address), hasVariable("PEER", otherAddress))
 		w.Delete(t, refs[0])
-		w.Await(t, refs[0], harness.Gone)
+		w.Await(t, refs[0], harness.Deleted)
 		w.Await(t, d, has(""), hasVariable("PEER", otherAddress))
 	})
 	t.Run("OfOneVariable", func(t *testing.T) {
@@ -250,7 +250,7 @@ spec: {subject: %s, address: {name: %s}, variable: %s}
 		w.Await(t, d, has(address))
 		w.Await(t, first, harness.Ready)
 		w.Delete(t, first)
-		w.Await(t, first, harness.Gone)
+		w.Await(t, first, harness.Deleted)
 		w.Await(t, d, has(otherAddress))
 		w.Await(t, younger, harness.Ready)
 	})
@@ -264,10 +264,10 @@ spec: {subject: %s, address: {name: %s}, variable: %s}
 		}
 		w.Await(t, d, has(address))
 		w.Delete(t, refs[0])
-		w.Await(t, refs[0], harness.Gone)
+		w.Await(t, refs[0], harness.Deleted)
 		w.Await(t, d, has(address))
 		w.Delete(t, refs[1])
-		w.Await(t, refs[1], harness.Gone)
+		w.Await(t, refs[1], harness.Deleted)
 		w.Await(t, d, has(""))
 	})
 }

@@ -54,5 +54,5 @@ rules:
 		t.Errorf("the spec is %v, want it with its own field and with what is configured", spec)
 	}
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 }

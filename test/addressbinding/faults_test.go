@@ -56,7 +56,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 			w.AwaitWithin(t, takeover, d, has(address))
 			w.AwaitWithin(t, takeover, ab, harness.Ready)
 			w.Delete(t, ab)
-			w.AwaitWithin(t, takeover, ab, harness.Gone)
+			w.AwaitWithin(t, takeover, ab, harness.Deleted)
 			w.Await(t, d, has(""))
 		})
 	}
@@ -79,7 +79,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 			held.Release()
 			w.Await(t, ab, tc.during)
 			undo()
-			w.AwaitWithin(t, takeover, ab, harness.Gone)
+			w.AwaitWithin(t, takeover, ab, harness.Deleted)
 			w.Await(t, d, has(""))
 		})
 	}
@@ -119,7 +119,7 @@ func TestKilledBetweenStatusAndPatchAndBetweenPatchAndStatus(t *testing.T) {
 	controller.Kill(t)
 	held.Release()
 	controller.Start(t)
-	w.AwaitWithin(t, takeover, ab, harness.Gone)
+	w.AwaitWithin(t, takeover, ab, harness.Deleted)
 	w.Await(t, d, has(""))
 }
 

@@ -48,7 +48,7 @@ func TestMark_IsInThePatchOfTheVariable(t *testing.T) {
 	w.AwaitAdmission(t, w.ns, deployment("late", "bound: to-it"), has(address), isMarked(true))
 	mark = w.Mark(t)
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	w.Await(t, d, has(""), isMarked(false))
 	w.exactlyOnce(t, mark, 1)
 }
@@ -77,7 +77,7 @@ func TestUnmarkedVariable_IsNeverChanged(t *testing.T) {
 	w.Await(t, innocent, harness.HasCondition("AddressResolved", "False", "AddressNotReady"))
 	for _, ref := range []harness.Ref{hostile, innocent} {
 		w.Delete(t, ref)
-		w.Await(t, ref, harness.Gone)
+		w.Await(t, ref, harness.Deleted)
 	}
 	for _, ref := range refs {
 		after := w.get(t, ref)
@@ -114,7 +114,7 @@ func TestControlledObject_IsNeverChanged(t *testing.T) {
 	w.setAddress(t, otherAddress)
 	w.Await(t, free, has(otherAddress))
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	if after := w.get(t, d); after.GetResourceVersion() != before.GetResourceVersion() {
 		t.Error("it was changed")
 	}
@@ -157,7 +157,7 @@ func TestRestoredBackup_GetsThePresentAddress(t *testing.T) {
 		unstructured.RemoveNestedField(backup.Object, "status")
 		backups = append(backups, backup)
 		w.Delete(t, ref)
-		w.Await(t, ref, harness.Gone)
+		w.Await(t, ref, harness.Deleted)
 	}
 	w.setAddress(t, otherAddress)
 	for i, ref := range refs {
@@ -239,7 +239,7 @@ func TestRolloutUndo_VariableStaysOurs(t *testing.T) {
 			w.Await(t, d, has(otherAddress))
 			w.Await(t, ab, harness.Ready)
 			w.Delete(t, ab)
-			w.Await(t, ab, harness.Gone)
+			w.Await(t, ab, harness.Deleted)
 			w.Await(t, d, has(""), isMarked(false))
 		})
 	}

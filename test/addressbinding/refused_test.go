@@ -58,7 +58,7 @@ func TestOneThatAdmissionRefusesIsSaidAndTheOthersAreBound(t *testing.T) {
 	w.Await(t, ab, notBound("BindFailed"), counts(2, 1))
 	w.Await(t, refs[1], has(address))
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	w.Await(t, refs[1], has(""))
 }
 
@@ -86,7 +86,7 @@ func TestVersionOfTheSubjectThatNobodyServesLeavesNothingBehind(t *testing.T) {
 	w.Patch(t, ab, `{"spec": {"subject": {"apiVersion": "apps/v2"}}}`)
 	w.Await(t, ab, notBound("SubjectKindNotFound"))
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	w.Await(t, d, has(""))
 }
 
@@ -110,5 +110,5 @@ func TestChangeThatComesToNothingIsSaid(t *testing.T) {
 		return nil
 	})
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 }

@@ -80,7 +80,7 @@ func TestEveryKindWithAPodTemplate(t *testing.T) {
 				t.Errorf("the controller wrote %d times to it, want once: %v", len(got), got)
 			}
 			w.Delete(t, ab)
-			w.Await(t, ab, harness.Gone)
+			w.Await(t, ab, harness.Deleted)
 			w.Await(t, subject, has("", tc.path...))
 		})
 	}
@@ -109,7 +109,7 @@ spec:
 	w.Delete(t, early)
 	w.Await(t, ab, harness.Ready, counts(1, 1))
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	if err := has(address)(w.get(t, late)); err != nil {
 		t.Errorf("what a Job was made with stays: %v", err)
 	}
@@ -136,7 +136,7 @@ func TestSimpleDeploymentThroughConfigurable(t *testing.T) {
 	w.Await(t, bare, value(ours))
 	w.Await(t, full, value(own, ours))
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	w.Await(t, bare, value(), func(o *unstructured.Unstructured) error {
 		if _, found, _ := unstructured.NestedMap(o.Object, "spec", "configurable"); found {
 			return errors.New("an empty spec.configurable is left behind")
@@ -238,7 +238,7 @@ func TestNothingElseOfTheSubjectChangesAndItsUserCanApplyItAgain(t *testing.T) {
 				t.Errorf("the variables are %q", got)
 			}
 			w.Delete(t, ab)
-			w.Await(t, ab, harness.Gone)
+			w.Await(t, ab, harness.Deleted)
 			w.put(t, manifest, flags...)
 			if diff := cmp.Diff(without(t, before, ""), without(t, w.get(t, d), "")); diff != "" {
 				t.Errorf("the binding has left something behind (-before, +after):\n%s", diff)

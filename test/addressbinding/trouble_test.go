@@ -79,7 +79,7 @@ func TestCRDWithATemplate(t *testing.T) {
 		t.Errorf("something else has changed (-before, +after):\n%s", diff)
 	}
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	if diff := cmp.Diff(without(t, before, ""), without(t, w.get(t, k), "")); diff != "" {
 		t.Errorf("the binding has left something behind (-before, +after):\n%s", diff)
 	}
@@ -98,10 +98,10 @@ func TestKindThatAppearsLaterAndGoes(t *testing.T) {
 	w.Await(t, ab, harness.Ready)
 	crd := harness.Ref{Resource: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, Name: "workers." + group}
 	w.Delete(t, crd)
-	w.Await(t, crd, harness.Gone)
+	w.Await(t, crd, harness.Deleted)
 	w.Await(t, ab, notBound("SubjectKindNotFound"))
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 }
 
 func TestKindThatIsNotPodSpecable(t *testing.T) {
@@ -119,7 +119,7 @@ func TestKindThatIsNotPodSpecable(t *testing.T) {
 		ab := w.bind(t, name, tc.subject)
 		w.Await(t, ab, notBound(tc.reason))
 		w.Delete(t, ab)
-		w.Await(t, ab, harness.Gone)
+		w.Await(t, ab, harness.Deleted)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestKindForbidden_NothingIsRecorded_GrantedLater(t *testing.T) {
 
 	// A binding that has changed nothing can be deleted at once.
 	w.Delete(t, ab)
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	ab = w.bind(t, "b", toWorker(group, "k"))
 	w.Await(t, ab, notBound("SubjectForbidden"))
 	w.Define(t, grant(group))
@@ -176,7 +176,7 @@ func TestPermissionRevoked_FinalizerIsKeptUntilGranted(t *testing.T) {
 	w.Delete(t, ab)
 	w.Await(t, ab, notBound("SubjectForbidden"))
 	w.Define(t, grant(group))
-	w.Await(t, ab, harness.Gone)
+	w.Await(t, ab, harness.Deleted)
 	w.Await(t, k, has(""))
 }
 

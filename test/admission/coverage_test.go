@@ -81,7 +81,7 @@ func collect(t *testing.T, schema map[string]any, path string, found map[string]
 // status is the operator's.
 func schemas(t *testing.T) map[string]map[string]any {
 	t.Helper()
-	definition, err := harness.Shared(t).Definitions.ApiextensionsV1().CustomResourceDefinitions().Get(
+	definition, err := harness.Shared(t).CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(
 		t.Context(), resource.GroupResource().String(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("reading the definition: %v", err)

@@ -152,7 +152,7 @@ func TestFinalizersOfOthersStay(t *testing.T) {
 				t.Errorf("after an update of an object that is being deleted: got finalizers %q, want %q only", got, other)
 			}
 			env.Patch(t, ref, `{"metadata": {"finalizers": null}}`)
-			env.Await(t, ref, harness.Gone)
+			env.Await(t, ref, harness.Deleted)
 		})
 	}
 }

@@ -39,7 +39,7 @@ func TestMemory_OtherCRDs_AddNextToNothing(t *testing.T) {
 	group.SetLimit(4)
 	for i := range crds {
 		group.Go(func() error {
-			_, err := env.Definitions.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, largeCRD(i), metav1.CreateOptions{})
+			_, err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Create(ctx, largeCRD(i), metav1.CreateOptions{})
 			return err
 		})
 	}

@@ -111,5 +111,5 @@ func TestOutage_NoWebhookRuns_OnlyWritesThatNeedItFail(t *testing.T) {
 			t.Errorf("%s: got error %v, want one that says %s", write.what, err, write.fails)
 		}
 	}
-	env.Await(t, harness.Ref{Resource: resource, Namespace: ns, Name: "deleted"}, harness.Gone)
+	env.Await(t, harness.Ref{Resource: resource, Namespace: ns, Name: "deleted"}, harness.Deleted)
 }

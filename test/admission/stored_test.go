@@ -67,7 +67,7 @@ func liveCycle(t *testing.T, env *harness.Env, cycle harness.Ref) {
 		checkPatch(t, env, cycle, `{"spec": {"ref": {"name": "`+cycle.Name+`"}}}`, "cannot refer to itself", "spec.ref.name")
 	}
 	env.Delete(t, cycle)
-	env.Await(t, cycle, harness.Gone)
+	env.Await(t, cycle, harness.Deleted)
 }
 
 // liveOddity is the life of an object whose class is none.
@@ -77,7 +77,7 @@ func liveOddity(t *testing.T, env *harness.Env, oddity harness.Ref) {
 	checkPatch(t, env, oddity, edits[oddity.Resource.Version])
 	checkPatch(t, env, oddity, annotation(samples.ClassMallard), "the class cannot be changed", classPath)
 	env.Delete(t, oddity)
-	env.Await(t, oddity, harness.Gone)
+	env.Await(t, oddity, harness.Deleted)
 }
 
 // liveOrphan is the life of an object that never had a class: it is nobody's, until it is given one.
@@ -91,7 +91,7 @@ func liveOrphan(t *testing.T, env *harness.Env, orphan harness.Ref) {
 	checkPatch(t, env, orphan, annotation(samples.ClassMallard))
 	env.Await(t, orphan, harness.HasCondition("TargetResolved", "False", ""), hasFinalizers(samples.FinalizerName))
 	env.Delete(t, orphan)
-	env.Await(t, orphan, harness.Gone)
+	env.Await(t, orphan, harness.Deleted)
 }
 
 func annotation(class string) string {

@@ -55,13 +55,13 @@ func TestAnObjectThatBreaksANewBoundOfTheSchemaCanStillLiveAndDie(t *testing.T) 
 	env.Delete(t, harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: ns, Name: "target"})
 	env.Await(t, subject, harness.HasCondition("Ready", "False", "TargetNotFound"))
 	env.Delete(t, subject)
-	env.Await(t, subject, harness.Gone)
+	env.Await(t, subject, harness.Deleted)
 }
 
 // tighten adds bounds to the schema of each version, and a rule to that of v1.
 func tighten(t *testing.T, env *harness.Env) {
 	t.Helper()
-	env.ChangeDefinition(t, resource.GroupResource(), func(crd *apiextensionsv1.CustomResourceDefinition) {
+	env.ChangeCRD(t, resource.GroupResource(), func(crd *apiextensionsv1.CustomResourceDefinition) {
 		longest := int64(4)
 		for _, version := range crd.Spec.Versions {
 			properties := version.Schema.OpenAPIV3Schema.Properties["spec"].Properties

@@ -62,7 +62,7 @@ func TestAnInstallationForOneNamespaceLeavesOthersAlone(t *testing.T) {
 		env.Await(t, duck, harness.Ready)
 		for _, ref := range []harness.Ref{published, across, duck, inside} {
 			env.Delete(t, ref)
-			env.Await(t, ref, harness.Gone)
+			env.Await(t, ref, harness.Deleted)
 		}
 	})
 	// A watch is in the log once it has ended.

@@ -124,7 +124,7 @@ func TestTheLeaseIsHeldUntilTheLastWriteOfALeaderThatStops(t *testing.T) {
 	env.Await(t, as, harness.Ready)
 	// That the object needs no second write is shown by a write that the standby has cause for.
 	env.Delete(t, as)
-	env.Await(t, as, harness.Gone)
+	env.Await(t, as, harness.Deleted)
 	checkOneWriter(t, mark, leader, standby)
 }
 
@@ -189,7 +189,7 @@ func TestALeaderThatIsCutOffWithoutAnyWorkStandsBy(t *testing.T) {
 		t.Errorf("the process that was cut off was %d and is %d", pid, now)
 	}
 	env.Delete(t, as)
-	env.Await(t, as, harness.Gone)
+	env.Await(t, as, harness.Deleted)
 }
 
 func TestAContainerThatIsStartedAgainTakesItsOwnLease(t *testing.T) {

@@ -79,13 +79,13 @@ func TestWhileNoWebhookRuns(t *testing.T) {
 	})
 	t.Run("WhatIsDeletedGoes", func(t *testing.T) {
 		env.Delete(t, withAlias)
-		env.Await(t, withAlias, harness.Gone)
-		env.Await(t, harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: directory, Name: "published"}, harness.Gone)
+		env.Await(t, withAlias, harness.Deleted)
+		env.Await(t, harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: directory, Name: "published"}, harness.Deleted)
 	})
 	t.Run("ANamespaceWithOursGoes", func(t *testing.T) {
 		namespace := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: doomed}
 		env.Delete(t, namespace)
-		env.AwaitWithin(t, patience, namespace, harness.Gone)
+		env.AwaitWithin(t, patience, namespace, harness.Deleted)
 	})
 	t.Run("AllIsAsBeforeOnceItIsBack", func(t *testing.T) {
 		env.Process(t, "webhook").Start(t)

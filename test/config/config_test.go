@@ -145,9 +145,9 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: directory}
 `, env.SystemNamespace))
 	env.SetConfig(t, config.AddressableName, map[string]string{"directory-namespace": moved})
 	env.Await(t, alias(moved), harness.Exists)
-	env.Await(t, alias("knative-samples-directory"), harness.Gone)
+	env.Await(t, alias("knative-samples-directory"), harness.Deleted)
 	env.Await(t, as, harness.Ready)
 	env.Delete(t, as)
-	env.Await(t, as, harness.Gone)
-	env.Await(t, alias(moved), harness.Gone)
+	env.Await(t, as, harness.Deleted)
+	env.Await(t, alias(moved), harness.Deleted)
 }

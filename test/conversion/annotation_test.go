@@ -200,7 +200,7 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 	}
 	// Whoever cannot be shown can be deleted at any version.
 	env.Delete(t, at("v1alpha1", ns, "subject"))
-	env.Await(t, at(hub, ns, "subject"), harness.Gone)
+	env.Await(t, at(hub, ns, "subject"), harness.Deleted)
 }
 
 // What somebody adds at v1 has to be shown at older versions beside what is stashed there already. Who writes it is told.

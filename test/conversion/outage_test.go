@@ -60,7 +60,7 @@ func TestTheStoredVersionIsReadAndWrittenWhileTheWebhookIsStopped(t *testing.T) 
 	}
 	next(t, events, watch.Modified)
 	env.Delete(t, at(hub, ns, "leaving"))
-	env.Await(t, at(hub, ns, "leaving"), harness.Gone)
+	env.Await(t, at(hub, ns, "leaving"), harness.Deleted)
 
 	update(t, env, excluded, func(o *unstructured.Unstructured) { set(t, o, "/new", "spec", "path") })
 

@@ -90,7 +90,7 @@ func TestWhatIsReadAndWrittenBackUnchangedByKubectlIsByteIdenticalInEtcd(t *test
 					t.Errorf("not byte-identical the second time (-before +after):\n%s", diff)
 				}
 				env.Delete(t, ref)
-				env.Await(t, ref, harness.Gone)
+				env.Await(t, ref, harness.Deleted)
 			})
 		}
 	}

@@ -21,12 +21,12 @@ func TestDirectoryMissing(t *testing.T) {
 	ns := env.Namespace(t)
 	namespaces := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: directory}
 	env.Delete(t, namespaces)
-	env.Await(t, namespaces, harness.Gone)
+	env.Await(t, namespaces, harness.Deleted)
 
 	as := env.Apply(t, ns, manifests)[1]
 	env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonDirectoryNotFound))
 	env.Delete(t, as)
-	env.Await(t, as, harness.Gone)
+	env.Await(t, as, harness.Deleted)
 
 	// It comes back, with the permission to write in it.
 	as = env.Apply(t, ns, manifests)[1]
@@ -55,7 +55,7 @@ metadata: {name: keeper, finalizers: [example.com/keep]}
 `)[0]
 	namespace := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: directory}
 	env.Delete(t, namespace)
-	env.Await(t, alias, harness.Gone)
+	env.Await(t, alias, harness.Deleted)
 	env.Await(t, published, harness.HasCondition("Published", "False", v1.ReasonDirectoryTerminating))
 	late := env.Apply(t, ns, `
 apiVersion: samples.knative.dev/v1
@@ -69,8 +69,8 @@ spec:
 
 	for _, ref := range []harness.Ref{published, late} {
 		env.Delete(t, ref)
-		env.Await(t, ref, harness.Gone)
+		env.Await(t, ref, harness.Deleted)
 	}
 	env.Patch(t, keeper, `{"metadata": {"finalizers": null}}`)
-	env.Await(t, namespace, harness.Gone)
+	env.Await(t, namespace, harness.Deleted)
 }

@@ -69,7 +69,7 @@ func TestKilledBetweenAliasAndStatus(t *testing.T) {
 		t.Errorf("the alias was made anew, want the one from before the crash to be known as ours")
 	}
 	env.Delete(t, as)
-	env.Await(t, as, harness.Gone)
+	env.Await(t, as, harness.Deleted)
 	noOrphans(t, env)
 }
 
@@ -82,14 +82,14 @@ func TestKilledBetweenRemovingAliasAndFinalizer(t *testing.T) {
 	held := env.Proxy(t, "controller").Hold(harness.Matching("patch", "addressableservices").And(harness.InNamespace(ns)))
 	env.Delete(t, as)
 	held.Wait(t)
-	env.Await(t, alias, harness.Gone)
+	env.Await(t, alias, harness.Deleted)
 	env.Await(t, as, harness.Exists)
 	controller := env.Process(t, "controller")
 	controller.Kill(t)
 	held.Release()
 
 	controller.Start(t)
-	env.AwaitWithin(t, takeover, as, harness.Gone)
+	env.AwaitWithin(t, takeover, as, harness.Deleted)
 	noOrphans(t, env)
 }
 
@@ -113,7 +113,7 @@ spec:
 	env.Await(t, as, harness.Ready)
 	env.Await(t, alias, harness.Exists)
 	env.Delete(t, as)
-	env.Await(t, as, harness.Gone)
+	env.Await(t, as, harness.Deleted)
 	noOrphans(t, env)
 }
 
@@ -144,7 +144,7 @@ func TestAliasDeletedWhileTheWatchIsCutOffIsPutBack(t *testing.T) {
 	proxy := env.Proxy(t, "controller")
 	proxy.Cut()
 	env.Delete(t, alias)
-	env.Await(t, alias, harness.Gone)
+	env.Await(t, alias, harness.Deleted)
 	proxy.Restore()
 
 	after := env.AwaitWithin(t, takeover, alias, harness.Exists)

@@ -118,7 +118,7 @@ func TestEachWriteRefused(t *testing.T) {
 			if o := env.Await(t, it(ns), func(*unstructured.Unstructured) error { return nil }); o != nil && o.GetDeletionTimestamp() == nil {
 				env.Delete(t, it(ns))
 			}
-			env.Await(t, it(ns), harness.Gone)
+			env.Await(t, it(ns), harness.Deleted)
 			noOrphans(t, env)
 		})
 	}

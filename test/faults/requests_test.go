@@ -79,14 +79,14 @@ var requests = []request{{
 	right: func(t *testing.T, s *scene) {
 		reaches(theService, harness.Ready)(t, s)
 		reaches(theNewAlias, harness.Exists)(t, s)
-		reaches(theAlias, harness.Gone)(t, s)
+		reaches(theAlias, harness.Deleted)(t, s)
 	},
 }, {
 	name:  "AddressableService_DeleteAlias",
 	match: ofAlias("delete", "a-"), provoke: patch(theService, `{"spec": {"publish": {"alias": "b-ALIAS"}}}`),
 	right: func(t *testing.T, s *scene) {
 		reaches(theService, harness.Ready)(t, s)
-		reaches(theAlias, harness.Gone)(t, s)
+		reaches(theAlias, harness.Deleted)(t, s)
 	},
 	truthful: "NotFound",
 }, {
@@ -109,10 +109,10 @@ var requests = []request{{
 	final: true, queued: true,
 }, {
 	name:  "AddressableService_DeleteAliasAtTheEnd",
-	match: ofAlias("delete", "a-"), provoke: remove(theService), right: reaches(theService, harness.Gone), final: true, truthful: "NotFound",
+	match: ofAlias("delete", "a-"), provoke: remove(theService), right: reaches(theService, harness.Deleted), final: true, truthful: "NotFound",
 }, {
 	name:  "AddressableService_RemoveFinalizer",
-	match: inScene("patch", "addressableservices"), provoke: remove(theService), right: reaches(theService, harness.Gone), final: true,
+	match: inScene("patch", "addressableservices"), provoke: remove(theService), right: reaches(theService, harness.Deleted), final: true,
 }, {
 	name:  "AddressBinding_PatchSubject",
 	match: inScene("patch", "deployments"), provoke: patch(theService, `{"spec": {"path": "/new"}}`),
@@ -126,10 +126,10 @@ var requests = []request{{
 	},
 }, {
 	name:  "AddressBinding_PatchSubjectAtTheEnd",
-	match: inScene("patch", "deployments"), provoke: remove(theBinding), right: reaches(theBinding, harness.Gone), final: true,
+	match: inScene("patch", "deployments"), provoke: remove(theBinding), right: reaches(theBinding, harness.Deleted), final: true,
 }, {
 	name:  "AddressBinding_RemoveFinalizer",
-	match: inScene("patch", "addressbindings"), provoke: remove(theBinding), right: reaches(theBinding, harness.Gone), final: true,
+	match: inScene("patch", "addressbindings"), provoke: remove(theBinding), right: reaches(theBinding, harness.Deleted), final: true,
 }, {
 	name:  "SimpleDeployment_ApplyPod",
 	match: inScene("patch", "pods"), provoke: patch(thePods, `{"spec": {"replicas": 3}}`), right: reaches(thePods, harness.Ready),

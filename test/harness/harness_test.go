@@ -71,7 +71,7 @@ func TestAwait(t *testing.T) {
 	go func() {
 		defer close(seen)
 		env.Await(t, ref, value("two"))
-		env.Await(t, ref, harness.Gone)
+		env.Await(t, ref, harness.Deleted)
 	}()
 	env.Patch(t, ref, `{"data": {"value": "two"}}`)
 	harness.Eventually(t, "the value is two", func(ctx context.Context) error {

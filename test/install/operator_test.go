@@ -105,5 +105,5 @@ func TestSingleNamespaceWorks(t *testing.T) {
 	}
 
 	env.Delete(t, inside)
-	env.Await(t, inside, harness.Gone)
+	env.Await(t, inside, harness.Deleted)
 }

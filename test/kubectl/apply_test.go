@@ -130,7 +130,7 @@ func TestApplyRefusesATypo(t *testing.T) {
 			checkSays(t, err, "pth")
 			_, err = u.input(t, strings.Replace(subject, "/old", "old", 1), args...)
 			checkSays(t, err, "spec.path", "must start with a slash")
-			u.env.Await(t, u.ref(), harness.Gone)
+			u.env.Await(t, u.ref(), harness.Deleted)
 		})
 	}
 }

@@ -130,7 +130,7 @@ func TestDeleteReturnsWhenTheAliasIsGone(t *testing.T) {
 			}
 			u.run(t, args...)
 			checkGone(t, alias)
-			u.env.Await(t, u.ref(), harness.Gone)
+			u.env.Await(t, u.ref(), harness.Deleted)
 		})
 	}
 }

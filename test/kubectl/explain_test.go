@@ -19,7 +19,7 @@ import (
 func TestExplainDescribesEveryField(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	definition, err := env.Definitions.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), resource.GroupResource().String(), metav1.GetOptions{})
+	definition, err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), resource.GroupResource().String(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ spec:
 `, k.resource, k.resource.Group, schemaOfKind))
 	t.Cleanup(func() {
 		// The context of the test is over by now.
-		if err := env.Definitions.ApiextensionsV1().CustomResourceDefinitions().Delete(context.Background(), refs[0].Name, metav1.DeleteOptions{}); err != nil {
+		if err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Delete(context.Background(), refs[0].Name, metav1.DeleteOptions{}); err != nil {
 			t.Errorf("deleting the definition of the test: %v", err)
 		}
 	})
@@ -111,7 +111,7 @@ func (k *kind) get(t *testing.T, name string) *unstructured.Unstructured {
 
 func (k *kind) definition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	definition, err := k.env.Definitions.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), k.resource.String(), metav1.GetOptions{})
+	definition, err := k.env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), k.resource.String(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func (k *kind) definition(t *testing.T) *apiextensionsv1.CustomResourceDefinitio
 // change changes the definition.
 func (k *kind) change(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinition)) {
 	t.Helper()
-	k.env.ChangeDefinition(t, k.resource, change)
+	k.env.ChangeCRD(t, k.resource, change)
 }
 
 func notServing(version string) func(*apiextensionsv1.CustomResourceDefinition) {

@@ -111,7 +111,7 @@ spec: {subject: {apiVersion: %[1]s, kind: %[2]s, name: it}, address: {name: it}}
 		env.Delete(t, ref)
 	}
 	for _, ref := range refs {
-		env.Await(t, ref, harness.Gone)
+		env.Await(t, ref, harness.Deleted)
 	}
 }
 
@@ -141,9 +141,9 @@ func deploy(t *testing.T, env *harness.Env) {
 	})
 
 	env.Patch(t, sd, `{"spec": {"replicas": 0}}`)
-	env.Await(t, pod, harness.Gone)
+	env.Await(t, pod, harness.Deleted)
 	env.Delete(t, sd)
-	env.Await(t, sd, harness.Gone)
+	env.Await(t, sd, harness.Deleted)
 }
 
 // address is the life of an AddressableService.
@@ -210,6 +210,6 @@ spec:
 	env.Delete(t, taken)
 	for _, ref := range []harness.Ref{as, late} {
 		env.Delete(t, ref)
-		env.Await(t, ref, harness.Gone)
+		env.Await(t, ref, harness.Deleted)
 	}
 }

@@ -107,7 +107,7 @@ func TestTheWebhookIsReadyOnceTheAPIServerTrustsIt(t *testing.T) {
 		{resource: "validatingwebhookconfigurations", name: webhook.ValidationName, written: validation(webhook.ValidationName)},
 		{resource: "validatingwebhookconfigurations", name: webhook.ConfigValidationName, written: validation(webhook.ConfigValidationName)},
 		{resource: "customresourcedefinitions", name: definition, written: func(ctx context.Context) (bool, error) {
-			crd, err := env.Definitions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, definition, metav1.GetOptions{})
+			crd, err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, definition, metav1.GetOptions{})
 			return err == nil && len(crd.Spec.Conversion.Webhook.ClientConfig.CABundle) > 0, err
 		}},
 	}

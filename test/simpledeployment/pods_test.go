@@ -62,7 +62,7 @@ func TestTerminatingPodThatHangsIsReplacedAndNotCounted(t *testing.T) {
 	exactly(t, env, ref, "one", 1)
 	env.Await(t, hanging, harness.Exists)
 	env.Patch(t, hanging, `{"metadata": {"finalizers": null}}`)
-	env.Await(t, hanging, harness.Gone)
+	env.Await(t, hanging, harness.Deleted)
 	exactly(t, env, ref, "one", 1)
 }
 
@@ -84,7 +84,7 @@ func TestFailedAndSucceededPodsAreReplacedAndThenDeleted(t *testing.T) {
 		})
 		settles(t, env, ref)
 		exactly(t, env, ref, "one", 1)
-		env.Await(t, ended, harness.Gone)
+		env.Await(t, ended, harness.Deleted)
 		exactly(t, env, ref, "one", 1)
 	}
 }
@@ -216,7 +216,7 @@ func TestForeignPodsWithTheSameLabelsAreNeitherCountedNorTouched(t *testing.T) {
 	change(t, env, ref, `{"replicas": 0}`)
 	exactly(t, env, ref, "two", 0)
 	env.Delete(t, ref)
-	env.Await(t, ref, harness.Gone)
+	env.Await(t, ref, harness.Deleted)
 	untouched(t, env, ns, mark, strangers)
 }
 
@@ -244,7 +244,7 @@ func TestSimpleDeployment_ForeignPodHasTheName_AnotherNameIsGiven(t *testing.T) 
 	ref := deploy(t, env, ns, "one", 1)
 	name := onePod(t, env, ref)
 	change(t, env, ref, `{"replicas": 0}`)
-	env.Await(t, podRef(ns, name), harness.Gone)
+	env.Await(t, podRef(ns, name), harness.Deleted)
 	mark := env.Mark(t)
 	// In every field that the operator would apply it is as ours would be.
 	stranger, err := env.Kube.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{

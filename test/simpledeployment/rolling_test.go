@@ -113,6 +113,6 @@ func TestDeletedObjectTakesItsPodsAlong(t *testing.T) {
 	ref := deploy(t, env, ns, "one", 1)
 	pod := podRef(ns, onePod(t, env, ref))
 	env.Delete(t, ref)
-	env.Await(t, ref, harness.Gone)
-	env.Await(t, pod, harness.Gone)
+	env.Await(t, ref, harness.Deleted)
+	env.Await(t, pod, harness.Deleted)
 }

@@ -35,7 +35,7 @@ var namespaceAttacks = []attack{
 		w.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonAliasTaken))
 		// Neither does the alias of somebody else's object come to an end with this one.
 		w.as.Delete(t, as)
-		w.Await(t, as, harness.Gone)
+		w.Await(t, as, harness.Deleted)
 	}},
 	{name: "AliasOfAServiceThatIsNoAlias", do: func(t *testing.T, w *tenant) {
 		foreign := w.Apply(t, directory, plainService("foreign-"+w.ns))[0]
@@ -43,7 +43,7 @@ var namespaceAttacks = []attack{
 			as := w.apply(t, target+"---"+service("it", "{apiVersion: v1, kind: Service, name: target}", "publish: {alias: "+foreign.Name+"}"))[1]
 			w.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonAliasTaken))
 			w.as.Delete(t, as)
-			w.Await(t, as, harness.Gone)
+			w.Await(t, as, harness.Deleted)
 		})
 		w.Delete(t, foreign)
 	}},
@@ -106,7 +106,7 @@ spec:
 		ab := w.apply(t, bind("victim", "K_ADDRESS", "{apiVersion: apps/v1, kind: Deployment, name: victim}"))[0]
 		w.Await(t, ab, reconciled("SubjectsBound"))
 		w.as.Delete(t, ab)
-		w.Await(t, ab, harness.Gone)
+		w.Await(t, ab, harness.Deleted)
 	}},
 	{name: "StatusWrittenByTheTenant", do: func(t *testing.T, w *tenant) {
 		refs := w.apply(t, addressed+"---"+bind("it", "EVIL", "{apiVersion: apps/v1, kind: Deployment, name: none}"))

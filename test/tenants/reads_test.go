@@ -63,7 +63,7 @@ var readAttacks = []attack{
 		refs := w.apply(t, addressed+"---"+bind("it", "EVIL", toWork)+"---"+fmt.Sprintf(plainDeployment, "finalizers: [example.com/hold]", ""))
 		w.as.Delete(t, refs[3])
 		w.as.Delete(t, refs[2])
-		w.Await(t, refs[2], harness.Gone)
+		w.Await(t, refs[2], harness.Deleted)
 		w.served(t)
 		w.as.Patch(t, refs[3], `{"metadata": {"finalizers": null}}`)
 	}},

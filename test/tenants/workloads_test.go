@@ -162,6 +162,6 @@ func leftAlone(t *testing.T, w *tenant, workload, binding string) {
 		w.as.Patch(t, ab, `{"spec": {"address": {"name": "address"}}}`)
 		w.Await(t, ab, harness.HasCondition("AddressResolved", "True", ""))
 		w.as.Delete(t, ab)
-		w.Await(t, ab, harness.Gone)
+		w.Await(t, ab, harness.Deleted)
 	})
 }

@@ -23,8 +23,8 @@ func Exists(o *unstructured.Unstructured) error {
 	return nil
 }
 
-// Gone is the condition of an object that does not exist.
-func Gone(o *unstructured.Unstructured) error {
+// Deleted is the condition of an object that does not exist.
+func Deleted(o *unstructured.Unstructured) error {
 	if o != nil {
 		return errors.New("it exists")
 	}

@@ -31,7 +31,7 @@ func (e *Env) Dump(t testing.TB, namespace string) {
 	ctx, cancel := context.WithTimeout(context.Background(), dumpTimeout)
 	defer cancel()
 	resources := []schema.GroupVersionResource{{Version: "v1", Resource: "services"}}
-	crds, err := e.Definitions.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
+	crds, err := e.CRDs.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Logf("state of namespace %s: reading the kinds: %v", namespace, err)
 	} else {

@@ -42,8 +42,8 @@ type Env struct {
 	Kubeconfig string
 	Kube       kubernetes.Interface
 	Dynamic    dynamic.Interface
-	// Definitions is the client for CustomResourceDefinitions.
-	Definitions apiextensions.Interface
+	// CRDs is the client for CustomResourceDefinitions.
+	CRDs apiextensions.Interface
 	// SystemNamespace is the namespace of the operator's Deployments.
 	SystemNamespace string
 
@@ -180,8 +180,8 @@ func (e *Env) connectWith(config *rest.Config) (err error) {
 	if e.Dynamic, err = dynamic.NewForConfig(e.Config); err != nil {
 		return fmt.Errorf("making a dynamic client: %w", err)
 	}
-	if e.Definitions, err = apiextensions.NewForConfig(e.Config); err != nil {
-		return fmt.Errorf("making a client for definitions: %w", err)
+	if e.CRDs, err = apiextensions.NewForConfig(e.Config); err != nil {
+		return fmt.Errorf("creating a client for CRDs: %w", err)
 	}
 	e.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(e.Kube.Discovery()))
 	return nil

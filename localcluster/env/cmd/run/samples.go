@@ -36,7 +36,7 @@ func readSamples(dir string, configuration []*unstructured.Unstructured) (*sampl
 	defined := map[schema.GroupKind]schema.GroupVersionResource{}
 	for _, object := range configuration {
 		if object.GetKind() == "CustomResourceDefinition" {
-			kind, resource := definition(object)
+			kind, resource := defines(object)
 			defined[kind] = resource
 		}
 	}
@@ -59,8 +59,8 @@ func readSamples(dir string, configuration []*unstructured.Unstructured) (*sampl
 	return s, nil
 }
 
-// definition reads the kind of a CustomResourceDefinition, and its resource in the version that is stored.
-func definition(crd *unstructured.Unstructured) (schema.GroupKind, schema.GroupVersionResource) {
+// defines returns the kind that a CustomResourceDefinition defines, and its resource in the version that is stored.
+func defines(crd *unstructured.Unstructured) (schema.GroupKind, schema.GroupVersionResource) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
 	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")

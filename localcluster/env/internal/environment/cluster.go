@@ -80,16 +80,16 @@ func (e *Env) ClusterErr() error { return e.cluster.Err() }
 func (e *Env) waitEstablished(ctx context.Context) error {
 	client, err := apiextensions.NewForConfig(e.Config)
 	if err != nil {
-		return fmt.Errorf("making a client for the definitions: %w", err)
+		return fmt.Errorf("creating a client for CRDs: %w", err)
 	}
-	pending := func(definition apiextensionsv1.CustomResourceDefinition) bool {
-		return !apihelpers.IsCRDConditionTrue(&definition, apiextensionsv1.Established)
+	pending := func(crd apiextensionsv1.CustomResourceDefinition) bool {
+		return !apihelpers.IsCRDConditionTrue(&crd, apiextensionsv1.Established)
 	}
-	waitsFor := "every definition"
+	waitsFor := "every CRD"
 	err = wait.PollUntilContextCancel(ctx, establishedPeriod, true, func(ctx context.Context) (bool, error) {
 		list, err := client.ApiextensionsV1().CustomResourceDefinitions().List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return false, fmt.Errorf("listing the definitions: %w", err)
+			return false, fmt.Errorf("listing the CRDs: %w", err)
 		}
 		i := slices.IndexFunc(list.Items, pending)
 		if i >= 0 {

@@ -18,21 +18,21 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 )
 
-// ChangeDefinition changes a CustomResourceDefinition, again if somebody else does so meanwhile.
-func (e *Env) ChangeDefinition(t testing.TB, resource schema.GroupResource, change func(*apiextensionsv1.CustomResourceDefinition)) {
+// ChangeCRD changes a CustomResourceDefinition, and does so again on a conflict.
+func (e *Env) ChangeCRD(t testing.TB, resource schema.GroupResource, change func(*apiextensionsv1.CustomResourceDefinition)) {
 	t.Helper()
-	definitions := e.Definitions.ApiextensionsV1().CustomResourceDefinitions()
+	crds := e.CRDs.ApiextensionsV1().CustomResourceDefinitions()
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		definition, err := definitions.Get(t.Context(), resource.String(), metav1.GetOptions{})
+		crd, err := crds.Get(t.Context(), resource.String(), metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		change(definition)
-		_, err = definitions.Update(t.Context(), definition, metav1.UpdateOptions{})
+		change(crd)
+		_, err = crds.Update(t.Context(), crd, metav1.UpdateOptions{})
 		return err
 	})
 	if err != nil {
-		t.Fatalf("changing the definition %s: %v", resource, err)
+		t.Fatalf("changing the CRD %s: %v", resource, err)
 	}
 }
 
@@ -45,9 +45,9 @@ func (e *Env) StoreAt(t testing.TB, version, namespace, probe string) {
 		t.Fatalf("reading the probe: %v (%d objects, want one)", err, len(objects))
 	}
 	ref := e.Ref(t, namespace, objects[0])
-	e.ChangeDefinition(t, ref.Resource.GroupResource(), func(definition *apiextensionsv1.CustomResourceDefinition) {
-		for i := range definition.Spec.Versions {
-			definition.Spec.Versions[i].Storage = definition.Spec.Versions[i].Name == version
+	e.ChangeCRD(t, ref.Resource.GroupResource(), func(crd *apiextensionsv1.CustomResourceDefinition) {
+		for i := range crd.Spec.Versions {
+			crd.Spec.Versions[i].Storage = crd.Spec.Versions[i].Name == version
 		}
 	})
 	Eventually(t, "objects are stored at "+version, func(context.Context) error {
@@ -56,7 +56,7 @@ func (e *Env) StoreAt(t testing.TB, version, namespace, probe string) {
 		}
 		stored := storedVersion(t, e.Stored(t, ref))
 		e.Delete(t, ref)
-		e.Await(t, ref, Gone)
+		e.Await(t, ref, Deleted)
 		if stored != version {
 			return fmt.Errorf("one is stored at %s", stored)
 		}
