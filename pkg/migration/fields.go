@@ -22,20 +22,20 @@ import (
 // could want, metadata.name, in the name of a manager that had one; its next write replaces it.
 // kubernetes-sigs/cluster-api's crdmigrator does the same.
 func (p plan) clean(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool) {
-	var kept, gone []metav1.ManagedFieldsEntry
+	var kept, dropped []metav1.ManagedFieldsEntry
 	for i := range entries {
 		if p.keep.Has(entries[i].APIVersion) {
 			kept = append(kept, entries[i])
 		} else {
-			gone = append(gone, entries[i])
+			dropped = append(dropped, entries[i])
 		}
 	}
-	if len(gone) == 0 {
+	if len(dropped) == 0 {
 		return entries, false
 	}
 	if len(kept) == 0 {
 		// Whoever applies is the likelier one to come back, and with the same version for all fields.
-		seed := &gone[max(0, slices.IndexFunc(gone, func(e metav1.ManagedFieldsEntry) bool {
+		seed := &dropped[max(0, slices.IndexFunc(dropped, func(e metav1.ManagedFieldsEntry) bool {
 			return e.Operation == metav1.ManagedFieldsOperationApply
 		}))]
 		kept = append(kept, metav1.ManagedFieldsEntry{

@@ -43,7 +43,7 @@ func wordsOf(entries []metav1.ManagedFieldsEntry) []string {
 
 func TestClean(t *testing.T) {
 	t.Parallel()
-	p, err := newPlan(definitionOf("-v1alpha1", "v1beta1", "v1*"), nil)
+	p, err := newPlan(crdOf("-v1alpha1", "v1beta1", "v1*"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestClean(t *testing.T) {
 
 func TestCleaningIsTiedToWhatWasRead(t *testing.T) {
 	t.Parallel()
-	p, err := newPlan(definitionOf("-v1alpha1", "v1*"), nil)
+	p, err := newPlan(crdOf("-v1alpha1", "v1*"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

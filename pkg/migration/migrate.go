@@ -34,9 +34,9 @@ const (
 
 // Migrator moves objects. NewForConfig makes one.
 type Migrator struct {
-	// Metadata and Definitions are clients of the same API server.
-	Metadata    metadata.Interface
-	Definitions clientset.Interface
+	// Metadata and CRDs are clients of the same API server.
+	Metadata metadata.Interface
+	CRDs     clientset.Interface
 	// Log gets progress, what is tried again, and each object that failed.
 	Log *zap.SugaredLogger
 	// Backoff is how often a request is tried and how long it is waited in between. A Cap would end the tries.
@@ -55,32 +55,32 @@ func NewForConfig(config *rest.Config, log *zap.SugaredLogger) (*Migrator, error
 	m := &Migrator{Log: log, Backoff: defaultBackoff, Every: defaultEvery}
 	var err error
 	if m.Metadata, err = metadata.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("making a client for metadata: %w", err)
+		return nil, fmt.Errorf("creating a client for metadata: %w", err)
 	}
-	if m.Definitions, err = clientset.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("making a client for definitions: %w", err)
+	if m.CRDs, err = clientset.NewForConfig(config); err != nil {
+		return nil, fmt.Errorf("creating a client for CRDs: %w", err)
 	}
 	return m, nil
 }
 
 // Summary is what a run has done.
 type Summary struct {
-	// Resource is the name of the definition, and Version its storage version.
+	// Resource is the name of the CRD, and Version its storage version.
 	Resource, Version string
 	// Cleaned is how many objects had entries of managedFields removed, and Moved how many were written because they might
-	// not have been stored at Version, the cleaned ones among them. Gone is how many were deleted before it was their turn.
-	Cleaned, Moved, Gone int
+	// not have been stored at Version, the cleaned ones among them. Deleted is how many were deleted before it was their turn.
+	Cleaned, Moved, Deleted int
 	// StoredBefore and Stored are status.storedVersions at the beginning and at the end.
 	StoredBefore, Stored []string
 }
 
 // String is a line for people.
 func (s Summary) String() string {
-	if s.Cleaned+s.Moved+s.Gone == 0 && strings.Join(s.StoredBefore, ",") == strings.Join(s.Stored, ",") {
+	if s.Cleaned+s.Moved+s.Deleted == 0 && strings.Join(s.StoredBefore, ",") == strings.Join(s.Stored, ",") {
 		return fmt.Sprintf("%s: there was nothing to do: all objects are stored at %s", s.Resource, s.Version)
 	}
 	return fmt.Sprintf("%s: stored at %s: %d moved, %d cleaned, %d deleted meanwhile; status.storedVersions was %v and is %v",
-		s.Resource, s.Version, s.Moved, s.Cleaned, s.Gone, s.StoredBefore, s.Stored)
+		s.Resource, s.Version, s.Moved, s.Cleaned, s.Deleted, s.StoredBefore, s.Stored)
 }
 
 // run is one migration of one resource.
@@ -108,7 +108,7 @@ func (m *Migrator) MigrateAll(ctx context.Context, resources Resources, drop Ver
 			continue
 		}
 		m.Log.Errorw("Not migrated", "resource", resource.String(), "cleaned", summary.Cleaned, "moved", summary.Moved,
-			"gone", summary.Gone, "error", err.Error())
+			"deleted", summary.Deleted, "error", err.Error())
 		failures = append(failures, err)
 		if ctx.Err() != nil {
 			break
@@ -141,7 +141,7 @@ func (m *Migrator) Migrate(ctx context.Context, resource schema.GroupResource, d
 	for _, failure := range failures {
 		r.log.Errorw("Failed", "object", failure.Object.String(), "error", failure.Err.Error())
 	}
-	summary.Cleaned, summary.Moved, summary.Gone = r.tally.cleaned, r.tally.moved, r.tally.gone
+	summary.Cleaned, summary.Moved, summary.Deleted = r.tally.cleaned, r.tally.moved, r.tally.deleted
 	if len(failures) > 0 {
 		err = errors.Join(err, failures)
 	}
@@ -152,10 +152,10 @@ func (m *Migrator) Migrate(ctx context.Context, resource schema.GroupResource, d
 	return summary, nil
 }
 
-// read reads the definition and makes the plan.
+// read reads the CRD and makes the plan.
 func (r *run) read(ctx context.Context, resource schema.GroupResource, drop []string) error {
-	err := r.try(ctx, "reading the definition", func(ctx context.Context) (err error) {
-		r.crd, err = r.migrator.Definitions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, resource.String(), metav1.GetOptions{})
+	err := r.try(ctx, "reading the CRD", func(ctx context.Context) (err error) {
+		r.crd, err = r.migrator.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, resource.String(), metav1.GetOptions{})
 		return err //nolint:wrapcheck // try does
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// plan is what a definition, and whoever runs the migration, want of its objects.
+// plan is what a CRD and the administrator who runs the migration require of its objects.
 type plan struct {
 	// storage is the version that objects are to be stored at.
 	storage schema.GroupVersionResource
@@ -23,8 +23,8 @@ type plan struct {
 	keep sets.Set[string]
 }
 
-// newPlan decides from a definition which versions stay. One that is not served goes, as nobody can write at it any more,
-// and so does one that is named in drop. Errors name the version and those that there are.
+// newPlan decides from a CRD which versions stay. A version that is not served does not stay, as no client can write at it
+// any more, nor does one that drop names. Errors name the version and those that there are.
 func newPlan(crd *apiextensionsv1.CustomResourceDefinition, drop []string) (plan, error) {
 	group := crd.Spec.Group
 	p := plan{keep: sets.New[string]()}

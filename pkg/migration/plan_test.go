@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// definitionOf has versions by name, with * behind the one that is stored, and - in front of one that is not served.
-func definitionOf(versions ...string) *apiextensionsv1.CustomResourceDefinition {
+// crdOf has versions by name, with * behind the one that is stored, and - in front of one that is not served.
+func crdOf(versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 		Group: "example.com", Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "gauges"},
 	}}
@@ -46,7 +46,7 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := newPlan(definitionOf(test.versions...), test.drop)
+			p, err := newPlan(crdOf(test.versions...), test.drop)
 			if test.err != "" {
 				if err == nil || err.Error() != test.err {
 					t.Errorf("got error %v, want %s", err, test.err)

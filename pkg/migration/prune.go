@@ -16,16 +16,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-var errChanged = errors.New("the definition has changed meanwhile, so that objects may have been written as it was: migrate again")
+var errChanged = errors.New("the CRD was changed during the migration, and objects may have been stored at another version: migrate again")
 
 // prune sets status.storedVersions to the storage version, unless the CustomResourceDefinition is no longer the one that was
 // read. The patch carries the resourceVersion, so that this is still so when it arrives.
 func (r *run) prune(ctx context.Context) error {
-	client := r.migrator.Definitions.ApiextensionsV1().CustomResourceDefinitions()
+	client := r.migrator.CRDs.ApiextensionsV1().CustomResourceDefinitions()
 	return r.try(ctx, "writing status.storedVersions", func(ctx context.Context) error {
 		live, err := client.Get(ctx, r.crd.Name, metav1.GetOptions{})
 		if err != nil {
-			return fmt.Errorf("reading the definition again: %w", err)
+			return fmt.Errorf("reading the CRD again: %w", err)
 		}
 		if err := r.unchanged(live); err != nil {
 			return err

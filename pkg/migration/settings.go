@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Resources are the names of definitions, as a setting: RESOURCE.GROUP, separated by commas.
+// Resources are the names of CRDs, as a setting: RESOURCE.GROUP, separated by commas.
 type Resources []schema.GroupResource
 
 // Decode implements envconfig.Decoder.

@@ -30,7 +30,7 @@ type tally struct {
 	seen, listed   int
 	left           int64
 	moved, cleaned int
-	gone           int
+	deleted        int
 	inARow         int
 	failures       ObjectsError
 }
@@ -62,7 +62,7 @@ func (t *tally) note(object types.NamespacedName, cleaned, wrote bool, err error
 	case isInterrupted:
 		return interrupted
 	case apierrors.IsNotFound(err):
-		t.gone++
+		t.deleted++
 	default:
 		t.failures = append(t.failures, &ObjectError{object, err})
 	}

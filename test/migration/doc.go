@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 // Package migration holds the suite of what the program migrate does to stored objects: all of them end up at the storage
 // version, whatever happens meanwhile, and nothing else of them changes. It looks at what etcd holds, and asks the API server
-// to do what stood in the way before. Most tests bring a definition of their own, so that each may change its versions.
+// to do what stood in the way before. Most tests bring a CRD of their own, so that each may change its versions.
 //
 // How objects are converted is shown by the suite of conversion, that the Job runs in a Pod by docs/operations.md.
 package migration

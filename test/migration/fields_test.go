@@ -30,12 +30,12 @@ func (k *kind) entries(t *testing.T, name string) string {
 	return strings.Join(entries, " ")
 }
 
-// remove drops v1alpha1 from the definition, and returns when the API server has noticed.
+// remove drops v1alpha1 from the CRD, and returns when the API server has noticed.
 func (k *kind) remove(t *testing.T) {
 	t.Helper()
 	k.change(t, without("v1alpha1"))
 	client := k.env.Dynamic.Resource(k.resource.WithVersion("v1alpha1")).Namespace(k.namespace)
-	harness.Eventually(t, "v1alpha1 is gone", func(ctx context.Context) error {
+	harness.Eventually(t, "v1alpha1 is dropped", func(ctx context.Context) error {
 		if _, err := client.List(ctx, metav1.ListOptions{}); err == nil {
 			return errors.New("it is served")
 		}
@@ -126,7 +126,7 @@ func TestAfterCleaningAVersionCanGoAndServerSideApplyWorks(t *testing.T) {
 				t.Fatalf("applying less: %v", err)
 			}
 			if got := fmt.Sprint(k.get(t, "it").Object["spec"]); got != "map[a:new]" {
-				t.Errorf("spec is %s, want what was no longer applied to be gone", got)
+				t.Errorf("spec is %s, want what was no longer applied to be removed", got)
 			}
 		})
 	}
@@ -148,11 +148,11 @@ func TestEntriesOfVersionsThatStayAreKept(t *testing.T) {
 		t.Fatalf("applying at v1: %v", err)
 	}
 	if got := fmt.Sprint(k.get(t, "it").Object["spec"]); got != "map[a:taken]" {
-		t.Errorf("spec is %s, want what the manager owned and no longer applies to be gone", got)
+		t.Errorf("spec is %s, want what the manager owned and no longer applies to be removed", got)
 	}
 }
 
-// Moving writes an object, and a write empties managedFields that name a version that is gone. So cleaning comes first.
+// Moving writes an object, and a write empties managedFields that name a version that was dropped. So cleaning comes first.
 func TestMigrate_StaleManagedFields_EachObjectIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
@@ -206,8 +206,8 @@ func TestAnObjectThatChangesWhileItIsCleanedIsReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if summary.Cleaned != 1 || summary.Gone != 1 {
-		t.Errorf("the summary is %+v, want one object cleaned and one gone", summary)
+	if summary.Cleaned != 1 || summary.Deleted != 1 {
+		t.Errorf("the summary is %+v, want one object cleaned and one deleted", summary)
 	}
 	if patched["changed"] != 2 || patched["cleaned"] != 1 {
 		t.Errorf("patches by name are %v, want the changed object to be tried again, and the cleaned one not", patched)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { harness.Main(m) }
 // soon tries as often as a migration usually does, without waiting as long.
 var soon = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Steps: 9}
 
-// kind is a definition of one test's own with the versions v1alpha1 and v1, which are converted by changing their name. It
+// kind is a CRD of one test's own with the versions v1alpha1 and v1, which are converted by changing their name. It
 // stores v1alpha1 until it is told otherwise.
 type kind struct {
 	env      *harness.Env
@@ -60,7 +60,7 @@ spec:
 	t.Cleanup(func() {
 		// The context of the test is over by now.
 		if err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Delete(context.Background(), refs[0].Name, metav1.DeleteOptions{}); err != nil {
-			t.Errorf("deleting the definition of the test: %v", err)
+			t.Errorf("deleting the CRD of the test: %v", err)
 		}
 	})
 	env.Await(t, refs[0], harness.HasCondition("Established", "True", "InitialNamesAccepted"))
@@ -109,16 +109,16 @@ func (k *kind) get(t *testing.T, name string) *unstructured.Unstructured {
 	return object
 }
 
-func (k *kind) definition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+func (k *kind) crd(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	definition, err := k.env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), k.resource.String(), metav1.GetOptions{})
+	crd, err := k.env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), k.resource.String(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return definition
+	return crd
 }
 
-// change changes the definition.
+// change changes the CRD.
 func (k *kind) change(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinition)) {
 	t.Helper()
 	k.env.ChangeCRD(t, k.resource, change)

@@ -30,7 +30,7 @@ func TestEveryObjectIsMovedToTheStorageVersionAndNothingElseOfItChanges(t *testi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if summary.Moved != n || summary.Cleaned != 0 || summary.Gone != 0 {
+	if summary.Moved != n || summary.Cleaned != 0 || summary.Deleted != 0 {
 		t.Errorf("the summary is %+v, want %d moved", summary, n)
 	}
 	k.expectStored(t, n)
@@ -105,7 +105,7 @@ func (k *kind) expectStored(t *testing.T, n int) {
 	if got := k.storedAt(t); got["v1"] != n || len(got) != 1 {
 		t.Errorf("objects are stored at %v, want all %d at v1", got, n)
 	}
-	if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1]" {
+	if got := fmt.Sprint(k.crd(t).Status.StoredVersions); got != "[v1]" {
 		t.Errorf("status.storedVersions is %s, want [v1]", got)
 	}
 }

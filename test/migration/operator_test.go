@@ -76,7 +76,7 @@ func jobSettings(t *testing.T) []string {
 	return settings
 }
 
-// newOperatorKind is the operator's own kind, with objects of the namespace that is returned. Its definition belongs to the
+// newOperatorKind is the operator's own kind, with objects of the namespace that is returned. Its CRD belongs to the
 // environment, so that has to be the test's own.
 func newOperatorKind(t *testing.T, env *harness.Env) *kind {
 	t.Helper()

@@ -173,7 +173,7 @@ func TestTheProgramNamesWhatItCannotMigrate(t *testing.T) {
 		{name, "v1alpha1", `environment variable DROP_VERSIONS="v1alpha1": must be versions of resources`},
 		{name, "others.example.com/v1alpha1", "versions of others.example.com are to be dropped, which is not among the resources to be migrated"},
 		{name, name + "/v2", name + `: there is no version "v2" to be dropped; there are: v1alpha1, v1`},
-		{"others.example.com", "", `migrating others.example.com: reading the definition: customresourcedefinitions.apiextensions.k8s.io "others.example.com" not found`},
+		{"others.example.com", "", `migrating others.example.com: reading the CRD: customresourcedefinitions.apiextensions.k8s.io "others.example.com" not found`},
 	} {
 		code, stderr := start(t, k.env.Kubeconfig, "RESOURCES="+bad.resources, "DROP_VERSIONS="+bad.drop).end(t)
 		if code != 1 || !strings.Contains(stderr, bad.says) {

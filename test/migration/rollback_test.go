@@ -33,7 +33,7 @@ func TestObjectsAreMovedDownForARollbackAndLoseNothing(t *testing.T) {
 
 	fixtures.StoreAt(t, env, "v1alpha1")
 	k.migrate(t)
-	if got := fmt.Sprint(k.storedAt(t), k.definition(t).Status.StoredVersions); got != fmt.Sprintf("map[v1alpha1:%d] [v1alpha1]", n) {
+	if got := fmt.Sprint(k.storedAt(t), k.crd(t).Status.StoredVersions); got != fmt.Sprintf("map[v1alpha1:%d] [v1alpha1]", n) {
 		t.Errorf("objects are stored at %s, want all at v1alpha1", got)
 	}
 	for name, value := range env.StoredOf(t, k.resource) {

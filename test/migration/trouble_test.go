@@ -21,7 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/migration"
 )
 
-func TestObjectsThatAreDeletedMeanwhileAreNoFailure(t *testing.T) {
+func TestMigrate_ObjectIsDeletedDuringTheRun_IsNoFailure(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.store(t, 5)
@@ -31,8 +31,8 @@ func TestObjectsThatAreDeletedMeanwhileAreNoFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if summary.Moved != 4 || summary.Gone != 1 {
-		t.Errorf("the summary is %+v, want 4 objects moved and one gone", summary)
+	if summary.Moved != 4 || summary.Deleted != 1 {
+		t.Errorf("the summary is %+v, want 4 objects moved and one deleted", summary)
 	}
 	if got := k.storedAt(t); got["v1"] != 4 || len(got) != 1 {
 		t.Errorf("objects are stored at %v, want 4 at v1", got)
@@ -106,7 +106,7 @@ func TestAnObjectThatIsRefusedIsNamedAndTheRestIsMoved(t *testing.T) {
 	if got := k.storedAt(t); got["v1"] != n || got["v1alpha1"] != 1 {
 		t.Errorf("objects are stored at %v, want all but one at v1", got)
 	}
-	if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
+	if got := fmt.Sprint(k.crd(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
 		t.Errorf("status.storedVersions is %s, want it untouched", got)
 	}
 
@@ -144,11 +144,11 @@ func TestAnObjectThatCannotBeCleanedIsTriedOnce(t *testing.T) {
 	}
 }
 
-func TestADefinitionThatChangesMeanwhileKeepsItsStoredVersions(t *testing.T) {
+func TestMigrate_CRDChangesDuringTheRun_KeepsStoredVersions(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*testing.T, *kind){
 		"stored elsewhere": func(t *testing.T, k *kind) { t.Helper(); k.storeAt(t, "v1alpha1") },
-		// What was written in between is stored at the other version, although the two looks at the definition find the same one.
+		// What was written in between is stored at the other version, although both reads of the CRD find the same one.
 		"stored elsewhere and back": func(t *testing.T, k *kind) { t.Helper(); k.storeAt(t, "v1alpha1"); k.storeAt(t, "v1") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,10 +158,10 @@ func TestADefinitionThatChangesMeanwhileKeepsItsStoredVersions(t *testing.T) {
 			k.storeAt(t, "v1")
 			m, _ := k.migrator(t, before(http.MethodPatch, "/o-2", func() { change(t, k) }))
 			_, err := m.Migrate(t.Context(), k.resource, nil)
-			if err == nil || !strings.Contains(err.Error(), "the definition has changed meanwhile") || !strings.Contains(err.Error(), "migrate again") {
-				t.Errorf("got error %v, want one that says that the definition has changed, and to migrate again", err)
+			if err == nil || !strings.Contains(err.Error(), "the CRD was changed during the migration") || !strings.Contains(err.Error(), "migrate again") {
+				t.Errorf("got error %v, want one that says that the CRD was changed, and to migrate again", err)
 			}
-			if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
+			if got := fmt.Sprint(k.crd(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
 				t.Errorf("status.storedVersions is %s, want both", got)
 			}
 			k.storeAt(t, "v1")
@@ -171,30 +171,30 @@ func TestADefinitionThatChangesMeanwhileKeepsItsStoredVersions(t *testing.T) {
 	}
 }
 
-// The definition may change between the last look at it and the write: the API server is told what was looked at.
-func TestADefinitionThatChangesAtTheLastMomentKeepsItsStoredVersions(t *testing.T) {
+// The CRD may change between the last read and the write: the patch names the resourceVersion that was read.
+func TestMigrate_CRDChangesBeforeTheStatusPatch_KeepsStoredVersions(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.store(t, 3)
 	k.storeAt(t, "v1")
 	m, _ := k.migrator(t, before(http.MethodPatch, "/status", func() { k.storeAt(t, "v1alpha1") }))
-	if _, err := m.Migrate(t.Context(), k.resource, nil); err == nil || !strings.Contains(err.Error(), "the definition has changed meanwhile") {
-		t.Errorf("got error %v, want one that says that the definition has changed", err)
+	if _, err := m.Migrate(t.Context(), k.resource, nil); err == nil || !strings.Contains(err.Error(), "the CRD was changed during the migration") {
+		t.Errorf("got error %v, want one that says that the CRD was changed", err)
 	}
-	if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
+	if got := fmt.Sprint(k.crd(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
 		t.Errorf("status.storedVersions is %s, want both", got)
 	}
 }
 
-// Somebody writes the definition's status, which is no reason to give up.
-func TestAConflictInTheDefinitionIsTriedAgain(t *testing.T) {
+// Another client writes the CRD, which is no reason to give up.
+func TestMigrate_ConflictInTheCRD_IsRetried(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.store(t, 3)
 	k.storeAt(t, "v1")
 	m, _ := k.migrator(t, before(http.MethodPatch, "/status", func() {
-		definition := harness.Ref{Resource: apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"), Name: k.resource.String()}
-		k.env.Patch(t, definition, `{"metadata": {"annotations": {"example.com/touched": "yes"}}}`)
+		crd := harness.Ref{Resource: apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"), Name: k.resource.String()}
+		k.env.Patch(t, crd, `{"metadata": {"annotations": {"example.com/touched": "yes"}}}`)
 	}))
 	if _, err := m.Migrate(t.Context(), k.resource, nil); err != nil {
 		t.Fatal(err)

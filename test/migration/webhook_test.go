@@ -157,7 +157,7 @@ func TestAWebhookThatStaysDownEndsTheMigrationSoon(t *testing.T) {
 	if patches != 6 {
 		t.Errorf("%d patches were tried, want two for each of three objects", patches)
 	}
-	if got := fmt.Sprint(k.definition(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
+	if got := fmt.Sprint(k.crd(t).Status.StoredVersions); got != "[v1alpha1 v1]" {
 		t.Errorf("status.storedVersions is %s, want both", got)
 	}
 }
@@ -170,7 +170,7 @@ func TestBrokenConnectionsAreTriedAgain(t *testing.T) {
 	k.change(t, notServing("v1alpha1"))
 	broken := map[string]bool{}
 	m, _ := k.migrator(t, func(r *http.Request) error {
-		// Each fails once: reading and writing the definition, listing, and for each object writing and reading it.
+		// Each fails once: reading and writing the CRD, listing, and for each object writing and reading it.
 		sort := r.Method + r.URL.Path + r.Header.Get("Content-Type")
 		if broken[sort] {
 			return nil
