@@ -82,13 +82,13 @@ func Bindable(kind schema.GroupKind, ofKubernetes bool) bool {
 
 // ShapeOf returns the shape of a kind, by the labels of its CustomResourceDefinition, if it has one. What nothing else is
 // known of is taken for a PodTemplate; whether it is one shows when its objects are read.
-func ShapeOf(kind schema.GroupKind, definition map[string]string) Shape {
+func ShapeOf(kind schema.GroupKind, crdLabels map[string]string) Shape {
 	switch {
 	case kind == cronJobs:
 		return CronJob
 	case kind == jobs:
 		return JobTemplate
-	case definition[v1alpha1.ConfigurableLabelKey] == "true":
+	case crdLabels[v1alpha1.ConfigurableLabelKey] == "true":
 		return Configurable
 	default:
 		return PodTemplate

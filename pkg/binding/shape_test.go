@@ -17,20 +17,20 @@ import (
 func TestShapeOf(t *testing.T) {
 	configurable := map[string]string{"duck.samples.knative.dev/configurable": "true"}
 	for name, test := range map[string]struct {
-		kind       schema.GroupKind
-		definition map[string]string
-		want       Shape
+		kind      schema.GroupKind
+		crdLabels map[string]string
+		want      Shape
 	}{
 		"Deployment":                  {kind: deployments, want: PodTemplate},
 		"Job":                         {kind: jobs, want: JobTemplate},
 		"CronJob":                     {kind: schema.GroupKind{Group: "batch", Kind: "CronJob"}, want: CronJob},
 		"somebody else's CronJob":     {kind: schema.GroupKind{Group: "example.com", Kind: "CronJob"}, want: PodTemplate},
-		"a kind with the label":       {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, definition: configurable, want: Configurable},
-		"a kind with another label":   {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, definition: map[string]string{"duck.knative.dev/podspecable": "true"}, want: PodTemplate},
-		"a kind that denies the duck": {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, definition: map[string]string{"duck.samples.knative.dev/configurable": "false"}, want: PodTemplate},
+		"a kind with the label":       {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, crdLabels: configurable, want: Configurable},
+		"a kind with another label":   {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, crdLabels: map[string]string{"duck.knative.dev/podspecable": "true"}, want: PodTemplate},
+		"a kind that denies the duck": {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, crdLabels: map[string]string{"duck.samples.knative.dev/configurable": "false"}, want: PodTemplate},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := ShapeOf(test.kind, test.definition); got != test.want {
+			if got := ShapeOf(test.kind, test.crdLabels); got != test.want {
 				t.Errorf("ShapeOf() = %v, want %v", got, test.want)
 			}
 		})

@@ -93,7 +93,7 @@ func upstreamAdmits(t *testing.T, r *psbinding.Reconciler, group, kind, object s
 
 const upstreamSubject = `{"metadata":{"namespace":"ns","name":"it","labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`
 
-// A definition may call its resource as it likes; one of Lens would call it lenses.
+// A CRD may name its resource as it likes; one of Lens would call it lenses.
 func TestUpstreamGuessesPlurals(t *testing.T) {
 	_, webhook, err := upstream(t, upstreamBinding("example.com/v1", "Lens"))
 	if err != nil {

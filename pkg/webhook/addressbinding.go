@@ -53,7 +53,7 @@ type bindingAdmission struct {
 	client        kubernetes.Interface
 	bindings      samplesv1listers.AddressBindingLister
 	mutating      admissionlisters.MutatingWebhookConfigurationLister
-	definitions   apiextensionslisters.CustomResourceDefinitionLister
+	crds          apiextensionslisters.CustomResourceDefinitionLister
 	secrets       corev1listers.SecretNamespaceLister
 	configuration types.NamespacedName
 	secretName    string
@@ -72,16 +72,16 @@ var (
 func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	logger := logging.FromContext(ctx)
 	bindings, mutating := addressbindinginformer.Get(ctx), mutatinginformer.Get(ctx)
-	definitions, secrets := crdinformer.Get(ctx), secretinformer.Get(ctx)
+	crds, secrets := crdinformer.Get(ctx), secretinformer.Get(ctx)
 	b := &bindingAdmission{
 		client:        kubeclient.Get(ctx),
 		bindings:      bindings.Lister(),
 		mutating:      mutating.Lister(),
-		definitions:   definitions.Lister(),
+		crds:          crds.Lister(),
 		secrets:       secrets.Lister().Secrets(system.Namespace()),
 		configuration: types.NamespacedName{Name: binding.WebhookName},
 		secretName:    webhook.GetOptions(ctx).SecretName,
-		synced:        []cache.InformerSynced{bindings.Informer().HasSynced, definitions.Informer().HasSynced},
+		synced:        []cache.InformerSynced{bindings.Informer().HasSynced, crds.Informer().HasSynced},
 	}
 	b.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 		enqueue(bucket, b.configuration)
@@ -92,7 +92,7 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 
 	if err := errors.Join(
 		// The conversion controller updates the CRDs of our own kinds as they are in this cache.
-		definitions.Informer().SetTransform(lookup.Trim(served.convertedCRDs()...)),
+		crds.Informer().SetTransform(lookup.Trim(served.convertedCRDs()...)),
 		observe.NewTriggers(name).Wire(ctx, impl, observe.Guards{},
 			observe.For(observe.Injected[*admissionregistrationv1.MutatingWebhookConfiguration](mutatinginformer.Get),
 				func(c *admissionregistrationv1.MutatingWebhookConfiguration) bool {

@@ -113,11 +113,11 @@ func (b *bindingAdmission) patch(request *admissionv1.AdmissionRequest) ([]byte,
 // shape depends on the labels of the kind's CRD, if there is one.
 func (b *bindingAdmission) shape(request *admissionv1.AdmissionRequest) binding.Shape {
 	resource := schema.GroupResource{Group: request.Resource.Group, Resource: request.Resource.Resource}
-	definition, err := b.definitions.Get(resource.String())
+	crd, err := b.crds.Get(resource.String())
 	if err != nil {
 		return binding.ShapeOf(kindOfRequest(request), nil)
 	}
-	return binding.ShapeOf(kindOfRequest(request), definition.Labels)
+	return binding.ShapeOf(kindOfRequest(request), crd.Labels)
 }
 
 // changed reports whether an update changes anything by which variables are chosen. One that does not is admitted unchanged: the

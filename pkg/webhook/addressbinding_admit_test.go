@@ -137,9 +137,9 @@ func TestAdmit_Subjects(t *testing.T) {
 			request: request("", "", ofKind("batch", "CronJob", "cronjobs", `{"metadata":{"labels":{"app":"a"}},"spec":{"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}}}`)),
 			want:    strings.Replace(adds, "/spec/template", "/spec/jobTemplate/spec/template", 1),
 		},
-		"a kind with a Pod template": {reason: "Its definition says nothing else.", request: request("", "", ofKind("example.com", "Radius", "radii", job)), want: adds},
+		"a kind with a Pod template": {reason: "Its CRD has no label.", request: request("", "", ofKind("example.com", "Radius", "radii", job)), want: adds},
 		"a kind that is Configurable": {
-			reason: "Its definition says so.", request: request("", "", ofKind("example.com", "Runner", "runners", `{"metadata":{"labels":{"app":"a"}},"spec":{}}`)),
+			reason: "Its CRD has the label.", request: request("", "", ofKind("example.com", "Runner", "runners", `{"metadata":{"labels":{"app":"a"}},"spec":{}}`)),
 			want: `[{"op":"add","path":"/spec/configurable","value":{"env":[{"name":"K_ADDRESS","value":"http://a.example"}]}},` + strings.Replace(marks, `{\"c\"`, `{\"\"`, 1),
 		},
 		"what does not fit":       {reason: "Its schema is not our business.", request: request("", "", ofKind("example.com", "Radius", "radii", `{"metadata":{"labels":{"app":"a"}},"spec":{"template":"none"}}`))},

@@ -64,7 +64,7 @@ func goingBinding(b *v1.AddressBinding) { b.DeletionTimestamp = new(metav1.NewTi
 
 // crd defines a namespaced kind of example.com at v1.
 func crd(kind, plural string, options ...func(*apiextensionsv1.CustomResourceDefinition)) *apiextensionsv1.CustomResourceDefinition {
-	definition := &apiextensionsv1.CustomResourceDefinition{
+	crd := &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: plural + ".example.com"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: "example.com", Scope: apiextensionsv1.NamespaceScoped,
@@ -76,9 +76,9 @@ func crd(kind, plural string, options ...func(*apiextensionsv1.CustomResourceDef
 		},
 	}
 	for _, option := range options {
-		option(definition)
+		option(crd)
 	}
-	return definition
+	return crd
 }
 
 // bindingConfiguration is as it is applied, with two webhooks.
@@ -106,7 +106,7 @@ func newBindingAdmission(t *testing.T, objects ...runtime.Object) (*bindingAdmis
 	indexer := func() cache.Indexer {
 		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	}
-	bindings, mutating, secrets, definitions := indexer(), indexer(), indexer(), indexer()
+	bindings, mutating, secrets, crds := indexer(), indexer(), indexer(), indexer()
 	client := fake.NewClientset()
 	for _, object := range objects {
 		var err error
@@ -116,7 +116,7 @@ func newBindingAdmission(t *testing.T, objects ...runtime.Object) (*bindingAdmis
 		case *corev1.Secret:
 			err = secrets.Add(object)
 		case *apiextensionsv1.CustomResourceDefinition:
-			err = definitions.Add(object)
+			err = crds.Add(object)
 		case *admissionregistrationv1.MutatingWebhookConfiguration:
 			err = mutating.Add(object)
 			if err == nil {
@@ -133,7 +133,7 @@ func newBindingAdmission(t *testing.T, objects ...runtime.Object) (*bindingAdmis
 		client:        client,
 		bindings:      samplesv1listers.NewAddressBindingLister(bindings),
 		mutating:      admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
-		definitions:   apiextensionslisters.NewCustomResourceDefinitionLister(definitions),
+		crds:          apiextensionslisters.NewCustomResourceDefinitionLister(crds),
 		secrets:       corev1listers.NewSecretLister(secrets).Secrets("ns"),
 		configuration: types.NamespacedName{Name: binding.WebhookName},
 		secretName:    "certs",

@@ -29,8 +29,8 @@ func newKind(namespace string) kind {
 
 func (k kind) apiVersion() string { return k.group + "/v1" }
 
-// definition is the CRD. Its status takes anything, so that a test can write what is no address.
-func (k kind) definition() string {
+// crd is the manifest of its CRD. Its status takes anything, so that a test can write what is no address.
+func (k kind) crd() string {
 	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
@@ -73,7 +73,7 @@ func (k kind) named(name, status string) string {
 // install makes the kind and the permission to read it, and removes both at the end.
 func (k kind) install(t *testing.T, env *harness.Env) harness.Ref {
 	t.Helper()
-	refs := env.Apply(t, "", k.definition()+and+k.role())
+	refs := env.Apply(t, "", k.crd()+and+k.role())
 	removeAtEnd(t, env, refs...)
 	env.Await(t, refs[0], harness.HasCondition("Established", "True", ""))
 	return refs[0]
@@ -108,16 +108,16 @@ func TestKindInstalledLaterIsNoticedWithoutARestart(t *testing.T) {
 	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")))[0]
 	env.Await(t, as, notReady(v1.ReasonTargetKindNotFound), says("does not serve kind Radius"))
 
-	definition := k.install(t, env)
+	crd := k.install(t, env)
 	env.Await(t, as, notReady(v1.ReasonTargetNotFound))
 	env.Apply(t, ns, k.named("it", "{address: {url: 'http://it.example.com'}}"))
 	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))
 
 	// And back: the kind goes with all its objects, and comes again.
-	env.Delete(t, definition)
+	env.Delete(t, crd)
 	env.Await(t, as, notReady(v1.ReasonTargetKindNotFound))
-	env.Apply(t, "", k.definition())
-	env.Await(t, definition, harness.HasCondition("Established", "True", ""))
+	env.Apply(t, "", k.crd())
+	env.Await(t, crd, harness.HasCondition("Established", "True", ""))
 	env.Apply(t, ns, k.named("it", "{address: {url: 'http://again.example.com'}}"))
 	env.Await(t, as, harness.Ready, hasURLs("http://again.example.com"))
 }
@@ -218,9 +218,9 @@ func TestKindThatMayNotBeReadSaysWhatToGrant(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	k := newKind(ns)
-	definition := env.Apply(t, "", k.definition())[0]
-	removeAtEnd(t, env, definition)
-	env.Await(t, definition, harness.HasCondition("Established", "True", ""))
+	crd := env.Apply(t, "", k.crd())[0]
+	removeAtEnd(t, env, crd)
+	env.Await(t, crd, harness.HasCondition("Established", "True", ""))
 	env.Apply(t, ns, k.named("it", "{address: {url: 'http://it.example.com'}}"))
 	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")))[0]
 	env.Await(t, as, harness.HasCondition("TargetResolved", "Unknown", v1.ReasonTargetForbidden), says("not authorized to list radii."+k.group))
@@ -237,8 +237,8 @@ func TestClusterScopedTargetResolves(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	k := newKind(ns)
-	definition := strings.Replace(k.definition(), "scope: Namespaced", "scope: Cluster", 1)
-	refs := env.Apply(t, "", definition+and+k.role())
+	crd := strings.Replace(k.crd(), "scope: Namespaced", "scope: Cluster", 1)
+	refs := env.Apply(t, "", crd+and+k.role())
 	removeAtEnd(t, env, refs...)
 	env.Await(t, refs[0], harness.HasCondition("Established", "True", ""))
 	env.Apply(t, "", k.named("it", "{address: {url: 'http://it.example.com'}}"))

@@ -65,7 +65,7 @@ func TestSubjectThatBecomesPodSpecable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "becoming.example.com"
-	w.Define(t, definition(group, anything, true))
+	w.Define(t, workerCRD(group, anything, true))
 	for name, spec := range map[string]string{"empty": "{}", "strange": "{template: text}"} {
 		for by, change := range map[string]func(*testing.T, harness.Ref){
 			"user": func(t *testing.T, k harness.Ref) {

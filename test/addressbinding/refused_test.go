@@ -42,7 +42,7 @@ func TestOneThatAdmissionRefusesIsSaidAndTheOthersAreBound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "refusing.example.com"
-	w.Define(t, definition(group, anything, true))
+	w.Define(t, workerCRD(group, anything, true))
 	w.refuse(t, group)
 	refs := w.Apply(t, w.ns, worker(group, "a", withContainers)+"---\n"+worker(group, "b", withContainers))
 	w.Patch(t, refs[0], `{"metadata": {"labels": {"kept": ""}}}`)
@@ -67,7 +67,7 @@ func TestMissingPermissionToPatchIsSaidAsThat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "read-only.example.com"
-	w.Define(t, definition(group, anything, false))
+	w.Define(t, workerCRD(group, anything, false))
 	w.Define(t, strings.Replace(grant(group), "[list, watch, patch]", "[list, watch]", 1))
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	ab := w.bind(t, "b", toWorker(group, "k"))
@@ -96,7 +96,7 @@ func TestChangeThatComesToNothingIsSaid(t *testing.T) {
 	w := newWorld(t, harness.Shared(t))
 	const group = "pruning.example.com"
 	// Its containers have no variables, so that the API server drops them.
-	w.Define(t, definition(group, "{type: object, properties: {template: {type: object, properties: {spec: {type: object, properties: "+
+	w.Define(t, workerCRD(group, "{type: object, properties: {template: {type: object, properties: {spec: {type: object, properties: "+
 		"{containers: {type: array, items: {type: object, properties: {name: {type: string}}}}}}}}}}", true))
 	w.Apply(t, w.ns, worker(group, "k", "{template: {spec: {containers: [{name: c}]}}}"))
 	mark := w.Mark(t)

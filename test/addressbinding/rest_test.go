@@ -36,7 +36,7 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 		return err
 	})
 	const missing, empty, refused = "missing.example.com", "empty.example.com", "refused.example.com"
-	w.Define(t, definition(empty, anything, true))
+	w.Define(t, workerCRD(empty, anything, true))
 	w.Apply(t, w.ns, worker(empty, "k", "{}")+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n")
 	for name, tc := range map[string]struct{ subject, reason string }{
 		"missing": {toWorker(missing, "k"), "SubjectKindNotFound"},
@@ -46,7 +46,7 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 	} {
 		w.Await(t, w.bind(t, name, tc.subject), notBound(tc.reason))
 	}
-	w.Define(t, definition(refused, anything, false))
+	w.Define(t, workerCRD(refused, anything, false))
 	w.Await(t, w.bind(t, "refused", toWorker(refused, "k")), notBound("SubjectForbidden"))
 
 	about := func(e harness.AuditEntry) bool {

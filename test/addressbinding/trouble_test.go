@@ -21,8 +21,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
-// definition defines a kind with a Pod template in a group of its own, and lets the operator bind its objects if granted.
-func definition(group, spec string, granted bool) string {
+// workerCRD defines a kind with a Pod template in a group of its own, and lets the operator bind its objects if granted.
+func workerCRD(group, spec string, granted bool) string {
 	crd := fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -69,7 +69,7 @@ func TestCRDWithATemplate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "with-template.example.com"
-	w.Define(t, definition(group, anything, true))
+	w.Define(t, workerCRD(group, anything, true))
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	before := w.get(t, k)
 	ab := w.bind(t, "b", toWorker(group, "k"))
@@ -91,7 +91,7 @@ func TestKindThatAppearsLaterAndGoes(t *testing.T) {
 	const group = "later.example.com"
 	ab := w.bind(t, "b", toWorker(group, "k"))
 	w.Await(t, ab, notBound("SubjectKindNotFound"), harness.HasCondition("Intercepted", "Unknown", "SubjectKindNotFound"))
-	w.Define(t, definition(group, anything, true))
+	w.Define(t, workerCRD(group, anything, true))
 	w.Await(t, ab, notBound("SubjectNotFound"))
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	w.Await(t, k, has(address))
@@ -108,7 +108,7 @@ func TestKindThatIsNotPodSpecable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "no-template.example.com"
-	w.Define(t, definition(group, anything, true))
+	w.Define(t, workerCRD(group, anything, true))
 	w.Apply(t, w.ns, worker(group, "empty", "{}")+"---\n"+worker(group, "strange", "{template: text}"))
 	w.Apply(t, w.ns, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n")
 	for name, tc := range map[string]struct{ subject, reason string }{
@@ -133,7 +133,7 @@ func TestKindForbidden_NothingIsRecorded_GrantedLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "forbidden.example.com"
-	w.Define(t, definition(group, anything, false))
+	w.Define(t, workerCRD(group, anything, false))
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	first, began := w.Mark(t), time.Now()
 	ab := w.bind(t, "b", toWorker(group, "k"))
@@ -159,7 +159,7 @@ func TestPermissionRevoked_FinalizerIsKeptUntilGranted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "revoked.example.com"
-	w.Define(t, definition(group, anything, false))
+	w.Define(t, workerCRD(group, anything, false))
 	role := w.Apply(t, "", grant(group))[0]
 	k := w.Apply(t, w.ns, worker(group, "k", withContainers))[0]
 	ab := w.bind(t, "b", toWorker(group, "k"))

@@ -81,13 +81,13 @@ func collect(t *testing.T, schema map[string]any, path string, found map[string]
 // status is the operator's.
 func schemas(t *testing.T) map[string]map[string]any {
 	t.Helper()
-	definition, err := harness.Shared(t).CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(
+	crd, err := harness.Shared(t).CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(
 		t.Context(), resource.GroupResource().String(), metav1.GetOptions{})
 	if err != nil {
-		t.Fatalf("reading the definition: %v", err)
+		t.Fatalf("reading the CRD: %v", err)
 	}
-	schemas := make(map[string]map[string]any, len(definition.Spec.Versions))
-	for _, version := range definition.Spec.Versions {
+	schemas := make(map[string]map[string]any, len(crd.Spec.Versions))
+	for _, version := range crd.Spec.Versions {
 		root := version.Schema.OpenAPIV3Schema
 		root.Properties = map[string]apiextensionsv1.JSONSchemaProps{"spec": root.Properties["spec"]}
 		schema, err := runtime.DefaultUnstructuredConverter.ToUnstructured(root)

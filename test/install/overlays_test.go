@@ -137,7 +137,7 @@ func TestSingleNamespaceChangesWhereThingsAreAllowedAndNothingElse(t *testing.T)
 		"Secret knative-samples/webhook-certs":             "Secret knative-samples/webhook-certs",
 		"PriorityClass mallard":                            "PriorityClass mallard",
 		"ClusterRole mallard-webhook":                      "ClusterRole mallard-webhook",
-		"CustomResourceDefinition " + definition:           "CustomResourceDefinition " + definition,
+		"CustomResourceDefinition " + crdName:              "CustomResourceDefinition " + crdName,
 	} {
 		if diff := cmp.Diff(before.objects[from].Object["rules"], single.objects[to].Object["rules"]); diff != "" {
 			t.Errorf("%s allows something else than %s (-before +after):\n%s", to, from, diff)
@@ -145,7 +145,7 @@ func TestSingleNamespaceChangesWhereThingsAreAllowedAndNothingElse(t *testing.T)
 	}
 }
 
-const definition = "addressableservices.samples.knative.dev"
+const crdName = "addressableservices.samples.knative.dev"
 
 // The namespace is written once, in watched.yaml, and reaches every place.
 func TestSingleNamespaceIsNamedOnce(t *testing.T) {

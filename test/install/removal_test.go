@@ -18,11 +18,11 @@ import (
 
 // Whoever has no use for a kind deletes the files that are named after it. What is left does not mention it, in any overlay, and can be applied.
 func TestKind_ManifestsDeleted_RestCanBeApplied(t *testing.T) {
-	definitions, err := filepath.Glob(filepath.Join(root, "config", "300-*.yaml"))
-	if err != nil || len(definitions) == 0 {
-		t.Fatalf("finding the CRDs: %v (%d)", err, len(definitions))
+	paths, err := filepath.Glob(filepath.Join(root, "config", "300-*.yaml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("finding the CRDs: %v (%d)", err, len(paths))
 	}
-	for _, path := range definitions {
+	for _, path := range paths {
 		kind := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "300-"), ".yaml")
 		t.Run(kind, func(t *testing.T) {
 			folder := without(t, kind)

@@ -19,11 +19,11 @@ import (
 func TestExplainDescribesEveryField(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	definition, err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), resource.GroupResource().String(), metav1.GetOptions{})
+	crd, err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), resource.GroupResource().String(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
+	schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
 	// The API server describes these itself.
 	for _, name := range []string{"apiVersion", "kind", "metadata"} {
 		delete(schema.Properties, name)

@@ -73,7 +73,7 @@ func TestController_RoleWithoutLeases_IsNotReadyAndSaysWhy(t *testing.T) {
 	controller.awaitReady(t)
 }
 
-const definition = "addressableservices.samples.knative.dev"
+const crdName = "addressableservices.samples.knative.dev"
 
 func TestTheWebhookIsReadyOnceTheAPIServerTrustsIt(t *testing.T) {
 	t.Parallel()
@@ -106,8 +106,8 @@ func TestTheWebhookIsReadyOnceTheAPIServerTrustsIt(t *testing.T) {
 		}},
 		{resource: "validatingwebhookconfigurations", name: webhook.ValidationName, written: validation(webhook.ValidationName)},
 		{resource: "validatingwebhookconfigurations", name: webhook.ConfigValidationName, written: validation(webhook.ConfigValidationName)},
-		{resource: "customresourcedefinitions", name: definition, written: func(ctx context.Context) (bool, error) {
-			crd, err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, definition, metav1.GetOptions{})
+		{resource: "customresourcedefinitions", name: crdName, written: func(ctx context.Context) (bool, error) {
+			crd, err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, crdName, metav1.GetOptions{})
 			return err == nil && len(crd.Spec.Conversion.Webhook.ClientConfig.CABundle) > 0, err
 		}},
 	}

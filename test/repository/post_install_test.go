@@ -23,16 +23,16 @@ import (
 // What migrates has to know each kind by name, in its settings and in its rights, and a kind that is forgotten there is missed
 // only when a version is dropped.
 func TestEveryKindIsMigrated(t *testing.T) {
-	var definitions []string
+	var crds []string
 	for _, object := range configObjects(t) {
 		// Of one version there is nothing to move.
 		if object.GetKind() == "CustomResourceDefinition" && len(into[apiextensionsv1.CustomResourceDefinition](t, object).Spec.Versions) > 1 {
-			definitions = append(definitions, object.GetName())
+			crds = append(crds, object.GetName())
 		}
 	}
-	slices.Sort(definitions)
-	if len(definitions) == 0 {
-		t.Fatal("config/ has no definition")
+	slices.Sort(crds)
+	if len(crds) == 0 {
+		t.Fatal("config/ has no CRD")
 	}
 	var migrated, readable, prunable, objects []string
 	for _, object := range objectsBelow(t, "post-install") {
@@ -66,8 +66,8 @@ func TestEveryKindIsMigrated(t *testing.T) {
 		"are migrated": migrated, "may be read": readable, "may be pruned": prunable, "have objects that may be written": objects,
 	} {
 		slices.Sort(got)
-		if diff := cmp.Diff(definitions, got); diff != "" {
-			t.Errorf("definitions of config/ (-) and those that %s by post-install/ (+):\n%s", what, diff)
+		if diff := cmp.Diff(crds, got); diff != "" {
+			t.Errorf("CRDs of config/ (-) and those that %s by post-install/ (+):\n%s", what, diff)
 		}
 	}
 }

@@ -46,6 +46,6 @@ func TestEveryKindHasAPageOfTheSameChapters(t *testing.T) {
 		}
 	}
 	if pages == 0 {
-		t.Fatal("config/ has no definition")
+		t.Fatal("config/ has no CRD")
 	}
 }

@@ -55,13 +55,13 @@ var idleAttacks = []attack{
 		}
 	}},
 	{name: "ReferencesToAKindThatTheOperatorMayNotList", do: func(t *testing.T, w *tenant) {
-		w.Define(t, definition("forbiddentargets", "ForbiddenTarget"))
+		w.Define(t, crdOf("forbiddentargets", "ForbiddenTarget"))
 		for i := range 100 {
 			w.apply(t, service(fmt.Sprintf("it-%d", i), "{apiVersion: tenants.example.com/v1, kind: ForbiddenTarget, name: none}"))
 		}
 	}},
 	{name: "BindingsToAKindThatTheOperatorMayNotList", do: func(t *testing.T, w *tenant) {
-		w.Define(t, definition("forbiddensubjects", "ForbiddenSubject"))
+		w.Define(t, crdOf("forbiddensubjects", "ForbiddenSubject"))
 		w.optIn(t)
 		w.apply(t, addressed)
 		for i := range 100 {
@@ -119,8 +119,8 @@ func deployment(name string) string {
 	return fmt.Sprintf("apiVersion: samples.knative.dev/v1alpha1\nkind: SimpleDeployment\nmetadata: {name: %s}\nspec: {image: main, replicas: 3}\n", name)
 }
 
-// definition is the CRD of a kind that no Role lets the operator list.
-func definition(plural, kind string) string {
+// crdOf is the CRD of a kind that no Role lets the operator list.
+func crdOf(plural, kind string) string {
 	return fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
