@@ -69,15 +69,15 @@ func (a Annotation) Validate(ctx context.Context, object metav1.Object) *apis.Fi
 	return nil
 }
 
-// ValidateView is for the Validate of the hub version, which has to convert the object to every served version and call
-// this for each representation. It rejects an object whose representation is truncated, and warns from a quarter of the
-// limit on.
-func (a Annotation) ValidateView(version string, view metav1.Object) *apis.FieldError {
-	if need := view.GetLabels()[a.TruncatedLabel()]; need != "" {
+// ValidateRepresentation is for the Validate of the hub version, which has to convert the object to every served version and
+// call this for each representation. It rejects an object whose representation is truncated, and warns from a quarter of
+// the limit on.
+func (a Annotation) ValidateRepresentation(version string, representation metav1.Object) *apis.FieldError {
+	if need := representation.GetLabels()[a.TruncatedLabel()]; need != "" {
 		return a.fieldError(version+" cannot show the object without losing properties",
 			fmt.Sprintf("they need %s bytes, %s; make the object or its annotations smaller", need, limits))
 	}
-	if need := len(view.GetAnnotations()[a.Name]); need > SoftLimit {
+	if need := len(representation.GetAnnotations()[a.Name]); need > SoftLimit {
 		return a.fieldError(fmt.Sprintf("%s needs %d bytes for the properties that it cannot show", version, need),
 			limits+"; an object that needs more is rejected").At(apis.WarningLevel)
 	}

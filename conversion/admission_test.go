@@ -99,7 +99,7 @@ func TestAnnotationValidate_TruncatedRepresentation_IsRejected(t *testing.T) {
 	}
 	const want = "v1alpha1 cannot show the object without losing properties: metadata.annotations\n" +
 		"conversion.example.com/properties: " + limits + "make the object or its annotations smaller"
-	if got := properties.ValidateView("v1alpha1", truncated); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
+	if got := properties.ValidateRepresentation("v1alpha1", truncated); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
 		t.Errorf("at v1: %v", got)
 	}
 }
@@ -118,21 +118,21 @@ func TestAnnotationValidate_LabelRemovedAtHub_IsAccepted(t *testing.T) {
 func TestValidationCountsNothing(t *testing.T) {
 	old := annotated(`{"f":1,"c":{"spec":{"e":{"v1/a":{}}}}}`)
 	expectCounted(t, "conversion.bag.dropped", "", 0, func() {
-		if got := oldProperties.Validate(t.Context(), old).Also(properties.ValidateView("v1alpha1", old)); got != nil {
+		if got := oldProperties.Validate(t.Context(), old).Also(properties.ValidateRepresentation("v1alpha1", old)); got != nil {
 			t.Error(got)
 		}
 	})
 }
 
-func TestALargeViewIsWarnedAbout(t *testing.T) {
+func TestAnnotationValidateRepresentation_LargeAnnotation_IsWarnedAbout(t *testing.T) {
 	hub := &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.SoftLimit)}}}
-	got := properties.ValidateView("v1alpha1", shown(t, hub))
+	got := properties.ValidateRepresentation("v1alpha1", shown(t, hub))
 	if got.Filter(apis.ErrorLevel) != nil || got.Filter(apis.WarningLevel) == nil ||
 		!strings.HasPrefix(got.Error(), "v1alpha1 needs 16461 bytes for the properties that it cannot show: metadata.annotations\n") {
 		t.Errorf("got %v", got)
 	}
-	if got := properties.ValidateView("v1alpha1", shown(t, full())); got != nil {
-		t.Errorf("a small view: %v", got)
+	if got := properties.ValidateRepresentation("v1alpha1", shown(t, full())); got != nil {
+		t.Errorf("a small representation: %v", got)
 	}
 }
 
@@ -143,11 +143,11 @@ func TestANewObjectWithAnAnnotationIsWarnedAbout(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	for name, got := range map[string]*apis.FieldError{
-		"update":             oldProperties.Validate(apis.WithinUpdate(t.Context(), old), old),
-		"without one":        oldProperties.Validate(apis.WithinCreate(t.Context()), withAnnotations(nil)),
-		"malformed":          oldProperties.Validate(apis.WithinUpdate(t.Context(), old), annotated("{")),
-		"in a later format":  oldProperties.Validate(apis.WithinUpdate(t.Context(), old), annotated(`{"f":2}`)),
-		"view of no version": properties.ValidateView("v1alpha1", withAnnotations(nil)),
+		"update":                       oldProperties.Validate(apis.WithinUpdate(t.Context(), old), old),
+		"without one":                  oldProperties.Validate(apis.WithinCreate(t.Context()), withAnnotations(nil)),
+		"malformed":                    oldProperties.Validate(apis.WithinUpdate(t.Context(), old), annotated("{")),
+		"in a later format":            oldProperties.Validate(apis.WithinUpdate(t.Context(), old), annotated(`{"f":2}`)),
+		"representation of no version": properties.ValidateRepresentation("v1alpha1", withAnnotations(nil)),
 	} {
 		if got != nil {
 			t.Errorf("%s: %v", name, got)

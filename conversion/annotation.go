@@ -36,7 +36,7 @@ func (a Annotation) Load(dst, src *metav1.ObjectMeta) Reader {
 	}
 	root := parse(text)
 	if root == nil {
-		countDropped(whatAnnotation)
+		countDropped(partAnnotation)
 		return Reader{}
 	}
 	root.walk(0, func(n *node, _ int) {

@@ -190,11 +190,11 @@ func TestALaterFormatIsCarriedAsItIs(t *testing.T) {
 		}
 		// With something of our own beside it, it is within that until it is alone again.
 		hub.Spec.Probe = &probe{Path: "/healthz"}
-		view := shown(t, hub)
-		expectJSON(t, stored(t, view), hub)
+		representation := shown(t, hub)
+		expectJSON(t, stored(t, representation), hub)
 
 		// So it is with an entry right beside it.
-		beside := strings.Replace(view.Annotations[annotation], `"/format":`, `"v2/a":{"d":1},"/format":`, 1)
+		beside := strings.Replace(representation.Annotations[annotation], `"/format":`, `"v2/a":{"d":1},"/format":`, 1)
 		hub = stored(t, annotated(beside))
 		if got := hub.Annotations[annotation]; !strings.Contains(got, `"v2/a":{"d":1}`) || !strings.Contains(got, "/format") {
 			t.Errorf("%s becomes %s", beside, got)

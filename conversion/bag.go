@@ -97,7 +97,7 @@ func (b *PropertyBag) Take(key string, out any) (found bool) {
 		return false
 	}
 	if !entry.decode(out) {
-		countDropped(whatEntry)
+		countDropped(partEntry)
 		return false
 	}
 	return true
@@ -135,14 +135,14 @@ func (b PropertyBag) MarshalJSON() ([]byte, error) {
 func (b *PropertyBag) UnmarshalJSON(data []byte) error {
 	var entries map[string]map[string]json.RawMessage
 	if err := json.Unmarshal(data, &entries); err != nil && entries == nil {
-		countDropped(whatEntry)
+		countDropped(partEntry)
 	}
 	bag := make(PropertyBag, len(entries))
 	for key, members := range entries { // an entry that is no object has no members
 		if entry, ok := parseEntry(members); ok {
 			bag[key] = entry
 		} else {
-			countDropped(whatEntry)
+			countDropped(partEntry)
 		}
 	}
 	*b = bag.OrNil()

@@ -45,23 +45,23 @@ func convertHostile(t *testing.T, text string) {
 	}
 	expectVisible(t, hub)
 	// What has been taken over once is stable.
-	view := shown(t, hub)
-	if !isTruncated(t, view) {
-		again := stored(t, view)
+	representation := shown(t, hub)
+	if !isTruncated(t, representation) {
+		again := stored(t, representation)
 		expectJSON(t, again, hub)
 	}
 
 	atHub := stored(t, annotated(""))
 	atHub.Annotations[annotation] = text
-	view = shown(t, atHub)
-	if view.Spec.ServiceName != "web" || len(view.Spec.Ports) != 1 || len(view.Spec.Rewrites) != 1 || len(view.Spec.Headers) != 1 {
-		t.Errorf("v1alpha1 shows %s", jsonOf(t, view.Spec))
+	representation = shown(t, atHub)
+	if representation.Spec.ServiceName != "web" || len(representation.Spec.Ports) != 1 || len(representation.Spec.Rewrites) != 1 || len(representation.Spec.Headers) != 1 {
+		t.Errorf("v1alpha1 shows %s", jsonOf(t, representation.Spec))
 	}
-	expectWithinLimits(t, view.Annotations)
-	expectVisible(t, stored(t, view))
+	expectWithinLimits(t, representation.Annotations)
+	expectVisible(t, stored(t, representation))
 	// What they say depends on the damage; they are not to panic.
 	_ = oldProperties.Validate(t.Context(), old)
-	_ = properties.ValidateView("v1alpha1", old)
+	_ = properties.ValidateRepresentation("v1alpha1", old)
 }
 
 // expectVisible checks that everything is there that annotated shows.
@@ -82,9 +82,9 @@ func expectWithinLimits(t *testing.T, annotations map[string]string) {
 	}
 }
 
-func isTruncated(t *testing.T, view *oldWidget) bool {
+func isTruncated(t *testing.T, representation *oldWidget) bool {
 	t.Helper()
-	_, marked := view.Labels[oldProperties.TruncatedLabel()]
+	_, marked := representation.Labels[oldProperties.TruncatedLabel()]
 	return marked
 }
 

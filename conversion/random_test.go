@@ -113,10 +113,10 @@ func TestConversionsAreDeterministic(t *testing.T) {
 		var hub widget
 		fill.Fill(&hub)
 		old := shown(t, &hub)
-		view, back := jsonOf(t, old), jsonOf(t, stored(t, old))
+		representation, back := jsonOf(t, old), jsonOf(t, stored(t, old))
 		for range times {
-			if again := jsonOf(t, shown(t, &hub)); again != view {
-				t.Fatalf("at v1alpha1 first %s\nand later %s", view, again)
+			if again := jsonOf(t, shown(t, &hub)); again != representation {
+				t.Fatalf("at v1alpha1 first %s\nand later %s", representation, again)
 			}
 			if again := jsonOf(t, stored(t, old)); again != back {
 				t.Fatalf("at v1 first %s\nand later %s", back, again)

@@ -33,7 +33,7 @@ type marks []string
 func (m *marks) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, (*[]string)(m)) != nil {
 		*m = nil
-		countDropped(whatEntry)
+		countDropped(partEntry)
 	}
 	return nil
 }
@@ -78,11 +78,11 @@ func parse(annotation string) *node {
 		malformed = append(malformed, err)
 	}
 	for range malformed {
-		countDropped(whatEntry)
+		countDropped(partEntry)
 	}
 	root.walk(0, func(n *node, depth int) {
 		if n.Format != 0 && depth > 0 {
-			countDropped(whatEntry)
+			countDropped(partEntry)
 		}
 	})
 	if !root.isWithinLimits() {

@@ -15,11 +15,11 @@ import (
 // withOlderVersions has Validate reject a v1.AddressableService that an older version could not represent.
 func withOlderVersions(ctx context.Context) context.Context {
 	kind := served[samples.Kind("AddressableService")]
-	older := make(v1.Views, len(kind.versions)-1)
+	older := make(v1.Representations, len(kind.versions)-1)
 	for version, newObject := range kind.versions {
 		if version != kind.hub {
-			older[version] = func() v1.View { return newObject().(convertible) } //nolint:forcetypeassert // see conversions
+			older[version] = func() v1.Representation { return newObject().(convertible) } //nolint:forcetypeassert // see conversions
 		}
 	}
-	return v1.WithViews(ctx, older)
+	return v1.WithRepresentations(ctx, older)
 }

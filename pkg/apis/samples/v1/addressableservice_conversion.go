@@ -15,36 +15,36 @@ import (
 	"knative.dev/pkg/apis"
 )
 
-// View is an AddressableService of an older version.
-type View interface {
+// Representation is an AddressableService of an older version.
+type Representation interface {
 	apis.Convertible
 	metav1.Object
 }
 
-// Views make an empty object of each older version that is served, by the name of the version. This package cannot import
-// them, for they import it.
+// Representations create an empty object of each older version that is served, by the name of the version. This package
+// cannot import these versions, for they import it.
 //
 // +k8s:deepcopy-gen=false
-type Views map[string]func() View
+type Representations map[string]func() Representation
 
-type viewsKey struct{}
+type representationsKey struct{}
 
-// WithViews gives Validate the older versions that are served. It is for the context decorator of the validating webhook;
-// without it nothing is refused for how it would look at another version.
-func WithViews(ctx context.Context, views Views) context.Context {
-	return context.WithValue(ctx, viewsKey{}, views)
+// WithRepresentations gives Validate the older versions that are served. It is for the context decorator of the validating
+// webhook; without it no object is rejected for its representation at another version.
+func WithRepresentations(ctx context.Context, representations Representations) context.Context {
+	return context.WithValue(ctx, representationsKey{}, representations)
 }
 
-// validateViews refuses what could not be shown at an older version, unless it could not be shown before either: what was
-// accepted once must not block a later update.
-func (as *AddressableService) validateViews(ctx context.Context) *apis.FieldError {
-	views, _ := ctx.Value(viewsKey{}).(Views)
+// validateRepresentations rejects an object that an older version cannot represent, unless the version could not represent it
+// before either: what was accepted once must not block a later update.
+func (as *AddressableService) validateRepresentations(ctx context.Context) *apis.FieldError {
+	representations, _ := ctx.Value(representationsKey{}).(Representations)
 	old, isUpdate := apis.GetBaseline(ctx).(*AddressableService)
 	var errs *apis.FieldError
-	for _, version := range slices.Sorted(maps.Keys(views)) {
-		problem := as.validateView(ctx, version, views[version]())
+	for _, version := range slices.Sorted(maps.Keys(representations)) {
+		problem := as.validateRepresentation(ctx, version, representations[version]())
 		if problem.Filter(apis.ErrorLevel) != nil && isUpdate &&
-			old.validateView(ctx, version, views[version]()).Filter(apis.ErrorLevel) != nil {
+			old.validateRepresentation(ctx, version, representations[version]()).Filter(apis.ErrorLevel) != nil {
 			continue
 		}
 		errs = errs.Also(problem)
@@ -52,11 +52,11 @@ func (as *AddressableService) validateViews(ctx context.Context) *apis.FieldErro
 	return errs
 }
 
-func (as *AddressableService) validateView(ctx context.Context, version string, view View) *apis.FieldError {
-	if err := as.ConvertTo(ctx, view); err != nil {
-		return apis.ErrGeneric("showing the object at "+version+": "+err.Error(), apis.CurrentField)
+func (as *AddressableService) validateRepresentation(ctx context.Context, version string, representation Representation) *apis.FieldError {
+	if err := as.ConvertTo(ctx, representation); err != nil {
+		return apis.ErrGeneric("converting the object to "+version+": "+err.Error(), apis.CurrentField)
 	}
-	return conversionProperties.ValidateView(version, view)
+	return conversionProperties.ValidateRepresentation(version, representation)
 }
 
 // ValidateConverted is for the Validate of older versions. It checks what an object is at this version, and after an update

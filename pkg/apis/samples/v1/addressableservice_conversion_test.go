@@ -23,9 +23,9 @@ import (
 )
 
 func served(ctx context.Context) context.Context {
-	return v1.WithViews(ctx, v1.Views{
-		"v1alpha1": func() v1.View { return &v1alpha1.AddressableService{} },
-		"v1beta1":  func() v1.View { return &v1beta1.AddressableService{} },
+	return v1.WithRepresentations(ctx, v1.Representations{
+		"v1alpha1": func() v1.Representation { return &v1alpha1.AddressableService{} },
+		"v1beta1":  func() v1.Representation { return &v1beta1.AddressableService{} },
 	})
 }
 
@@ -104,7 +104,7 @@ func expectParts(t *testing.T, reason string, got *apis.FieldError, parts []stri
 	}
 }
 
-// A version is a way to write v1, and no way round its rules: what a view holds is judged as it would be stored.
+// A version is a way to write v1, and no way round its rules: a representation is validated as it would be stored.
 func TestOlderVersionsAreNoWayRoundTheRules(t *testing.T) {
 	target := &v1.AddressableService{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}
 	target.Spec.Ref = v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "web"}
@@ -129,7 +129,7 @@ func TestOlderVersionsAreNoWayRoundTheRules(t *testing.T) {
 		test.edit(bad)
 		for version, of := range map[string]struct {
 			good, bad interface {
-				v1.View
+				v1.Representation
 				apis.Validatable
 			}
 		}{
@@ -178,8 +178,8 @@ func TestValidatingWhatCannotBeConverted(t *testing.T) {
 	if got == nil || !strings.Contains(got.Error(), "converting the live object to v1: no") {
 		t.Errorf("got %v", got)
 	}
-	got = sized(1).Validate(v1.WithViews(t.Context(), v1.Views{"v0": func() v1.View { return &foreign{} }}))
-	if got == nil || !strings.Contains(got.Error(), "showing the object at v0: v1.AddressableService cannot convert to *v1_test.foreign") {
+	got = sized(1).Validate(v1.WithRepresentations(t.Context(), v1.Representations{"v0": func() v1.Representation { return &foreign{} }}))
+	if got == nil || !strings.Contains(got.Error(), "converting the object to v0: v1.AddressableService cannot convert to *v1_test.foreign") {
 		t.Errorf("got %v", got)
 	}
 }

@@ -28,7 +28,7 @@ func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
 	if apis.GetUpdatedSubresource(ctx) != "" || as.DeletionTimestamp != nil {
 		return nil
 	}
-	errs := as.validateClass(ctx).Also(conversionProperties.Validate(ctx, as), as.validateViews(ctx))
+	errs := as.validateClass(ctx).Also(conversionProperties.Validate(ctx, as), as.validateRepresentations(ctx))
 
 	// What was accepted once must not block a later update of something else.
 	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && equality.Semantic.DeepEqual(old.Spec, as.Spec) {
