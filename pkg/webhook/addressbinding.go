@@ -39,7 +39,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 	addressbindinginformer "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding"
 	samplesv1listers "github.com/mallard-dev/mallard/pkg/client/listers/samples/v1"
-	lookup "github.com/mallard-dev/mallard/runtime/restmapping"
+	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
 // bindingPath is the path of admission requests for the subjects of bindings.
@@ -92,7 +92,7 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 
 	if err := errors.Join(
 		// The conversion controller updates the CRDs of our own kinds as they are in this cache.
-		crds.Informer().SetTransform(lookup.Trim(served.convertedCRDs()...)),
+		crds.Informer().SetTransform(restmapping.Trim(served.convertedCRDs()...)),
 		observe.NewTriggers(name).Wire(ctx, impl, observe.Guards{},
 			observe.For(observe.Injected[*admissionregistrationv1.MutatingWebhookConfiguration](mutatinginformer.Get),
 				func(c *admissionregistrationv1.MutatingWebhookConfiguration) bool {

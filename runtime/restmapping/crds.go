@@ -31,7 +31,7 @@ func GroupKindOf(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupKind
 	return schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
 }
 
-// Trim returns a cache.TransformFunc for CRDs that keeps the fields that a [Finder] and its callers read, about a kilobyte of each
+// Trim returns a cache.TransformFunc for CRDs that keeps the fields that a [Mapper] and its callers read, about a kilobyte of each
 // CRD, so that memory does not depend on the schemas of other operators. CRDs with the given names are kept complete: a process
 // that updates a CRD from its cache, as the conversion webhook of knative.dev/pkg does, would otherwise remove its schema.
 func Trim(complete ...string) cache.TransformFunc {

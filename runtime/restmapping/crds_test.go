@@ -41,7 +41,7 @@ func full(i int) *apiextensionsv1.CustomResourceDefinition {
 	})
 }
 
-func TestTrim_KeepsWhatAFinderReads(t *testing.T) {
+func TestTrim_KeepsWhatAMapperReads(t *testing.T) {
 	crd := full(1)
 	want := radiusCRD(func(want *apiextensionsv1.CustomResourceDefinition) {
 		want.Name, want.UID, want.ResourceVersion, want.Spec.Names.Kind = crd.Name, crd.UID, crd.ResourceVersion, crd.Spec.Names.Kind
@@ -83,7 +83,7 @@ func TestTrim_TwoThousandCRDs_AddAtMostEightMiB(t *testing.T) {
 	if err := informer.SetTransform(Trim()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewFinder(t.Context(), informer.GetIndexer(), nil, nil); err != nil {
+	if _, err := NewMapper(t.Context(), informer.GetIndexer(), nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	stop := make(chan struct{})

@@ -17,35 +17,35 @@ import (
 // Discovery goes on listing a kind for a moment after its CRD was deleted. After that it may be that of an aggregated API server.
 func TestFind_CRDDeleted_DiscoveryIsNotTrustedForAMoment(t *testing.T) {
 	gvk := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Radius"}
-	finder, discovery := newFinder(t)
+	mapper, discovery := newMapper(t)
 	clock := clocktesting.NewFakeClock(time.Unix(1000, 0))
-	finder.clock = clock
+	mapper.clock = clock
 	discovery.Resources = append(discovery.Resources, &metav1.APIResourceList{
 		GroupVersion: "example.com/v1", APIResources: []metav1.APIResource{{Name: "radii", Kind: "Radius", Namespaced: true}},
 	})
-	finder.Changed(radiusCRD(), false)
-	if found, err := mustFind(t, finder, gvk); err != nil || found.Resource.Resource != "radii" {
-		t.Errorf("Find() = %+v, %v, want the resource that an aggregated API server serves", found, err)
+	mapper.Changed(radiusCRD(), false)
+	if found, err := mustMap(t, mapper, gvk); err != nil || found.Resource.Resource != "radii" {
+		t.Errorf("Map() = %+v, %v, want the resource that an aggregated API server serves", found, err)
 	}
-	finder.Changed(radiusCRD(), true)
+	mapper.Changed(radiusCRD(), true)
 	for range 2 {
-		if found, err := finder.Find(gvk); !isNotServed(err) {
-			t.Errorf("Find() = %+v, %v after the CRD was deleted, want that the kind is not found", found, err)
+		if found, err := mapper.Map(gvk); !isNotServed(err) {
+			t.Errorf("Map() = %+v, %v after the CRD was deleted, want that the kind is not found", found, err)
 		}
 		clock.Step(time.Second)
 	}
 	eventually(t, "long after the CRD was deleted discovery is trusted", func() bool {
 		clock.Step(time.Second)
-		found, err := finder.Find(gvk)
+		found, err := mapper.Map(gvk)
 		return err == nil && found.Resource.Resource == "radii"
 	})
 	if elapsed := clock.Since(time.Unix(1000, 0)); elapsed < discoveryLags {
 		t.Errorf("discovery was trusted after %s", elapsed)
 	}
-	if err := finder.crds.Add(radiusCRD()); err != nil {
+	if err := mapper.crds.Add(radiusCRD()); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := finder.Find(gvk); err != nil || found.Labels == nil {
-		t.Errorf("Find() = %+v, %v after there was a CRD again, want what it defines", found, err)
+	if found, err := mapper.Map(gvk); err != nil || found.Labels == nil {
+		t.Errorf("Map() = %+v, %v after there was a CRD again, want what it defines", found, err)
 	}
 }

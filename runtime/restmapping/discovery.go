@@ -54,69 +54,69 @@ func (d *document) errorOf(gv schema.GroupVersion) error {
 	return d.failed[gv]
 }
 
-func (f *Finder) undefine(gk schema.GroupKind) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.undefined[gk] = f.clock.Now()
+func (m *Mapper) undefine(gk schema.GroupKind) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.undefined[gk] = m.clock.Now()
 	// A discovery may have seen the kind before the informer had its CRD.
-	maps.DeleteFunc(f.known.served, func(gvk schema.GroupVersionKind, _ resource) bool { return gvk.GroupKind() == gk })
+	maps.DeleteFunc(m.known.served, func(gvk schema.GroupVersionKind, _ resource) bool { return gvk.GroupKind() == gk })
 }
 
 // run discovers the kinds until the context ends.
-func (f *Finder) run() {
+func (m *Mapper) run() {
 	retry := firstRetry
-	for f.ctx.Err() == nil {
+	for m.ctx.Err() == nil {
 		wait := refresh
-		if f.discover() {
+		if m.discover() {
 			retry = firstRetry
 		} else {
 			wait, retry = retry, min(2*retry, recheck)
 		}
-		due := f.clock.Now().Add(wait)
-		f.sleep(wait, f.doubted)
-		f.sleep(min(due.Sub(f.clock.Now()), recheck), nil)
+		due := m.clock.Now().Add(wait)
+		m.sleep(wait, m.doubted)
+		m.sleep(min(due.Sub(m.clock.Now()), recheck), nil)
 	}
 }
 
-func (f *Finder) sleep(wait time.Duration, early <-chan struct{}) {
+func (m *Mapper) sleep(wait time.Duration, early <-chan struct{}) {
 	if wait <= 0 {
 		return
 	}
-	timer := f.clock.NewTimer(wait)
+	timer := m.clock.NewTimer(wait)
 	defer timer.Stop()
 	select {
-	case <-f.ctx.Done():
+	case <-m.ctx.Done():
 	case <-timer.C():
 	case <-early:
 	}
 }
 
 // discover replaces the document and reports what changed. It returns false if it failed, or if a caller still has no answer.
-func (f *Finder) discover() bool {
-	started := f.clock.Now()
-	_, lists, err := f.discovery.ServerGroupsAndResources()
+func (m *Mapper) discover() bool {
+	started := m.clock.Now()
+	_, lists, err := m.discovery.ServerGroupsAndResources()
 
-	f.mu.Lock()
-	before, after := f.known, f.read(started, lists, err)
+	m.mu.Lock()
+	before, after := m.known, m.read(started, lists, err)
 	if after.err == nil || before.err != nil {
-		f.known = after
+		m.known = after
 	}
-	changed := f.changes(before)
-	isDone := after.err == nil && len(f.unanswered) == 0
+	changed := m.changes(before)
+	isDone := after.err == nil && len(m.unanswered) == 0
 	select {
-	case <-f.doubted: // answered by this discovery
+	case <-m.doubted: // answered by this discovery
 	default:
 	}
-	f.mu.Unlock()
+	m.mu.Unlock()
 
-	if len(changed) > 0 && f.ctx.Err() == nil {
-		f.changed(changed)
+	if len(changed) > 0 && m.ctx.Err() == nil {
+		m.changed(changed)
 	}
 	return isDone
 }
 
-// read returns the document of a discovery. While an aggregated API server does not answer, its kinds stay as they were. f.mu is held.
-func (f *Finder) read(started time.Time, lists []*metav1.APIResourceList, err error) document {
+// read returns the document of a discovery. While an aggregated API server does not answer, its kinds stay as they were. m.mu is held.
+func (m *Mapper) read(started time.Time, lists []*metav1.APIResourceList, err error) document {
 	failed, isPartial := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !isPartial {
 		return document{err: err}
@@ -125,9 +125,9 @@ func (f *Finder) read(started time.Time, lists []*metav1.APIResourceList, err er
 		// The client takes a 404 of the core group for an empty one.
 		return document{err: errNoCore}
 	}
-	maps.DeleteFunc(f.undefined, func(_ schema.GroupKind, deleted time.Time) bool { return started.Sub(deleted) >= discoveryLags })
+	maps.DeleteFunc(m.undefined, func(_ schema.GroupKind, deleted time.Time) bool { return started.Sub(deleted) >= discoveryLags })
 	served := make(map[schema.GroupVersionKind]resource)
-	for gvk, r := range f.known.served {
+	for gvk, r := range m.known.served {
 		if failed[gvk.GroupVersion()] != nil {
 			served[gvk] = r
 		}
@@ -136,7 +136,7 @@ func (f *Finder) read(started time.Time, lists []*metav1.APIResourceList, err er
 		for _, r := range list.APIResources {
 			gvk := schema.FromAPIVersionAndKind(list.GroupVersion, r.Kind)
 			// Those with a slash are subresources.
-			if _, undefined := f.undefined[gvk.GroupKind()]; !undefined && !strings.Contains(r.Name, "/") && len(f.defining(gvk.GroupKind())) == 0 {
+			if _, undefined := m.undefined[gvk.GroupKind()]; !undefined && !strings.Contains(r.Name, "/") && len(m.defining(gvk.GroupKind())) == 0 {
 				served[gvk] = resource{name: r.Name, namespaced: r.Namespaced}
 			}
 		}
@@ -144,13 +144,13 @@ func (f *Finder) read(started time.Time, lists []*metav1.APIResourceList, err er
 	return document{served: served, failed: failed}
 }
 
-// changes returns the group versions for which the answer is another one than before. f.mu is held.
-func (f *Finder) changes(before document) sets.Set[schema.GroupVersion] {
+// changes returns the group versions for which the answer is another one than before. m.mu is held.
+func (m *Mapper) changes(before document) sets.Set[schema.GroupVersion] {
 	changed := sets.New[schema.GroupVersion]()
-	for gv := range f.unanswered {
-		was, is := before.errorOf(gv), f.known.errorOf(gv)
+	for gv := range m.unanswered {
+		was, is := before.errorOf(gv), m.known.errorOf(gv)
 		if is == nil {
-			f.unanswered.Delete(gv)
+			m.unanswered.Delete(gv)
 		}
 		if is == nil || errors.Is(was, ErrNotKnown) || apierrors.ReasonForError(was) != apierrors.ReasonForError(is) {
 			changed.Insert(gv)
@@ -159,7 +159,7 @@ func (f *Finder) changes(before document) sets.Set[schema.GroupVersion] {
 	if before.err != nil {
 		return changed
 	}
-	for _, documents := range [][2]document{{before, f.known}, {f.known, before}} {
+	for _, documents := range [][2]document{{before, m.known}, {m.known, before}} {
 		for gvk, r := range documents[0].served {
 			if documents[1].served[gvk] != r {
 				changed.Insert(gvk.GroupVersion())

@@ -101,10 +101,10 @@ var (
 	geese       = serves(goose, "geese")
 )
 
-func newDiscovering(t *testing.T, cluster *fakeCluster) (*Finder, *fakeClock) {
+func newDiscovering(t *testing.T, cluster *fakeCluster) (*Mapper, *fakeClock) {
 	t.Helper()
 	crds := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-	finder, err := NewFinder(t.Context(), crds, cluster, func(gvs sets.Set[schema.GroupVersion]) {
+	mapper, err := NewMapper(t.Context(), crds, cluster, func(gvs sets.Set[schema.GroupVersion]) {
 		cluster.mu.Lock()
 		defer cluster.mu.Unlock()
 		cluster.changed = append(cluster.changed, gvs)
@@ -113,8 +113,8 @@ func newDiscovering(t *testing.T, cluster *fakeCluster) (*Finder, *fakeClock) {
 		t.Fatal(err)
 	}
 	clock := &fakeClock{FakeClock: clocktesting.NewFakeClock(time.Unix(1000, 0))}
-	finder.clock = clock
-	return finder, clock
+	mapper.clock = clock
+	return mapper, clock
 }
 
 // requestsWithin lets time pass in small steps, each once discovery waits for it, and returns how many requests that took.
@@ -137,16 +137,16 @@ func isNotServed(err error) bool {
 
 func TestFind_DiscoveryHangs_ReturnsAtOnce(t *testing.T) {
 	cluster := &fakeCluster{lists: []*metav1.APIResourceList{core, deployments}, hold: make(chan struct{})}
-	finder, _ := newDiscovering(t, cluster)
+	mapper, _ := newDiscovering(t, cluster)
 	for range 1000 {
-		if _, err := finder.Find(deployment); !errors.Is(err, ErrNotKnown) {
-			t.Fatalf("Find() = %v, want ErrNotKnown", err)
+		if _, err := mapper.Map(deployment); !errors.Is(err, ErrNotKnown) {
+			t.Fatalf("Map() = %v, want ErrNotKnown", err)
 		}
 	}
 	close(cluster.hold)
 	eventually(t, "the answer is reported", func() bool { return cluster.told().Has(deployment.GroupVersion()) })
-	if found, err := finder.Find(deployment); err != nil || found.Resource.Resource != "deployments" {
-		t.Errorf("Find() = %+v, %v", found, err)
+	if found, err := mapper.Map(deployment); err != nil || found.Resource.Resource != "deployments" {
+		t.Errorf("Map() = %+v, %v", found, err)
 	}
 	if requests, _ := cluster.count(); requests != 1 {
 		t.Errorf("%d requests, want one", requests)
@@ -155,12 +155,12 @@ func TestFind_DiscoveryHangs_ReturnsAtOnce(t *testing.T) {
 
 func TestFind_KindsNotServed_RequestsDoNotDependOnTheirNumber(t *testing.T) {
 	cluster := &fakeCluster{lists: []*metav1.APIResourceList{core, deployments}}
-	finder, clock := newDiscovering(t, cluster)
+	mapper, clock := newDiscovering(t, cluster)
 	for range 3 {
 		for i := range 1000 {
 			invented := schema.GroupVersionKind{Group: fmt.Sprintf("g%d.example.com", i), Version: "v1", Kind: fmt.Sprintf("Invented%d", i)}
-			if _, err := mustFind(t, finder, invented); !isNotServed(err) {
-				t.Fatalf("Find() = %v, want that it is not served", err)
+			if _, err := mustMap(t, mapper, invented); !isNotServed(err) {
+				t.Fatalf("Map() = %v, want that it is not served", err)
 			}
 		}
 		if got := requestsWithin(t, clock, cluster, 2*recheck); got > 1 {
@@ -174,26 +174,26 @@ func TestFind_KindsNotServed_RequestsDoNotDependOnTheirNumber(t *testing.T) {
 
 func TestFind_KindServedLater_IsReported(t *testing.T) {
 	cluster := &fakeCluster{lists: []*metav1.APIResourceList{core, deployments}}
-	finder, clock := newDiscovering(t, cluster)
-	if _, err := mustFind(t, finder, goose); !isNotServed(err) {
-		t.Fatalf("Find() = %v, want that it is not served", err)
+	mapper, clock := newDiscovering(t, cluster)
+	if _, err := mustMap(t, mapper, goose); !isNotServed(err) {
+		t.Fatalf("Map() = %v, want that it is not served", err)
 	}
 	cluster.told()
 	cluster.set(nil, core, deployments, geese)
-	_, _ = finder.Find(goose)
+	_, _ = mapper.Map(goose)
 	eventually(t, "the change is reported", func() bool {
 		clock.Step(time.Second)
 		return cluster.told().Equal(sets.New(goose.GroupVersion()))
 	})
-	if _, err := finder.Find(goose); err != nil {
-		t.Errorf("Find() = %v", err)
+	if _, err := mapper.Map(goose); err != nil {
+		t.Errorf("Map() = %v", err)
 	}
 
 	cluster.set(nil, core, deployments)
 	requestsWithin(t, clock, cluster, refresh)
 	eventually(t, "so is that it is gone", func() bool { return cluster.told().Equal(sets.New(goose.GroupVersion())) })
-	if _, err := finder.Find(goose); !isNotServed(err) {
-		t.Errorf("Find() = %v, want that it is not served", err)
+	if _, err := mapper.Map(goose); !isNotServed(err) {
+		t.Errorf("Map() = %v, want that it is not served", err)
 	}
 }
 
@@ -201,17 +201,17 @@ func TestFind_KindServedLater_IsReported(t *testing.T) {
 func TestFind_OneGroupFails_OthersAreServed(t *testing.T) {
 	down := &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{goose.GroupVersion(): apierrors.NewServiceUnavailable("down")}}
 	cluster := &fakeCluster{lists: []*metav1.APIResourceList{core, deployments}, err: down}
-	finder, clock := newDiscovering(t, cluster)
-	if _, err := mustFind(t, finder, deployment); err != nil {
-		t.Errorf("Find() = %v", err)
+	mapper, clock := newDiscovering(t, cluster)
+	if _, err := mustMap(t, mapper, deployment); err != nil {
+		t.Errorf("Map() = %v", err)
 	}
 	timers := clock.timers.Load()
-	if _, err := finder.Find(goose); !apierrors.IsServiceUnavailable(err) {
-		t.Errorf("Find() = %v, want why its discovery failed", err)
+	if _, err := mapper.Map(goose); !apierrors.IsServiceUnavailable(err) {
+		t.Errorf("Map() = %v, want why its discovery failed", err)
 	}
 	eventually(t, "discovery is to be repeated soon", func() bool { return clock.timers.Load() > timers })
-	if _, err := finder.Find(goose.GroupKind().WithVersion("v2")); !isNotServed(err) {
-		t.Errorf("Find() = %v, want that another version is not served", err)
+	if _, err := mapper.Map(goose.GroupKind().WithVersion("v2")); !isNotServed(err) {
+		t.Errorf("Map() = %v, want that another version is not served", err)
 	}
 	if got := requestsWithin(t, clock, cluster, 5*time.Minute); got < 9 || got > 20 {
 		t.Errorf("%d requests in five minutes, want back-off up to %s", got, recheck)
@@ -223,8 +223,8 @@ func TestFind_OneGroupFails_OthersAreServed(t *testing.T) {
 
 	cluster.set(down, core, deployments)
 	requestsWithin(t, clock, cluster, refresh)
-	if _, err := finder.Find(goose); err != nil {
-		t.Errorf("Find() = %v, want the resource that served it before", err)
+	if _, err := mapper.Map(goose); err != nil {
+		t.Errorf("Map() = %v, want the resource that served it before", err)
 	}
 }
 
@@ -236,11 +236,11 @@ func TestFind_DiscoveryFails_IsRetriedWithBackOffAndReported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cluster := &fakeCluster{}
 			fail(cluster)
-			finder, clock := newDiscovering(t, cluster)
+			mapper, clock := newDiscovering(t, cluster)
 			for i := range 100 {
 				invented := schema.GroupVersionKind{Group: fmt.Sprintf("g%d.example.com", i), Version: "v1", Kind: "K"}
-				if _, err := mustFind(t, finder, invented); err == nil || isNotServed(err) {
-					t.Fatalf("Find() = %v, want why discovery failed", err)
+				if _, err := mustMap(t, mapper, invented); err == nil || isNotServed(err) {
+					t.Fatalf("Map() = %v, want why discovery failed", err)
 				}
 			}
 			if got := requestsWithin(t, clock, cluster, 5*time.Minute); got < 9 || got > 20 {
@@ -258,8 +258,8 @@ func TestFind_DiscoveryFails_IsRetriedWithBackOffAndReported(t *testing.T) {
 			}
 			fail(cluster)
 			requestsWithin(t, clock, cluster, refresh)
-			if _, err := finder.Find(deployment); err != nil {
-				t.Errorf("Find() = %v, want what was served before", err)
+			if _, err := mapper.Map(deployment); err != nil {
+				t.Errorf("Map() = %v, want what was served before", err)
 			}
 		})
 	}

@@ -7,14 +7,14 @@ SPDX-License-Identifier: Apache-2.0
 // in references.
 //
 // The plural name of a resource cannot be derived from its kind, as knative.dev/pkg does in many places: Radius is served as
-// radii. For kinds that a CRD defines, the Finder reads the name from the cache of an informer of CRDs, whose events also report
+// radii. For kinds that a CRD defines, the Mapper reads the name from the cache of an informer of CRDs, whose events also report
 // when a kind is added or removed.
 //
-// For the other kinds, Kubernetes' own and those of aggregated API servers, the Finder discovers the whole cluster in the
+// For the other kinds, Kubernetes' own and those of aggregated API servers, the Mapper discovers the whole cluster in the
 // background: at the first use, every 10 minutes, within 30 s after a kind was not found, and with back-off from 1 s to 30 s
-// while a kind that is asked for cannot be discovered. So the number of requests does not depend on what users write, and Find
+// while a kind that is asked for cannot be discovered. So the number of requests does not depend on what users write, and Map
 // never waits for one. An aggregated API server that does not answer affects only its own kinds: those that were discovered
-// before stay, and for the others Find returns the error. Other answers are never guessed: a kind is not served only if the API
+// before stay, and for the others Map returns the error. Other answers are never guessed: a kind is not served only if the API
 // server's discovery lacks it.
 //
 // See package observe/ducks for reading the objects.

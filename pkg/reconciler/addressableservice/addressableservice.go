@@ -53,7 +53,7 @@ type Reconciler struct {
 	// scope is the only namespace that the informers watch; empty for all.
 	scope string
 
-	kinds        *restmapping.Finder
+	mapper       *restmapping.Mapper
 	addressables *ducks.Factory
 	failures     *failures.Failures
 }
@@ -64,7 +64,7 @@ var (
 	_ reconciler.OnDeletionInterface         = (*Reconciler)(nil)
 )
 
-func newReconciler(ctx context.Context, kinds *restmapping.Finder, addressables *ducks.Factory) *Reconciler {
+func newReconciler(ctx context.Context, mapper *restmapping.Mapper, addressables *ducks.Factory) *Reconciler {
 	return &Reconciler{
 		kube:                kubeclient.Get(ctx),
 		samples:             client.Get(ctx),
@@ -73,7 +73,7 @@ func newReconciler(ctx context.Context, kinds *restmapping.Finder, addressables 
 		namespaces:          namespaceinformer.Get(ctx).Lister(),
 		aliases:             services.Lister(ctx),
 		scope:               injection.GetNamespaceScope(ctx),
-		kinds:               kinds,
+		mapper:              mapper,
 		addressables:        addressables,
 		failures:            failures.New(),
 	}

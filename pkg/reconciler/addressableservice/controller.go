@@ -38,10 +38,10 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 	served := func(versions sets.Set[schema.GroupVersion]) {
 		t.Enqueue(observe.Served, "Addressable", on.onServed(versions))
 	}
-	kinds, err := restmapping.NewFinder(ctx, crdinformer.Get(ctx).Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), served)
+	mapper, err := restmapping.NewMapper(ctx, crdinformer.Get(ctx).Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), served)
 	addressables := ducks.New(ctx, dynamicclient.Get(ctx), &duckv1.AddressableType{}, sets.New[string](), served)
 
-	r := newReconciler(ctx, kinds, addressables)
+	r := newReconciler(ctx, mapper, addressables)
 	impl := addressableservicereconciler.NewImpl(ctx, r, samples.ClassMallard, func(*controller.Impl) controller.Options {
 		return controller.Options{ConfigStore: on.config, FinalizerName: samples.FinalizerName}
 	})
@@ -51,7 +51,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher) *controller.Impl 
 		observe.Maps(services, on.onService),
 		observe.Maps(namespaces, on.onNamespace),
 		observe.Maps(observe.Duck[ducks.Object]("Addressable", addressables), on.onDuck),
-		observe.When(crds, on.onCRD(kinds, addressables)),
+		observe.When(crds, on.onCRD(mapper, addressables)),
 	)); err != nil {
 		logging.FromContext(ctx).Fatalw("Wiring the reconciler failed", "error", err)
 	}

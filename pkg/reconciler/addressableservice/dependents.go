@@ -155,9 +155,9 @@ func (d dependents) onServed(versions sets.Set[schema.GroupVersion]) []types.Nam
 type crdEvent = observe.Event[*apiextensionsv1.CustomResourceDefinition]
 
 // onCRD returns those that refer to the kind of a CRD, and stops the informers of what it no longer serves.
-func (d dependents) onCRD(kinds *restmapping.Finder, addressables *ducks.Factory) func(crdEvent) []types.NamespacedName {
+func (d dependents) onCRD(mapper *restmapping.Mapper, addressables *ducks.Factory) func(crdEvent) []types.NamespacedName {
 	return func(e crdEvent) []types.NamespacedName {
-		addressables.Stop(kinds.Changed(e.Object, e.Type == observe.Deleted))
+		addressables.Stop(mapper.Changed(e.Object, e.Type == observe.Deleted))
 		return d.indexed(byTargetKind, restmapping.GroupKindOf(e.Object).String())
 	}
 }

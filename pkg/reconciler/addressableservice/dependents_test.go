@@ -65,8 +65,8 @@ func TestDependents_EachSource_EnqueuesWhomItConcerns(t *testing.T) {
 	)
 	elsewhere := func(s *corev1.Service) { s.Namespace = "elsewhere" }
 	crd := func(mods ...func(*apiextensionsv1.CustomResourceDefinition)) []types.NamespacedName {
-		kinds, addressables := kindsOf(t)
-		return on.onCRD(kinds, addressables)(observe.Event[*apiextensionsv1.CustomResourceDefinition]{Type: observe.Added, Object: duckCRD(mods...)})
+		mapper, addressables := mapperOf(t)
+		return on.onCRD(mapper, addressables)(observe.Event[*apiextensionsv1.CustomResourceDefinition]{Type: observe.Added, Object: duckCRD(mods...)})
 	}
 	for name, tc := range map[string]struct {
 		keys []types.NamespacedName
@@ -112,18 +112,18 @@ func TestIsOurs_ClassAnnotation(t *testing.T) {
 	}
 }
 
-// kindsOf returns a Finder of no kind, and the Addressables of a cluster with ducks and geese.
-func kindsOf(t *testing.T) (*restmapping.Finder, *ducks.Factory) {
+// mapperOf returns a Mapper of no kind, and the Addressables of a cluster with ducks and geese.
+func mapperOf(t *testing.T) (*restmapping.Mapper, *ducks.Factory) {
 	t.Helper()
 	client := fakedynamic.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
 		{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList",
 		{Group: "example.com", Version: "v1", Resource: "geese"}: "GooseList",
 	})
-	finder, err := restmapping.NewFinder(t.Context(), crds.NewIndexer(), nil, func(sets.Set[schema.GroupVersion]) {})
+	mapper, err := restmapping.NewMapper(t.Context(), crds.NewIndexer(), nil, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return finder, ducks.New(t.Context(), client, &duckv1.AddressableType{}, nil, func(sets.Set[schema.GroupVersion]) {})
+	return mapper, ducks.New(t.Context(), client, &duckv1.AddressableType{}, nil, func(sets.Set[schema.GroupVersion]) {})
 }
 
 func duckOf(namespace, name string) *duckv1.AddressableType {
@@ -147,7 +147,7 @@ func TestKindThatIsServedNoMoreEndsItsInformer(t *testing.T) {
 		"another is deleted": {observe.Deleted, duckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Names.Plural = "swans" }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kinds, addressables := kindsOf(t)
+			mapper, addressables := mapperOf(t)
 			isRead := func(resource string) bool {
 				_, err := addressables.Lister(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: resource})
 				return err == nil
@@ -156,7 +156,7 @@ func TestKindThatIsServedNoMoreEndsItsInformer(t *testing.T) {
 				func(context.Context) (bool, error) { return isRead("ducks") && isRead("geese"), nil }); err != nil {
 				t.Fatal(err)
 			}
-			among(t).onCRD(kinds, addressables)(observe.Event[*apiextensionsv1.CustomResourceDefinition]{Type: tc.event, Object: tc.crd})
+			among(t).onCRD(mapper, addressables)(observe.Event[*apiextensionsv1.CustomResourceDefinition]{Type: tc.event, Object: tc.crd})
 			if got := !isRead("ducks"); got != tc.ends {
 				t.Errorf("another informer was needed afterwards: %t", got)
 			}

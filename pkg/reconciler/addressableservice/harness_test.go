@@ -145,7 +145,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
-	finder, err := restmapping.NewFinder(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
+	mapper, err := restmapping.NewMapper(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func newWorld(t testing.TB, cfg *config.Addressable, objs ...runtime.Object) *wo
 		services:            corev1listers.NewServiceLister(w.services),
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		aliases:             observe.NewLister[*corev1.Service](w.services),
-		kinds:               finder,
+		mapper:              mapper,
 		addressables:        ducks.New(ctx, w.dynamic, &duckv1.AddressableType{}, nil, func(sets.Set[schema.GroupVersion]) {}),
 		failures:            failures.New(),
 	}
@@ -182,7 +182,7 @@ func (i *informed) Reconcile(ctx context.Context, key string) error {
 			if !ok || as.Spec.Ref.GroupVersionKind() == serviceKind {
 				continue
 			}
-			served, err := i.world.inner.kinds.Find(as.Spec.Ref.GroupVersionKind())
+			served, err := i.world.inner.mapper.Map(as.Spec.Ref.GroupVersionKind())
 			if err == nil && !served.BuiltIn {
 				_, err = i.world.inner.addressables.Lister(served.Resource)
 			}

@@ -153,7 +153,7 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *failur
 
 // findKind finds the resource that serves a kind which may have addresses.
 func (r *Reconciler) findKind(gvk schema.GroupVersionKind) (restmapping.Served, *failures.Failure) {
-	kind, err := r.kinds.Find(gvk)
+	kind, err := r.mapper.Map(gvk)
 	if _, ok := errors.AsType[*restmapping.NotServedError](err); ok {
 		return restmapping.Served{}, failures.Newf(v1.ReasonTargetKindNotFound, "%v", err)
 	}

@@ -68,7 +68,7 @@ type Reconciler struct {
 	namespaces          corev1listers.NamespaceLister
 	webhooks            admissionlisters.MutatingWebhookConfigurationLister
 
-	kinds *restmapping.Finder
+	mapper *restmapping.Mapper
 
 	subjects shapes
 
@@ -78,14 +78,14 @@ type Reconciler struct {
 	failures     *failures.Failures
 }
 
-func newReconciler(ctx context.Context, kinds *restmapping.Finder, served func(sets.Set[schema.GroupVersion])) *Reconciler {
+func newReconciler(ctx context.Context, mapper *restmapping.Mapper, served func(sets.Set[schema.GroupVersion])) *Reconciler {
 	return &Reconciler{
 		dynamic:             dynamicclient.Get(ctx),
 		bindings:            addressbindinginformer.Get(ctx).Lister(),
 		addressableServices: addressableserviceinformer.Get(ctx).Lister(),
 		namespaces:          namespaceinformer.Get(ctx).Lister(),
 		webhooks:            mutatinginformer.Get(ctx).Lister(),
-		kinds:               kinds,
+		mapper:              mapper,
 		subjects:            newShapes(ctx, dynamicclient.Get(ctx), served),
 		expectations:        expectations.New(nil),
 		attempts:            newAttempts(clock.RealClock{}),

@@ -32,9 +32,9 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	served := func(versions sets.Set[schema.GroupVersion]) {
 		t.Enqueue(observe.Served, "Subject", on.onServed(versions))
 	}
-	kinds, err := restmapping.NewFinder(ctx, crdinformer.Get(ctx).Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), served)
+	mapper, err := restmapping.NewMapper(ctx, crdinformer.Get(ctx).Informer().GetIndexer(), kubeclient.Get(ctx).Discovery(), served)
 
-	r := newReconciler(ctx, kinds, served)
+	r := newReconciler(ctx, mapper, served)
 	impl := addressbindingreconciler.NewImpl(ctx, r, func(*controller.Impl) controller.Options {
 		return controller.Options{FinalizerName: samples.AddressBindingFinalizerName}
 	})
@@ -43,7 +43,7 @@ func NewController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		observe.When(addressBindings, on.onBinding),
 		observe.Maps(addressableServices, on.onAddressableService),
 		observe.When(namespaces, on.onNamespace),
-		observe.When(crds, on.onCRD(kinds, r.subjects)),
+		observe.When(crds, on.onCRD(mapper, r.subjects)),
 		observe.When(configurations, on.onWebhook),
 	}
 	for _, subjects := range r.subjects {

@@ -173,9 +173,9 @@ type stopper interface {
 type crdEvent = observe.Event[*apiextensionsv1.CustomResourceDefinition]
 
 // onCRD returns the bindings with subjects in the group of a CRD, and stops the informers of what it no longer serves.
-func (d *dependents) onCRD(kinds *restmapping.Finder, subjects stopper) func(crdEvent) []types.NamespacedName {
+func (d *dependents) onCRD(mapper *restmapping.Mapper, subjects stopper) func(crdEvent) []types.NamespacedName {
 	return func(e crdEvent) []types.NamespacedName {
-		subjects.Stop(kinds.Changed(e.Object, e.Type == observe.Deleted))
+		subjects.Stop(mapper.Changed(e.Object, e.Type == observe.Deleted))
 		return observe.Keys(d.bindings.List(withSubjectsIn(sets.New(e.Object.Spec.Group)))...)
 	}
 }

@@ -52,15 +52,15 @@ func (s *stopped) Stop(match func(schema.GroupVersionResource) bool) {
 	}
 }
 
-func newFinder(t *testing.T) *restmapping.Finder {
+func newMapper(t *testing.T) *restmapping.Mapper {
 	t.Helper()
 	discovery := &fakediscovery.FakeDiscovery{Fake: &fakekube.NewSimpleClientset().Fake}
 	discovery.Resources = builtIn
-	finder, err := restmapping.NewFinder(t.Context(), crds.NewIndexer(), discovery, func(sets.Set[schema.GroupVersion]) {})
+	mapper, err := restmapping.NewMapper(t.Context(), crds.NewIndexer(), discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return finder
+	return mapper
 }
 
 // namesOf returns the names of keys, each once.
@@ -134,7 +134,7 @@ func TestDependents_EachSource_EnqueuesAffectedBindings(t *testing.T) {
 	others := webhooks()
 	others.Name = "other"
 	crd := func(e observe.Event[*apiextensionsv1.CustomResourceDefinition]) []types.NamespacedName {
-		return on.onCRD(newFinder(t), &stopped{})(e)
+		return on.onCRD(newMapper(t), &stopped{})(e)
 	}
 	toDeployments := webhooks(schema.GroupResource{Group: "apps", Resource: "deployments"})
 
@@ -190,7 +190,7 @@ func TestDependents_EachSource_EnqueuesAffectedBindings(t *testing.T) {
 
 func TestDependents_CRDDeleted_InformerEnds(t *testing.T) {
 	var s stopped
-	onCRD := among(t).onCRD(newFinder(t), &s)
+	onCRD := among(t).onCRD(newMapper(t), &s)
 	onCRD(added(reconcilertest.DuckCRD()))
 	if len(s) > 0 {
 		t.Errorf("the informers of %q were ended though they are served", s)

@@ -146,7 +146,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 	ctx, cancel := context.WithCancel(logtesting.TestContextWithLogger(t))
 	t.Cleanup(cancel)
 	w.dynamic.PrependReactor("patch", "*", patchedAnew(w.dynamic.Tracker()))
-	finder, err := restmapping.NewFinder(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
+	mapper, err := restmapping.NewMapper(ctx, w.crds, w.discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func newWorld(t testing.TB, objs ...runtime.Object) *world {
 		addressableServices: listers.NewAddressableServiceLister(w.addressableServices),
 		namespaces:          corev1listers.NewNamespaceLister(w.namespaces),
 		webhooks:            admissionlisters.NewMutatingWebhookConfigurationLister(w.webhooks),
-		kinds:               finder,
+		mapper:              mapper,
 		subjects:            newShapes(ctx, w.dynamic, func(sets.Set[schema.GroupVersion]) {}),
 		expectations:        expectations.New(nil),
 		attempts:            newAttempts(w.clock),
@@ -192,7 +192,7 @@ func (w *world) sync(t testing.TB) {
 
 // synced reports whether the cache of a kind has what the server has, or cannot have it.
 func (w *world) synced(gvk schema.GroupVersionKind) (bool, error) {
-	served, err := w.inner.kinds.Find(gvk)
+	served, err := w.inner.mapper.Map(gvk)
 	if errors.Is(err, restmapping.ErrNotKnown) || err != nil {
 		return !errors.Is(err, restmapping.ErrNotKnown), nil
 	}

@@ -149,7 +149,7 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 
 // find returns the resource that serves a kind.
 func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (kind, *failures.Failure) {
-	served, err := r.kinds.Find(gvk)
+	served, err := r.mapper.Map(gvk)
 	notServed, isNotServed := errors.AsType[*restmapping.NotServedError](err)
 	if isNotServed && anyVersion && len(notServed.Versions) > 0 {
 		return r.find(gvk.GroupKind().WithVersion(notServed.Versions[0]), false)

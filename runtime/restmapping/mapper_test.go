@@ -70,8 +70,8 @@ func pending(crd *apiextensionsv1.CustomResourceDefinition) {
 
 func approved(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Group = "radius.k8s.io" }
 
-// newFinder is a Finder in a cluster with these CRDs, and with kinds that none defines.
-func newFinder(t *testing.T, crds ...*apiextensionsv1.CustomResourceDefinition) (*Finder, *fakediscovery.FakeDiscovery) {
+// newMapper is a Mapper in a cluster with these CRDs, and with kinds that none defines.
+func newMapper(t *testing.T, crds ...*apiextensionsv1.CustomResourceDefinition) (*Mapper, *fakediscovery.FakeDiscovery) {
 	t.Helper()
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	for _, crd := range crds {
@@ -88,18 +88,18 @@ func newFinder(t *testing.T, crds ...*apiextensionsv1.CustomResourceDefinition) 
 		}},
 		{GroupVersion: "aggregated.example.com/v1", APIResources: []metav1.APIResource{{Name: "geese", Kind: "Goose", Namespaced: true}}},
 	}}}
-	finder, err := NewFinder(t.Context(), indexer, discovery, func(sets.Set[schema.GroupVersion]) {})
+	mapper, err := NewMapper(t.Context(), indexer, discovery, func(sets.Set[schema.GroupVersion]) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return finder, discovery
+	return mapper, discovery
 }
 
-// mustFind returns the answer to Find once there is one.
-func mustFind(t *testing.T, finder *Finder, gvk schema.GroupVersionKind) (served Served, err error) {
+// mustMap returns the answer to Map once there is one.
+func mustMap(t *testing.T, mapper *Mapper, gvk schema.GroupVersionKind) (served Served, err error) {
 	t.Helper()
 	eventually(t, "the first discovery completes", func() bool {
-		served, err = finder.Find(gvk)
+		served, err = mapper.Map(gvk)
 		return !errors.Is(err, ErrNotKnown)
 	})
 	return served, err
@@ -159,20 +159,20 @@ func TestFind(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			finder, _ := newFinder(t, tc.crds...)
-			got, err := mustFind(t, finder, tc.gvk)
+			mapper, _ := newMapper(t, tc.crds...)
+			got, err := mustMap(t, mapper, tc.gvk)
 			if err != nil {
-				t.Fatalf("Find() = %v\nReason: %s", err, tc.reason)
+				t.Fatalf("Map() = %v\nReason: %s", err, tc.reason)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("Find(): -want, +got:\n%s\nReason: %s", diff, tc.reason)
+				t.Errorf("Map(): -want, +got:\n%s\nReason: %s", diff, tc.reason)
 			}
 		})
 	}
 }
 
 func TestFindWhatIsNotServed(t *testing.T) {
-	finder, _ := newFinder(t, radiusCRD(), radiusCRD(notEstablished, pending))
+	mapper, _ := newMapper(t, radiusCRD(), radiusCRD(notEstablished, pending))
 	for gvk, want := range map[schema.GroupVersionKind]string{
 		{Group: "example.com", Version: "v0", Kind: "Radius"}:          "the cluster does not serve kind Radius at example.com/v0; its CRD serves v1, v2",
 		{Group: "pending.example.com", Version: "v1", Kind: "Radius"}:  "the cluster does not serve kind Radius at pending.example.com/v1 yet; its CRD is not established",
@@ -186,9 +186,9 @@ func TestFindWhatIsNotServed(t *testing.T) {
 		{Group: "aggregated.example.com", Version: "v2", Kind: "Goose"}: "the cluster does not serve kind Goose at aggregated.example.com/v2; did you mean Goose at aggregated.example.com/v1?",
 	} {
 		t.Run(gvk.String(), func(t *testing.T) {
-			_, err := mustFind(t, finder, gvk)
+			_, err := mustMap(t, mapper, gvk)
 			if notServed, ok := errors.AsType[*NotServedError](err); !ok || notServed.Kind != gvk || err.Error() != want {
-				t.Errorf("Find() = %v, want %s", err, want)
+				t.Errorf("Map() = %v, want %s", err, want)
 			} else if isOtherVersion := strings.Contains(want, "serves v1, v2"); isOtherVersion != slices.Equal(notServed.Versions, []string{"v1", "v2"}) {
 				t.Errorf("it is served at %q; %s", notServed.Versions, want)
 			}
@@ -212,11 +212,11 @@ func TestChangedSaysWhichResourcesAreGone(t *testing.T) {
 		"taken out of spec": {resource("example.com", "v1alpha1", "radii"), true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			finder, _ := newFinder(t)
-			if got := finder.Changed(radiusCRD(), false)(tc.resource); got != tc.changed {
+			mapper, _ := newMapper(t)
+			if got := mapper.Changed(radiusCRD(), false)(tc.resource); got != tc.changed {
 				t.Errorf("gone after the CRD changed: %t, want %t", got, tc.changed)
 			}
-			if got := finder.Changed(radiusCRD(), true)(tc.resource); got != tc.deleted {
+			if got := mapper.Changed(radiusCRD(), true)(tc.resource); got != tc.deleted {
 				t.Errorf("gone after the CRD was deleted: %t, want %t", got, tc.deleted)
 			}
 		})
@@ -224,14 +224,14 @@ func TestChangedSaysWhichResourcesAreGone(t *testing.T) {
 }
 
 // The controllers of a process share its informers.
-func TestFindersShareAnIndex(t *testing.T) {
-	one, discovery := newFinder(t, radiusCRD())
-	other, err := NewFinder(t.Context(), one.crds, discovery, nil)
+func TestMapper_TwoOverOneInformer_ShareTheIndex(t *testing.T) {
+	one, discovery := newMapper(t, radiusCRD())
+	other, err := NewMapper(t.Context(), one.crds, discovery, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, finder := range []*Finder{one, other} {
-		if _, err := finder.Find(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Radius"}); err != nil {
+	for _, mapper := range []*Mapper{one, other} {
+		if _, err := mapper.Map(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Radius"}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -42,7 +42,7 @@ type Served struct {
 }
 
 // NotServedError reports that the cluster does not serve a kind at a version. Once that changes, an event of the kind's CRD
-// or the callback of NewFinder follows, so there is no need to ask again.
+// or the callback of NewMapper follows, so there is no need to ask again.
 type NotServedError struct {
 	Kind schema.GroupVersionKind
 
@@ -58,8 +58,8 @@ func (e *NotServedError) Error() string {
 	return fmt.Sprintf("the cluster does not serve kind %s at %s%s", e.Kind.Kind, e.Kind.GroupVersion(), e.Detail)
 }
 
-// Finder maps a kind to the resource that serves it. Use NewFinder. It may be used by several goroutines.
-type Finder struct {
+// Mapper maps a kind to the resource that serves it. Use NewMapper. It may be used by several goroutines.
+type Mapper struct {
 	ctx       context.Context //nolint:containedctx // the lifetime of the background discovery, not of a call
 	crds      cache.Indexer
 	discovery discovery.ServerResourcesInterface
@@ -78,20 +78,20 @@ type Finder struct {
 	undefined map[schema.GroupKind]time.Time
 }
 
-// NewFinder returns a Finder over the cache of an informer of CRDs, to which it adds the index that it needs, unless
-// another Finder did. Pass the events of that informer to Changed.
+// NewMapper returns a Mapper over the cache of an informer of CRDs, to which it adds the index that it needs, unless
+// another Mapper did. Pass the events of that informer to Changed.
 //
 // Kinds that no CRD defines are discovered in the background until ctx ends. changed is called with the group versions for
-// which Find would now return another answer than before, so that its callers can be enqueued. It must not block.
-func NewFinder(ctx context.Context, crds cache.Indexer, discovery discovery.ServerResourcesInterface,
+// which Map would now return another answer than before, so that its callers can be enqueued. It must not block.
+func NewMapper(ctx context.Context, crds cache.Indexer, discovery discovery.ServerResourcesInterface,
 	changed func(sets.Set[schema.GroupVersion]),
-) (*Finder, error) {
+) (*Mapper, error) {
 	if _, exists := crds.GetIndexers()[byGroupKind]; !exists {
 		if err := crds.AddIndexers(cache.Indexers{byGroupKind: groupKinds}); err != nil {
 			return nil, fmt.Errorf("indexing CRDs by what they define: %w", err)
 		}
 	}
-	return &Finder{
+	return &Mapper{
 		ctx:        ctx,
 		crds:       crds,
 		discovery:  discovery,
@@ -104,37 +104,37 @@ func NewFinder(ctx context.Context, crds cache.Indexer, discovery discovery.Serv
 	}, nil
 }
 
-// Find looks a kind up at a version. It never sends a request. The error is a *NotServedError if the cluster does not serve
-// the kind so; ErrNotKnown before the first discovery; or else the last error of discovery. The callback follows when the
-// answer changes, so there is no need to ask again.
+// Map returns the resource of a kind at a version. It never sends a request. The error is a *NotServedError if the cluster
+// does not serve the kind so; ErrNotKnown before the first discovery; or else the last error of discovery. The callback
+// follows when the answer changes, so there is no need to ask again.
 //
 // A kind that was discovered once is found for as long as the discovery of its version fails.
-func (f *Finder) Find(gvk schema.GroupVersionKind) (Served, error) {
-	if crds := f.defining(gvk.GroupKind()); len(crds) > 0 {
+func (m *Mapper) Map(gvk schema.GroupVersionKind) (Served, error) {
+	if crds := m.defining(gvk.GroupKind()); len(crds) > 0 {
 		return fromCRDs(crds, gvk)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if found, ok := f.known.served[gvk]; ok {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if found, ok := m.known.served[gvk]; ok {
 		return Served{Resource: gvk.GroupVersion().WithResource(found.name), Namespaced: found.namespaced, BuiltIn: isBuiltIn(gvk.Group)}, nil
 	}
-	f.start.Do(func() { go f.run() })
+	m.start.Do(func() { go m.run() })
 	select {
-	case f.doubted <- struct{}{}:
+	case m.doubted <- struct{}{}:
 	default:
 	}
-	if err := f.known.errorOf(gvk.GroupVersion()); err != nil {
-		f.unanswered.Insert(gvk.GroupVersion())
+	if err := m.known.errorOf(gvk.GroupVersion()); err != nil {
+		m.unanswered.Insert(gvk.GroupVersion())
 		return Served{}, fmt.Errorf("discovering %s: %w", gvk.GroupVersion(), err)
 	}
-	return Served{}, &NotServedError{Kind: gvk, Detail: f.suggest(gvk)}
+	return Served{}, &NotServedError{Kind: gvk, Detail: m.suggest(gvk)}
 }
 
-// Changed must be called for each event of the informer of CRDs, before any caller of Find is enqueued. It returns a predicate
+// Changed must be called for each event of the informer of CRDs, before any caller of Map is enqueued. It returns a predicate
 // for the resources that this CRD does not serve anymore: pass it to ducks.Factory.Stop.
-func (f *Finder) Changed(crd *apiextensionsv1.CustomResourceDefinition, deleted bool) (gone func(schema.GroupVersionResource) bool) {
+func (m *Mapper) Changed(crd *apiextensionsv1.CustomResourceDefinition, deleted bool) (gone func(schema.GroupVersionResource) bool) {
 	if deleted {
-		f.undefine(GroupKindOf(crd))
+		m.undefine(GroupKindOf(crd))
 	}
 	return func(gvr schema.GroupVersionResource) bool {
 		return gvr.Group == crd.Spec.Group && gvr.Resource == crd.Spec.Names.Plural &&
@@ -143,24 +143,24 @@ func (f *Finder) Changed(crd *apiextensionsv1.CustomResourceDefinition, deleted 
 }
 
 // defining returns the CRDs that define a kind.
-func (f *Finder) defining(gk schema.GroupKind) []any {
-	crds, err := f.crds.ByIndex(byGroupKind, gk.String())
+func (m *Mapper) defining(gk schema.GroupKind) []any {
+	crds, err := m.crds.ByIndex(byGroupKind, gk.String())
 	if err != nil {
-		// NewFinder has added the index.
+		// NewMapper has added the index.
 		panic(err)
 	}
 	return crds
 }
 
-// suggest words a question that lists at most three kinds of the same name in any case, those of the same group first. f.mu is held.
-func (f *Finder) suggest(gvk schema.GroupVersionKind) string {
+// suggest words a question that lists at most three kinds of the same name in any case, those of the same group first. m.mu is held.
+func (m *Mapper) suggest(gvk schema.GroupVersionKind) string {
 	var alike []schema.GroupVersionKind
-	for discovered := range f.known.served {
+	for discovered := range m.known.served {
 		if strings.EqualFold(discovered.Kind, gvk.Kind) {
 			alike = append(alike, discovered)
 		}
 	}
-	for _, obj := range f.crds.List() {
+	for _, obj := range m.crds.List() {
 		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok && strings.EqualFold(crd.Spec.Names.Kind, gvk.Kind) {
 			for _, version := range servedVersions(crd) {
 				alike = append(alike, GroupKindOf(crd).WithVersion(version))
