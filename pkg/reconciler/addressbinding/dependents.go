@@ -79,7 +79,7 @@ func (d *dependents) onBinding(e observe.Event[*v1.AddressBinding]) []types.Name
 
 // contend reports whether two bindings may want the same variable of the same object.
 func contend(a, b *v1.AddressBinding) bool {
-	return a.Name != b.Name && a.Spec.Variable == b.Spec.Variable && subjectKind(a).GroupKind() == subjectKind(b).GroupKind()
+	return a.Name != b.Name && a.Spec.Variable == b.Spec.Variable && subjectGVK(a).GroupKind() == subjectGVK(b).GroupKind()
 }
 
 // claimsAlike reports whether two states of a binding are the same to other bindings.
@@ -106,7 +106,7 @@ func (d *dependents) onSubject(e observe.Event[ducks.Object]) []types.Namespaced
 // concerns reports whether a binding chooses an object, or may have left variables in it because it is of a former kind.
 func (d *dependents) concerns(ab *v1.AddressBinding, object kmeta.Accessor) bool {
 	kind := object.GroupVersionKind().GroupKind()
-	if kind == subjectKind(ab).GroupKind() {
+	if kind == subjectGVK(ab).GroupKind() {
 		return d.chosenBy(ab)(object)
 	}
 	_, recorded := binding.Recorded(ab, kind)
@@ -144,7 +144,7 @@ func (d *dependents) onServed(versions sets.Set[schema.GroupVersion]) []types.Na
 // withSubjectsIn accepts the bindings that have, or had, subjects in one of these API groups.
 func withSubjectsIn(groups sets.Set[string]) func(*v1.AddressBinding) bool {
 	return func(ab *v1.AddressBinding) bool {
-		return groups.Has(subjectKind(ab).Group) || slices.ContainsFunc(ab.Status.Kinds, func(k v1.SubjectKind) bool {
+		return groups.Has(subjectGVK(ab).Group) || slices.ContainsFunc(ab.Status.Kinds, func(k v1.SubjectKind) bool {
 			return groups.Has(binding.KindOf(k.APIVersion, k.Kind).Group)
 		})
 	}

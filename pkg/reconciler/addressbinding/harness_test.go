@@ -184,7 +184,7 @@ func (w *world) sync(t testing.TB) {
 	// What reads them has to begin before they can be waited for.
 	for _, obj := range w.bindings.List() {
 		ab := obj.(*v1.AddressBinding)
-		for _, gvk := range append([]schema.GroupVersionKind{subjectKind(ab)}, recordedKinds(ab)...) {
+		for _, gvk := range append([]schema.GroupVersionKind{subjectGVK(ab)}, recordedKinds(ab)...) {
 			w.await(t, func() (bool, error) { return w.synced(gvk) })
 		}
 	}

@@ -42,7 +42,7 @@ func (r *Reconciler) reconcileInterception(ab *v1.AddressBinding) {
 
 // subjectResource returns the resource of the subject, if the status has recorded it.
 func subjectResource(ab *v1.AddressBinding) (schema.GroupResource, bool) {
-	gvk := subjectKind(ab)
+	gvk := subjectGVK(ab)
 	entry, recorded := binding.Recorded(ab, gvk.GroupKind())
 	return schema.GroupResource{Group: gvk.Group, Resource: entry.Resource}, recorded
 }

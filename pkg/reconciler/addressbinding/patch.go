@@ -57,7 +57,7 @@ type subject struct {
 
 // adjust patches the objects of a kind that differ from what the bindings of the namespace want. It returns those that exist
 // afterwards, and what prevented patches.
-func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, objects []kmeta.Accessor) ([]*subject, []*failures.Failure) {
+func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k subjectKind, objects []kmeta.Accessor) ([]*subject, []*failures.Failure) {
 	bindings := binding.Of(k.GroupKind, r.all(ab))
 	var namespace map[string]string
 	if found, err := r.namespaces.Get(ab.Namespace); err == nil {
@@ -87,7 +87,7 @@ func (r *Reconciler) adjust(ctx context.Context, ab *v1.AddressBinding, k kind, 
 }
 
 // patchAll patches subjects whose turn it is, and returns the problems of those that were not patched.
-func (r *Reconciler) patchAll(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, changed []*subject,
+func (r *Reconciler) patchAll(ctx context.Context, ab *v1.AddressBinding, k subjectKind, bindings *binding.Bindings, changed []*subject,
 ) (problems []*failures.Failure) {
 	// Those that were not tried before are first.
 	slices.SortStableFunc(changed, func(a, b *subject) int { return cmp.Compare(a.last.delay, b.last.delay) })
@@ -154,7 +154,7 @@ func contested(ab *v1.AddressBinding, s *subject) *failures.Failure {
 }
 
 // patch patches a subject and remembers the attempt.
-func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, bindings *binding.Bindings, s *subject) *failures.Failure {
+func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subjectKind, bindings *binding.Bindings, s *subject) *failures.Failure {
 	p := r.send(ctx, ab, k, s)
 	if p == nil && s.object != nil {
 		if s.result = bindings.Apply(s.object, s.included, ab.Name); len(s.result.Changes) > 0 {
@@ -167,7 +167,7 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k kind, b
 }
 
 // send leaves the object in s as the API server stored it, or nil if it is gone.
-func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k kind, s *subject) *failures.Failure {
+func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k subjectKind, s *subject) *failures.Failure {
 	patch, err := s.result.Patch().MarshalJSON()
 	if err != nil {
 		return failures.Failed(failure(ab), fmt.Errorf("encoding the patch of %s: %w", s.title, err))

@@ -24,7 +24,7 @@ var precedence = []string{
 }
 
 // report counts the subjects and marks SubjectsBound. more are the problems with objects of other kinds.
-func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*failures.Failure) {
+func report(ab *v1.AddressBinding, k subjectKind, subjects []*subject, more []*failures.Failure) {
 	all := slices.Clone(more)
 	s := &ab.Status
 	s.Subjects = &v1.SubjectCount{}
@@ -59,7 +59,7 @@ func report(ab *v1.AddressBinding, k kind, subjects []*subject, more []*failures
 }
 
 // unbound returns why a subject does not have the address, nil if it does or if there is none.
-func unbound(ab *v1.AddressBinding, k kind, s *subject) *failures.Failure {
+func unbound(ab *v1.AddressBinding, k subjectKind, s *subject) *failures.Failure {
 	if s.object == nil {
 		return failures.Newf(v1.ReasonSubjectNotPodSpecable, "%s: %v", s.title, s.malformed)
 	}

@@ -27,15 +27,15 @@ import (
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
-// kind is a kind of subjects that the cluster serves.
-type kind struct {
+// subjectKind is a kind of subjects that the cluster serves.
+type subjectKind struct {
 	restmapping.Served
 	schema.GroupKind
 }
 
 // reconcileSubjects gives the subjects the address and marks SubjectsBound.
 func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*failures.Failure {
-	k, objects, p := r.read(ab, subjectKind(ab), false)
+	k, objects, p := r.read(ab, subjectGVK(ab), false)
 	if p == nil && recordKind(ab, k) {
 		// If the patches came first and this process ended before the status was stored, nobody would know where to remove the
 		// variables. The event of the status update enqueues the binding.
@@ -65,7 +65,7 @@ func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*failur
 	var problems []*failures.Failure
 	ab.Status.Kinds = slices.DeleteFunc(slices.Clone(ab.Status.Kinds), func(entry v1.SubjectKind) bool {
 		gvk := schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind)
-		if gvk.GroupKind() == subjectKind(ab).GroupKind() && ab.DeletionTimestamp == nil {
+		if gvk.GroupKind() == subjectGVK(ab).GroupKind() && ab.DeletionTimestamp == nil {
 			return false
 		}
 		left := r.unbind(ctx, ab, gvk)
@@ -92,7 +92,7 @@ func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk sche
 }
 
 // recordKind adds a kind, which was listed, to the status, and reports whether it was missing.
-func recordKind(ab *v1.AddressBinding, k kind) bool {
+func recordKind(ab *v1.AddressBinding, k subjectKind) bool {
 	entry := v1.SubjectKind{APIVersion: k.Resource.GroupVersion().String(), Kind: k.Kind, Resource: k.Resource.Resource}
 	present, recorded := binding.Recorded(ab, k.GroupKind)
 	if recorded && present == entry {
@@ -106,14 +106,14 @@ func recordKind(ab *v1.AddressBinding, k kind) bool {
 // left out. If anyVersion, a version that is not served is replaced by one that is: all versions have the same objects. It never blocks:
 // when the answer changes, an event enqueues the binding. A problem without a reason ends by itself within a moment, as while a cache
 // is filled, and is not reported.
-func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, anyVersion bool) (kind, []kmeta.Accessor, *failures.Failure) {
+func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, anyVersion bool) (subjectKind, []kmeta.Accessor, *failures.Failure) {
 	if _, err := r.namespaces.Get(ab.Namespace); err != nil {
 		// The cache does not have it yet, so nobody knows whether it opts in. Its event enqueues the binding.
-		return kind{}, nil, &failures.Failure{}
+		return subjectKind{}, nil, &failures.Failure{}
 	}
 	k, p := r.find(gvk, anyVersion)
 	if p != nil {
-		return kind{}, nil, p
+		return subjectKind{}, nil, p
 	}
 	shape := binding.ShapeOf(k.GroupKind, k.Labels)
 	lister, err := r.subjects[shape].Lister(k.Resource)
@@ -148,7 +148,7 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 }
 
 // find returns the resource that serves a kind.
-func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (kind, *failures.Failure) {
+func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subjectKind, *failures.Failure) {
 	served, err := r.mapper.Map(gvk)
 	notServed, isNotServed := errors.AsType[*restmapping.NotServedError](err)
 	if isNotServed && anyVersion && len(notServed.Versions) > 0 {
@@ -156,18 +156,18 @@ func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (kind, *
 	}
 	switch {
 	case isNotServed:
-		return kind{}, failures.Newf(v1.ReasonSubjectKindNotFound, "%v", notServed)
+		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotFound, "%v", notServed)
 	case errors.Is(err, restmapping.ErrNotKnown):
-		return kind{}, &failures.Failure{}
+		return subjectKind{}, &failures.Failure{}
 	case err != nil:
-		return kind{}, failures.Newf(v1.ReasonSubjectUnavailable, "discovering kind %s fails: %s", gvk.Kind, steady(err))
+		return subjectKind{}, failures.Newf(v1.ReasonSubjectUnavailable, "discovering kind %s fails: %s", gvk.Kind, steady(err))
 	case !served.Namespaced:
-		return kind{}, failures.Newf(v1.ReasonSubjectKindNotBindable, "%s is cluster-scoped; a subject must be of a namespaced kind", gvk.GroupKind())
+		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotBindable, "%s is cluster-scoped; a subject must be of a namespaced kind", gvk.GroupKind())
 	case !binding.Bindable(gvk.GroupKind(), served.BuiltIn):
-		return kind{}, failures.Newf(v1.ReasonSubjectKindNotBindable,
+		return subjectKind{}, failures.Newf(v1.ReasonSubjectKindNotBindable,
 			"%s cannot be a subject: it has no Pod template, or is made by objects of another kind; bind those", gvk.GroupKind())
 	}
-	return kind{Served: served, GroupKind: gvk.GroupKind()}, nil
+	return subjectKind{Served: served, GroupKind: gvk.GroupKind()}, nil
 }
 
 // steady returns what does not vary between the errors of retries, as ports and request IDs in their texts do.
@@ -178,6 +178,6 @@ func steady(err error) string {
 	return "no response from the API server"
 }
 
-func subjectKind(ab *v1.AddressBinding) schema.GroupVersionKind {
+func subjectGVK(ab *v1.AddressBinding) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(ab.Spec.Subject.APIVersion, ab.Spec.Subject.Kind)
 }
