@@ -103,7 +103,7 @@ func (t *tokens) renew(ctx context.Context, account types.NamespacedName, path s
 // writeKubeconfig writes the file that KUBECONFIG names. Without a token file it leads to the server anonymously, as a
 // Pod that asked for no token would.
 func writeKubeconfig(path string, server Server, account types.NamespacedName, tokenFile string) error {
-	const name = "devprocess"
+	const name = "processes"
 	config := clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{name: {Server: server.URL, CertificateAuthorityData: server.CA}},
 		AuthInfos:      map[string]*clientcmdapi.AuthInfo{account.Name: {TokenFile: tokenFile}},

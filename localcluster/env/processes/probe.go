@@ -71,7 +71,7 @@ func (p *probe) check(ctx context.Context, local int) error {
 	if err != nil {
 		return fmt.Errorf("readiness probe: %w", err)
 	}
-	request.Header.Set("User-Agent", "kube-probe/devprocess")
+	request.Header.Set("User-Agent", "kube-probe/processes")
 	for _, header := range p.HTTPGet.HTTPHeaders {
 		request.Header.Add(header.Name, header.Value)
 	}

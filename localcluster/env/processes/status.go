@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-const fieldManager = "devprocess"
+const fieldManager = "processes"
 
 // tally is how many of a Deployment's replicas are wanted, run and are ready.
 type tally struct{ wanted, running, ready int32 }
