@@ -3,8 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The migrate program moves the stored objects of our kinds to their storage version, and ends. What it may do and how
-// it is run is in post-install/, when that is needed in docs/operations.md.
+// The migrate program moves the stored objects of our kinds to their storage version, and exits. post-install/ contains its
+// permissions and its Job; docs/operations.md explains when to run it.
 package main
 
 import (
@@ -21,12 +21,12 @@ import (
 
 type settings struct {
 	Resources    migration.Resources `envconfig:"RESOURCES" required:"true" desc:"CustomResourceDefinitions whose objects are migrated, such as widgets.example.com, separated by commas"`
-	DropVersions migration.Versions  `envconfig:"DROP_VERSIONS" desc:"served versions that are about to be dropped and that no object's managedFields may name any more, such as widgets.example.com/v1alpha1, separated by commas"`
+	DropVersions migration.Versions  `envconfig:"DROP_VERSIONS" desc:"served versions that are about to be dropped, whose entries are removed from managedFields, such as widgets.example.com/v1alpha1, separated by commas"`
 }
 
 func main() {
 	var s settings
-	process.MustLoad("migrate", "moves stored objects to the storage version of their kind, and ends", &s)
+	process.MustLoad("migrate", "moves stored objects to the storage version of their kind, and exits", &s)
 	if err := migrate(s); err != nil {
 		fmt.Fprintf(os.Stderr, "migrate: %v\n", err)
 		os.Exit(1)

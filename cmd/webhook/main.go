@@ -27,12 +27,12 @@ type settings struct {
 	Name        process.Label    `envconfig:"WEBHOOK_NAME" default:"webhook" desc:"name of the Service through which the API server reaches the webhook"`
 	Port        process.Port     `envconfig:"WEBHOOK_PORT" default:"8443" desc:"port that serves admission and conversion requests"`
 	SecretName  process.Name     `envconfig:"WEBHOOK_SECRET_NAME" default:"webhook-certs" desc:"name of the Secret that holds the serving certificate"`
-	GracePeriod process.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long requests are still served after the process has received SIGTERM"`
+	GracePeriod process.Duration `envconfig:"WEBHOOK_GRACE_PERIOD" default:"5s" desc:"how long the process serves requests after it has received SIGTERM"`
 }
 
 func main() {
 	var s settings
-	process.MustLoad("webhook", "completes, checks and converts objects of samples.knative.dev, gives others the variables of bindings, checks ConfigMaps", &s)
+	process.MustLoad("webhook", "defaults, validates and converts objects of samples.knative.dev, sets the environment variables of AddressBindings, validates ConfigMaps", &s)
 	ctx := knativewebhook.WithOptions(signals.NewContext(), knativewebhook.Options{
 		ServiceName: string(s.Name),
 		SecretName:  string(s.SecretName),

@@ -38,7 +38,7 @@ func startAdmission(t *testing.T, env *harness.Env) {
 	awaitAdmission(t, env, true)
 }
 
-// awaitAdmission waits until objects of every version are both completed and checked, or neither: the API server learns of
+// awaitAdmission waits until objects of every version are both defaulted and validated, or neither: the API server learns of
 // its webhooks by watches of its own.
 func awaitAdmission(t *testing.T, env *harness.Env, want bool) {
 	t.Helper()
@@ -48,16 +48,16 @@ func awaitAdmission(t *testing.T, env *harness.Env, want bool) {
 				return servicesAt(version, env, metav1.NamespaceDefault).Create(ctx, objectAt(version, metav1.NamespaceDefault, changes...),
 					metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 			}
-			completed, err := create()
+			defaulted, err := create()
 			if err != nil {
 				return err
 			}
-			if got := classOf(completed) != ""; got != want {
-				return fmt.Errorf("it is %t that objects are completed", got)
+			if got := classOf(defaulted) != ""; got != want {
+				return fmt.Errorf("it is %t that objects are defaulted", got)
 			}
 			_, err = create(classed("Not A Class"))
 			if got := err != nil && strings.Contains(err.Error(), "invalid class"); got != want {
-				return fmt.Errorf("it is %t that objects are checked: %w", got, err)
+				return fmt.Errorf("it is %t that objects are validated: %w", got, err)
 			}
 			return nil
 		})

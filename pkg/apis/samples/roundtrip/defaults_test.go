@@ -18,13 +18,13 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// completed is an object that admission completes.
-type completed interface {
+// defaultable is an object that admission defaults.
+type defaultable interface {
 	metav1.Object
 	apis.Defaultable
 }
 
-// Every version completes its spec by its own rules, and the metadata by those of v1.
+// Every version defaults its spec by its own rules, and the metadata by those of v1.
 func TestSetDefaults(t *testing.T) {
 	for version, spec := range map[string]struct{ given, complete string }{
 		"v1alpha1": {`{"serviceName":"web"}`, `{"serviceName":"web"}`},
@@ -38,14 +38,14 @@ func TestSetDefaults(t *testing.T) {
 func testSetDefaults(t *testing.T, version, given, complete string) {
 	t.Helper()
 	type annotations = map[string]string
-	object := func(spec string, annotations annotations, finalizers ...string) completed {
-		as := newObject(t, version).(completed)
+	object := func(spec string, annotations annotations, finalizers ...string) defaultable {
+		as := newObject(t, version).(defaultable)
 		decode(t, `{"metadata":{"namespace":"ns","name":"a"},"spec":`+spec+`}`, as)
 		as.SetAnnotations(annotations)
 		as.SetFinalizers(finalizers)
 		return as
 	}
-	updateOf := func(old completed) func(context.Context) context.Context {
+	updateOf := func(old defaultable) func(context.Context) context.Context {
 		return func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, old) }
 	}
 	ours := annotations{samples.ClassAnnotationKey: samples.ClassMallard}
@@ -53,8 +53,8 @@ func testSetDefaults(t *testing.T, version, given, complete string) {
 	for name, test := range map[string]struct {
 		reason string
 		ctx    func(context.Context) context.Context
-		in     completed
-		want   completed
+		in     defaultable
+		want   defaultable
 	}{
 		"create": {
 			reason: "class and finalizer are those that v1 gives, and what is left out of the spec is what its absence means",
@@ -87,7 +87,7 @@ func testSetDefaults(t *testing.T, version, given, complete string) {
 			want:   object(given, nil),
 		},
 		"outside of admission": {
-			reason: "admission alone completes an object",
+			reason: "admission alone defaults an object",
 			ctx:    func(ctx context.Context) context.Context { return ctx },
 			in:     object(given, nil),
 			want:   object(given, nil),

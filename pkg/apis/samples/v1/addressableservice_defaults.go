@@ -34,7 +34,7 @@ func (as *AddressableService) SetDefaults(ctx context.Context) {
 	SetMetadataDefaults(ctx, as)
 }
 
-// SetDefaults completes the spec. Whoever reads it takes what is left out for the default all the same.
+// SetDefaults defaults the spec. Readers treat a field that is left out as if it had its default.
 func (s *AddressableServiceSpec) SetDefaults(context.Context) {
 	if s.Visibility == "" {
 		s.Visibility = VisibilityClusterLocal

@@ -40,7 +40,7 @@ func TestSetDefaults(t *testing.T) {
 		want   *AddressableService
 	}{
 		"create gives class, finalizer and visibility": {
-			reason: "what nobody said is completed in the one write that creates the object",
+			reason: "what is not set is defaulted in the one write that creates the object",
 			ctx:    create,
 			in:     newObject(),
 			want: newObject(withClass(samples.ClassMallard), withFinalizers(samples.FinalizerName),
@@ -117,7 +117,7 @@ func TestSetDefaults(t *testing.T) {
 			in:     newObject(withLabel("a", "b")),
 			want:   newObject(withLabel("a", "b")),
 		},
-		"outside of admission nothing is completed": {
+		"outside of admission nothing is defaulted": {
 			reason: "knative.dev/pkg calls SetDefaults for the live object of an update, which would then look complete",
 			ctx:    asIs,
 			in:     newObject(),

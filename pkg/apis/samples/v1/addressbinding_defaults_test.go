@@ -25,7 +25,7 @@ func TestAddressBindingSetDefaults(t *testing.T) {
 		want   *AddressBinding
 	}{
 		"create": {
-			reason: "what nobody said is completed in the one write that creates the object",
+			reason: "what is not set is defaulted in the one write that creates the object",
 			ctx:    apis.WithinCreate, in: newBinding(), want: newBinding(complete),
 		},
 		"create with what is said": {

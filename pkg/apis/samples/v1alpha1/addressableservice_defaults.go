@@ -13,7 +13,7 @@ import (
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update. The spec has
-// nothing that could be left out; what v1 would complete, it completes where the object is used.
+// nothing that could be left out; what v1 would default is defaulted where the object is used.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
 	if conversion.IsConverting(ctx) {
 		return

@@ -21,14 +21,14 @@ func (as *AddressableService) SetDefaults(ctx context.Context) {
 		return
 	}
 	conversionProperties.Preserve(ctx, as)
-	// As at v1, what an object was created without is not filled in later.
+	// As at v1, a field that an object was created without is not defaulted later.
 	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); apis.IsInCreate(ctx) || isUpdate && old.Spec.Exposure != "" {
 		as.Spec.SetDefaults(ctx)
 	}
 	v1.SetMetadataDefaults(ctx, as)
 }
 
-// SetDefaults completes the spec. What is left out means the same.
+// SetDefaults defaults the spec. A field that is left out means the same.
 func (s *AddressableServiceSpec) SetDefaults(context.Context) {
 	if s.Exposure == "" {
 		s.Exposure = ExposureInternal
