@@ -73,9 +73,7 @@ func NewController(ctx context.Context, registered Registered) *controller.Impl 
 	})
 	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }
 
-	if err := telemetry.ObserveCertificate(func() (time.Time, error) { return notAfter(r.secrets, r.key.Name) }); err != nil {
-		logger.Fatalw("Setting up the metric of the certificate failed", "error", err)
-	}
+	telemetry.ObserveCertificate(func() (time.Time, error) { return notAfter(r.secrets, r.key.Name) })
 	if err := errors.Join(
 		registered.watch(ctx, func() { impl.EnqueueKey(r.key) }),
 		watchReadiness(ctx, registered, process.ReadinessFrom(ctx)),

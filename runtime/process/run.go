@@ -137,9 +137,8 @@ func (p Process) run(ctx context.Context) error {
 	sharedmain.CheckK8sClientMinimumVersionOrDie(ctx, logger)
 
 	// The first provider of metrics that registers wins, so ours is registered before that of sharedmain.
-	if err := errors.Join(telemetry.Register(), telemetry.ObserveReadiness(readiness.Check)); err != nil {
-		return err
-	}
+	telemetry.Register()
+	telemetry.ObserveReadiness(readiness.Check)
 	profiler := k8sruntime.NewProfilingServer(logger.Named("pprof"))
 	metrics, spans := sharedmain.SetupObservabilityOrDie(ctx, p.Component, logger, profiler)
 	defer flush(ctx, metrics, spans)
@@ -160,9 +159,7 @@ func (p Process) run(ctx context.Context) error {
 	}
 	sharedmain.WatchLoggingConfigOrDie(ctx, watcher, logger, level, p.Component)
 	sharedmain.WatchObservabilityConfigOrDie(ctx, watcher, profiler, logger, p.Component)
-	if err := telemetry.WatchConfigMaps(watcher, slices.Sorted(maps.Keys(configMaps)), p.Parsers.Check); err != nil {
-		return err
-	}
+	telemetry.WatchConfigMaps(watcher, slices.Sorted(maps.Keys(configMaps)), p.Parsers.Check)
 
 	running.Go(func() error { return unlessClosed(profiler.ListenAndServe()) })
 	context.AfterFunc(ctx, func() { _ = profiler.Shutdown(context.WithoutCancel(ctx)) })

@@ -7,12 +7,10 @@ package telemetry
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
@@ -20,22 +18,11 @@ import (
 )
 
 // answers counts what API servers answer. That of knative.dev/pkg leaves the code out unless it is 200.
-type answers struct {
-	count metric.Int64Counter
-}
-
-func newAnswers() (*answers, error) {
-	count, err := otel.Meter(scope).Int64Counter("kubernetes.client.responses", metric.WithUnit("{response}"),
-		metric.WithDescription("Answers of the API server to this process, by method and status code."))
-	if err != nil {
-		return nil, fmt.Errorf("making the counter of answers: %w", err)
-	}
-	return &answers{count: count}, nil
-}
+type answers struct{}
 
 // Increment implements the ResultMetric of client-go. The code is "<error>" when there was no answer.
-func (a *answers) Increment(ctx context.Context, code, method, _ string) {
-	a.count.Add(ctx, 1, metric.WithAttributes(attribute.String("code", code), attribute.String("method", strings.ToUpper(method))))
+func (answers) Increment(ctx context.Context, code, method, _ string) {
+	responses.Add(ctx, 1, metric.WithAttributes(attribute.String("code", code), attribute.String("method", strings.ToUpper(method))))
 }
 
 // Transport makes a span of each request that belongs to one, such as those of a reconciliation. It

@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package telemetry
 
 import (
-	"errors"
-
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -29,28 +27,30 @@ const (
 // durationBounds are in seconds: from a reconciliation that finds nothing to do to one whose requests time out.
 var durationBounds = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30}
 
-type instruments struct {
-	reconciliations metric.Int64Counter
-	duration        metric.Float64Histogram
-	active          metric.Int64UpDownCounter
-	triggers        metric.Int64Counter
-	leading         metric.Int64Gauge
-}
+// meter and its instruments begin to record when the process sets the global provider.
+var (
+	meter = otel.Meter(scope)
 
-// newInstruments creates the instruments of reconcilers. Several calls share them.
-func newInstruments() (*instruments, error) {
-	meter := otel.Meter(scope)
-	var i instruments
-	var errs [5]error
-	i.reconciliations, errs[0] = meter.Int64Counter("reconcile", metric.WithUnit("{reconciliation}"),
-		metric.WithDescription("Reconciliations by result."))
-	i.duration, errs[1] = meter.Float64Histogram("reconcile.duration", metric.WithUnit("s"),
-		metric.WithDescription("Duration of reconciliations."), metric.WithExplicitBucketBoundaries(durationBounds...))
-	i.active, errs[2] = meter.Int64UpDownCounter("reconcile.active", metric.WithUnit("{reconciliation}"),
-		metric.WithDescription("Reconciliations in progress."))
-	i.triggers, errs[3] = meter.Int64Counter("reconcile.triggers", metric.WithUnit("{event}"),
-		metric.WithDescription("Events that enqueued an object. Several of them may lead to one reconciliation."))
-	i.leading, errs[4] = meter.Int64Gauge("leader.held",
-		metric.WithDescription("1 while this process holds the lease, 0 once it has lost it."))
-	return &i, errors.Join(errs[:]...)
+	reconciliations = must(meter.Int64Counter("reconcile", metric.WithUnit("{reconciliation}"),
+		metric.WithDescription("Reconciliations by result.")))
+	duration = must(meter.Float64Histogram("reconcile.duration", metric.WithUnit("s"),
+		metric.WithDescription("Duration of reconciliations."), metric.WithExplicitBucketBoundaries(durationBounds...)))
+	active = must(meter.Int64UpDownCounter("reconcile.active", metric.WithUnit("{reconciliation}"),
+		metric.WithDescription("Reconciliations in progress.")))
+	triggers = must(meter.Int64Counter("reconcile.triggers", metric.WithUnit("{event}"),
+		metric.WithDescription("Events that enqueued an object. Several of them may lead to one reconciliation.")))
+	leading = must(meter.Int64Gauge("leader.held",
+		metric.WithDescription("1 while this process holds the lease, 0 once it has lost it.")))
+	responses = must(meter.Int64Counter("kubernetes.client.responses", metric.WithUnit("{response}"),
+		metric.WithDescription("Answers of the API server to this process, by method and status code.")))
+	valid = must(meter.Int64Gauge("config.valid",
+		metric.WithDescription("1 if the ConfigMap is in force as it stands, 0 if it is bad and the last good one is.")))
+)
+
+// must is for errors about names and bounds, which are constants.
+func must[T any](instrument T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return instrument
 }

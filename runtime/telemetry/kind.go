@@ -7,7 +7,6 @@ package telemetry
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -26,23 +25,14 @@ import (
 )
 
 // Kind measures the reconciler of one kind. Use NewKind.
-type Kind struct {
-	*instruments
-
-	name string
-}
+type Kind struct{ name string }
 
 // NewKind returns the telemetry of the reconciler of a kind, or of another controller with that name.
 func NewKind(name string) *Kind {
-	instruments, err := newInstruments()
-	if err != nil {
-		// Names and bounds are constants, so that every test would see it.
-		panic(fmt.Errorf("creating the instruments of %s: %w", name, err))
-	}
-	k := &Kind{instruments: instruments, name: name}
+	k := &Kind{name: name}
 	for _, result := range results {
 		// A rate is known from the first failure on only if there was a zero before.
-		k.reconciliations.Add(context.Background(), 0, k.attributes(resultKey.String(string(result))))
+		reconciliations.Add(context.Background(), 0, k.attributes(resultKey.String(string(result))))
 	}
 	return k
 }
@@ -67,15 +57,15 @@ func (k *Kind) Begin(ctx context.Context, key string, causes func() []string) (_
 	if logger.Level() <= zapcore.DebugLevel {
 		logger.Debugw("Reconcile begins", "causes", causes())
 	}
-	k.active.Add(ctx, 1, k.attributes())
+	active.Add(ctx, 1, k.attributes())
 	start := time.Now()
 	return ctx, func(err error) Result {
 		defer span.End()
-		result := resultOf(err)
+		result := ResultOf(err)
 		attributes := k.attributes(resultKey.String(string(result)))
-		k.active.Add(ctx, -1, k.attributes())
-		k.reconciliations.Add(ctx, 1, attributes)
-		k.duration.Record(ctx, time.Since(start).Seconds(), attributes)
+		active.Add(ctx, -1, k.attributes())
+		reconciliations.Add(ctx, 1, attributes)
+		duration.Record(ctx, time.Since(start).Seconds(), attributes)
 		span.SetAttributes(attribute.String("reconcile.result", string(result)))
 		if result.failed() {
 			span.RecordError(err)
@@ -91,7 +81,7 @@ func (k *Kind) Begin(ctx context.Context, key string, causes func() []string) (_
 
 // Triggered counts an event that enqueued an object. Each cause and source is a series, so there must be few.
 func (k *Kind) Triggered(cause, source string) {
-	k.triggers.Add(context.Background(), 1, k.attributes(causeKey.String(cause), sourceKey.String(source)))
+	triggers.Add(context.Background(), 1, k.attributes(causeKey.String(cause), sourceKey.String(source)))
 }
 
 // Leads records whether this process leads a bucket.
@@ -101,31 +91,26 @@ func (k *Kind) Leads(b reconciler.Bucket, leads bool) {
 		// Without leader election there is one bucket, which has no name.
 		lease = "none"
 	}
-	k.leading.Record(context.Background(), number(leads), k.attributes(leaseKey.String(lease)))
+	leading.Record(context.Background(), number(leads), k.attributes(leaseKey.String(lease)))
 }
 
 // Result is how a reconciliation ended, as the queue of its controller understands it.
 type Result string
 
+// The results are a label of metrics; docs/observability.md describes them.
 const (
-	// ResultSuccess is a reconciliation that returned no error, or an event of any type.
-	ResultSuccess Result = "success"
-	// ResultSkip is the reconciliation of an object that another replica leads.
-	ResultSkip Result = "skip"
-	// ResultRequeue is a reconciliation that asked for another one after a delay.
-	ResultRequeue Result = "requeue"
-	// ResultConflict is a reconciliation whose write met a concurrent change. It is retried.
-	ResultConflict Result = "conflict"
-	// ResultError is a reconciliation that failed and is retried with exponential back-off.
-	ResultError Result = "error"
-	// ResultPermanentError is a reconciliation that failed and is not retried.
+	ResultSuccess        Result = "success"
+	ResultSkip           Result = "skip"
+	ResultRequeue        Result = "requeue"
+	ResultConflict       Result = "conflict"
+	ResultError          Result = "error"
 	ResultPermanentError Result = "permanent_error"
 )
 
 var results = []Result{ResultSuccess, ResultSkip, ResultRequeue, ResultConflict, ResultError, ResultPermanentError}
 
-// resultOf classifies in the order in which controller.Impl does, except that a failure that package failures requeues is a failure.
-func resultOf(err error) Result {
+// ResultOf classifies in the order in which controller.Impl does, except that a failure that package failures requeues is a failure.
+func ResultOf(err error) Result {
 	requeue, _ := controller.IsRequeueKey(err)
 	switch {
 	case err == nil:

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package telemetry
 
 import (
-	"fmt"
 	"sync"
 
 	clientmetrics "k8s.io/client-go/tools/metrics"
@@ -17,32 +16,16 @@ import (
 )
 
 // queues is what knative's queues are measured by.
-var queues queueProvider
+var queues = queueProvider{MetricsProvider: must(k8s.NewWorkqueueMetricsProvider())}
 
 // Register installs the metrics of work queues and clients. It has to be called
 // before sharedmain, which registers what is partly wrong: the first to register wins.
-// A second call changes nothing.
-func Register() error { return register() }
-
-var register = sync.OnceValue(func() error {
-	metrics, err := k8s.NewWorkqueueMetricsProvider()
-	if err != nil {
-		return fmt.Errorf("making the metrics of work queues: %w", err)
-	}
-	clients, err := k8s.NewClientMetricProvider()
-	if err != nil {
-		return fmt.Errorf("making the metrics of clients: %w", err)
-	}
-	answers, err := newAnswers()
-	if err != nil {
-		return err
-	}
-	queues.MetricsProvider = metrics
-	workqueue.SetProvider(metrics)
+func Register() {
+	workqueue.SetProvider(queues.MetricsProvider)
 	controller.SetMetricsProvider(&queues)
-	clientmetrics.Register(clientmetrics.RegisterOpts{RequestLatency: clients.RequestLatencyMetric(), RequestResult: answers})
-	return nil
-})
+	clients := must(k8s.NewClientMetricProvider())
+	clientmetrics.Register(clientmetrics.RegisterOpts{RequestLatency: clients.RequestLatencyMetric(), RequestResult: answers{}})
+}
 
 // queueProvider is for the queues of knative.dev/pkg/controller. Each asks for the metric of unfinished work twice, and
 // writes the age of its longest running worker into the second one: both then show that age, and

@@ -49,7 +49,7 @@ func TestResultIsWhatTheQueueMakesOfIt(t *testing.T) {
 		"requeue and permanent": {errors.Join(controller.NewPermanentError(plain), controller.NewRequeueImmediately()), ResultRequeue, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := resultOf(tc.err)
+			got := ResultOf(tc.err)
 			if got != tc.want || got.failed() != tc.failed {
 				t.Errorf("result %s, failed %t; want %s, %t", got, got.failed(), tc.want, tc.failed)
 			}
