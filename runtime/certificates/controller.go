@@ -7,13 +7,9 @@ package certificates
 
 import (
 	"context"
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -27,15 +23,14 @@ import (
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
 	"knative.dev/pkg/webhook"
-	certresources "knative.dev/pkg/webhook/certificates/resources"
 
 	"github.com/mallard-dev/mallard/runtime/process"
-	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
-// certificates keeps the secret of the serving certificate. It stands in for
-// knative.dev/pkg/webhook/certificates, which replaces the certificate and its CA in one
-// go: until the webhook configurations have the new CA, every request fails.
+// afterDemotion is longer than the time in which a process that loses its lease drops all keys.
+const afterDemotion = time.Minute
+
+// certificates reconciles the Secret. On every replica it decides whether the process is ready; only the leader writes.
 type certificates struct {
 	reconciler.LeaderAwareFuncs
 
@@ -46,12 +41,14 @@ type certificates struct {
 	clock        clock.PassiveClock
 	rotation     rotation
 	again        func(time.Duration)
+
+	readiness *process.Readiness
+	// wasReady is whether the process has been ready before, and complaint the last reason why it is not.
+	wasReady  bool
+	complaint string
 }
 
-// NewController keeps the serving certificate in the secret that the options
-// of the webhook name, and which has to exist. A certificate near its end is replaced
-// without a request that fails; one that is of no use, at once. On every replica, leader or not, a metric reports until when
-// the certificate is valid, and the process is ready once the API server can reach it.
+// NewController keeps the serving certificate in the Secret that the options of the webhook name, and which has to exist.
 func NewController(ctx context.Context, registered Registered) *controller.Impl {
 	logger, options := logging.FromContext(ctx), webhook.GetOptions(ctx)
 	r := &certificates{
@@ -61,23 +58,21 @@ func NewController(ctx context.Context, registered Registered) *controller.Impl 
 		key:          types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
 		clock:        clock.RealClock{},
 		rotation:     rotation{host: Host(options)},
+		readiness:    process.ReadinessFrom(ctx),
 	}
 	r.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 		enqueue(bucket, r.key)
 		return nil
 	}
+	r.DemoteFunc = func(reconciler.Bucket) { r.again(afterDemotion) }
+	r.readiness.Set(reachable, false)
 	const name = "Certificates"
 	impl := controller.NewContext(ctx, r, controller.ControllerOptions{
 		// What is published is remembered between reconciliations, so there is one at a time.
 		Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name),
 	})
 	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }
-
-	telemetry.ObserveCertificate(func() (time.Time, error) { return notAfter(r.secrets, r.key.Name) })
-	if err := errors.Join(
-		registered.watch(ctx, func() { impl.EnqueueKey(r.key) }),
-		watchReadiness(ctx, registered, process.ReadinessFrom(ctx)),
-	); err != nil {
+	if err := registered.watch(ctx, func() { impl.EnqueueKey(r.key) }); err != nil {
 		logger.Fatalw("Setting up the informers failed", "error", err)
 	}
 	return impl
@@ -90,18 +85,17 @@ func Host(options *webhook.Options) string {
 
 // Reconcile implements controller.Reconciler.
 func (r *certificates) Reconcile(ctx context.Context, key string) error {
+	secret, err := r.secrets.Get(r.key.Name)
+	if err != nil {
+		r.setReady(ctx, fmt.Errorf("reading the secret of the certificate; apply config/ again if it does not exist: %w", err), nil)
+		return nil //nolint:nilerr // its event enqueues it
+	}
+	registered, missing := r.registration.all()
+	r.setReady(ctx, r.checkCertificate(secret), r.checkRegistration(secret, registered, missing))
 	if !r.IsLeaderFor(r.key) {
 		return controller.NewSkipKey(key)
 	}
-	secret, err := r.secrets.Get(r.key.Name)
-	if apierrors.IsNotFound(err) {
-		logging.FromContext(ctx).Errorw("The secret of the certificate does not exist; apply config/ again", "secret", r.key.String())
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("reading the secret of the certificate: %w", err)
-	}
-	next, err := r.rotation.next(r.clock.Now(), secret.Data, r.registration.bundles())
+	next, err := r.rotation.next(r.clock.Now(), secret.Data, registered)
 	if err != nil {
 		return err
 	}
@@ -123,25 +117,4 @@ func (r *certificates) Reconcile(ctx context.Context, key string) error {
 		return fmt.Errorf("writing the secret of the certificate: %w", err)
 	}
 	return nil
-}
-
-// notAfter is until when the certificate in a secret is valid.
-func notAfter(secrets corev1listers.SecretNamespaceLister, name string) (time.Time, error) {
-	secret, err := secrets.Get(name)
-	if apierrors.IsNotFound(err) || err == nil && len(secret.Data[certresources.ServerCert]) == 0 {
-		// The certificate is made by whichever replica leads.
-		return time.Time{}, telemetry.ErrUnknown
-	}
-	if err != nil {
-		return time.Time{}, fmt.Errorf("reading the secret of the certificate: %w", err)
-	}
-	block, _ := pem.Decode(secret.Data[certresources.ServerCert])
-	if block == nil {
-		return time.Time{}, fmt.Errorf("secret %s: %s is not PEM", name, certresources.ServerCert)
-	}
-	certificate, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("secret %s: %s: %w", name, certresources.ServerCert, err)
-	}
-	return certificate.NotAfter, nil
 }

@@ -6,56 +6,80 @@ SPDX-License-Identifier: Apache-2.0
 package certificates
 
 import (
-	"errors"
-	"strings"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
+	"go.opentelemetry.io/otel"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"k8s.io/utils/clock"
 
 	certresources "knative.dev/pkg/webhook/certificates/resources"
-
-	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
-func TestExpiryIsThatOfTheServingCertificate(t *testing.T) {
-	end := time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
-	_, cert, _, err := certresources.CreateCerts(t.Context(), "webhook", "ns", end)
+// reader reads the metrics of all tests, because the provider of a process is set once.
+var reader = func() sdkmetric.Reader {
+	reader := sdkmetric.NewManualReader()
+	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
+	return reader
+}()
+
+// expiry returns the value of the metric of the certificate.
+func expiry(t *testing.T) int64 {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(context.Background(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range all.ScopeMetrics {
+		for _, metric := range scope.Metrics {
+			if metric.Name == "webhook.certificate.expiry.timestamp" {
+				return metric.Data.(metricdata.Gauge[int64]).DataPoints[0].Value
+			}
+		}
+	}
+	t.Fatal("there is no metric of the certificate")
+	return 0
+}
+
+func notAfter(t *testing.T, data map[string][]byte) time.Time {
+	t.Helper()
+	block, _ := pem.Decode(data[certresources.ServerCert])
+	parsed, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return parsed.NotAfter
+}
+
+// A replica serves with the last valid certificate while the Secret is corrupted.
+func TestReconcile_Certificate_MetricIsTheExpiryOfTheLastValidOne(t *testing.T) {
+	state := newRegistered(t)
+	r := state.standby(t)
+	r.clock = clock.RealClock{}
 	for name, tc := range map[string]struct {
-		data map[string][]byte
-		want time.Time
-		is   error
-		says string
+		lifetime  time.Duration
+		corrupted map[string][]byte
 	}{
-		"a certificate":     {map[string][]byte{certresources.ServerCert: cert}, end, nil, ""},
-		"no secret":         {nil, time.Time{}, telemetry.ErrUnknown, ""},
-		"an empty secret":   {map[string][]byte{}, time.Time{}, telemetry.ErrUnknown, ""},
-		"not PEM":           {map[string][]byte{certresources.ServerCert: []byte("text")}, time.Time{}, nil, "certs: server-cert.pem is not PEM"},
-		"not a certificate": {map[string][]byte{certresources.ServerCert: []byte("-----BEGIN X-----\nAAAA\n-----END X-----\n")}, time.Time{}, nil, "certs: server-cert.pem: "},
+		"a certificate":     {2 * time.Hour, nil},
+		"another":           {3 * time.Hour, nil},
+		"an empty secret":   {4 * time.Hour, map[string][]byte{}},
+		"not PEM":           {5 * time.Hour, map[string][]byte{certresources.ServerCert: []byte("text")}},
+		"not a certificate": {6 * time.Hour, map[string][]byte{certresources.ServerCert: []byte("-----BEGIN X-----\nAAAA\n-----END X-----\n")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-			if tc.data != nil {
-				secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: tc.data}
-				if err := indexer.Add(secret); err != nil {
-					t.Fatal(err)
-				}
+			state.secret.Data = certificate(t, "webhook", tc.lifetime)
+			want := notAfter(t, state.secret.Data).Unix()
+			reconcile(t, r)
+			if tc.corrupted != nil {
+				state.secret.Data = tc.corrupted
+				reconcile(t, r)
 			}
-			got, err := notAfter(corev1listers.NewSecretLister(indexer).Secrets("ns"), "certs")
-			if !got.Equal(tc.want) || !errors.Is(err, tc.is) && tc.is != nil {
-				t.Errorf("got %v and error %v", got, err)
-			}
-			if tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
-				t.Errorf("got error %v, want one that says %q", err, tc.says)
-			}
-			if tc.says == "" && tc.is == nil && err != nil {
-				t.Error(err)
+			if got := expiry(t); got != want {
+				t.Errorf("the metric is %d, want the end of the certificate, %d", got, want)
 			}
 		})
 	}

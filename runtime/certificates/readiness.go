@@ -9,95 +9,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/utils/clock"
 
-	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/logging"
-	"knative.dev/pkg/system"
-	"knative.dev/pkg/webhook"
 	certresources "knative.dev/pkg/webhook/certificates/resources"
 
-	"github.com/mallard-dev/mallard/runtime/process"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
-// reachable is the readiness condition that readiness keeps.
+// reachable is the readiness condition that setReady keeps.
 const reachable = "the API server cannot reach the webhook yet"
 
-// readiness keeps the process unready until the serving certificate is good and its
-// CA is in every webhook configuration and CRD: before, the API server would fail each request
-// that it sends here.
+// setReady keeps the process unready until the serving certificate is valid and its CA is in every webhook configuration and CRD: before, the
+// API server would fail each request that it sends here.
 //
 // From then on only the certificate counts, for that is what a replica serves
 // with. The configurations are the same for all replicas: if one were deleted or corrupted
 // and all replicas became unready for it, the API server could not call the webhooks of
 // the others either. That is logged as an error, and the leader repairs what it can.
-type readiness struct {
-	process      *process.Readiness
-	secrets      corev1listers.SecretNamespaceLister
-	secretName   string
-	host         string
-	registration registration
-	clock        clock.WithDelayedExecution
-
-	mu        sync.Mutex
-	wasReady  bool
-	complaint string
-	expiry    clock.Timer
-}
-
-// watchReadiness runs on every replica, leader or not, for each has to know of itself.
-func watchReadiness(ctx context.Context, registered Registered, of *process.Readiness) error {
-	options := webhook.GetOptions(ctx)
-	r := &readiness{
-		process:      of,
-		secrets:      secretinformer.Get(ctx).Lister().Secrets(system.Namespace()),
-		secretName:   options.SecretName,
-		host:         Host(options),
-		registration: newRegistration(ctx, registered),
-		clock:        clock.RealClock{},
-	}
-	r.process.Set(reachable, false)
-	return registered.watch(ctx, func() { r.update(ctx) })
-}
-
-// update looks again. Each informer calls it in a goroutine of its own; one at a
-// time, so that what was seen last is what counts.
-func (r *readiness) update(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	secret, until, certificateErr := r.checkCertificate()
-	var registrationErr error
-	if secret != nil {
-		registrationErr = r.checkRegistration(secret)
-	}
+func (r *certificates) setReady(ctx context.Context, certificateErr, registrationErr error) {
 	ready := certificateErr == nil && (registrationErr == nil || r.wasReady)
 	r.wasReady = r.wasReady || ready
-	r.process.Set(reachable, ready)
-	r.complain(ctx, errors.Join(certificateErr, registrationErr))
+	r.readiness.Set(reachable, ready)
 
-	// No event reports the end of a certificate.
-	if r.expiry != nil {
-		r.expiry.Stop()
-		r.expiry = nil
-	}
-	if certificateErr == nil {
-		r.expiry = r.clock.AfterFunc(until.Sub(r.clock.Now()), func() {
-			if ctx.Err() == nil {
-				// Not in the clock's own goroutine, for update asks the clock.
-				go r.update(ctx)
-			}
-		})
-	}
-}
-
-// complain logs what is amiss, once until that changes. Before the first time it is what a start looks like.
-func (r *readiness) complain(ctx context.Context, err error) {
-	complaint := ""
+	err, complaint := errors.Join(certificateErr, registrationErr), ""
 	if err != nil {
 		complaint = err.Error()
 	}
@@ -116,25 +52,24 @@ func (r *readiness) complain(ctx context.Context, err error) {
 	}
 }
 
-// checkCertificate returns the secret of the serving certificate, where there is one, and until when the certificate is good.
-func (r *readiness) checkCertificate() (*corev1.Secret, time.Time, error) {
-	secret, err := r.secrets.Get(r.secretName)
+// checkCertificate checks that the Secret holds a certificate with which the process can serve, and reports when it expires.
+func (r *certificates) checkCertificate(secret *corev1.Secret) error {
+	now := r.clock.Now()
+	chain, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], secret.Data[certresources.CACert], r.rotation.host, now)
 	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("reading the secret of the certificate: %w", err)
+		return fmt.Errorf("secret %s: %w", secret.Name, err)
 	}
-	leaf, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], secret.Data[certresources.CACert], r.host, r.clock.Now())
-	if err != nil {
-		return secret, time.Time{}, fmt.Errorf("secret %s: %w", secret.Name, err)
-	}
-	return secret, leaf.NotAfter, nil
+	telemetry.CertificateExpires(chain[0].NotAfter)
+	// No event reports the end of a certificate.
+	r.again(chain[0].NotAfter.Sub(now))
+	return nil
 }
 
-// checkRegistration checks that every webhook sends requests, and trusts the certificate in the secret.
-func (r *readiness) checkRegistration(secret *corev1.Secret) error {
-	found, missing := r.registration.all()
+// checkRegistration checks that every webhook sends requests, and trusts the certificate in the Secret.
+func (r *certificates) checkRegistration(secret *corev1.Secret, registered []entry, missing error) error {
 	problems := []error{missing}
-	for _, w := range found {
-		_, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], w.ca, r.host, r.clock.Now())
+	for _, w := range registered {
+		_, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], w.ca, r.rotation.host, r.clock.Now())
 		if !w.isComplete || err != nil {
 			problems = append(problems, fmt.Errorf("webhook %s does not have our CA, or no rules or path yet", w.name))
 		}

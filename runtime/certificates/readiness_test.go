@@ -17,6 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -29,7 +30,9 @@ import (
 	_ "knative.dev/pkg/client/injection/kube/client/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration/fake"
 	_ "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration/fake"
+	"knative.dev/pkg/controller"
 	_ "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret/fake"
+	"knative.dev/pkg/reconciler"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/system"
 	_ "knative.dev/pkg/system/testing"
@@ -51,7 +54,7 @@ var ducks = Registered{
 	Mutating: []string{defaultingName, subjectsName}, Validating: []string{validationName, configValidationName}, CRDs: []string{crdName},
 }
 
-// registered is everything that readiness looks at, in its good state.
+// registered is everything that the reconciler reads, in its good state.
 type registered struct {
 	secret                     *corev1.Secret
 	defaulting, binding        *admissionregistrationv1.MutatingWebhookConfiguration
@@ -105,8 +108,8 @@ func newRegistered(t *testing.T) *registered {
 	}
 }
 
-// readiness looks at what is registered through listers, as in the process.
-func (r *registered) readiness(t *testing.T) *readiness {
+// standby returns a reconciler that does not lead. It reads what is registered through listers, as in the process.
+func (r *registered) standby(t *testing.T) *certificates {
 	t.Helper()
 	indexer := func() cache.Indexer {
 		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
@@ -135,11 +138,12 @@ func (r *registered) readiness(t *testing.T) *readiness {
 	if r.crd != nil {
 		add(crds, r.crd)
 	}
-	return &readiness{
-		process:    &process.Readiness{},
-		secrets:    corev1listers.NewSecretLister(secrets).Secrets("ns"),
-		secretName: "certs",
-		host:       "webhook.ns.svc",
+	return &certificates{
+		readiness: &process.Readiness{},
+		secrets:   corev1listers.NewSecretLister(secrets).Secrets("ns"),
+		key:       types.NamespacedName{Namespace: "ns", Name: "certs"},
+		rotation:  rotation{host: serviceHost},
+		again:     func(time.Duration) {},
 		registration: registration{
 			ducks,
 			admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
@@ -167,13 +171,13 @@ func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
 		"no validation":                {func(r *registered) { r.validation = nil }, validationName},
 		"no validation of ConfigMaps":  {func(r *registered) { r.configurations = nil }, configValidationName},
 		"no admission of subjects":     {func(r *registered) { r.binding = nil }, subjectsName},
-		"subjects without webhooks":    {func(r *registered) { r.binding.Webhooks = nil }, subjectsName + " holds no webhook"},
+		"subjects without webhooks":    {func(r *registered) { r.binding.Webhooks = nil }, subjectsName + " has no webhook"},
 		"subjects without CA":          {func(r *registered) { r.binding.Webhooks[0].ClientConfig.CABundle = nil }, subjectsName + " does not have our CA"},
 		"subjects without path":        {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service.Path = nil }, subjectsName + " does not have our CA, or no rules or path yet"},
 		"subjects without a service":   {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service = nil }, subjectsName + " does not have our CA, or no rules or path yet"},
 		"subjects with rules":          {func(r *registered) { r.binding.Webhooks[0].Rules = r.defaulting.Webhooks[0].Rules }, ""},
-		"defaulting without webhooks":  {func(r *registered) { r.defaulting.Webhooks = nil }, defaultingName + " holds no webhook"},
-		"validation without webhooks":  {func(r *registered) { r.validation.Webhooks = nil }, validationName + " holds no webhook"},
+		"defaulting without webhooks":  {func(r *registered) { r.defaulting.Webhooks = nil }, defaultingName + " has no webhook"},
+		"validation without webhooks":  {func(r *registered) { r.validation.Webhooks = nil }, validationName + " has no webhook"},
 		"defaulting without CA":        {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil }, defaultingName + " does not have our CA"},
 		"defaulting with another CA":   {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = []byte("x") }, defaultingName + " does not have our CA"},
 		"validation with another CA":   {func(r *registered) { r.validation.Webhooks[0].ClientConfig.CABundle = []byte("x") }, validationName + " does not have our CA"},
@@ -193,9 +197,9 @@ func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state := newRegistered(t)
 			tc.change(state)
-			r := state.readiness(t)
-			r.update(t.Context())
-			if got, want := r.process.Check() == nil, tc.want == ""; got != want {
+			r := state.standby(t)
+			reconcile(t, r)
+			if got, want := r.readiness.Check() == nil, tc.want == ""; got != want {
 				t.Errorf("ready is %t, want %t", got, want)
 			}
 			if complaint := r.complaint; (complaint == "") != (tc.want == "") || !strings.Contains(complaint, tc.want) {
@@ -211,6 +215,14 @@ func addUntrusted(r *registered) {
 	r.validation.Webhooks = append(r.validation.Webhooks, second)
 }
 
+// reconcile fails the test unless the reconciler leaves the Secret to the leader.
+func reconcile(t *testing.T, r *certificates) {
+	t.Helper()
+	if err := r.Reconcile(t.Context(), r.key.String()); err != nil && !controller.IsSkipKey(err) {
+		t.Fatal(err)
+	}
+}
+
 // Otherwise all replicas would become unready for one configuration, and requests
 // of the others would find nobody.
 func TestAConfigurationThatGoesLeavesAReadyProcessReady(t *testing.T) {
@@ -220,12 +232,12 @@ func TestAConfigurationThatGoesLeavesAReadyProcessReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := newRegistered(t)
-			r := state.readiness(t)
-			r.update(t.Context())
+			r := state.standby(t)
+			reconcile(t, r)
 			change(state)
-			r.registration = state.readiness(t).registration
-			r.update(t.Context())
-			if err := r.process.Check(); err != nil {
+			r.registration = state.standby(t).registration
+			reconcile(t, r)
+			if err := r.readiness.Check(); err != nil {
 				t.Errorf("a process that was ready says: %v", err)
 			}
 			if r.complaint == "" {
@@ -237,29 +249,46 @@ func TestAConfigurationThatGoesLeavesAReadyProcessReady(t *testing.T) {
 
 func TestACertificateThatIsOfNoUseTakesReadinessBack(t *testing.T) {
 	state := newRegistered(t)
-	r := state.readiness(t)
-	r.update(t.Context())
+	r := state.standby(t)
+	reconcile(t, r)
 	good := state.secret.Data
 	for _, data := range []map[string][]byte{nil, certificate(t, "other", time.Hour), good} {
 		state.secret.Data = data
-		r.update(t.Context())
-		if ready := r.process.Check() == nil; ready != (len(data) > 0 && string(data[certresources.ServerCert]) == string(good[certresources.ServerCert])) {
+		reconcile(t, r)
+		if ready := r.readiness.Check() == nil; ready != (len(data) > 0 && string(data[certresources.ServerCert]) == string(good[certresources.ServerCert])) {
 			t.Errorf("ready is %t: %s", ready, r.complaint)
 		}
 	}
 }
 
-func TestReadinessEndsWithTheCertificate(t *testing.T) {
+func TestReconcile_CertificateEnds_IsNoLongerReady(t *testing.T) {
 	state := newRegistered(t)
-	r := state.readiness(t)
-	fake := clocktesting.NewFakeClock(time.Now())
+	r, fake := state.standby(t), clocktesting.NewFakeClock(time.Now())
 	r.clock = fake
-	r.update(t.Context())
-	if err := r.process.Check(); err != nil {
-		t.Fatal(err)
+	var again time.Duration
+	r.again = func(after time.Duration) { again = after }
+	reconcile(t, r)
+	if want := notAfter(t, state.secret.Data).Sub(fake.Now()); r.readiness.Check() != nil || again != want {
+		t.Fatalf("readiness is %v, and is checked again after %s, want the end of the certificate in %s", r.readiness.Check(), again, want)
 	}
-	fake.Step(time.Hour + time.Second)
-	eventually(t, "not ready with a certificate that has run out", func() bool { return r.process.Check() != nil })
+	fake.Step(again + time.Second)
+	reconcile(t, r)
+	if r.readiness.Check() == nil {
+		t.Error("ready with a certificate that has ended")
+	}
+}
+
+// The process drops all keys while it loses its lease, among them perhaps the one that would have made it unready.
+func TestController_Demoted_ChecksReadinessAgain(t *testing.T) {
+	ctx, _, _ := reconcilertesting.SetupFakeContextWithCancel(t)
+	impl := NewController(webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"}), ducks)
+	r := impl.Reconciler.(*certificates)
+	var again time.Duration
+	r.again = func(after time.Duration) { again = after }
+	r.Demote(reconciler.UniversalBucket())
+	if again != afterDemotion {
+		t.Errorf("it is reconciled again after %s, want %s", again, afterDemotion)
+	}
 }
 
 // certificate is the data of a secret with a certificate for a Service of namespace ns.
@@ -277,15 +306,16 @@ func certificate(t *testing.T, service string, lifetime time.Duration) map[strin
 func TestReadinessFollowsTheInformers(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
+	impl, ended := NewController(ctx, ducks), make(chan struct{})
 	of := &process.Readiness{}
-	if err := watchReadiness(ctx, ducks, of); err != nil {
-		t.Fatal(err)
-	}
-	if of.Check() == nil {
-		t.Fatal("ready before anything was looked at")
-	}
+	impl.Reconciler.(*certificates).readiness = of
+	of.Set(reachable, false)
+	go func() {
+		defer close(ended)
+		_ = impl.Run(ctx)
+	}()
 	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
-	t.Cleanup(func() { cancel(); stopped() })
+	t.Cleanup(func() { cancel(); <-ended; stopped() })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -77,40 +78,34 @@ type entry struct {
 // all returns the webhooks of every object that exists, and an error for each object
 // that does not, or that holds no webhook, so that the API server sends no request.
 func (r registration) all() (found []entry, missing error) {
+	mutating, mutatingErr := collect(r.Mutating, r.mutating.Get, func(c *admissionregistrationv1.MutatingWebhookConfiguration) (entries []entry) {
+		for _, w := range c.Webhooks {
+			entries = append(entries, newEntry(w.Name, w.ClientConfig, w.Rules))
+		}
+		return entries
+	})
+	validating, validatingErr := collect(r.Validating, r.validating.Get, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) (entries []entry) {
+		for _, w := range c.Webhooks {
+			entries = append(entries, newEntry(w.Name, w.ClientConfig, w.Rules))
+		}
+		return entries
+	})
+	converting, convertingErr := collect(r.CRDs, r.crds.Get, converters)
+	return slices.Concat(mutating, validating, converting), errors.Join(mutatingErr, validatingErr, convertingErr)
+}
+
+// collect returns the webhooks of the objects with these names.
+func collect[T any](names []string, get func(string) (T, error), webhooks func(T) []entry) (found []entry, missing error) {
 	var errs []error
-	add := func(name string, webhooks []entry, err error) {
-		if err == nil && len(webhooks) == 0 {
-			err = fmt.Errorf("webhook configuration %s holds no webhook", name)
-		}
-		found, errs = append(found, webhooks...), append(errs, err)
-	}
-	for _, name := range r.Mutating {
-		var webhooks []entry
-		configuration, err := r.mutating.Get(name)
+	for _, name := range names {
+		var entries []entry
+		obj, err := get(name)
 		if err == nil {
-			for _, w := range configuration.Webhooks {
-				webhooks = append(webhooks, newEntry(w.Name, w.ClientConfig, w.Rules))
+			if entries = webhooks(obj); len(entries) == 0 {
+				err = fmt.Errorf("%s has no webhook", name)
 			}
 		}
-		add(name, webhooks, err)
-	}
-	for _, name := range r.Validating {
-		var webhooks []entry
-		configuration, err := r.validating.Get(name)
-		if err == nil {
-			for _, w := range configuration.Webhooks {
-				webhooks = append(webhooks, newEntry(w.Name, w.ClientConfig, w.Rules))
-			}
-		}
-		add(name, webhooks, err)
-	}
-	for _, name := range r.CRDs {
-		var webhooks []entry
-		crd, err := r.crds.Get(name)
-		if err == nil {
-			webhooks, err = converterOf(crd)
-		}
-		add(name, webhooks, err)
+		found, errs = append(found, entries...), append(errs, err)
 	}
 	return found, errors.Join(errs...)
 }
@@ -119,23 +114,12 @@ func newEntry(name string, client admissionregistrationv1.WebhookClientConfig, r
 	return entry{name, client.CABundle, len(rules) > 0 || client.Service != nil && client.Service.Path != nil}
 }
 
-// converterOf returns the webhook that converts the objects of a CRD.
-func converterOf(crd *apiextensionsv1.CustomResourceDefinition) ([]entry, error) {
+// converters returns the webhook that converts the objects of a CRD, if there is one.
+func converters(crd *apiextensionsv1.CustomResourceDefinition) []entry {
 	conversion := crd.Spec.Conversion
 	if conversion == nil || conversion.Webhook == nil || conversion.Webhook.ClientConfig == nil || conversion.Webhook.ClientConfig.Service == nil {
-		return nil, fmt.Errorf("CRD %s has no webhook to convert between its versions", crd.Name)
+		return nil
 	}
 	client := conversion.Webhook.ClientConfig
-	return []entry{{"of CRD " + crd.Name, client.CABundle, client.Service.Path != nil}}, nil
-}
-
-// bundles returns the CAs that the API server trusts, for each webhook. A configuration that
-// is missing or empty sends no requests, so it is no reason to wait.
-func (r registration) bundles() [][]byte {
-	found, _ := r.all()
-	bundles := make([][]byte, 0, len(found))
-	for _, w := range found {
-		bundles = append(bundles, w.ca)
-	}
-	return bundles
+	return []entry{{"of CRD " + crd.Name, client.CABundle, client.Service.Path != nil}}
 }

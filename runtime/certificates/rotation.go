@@ -60,14 +60,14 @@ type rotation struct {
 	published time.Time
 }
 
-// next takes the CA bundles of all webhook configurations that there are.
-func (r *rotation) next(now time.Time, data map[string][]byte, bundles [][]byte) (step, error) {
+// next decides on the next step. A webhook that is not registered sends no requests, so it is no reason to wait.
+func (r *rotation) next(now time.Time, data map[string][]byte, registered []entry) (step, error) {
 	serving, err := check(data[certresources.ServerKey], data[certresources.ServerCert], data[certresources.CACert], r.host, now)
 	upcoming, nextErr := check(data[nextKey], data[nextCert], data[certresources.CACert], r.host, now)
-	hasNext := nextErr == nil && now.Before(upcoming.NotAfter.Add(-renewBefore))
+	hasNext := nextErr == nil && now.Before(upcoming[0].NotAfter.Add(-renewBefore))
 	switch {
-	case err == nil && now.Before(serving.NotAfter.Add(-renewBefore)):
-		return step{again: serving.NotAfter.Add(-renewBefore).Sub(now)}, nil
+	case err == nil && now.Before(serving[0].NotAfter.Add(-renewBefore)):
+		return step{again: serving[0].NotAfter.Add(-renewBefore).Sub(now)}, nil
 	case err != nil && hasNext:
 		return step{data: switched(data), why: fmt.Sprintf("the serving certificate is of no use any more: %v", err)}, nil
 	case err != nil:
@@ -77,8 +77,8 @@ func (r *rotation) next(now time.Time, data map[string][]byte, bundles [][]byte)
 	case !hasNext:
 		return r.announce(now, data, serving)
 	}
-	for _, bundle := range bundles {
-		if _, err := check(data[nextKey], data[nextCert], bundle, r.host, now); err != nil {
+	for _, w := range registered {
+		if _, err := check(data[nextKey], data[nextCert], w.ca, r.host, now); err != nil {
 			r.published = time.Time{}
 			return step{}, nil //nolint:nilerr // that configuration is about to be written, and its event enqueues the Secret then
 		}
@@ -92,16 +92,17 @@ func (r *rotation) next(now time.Time, data map[string][]byte, bundles [][]byte)
 	return step{data: switched(data), why: "the API server trusts the next certificate"}, nil
 }
 
-// announce makes the next certificate and puts its CA beside that of the present one.
-func (r *rotation) announce(now time.Time, data map[string][]byte, serving *x509.Certificate) (step, error) {
+// announce makes the next certificate and puts its CA beside that of the present one. Earlier CAs go, so that the bundle does not grow.
+func (r *rotation) announce(now time.Time, data map[string][]byte, serving []*x509.Certificate) (step, error) {
 	next, err := r.create(now)
 	if err != nil {
 		return step{}, err
 	}
 	r.published = time.Time{}
-	next[certresources.CACert] = slices.Concat(issuers(data[certresources.CACert], serving), next[certresources.CACert])
+	ca := pem.EncodeToMemory(&pem.Block{Type: certutil.CertificateBlockType, Bytes: serving[len(serving)-1].Raw})
+	next[certresources.CACert] = slices.Concat(ca, next[certresources.CACert])
 	next[certresources.ServerKey], next[certresources.ServerCert] = data[certresources.ServerKey], data[certresources.ServerCert]
-	return step{data: next, why: fmt.Sprintf("the serving certificate is good until %s only", serving.NotAfter.Format(time.RFC3339))}, nil
+	return step{data: next, why: fmt.Sprintf("the serving certificate is good until %s only", serving[0].NotAfter.Format(time.RFC3339))}, nil
 }
 
 // create returns the next certificate with its key and the CA that signed it. They are valid since an hour ago, so that an API
@@ -128,25 +129,9 @@ func switched(data map[string][]byte) map[string][]byte {
 	}
 }
 
-// issuers keeps those CAs of a bundle that have signed the certificate, so that it does
-// not grow with each rotation.
-func issuers(bundle []byte, of *x509.Certificate) []byte {
-	var kept []byte
-	for {
-		var block *pem.Block
-		if block, bundle = pem.Decode(bundle); block == nil {
-			return kept
-		}
-		ca, err := x509.ParseCertificate(block.Bytes)
-		if err == nil && of.CheckSignatureFrom(ca) == nil {
-			kept = append(kept, pem.EncodeToMemory(block)...)
-		}
-	}
-}
-
 // check verifies a certificate as the API server does: it must have its key, be in its
-// time, bear the host's name, and have been signed by a CA of the bundle.
-func check(key, cert, bundle []byte, host string, now time.Time) (*x509.Certificate, error) {
+// time, bear the host's name, and have been signed by a CA of the bundle. It returns the certificate and then that CA.
+func check(key, cert, bundle []byte, host string, now time.Time) ([]*x509.Certificate, error) {
 	if len(bytes.TrimSpace(cert)) == 0 || len(bytes.TrimSpace(key)) == 0 {
 		return nil, errors.New("there is no certificate with its key")
 	}
@@ -158,9 +143,9 @@ func check(key, cert, bundle []byte, host string, now time.Time) (*x509.Certific
 	if !roots.AppendCertsFromPEM(bundle) {
 		return nil, errors.New("there is no CA")
 	}
-	_, err = pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: host, CurrentTime: now})
+	chains, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: host, CurrentTime: now})
 	if err != nil {
 		return nil, fmt.Errorf("verifying the certificate: %w", err)
 	}
-	return pair.Leaf, nil
+	return chains[0], nil
 }

@@ -33,7 +33,11 @@ const serviceHost = "webhook.ns.svc"
 // look fails the test on an error.
 func look(t *testing.T, r *rotation, now time.Time, data map[string][]byte, bundles ...[]byte) step {
 	t.Helper()
-	next, err := r.next(now, data, bundles)
+	var registered []entry
+	for _, bundle := range bundles {
+		registered = append(registered, entry{ca: bundle})
+	}
+	next, err := r.next(now, data, registered)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,6 +43,8 @@ var (
 		metric.WithDescription("1 while this process holds the lease, 0 once it has lost it.")))
 	responses = must(meter.Int64Counter("kubernetes.client.responses", metric.WithUnit("{response}"),
 		metric.WithDescription("Answers of the API server to this process, by method and status code.")))
+	expiry = must(meter.Int64Gauge("webhook.certificate.expiry.timestamp", metric.WithUnit("s"),
+		metric.WithDescription("When the certificate that the webhook serves with expires, in seconds since 1970.")))
 	valid = must(meter.Int64Gauge("config.valid",
 		metric.WithDescription("1 if the ConfigMap is in force as it stands, 0 if it is bad and the last good one is.")))
 )

@@ -8,7 +8,6 @@ package telemetry
 import (
 	"errors"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -17,30 +16,14 @@ import (
 
 func TestReadinessIsToldAsItIs(t *testing.T) {
 	for _, tc := range []struct {
-		missing error
-		want    float64
+		err  error
+		want float64
 	}{{nil, 1}, {errors.New("caches"), 0}, {nil, 1}} {
-		told.missing = tc.missing
+		missing = tc.err
 		if got := measured(t, "process.ready", nil); got != tc.want {
-			t.Errorf("with %v missing the metric is %v, want %v", tc.missing, got, tc.want)
+			t.Errorf("with %v missing the metric is %v, want %v", tc.err, got, tc.want)
 		}
 	}
-}
-
-func TestCertificateIsToldOnceThereIsOne(t *testing.T) {
-	const name = "webhook.certificate.expiry.timestamp"
-	if known(t, name, nil) {
-		t.Error("something is told of a certificate that does not exist")
-	}
-	told.notAfter, told.failure = time.Unix(1_800_000_000, 0), nil
-	if got := measured(t, name, nil); got != 1_800_000_000 {
-		t.Errorf("the certificate ends at %v", got)
-	}
-	told.failure = errors.New("not PEM")
-	if _, err := collect(); !errors.Is(err, told.failure) {
-		t.Errorf("of a certificate that cannot be read the reader learns: %v", err)
-	}
-	told.failure = ErrUnknown
 }
 
 func TestABadConfigMapIsTold(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -27,18 +26,14 @@ import (
 var (
 	reader = sdkmetric.NewManualReader()
 	spans  = tracetest.NewSpanRecorder()
-	// told is what the process under test says of itself when it is asked.
-	told = struct {
-		missing, failure error
-		notAfter         time.Time
-	}{failure: ErrUnknown}
+	// missing is why the process under test is not ready.
+	missing error
 )
 
 func TestMain(m *testing.M) {
 	// As in a process: what is made before the providers are set begins to tell when they are.
 	Register()
-	ObserveReadiness(func() error { return told.missing })
-	ObserveCertificate(func() (time.Time, error) { return told.notAfter, told.failure })
+	ObserveReadiness(func() error { return missing })
 	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
 	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
 	os.Exit(m.Run())
@@ -92,16 +87,10 @@ func (p point) has(with attributes) bool {
 	return maps.Equal(merged, p.attributes)
 }
 
-func collect() (metricdata.ResourceMetrics, error) {
-	var all metricdata.ResourceMetrics
-	err := reader.Collect(context.Background(), &all)
-	return all, err
-}
-
 func points(t *testing.T, name string) []point {
 	t.Helper()
-	all, err := collect()
-	if err != nil {
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(context.Background(), &all); err != nil {
 		t.Fatal(err)
 	}
 	var found []point
