@@ -6,13 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package failures
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
@@ -84,7 +84,7 @@ func NewWithClock(clock clock.Clock) *Failures {
 // could end the failures.
 //
 // It must be called after the conditions were marked: if a condition failed with the same reason before, its message is kept.
-func (f *Failures) Outcome(obj metav1.Object, steps ...*Failure) reconciler.Event {
+func (f *Failures) Outcome(obj duckv1.KRShaped, steps ...*Failure) reconciler.Event {
 	var recheck time.Duration
 	var reasons []string
 	var err error
@@ -92,19 +92,14 @@ func (f *Failures) Outcome(obj metav1.Object, steps ...*Failure) reconciler.Even
 		switch {
 		case step == nil:
 		case step.Err != nil:
-			reasons = append(reasons, step.Reason)
-			if err == nil {
-				err = step.Err
-			}
+			reasons, err = append(reasons, step.Reason), cmp.Or(err, step.Err)
 		case step.Recheck > 0 && (recheck == 0 || step.Recheck < recheck):
 			recheck = step.Recheck
 		}
 	}
 	if err != nil {
 		key := cache.MetaObjectToName(obj).AsNamespacedName()
-		if shaped, ok := obj.(duckv1.KRShaped); ok {
-			f.keepMessages(key, shaped, reasons)
-		}
+		f.keepMessages(key, obj, reasons)
 		return f.retry(key, err)
 	}
 	if recheck > 0 {
@@ -217,13 +212,11 @@ func (f *Failures) succeeded(key types.NamespacedName) []types.NamespacedName {
 		return nil
 	}
 	var others []types.NamespacedName
-	for other := range f.refused[key.Namespace] {
-		if len(others) == released {
-			break
+	for range released {
+		if other, ok := f.refused[key.Namespace].PopAny(); ok {
+			others = append(others, other)
 		}
-		others = append(others, other)
 	}
-	f.refused[key.Namespace].Delete(others...)
 	return others
 }
 

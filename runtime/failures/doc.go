@@ -6,7 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 // Package failures is the failure policy of all reconcilers: why a step did not reach the desired state, and when to try again.
 //
 // Steps return a *[Failure] instead of an error, because most of them need no retry: a missing target is reported in a condition, and
-// when it is created, its watch event enqueues the object. Each kind defines its own reasons, and marks its conditions itself.
+// when it is created, its watch event enqueues the object. Each kind defines its own reasons, marks its conditions, and ends its
+// reconciliation with [Failures.Outcome]:
 //
 //	cause                                        condition          next reconciliation
 //	the spec or a watched object                 reason, message    when the object changes
@@ -16,25 +17,5 @@ SPDX-License-Identifier: Apache-2.0
 //	  429 or 5xx with Retry-After                reason, message    not before that time
 //	  refused (4xx), in one namespace            reason, message    two per second and namespace
 //
-// # Rate limits
-//
-// Retries do not use the queue's rate limiter: its bucket is shared by all objects, and its delays grow to 17 minutes. They are
-// requeued with a delay, which no other object affects. [Failures.Result] does the same for the requests of the generated
-// reconciler, and [Failures.Wait] limits a failing object to one reconciliation per second.
-//
-// client-go sleeps in the worker if a response has a Retry-After header; [Transport] leaves the delay to the back-off.
-//
-// A user can create thousands of objects that the API server refuses because of a quota or policy. Retries of such objects are
-// paced per namespace. As soon as one succeeds, the others are enqueued, four for each success.
-//
-// # Steady messages
-//
-// A status update enqueues the object. If its message contained a port or a request ID, each retry would cause the next one.
-// [Failures.Outcome] therefore keeps the message of a condition that fails with the same reason again, for five minutes. After a
-// restart of the process, one more status update is written.
-//
-// # Events
-//
-// [Events] reports the beginning and the end of failures. That an object is ready from the start is no event: it would double the
-// number of writes.
+// Retries do not use the queue's rate limiter: its bucket is shared by all objects, and its delays grow to 17 minutes.
 package failures

@@ -21,18 +21,11 @@ import (
 	"knative.dev/pkg/controller"
 )
 
-// Failure is why a step did not reach the desired state. It determines the condition's reason and message, and what happens next:
-//
-//	neither Err nor Recheck   a watched object has to change first; its event enqueues the object
-//	Recheck                   no watch reports the change: reconcile again after that time
-//	Err                       a request failed: retry with back-off
-//
-// A nil *Failure means success.
+// Failure is why a step did not reach the desired state. With neither Recheck nor Err, it ends when a watched object changes. A nil *Failure
+// means success.
 type Failure struct {
-	// Reason is the condition's reason, in CamelCase.
-	Reason string
-	// Message is the condition's message.
-	Message string
+	// Reason and Message are those of the condition.
+	Reason, Message string
 	// Recheck is the time after which to reconcile again although no event may arrive.
 	Recheck time.Duration
 	// Err is the error of the request that failed.
@@ -107,27 +100,21 @@ type Reported struct {
 type Events struct {
 	obj      Object
 	reported []Reported
-	before   map[apis.ConditionType]apis.Condition
+	before   *duckv1.Status
 }
 
 // BeginEvents is called at the beginning of ReconcileKind, before anything is marked.
 func BeginEvents(obj Object, reported []Reported) *Events {
-	e := &Events{obj: obj, reported: reported, before: make(map[apis.ConditionType]apis.Condition, len(reported))}
-	for _, r := range reported {
-		if c := obj.GetStatus().GetCondition(r.Condition); c != nil {
-			e.before[r.Condition] = *c
-		}
-	}
-	return e
+	return &Events{obj: obj, reported: reported, before: obj.GetStatus().DeepCopy()}
 }
 
 // Record is called after everything was marked. It emits an event for each condition that became False, or False for
 // another reason, and for each that went from False to True, or to Unknown where that is Passing, by the recorder that the
-// generated reconciler has put into ctx.
+// generated reconciler has put into ctx. That an object is ready from the start is no event: it would double the number of writes.
 func (e *Events) Record(ctx context.Context) {
 	recorder := controller.GetEventRecorder(ctx)
 	for _, r := range e.reported {
-		was, is := e.before[r.Condition], e.obj.GetStatus().GetCondition(r.Condition)
+		was, is := e.before.GetCondition(r.Condition), e.obj.GetStatus().GetCondition(r.Condition)
 		switch {
 		case is.IsFalse() && !(was.IsFalse() && was.Reason == is.Reason):
 			recorder.Event(e.obj, corev1.EventTypeWarning, is.Reason, is.Message)

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	duckv1 "knative.dev/pkg/apis/duck/v1"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/reconciler"
 
@@ -25,7 +26,7 @@ func TestResultIsWhatTheQueueMakesOfIt(t *testing.T) {
 	plain := errors.New("no")
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "a", plain)
 	failed := func(err error) error {
-		return failures.New().Outcome(&corev1.Pod{}, failures.Failed("Reason", err))
+		return failures.New().Outcome(&duckv1.KResource{}, failures.Failed("Reason", err))
 	}
 	for name, tc := range map[string]struct {
 		err    error
