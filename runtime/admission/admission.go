@@ -11,12 +11,12 @@ import (
 	"fmt"
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
-	"gomodules.xyz/jsonpatch/v2"
-	mergepatch "gopkg.in/evanphx/json-patch.v4"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/apis"
+	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
@@ -26,14 +26,16 @@ import (
 // NewObject makes an empty object of a kind at a version. It returns nil if that is not served.
 type NewObject func(schema.GroupVersionKind) any
 
-// Default has a controller of knative.dev/pkg for defaulting answer requests by the objects' SetDefaults. Unless withContext is nil, it
-// makes the context of each request, which may hold configuration.
-func Default(impl *controller.Impl, newObject NewObject, withContext func(context.Context) context.Context) *controller.Impl {
+// WithContext returns the context of a request, which may hold configuration.
+type WithContext func(context.Context) context.Context
+
+// Default has a controller of knative.dev/pkg for defaulting answer requests by the objects' SetDefaults.
+func Default(impl *controller.Impl, newObject NewObject, withContext WithContext) *controller.Impl {
 	return answer(impl, webhook.WebhookTypeDefaulting, newObject, withContext, setDefaults)
 }
 
-// Validate has a controller of knative.dev/pkg for validation answer requests by the objects' Validate. See Default for withContext.
-func Validate(impl *controller.Impl, newObject NewObject, withContext func(context.Context) context.Context) *controller.Impl {
+// Validate has a controller of knative.dev/pkg for validation answer requests by the objects' Validate.
+func Validate(impl *controller.Impl, newObject NewObject, withContext WithContext) *controller.Impl {
 	return answer(impl, webhook.WebhookTypeValidation, newObject, withContext, validate)
 }
 
@@ -46,7 +48,7 @@ type admission struct {
 	upstream
 	webhookType string
 	newObject   NewObject
-	withContext func(context.Context) context.Context
+	withContext WithContext
 	decide      decide
 }
 
@@ -60,8 +62,7 @@ type upstream interface {
 	webhook.AdmissionController
 }
 
-func answer(impl *controller.Impl, webhookType string, newObject NewObject, withContext func(context.Context) context.Context, decide decide,
-) *controller.Impl {
+func answer(impl *controller.Impl, webhookType string, newObject NewObject, withContext WithContext, decide decide) *controller.Impl {
 	inner := impl.Reconciler.(upstream) //nolint:forcetypeassert // at the start
 	impl.Reconciler = &admission{inner, webhookType, newObject, withContext, decide}
 	return impl
@@ -87,10 +88,7 @@ func (a *admission) Admit(ctx context.Context, request *admissionv1.AdmissionReq
 		// No client could read a list that contains it.
 		return webhook.MakeErrorStatus("decoding the object failed: %v", err)
 	}
-	if a.withContext != nil {
-		ctx = a.withContext(ctx)
-	}
-	ctx = apis.WithUserInfo(ctx, &request.UserInfo)
+	ctx = apis.WithUserInfo(a.withContext(ctx), &request.UserInfo)
 	if request.DryRun != nil && *request.DryRun {
 		ctx = apis.WithDryRun(ctx)
 	}
@@ -125,29 +123,21 @@ func setDefaults(ctx context.Context, object any, raw []byte) (*admissionv1.Admi
 		return nil, fmt.Errorf("encoding the object: %w", err)
 	}
 	defaultable.SetDefaults(ctx)
-	after, err := json.Marshal(object)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the object with its defaults: %w", err)
-	}
-	changes, err := mergepatch.CreateMergePatch(before, after)
+	changes, err := duck.CreateMergePatch(json.RawMessage(before), object)
 	if err != nil {
 		return nil, fmt.Errorf("comparing the object with its defaults: %w", err)
 	}
+	if string(changes) == "{}" {
+		return allowed(), nil
+	}
 	// The parents of a changed field may be missing in the request, so the paths of a JSON patch depend on it.
-	merged, err := mergepatch.MergePatch(raw, changes)
+	merged, err := jsonpatch.MergePatch(raw, changes)
 	if err != nil {
 		return nil, fmt.Errorf("applying the defaults: %w", err)
 	}
-	operations, err := jsonpatch.CreatePatch(raw, merged)
+	patch, err := duck.CreateBytePatch(json.RawMessage(raw), json.RawMessage(merged))
 	if err != nil {
 		return nil, fmt.Errorf("comparing the request with the defaults: %w", err)
-	}
-	if len(operations) == 0 {
-		return allowed(), nil
-	}
-	patch, err := json.Marshal(operations)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the patch: %w", err)
 	}
 	return &admissionv1.AdmissionResponse{Allowed: true, Patch: patch, PatchType: new(admissionv1.PatchTypeJSONPatch)}, nil
 }

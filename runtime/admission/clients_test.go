@@ -114,7 +114,7 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 			keys := newKeys(t, data)
 			config := &tls.Config{MinVersion: tls.VersionTLS13}
 			keys.Configure(config)
-			server := newServer(config, (&server{handlers: handlers}).handler(t.Context(), next, keys))
+			server := newServer(config, newRoutes(handlers).handler(t.Context(), next, keys))
 			server.ErrorLog = log.New(io.Discard, "", 0)
 			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 			if err != nil {

@@ -3,9 +3,13 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package admission serves webhooks. [Serve] is the HTTPS server of a process: it authenticates the API server by package
-// certificates, and finishes every request before the process exits. [Default] and [Validate] answer admission requests by the
-// SetDefaults and Validate of Go types, so that fields that the types do not have survive, and the schema reports wrong types.
+// Package admission serves the webhooks of a process. Those of knative.dev/pkg remove fields that a Go type does not have, reject
+// wrong types before the schema can name the field, and fail requests when the process stops.
 //
-// Each replaces a part of knative.dev/pkg/webhook; their comments explain why.
+// [Default] and [Validate] take the place of the function that answers requests, and knative.dev/pkg registers the webhook as before:
+//
+//	impl := defaulting.NewAdmissionController(ctx, name, "/defaulting", nil, nil, false, callbacks)
+//	return admission.Default(impl, newObject, store.ToContext)
+//
+// [Serve] is the HTTPS server. It authenticates the API server by package certificates.
 package admission

@@ -8,10 +8,8 @@ package admission
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -39,16 +37,10 @@ const (
 	lastRequests = 10 * time.Second
 )
 
-// server serves admission and conversion. That of knative.dev/pkg does not end while the API server keeps its connections busy:
-// it waits for a pause in the requests, and is killed with those that it is answering. This one closes each connection with the
-// response to its next request once its context has ended.
-type server struct {
-	handlers []any
-}
-
-// Serve serves webhooks, with the options of the context, until ctx ends and the last request has been answered.
+// Serve serves webhooks, with the options of the context, until ctx ends and the last request has been answered. The server of
+// knative.dev/pkg does not end while the API server keeps its connections busy: it waits for a pause in the requests, and is killed with
+// those that it is answering. This one closes each connection with the response to its next request once ctx has ended.
 func Serve(ctx context.Context, webhooks []any) error {
-	s := &server{handlers: webhooks}
 	options := webhook.GetOptions(ctx)
 	wh, err := webhook.New(ctx, webhooks)
 	if err != nil {
@@ -62,18 +54,18 @@ func Serve(ctx context.Context, webhooks []any) error {
 	}
 	keys := certificates.NewKeys(secretinformer.Get(ctx).Lister().Secrets(system.Namespace()), options.SecretName)
 	keys.Configure(config)
-	https := newServer(config, s.instrumented(s.handler(ctx, wh, keys), certificates.Host(options)))
+	served := newRoutes(webhooks)
+	https := newServer(config, served.instrumented(served.handler(ctx, wh, keys), certificates.Host(options)))
 	https.Addr = ":" + strconv.Itoa(options.Port)
-	ended := make(chan struct{})
-	context.AfterFunc(ctx, func() {
-		defer close(ended)
-		end(ctx, https, options.GracePeriod)
-	})
-	if err := https.ListenAndServeTLS("", ""); !errors.Is(err, http.ErrServerClosed) {
+	failed := make(chan error, 1)
+	go func() { failed <- https.ListenAndServeTLS("", "") }()
+	select {
+	case err := <-failed:
 		return fmt.Errorf("serving webhooks: %w", err)
+	case <-ctx.Done():
+		end(ctx, https, options.GracePeriod)
+		return nil
 	}
-	<-ended
-	return nil
 }
 
 func newServer(config *tls.Config, handler http.Handler) *http.Server {
@@ -90,20 +82,42 @@ func newServer(config *tls.Config, handler http.Handler) *http.Server {
 	}
 }
 
+// routes are the paths that are served. Those that are true convert: the API server has no client certificate for conversions, and their
+// answers contain nothing but the objects of the request.
+type routes map[string]bool
+
+func newRoutes(webhooks []any) routes {
+	served := routes{}
+	for _, wh := range webhooks {
+		if wh, ok := wh.(interface{ Path() string }); ok {
+			_, served[wh.Path()] = wh.(webhook.ConversionController)
+		}
+	}
+	return served
+}
+
+// name returns the path of a request if it is served. The paths that clients invent have one name, so that they create no metrics.
+func (served routes) name(r *http.Request) string {
+	if _, ok := served[r.URL.Path]; ok {
+		return r.URL.Path
+	}
+	return "unknown"
+}
+
 // instrumented records metrics and spans, in which no name is from the client.
-func (s *server) instrumented(next http.Handler, host string, options ...otelhttp.Option) http.Handler {
+func (served routes) instrumented(next http.Handler, host string, options ...otelhttp.Option) http.Handler {
 	return otelhttp.NewHandler(next, host, append(options,
 		// Without the port, otelhttp takes that of the client's Host header.
 		otelhttp.WithServerName(host+":443"),
-		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return s.route(r) }))...)
+		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return served.name(r) }))...)
 }
 
 // handler labels and authenticates requests, and closes their connections once ctx has ended.
-func (s *server) handler(ctx context.Context, next http.Handler, keys *certificates.Keys) http.Handler {
+func (served routes) handler(ctx context.Context, next http.Handler, keys *certificates.Keys) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		labeler, _ := otelhttp.LabelerFromContext(r.Context())
-		labeler.Add(semconv.HTTPRoute(s.route(r)))
-		authenticated := s.converts(r) || keys.Admits(r.TLS)
+		labeler.Add(semconv.HTTPRoute(served.name(r)))
+		authenticated := served[r.URL.Path] || keys.Admits(r.TLS)
 		if ctx.Err() != nil || !authenticated {
 			w.Header().Set("Connection", "close")
 		}
@@ -115,33 +129,11 @@ func (s *server) handler(ctx context.Context, next http.Handler, keys *certifica
 	})
 }
 
-// route returns the path of a request if it is served. The paths that clients invent have one name, so that they create no metrics.
-func (s *server) route(r *http.Request) string {
-	for _, handler := range s.handlers {
-		if served, ok := handler.(interface{ Path() string }); ok && served.Path() == r.URL.Path {
-			return r.URL.Path
-		}
-	}
-	return "unknown"
-}
-
-// converts reports whether a request is for a conversion. The API server has no client certificate for those, and their answers
-// contain nothing but the objects of the request.
-func (s *server) converts(r *http.Request) bool {
-	return slices.ContainsFunc(s.handlers, func(handler any) bool {
-		conversion, ok := handler.(webhook.ConversionController)
-		return ok && conversion.Path() == r.URL.Path
-	})
-}
-
 // end serves on until every API server has noticed that this replica is no longer an
 // endpoint, and then answers the requests received by then.
 func end(ctx context.Context, server *http.Server, grace time.Duration) {
-	ctx = context.WithoutCancel(ctx)
-	passed, cancel := context.WithTimeout(ctx, grace)
-	defer cancel()
-	<-passed.Done()
-	last, cancel := context.WithTimeout(ctx, lastRequests)
+	<-time.After(grace)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
 	defer cancel()
 	if err := server.Shutdown(last); err != nil {
 		logging.FromContext(ctx).Warnw("Not every request was answered", "error", err)

@@ -31,7 +31,7 @@ import (
 
 func TestServer_WhileItStops_ClosesEachConnectionWithTheNextResponse(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
-	handler := (&server{}).handler(ctx, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), newKeys(t, nil))
+	handler := newRoutes(nil).handler(ctx, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), newKeys(t, nil))
 	answer := func() string {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/validation", nil))
@@ -79,7 +79,7 @@ var handlers = []any{webhook.AdmissionController(validating{}), webhook.Conversi
 func TestServer_ClientsInventNames_MetricsHaveTheServedRoutesOnly(t *testing.T) {
 	reader := metric.NewManualReader()
 	provider := metric.NewMeterProvider(metric.WithReader(reader))
-	s := &server{handlers: handlers}
+	s := newRoutes(handlers)
 	handler := s.instrumented(s.handler(t.Context(), http.NotFoundHandler(), newKeys(t, nil)), "webhook.ns.svc", otelhttp.WithMeterProvider(provider))
 	for i := range 5000 {
 		request := httptest.NewRequestWithContext(t.Context(), fmt.Sprintf("M%d", i), fmt.Sprintf("/path%d", i), nil)
