@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -34,44 +34,36 @@ type Keys struct {
 	secrets corev1listers.SecretNamespaceLister
 	name    string
 
-	mu     sync.Mutex
-	secret *corev1.Secret
-	last   *tls.Certificate
+	secret atomic.Pointer[corev1.Secret]
+	pair   atomic.Pointer[tls.Certificate]
 }
 
 // NewKeys returns the Keys of a Secret.
 func NewKeys(secrets corev1listers.SecretNamespaceLister, name string) *Keys {
-	return &Keys{secrets: secrets, name: name}
+	k := &Keys{secrets: secrets, name: name}
+	k.secret.Store(&corev1.Secret{})
+	return k
+}
+
+// data returns the content of the Secret.
+func (k *Keys) data() map[string][]byte {
+	if secret, err := k.secrets.Get(k.name); err == nil {
+		k.secret.Store(secret)
+	}
+	return k.secret.Load().Data
 }
 
 // get returns the serving certificate.
 func (k *Keys) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	secret, err := k.secrets.Get(k.name)
+	data := k.data()
+	pair, err := tls.X509KeyPair(data[certresources.ServerCert], data[certresources.ServerKey])
 	if err == nil {
-		var pair tls.Certificate
-		if pair, err = tls.X509KeyPair(secret.Data[certresources.ServerCert], secret.Data[certresources.ServerKey]); err == nil {
-			k.last = &pair
-		}
+		k.pair.Store(&pair)
 	}
-	if k.last == nil {
-		return nil, fmt.Errorf("the Secret %s holds no certificate: %w", k.name, err)
+	if last := k.pair.Load(); last != nil {
+		return last, nil
 	}
-	return k.last, nil
-}
-
-// data returns a value of the Secret.
-func (k *Keys) data(key string) []byte {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if secret, err := k.secrets.Get(k.name); err == nil {
-		k.secret = secret
-	}
-	if k.secret == nil {
-		return nil
-	}
-	return k.secret.Data[key]
+	return nil, fmt.Errorf("the Secret %s holds no certificate: %w", k.name, err)
 }
 
 // Configure has a server serve the certificate, and request a client certificate if the Secret has a CA for it. A client may
@@ -79,7 +71,7 @@ func (k *Keys) data(key string) []byte {
 func (k *Keys) Configure(config *tls.Config) {
 	config.GetCertificate = k.get
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		bundle := k.data(ClientCA)
+		bundle := k.data()[ClientCA]
 		if len(bundle) == 0 {
 			return nil, nil //nolint:nilnil // the config is kept
 		}
@@ -92,13 +84,13 @@ func (k *Keys) Configure(config *tls.Config) {
 
 // Admits reports whether a connection may send admission requests.
 func (k *Keys) Admits(state *tls.ConnectionState) bool {
-	if len(k.data(ClientCA)) == 0 {
+	if len(k.data()[ClientCA]) == 0 {
 		return true
 	}
 	if state == nil || len(state.VerifiedChains) == 0 {
 		return false
 	}
-	names := strings.FieldsFunc(string(k.data(ClientNames)), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+	names := strings.FieldsFunc(string(k.data()[ClientNames]), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
 	leaf := state.PeerCertificates[0]
 	return len(names) == 0 || slices.ContainsFunc(append(slices.Clone(leaf.DNSNames), leaf.Subject.CommonName), func(name string) bool {
 		return slices.Contains(names, name)

@@ -24,10 +24,8 @@ const reachable = "the API server cannot reach the webhook yet"
 // setReady keeps the process unready until the serving certificate is valid and its CA is in every webhook configuration and CRD: before, the
 // API server would fail each request that it sends here.
 //
-// From then on only the certificate counts, for that is what a replica serves
-// with. The configurations are the same for all replicas: if one were deleted or corrupted
-// and all replicas became unready for it, the API server could not call the webhooks of
-// the others either. That is logged as an error, and the leader repairs what it can.
+// From then on only the certificate counts. The configurations are the same for all replicas: if all became unready because one was deleted
+// or corrupted, the API server could not call the webhooks of the others either.
 func (r *certificates) setReady(ctx context.Context, certificateErr, registrationErr error) {
 	ready := certificateErr == nil && (registrationErr == nil || r.wasReady)
 	r.wasReady = r.wasReady || ready

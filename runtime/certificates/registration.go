@@ -75,8 +75,8 @@ type entry struct {
 	isComplete bool
 }
 
-// all returns the webhooks of every object that exists, and an error for each object
-// that does not, or that holds no webhook, so that the API server sends no request.
+// all returns the webhooks of every object that exists, and an error for each object that is missing or has no webhook: for those the API
+// server sends no request.
 func (r registration) all() (found []entry, missing error) {
 	mutating, mutatingErr := collect(r.Mutating, r.mutating.Get, func(c *admissionregistrationv1.MutatingWebhookConfiguration) (entries []entry) {
 		for _, w := range c.Webhooks {

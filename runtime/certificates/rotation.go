@@ -23,40 +23,32 @@ import (
 const (
 	// lifetime is how long a new certificate is good.
 	lifetime = 7 * 24 * time.Hour
-	// renewBefore is how long before its end a certificate is replaced. It has to be
-	// longer than any webhook is likely to be down.
+	// renewBefore is how long before its end a certificate is replaced: longer than any webhook is likely to be down.
 	renewBefore = 24 * time.Hour
-	// propagation is how long every API server may take to learn of a CA that is in the
-	// webhook configurations.
+	// propagation is how long an API server may take to learn of a CA that is in the webhook configurations.
 	propagation = 5 * time.Second
 )
 
-// Keys of the secret for a certificate whose CA is being made known, beside those of knative.dev/pkg.
+// Keys of the Secret for a certificate whose CA is not trusted everywhere yet, besides those of knative.dev/pkg.
 const (
 	nextKey  = "next-server-key.pem"
 	nextCert = "next-server-cert.pem"
 )
 
-// step is the outcome of reading the Secret. With neither data nor a time nothing
-// is to be done before something changes.
+// step is what to do next. With neither data nor a time, that is decided when something changes.
 type step struct {
-	// data is what is to be written, or nil.
+	// data is the new content of the Secret, or nil, and why the reason for it.
 	data map[string][]byte
-	// why is what is to be logged with it.
-	why string
-	// again is when to look again.
+	why  string
+	// again is the time after which to decide again.
 	again time.Duration
 }
 
-// rotation decides what becomes of the secret. A new certificate has a new CA, which
-// the API server has to trust before it meets the certificate. So the secret first holds
-// both CAs, and the new certificate apart; when every webhook configuration has both
-// CAs, and every API server has had time to see that, the certificate takes its place.
+// rotation decides on the next content of the Secret.
 type rotation struct {
 	// host is the name that the API server expects.
 	host string
-	// published is since when the CA of the next certificate has been in every
-	// configuration; zero while it is not.
+	// published is since when every webhook has had the CA of the next certificate; zero while one does not.
 	published time.Time
 }
 
@@ -119,8 +111,7 @@ func (r *rotation) create(now time.Time) (map[string][]byte, error) {
 	return map[string][]byte{nextKey: key, nextCert: pem.EncodeToMemory(leaf), certresources.CACert: ca}, nil
 }
 
-// switched puts the next certificate in its place. The CA of the one before stays, for
-// other replicas may serve that for another moment.
+// switched puts the next certificate in its place. The CA of the one before stays, for other replicas may serve that for another moment.
 func switched(data map[string][]byte) map[string][]byte {
 	return map[string][]byte{
 		certresources.ServerKey:  data[nextKey],
@@ -129,8 +120,8 @@ func switched(data map[string][]byte) map[string][]byte {
 	}
 }
 
-// check verifies a certificate as the API server does: it must have its key, be in its
-// time, bear the host's name, and have been signed by a CA of the bundle. It returns the certificate and then that CA.
+// check verifies a certificate as the API server does: it must have its key, be valid now and for the host, and have been signed by a CA of
+// the bundle. It returns the certificate and then that CA.
 func check(key, cert, bundle []byte, host string, now time.Time) ([]*x509.Certificate, error) {
 	if len(bytes.TrimSpace(cert)) == 0 || len(bytes.TrimSpace(key)) == 0 {
 		return nil, errors.New("there is no certificate with its key")
