@@ -26,8 +26,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// wantedBy is the annotation with which a process asks the holder of several leases for
-// one of them. Its value is the identity of the process that asks.
+// wantedBy is the annotation by which a process asks the holder of several leases for one of them. Its value is the identity of that process.
 const wantedBy = "leader.mallard.dev/wanted-by"
 
 // The attribute of the counter of failures, and its value for a failure without a response.
@@ -36,10 +35,9 @@ const (
 	unknown   = "Unknown"
 )
 
-// observation is since when a lease has not changed.
+// observation is a lease as this process has seen it first, and when it expires if it does not change, by the clock of this process.
 type observation struct {
-	spec coordinationv1.LeaseSpec
-	// expires is by the clock of this process, which never compares it with another's.
+	spec    coordinationv1.LeaseSpec
 	expires time.Time
 }
 
@@ -60,7 +58,7 @@ func newLease(name string) *coordinationv1.Lease {
 
 // stand runs for all shares that this process does not lead, until ctx ends.
 func (l *Leader) stand(ctx context.Context) {
-	l.logger.Infow("Standing for election", "leases", len(l.shares), "identity", l.options.Identity)
+	l.options.Logger.Infow("Standing for election", "leases", len(l.shares), "identity", l.options.Identity)
 	for _, reason := range []string{string(metav1.StatusReasonForbidden), unknown} {
 		l.failures.Add(context.Background(), 0, metric.WithAttributes(reasonKey.String(reason)))
 	}
@@ -90,7 +88,7 @@ func (l *Leader) elect(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	l.reached()
+	l.options.Reached()
 	if l.rival(leases) {
 		return
 	}
@@ -126,7 +124,7 @@ func (l *Leader) elect(ctx context.Context) {
 
 // store creates or updates a lease, unless it has changed since it was read.
 func (l *Leader) store(ctx context.Context, lease *coordinationv1.Lease) (stored *coordinationv1.Lease, err error) {
-	ctx, cancel := l.request(ctx)
+	ctx, cancel := context.WithTimeout(ctx, l.options.Times.RenewDeadline)
 	defer cancel()
 	if lease.ResourceVersion == "" {
 		stored, err = l.options.Leases.Create(ctx, lease, metav1.CreateOptions{})
@@ -137,14 +135,9 @@ func (l *Leader) store(ctx context.Context, lease *coordinationv1.Lease) (stored
 	return stored, err //nolint:wrapcheck // callers recognize conflicts
 }
 
-// request bounds a request. One that takes longer could not be of use.
-func (l *Leader) request(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, l.options.Times.RenewDeadline)
-}
-
 // list reads the leases of the component by their names.
 func (l *Leader) list(ctx context.Context) (map[string]*coordinationv1.Lease, error) {
-	ctx, cancel := l.request(ctx)
+	ctx, cancel := context.WithTimeout(ctx, l.options.Times.RenewDeadline)
 	defer cancel()
 	// Without a resource version the answer holds all that was written before.
 	list, err := l.options.Leases.List(ctx, metav1.ListOptions{})
@@ -198,7 +191,7 @@ func (l *Leader) rival(leases map[string]*coordinationv1.Lease) bool {
 		case !l.vacant(lease):
 			if l.waitsFor != name {
 				l.waitsFor = name
-				l.logger.Infow("Waiting for processes with another number of buckets", "lease", name, "holder", holder(lease))
+				l.options.Logger.Infow("Waiting for processes with another number of buckets", "lease", name, "holder", holder(lease))
 			}
 			return true
 		default:
@@ -231,20 +224,14 @@ func (l *Leader) ask(ctx context.Context, leases map[string]*coordinationv1.Leas
 	}
 }
 
-// report counts a failed request, and logs it unless the one before failed for the same reason.
+// report counts and logs a failed request.
 func (l *Leader) report(verb string, err error) {
-	if changed(err) || errors.Is(err, context.Canceled) {
+	if err == nil || changed(err) || errors.Is(err, context.Canceled) {
 		return
 	}
-	var reason string
-	if err != nil {
-		reason = cmp.Or(string(apierrors.ReasonForError(err)), unknown)
-		l.failures.Add(context.Background(), 1, metric.WithAttributes(reasonKey.String(reason)))
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if reason != "" && l.failing[verb] != reason {
-		l.logger.Errorw("A request for leases failed; without them this process reconciles nothing", "verb", verb, "reason", reason, "error", err)
-	}
-	l.failing[verb] = reason
+	reason := cmp.Or(string(apierrors.ReasonForError(err)), unknown)
+	l.failures.Add(context.Background(), 1, metric.WithAttributes(reasonKey.String(reason)))
+	l.complaints.Do(func() {
+		l.options.Logger.Errorw("A request for leases failed; without them this process reconciles nothing", "verb", verb, "reason", reason, "error", err)
+	})
 }

@@ -9,10 +9,12 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
+	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -27,23 +29,21 @@ type Options struct {
 	Leases coordinationclient.LeaseInterface
 	// Component is the first part of the names of the leases.
 	Component string
-	// Identity is that of this process; see [Identity].
+	// Identity is unique, and stays the same when the container of a Pod restarts: the process then takes its own lease back at once.
 	Identity string
-	// Times are the durations and the number of buckets, as Check has found them good.
+	// Times are the durations and the number of buckets, which Check has accepted.
 	Times *leaderelection.Config
 	// Logger is that of the process.
 	Logger *zap.SugaredLogger
-	// Reached is called once the leases have been read for the first time.
+	// Reached is called whenever the leases have been read for an election.
 	Reached func()
 }
 
 // Leader runs for leader on behalf of the controllers of a process. Use New, then Attach for each controller, then Run.
 type Leader struct {
 	options Options
-	logger  *zap.SugaredLogger
 	shares  []*share
 	members []*member
-	reached func()
 	// serving counts the shares that this process leads.
 	serving sync.WaitGroup
 	// exit ends the process, except in a test.
@@ -53,16 +53,17 @@ type Leader struct {
 	seen map[string]observation
 	// waitsFor is the lease with another number of buckets for which the election waits, once logged.
 	waitsFor string
+	// complaints limits how often a failed request is logged.
+	complaints rate.Sometimes
 
-	mu sync.Mutex
-	// failing is the reason for which the last request of a verb failed.
-	failing map[string]string
+	// handing makes sure that this process does not hand its last share over.
+	handing sync.Mutex
 }
 
 // New returns a Leader that leads nothing yet.
 func New(options Options) *Leader {
-	l := &Leader{options: options, logger: options.Logger, reached: sync.OnceFunc(options.Reached), failing: map[string]string{}}
-	l.exit = func(message string, err error) { l.logger.Fatalw(message, "error", err) }
+	l := &Leader{options: options, complaints: rate.Sometimes{Interval: time.Minute}}
+	l.exit = func(message string, err error) { options.Logger.Fatalw(message, "error", err) }
 	// The error is about the name, which is constant. The counter works in any case.
 	l.failures, _ = otel.Meter("github.com/mallard-dev/mallard/runtime/leader").Int64Counter("leader.election.errors",
 		metric.WithDescription("Requests for leases that failed, by the reason that the API server gave."))
@@ -72,9 +73,8 @@ func New(options Options) *Leader {
 	return l
 }
 
-// Run runs for leader until ctx ends; the informers must have filled their caches. It returns when no
-// key is being reconciled and the leases have been released. If a reconciliation does not
-// end in time, the process exits instead, and its leases expire.
+// Run runs for leader until ctx ends; the informers must have filled their caches. It returns when no key is being reconciled and the leases
+// have been released. If a reconciliation does not end in time, the process exits instead, and its leases expire.
 func (l *Leader) Run(ctx context.Context) {
 	l.stand(ctx)
 	l.serving.Wait()
@@ -93,8 +93,8 @@ func (l *Leader) led() int {
 
 // handOver begins no key of a share anymore, so that another process can have it, unless this process leads no other one.
 func (l *Leader) handOver(s *share) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.handing.Lock()
+	defer l.handing.Unlock()
 	leadsAnother := slices.ContainsFunc(l.shares, func(other *share) bool { return other != s && other.gate.isLeading() })
 	if !leadsAnother || !s.gate.isLeading() {
 		return false
@@ -105,10 +105,5 @@ func (l *Leader) handOver(s *share) bool {
 
 // shareOf returns the share that a key belongs to.
 func (l *Leader) shareOf(key types.NamespacedName) *share {
-	for _, s := range l.shares[1:] {
-		if s.bucket.Has(key) {
-			return s
-		}
-	}
-	return l.shares[0]
+	return l.shares[slices.IndexFunc(l.shares, func(s *share) bool { return s.bucket.Has(key) })]
 }

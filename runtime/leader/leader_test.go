@@ -21,6 +21,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"knative.dev/pkg/leaderelection"
 )
 
 // takeover is within what a killed process has a successor.
@@ -282,9 +284,9 @@ func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
 		w := newWorld(t)
 		p := w.start("p", 1)
 		core, logs := observer.New(zap.ErrorLevel)
-		p.leader.logger = zap.New(core).Sugar()
+		p.leader.options.Logger = zap.New(core).Sugar()
 		var reached bool
-		p.leader.reached = func() { reached = true }
+		p.leader.options.Reached = func() { reached = true }
 		p.set(func(string) (time.Duration, time.Duration, error) {
 			return 0, 0, apierrors.NewForbidden(leases, "", errors.New("no"))
 		})
@@ -313,7 +315,7 @@ func TestLeaseNames(t *testing.T) {
 // The Roles of config/ name each lease that a process may write.
 func TestLeaseNames_AreThoseOfTheRoles(t *testing.T) {
 	var controller []string
-	for buckets := uint32(1); buckets <= MaxBuckets; buckets++ {
+	for buckets := uint32(1); buckets <= leaderelection.MaxBuckets; buckets++ {
 		controller = append(controller, LeaseNames("controller", buckets)...)
 	}
 	for component, want := range map[string][]string{"controller": controller, "webhook": LeaseNames("webhook", 1)} {

@@ -29,14 +29,11 @@ type member struct {
 	enqueue func(reconciler.Bucket, types.NamespacedName)
 }
 
-// everywhere is implemented by reconcilers that work on every replica, whichever leads.
-type everywhere interface{ OnEveryReplica() }
-
 // Attach lets a controller work only while the process leads, unless its reconciler has a method OnEveryReplica. It is called for every
 // controller of the process before any of them runs, after whatever else wraps its reconciler, and without an election of knative.dev/pkg in
 // the context.
 func (l *Leader) Attach(impl *controller.Impl) error {
-	if _, ok := impl.Reconciler.(everywhere); ok {
+	if _, ok := impl.Reconciler.(interface{ OnEveryReplica() }); ok {
 		return nil
 	}
 	inner, ok := impl.Reconciler.(aware)

@@ -14,6 +14,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"knative.dev/pkg/reconciler"
 )
@@ -28,13 +29,12 @@ type share struct {
 	leader *Leader
 	bucket reconciler.Bucket
 	gate   gate
-	// lease is as this process last read or wrote it. Only the election uses it while
-	// the process is a standby, and only renew and then serve while it leads.
+	// lease is as this process last read or wrote it. Only the election uses it while the process is a standby, and only renew and then
+	// serve while it leads.
 	lease *coordinationv1.Lease
 }
 
-// write stores a holder in the lease, if the lease has not changed since it was read. It
-// returns until when the process may lead if it is the holder.
+// write stores a holder in the lease, unless the lease has changed since it was read. It returns until when the holder may lead.
 func (s *share) write(ctx context.Context, identity string) (until time.Time, err error) {
 	times := s.leader.options.Times
 	lease, now, seconds := s.lease.DeepCopy(), metav1.NowMicro(), int32(times.LeaseDuration/time.Second) //nolint:gosec // an int32 holds 68 years
@@ -54,7 +54,7 @@ func (s *share) write(ctx context.Context, identity string) (until time.Time, er
 // lead promotes the reconcilers, and serves the share until the process is stopping.
 func (s *share) lead(until time.Time, stopping <-chan struct{}) {
 	l := s.leader
-	l.logger.Infow("Leading", "lease", s.bucket.Name(), "identity", l.options.Identity)
+	l.options.Logger.Infow("Leading", "lease", s.bucket.Name(), "identity", l.options.Identity)
 	s.gate.open(until)
 	for _, m := range l.members {
 		if err := m.inner.Promote(s.bucket, m.enqueue); err != nil {
@@ -72,7 +72,10 @@ func (s *share) serve(stopping <-chan struct{}) {
 	taken, wanted := make(chan struct{}), make(chan string, 1)
 	var renewals sync.WaitGroup
 	renewals.Go(func() {
-		if s.renew(renewing, wanted) {
+		err := wait.PollUntilContextCancel(renewing, l.options.Times.RetryPeriod, false, func(ctx context.Context) (bool, error) {
+			return s.renew(ctx, wanted), nil
+		})
+		if err == nil {
 			close(taken)
 		}
 	})
@@ -86,7 +89,7 @@ func (s *share) serve(stopping <-chan struct{}) {
 	for {
 		select {
 		case successor = <-wanted:
-			l.logger.Infow("Handing a share over", "lease", s.bucket.Name(), "to", successor)
+			l.options.Logger.Infow("Handing a share over", "lease", s.bucket.Name(), "to", successor)
 			idle = s.shut()
 		case <-stopping:
 			stopping, successor = nil, ""
@@ -125,7 +128,7 @@ func (s *share) shut() <-chan struct{} {
 func (s *share) lost(at time.Time) {
 	idle := s.shut()
 	l, quarter := s.leader, Room(s.leader.options.Times)/4
-	l.logger.Errorw("Lost the lease: it could not be renewed in time, or another process has taken it",
+	l.options.Logger.Errorw("Lost the lease: it could not be renewed in time, or another process has taken it",
 		"lease", s.bucket.Name(), "identity", l.options.Identity)
 	select {
 	case <-idle:
@@ -140,21 +143,8 @@ func (s *share) lost(at time.Time) {
 	}
 }
 
-// renew renews the lease until ctx ends. It returns true if another process holds the lease. It sends the
-// identity of a process that is to have the share.
+// renew renews the lease, and returns true if another process holds it. It sends the identity of a process that is to have the share.
 func (s *share) renew(ctx context.Context, wanted chan<- string) (taken bool) {
-	for !taken {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(s.leader.options.Times.RetryPeriod):
-			taken = s.renewOnce(ctx, wanted)
-		}
-	}
-	return true
-}
-
-func (s *share) renewOnce(ctx context.Context, wanted chan<- string) (taken bool) {
 	// A request that is under way when the share is left is awaited, for the lease is given back after it.
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), s.gate.until())
 	defer cancel()
@@ -203,6 +193,6 @@ func (s *share) release(successor string) {
 		_, err = s.write(ctx, successor)
 	}
 	if err != nil {
-		s.leader.logger.Warnw("The lease was not released, so a standby waits until it expires", "lease", s.bucket.Name(), "error", err)
+		s.leader.options.Logger.Warnw("The lease was not released, so a standby waits until it expires", "lease", s.bucket.Name(), "error", err)
 	}
 }

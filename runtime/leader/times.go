@@ -15,25 +15,16 @@ import (
 // jitter is the largest part of the retry period that is added to it at random.
 const jitter = 1.2
 
-// MaxBuckets is the largest number of shares. The controller's Role lists every lease name up to it.
-const MaxBuckets = 10
-
 // leastRoom is the least that must be left of a lease when its holder gives it up.
 const leastRoom = 2 * time.Second
 
-// Room is how much of a lease is left when its holder gives it up. A quarter of it is
-// for the requests that have been sent, a quarter for ending reconciliations that were
-// cancelled, and half for clocks that run at different speeds.
-//
-// A holder tries to renew from one retry period after the last success for as long as
-// the renew deadline. All of it is counted from just before the last successful
-// request was sent, since another process may count from when the API server stored it.
+// Room is how much of a lease is left when its holder gives it up: half of it to end reconciliations, and half for clocks that run at
+// different speeds.
 func Room(times *leaderelection.Config) time.Duration {
 	return times.LeaseDuration - times.RenewDeadline - times.RetryPeriod
 }
 
-// Check returns what is wrong with the settings together; the error begins with the key of
-// the ConfigMap that is to be changed.
+// Check returns what is wrong with the settings together. The error begins with the key of the ConfigMap to change.
 func Check(times *leaderelection.Config) error {
 	jittered := time.Duration(jitter * float64(times.RetryPeriod))
 	switch {

@@ -74,8 +74,8 @@ func namingKey[T any](parse func(*corev1.ConfigMap) (T, error)) func(*corev1.Con
 // would exit at their start, or two of them might write at the same time.
 func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
 	// The parser's own message is an inequality that does not hold.
-	if n, err := strconv.ParseUint(cm.Data["buckets"], 10, 32); err == nil && (n < 1 || n > leader.MaxBuckets) {
-		return nil, fmt.Errorf("ConfigMap %s: buckets: must be a number from 1 to %d, not %d", cm.Name, leader.MaxBuckets, n)
+	if n, err := strconv.ParseUint(cm.Data["buckets"], 10, 32); err == nil && (n < 1 || n > uint64(leaderelection.MaxBuckets)) {
+		return nil, fmt.Errorf("ConfigMap %s: buckets: must be a number from 1 to %d, not %d", cm.Name, leaderelection.MaxBuckets, n)
 	}
 	parsed, err := namingKey(leaderelection.NewConfigFromConfigMap)(cm)
 	if err != nil {

@@ -240,13 +240,9 @@ func (p Process) newLeader(ctx context.Context, cm *corev1.ConfigMap) (*leader.L
 	if p.OneLeader {
 		times.Buckets = 1
 	}
-	identity, err := leader.Identity(p.Settings.PodName, p.Settings.PodUID)
-	if err != nil {
-		return nil, err
-	}
 	return leader.New(leader.Options{
 		Leases:    kubeclient.Get(ctx).CoordinationV1().Leases(string(p.Settings.Namespace)),
-		Component: p.Component, Identity: identity, Times: times,
+		Component: p.Component, Identity: p.Settings.identity(), Times: times,
 		Logger:  logging.FromContext(ctx).Named("leader"),
 		Reached: func() { ReadinessFrom(ctx).Set(leasesReached, true) },
 	}), nil

@@ -6,24 +6,24 @@ SPDX-License-Identifier: Apache-2.0
 package process
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/kelseyhightower/envconfig"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Settings are the environment variables that every binary reads. Some of them
-// are read by knative.dev/pkg as well; they are here so that a bad one stops the
-// start with a message that names it, and so that --help lists all.
+// Settings are the environment variables that every binary reads. Some of them are read by knative.dev/pkg as well; they are here so that a
+// bad one stops the start with a message that names it, and so that --help lists all.
 type Settings struct {
 	Namespace      Label  `envconfig:"SYSTEM_NAMESPACE" required:"true" desc:"namespace of the operator's ConfigMaps, leases and secret"`
 	PodName        string `envconfig:"POD_NAME" desc:"name of the pod, which metrics, traces and leases contain"`
@@ -36,12 +36,19 @@ type Settings struct {
 	MemoryLimit string `envconfig:"GOMEMLIMIT" desc:"memory near which the Go runtime collects garbage more often, such as 256MiB"`
 }
 
+// identity returns the holder of the process's leases. A restarted container has that of its Pod; without a UID, as when a binary is run by
+// hand, each process has its own.
+func (s Settings) identity() string {
+	return s.PodName + "_" + cmp.Or(s.PodUID, string(uuid.NewUUID()))
+}
+
 // Port is a TCP port that can be listened on.
 type Port int
 
 // Decode implements envconfig.Decoder.
 func (p *Port) Decode(value string) error {
-	return decodeNumber(p, value, 65535, "must be a port number from 1 to 65535")
+	n, err := strconv.ParseUint(value, 10, 16)
+	return decode(p, Port(n), err == nil && n > 0, "must be a port number from 1 to 65535") //nolint:gosec // it has 16 bits
 }
 
 // Count is a number of things of which there must be at least one.
@@ -49,16 +56,8 @@ type Count int
 
 // Decode implements envconfig.Decoder.
 func (c *Count) Decode(value string) error {
-	return decodeNumber(c, value, 1000, "must be a whole number from 1 to 1000")
-}
-
-func decodeNumber[T ~int](target *T, value string, most int, rule string) error {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > most {
-		return errors.New(rule)
-	}
-	*target = T(n)
-	return nil
+	return decode(c, Count(n), err == nil && n >= 1 && n <= 1000, "must be a whole number from 1 to 1000")
 }
 
 // Name is the name of an object.
@@ -66,16 +65,16 @@ type Name string
 
 // Decode implements envconfig.Decoder.
 func (n *Name) Decode(value string) error {
-	return decodeText(n, value, validation.IsDNS1123Subdomain(value), "must be the name of an object: lower case letters, digits, - and ., up to 253")
+	return decode(n, Name(value), validation.IsDNS1123Subdomain(value) == nil,
+		"must be the name of an object: lower case letters, digits, - and ., up to 253")
 }
 
-// Label is a name that is one part of a host name, as those of namespaces and
-// Services are.
+// Label is a name that is one part of a host name, as those of namespaces and Services are.
 type Label string
 
 // Decode implements envconfig.Decoder.
 func (l *Label) Decode(value string) error {
-	return decodeText(l, value, validation.IsDNS1123Label(value), "must be a name of lower case letters, digits and -, up to 63")
+	return decode(l, Label(value), validation.IsDNS1123Label(value) == nil, "must be a name of lower case letters, digits and -, up to 63")
 }
 
 // Scope is the name of a namespace, or empty for all.
@@ -83,19 +82,8 @@ type Scope string
 
 // Decode implements envconfig.Decoder.
 func (s *Scope) Decode(value string) error {
-	var faults []string
-	if value != "" {
-		faults = validation.IsDNS1123Label(value)
-	}
-	return decodeText(s, value, faults, "must be the name of one namespace (lower case letters, digits and -, up to 63), or empty for all")
-}
-
-func decodeText[T ~string](target *T, value string, faults []string, rule string) error {
-	if len(faults) > 0 {
-		return errors.New(rule)
-	}
-	*target = T(value)
-	return nil
+	return decode(s, Scope(value), value == "" || validation.IsDNS1123Label(value) == nil,
+		"must be the name of one namespace (lower case letters, digits and -, up to 63), or empty for all")
 }
 
 // Duration is a time that something may take.
@@ -104,31 +92,31 @@ type Duration time.Duration
 // Decode implements envconfig.Decoder.
 func (d *Duration) Decode(value string) error {
 	parsed, err := time.ParseDuration(value)
-	if err != nil || parsed < 0 {
-		return errors.New("must be a duration with its unit such as 5s, and not negative")
+	return decode(d, Duration(parsed), err == nil && parsed >= 0, "must be a duration with its unit such as 5s, and not negative")
+}
+
+// decode sets a setting to a value that is valid by a rule.
+func decode[T any](setting *T, value T, isValid bool, rule string) error {
+	if !isValid {
+		return errors.New(rule)
 	}
-	*d = Duration(parsed)
+	*setting = value
 	return nil
 }
 
-// MustLoad fills settings, a pointer to a struct with envconfig tags, from the
-// environment, makes --help list them, and answers --version. A binary calls it first. On a bad value
-// it prints one line that names the variable, and exits with 1.
+// MustLoad fills settings, a pointer to a struct with envconfig tags, from the environment, makes --help list them, and answers --version. A
+// binary calls it first. On a bad value it prints one line that names the variable, and exits with 1.
 func MustLoad(component, summary string, settings any) {
 	flag.Usage = func() { usage(flag.CommandLine.Output(), component, summary, settings) }
 	versionOnly(component)
 	// With --help nothing is started, so nothing has to be set.
-	if slices.ContainsFunc(os.Args[1:], isHelp) {
+	if isAsked(os.Args[1:], "h", "help") {
 		return
 	}
 	if err := load(settings); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
 		os.Exit(1)
 	}
-}
-
-func isHelp(arg string) bool {
-	return slices.Contains([]string{"-h", "--h", "-help", "--help"}, arg)
 }
 
 func load(settings any) error {

@@ -114,8 +114,24 @@ func TestUsageListsEveryVariable(t *testing.T) {
 
 func TestHelpIsAskedForInEveryUsualWay(t *testing.T) {
 	for arg, want := range map[string]bool{"-h": true, "--h": true, "-help": true, "--help": true, "help": false, "--helper": false} {
-		if got := isHelp(arg); got != want {
-			t.Errorf("isHelp(%q) = %t", arg, got)
+		if got := isAsked([]string{"--other", arg}, "h", "help"); got != want {
+			t.Errorf("with argument %q, help is asked for: %t", arg, got)
 		}
+	}
+}
+
+func TestIdentity_Pod_IsItsOwnAndStays(t *testing.T) {
+	pod := Settings{PodName: "controller-0", PodUID: "u1"}
+	if first, second := pod.identity(), pod.identity(); first != second {
+		t.Errorf("a container that was restarted is %q and was %q", second, first)
+	}
+	if first, second := pod.identity(), (Settings{PodName: "controller-0", PodUID: "u2"}).identity(); first == second {
+		t.Errorf("two Pods of the same name, one after the other, are both %q", first)
+	}
+}
+
+func TestIdentity_NoPod_IsNewForEachProcess(t *testing.T) {
+	if first, second := (Settings{}).identity(), (Settings{}).identity(); first == second {
+		t.Errorf("two processes are both %q", first)
 	}
 }
