@@ -52,8 +52,8 @@ func (p Parsers) Check(cm *corev1.ConfigMap) error {
 	return err
 }
 
-// namingKey makes the errors of a parser name the ConfigMap and, where one key
-// is invalid by itself, that key. Not all parsers of knative.dev/pkg do.
+// namingKey makes the errors of a parser name the ConfigMap and, where one key is invalid by itself, that key. Not all parsers of
+// knative.dev/pkg do.
 func namingKey[T any](parse func(*corev1.ConfigMap) (T, error)) func(*corev1.ConfigMap) (T, error) {
 	return func(cm *corev1.ConfigMap) (T, error) {
 		parsed, err := parse(cm)
@@ -70,8 +70,7 @@ func namingKey[T any](parse func(*corev1.ConfigMap) (T, error)) func(*corev1.Con
 	}
 }
 
-// newLeaderElection also checks that the durations go together. Otherwise the processes
-// would exit at their start, or two of them might write at the same time.
+// newLeaderElection also checks that the durations go together: otherwise two processes might write at the same time.
 func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
 	// The parser's own message is an inequality that does not hold.
 	if n, err := strconv.ParseUint(cm.Data["buckets"], 10, 32); err == nil && (n < 1 || n > uint64(leaderelection.MaxBuckets)) {
@@ -87,8 +86,7 @@ func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
 	return parsed, nil
 }
 
-// loggingParser also checks that a logger can be made. Otherwise the processes would
-// start with a format of their own choice, and only say so in their logs. It rejects
+// loggingParser also checks that a logger can be created: otherwise the processes would start with a format of their own choice. It rejects
 // unknown keys, because a misspelled log level would have no effect.
 func loggingParser(components []string) func(cm *corev1.ConfigMap) (*logging.Config, error) {
 	var keys []string

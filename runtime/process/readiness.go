@@ -18,9 +18,8 @@ import (
 	"knative.dev/pkg/logging"
 )
 
-// Readiness collects what has to be true before a process is ready, so that the
-// probe can name what is missing. The zero value is ready. It may be used by
-// several goroutines.
+// Readiness collects what has to be true before a process is ready, so that the probe can name what is missing. The zero value is ready. It
+// may be used by several goroutines.
 type Readiness struct {
 	mu      sync.Mutex
 	missing []string
@@ -28,9 +27,8 @@ type Readiness struct {
 
 type readinessKey struct{}
 
-// ReadinessFrom returns the Readiness of the process whose context this is. Run
-// puts it there; without it, as in a test of one controller, the result counts
-// for nothing.
+// ReadinessFrom returns the Readiness of the process whose context this is. Without one, as in a test of one controller, the result counts for
+// nothing.
 func ReadinessFrom(ctx context.Context) *Readiness {
 	if r, ok := ctx.Value(readinessKey{}).(*Readiness); ok {
 		return r
@@ -38,8 +36,7 @@ func ReadinessFrom(ctx context.Context) *Readiness {
 	return &Readiness{}
 }
 
-// Set records whether a condition holds. Its name is what the probe shows as long
-// as it does not. A condition counts from its first Set on.
+// Set records whether a condition holds. The probe shows its name while it does not. A condition counts from its first Set on.
 func (r *Readiness) Set(name string, holds bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,8 +67,8 @@ func serveProbes(ctx context.Context, listener net.Listener, r *Readiness) func(
 	return func() { _ = server.Close() }
 }
 
-// probes serves /readiness and /health. A process that has received SIGTERM is no
-// longer ready but healthy, so that it gets no new work and time to end.
+// probes serves /readiness and /health. A process that has received SIGTERM is no longer ready but healthy, so that it gets no new work and
+// time to end.
 func probes(ctx context.Context, r *Readiness) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})

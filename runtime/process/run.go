@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package process
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,21 +49,22 @@ const (
 	leasesReached = "leases have not been read yet"
 )
 
-// unlimited turns client-go's own rate limit off and leaves it to the API
-// server's priority and fairness, which sees all clients. The flags refuse a negative value.
+// unlimited turns client-go's own rate limit off and leaves it to the API server's priority and fairness, which sees all clients. The flags
+// refuse a negative value.
 const unlimited = -1
 
-// How long and how often a start tries to reach the API server, as sharedmain does.
+// How long and how often a start tries to reach the API server, as in sharedmain: the network of a new Pod may need a moment.
 const (
 	retryTimeout = 5 * time.Second
 	retryPeriod  = 500 * time.Millisecond
 )
 
-// drainTimeout bounds how long the end waits for observers to receive what is in their queues.
-const drainTimeout = 10 * time.Second
-
-// flushTimeout bounds how long the end waits for metrics and spans to be exported, as in sharedmain.
-const flushTimeout = 10 * time.Second
+const (
+	// drainTimeout bounds how long the end waits for observers to receive what is in their queues.
+	drainTimeout = 10 * time.Second
+	// flushTimeout bounds how long the end waits for metrics and spans to be exported, as in sharedmain.
+	flushTimeout = 10 * time.Second
+)
 
 // Process is what a binary runs. All fields but the last three are required.
 type Process struct {
@@ -132,8 +132,7 @@ func (p Process) run(ctx context.Context) error {
 	ctx = logging.WithLogger(ctx, logger)
 	klog.SetLogger(zapr.NewLogger(logger.Desugar()))
 	rest.SetDefaultWarningHandler(&logging.WarningHandler{Logger: logger})
-	closeProbes := serveProbes(ctx, probesPort, readiness)
-	defer closeProbes()
+	defer serveProbes(ctx, probesPort, readiness)()
 	sharedmain.CheckK8sClientMinimumVersionOrDie(ctx, logger)
 
 	// The first provider of metrics that registers wins, so ours is registered before that of sharedmain.
@@ -141,7 +140,7 @@ func (p Process) run(ctx context.Context) error {
 	telemetry.ObserveReadiness(readiness.Check)
 	profiler := k8sruntime.NewProfilingServer(logger.Named("pprof"))
 	metrics, spans := sharedmain.SetupObservabilityOrDie(ctx, p.Component, logger, profiler)
-	defer flush(ctx, metrics, spans)
+	defer flush(ctx, metrics.Shutdown, spans.Shutdown)
 
 	watcher := sharedmain.SetupConfigMapWatchOrDie(ctx, logger)
 	controllers, webhooks := sharedmain.ControllersAndWebhooksFromCtors(ctx, watcher, append(observe.Constructors(), p.Controllers...)...)
@@ -201,21 +200,18 @@ func listen(ctx context.Context, variable string, port Port) (net.Listener, erro
 }
 
 // readConfigMaps returns the ConfigMaps that exist of those that the process reads, or what is wrong with one. The errors of
-// sharedmain name neither the ConfigMap, nor always the key. It tries for a while, because the network of a new Pod may need a moment.
+// sharedmain name neither the ConfigMap, nor always the key.
 func (p Process) readConfigMaps(ctx context.Context, host string) (map[string]*corev1.ConfigMap, error) {
-	namespace := string(p.Settings.Namespace)
+	ctx, cancel := context.WithTimeout(ctx, retryTimeout)
+	defer cancel()
+	configMaps := kubeclient.Get(ctx).CoreV1().ConfigMaps(string(p.Settings.Namespace))
 	var list *corev1.ConfigMapList
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, retryPeriod, retryTimeout, true, func(ctx context.Context) (bool, error) {
-		var err error
-		if list, err = kubeclient.Get(ctx).CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{}); err != nil && ctx.Err() == nil {
-			// A request that the deadline interrupts has no result.
-			last = err
-		}
-		return err == nil, nil
+	err := retry.OnError(wait.Backoff{Duration: retryPeriod, Steps: int(retryTimeout / retryPeriod)}, func(error) bool { return ctx.Err() == nil }, func() (err error) {
+		list, err = configMaps.List(ctx, metav1.ListOptions{})
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading the ConfigMaps of namespace %s from the API server %s: %w", namespace, host, cmp.Or(last, err))
+		return nil, fmt.Errorf("reading the ConfigMaps of namespace %s from the API server %s: %w", p.Settings.Namespace, host, err)
 	}
 	found := map[string]*corev1.ConfigMap{}
 	for i := range list.Items {
@@ -262,17 +258,12 @@ func end(ctx context.Context, wait func() error) error {
 	return <-ended
 }
 
-// provider exports metrics or spans.
-type provider interface {
-	Shutdown(ctx context.Context) error
-}
-
 // flush exports the last metrics and spans.
-func flush(ctx context.Context, providers ...provider) {
+func flush(ctx context.Context, shutdowns ...func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
-	for _, provider := range providers {
-		if err := provider.Shutdown(ctx); err != nil {
+	for _, shutdown := range shutdowns {
+		if err := shutdown(ctx); err != nil {
 			logging.FromContext(ctx).Errorw("Exporting the last metrics or spans failed", "error", err)
 		}
 	}
