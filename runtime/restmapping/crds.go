@@ -59,24 +59,18 @@ func Trim(complete ...string) cache.TransformFunc {
 	}
 }
 
-// inForce returns which of the CRDs that define a kind is in force: the API server establishes only one of them.
-func inForce(crds []any) (last *apiextensionsv1.CustomResourceDefinition, isEstablished bool) {
-	for _, obj := range crds {
-		last = obj.(*apiextensionsv1.CustomResourceDefinition) //nolint:forcetypeassert // groupKinds indexes nothing else
-		if apiextensionshelpers.IsCRDConditionTrue(last, apiextensionsv1.Established) {
-			return last, true
-		}
-	}
-	return last, false
-}
-
+// fromCRDs returns how the CRDs that define a kind serve it. The API server establishes only one of them.
 func fromCRDs(crds []any, gvk schema.GroupVersionKind) (Served, error) {
-	crd, isEstablished := inForce(crds)
+	established := slices.IndexFunc(crds, func(obj any) bool {
+		crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
+		return ok && apiextensionshelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
+	})
+	crd := crds[max(established, 0)].(*apiextensionsv1.CustomResourceDefinition) //nolint:forcetypeassert // groupKinds indexes nothing else
 	versions := servedVersions(crd)
 	switch {
 	case !slices.Contains(versions, gvk.Version):
 		return Served{}, &NotServedError{Kind: gvk, Versions: versions, Detail: "; its CRD serves " + strings.Join(versions, ", ")}
-	case !isEstablished:
+	case established < 0:
 		return Served{}, &NotServedError{Kind: gvk, Detail: " yet; its CRD is not established"}
 	default:
 		return Served{

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package restmapping
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -47,12 +48,7 @@ type resource struct {
 }
 
 // errorOf returns the error because of which it is not known whether a group version is served.
-func (d *document) errorOf(gv schema.GroupVersion) error {
-	if d.err != nil {
-		return d.err
-	}
-	return d.failed[gv]
-}
+func (d *document) errorOf(gv schema.GroupVersion) error { return cmp.Or(d.err, d.failed[gv]) }
 
 func (m *Mapper) undefine(gk schema.GroupKind) {
 	m.mu.Lock()
@@ -66,11 +62,10 @@ func (m *Mapper) undefine(gk schema.GroupKind) {
 func (m *Mapper) run() {
 	retry := firstRetry
 	for m.ctx.Err() == nil {
-		wait := refresh
+		wait := retry
+		retry = min(2*retry, recheck)
 		if m.discover() {
-			retry = firstRetry
-		} else {
-			wait, retry = retry, min(2*retry, recheck)
+			wait, retry = refresh, firstRetry
 		}
 		due := m.clock.Now().Add(wait)
 		m.sleep(wait, m.doubted)

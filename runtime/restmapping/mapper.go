@@ -28,9 +28,7 @@ var ErrNotKnown = errors.New("the first discovery of the cluster's kinds has not
 // Served is a kind that the cluster serves.
 type Served struct {
 	// Resource serves the kind, at the version that was asked for.
-	Resource schema.GroupVersionResource
-
-	// Namespaced is true if the objects of the kind are in namespaces.
+	Resource   schema.GroupVersionResource
 	Namespaced bool
 
 	// BuiltIn is true for Kubernetes' own kinds: those in one of its groups that no CRD defines.
@@ -41,8 +39,7 @@ type Served struct {
 	Labels map[string]string
 }
 
-// NotServedError reports that the cluster does not serve a kind at a version. Once that changes, an event of the kind's CRD
-// or the callback of NewMapper follows, so there is no need to ask again.
+// NotServedError reports that the cluster does not serve a kind at a version.
 type NotServedError struct {
 	Kind schema.GroupVersionKind
 
@@ -82,7 +79,7 @@ type Mapper struct {
 // another Mapper did. Pass the events of that informer to Changed.
 //
 // Kinds that no CRD defines are discovered in the background until ctx ends. changed is called with the group versions for
-// which Map would now return another answer than before, so that its callers can be enqueued. It must not block.
+// which Map would now return another answer than before, so that its callers need not ask again. It must not block.
 func NewMapper(ctx context.Context, crds cache.Indexer, discovery discovery.ServerResourcesInterface,
 	changed func(sets.Set[schema.GroupVersion]),
 ) (*Mapper, error) {
@@ -104,11 +101,9 @@ func NewMapper(ctx context.Context, crds cache.Indexer, discovery discovery.Serv
 	}, nil
 }
 
-// Map returns the resource of a kind at a version. It never sends a request. The error is a *NotServedError if the cluster
-// does not serve the kind so; ErrNotKnown before the first discovery; or else the last error of discovery. The callback
-// follows when the answer changes, so there is no need to ask again.
-//
-// A kind that was discovered once is found for as long as the discovery of its version fails.
+// Map returns the resource of a kind at a version. It never sends a request. The error is a *NotServedError if the cluster does not serve
+// the kind so; ErrNotKnown before the first discovery; or else the last error of discovery. A kind that was discovered once is found
+// for as long as the discovery of its version fails, for example because an aggregated API server does not answer.
 func (m *Mapper) Map(gvk schema.GroupVersionKind) (Served, error) {
 	if crds := m.defining(gvk.GroupKind()); len(crds) > 0 {
 		return fromCRDs(crds, gvk)
@@ -183,8 +178,8 @@ func (m *Mapper) suggest(gvk schema.GroupVersionKind) string {
 	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
 
-// isBuiltIn distinguishes Kubernetes' own API groups from those of others, which must
-// have a dot and, without approval, must not end in k8s.io (KEP-1111).
+// isBuiltIn distinguishes Kubernetes' own API groups from those of others, which must have a dot and, without approval, must not end in
+// k8s.io (KEP-1111).
 func isBuiltIn(group string) bool {
 	return !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
 }
