@@ -24,7 +24,7 @@ ARGS ?=
 # VERSION of a release, such as v1.2.3. The tag of the commit by default.
 VERSION ?=
 # How long one test package may take. A suite starts a control plane, and on a busy machine that is slow.
-TEST_TIMEOUT ?= 20m
+TEST_TIMEOUT ?= 40m
 # PARTS of the tests to run: units, suites, modules. All by default.
 PARTS ?=
 # How many random inputs each test of `make fuzz` tries.

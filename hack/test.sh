@@ -19,7 +19,7 @@ export GOWORK=off
 source hack/modules.sh
 
 # The linters vet what is tested. To do it once more the go command looks at all of Kubernetes first, which takes minutes.
-readonly flags=(-timeout "${TEST_TIMEOUT:-20m}" -vet=off "$@")
+readonly flags=(-timeout "${TEST_TIMEOUT:-40m}" -vet=off "$@")
 
 readonly known='units suites modules'
 readonly parts="${PARTS:-${known}}"

@@ -20,7 +20,7 @@ import (
 )
 
 // commandTimeout bounds one block; the longest clones the repository and builds it.
-const commandTimeout = 15 * time.Minute
+const commandTimeout = 30 * time.Minute
 
 // apart are blocks that another test runs, or that run this one.
 var apart = map[string]string{

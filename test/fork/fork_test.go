@@ -26,7 +26,7 @@ const (
 	// keeps as they are.
 	mostLines, mostLibraryLines = 3000, 7300
 	// commandTimeout bounds each command, of which the longest runs the tests.
-	commandTimeout = 15 * time.Minute
+	commandTimeout = 30 * time.Minute
 )
 
 // A fork that keeps one kind of one version generates its code, builds, and passes its checks and tests.

@@ -6,15 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package harness_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -67,20 +66,22 @@ func TestAwait(t *testing.T) {
 	if o := env.Await(t, ref, harness.Exists); o.GetName() != "subject" {
 		t.Errorf("got %v, want the ConfigMap", o)
 	}
-	seen := make(chan struct{})
+	// No state is missed from the first one on.
+	first, seen := make(chan struct{}), make(chan struct{})
+	isFirst := sync.OnceFunc(func() { close(first) })
 	go func() {
 		defer close(seen)
-		env.Await(t, ref, value("two"))
+		env.Await(t, ref, func(o *unstructured.Unstructured) error {
+			isFirst()
+			return value("two")(o)
+		})
 		env.Await(t, ref, harness.Deleted)
 	}()
+	select {
+	case <-first:
+	case <-seen:
+	}
 	env.Patch(t, ref, `{"data": {"value": "two"}}`)
-	harness.Eventually(t, "the value is two", func(ctx context.Context) error {
-		c, err := env.Kube.CoreV1().ConfigMaps(ns).Get(ctx, "subject", metav1.GetOptions{})
-		if err == nil && c.Data["value"] != "two" {
-			err = errors.New("another value")
-		}
-		return err
-	})
 	env.Delete(t, ref)
 	<-seen
 }
