@@ -109,7 +109,7 @@ func variablesOf(t *testing.T, binary string) []string {
 	return variables
 }
 
-func TestBinariesRefuseBadSettingsInOneLine(t *testing.T) {
+func TestBinariesRejectBadSettingsInOneLine(t *testing.T) {
 	for name, binary := range build(t) {
 		t.Run(name, func(t *testing.T) {
 			variables := variablesOf(t, binary)

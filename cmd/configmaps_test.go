@@ -127,7 +127,7 @@ func TestExamplesThatSaySoShowTheDefaults(t *testing.T) {
 	}
 }
 
-// The webhook refuses a change of _example by the checksum, for who edits there
+// The webhook rejects a change of _example by the checksum, for who edits there
 // has meant to set something.
 func TestExampleChecksums(t *testing.T) {
 	for name, cm := range shipped(t) {

@@ -207,7 +207,7 @@ func defineDucks(t *testing.T, config *rest.Config) dynamic.NamespaceableResourc
 	return ducks
 }
 
-// TestQuotasAreCounted checks that a quota refuses what is beyond it, and that what is freed can be used again.
+// TestQuotasAreCounted checks that a quota rejects what is beyond it, and that what is freed can be used again.
 func TestQuotasAreCounted(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)

@@ -42,7 +42,7 @@ type entry struct {
 	RequestURI    string          `json:"requestURI"`
 }
 
-// TestAuditLog looks for a granted, a refused and a subresource request, and for what must not be there.
+// TestAuditLog looks for a granted, a rejected and a subresource request, and for what must not be there.
 func TestAuditLog(t *testing.T) {
 	p := sharedCluster(t)
 	client := p.client(t)
@@ -70,7 +70,7 @@ func TestAuditLog(t *testing.T) {
 		return e.Verb == "create" && e.User.Username == "localcluster-admin" && e.ObjectRef.Resource == "secrets" &&
 			e.ObjectRef.Namespace == namespace && e.ObjectRef.Name == "audited" && e.ResponseStatus.Code == 201
 	})
-	want("the refused request", func(e entry) bool {
+	want("the rejected request", func(e entry) bool {
 		return e.Verb == "get" && e.User.Username == "system:serviceaccount:"+namespace+":default" &&
 			e.ObjectRef.Name == "audited" && e.ResponseStatus.Code == 403
 	})

@@ -155,7 +155,7 @@ func TestTokenIsThePodsOwn(t *testing.T) {
 	}
 }
 
-// TestForeignImagesAreNeverExecuted checks that a Pod with an image from elsewhere is only marked as running, and is refused
+// TestForeignImagesAreNeverExecuted checks that a Pod with an image from elsewhere is only marked as running, and is rejected
 // where it would be executed.
 func TestForeignImagesAreNeverExecuted(t *testing.T) {
 	n := sharedNode(t)
@@ -187,7 +187,7 @@ func TestForeignImagesAreNeverExecuted(t *testing.T) {
 		_, err := kubectl(n.process, "set", "image", "--namespace", namespace, "pod/changed", "main=example.com/none")
 		return err
 	})
-	eventually(t, "the refusal of the image", func(ctx context.Context) error {
+	eventually(t, "the rejection of the image", func(ctx context.Context) error {
 		p, err := n.kube.CoreV1().Pods(namespace).Get(ctx, "changed", metav1.GetOptions{})
 		if err != nil {
 			return err

@@ -122,7 +122,7 @@ func waitForFile(t *testing.T, p *process, pattern string) {
 	})
 }
 
-// assertStopped checks that the process ends in order and without a complaint.
+// assertStopped checks that the process exits in order and reports no error.
 func assertStopped(t *testing.T, p *process, moment string) {
 	t.Helper()
 	code := p.wait(t)

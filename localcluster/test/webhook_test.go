@@ -38,9 +38,9 @@ func TestWebhooks(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
 	host := "guard." + namespace + ".svc"
-	first, bundle := serveWebhook(t, host, "refused by the first")
-	second, secondBundle := serveWebhook(t, host, "refused by the second")
-	wrong, wrongBundle := serveWebhook(t, "other."+namespace+".svc", "refused by the wrong one")
+	first, bundle := serveWebhook(t, host, "rejected by the first")
+	second, secondBundle := serveWebhook(t, host, "rejected by the second")
+	wrong, wrongBundle := serveWebhook(t, "other."+namespace+".svc", "rejected by the wrong one")
 	registerWebhook(t, client, namespace, append(append(bundle, secondBundle...), wrongBundle...))
 
 	service, err := client.CoreV1().Services(namespace).Create(t.Context(), &corev1.Service{
@@ -64,7 +64,7 @@ func TestWebhooks(t *testing.T) {
 				&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "try-"}}, metav1.CreateOptions{})
 			for _, word := range words {
 				if err == nil || !strings.Contains(err.Error(), word) {
-					return fmt.Errorf("not refused with %q: %w", word, err)
+					return fmt.Errorf("not rejected with %q: %w", word, err)
 				}
 			}
 			return nil
@@ -77,17 +77,17 @@ func TestWebhooks(t *testing.T) {
 	annotate("8443")
 	expect(namespace+"/guard", `"8443" is not of the form`)
 	annotate("9090=127.0.0.1:1 8443=" + first.Listener.Addr().String())
-	expect("refused by the first")
+	expect("rejected by the first")
 	// A connection that is open stays where it is until its server goes, as it would behind a real Service.
 	annotate("8443=" + second.Listener.Addr().String())
 	first.Close()
-	expect("refused by the second")
+	expect("rejected by the second")
 	annotate("8443=" + wrong.Listener.Addr().String())
 	second.Close()
 	expect("certificate is valid for other."+namespace+".svc", host)
 }
 
-// serveWebhook serves, with a certificate for the given name, a webhook that refuses all.
+// serveWebhook serves, with a certificate for the given name, a webhook that rejects all.
 func serveWebhook(t *testing.T, host, message string) (*httptest.Server, []byte) {
 	t.Helper()
 	pair, bundle := makeCertificate(t, host)
@@ -102,7 +102,7 @@ func serveWebhook(t *testing.T, host, message string) (*httptest.Server, []byte)
 		_ = json.NewEncoder(w).Encode(review)
 	}))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
-	// The refused handshakes are what the test is about.
+	// The rejected handshakes are what the test is about.
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)

@@ -111,7 +111,7 @@ func TestDeployment(t *testing.T) {
 	n.flock(t, namespace, 0, nil)
 }
 
-// TestDisruptionBudget checks that an eviction which a budget does not allow is refused.
+// TestDisruptionBudget checks that an eviction which a budget does not allow is rejected.
 func TestDisruptionBudget(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
@@ -263,7 +263,7 @@ func TestWebhookIsReachedThroughItsService(t *testing.T) {
 			_, err := n.kube.CoreV1().ConfigMaps(namespace).Create(ctx,
 				&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "try-"}}, metav1.CreateOptions{})
 			if err == nil || !strings.Contains(err.Error(), words) {
-				return fmt.Errorf("not refused with %q: %w", words, err)
+				return fmt.Errorf("not rejected with %q: %w", words, err)
 			}
 			return nil
 		})
@@ -285,7 +285,7 @@ func TestWebhookIsReachedThroughItsService(t *testing.T) {
 		}}
 		n.create(t, namespace, p)
 		n.until(t, namespace, name, "ready", ready)
-		expect("refused by " + name)
+		expect("rejected by " + name)
 		if err := n.kube.CoreV1().Pods(namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}

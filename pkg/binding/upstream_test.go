@@ -133,7 +133,7 @@ func TestUpstreamForgetsAllBindingsForAMalformedOne(t *testing.T) {
 	}
 }
 
-func TestUpstreamRefusesWhatDoesNotFit(t *testing.T) {
+func TestUpstreamRejectsWhatDoesNotFit(t *testing.T) {
 	r, _, err := upstream(t, upstreamBinding("example.com/v1", "Duck"))
 	if err != nil {
 		t.Fatal(err)

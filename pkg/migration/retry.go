@@ -35,8 +35,8 @@ type interruptedError struct{ cause error }
 func (e *interruptedError) Error() string { return fmt.Sprintf("interrupted: %v", e.cause) }
 func (e *interruptedError) Unwrap() error { return e.cause }
 
-// transient says whether the same request may succeed later: the object has changed meanwhile, the server is busy or in
-// trouble, or a webhook that it asks is (which it reports as its own, 500), or it cannot be reached.
+// transient reports whether the same request may succeed later: the object was changed concurrently, the server is busy or
+// fails, or cannot be reached, or a webhook that it calls fails (which the server reports as its own error, 500).
 func transient(err error) bool {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		code := status.Status().Code

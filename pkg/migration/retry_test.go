@@ -29,22 +29,22 @@ func TestTransient(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"conflict":              {apierrors.NewConflict(gauges, "it", errors.New("changed")), true},
-		"too many requests":     {apierrors.NewTooManyRequestsError("later"), true},
-		"webhook down":          {apierrors.NewInternalError(errors.New("failed calling webhook")), true},
-		"server restarts":       {apierrors.NewServiceUnavailable("later"), true},
-		"server timeout":        {apierrors.NewTimeoutError("slow", 1), true},
-		"a proxy's error":       {apierrors.NewGenericServerResponse(http.StatusBadGateway, "patch", gauges, "it", "", 0, false), true},
-		"connection refused":    {&net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
-		"connection broken":     {fmt.Errorf("patching: %w", io.ErrUnexpectedEOF), true},
-		"request timed out":     {fmt.Errorf("patching: %w", context.DeadlineExceeded), true},
-		"refused by validation": {apierrors.NewInvalid(schema.GroupKind{Kind: "Gauge"}, "it", nil), false},
-		"refused by a webhook":  {apierrors.NewBadRequest("admission webhook denied the request"), false},
-		"forbidden":             {apierrors.NewForbidden(gauges, "it", errors.New("no role")), false},
-		"not found":             {apierrors.NewNotFound(gauges, "it"), false},
-		"expired list":          {apierrors.NewResourceExpired("too old"), false},
-		"wrapped":               {fmt.Errorf("reading: %w", apierrors.NewForbidden(gauges, "it", nil)), false},
-		"our own":               {fmt.Errorf("reading: %w", errChanged), false},
+		"conflict":               {apierrors.NewConflict(gauges, "it", errors.New("changed")), true},
+		"too many requests":      {apierrors.NewTooManyRequestsError("later"), true},
+		"webhook down":           {apierrors.NewInternalError(errors.New("failed calling webhook")), true},
+		"server restarts":        {apierrors.NewServiceUnavailable("later"), true},
+		"server timeout":         {apierrors.NewTimeoutError("slow", 1), true},
+		"a proxy's error":        {apierrors.NewGenericServerResponse(http.StatusBadGateway, "patch", gauges, "it", "", 0, false), true},
+		"connection refused":     {&net.OpError{Op: "dial", Err: errors.New("connection refused")}, true},
+		"connection broken":      {fmt.Errorf("patching: %w", io.ErrUnexpectedEOF), true},
+		"request timed out":      {fmt.Errorf("patching: %w", context.DeadlineExceeded), true},
+		"rejected by validation": {apierrors.NewInvalid(schema.GroupKind{Kind: "Gauge"}, "it", nil), false},
+		"rejected by a webhook":  {apierrors.NewBadRequest("admission webhook denied the request"), false},
+		"forbidden":              {apierrors.NewForbidden(gauges, "it", errors.New("no role")), false},
+		"not found":              {apierrors.NewNotFound(gauges, "it"), false},
+		"expired list":           {apierrors.NewResourceExpired("too old"), false},
+		"wrapped":                {fmt.Errorf("reading: %w", apierrors.NewForbidden(gauges, "it", nil)), false},
+		"our own":                {fmt.Errorf("reading: %w", errChanged), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +72,7 @@ func TestTryEndsAfterItsTries(t *testing.T) {
 	}
 }
 
-func TestTryDoesNotTryAgainWhatIsRefused(t *testing.T) {
+func TestTryDoesNotTryAgainWhatIsRejected(t *testing.T) {
 	t.Parallel()
 	tries := 0
 	err := newRun(defaultBackoff).try(t.Context(), "asking", func(context.Context) error {

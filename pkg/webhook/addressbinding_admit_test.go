@@ -130,7 +130,7 @@ func TestAdmit_Subjects(t *testing.T) {
 
 		"a new Job": {reason: "It is the only chance.", request: request("", "", ofKind("batch", "Job", "jobs", job)), want: adds},
 		"a Job that changes": {
-			reason: "The API server would refuse the whole change.", request: request("", "", updating("", ""), ofKind("batch", "Job", "jobs", job)),
+			reason: "The API server would reject the whole change.", request: request("", "", updating("", ""), ofKind("batch", "Job", "jobs", job)),
 		},
 		"a CronJob": {
 			reason:  "Its template is further down.",
@@ -152,7 +152,7 @@ func TestAdmit_Subjects(t *testing.T) {
 			b, _ := newBindingAdmission(t, objects...)
 			response := b.Admit(t.Context(), tc.request)
 			if !response.Allowed {
-				t.Fatalf("refused: %v\nReason: %s", response.Result, tc.reason)
+				t.Fatalf("rejected: %v\nReason: %s", response.Result, tc.reason)
 			}
 			if diff := cmp.Diff(tc.want, string(response.Patch)); diff != "" {
 				t.Errorf("patch (-want +got):\n%s\nReason: %s", diff, tc.reason)
@@ -192,7 +192,7 @@ func TestAdmit_CachesNotSynced_IsRejected(t *testing.T) {
 	cancel()
 	response := b.Admit(ctx, request(a, ""))
 	if response.Allowed || response.Result.Code != http.StatusBadRequest || !strings.Contains(response.Result.Message, "has not finished loading AddressBindings") {
-		t.Errorf("got %+v, want a refusal", response)
+		t.Errorf("got %+v, want a rejection", response)
 	}
 	if b.Path() != "/binding" {
 		t.Errorf("it is served at %s", b.Path())

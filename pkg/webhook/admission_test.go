@@ -67,7 +67,7 @@ func TestDefaultsFollowTheConfigMap(t *testing.T) {
 			`{"apiVersion":"samples.knative.dev/v1","kind":"AddressableService","metadata":{"namespace":"ns","name":"a"},`+
 				`"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"s"}}}`)
 		if !response.Allowed {
-			t.Fatalf("refused: %v", response.Result)
+			t.Fatalf("rejected: %v", response.Result)
 		}
 		if got := string(response.Patch); !strings.Contains(got, `"`+class+`"`) {
 			t.Errorf("with default-class %s the patch is %s", class, got)
@@ -202,7 +202,7 @@ func TestValidation_Warnings_ReachTheAPIServer(t *testing.T) {
 	}
 }
 
-func TestValidationRefusesWithTheField(t *testing.T) {
+func TestValidationRejectsWithTheField(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
 	impl := NewValidationController(ctx, nil)
@@ -219,18 +219,18 @@ func TestValidationRefusesWithTheField(t *testing.T) {
 			response := admit(t, impl, kindOf("v1", "AddressableService"), tc.object)
 			if tc.want == "" {
 				if !response.Allowed {
-					t.Errorf("refused: %v", response.Result)
+					t.Errorf("rejected: %v", response.Result)
 				}
 				return
 			}
 			if response.Allowed || !strings.Contains(response.Result.Message, tc.want) {
-				t.Errorf("the answer is %+v, want a refusal that names %s", response, tc.want)
+				t.Errorf("the answer is %+v, want a rejection that names %s", response, tc.want)
 			}
 		})
 	}
 }
 
-func TestConfigMapsAreRefusedWithTheKey(t *testing.T) {
+func TestConfigMapsAreRejectedWithTheKey(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
 	impl := NewConfigValidationController(process.NewParsers(config.Parsers, config.Components...))(ctx, nil)
@@ -248,12 +248,12 @@ func TestConfigMapsAreRefusedWithTheKey(t *testing.T) {
 				`","name":"`+tc.cm+`"},"data":`+tc.data+`}`)
 			if tc.want == "" {
 				if !response.Allowed {
-					t.Errorf("refused: %v", response.Result)
+					t.Errorf("rejected: %v", response.Result)
 				}
 				return
 			}
 			if response.Allowed || !strings.Contains(response.Result.Message, tc.want) {
-				t.Errorf("the answer is %+v, want a refusal that names %s", response, tc.want)
+				t.Errorf("the answer is %+v, want a rejection that names %s", response, tc.want)
 			}
 		})
 	}

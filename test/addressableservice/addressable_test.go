@@ -179,7 +179,7 @@ func TestMalformedObjectConcernsOnlyItsOwnReference(t *testing.T) {
 }
 
 // What a target's own schema allows may be more than ours does. If it got as far as
-// the status, the API server would refuse every write of it.
+// the status, the API server would reject every write of it.
 func TestTargetBeyondOurBoundsIsACondition(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

@@ -7,6 +7,6 @@ SPDX-License-Identifier: Apache-2.0
 // are promised: what is Ready when, with which address, and what is left alone.
 // Everything runs on a control plane with the operator's real processes.
 //
-// What is refused on admission is not its job, nor are faults and costs; they have
+// What is rejected on admission is not its job, nor are faults and costs; they have
 // suites of their own.
 package addressableservice

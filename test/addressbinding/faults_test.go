@@ -17,9 +17,9 @@ import (
 // room for a busy machine.
 const takeover = 60 * time.Second
 
-// TestWritesThatAreRefused lets the API server answer each write of the controller with an error for a while: conditions say so
+// TestWritesThatAreRejected lets the API server answer each write of the controller with an error for a while: conditions say so
 // where they can, and the end is right.
-func TestWritesThatAreRefused(t *testing.T) {
+func TestWritesThatAreRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy := env.Proxy(t, "controller")
@@ -45,7 +45,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 			undo := proxy.Fail(tc.match.And(harness.InNamespace(w.ns)), tc.code)
 			ab := w.bind(t, "b", byName)
 			if name != "EventFails" {
-				// The first try is let wait, and then refused, so that it is certain that there was one.
+				// The first try is let wait, and then rejected, so that it is certain that there was one.
 				held.Wait(t)
 				held.Release()
 			}

@@ -35,7 +35,7 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 		}
 		return err
 	})
-	const missing, empty, refused = "missing.example.com", "empty.example.com", "refused.example.com"
+	const missing, empty, rejected = "missing.example.com", "empty.example.com", "rejected.example.com"
 	w.Define(t, workerCRD(empty, anything, true))
 	w.Apply(t, w.ns, worker(empty, "k", "{}")+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n")
 	for name, tc := range map[string]struct{ subject, reason string }{
@@ -46,8 +46,8 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 	} {
 		w.Await(t, w.bind(t, name, tc.subject), notBound(tc.reason))
 	}
-	w.Define(t, workerCRD(refused, anything, false))
-	w.Await(t, w.bind(t, "refused", toWorker(refused, "k")), notBound("SubjectForbidden"))
+	w.Define(t, workerCRD(rejected, anything, false))
+	w.Await(t, w.bind(t, "rejected", toWorker(rejected, "k")), notBound("SubjectForbidden"))
 
 	about := func(e harness.AuditEntry) bool {
 		return (e.User == w.User("controller") || e.User == w.User("webhook")) &&
@@ -60,7 +60,7 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 			atRest, before = w.Mark(t), w.repeats(t)
 			return fmt.Errorf("%s made a %s of %s", entries[0].User, entries[0].Verb, entries[0].Path)
 		}
-		if clock = len(asked(t, w, atRest, refused)); clock < 3 {
+		if clock = len(asked(t, w, atRest, rejected)); clock < 3 {
 			return fmt.Errorf("there were %d", clock)
 		}
 		return nil

@@ -76,7 +76,7 @@ func TestWhatSubjectsCostAndWhileNoWebhookRuns(t *testing.T) {
 		_, err := of.of(k).Create(t.Context(), object, metav1.CreateOptions{})
 		return err
 	}
-	for what, refused := range map[string]struct {
+	for what, rejected := range map[string]struct {
 		webhook string
 		err     error
 	}{
@@ -84,8 +84,8 @@ func TestWhatSubjectsCostAndWhileNoWebhookRuns(t *testing.T) {
 		"one that opts in by itself":    {ofObjects, dead(deployments, elsewhere, "late", include)},
 		"a change of one that is there": {ofNamespaces, write(deployments, s, "it", `{"metadata": {"annotations": {"a": "b"}}}`)},
 	} {
-		if refused.err == nil || !strings.Contains(refused.err.Error(), `failed calling webhook "`+refused.webhook+`"`) {
-			t.Errorf("%s while no webhook runs: got error %v, want one that names %s", what, refused.err, refused.webhook)
+		if rejected.err == nil || !strings.Contains(rejected.err.Error(), `failed calling webhook "`+rejected.webhook+`"`) {
+			t.Errorf("%s while no webhook runs: got error %v, want one that names %s", what, rejected.err, rejected.webhook)
 		}
 	}
 	for what, err := range map[string]error{

@@ -113,7 +113,7 @@ func TestUpdatesOfSubjects(t *testing.T) {
 	}
 }
 
-// A write to a Job that exists would be refused as a whole if its variables were changed.
+// A write to a Job that exists would be rejected as a whole if its variables were changed.
 func TestAJobThatExistsMayBeWrittenTo(t *testing.T) {
 	t.Parallel()
 	s := newSubjects(t, harness.Shared(t), include)

@@ -10,11 +10,11 @@ var boundsOfV1alpha1 = []bound{
 	required("spec.serviceName", nil),
 	{
 		path: "spec.serviceName", keyword: "maxLength", says: "may not be more than 253 bytes",
-		refused: values("spec.serviceName", long(254)), accepted: values("spec.serviceName", long(253)),
+		rejected: values("spec.serviceName", long(254)), accepted: values("spec.serviceName", long(253)),
 	},
 	{
 		path: "spec.serviceName", keyword: "pattern", says: "should match",
-		refused:  values("spec.serviceName", "A", "-a", "a-", ".a", "a.", "a..b", "a.-b", "a_b", "a b", "a/b", "a\n", " "),
+		rejected: values("spec.serviceName", "A", "-a", "a-", ".a", "a.", "a..b", "a.-b", "a_b", "a b", "a/b", "a\n", " "),
 		accepted: values("spec.serviceName", "0", "a-b", "a.b"),
 	},
 }
@@ -26,20 +26,20 @@ var boundsOfV1beta1 = []bound{
 	required("spec.ref", nil),
 	{
 		path: "spec.port", keyword: "minimum", says: "should be greater than or equal to 1",
-		refused:  values("spec.port", int64(-1), int64(0)),
+		rejected: values("spec.port", int64(-1), int64(0)),
 		accepted: append(values("spec.port", int64(1)), unset("spec.port")),
 	},
 	{
 		path: "spec.port", keyword: "maximum", says: "should be less than or equal to 65535",
-		refused: values("spec.port", int64(65536)), accepted: values("spec.port", int64(65535)),
+		rejected: values("spec.port", int64(65536)), accepted: values("spec.port", int64(65535)),
 	},
 	{
 		path: "spec.path", keyword: "minLength", says: tooShort,
-		refused: values("spec.path", ""), accepted: append(values("spec.path", "/"), unset("spec.path")),
+		rejected: values("spec.path", ""), accepted: append(values("spec.path", "/"), unset("spec.path")),
 	},
 	{
 		path: "spec.exposure", keyword: "enum", says: "Unsupported value",
-		refused:  values("spec.exposure", "internal", "Public", "ClusterLocal"),
+		rejected: values("spec.exposure", "internal", "Public", "ClusterLocal"),
 		accepted: values("spec.exposure", "Internal", "External"),
 	},
 }

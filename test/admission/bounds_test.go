@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// bound is a bound of the schema, with changes that it refuses and the nearest that it lets pass.
+// bound is a bound of the schema, with changes that it rejects and the nearest that it lets pass.
 type bound struct {
-	// path is the field in the schema, with [] for the items of a list; field is what a refusal names if not that.
+	// path is the field in the schema, with [] for the items of a list; field is what a rejection names if not that.
 	path, field string
 	// keyword is that by which the schema states the bound, and rule the CEL expression if it is a rule.
 	keyword, rule string
-	// says is what the refusal says beside the field's path.
-	says              string
-	refused, accepted []change
+	// says is what the rejection says beside the field's path.
+	says               string
+	rejected, accepted []change
 	// behind is the rejection after the defaulting webhook where that differs: it adds its defaults to a spec that is left out.
-	behind *refusal
+	behind *rejection
 }
 
 func (b bound) String() string { return strings.TrimSpace(b.path + " " + b.keyword + " " + b.rule) }
@@ -35,15 +35,15 @@ var bounds = map[string][]bound{
 const tooShort = "should be at least 1 chars long"
 
 // required is the bound that a field has to be there. It also takes what else is accepted.
-func required(path string, behind *refusal, accepted ...change) bound {
+func required(path string, behind *rejection, accepted ...change) bound {
 	return bound{
-		path: path, keyword: "required", says: "Required value", refused: []change{unset(strings.ReplaceAll(path, "[]", ".0"))},
+		path: path, keyword: "required", says: "Required value", rejected: []change{unset(strings.ReplaceAll(path, "[]", ".0"))},
 		accepted: append(accepted, all()), behind: behind,
 	}
 }
 
 // leftOut is the rejection of an object without a required field.
-func leftOut(path string) *refusal { return &refusal{path: path, says: "Required value"} }
+func leftOut(path string) *rejection { return &rejection{path: path, says: "Required value"} }
 
 // values are changes of one field, each to another value.
 func values(path string, vs ...any) []change {

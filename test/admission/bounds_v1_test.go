@@ -11,25 +11,25 @@ var boundsOfV1 = []bound{
 	required("spec.ref", nil),
 	{
 		path: "spec.path", keyword: "minLength", says: tooShort,
-		refused: values("spec.path", ""), accepted: append(values("spec.path", "/"), unset("spec.path")),
+		rejected: values("spec.path", ""), accepted: append(values("spec.path", "/"), unset("spec.path")),
 	},
 	{
 		path: "spec.visibility", keyword: "enum", says: "Unsupported value",
-		refused:  values("spec.visibility", "public", "Private"),
+		rejected: values("spec.visibility", "public", "Private"),
 		accepted: values("spec.visibility", "ClusterLocal", "Public"),
 	},
 
 	required("spec.publish.alias", nil, unset("spec.publish")),
 	{
 		path: "spec.publish.alias", keyword: "minLength", says: tooShort,
-		refused: values("spec.publish.alias", ""), accepted: values("spec.publish.alias", "a"),
+		rejected: values("spec.publish.alias", ""), accepted: values("spec.publish.alias", "a"),
 	},
 	{
 		path: "spec.publish.alias", keyword: "maxLength", says: "may not be more than 63 bytes",
-		refused: values("spec.publish.alias", long(64)), accepted: values("spec.publish.alias", long(63)),
+		rejected: values("spec.publish.alias", long(64)), accepted: values("spec.publish.alias", long(63)),
 	},
 	{
 		path: "spec.publish.alias", keyword: "pattern", says: "should match",
-		refused: values("spec.publish.alias", "A", "1", "-a", "a-", "a.b", "a_b", "a b"), accepted: values("spec.publish.alias", "a1", "a-b"),
+		rejected: values("spec.publish.alias", "A", "1", "-a", "a-", "a.b", "a_b", "a b"), accepted: values("spec.publish.alias", "a1", "a-b"),
 	},
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 )
 
-// settings are values of the keys of the operator's ConfigMaps. Refused ones say in which words, among them the key;
+// settings are values of the keys of the operator's ConfigMaps. Rejected ones say in which words, among them the key;
 // accepted ones nothing.
 var settings = []struct {
 	configMap, key, value string
@@ -72,7 +72,7 @@ func TestEachKeyOfTheConfigMapsIsChecked(t *testing.T) {
 	for _, s := range settings {
 		t.Run(s.configMap+" "+s.key+"="+s.value, func(t *testing.T) {
 			t.Parallel()
-			checkWords(t, tryUpdate(t, env, s.configMap, func(cm *corev1.ConfigMap) { cm.Data[s.key] = s.value }), s.says)
+			checkMessage(t, tryUpdate(t, env, s.configMap, func(cm *corev1.ConfigMap) { cm.Data[s.key] = s.value }), s.says)
 		})
 	}
 }
@@ -99,8 +99,8 @@ func TestTheExampleIsNoPlaceToSetAnything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			edit := func(cm *corev1.ConfigMap) { cm.Data[configmap.ExampleKey] += "\ndomain: example.org\n" }
-			checkWords(t, tryUpdate(t, env, name, edit), []string{configmap.ExampleKey, "copy the respective setting"})
-			checkWords(t, tryUpdate(t, env, name, func(cm *corev1.ConfigMap) {
+			checkMessage(t, tryUpdate(t, env, name, edit), []string{configmap.ExampleKey, "copy the respective setting"})
+			checkMessage(t, tryUpdate(t, env, name, func(cm *corev1.ConfigMap) {
 				edit(cm)
 				cm.Annotations[configmap.ExampleChecksumAnnotation] = configmap.Checksum(cm.Data[configmap.ExampleKey])
 			}), nil)
@@ -109,13 +109,13 @@ func TestTheExampleIsNoPlaceToSetAnything(t *testing.T) {
 }
 
 // Taking the label off must not be a way past the check.
-func TestABadValueIsRefusedTogetherWithTheLossOfTheLabel(t *testing.T) {
+func TestABadValueIsRejectedTogetherWithTheLossOfTheLabel(t *testing.T) {
 	t.Parallel()
 	err := tryUpdate(t, harness.Shared(t), config.AddressableName, func(cm *corev1.ConfigMap) {
 		cm.Labels = nil
 		cm.Data["scheme"] = "ftp"
 	})
-	checkWords(t, err, []string{"scheme: "})
+	checkMessage(t, err, []string{"scheme: "})
 }
 
 func TestConfigMapsOfOthersAreNotLookedAt(t *testing.T) {
@@ -134,7 +134,7 @@ func TestConfigMapsOfOthersAreNotLookedAt(t *testing.T) {
 	} {
 		_, err := env.Kube.CoreV1().ConfigMaps(cm.Namespace).Create(t.Context(), cm, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
-			t.Errorf("a ConfigMap %s is refused: %v", name, err)
+			t.Errorf("a ConfigMap %s is rejected: %v", name, err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func stashed(entries string) change {
 	return set("metadata.annotations", map[string]any{stash: `{"f":1,"c":{"spec":{"e":{` + entries + `}}}}`})
 }
 
-// What an older version makes of an object at v1 is judged by the rules of v1, whose fields the refusal names.
+// What an older version makes of an object at v1 is judged by the rules of v1, whose fields the rejection names.
 func TestAnEditAtAnOlderVersionCannotBreakARuleOfV1(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -35,10 +35,10 @@ func TestAnEditAtAnOlderVersionCannotBreakARuleOfV1(t *testing.T) {
 	checkDenied(t, err, "invalid value: 443: spec.ports[1].port\nports[0] has the same; each needs another")
 	after := get(t, hub, env, ns, "subject")
 	if diff := gocmp.Diff(before.Object["spec"], after.Object["spec"]); diff != "" {
-		t.Errorf("the refused edit has changed the spec (-before, +after):\n%s", diff)
+		t.Errorf("the rejected edit has changed the spec (-before, +after):\n%s", diff)
 	}
 	if _, err := tryPatch(t, "v1beta1", env, ns, "subject", `{spec: {port: 444}}`); err != nil {
-		t.Errorf("the number that no other port has is refused: %v", err)
+		t.Errorf("the number that no other port has is rejected: %v", err)
 	}
 }
 

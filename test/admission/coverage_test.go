@@ -31,8 +31,8 @@ func TestEveryBoundHasACase(t *testing.T) {
 		collect(t, schema, "", want)
 		got := map[string]bool{}
 		for _, b := range bounds[version] {
-			if len(b.refused) == 0 || len(b.accepted) == 0 {
-				t.Errorf("%s: %s: the case has nothing that is refused, or nothing that is accepted", version, b)
+			if len(b.rejected) == 0 || len(b.accepted) == 0 {
+				t.Errorf("%s: %s: the case has nothing that is rejected, or nothing that is accepted", version, b)
 			}
 			got[b.String()] = true
 		}
@@ -50,7 +50,7 @@ func collect(t *testing.T, schema map[string]any, path string, found map[string]
 		switch keyword {
 		case "description", "default":
 		case "type", "format":
-			// TestEveryFieldRefusesValuesOfOtherTypes is about these.
+			// TestEveryFieldRejectsValuesOfOtherTypes is about these.
 		case "properties":
 			for name, property := range as[map[string]any](value) {
 				collect(t, as[map[string]any](property), strings.TrimPrefix(path+"."+name, "."), found)

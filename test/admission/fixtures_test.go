@@ -186,7 +186,7 @@ func create(t testing.TB, env *harness.Env, o *unstructured.Unstructured) *unstr
 	return created
 }
 
-// causesOf returns what a refusal by the API server says of which fields.
+// causesOf returns what a rejection by the API server says of which fields.
 func causesOf(t testing.TB, err error) []metav1.StatusCause {
 	t.Helper()
 	var status apierrors.APIStatus

@@ -45,7 +45,7 @@ func TestABadConfigMapThatGotInLeavesTheLastGoodOneInForce(t *testing.T) {
 	processes := []string{"controller", "webhook"}
 	for _, process := range processes {
 		harness.Eventually(t, "the "+process+" tells of the bad ConfigMap", func(context.Context) error {
-			if n := complaints(t, env, process); n != 1 {
+			if n := reports(t, env, process); n != 1 {
 				return fmt.Errorf("it has done so %d times", n)
 			}
 			return nil
@@ -66,7 +66,7 @@ func TestABadConfigMapThatGotInLeavesTheLastGoodOneInForce(t *testing.T) {
 	}
 	// The new address shows that each change of the ConfigMap has been seen by now.
 	for _, process := range processes {
-		if n := complaints(t, env, process); n != 1 {
+		if n := reports(t, env, process); n != 1 {
 			t.Errorf("the %s has told of the bad ConfigMap %d times, want once", process, n)
 		}
 	}
@@ -99,8 +99,8 @@ func touch(t *testing.T, env *harness.Env) {
 	}, `{"metadata": {"annotations": {"example.com/touched": "true"}}}`)
 }
 
-// complaints counts the lines of a process's log that tell of a bad config-addressable.
-func complaints(t *testing.T, env *harness.Env, process string) int {
+// reports counts the lines of a process's log that report a bad config-addressable.
+func reports(t *testing.T, env *harness.Env, process string) int {
 	t.Helper()
 	n := 0
 	for line := range strings.Lines(env.Process(t, process).Log(t)) {

@@ -26,7 +26,7 @@ func toItself(name string) change {
 	return set("spec.ref", map[string]any{"apiVersion": "samples.knative.dev/v1", "kind": "AddressableService", "name": name})
 }
 
-// creations are the rules of the webhook that hold for a new object, and at which versions; refused ones say in which
+// creations are the rules of the webhook that hold for a new object, and at which versions; rejected ones say in which
 // words, accepted ones nothing.
 var creations = map[string]struct {
 	versions []string
@@ -66,7 +66,7 @@ func TestEachRuleOfTheWebhookForNewObjects(t *testing.T) {
 			t.Run(version+" "+name, func(t *testing.T) {
 				t.Parallel()
 				_, err := tryCreate(t, env, objectAt(version, ns, c.change))
-				checkWords(t, err, c.says)
+				checkMessage(t, err, c.says)
 			})
 		}
 	}
@@ -107,7 +107,7 @@ func TestEachRuleOfTheWebhookForUpdates(t *testing.T) {
 				}
 				create(t, env, objectAt(version, ns, changes...))
 				patched, err := tryPatch(t, version, env, ns, "subject", c.patch)
-				checkWords(t, err, c.says)
+				checkMessage(t, err, c.says)
 				if err == nil && classOf(patched) != samples.ClassMallard {
 					t.Errorf("the class is %q now", classOf(patched))
 				}
@@ -127,18 +127,18 @@ func tryPatch(t *testing.T, version string, env *harness.Env, namespace, name, p
 		metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict})
 }
 
-// checkWords checks that an error is a refusal in these words, or that there is none if there are no words.
-func checkWords(t *testing.T, err error, words []string) {
+// checkMessage checks that an error is a rejection in these words, or that there is none if there are no words.
+func checkMessage(t *testing.T, err error, words []string) {
 	t.Helper()
 	switch {
 	case err == nil && len(words) > 0:
-		t.Errorf("it is accepted, want a refusal that says %q", words)
+		t.Errorf("it is accepted, want a rejection that says %q", words)
 	case err != nil && len(words) == 0:
-		t.Errorf("it is refused: %v", err)
+		t.Errorf("it is rejected: %v", err)
 	}
 	for _, word := range words {
 		if err != nil && !strings.Contains(err.Error(), word) {
-			t.Errorf("the refusal does not say %q: %v", word, err)
+			t.Errorf("the rejection does not say %q: %v", word, err)
 		}
 	}
 }

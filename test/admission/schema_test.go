@@ -17,7 +17,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestEveryBoundRefusesWhatIsBeyondItAndAcceptsTheNearest(t *testing.T) {
+func TestEveryBoundRejectsWhatIsBeyondItAndAcceptsTheNearest(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for version, bounds := range bounds {
@@ -26,8 +26,8 @@ func TestEveryBoundRefusesWhatIsBeyondItAndAcceptsTheNearest(t *testing.T) {
 		for _, b := range bounds {
 			t.Run(version+" "+b.String(), func(t *testing.T) {
 				t.Parallel()
-				for _, change := range b.refused {
-					checkRefused(t, env, subject, objectAt(version, ns, change), b.refusalBehindWebhook())
+				for _, change := range b.rejected {
+					checkRejected(t, env, subject, objectAt(version, ns, change), b.rejectionBehindWebhook())
 				}
 				for _, change := range b.accepted {
 					checkAccepted(t, env, objectAt(version, ns, change))
@@ -62,8 +62,8 @@ func checkSchema(t *testing.T, env *harness.Env, version string) {
 	for _, b := range bounds[version] {
 		t.Run(b.String(), func(t *testing.T) {
 			t.Parallel()
-			for _, change := range b.refused {
-				checkRefused(t, env, subject, objectAt(version, ns, change), b.refusal())
+			for _, change := range b.rejected {
+				checkRejected(t, env, subject, objectAt(version, ns, change), b.rejection())
 			}
 			for _, change := range b.accepted {
 				checkAccepted(t, env, objectAt(version, ns, change))
@@ -76,7 +76,7 @@ func checkAccepted(t *testing.T, env *harness.Env, sent *unstructured.Unstructur
 	t.Helper()
 	stored, err := tryCreate(t, env, sent)
 	if err != nil {
-		t.Errorf("the spec %v is refused: %v", sent.Object["spec"], err)
+		t.Errorf("the spec %v is rejected: %v", sent.Object["spec"], err)
 		return
 	}
 	if diff := gocmp.Diff(sent.Object["spec"], stored.Object["spec"]); diff != "" {
@@ -88,8 +88,8 @@ func checkAccepted(t *testing.T, env *harness.Env, sent *unstructured.Unstructur
 	}
 }
 
-// checkRefused sends a bad object as a new one and as an update of a good one.
-func checkRefused(t *testing.T, env *harness.Env, subject, bad *unstructured.Unstructured, want refusal) {
+// checkRejected sends a bad object as a new one and as an update of a good one.
+func checkRejected(t *testing.T, env *harness.Env, subject, bad *unstructured.Unstructured, want rejection) {
 	t.Helper()
 	_, err := tryCreate(t, env, bad)
 	want.check(t, bad, err)

@@ -98,10 +98,10 @@ func annotation(class string) string {
 	return `{"metadata": {"annotations": {"` + samples.ClassAnnotationKey + `": "` + class + `"}}}`
 }
 
-// checkPatch merges a patch into an object, which is refused in these words, or accepted if there are none.
+// checkPatch merges a patch into an object, which is rejected in these words, or accepted if there are none.
 func checkPatch(t *testing.T, env *harness.Env, ref harness.Ref, patch string, says ...string) {
 	t.Helper()
 	_, err := env.Dynamic.Resource(ref.Resource).Namespace(ref.Namespace).Patch(t.Context(), ref.Name, types.MergePatchType, []byte(patch),
 		metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict})
-	checkWords(t, err, says)
+	checkMessage(t, err, says)
 }

@@ -19,7 +19,7 @@ var others = map[string]any{
 	"string": "text", "integer": int64(1), "number": 1.5, "boolean": true, "array": []any{}, "object": map[string]any{},
 }
 
-func TestEveryFieldRefusesValuesOfOtherTypes(t *testing.T) {
+func TestEveryFieldRejectsValuesOfOtherTypes(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -31,7 +31,7 @@ func TestEveryFieldRefusesValuesOfOtherTypes(t *testing.T) {
 				t.Parallel()
 				for other, value := range others {
 					if other != typ {
-						checkRefusedFor(t, env, objectAt(version, ns, set(path, value)), path)
+						checkRejectedFor(t, env, objectAt(version, ns, set(path, value)), path)
 					}
 				}
 			})
@@ -40,17 +40,17 @@ func TestEveryFieldRefusesValuesOfOtherTypes(t *testing.T) {
 }
 
 // The greatest number that fits is no good port either.
-func TestNumbersThatDoNotFitAreRefused(t *testing.T) {
+func TestNumbersThatDoNotFitAreRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	for version, path := range map[string]string{hub: "spec.ports.0.port", "v1beta1": "spec.port"} {
-		checkRefusedFor(t, env, objectAt(version, ns, set(path, int64(1)<<31)), path)
+		checkRejectedFor(t, env, objectAt(version, ns, set(path, int64(1)<<31)), path)
 	}
 }
 
-// checkRefusedFor checks that an object is refused for the value at a path.
-func checkRefusedFor(t *testing.T, env *harness.Env, bad *unstructured.Unstructured, path string) {
+// checkRejectedFor checks that an object is rejected for the value at a path.
+func checkRejectedFor(t *testing.T, env *harness.Env, bad *unstructured.Unstructured, path string) {
 	t.Helper()
 	parent, last := parentOf(bad.Object, path)
 	_, err := tryCreate(t, env, bad)

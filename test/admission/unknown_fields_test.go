@@ -31,7 +31,7 @@ var levels = map[string]map[string]string{
 	},
 }
 
-func TestUnknownFieldsAreRefusedAtEveryLevel(t *testing.T) {
+func TestUnknownFieldsAreRejectedAtEveryLevel(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -50,7 +50,7 @@ func TestUnknownFieldsAreRefusedAtEveryLevel(t *testing.T) {
 }
 
 // What another version has is unknown too.
-func TestFieldsOfOtherVersionsAreRefused(t *testing.T) {
+func TestFieldsOfOtherVersionsAreRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -69,7 +69,7 @@ func TestFieldsOfOtherVersionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAFieldThatStandsTwiceIsRefused(t *testing.T) {
+func TestAFieldThatStandsTwiceIsRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -129,7 +129,7 @@ func TestALenientClientIsWarnedOfUnknownFieldsAndTheyAreDropped(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsOfTheStatusAreRefused(t *testing.T) {
+func TestUnknownFieldsOfTheStatusAreRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

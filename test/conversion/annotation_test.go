@@ -189,7 +189,7 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 		} {
 			const want = "this version cannot show the object without losing properties of others"
 			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), strconv.Itoa(conversion.HardLimit)) {
-				t.Errorf("writing %s at %s: %v, want a refusal that says %q and the limit", what, version, err, want)
+				t.Errorf("writing %s at %s: %v, want a rejection that says %q and the limit", what, version, err, want)
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 }
 
 // What somebody adds at v1 has to be shown at older versions beside what is stashed there already. Who writes it is told.
-func TestAViewThatWouldBeTooLargeIsRefusedAtV1(t *testing.T) {
+func TestAViewThatWouldBeTooLargeIsRejectedAtV1(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -220,13 +220,13 @@ func TestAViewThatWouldBeTooLargeIsRefusedAtV1(t *testing.T) {
 		return tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { set(t, o, "/"+strings.Repeat("p", length-1), "spec", "path") })
 	}
 	if err := setPath(room / 4); err != nil {
-		t.Errorf("a short path is refused: %v", err)
+		t.Errorf("a short path is rejected: %v", err)
 	}
 	before := env.Stored(t, ref)
 	err := setPath(room)
 	for _, want := range []string{"v1alpha1 cannot show the object", "they need 65", fmt.Sprintf("at most %d bytes", conversion.HardLimit), "metadata.annotations"} {
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
-			t.Errorf("a long path: %v, want a refusal that says %q", err, want)
+			t.Errorf("a long path: %v, want a rejection that says %q", err, want)
 		}
 	}
 	// v1beta1 has a field for the path.
@@ -234,6 +234,6 @@ func TestAViewThatWouldBeTooLargeIsRefusedAtV1(t *testing.T) {
 		t.Errorf("a long path: %v, want nothing said of v1beta1", err)
 	}
 	if diff := cmp.Diff(before, env.Stored(t, ref)); diff != "" {
-		t.Errorf("the refused write has changed the object (-before +after):\n%s", diff)
+		t.Errorf("the rejected write has changed the object (-before +after):\n%s", diff)
 	}
 }

@@ -107,7 +107,7 @@ func update(t *testing.T, env *harness.Env, ref harness.Ref, change func(*unstru
 	}
 }
 
-// tryUpdate is update for what the API server may refuse.
+// tryUpdate is update for what the API server may reject.
 func tryUpdate(t *testing.T, env *harness.Env, ref harness.Ref, change func(*unstructured.Unstructured), subresources ...string) error {
 	t.Helper()
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {

@@ -25,8 +25,8 @@ func TestWhatTheSchemaAcceptsCanBeConverted(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	for name, c := range map[string]struct {
-		status  string
-		refused bool
+		status   string
+		rejected bool
 	}{
 		"annotations that are no texts":             {`{"annotations": {"a": 1}}`, true},
 		"annotations that are a list":               {`{"annotations": ["a"]}`, true},
@@ -78,9 +78,9 @@ func TestWhatTheSchemaAcceptsCanBeConverted(t *testing.T) {
 				}
 				_, err = client(env, ref).Patch(t.Context(), ref.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 				// Older versions have no addresses; the API server prunes them there.
-				want := c.refused && (version == hub || !strings.Contains(c.status, `"addresses"`))
-				if refused := apierrors.IsInvalid(err) || apierrors.IsBadRequest(err); refused != want || err != nil && !refused {
-					t.Errorf("at %s: %v, want refused to be %t", version, err, want)
+				want := c.rejected && (version == hub || !strings.Contains(c.status, `"addresses"`))
+				if rejected := apierrors.IsInvalid(err) || apierrors.IsBadRequest(err); rejected != want || err != nil && !rejected {
+					t.Errorf("at %s: %v, want rejected to be %t", version, err, want)
 				}
 			}
 			for _, version := range versions {

@@ -5,5 +5,5 @@ SPDX-License-Identifier: Apache-2.0
 
 // Package faults holds the suite of what must hold when something breaks: a process
 // killed between two writes, a watch that is cut off, a directory that goes away,
-// an API server that refuses writes. Each test has an environment of its own.
+// an API server that rejects writes. Each test has an environment of its own.
 package faults

@@ -152,12 +152,12 @@ func TestThroughout(t *testing.T) {
 	}
 }
 
-func TestApplyRefusesUnknownFields(t *testing.T) {
+func TestApplyRejectsUnknownFields(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	_, err := env.TryApply(t, env.Namespace(t), strings.Replace(sample, "  ref:", "  unknown: 1\n  ref:", 1))
 	if !apierrors.IsBadRequest(err) && !apierrors.IsInvalid(err) && err == nil {
-		t.Errorf("got error %v, want a refusal", err)
+		t.Errorf("got error %v, want a rejection", err)
 	}
 }
 

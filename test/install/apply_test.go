@@ -48,7 +48,7 @@ func TestConfigIsAppliedInOnePassAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestPodsAreAdmittedAsRestrictedWithoutAWarning asks the API server's pod security admission, which refuses Pods and
+// TestPodsAreAdmittedAsRestrictedWithoutAWarning asks the API server's pod security admission, which rejects Pods and
 // warns of Deployments that make them, in the namespace as config/ labels it.
 func TestPodsAreAdmittedAsRestrictedWithoutAWarning(t *testing.T) {
 	c := newCluster(t)
@@ -65,9 +65,9 @@ func TestPodsAreAdmittedAsRestrictedWithoutAWarning(t *testing.T) {
 		for _, d := range rendered(t, overlay).deployments {
 			pod := podOf(t, d)
 			kubectl(t, c.binary, c.kubeconfig, pod(nil), "create", "--dry-run=server", "--filename", "-")
-			c.refuses(t, "a Pod that runs as root", pod(func(s *corev1.PodSpec) { s.SecurityContext.RunAsNonRoot = nil }))
-			c.refuses(t, "a Pod without seccomp", pod(func(s *corev1.PodSpec) { s.SecurityContext.SeccompProfile = nil }))
-			c.refuses(t, "a Pod that keeps capabilities", pod(func(s *corev1.PodSpec) { s.Containers[0].SecurityContext.Capabilities = nil }))
+			c.rejects(t, "a Pod that runs as root", pod(func(s *corev1.PodSpec) { s.SecurityContext.RunAsNonRoot = nil }))
+			c.rejects(t, "a Pod without seccomp", pod(func(s *corev1.PodSpec) { s.SecurityContext.SeccompProfile = nil }))
+			c.rejects(t, "a Pod that keeps capabilities", pod(func(s *corev1.PodSpec) { s.Containers[0].SecurityContext.Capabilities = nil }))
 		}
 	}
 }
@@ -78,12 +78,12 @@ func (c *cluster) awaitAggregation() {
 	c.kubectl("wait", "--for=jsonpath={.rules[0].resources[0]}=addressableservices", "--timeout=1m", "clusterrole/mallard-addressable-resolver")
 }
 
-// refuses expects the object to be forbidden.
-func (c *cluster) refuses(t *testing.T, what, object string) {
+// rejects expects the object to be forbidden.
+func (c *cluster) rejects(t *testing.T, what, object string) {
 	t.Helper()
 	out, err := c.try(object, "create", "--dry-run=server", "--filename", "-")
 	if err == nil || !strings.Contains(out, `violates PodSecurity "restricted:`) {
-		t.Errorf("%s: got %v and %q, want it to be refused by pod security", what, err, out)
+		t.Errorf("%s: got %v and %q, want it to be rejected by pod security", what, err, out)
 	}
 }
 

@@ -43,10 +43,10 @@ func TestAConfigMapCanBeMendedWhileTheWebhookIsDown(t *testing.T) {
 	}
 	env.Process(t, "webhook").Stop(t)
 	if err := env.TrySetConfig(t, "config-addressable", map[string]string{"domain": "example.org"}); err != nil {
-		t.Errorf("a good ConfigMap while no webhook runs is refused: %v", err)
+		t.Errorf("a good ConfigMap while no webhook runs is rejected: %v", err)
 	}
 	if _, err := env.TryApply(t, env.Namespace(t), sample); err == nil || !strings.Contains(err.Error(), "failed calling webhook") {
-		t.Errorf("an object of ours while no webhook runs: got %v, want it refused", err)
+		t.Errorf("an object of ours while no webhook runs: got %v, want it rejected", err)
 	}
 }
 

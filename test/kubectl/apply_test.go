@@ -119,7 +119,7 @@ func TestServerSideApplyTellsOfConflicts(t *testing.T) {
 	checkKept(t, u.ready(t))
 }
 
-func TestApplyRefusesATypo(t *testing.T) {
+func TestApplyRejectsATypo(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
 		t.Run(name, func(t *testing.T) {

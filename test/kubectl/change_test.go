@@ -136,7 +136,7 @@ func TestDeleteReturnsWhenTheAliasIsGone(t *testing.T) {
 }
 
 // There is nothing to scale, and so no scale subresource, which the API server calls not found.
-func TestScaleIsRefused(t *testing.T) {
+func TestScaleIsRejected(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)

@@ -208,7 +208,7 @@ spec: {serviceName: target}
 	entries := mark.Entries(t, harness.ByUser(env.User(account)))
 	for _, e := range entries {
 		if e.Code == http.StatusForbidden || e.Code == http.StatusUnauthorized {
-			t.Errorf("it was refused: %s %s/%s %s", e.Verb, e.Resource, e.Subresource, e.Name)
+			t.Errorf("it was rejected: %s %s/%s %s", e.Verb, e.Resource, e.Subresource, e.Name)
 		}
 	}
 	role, err := env.Kube.RbacV1().ClusterRoles().Get(t.Context(), "mallard-migrate", metav1.GetOptions{})

@@ -81,7 +81,7 @@ func TestTheProgramEndsWellWhenAllIsMoved(t *testing.T) {
 	k.expectMigrated(t, 3)
 }
 
-func TestTheProgramFailsAndNamesTheObjectThatIsRefused(t *testing.T) {
+func TestTheProgramFailsAndNamesTheObjectThatIsRejected(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	if err := k.apply(t, "v1alpha1", "maker", "bad", `{"a": "bad"}`); err != nil {
@@ -89,7 +89,7 @@ func TestTheProgramFailsAndNamesTheObjectThatIsRefused(t *testing.T) {
 	}
 	k.store(t, 3)
 	k.storeAt(t, "v1")
-	k.refuse(t)
+	k.reject(t)
 	code, stderr := start(t, k.env.Kubeconfig, "RESOURCES="+k.resource.String()).end(t)
 	last := stderr[strings.LastIndex(strings.TrimSpace(stderr), "\n")+1:]
 	if code != 1 || !strings.HasPrefix(last, "migrate: ") || !strings.Contains(last, k.namespace+"/bad") {

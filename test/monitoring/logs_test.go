@@ -80,7 +80,7 @@ func TestTheLevelOfTheLogChangesWhileProcessesRun(t *testing.T) {
 	}
 }
 
-func TestABadLogLevelIsRefused(t *testing.T) {
+func TestABadLogLevelIsRejected(t *testing.T) {
 	err := harness.Shared(t).TrySetConfig(t, "config-logging", map[string]string{"loglevel.webhook": "chatty"})
 	if err == nil || !strings.Contains(err.Error(), "loglevel.webhook") || !strings.Contains(err.Error(), "chatty") {
 		t.Errorf("got error %v, want one that names the key and the value", err)

@@ -95,10 +95,10 @@ func TestRules_EachAlert_IsCompleteAndTested(t *testing.T) {
 	}
 	for _, alert := range alerts(t) {
 		if alert.Alert == "" || alert.For == "" || alert.Labels["severity"] == "" || alert.Annotations["summary"] == "" || alert.Annotations["description"] == "" {
-			t.Errorf("%+v lacks a name, a time for which trouble must last, a severity, a summary or a description", alert)
+			t.Errorf("%+v lacks a name, a time for which its condition must hold, a severity, a summary or a description", alert)
 		}
 		if fired[alert.Alert] != 1 {
-			t.Errorf("rules_test.yaml has no test named %s in which one of three installations is in trouble", alert.Alert)
+			t.Errorf("rules_test.yaml has no test named %s in which one of three installations fails", alert.Alert)
 		}
 	}
 }

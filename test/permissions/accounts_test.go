@@ -93,7 +93,7 @@ func token(t *testing.T, env *harness.Env, account string, audiences ...string) 
 	return answer.Status.Token
 }
 
-func TestAWrongTokenIsRefusedEverywhere(t *testing.T) {
+func TestAWrongTokenIsRejectedEverywhere(t *testing.T) {
 	env := harness.Shared(t)
 	right := token(t, env, "controller")
 	for name, wrong := range map[string]string{

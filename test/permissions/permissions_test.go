@@ -45,7 +45,7 @@ func TestEveryGrantIsUsedAndNoneIsMissing(t *testing.T) {
 	for _, account := range accounts {
 		for _, e := range entries {
 			if e.User == env.User(account) && (e.Code == http.StatusForbidden || e.Code == http.StatusUnauthorized) {
-				t.Errorf("%s was refused: %s %s/%s %s/%s", account, e.Verb, e.Group, e.Resource, e.Namespace, e.Name)
+				t.Errorf("%s was rejected: %s %s/%s %s/%s", account, e.Verb, e.Group, e.Resource, e.Namespace, e.Name)
 			}
 		}
 	}

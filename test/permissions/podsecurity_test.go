@@ -32,7 +32,7 @@ func TestPodsOfTheDeploymentsAreAdmittedAsRestricted(t *testing.T) {
 		pod := &corev1.Pod{ObjectMeta: d.Spec.Template.ObjectMeta, Spec: d.Spec.Template.Spec}
 		pod.Name = d.Name
 		if err := create(pod); err != nil {
-			t.Errorf("the Pod of Deployment %s is refused: %v", d.Name, err)
+			t.Errorf("the Pod of Deployment %s is rejected: %v", d.Name, err)
 		}
 		pod.Spec.Containers[0].SecurityContext = nil
 		if err := create(pod); !apierrors.IsForbidden(err) {

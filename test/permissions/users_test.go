@@ -78,9 +78,9 @@ func TestUserRoles_StockViewEditAndAdmin_AllowWhatUsersNeed(t *testing.T) {
 	}
 }
 
-// TestOwnerReferences_NoPermissionForFinalizers_AreRefused shows that the control plane runs with the admission plugin
+// TestOwnerReferences_NoPermissionForFinalizers_AreRejected shows that the control plane runs with the admission plugin
 // OwnerReferencesPermissionEnforcement, which some distributions enable: the other suites then show that the operator's roles suffice for it.
-func TestOwnerReferences_NoPermissionForFinalizers_AreRefused(t *testing.T) {
+func TestOwnerReferences_NoPermissionForFinalizers_AreRejected(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	sd := env.Apply(t, ns, deployment)[0]

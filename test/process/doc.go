@@ -7,6 +7,6 @@ SPDX-License-Identifier: Apache-2.0
 // API server: when they are ready, what they say when they cannot start, and what they
 // leave behind.
 //
-// What they refuse before they have talked to an API server is the job of runtime/process;
+// What they reject before they have talked to an API server is the job of runtime/process;
 // what happens when they are killed, that of test/faults.
 package process

@@ -101,7 +101,7 @@ func TestAnAPIServerThatCannotBeReachedIsNamed(t *testing.T) {
 	}
 }
 
-func TestATokenThatIsRefusedAtTheStartIsNamed(t *testing.T) {
+func TestATokenThatIsRejectedAtTheStartIsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.Without("webhook"))
 	config, err := clientcmd.LoadFromFile(env.Kubeconfig)

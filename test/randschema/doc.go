@@ -6,6 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 // Package randschema makes random JSON that is valid against the schema of a CustomResourceDefinition's version, for tests of
 // whatever has to cope with everything that the API server lets through.
 //
-// It knows the parts of a structural schema that say what a value looks like, and refuses a schema with others, such as
+// It knows the parts of a structural schema that say what a value looks like, and rejects a schema with others, such as
 // anyOf. Rules in CEL are not its job: values may break them.
 package randschema

@@ -156,9 +156,9 @@ func TestPodsThatTheNamespaceDoesNotAdmit(t *testing.T) {
 	exactly(t, env, ref, "one", 2)
 }
 
-// TestEachWriteRefused lets the API server answer each write of the controller with an error for a while, in the middle of a
+// TestEachWriteRejected lets the API server answer each write of the controller with an error for a while, in the middle of a
 // rollout: the bounds hold, conditions say so where they can, and the end is right.
-func TestEachWriteRefused(t *testing.T) {
+func TestEachWriteRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy := env.Proxy(t, "controller")
@@ -195,7 +195,7 @@ func TestEachWriteRefused(t *testing.T) {
 					earlier := harness.Requests(proxy.Requests())
 					undo := proxy.Fail(match.And(harness.InNamespace(ns)), code)
 					change(t, env, ref, `{"image": "two"}`)
-					harness.Eventually(t, "a request that is refused", func(context.Context) error {
+					harness.Eventually(t, "a request that is rejected", func(context.Context) error {
 						for answer := range harness.Requests(proxy.Requests()).Since(earlier).Of(match) {
 							if answer.Code == code {
 								return nil

@@ -47,7 +47,7 @@ func TestPodThatHasEndedAndMayNotBeDeletedIsInNobodysWay(t *testing.T) {
 	s, _ := pods(t, env, ns)
 	kept := podRef(ns, s.active(uid(t, env, ref))[0].Name)
 	env.Patch(t, kept, `{"metadata": {"labels": {"keep": ""}}}`)
-	refused(t, env, kept)
+	rejected(t, env, kept)
 	env.Patch(t, kept, `{"status": {"phase": "Failed"}}`, "status")
 	env.Await(t, ref, says("DeleteFailed", "it is kept"))
 
@@ -84,7 +84,7 @@ func TestSeveralPodsThatMayNotBeDeletedMakeNoHotLoop(t *testing.T) {
 	for _, pod := range kept {
 		env.Patch(t, podRef(ns, pod.Name), `{"metadata": {"labels": {"keep": ""}}}`)
 	}
-	refused(t, env, podRef(ns, kept[0].Name))
+	rejected(t, env, podRef(ns, kept[0].Name))
 	for _, pod := range kept {
 		env.Patch(t, podRef(ns, pod.Name), `{"status": {"phase": "Failed"}}`, "status")
 	}
@@ -115,8 +115,8 @@ func TestSeveralPodsThatMayNotBeDeletedMakeNoHotLoop(t *testing.T) {
 	exactly(t, env, ref, "one", 12)
 }
 
-// refused waits until the API server refuses to delete a Pod.
-func refused(t *testing.T, env *harness.Env, pod harness.Ref) {
+// rejected waits until the API server refuses to delete a Pod.
+func rejected(t *testing.T, env *harness.Env, pod harness.Ref) {
 	t.Helper()
 	harness.Eventually(t, "the policy is in force", func(ctx context.Context) error {
 		err := env.Kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})

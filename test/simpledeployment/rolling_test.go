@@ -71,7 +71,7 @@ func TestScaleUpAndDownWhileRolling(t *testing.T) {
 	exactly(t, env, ref, "three", 2)
 }
 
-func TestReplicasNamesAndImagesAreRefusedOrRight(t *testing.T) {
+func TestReplicasNamesAndImagesAreRejectedOrRight(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for name, tc := range map[string]struct{ manifest, want string }{

@@ -165,7 +165,7 @@ func findModfile(dir string) (path, tags string, err error) {
 var kubernetesVersion = regexp.MustCompile(`(?m)^(?:require)?\s*k8s\.io/kubernetes (v(\d+)\.(\d+)\.\S+)`)
 
 // versionFlags returns the linker flags that set the version of Kubernetes which go.mod requires. Kubernetes' own build
-// does the same; without it the API server calls itself v0.0.0-master, which clients that check for a minimum refuse.
+// does the same; without it the API server calls itself v0.0.0-master, which clients that check for a minimum reject.
 func versionFlags(gomod []byte) (string, error) {
 	match := kubernetesVersion.FindSubmatch(gomod)
 	if match == nil {

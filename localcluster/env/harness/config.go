@@ -24,7 +24,7 @@ func (e *Env) SetConfig(t testing.TB, name string, data map[string]string) {
 	}
 }
 
-// TrySetConfig is SetConfig for a change that the webhook may refuse; it returns the refusal as it is.
+// TrySetConfig is SetConfig for a change that the webhook may reject; it returns the rejection as it is.
 func (e *Env) TrySetConfig(t testing.TB, name string, data map[string]string) error {
 	t.Helper()
 	before, err := e.Kube.CoreV1().ConfigMaps(e.SystemNamespace).Get(t.Context(), name, metav1.GetOptions{})

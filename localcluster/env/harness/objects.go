@@ -108,7 +108,7 @@ func (e *Env) Define(t testing.TB, manifests string) []Ref {
 	return refs
 }
 
-// TryApply is Apply for what the API server may refuse; it returns the refusal, which wraps the API server's error.
+// TryApply is Apply for what the API server may reject; it returns the rejection, which wraps the API server's error.
 func (e *Env) TryApply(t testing.TB, namespace, manifests string) ([]Ref, error) {
 	t.Helper()
 	objects, err := manifest.Parse([]byte(manifests))

@@ -68,7 +68,7 @@ func Without(process string) Option {
 }
 
 // WithoutWebhooks leaves a process to the test to start, as Without does, and removes all webhook configurations, so that
-// the API server admits what it would have refused.
+// the API server admits what it would have rejected.
 func WithoutWebhooks(process string) Option {
 	return func(s *settings) {
 		s.hold = append(s.hold, process)

@@ -185,7 +185,7 @@ func (p *Proxy) Requests() map[Answer]int {
 // Fail answers the requests that match with an HTTP status, instead of passing them on, until undo is called.
 func (p *Proxy) Fail(match Match, code int) (undo func()) {
 	return p.add(&rule{match: match, before: func(w http.ResponseWriter, _ *http.Request, _ Request) bool {
-		refuse(w, code)
+		reject(w, code)
 		return false
 	}})
 }
@@ -197,7 +197,7 @@ func (p *Proxy) FailOnce(match Match, code int) (done <-chan struct{}) {
 	p.add(&rule{match: match, before: func(w http.ResponseWriter, _ *http.Request, _ Request) (pass bool) {
 		pass = true
 		first.Do(func() {
-			refuse(w, code)
+			reject(w, code)
 			close(failed)
 			pass = false
 		})
@@ -206,7 +206,7 @@ func (p *Proxy) FailOnce(match Match, code int) (done <-chan struct{}) {
 	return failed
 }
 
-func refuse(w http.ResponseWriter, code int) {
+func reject(w http.ResponseWriter, code int) {
 	w.Header().Set("Content-Type", "application/json")
 	if code == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")

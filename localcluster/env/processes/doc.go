@@ -25,7 +25,7 @@ SPDX-License-Identifier: Apache-2.0
 // Each Service that selects the Pod gets the annotation [EndpointsAnnotation], which leads the API server to the local
 // ports. The status of the Deployment follows the processes, so that kubectl wait tells the truth about them.
 //
-// # What is ignored, and what is refused
+// # What is ignored, and what is rejected
 //
 // What has no meaning for a local process is ignored: replicas beyond the first, security contexts, resources, affinity, tolerations, node
 // selectors, priority, image pull settings, liveness and startup probes (a process that hangs is left for its developer

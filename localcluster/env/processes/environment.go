@@ -70,7 +70,7 @@ func (e *environment) local(value string) string {
 	return value
 }
 
-// everyPortIsTold refuses a port that the process would open under its own number: two operators on one machine would
+// everyPortIsTold rejects a port that the process would open under its own number: two operators on one machine would
 // then fight for it, and the Service would lead nowhere.
 func (e *environment) everyPortIsTold(variables map[string]string, c *corev1.Container, path *field.Path) error {
 	values := slices.Collect(maps.Values(variables))

@@ -35,7 +35,7 @@ type probe struct {
 	client *http.Client
 }
 
-// newProbe reads a readiness probe as the kubelet would. Anything but httpGet to the Pod itself is refused.
+// newProbe reads a readiness probe as the kubelet would. Anything but httpGet to the Pod itself is rejected.
 func newProbe(p *corev1.Probe, ports []corev1.ContainerPort, path *field.Path) (*probe, field.ErrorList) {
 	var problems field.ErrorList
 	if p.HTTPGet == nil {

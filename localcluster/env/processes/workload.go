@@ -45,7 +45,7 @@ func workloads(deployment *appsv1.Deployment) ([]workload, error) {
 	for i := range pod.Containers {
 		container := &pod.Containers[i]
 		containerPath := path.Child("containers").Index(i)
-		problems = append(problems, refused(container, containerPath)...)
+		problems = append(problems, rejected(container, containerPath)...)
 		w := workload{
 			deployment: deployment,
 			container:  container,
@@ -65,8 +65,8 @@ func workloads(deployment *appsv1.Deployment) ([]workload, error) {
 	return found, nil
 }
 
-// refused lists the fields of a container that mean something which a local process cannot be given.
-func refused(c *corev1.Container, path *field.Path) field.ErrorList {
+// rejected lists the fields of a container that mean something which a local process cannot be given.
+func rejected(c *corev1.Container, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	forbid := func(set bool, name, why string) {
 		if set {

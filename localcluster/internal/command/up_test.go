@@ -12,7 +12,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/cluster"
 )
 
-// TestRegistryFlags checks that the flags of the registry are refused where they cannot be kept.
+// TestRegistryFlags checks that the flags of the registry are rejected where they cannot be kept.
 func TestRegistryFlags(t *testing.T) {
 	for _, c := range []struct {
 		name, system string

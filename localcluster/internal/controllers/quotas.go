@@ -25,7 +25,7 @@ const (
 	quotaSync   = 30 * time.Second
 )
 
-// addResourceQuotas counts what namespaces use. Without it, a quota refuses everything that it names: admission relies
+// addResourceQuotas counts what namespaces use. Without it, a quota rejects everything that it names: admission relies
 // on the status that only this controller fills in.
 func (m *Manager) addResourceQuotas(ctx context.Context, client kubernetes.Interface, _ *rest.Config) error {
 	configuration, err := newQuotaConfiguration(generic.ListerFuncForResourceFunc(m.Informers.ForResource), m.Informers)

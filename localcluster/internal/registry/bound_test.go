@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestUploadsAreBounded checks that what is too large is refused, also when its size is not told before.
+// TestUploadsAreBounded checks that what is too large is rejected, also when its size is not told before.
 func TestUploadsAreBounded(t *testing.T) {
 	const limit = 1 << 20
 	server := httptest.NewServer(bounded(limit, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

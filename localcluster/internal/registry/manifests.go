@@ -108,7 +108,7 @@ func (m *kept) remove(dir string) error {
 }
 
 // loadManifests gives the manifests of an earlier start to the registry. An index is accepted only after the images that
-// it names, so what is refused is tried again as long as others are accepted.
+// it names, so what is rejected is tried again as long as others are accepted.
 func loadManifests(handler http.Handler, dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -127,17 +127,17 @@ func loadManifests(handler http.Handler, dir string) error {
 		waiting = append(waiting, m)
 	}
 	for {
-		var refused []kept
+		var rejected []kept
 		for _, m := range waiting {
 			if !put(handler, m) {
-				refused = append(refused, m)
+				rejected = append(rejected, m)
 			}
 		}
 		// What nothing helps has lost its parts; pulling it says so.
-		if len(refused) == 0 || len(refused) == len(waiting) {
+		if len(rejected) == 0 || len(rejected) == len(waiting) {
 			return nil
 		}
-		waiting = refused
+		waiting = rejected
 	}
 }
 

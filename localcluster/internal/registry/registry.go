@@ -93,13 +93,13 @@ func (r *Registry) Stop() error {
 }
 
 // Serves says whether an image's name leads to the registry at the given address. It goes by the name's front alone, so
-// that a name which is not well-formed is still refused by the registry that it is meant for.
+// that a name which is not well-formed is still rejected by the registry that it is meant for.
 func Serves(host, image string) bool { return strings.HasPrefix(image, host+"/") }
 
 func blobsDir(dir string) string     { return filepath.Join(dir, "blobs") }
 func manifestsDir(dir string) string { return filepath.Join(dir, "manifests") }
 
-// bounded refuses requests whose body has more bytes than an image's layer may have.
+// bounded rejects requests whose body has more bytes than an image's layer may have.
 func bounded(limit int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.ContentLength > limit {

@@ -91,7 +91,7 @@ type plugin struct{ allowed Allowed }
 // Name returns what the plugin is called in the scheduler's settings and events.
 func (plugin) Name() string { return pluginName }
 
-// Filter refuses a Node on which the Pod may not be placed. Nothing that happens later changes that.
+// Filter rejects a Node on which the Pod may not be placed. Nothing that happens later changes that.
 func (p plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
 	if reason, ok := p.allowed(pod, node.Node().Name); !ok {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason)

@@ -70,7 +70,7 @@ func TestGoodValues(t *testing.T) {
 // templatePlaceholders is how the message about a bad domain template lists the valid placeholders.
 const templatePlaceholders = "the placeholders are {{.Name}}, {{.Namespace}} and {{.Domain}}"
 
-func TestBadValuesAreRefusedByKey(t *testing.T) {
+func TestBadValuesAreRejectedByKey(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	for name, tc := range map[string]struct {
 		key, value string

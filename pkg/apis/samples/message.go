@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package samples
 
 // MaxMessage bounds the messages of conditions in characters. They may quote what others wrote, and one that is longer than
-// the schema allows would make the API server refuse the whole status.
+// the schema allows would make the API server reject the whole status.
 const MaxMessage = 1024
 
 // Shorten cuts a message of a condition that is too long for the schema, and adds an ellipsis.

@@ -100,12 +100,12 @@ func TestPublish(t *testing.T) {
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
 		WantStatusUpdates: nil,
 	}, {
-		Name:              "no longer asked for",
+		Name:              "no longer requested",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, alias("al", "a", host, stored)},
 		WantDeletes:       deletes("al"),
 		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
 	}, {
-		Name:              "no longer asked for while in trouble: that is no success to tell of",
+		Name:              "no longer requested after a failure: no event reports success",
 		Objects:           []runtime.Object{object("a", status(resolved, unpublished(v1.ReasonAliasTaken, "taken"))), theTarget, dir},
 		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
 	}})

@@ -34,7 +34,7 @@ func TestUpstreamFiltersDropTombstones(t *testing.T) {
 		"NamespaceFilterFunc":   reconciler.NamespaceFilterFunc(ns),
 	} {
 		if !filter(as) {
-			t.Errorf("%s refuses the object itself", name)
+			t.Errorf("%s rejects the object itself", name)
 		}
 		if filter(tombstone) {
 			t.Errorf("%s of knative.dev/pkg accepts tombstones now, and may be used with informers", name)

@@ -28,10 +28,10 @@ import (
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
-// TestReconcile_RefusalWordedDifferently_NoHotLoop reconciles as often as status updates enqueue a binding.
-func TestReconcile_RefusalWordedDifferently_NoHotLoop(t *testing.T) {
-	for name, refusal := range map[string]func(n int) error{
-		"refused": func(n int) error {
+// TestReconcile_RejectionWordedDifferently_NoHotLoop reconciles as often as status updates enqueue a binding.
+func TestReconcile_RejectionWordedDifferently_NoHotLoop(t *testing.T) {
+	for name, rejection := range map[string]func(n int) error{
+		"rejected": func(n int) error {
 			return apierrors.NewForbidden(deploymentsResource, "d", fmt.Errorf("denied, request %d", n))
 		},
 		"failed": func(n int) error {
@@ -44,7 +44,7 @@ func TestReconcile_RefusalWordedDifferently_NoHotLoop(t *testing.T) {
 			n := 0
 			w.dynamic.PrependReactor("patch", "*", func(clientgotesting.Action) (bool, runtime.Object, error) {
 				n++
-				return true, nil, refusal(n)
+				return true, nil, rejection(n)
 			})
 			updates := 0
 			messages := map[string]bool{}
@@ -66,8 +66,8 @@ func TestReconcile_RefusalWordedDifferently_NoHotLoop(t *testing.T) {
 	}
 }
 
-// TestReconcile_ManySubjectsRefused_OthersAreBound has the last of many subjects accepted.
-func TestReconcile_ManySubjectsRefused_OthersAreBound(t *testing.T) {
+// TestReconcile_ManySubjectsRejected_OthersAreBound has the last of many subjects accepted.
+func TestReconcile_ManySubjectsRejected_OthersAreBound(t *testing.T) {
 	objs := []runtime.Object{object("a", bySelector, well), hello(url), namespace(), everywhere, deployment("z")}
 	for i := range 50 {
 		objs = append(objs, deployment(fmt.Sprintf("d%02d", i)))

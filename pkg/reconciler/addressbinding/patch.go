@@ -29,7 +29,7 @@ import (
 )
 
 // failuresAtOnce is how many patches of a reconciliation may fail before the others wait for the next one: hundreds of subjects that are
-// refused must not mean as many requests at once.
+// rejected must not mean as many requests at once.
 const failuresAtOnce = 2
 
 // tellAfter is the back-off of a patch from which on BindFailed reports that it is reverted, or that the object is not as the cache has it.
@@ -183,7 +183,7 @@ func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k subjectK
 	case isConcurrent(err) && s.last.delay < tellAfter/2:
 		return contested(ab, s)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot patch resource "):
-		// Admission refuses single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
+		// Admission rejects single objects with the same code. These are the words of k8s.io/apiserver for a missing permission.
 		return failures.Newf(v1.ReasonSubjectForbidden, "patching %s: %v", s.title, err)
 	case hasStatus:
 		return failures.Newf(failure(ab), "patching %s: %v", s.title, err)

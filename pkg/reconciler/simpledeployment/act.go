@@ -41,7 +41,7 @@ func (r *reconciliation) act(ctx context.Context) *failures.Failure {
 		case victim.class == finished && failures.StatusCode(failed.Err) != 0:
 			// It no longer runs, and its name is not needed.
 			left, stay = left+1, failed
-			r.memory.refuse(victim)
+			r.memory.reject(victim)
 		default:
 			// A Pod that could not be deleted would make the next one a Pod too many.
 			return failed
@@ -84,17 +84,17 @@ func (r *reconciliation) remove(ctx context.Context, victim pod) (removed bool, 
 	return true, nil
 }
 
-// failed is the problem of a request. Unless the API server refused it, nobody knows whether it was carried out, so the next
+// failed is the problem of a request. Unless the API server rejected it, nobody knows whether it was carried out, so the next
 // reconciliation reads the Pods from the API server.
 func (r *reconciliation) failed(reason string, err error) *failures.Failure {
-	if !refused(err) {
+	if !rejected(err) {
 		r.expectations.Doubt(r.sd)
 	}
 	return failures.Failed(reason, err)
 }
 
-// refused reports whether the API server has answered that nothing was done.
-func refused(err error) bool {
+// rejected reports whether the API server has answered that nothing was done.
+func rejected(err error) bool {
 	code := failures.StatusCode(err)
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusRequestTimeout
 }

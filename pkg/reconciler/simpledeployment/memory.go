@@ -27,8 +27,8 @@ type memory struct {
 type ending struct {
 	// first is when it was first seen so. The Pod's own times are those of another clock.
 	first time.Time
-	// refused is whether the API server refused to delete it.
-	refused bool
+	// rejected is whether the API server refused to delete it.
+	rejected bool
 }
 
 func (m *memories) of(uid types.UID) *memory {
@@ -54,8 +54,8 @@ func (m *memory) see(pods []pod, now time.Time) {
 	m.ended = ended
 }
 
-// refuse notes that the API server refused to delete a Pod that has ended.
-func (m *memory) refuse(p pod) {
-	p.ending.refused = true
+// reject notes that the API server refused to delete a Pod that has ended.
+func (m *memory) reject(p pod) {
+	p.ending.rejected = true
 	m.ended[p.uid] = p.ending
 }

@@ -80,7 +80,7 @@ func count(pods []pod) counts {
 // decide plans.
 func decide(replicas int, pods []pod, now time.Time) plan {
 	var p plan
-	var refused []pod
+	var rejected []pod
 	held := 0
 	for _, f := range pods {
 		if f.class != finished {
@@ -91,14 +91,14 @@ func decide(replicas int, pods []pod, now time.Time) plan {
 			if p.again == 0 || wait < p.again {
 				p.again = wait
 			}
-		} else if f.ending.refused {
-			refused = append(refused, f)
+		} else if f.ending.rejected {
+			rejected = append(rejected, f)
 		} else {
 			p.remove = append(p.remove, f)
 		}
 	}
-	// Only one refusal is met in each reconciliation, and must not keep the other Pods.
-	p.remove = append(p.remove, refused...)
+	// Only one rejection is met in each reconciliation, and must not keep the other Pods.
+	p.remove = append(p.remove, rejected...)
 	c := count(pods)
 	for _, victim := range victims(replicas, pods, c) {
 		p.remove = append(p.remove, victim)

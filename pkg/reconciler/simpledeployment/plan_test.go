@@ -29,12 +29,12 @@ func p(slot int, mods ...func(*pod)) pod {
 	return made
 }
 
-func isReady(p *pod)   { p.ready = true }
-func isOld(p *pod)     { p.current = false }
-func isRefused(p *pod) { p.ending.refused = true }
-func isGoing(p *pod)   { p.class = terminating }
-func sameAge(p *pod)   { p.created = epoch }
-func isYoung(p *pod)   { p.created = epoch }
+func isReady(p *pod)    { p.ready = true }
+func isOld(p *pod)      { p.current = false }
+func isRejected(p *pod) { p.ending.rejected = true }
+func isGoing(p *pod)    { p.class = terminating }
+func sameAge(p *pod)    { p.created = epoch }
+func isYoung(p *pod)    { p.created = epoch }
 
 // endedAgo is a finished Pod.
 func endedAgo(ago time.Duration) func(*pod) {
@@ -84,7 +84,7 @@ func TestPlan(t *testing.T) {
 		"FinishedAllAtOnce":   {reason: "Those beyond the surge hold their places for a while.", replicas: 2, pods: []pod{p(0, endedAgo(time.Second)), p(1, endedAgo(3*time.Second))}, create: 1, again: holdFinished - 3*time.Second},
 		"FinishedAgain":       {reason: "Its replacement ended at once too, and is not replaced as fast as we can.", replicas: 1, pods: []pod{p(0, endedAgo(time.Second)), p(1, endedAgo(0))}, again: holdFinished - time.Second},
 		"FinishedLongAgo":     {reason: "It goes, and another comes.", replicas: 1, pods: []pod{p(0, endedAgo(holdFinished))}, remove: []int{0}, create: 1},
-		"FinishedAndRefused":  {reason: "The one that could not be deleted must not keep the other.", pods: []pod{p(0, endedAgo(time.Hour), isRefused), p(1, endedAgo(time.Hour))}, remove: []int{1, 0}},
+		"FinishedAndRejected": {reason: "The one that could not be deleted must not keep the other.", pods: []pod{p(0, endedAgo(time.Hour), isRejected), p(1, endedAgo(time.Hour))}, remove: []int{1, 0}},
 		"FinishedOld":         {reason: "Whatever it was of.", replicas: 1, pods: []pod{p(0, isOld, endedAgo(time.Hour)), p(1, isReady)}, remove: []int{0}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 func TestDeletingFails(t *testing.T) {
 	message := func(cause string) string { return "deleting Pod " + podName(1) + ": " + cause }
 	forbidden := apierrors.NewForbidden(corev1.Resource("pods"), podName(1), reconcilertest.ErrInduced)
-	refused := message("pods \"" + podName(1) + "\" is forbidden: induced")
+	rejected := message("pods \"" + podName(1) + "\" is forbidden: induced")
 	other := "deleting Pod " + podName(0) + ": pods \"" + podName(0) + "\" is forbidden: induced"
 	pods := objects{object(1, atRest), podAt(0, podReady), podAt(1, podReady)}
 	stays := func(marks ...mark) []clientgotesting.UpdateActionImpl {
@@ -33,9 +33,9 @@ func TestDeletingFails(t *testing.T) {
 	}
 	gone := reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate)))
 	runTable(t, reconcilertesting.TableTest{{
-		Name: "refused", Objects: pods, WithReactors: reactions(reconcilertest.Failing("delete", "pods", forbidden)),
-		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, refused)),
-		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, refused)}, WantErr: true, PostConditions: withRecheck(time.Second),
+		Name: "rejected", Objects: pods, WithReactors: reactions(reconcilertest.Failing("delete", "pods", forbidden)),
+		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, rejected)),
+		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, rejected)}, WantErr: true, PostConditions: withRecheck(time.Second),
 	}, {
 		Name: "no answer", Objects: pods, WithReactors: reactions(reconcilertest.Failing("delete", "pods", reconcilertest.ErrInduced)),
 		WantDeletes: deletes{deleted(1)}, WantStatusUpdates: stays(stuck(v1alpha1.ReasonDeleteFailed, message("induced"))),
@@ -63,17 +63,17 @@ func TestDeletingFails(t *testing.T) {
 	}, {
 		Name:         "of one that has ended: it is in nobody's way, so that another takes its place and old ones go",
 		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
-		WithReactors: reactions(refusing(1)),
+		WithReactors: reactions(rejecting(1)),
 		WantDeletes:  deletes{deleted(1), deleted(0)}, WantPatches: patches{applied(object(1, two), 2)},
-		WantStatusUpdates: reconcilertest.Becomes(object(1, two, status(1, 1, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, refused)))),
-		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, refused)},
+		WantStatusUpdates: reconcilertest.Becomes(object(1, two, status(1, 1, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, rejected)))),
+		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, rejected)},
 		WantErr:           true, PostConditions: withRecheck(time.Second),
 	}, {
 		Name: "of more that have ended than are asked for: they are not to become ever more",
 		Objects: objects{
 			object(1, atRest), podAt(0, podPhase(corev1.PodFailed, time.Hour)), podAt(1, podPhase(corev1.PodFailed, time.Hour)),
 		},
-		WithReactors: reactions(refusing(0, 1)), WantDeletes: deletes{deleted(0)},
+		WithReactors: reactions(rejecting(0, 1)), WantDeletes: deletes{deleted(0)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, other)))),
 		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, other)},
 		WantErr:           true, PostConditions: withRecheck(time.Second),
@@ -87,8 +87,8 @@ func TestDeletingFails(t *testing.T) {
 	}})
 }
 
-// refusing has the API server refuse to delete these Pods.
-func refusing(slots ...int) clientgotesting.ReactionFunc {
+// rejecting has the API server refuse to delete these Pods.
+func rejecting(slots ...int) clientgotesting.ReactionFunc {
 	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
 		if deletion, ok := action.(clientgotesting.DeleteAction); ok {
 			for _, slot := range slots {

@@ -35,8 +35,8 @@ var quotaMessage = "pods \"" + podName(0) + "\" is forbidden: induced"
 
 const serverMessage = "Internal error occurred: induced"
 
-// refusedCreation is a row in which a Pod cannot be made.
-func refusedCreation(name string, objs objects, err error, message string) reconcilertesting.TableRow {
+// rejectedCreation is a row in which a Pod cannot be made.
+func rejectedCreation(name string, objs objects, err error, message string) reconcilertesting.TableRow {
 	message = "creating Pod " + podName(0) + ": " + message
 	return reconcilertesting.TableRow{
 		Name: name, Objects: objs, WithReactors: reactions(reconcilertest.Failing("patch", "pods", err)),
@@ -64,18 +64,18 @@ var doubtful = reconcilertest.Ends(func(w *world, _ error) string {
 
 func TestCreatingFails(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{
-		with(refusedCreation("refused, as by a quota: the others are not tried, and it is looked at again after a while", objects{object(2)}, errQuota, quotaMessage),
+		with(rejectedCreation("rejected, as by a quota: the others are not tried, and it is looked at again after a while", objects{object(2)}, errQuota, quotaMessage),
 			func(row *reconcilertesting.TableRow) { row.PostConditions = withRecheck(time.Second) }),
-		with(refusedCreation("no answer: the Pod may have been created", objects{object(2)}, reconcilertest.ErrInduced, "induced"),
+		with(rejectedCreation("no answer: the Pod may have been created", objects{object(2)}, reconcilertest.ErrInduced, "induced"),
 			func(row *reconcilertesting.TableRow) {
 				row.PostConditions = withError("induced", true)
 			}),
-		with(refusedCreation("the server failed: the Pod may have been created", objects{object(2)}, errServer, serverMessage),
+		with(rejectedCreation("the server failed: the Pod may have been created", objects{object(2)}, errServer, serverMessage),
 			func(row *reconcilertesting.TableRow) {
 				row.PostConditions = append(withRecheck(time.Second), doubtful...)
 			}),
 		{
-			Name:           "refused as before: no event",
+			Name:           "rejected as before: no event",
 			Objects:        objects{object(2, status(0, 0, 0, waiting(0, 2), stuck(v1alpha1.ReasonCreateFailed, "creating Pod "+podName(0)+": "+quotaMessage)))},
 			WithReactors:   reactions(reconcilertest.Failing("patch", "pods", errQuota)),
 			WantPatches:    patches{applied(object(2), 0)},
@@ -83,7 +83,7 @@ func TestCreatingFails(t *testing.T) {
 			PostConditions: withRecheck(time.Second),
 		},
 		{
-			Name:              "no longer refused",
+			Name:              "no longer rejected",
 			Objects:           objects{object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonCreateFailed, "quota")))},
 			WantPatches:       patches{applied(object(1), 0)},
 			WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
@@ -162,24 +162,24 @@ func TestNoReconciliationBeginsOnACacheThatLacksWhatTheLastOneWrote(t *testing.T
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestRejected(t *testing.T) {
 	for code, want := range map[int32]bool{
 		http.StatusBadRequest: true, http.StatusForbidden: true, http.StatusUnprocessableEntity: true, http.StatusTooManyRequests: true,
 		http.StatusRequestTimeout: false, http.StatusInternalServerError: false, http.StatusServiceUnavailable: false, http.StatusGatewayTimeout: false,
 	} {
 		err := &apierrors.StatusError{}
 		err.ErrStatus.Code = code
-		if got := refused(err); got != want {
-			t.Errorf("refused(code %d) = %t, want %t", code, got, want)
+		if got := rejected(err); got != want {
+			t.Errorf("rejected(code %d) = %t, want %t", code, got, want)
 		}
 	}
-	if refused(reconcilertest.ErrInduced) {
-		t.Error("an error without an answer of the API server is taken for a refusal")
+	if rejected(reconcilertest.ErrInduced) {
+		t.Error("an error without an answer of the API server is taken for a rejection")
 	}
 }
 
-// Each status update enqueues the object, and the API server may word the same refusal differently each time.
-func TestReconcile_RefusalIsWordedDifferently_StatusIsWrittenOnce(t *testing.T) {
+// Each status update enqueues the object, and the API server may word the same rejection differently each time.
+func TestReconcile_RejectionIsWordedDifferently_StatusIsWrittenOnce(t *testing.T) {
 	w := newWorld(t, object(2))
 	tries, written := 0, 0
 	w.kube.PrependReactor("patch", "pods", func(clientgotesting.Action) (bool, runtime.Object, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
 )
 
-// A command line that cannot be meant is refused with the flag's name and what would be right.
+// A command line that cannot be meant is rejected with the flag's name and what would be right.
 func TestCommandLineThatCannotBeMeant(t *testing.T) {
 	elsewhere, err := filepath.Abs("elsewhere")
 	if err != nil {

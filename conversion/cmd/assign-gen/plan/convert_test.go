@@ -115,7 +115,7 @@ func TestTypesThatAreNotConverted(t *testing.T) {
 				types = append(types, test.older)
 			}
 			// The structs have to be reachable whatever the field in question holds.
-			got := refused(t,
+			got := rejected(t,
 				older.with([]*model.Field{field("F", test.older), field("Rule", olderRule), field("Other", olderOther)}, types...),
 				newer.with([]*model.Field{field("F", test.newer), field("Rule", newerRule), field("Other", newerOther)}, newerRule, newerOther))
 			if !strings.HasPrefix(got, "E01 samples/v1beta1.WidgetSpec.F (") || !strings.Contains(got, test.want+"\n    fix: ") {
@@ -140,7 +140,7 @@ func TestTypesThatNothingCarries(t *testing.T) {
 		"inside of a list":         {slice(pointer(mapOf(basic("bool"), basic("string")))), "a map's keys are bool, and JSON has only strings"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := refused(t, older.with([]*model.Field{field("F", test.kind)}), newer.with(nil))
+			got := rejected(t, older.with([]*model.Field{field("F", test.kind)}), newer.with(nil))
 			if want := "E07 samples/v1beta1.WidgetSpec.F (" + test.kind.String() + "): " + test.want + "\n    fix: "; !strings.HasPrefix(got, want) {
 				t.Errorf("the problems are\n%s\nwant %q", got, want)
 			}

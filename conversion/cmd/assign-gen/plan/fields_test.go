@@ -145,7 +145,7 @@ func TestPathsIntoStructsThatAreNotConverted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := refused(t, older.with([]*model.Field{test.older}),
+			got := rejected(t, older.with([]*model.Field{test.older}),
 				newer.with([]*model.Field{field("Inner", inner), field("Duck", duck), field("Pointed", pointer(inner))}, inner))
 			if !strings.HasPrefix(got, test.want) {
 				t.Errorf("the problems are\n%s\nwant %q", got, test.want)

@@ -124,8 +124,8 @@ func planned(t *testing.T, older, newer version) map[string]*FieldPlan {
 	return plans
 }
 
-// refused returns the problems of two versions.
-func refused(t *testing.T, older, newer version) string {
+// rejected returns the problems of two versions.
+func rejected(t *testing.T, older, newer version) string {
 	t.Helper()
 	result, err := Make([]*model.Package{older.build(), newer.build()})
 	if err == nil {

@@ -8,5 +8,5 @@ SPDX-License-Identifier: Apache-2.0
 // process never outlives the program that started it, and takes all of its children with it.
 //
 // That is made for programs that somebody wrote himself, not against such that want to break out: the network, memory and
-// time of the machine are shared, and no system call is refused.
+// time of the machine are shared, and no system call is rejected.
 package container

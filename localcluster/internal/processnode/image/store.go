@@ -212,8 +212,8 @@ func load(dir string) (*Image, error) {
 
 // explain says why an image cannot be had as a cluster's runtime would.
 func explain(image string, err error) error {
-	var refused *transport.Error
-	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
+	var rejected *transport.Error
+	if errors.As(err, &rejected) && rejected.StatusCode == http.StatusNotFound {
 		return fmt.Errorf("failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image, image, image)
 	}
 	return fmt.Errorf("failed to pull and unpack image %q: failed to resolve reference %q: %w", image, image, err)

@@ -190,8 +190,8 @@ func TestExecSaysWhichStreamIsMissing(t *testing.T) {
 	address.RawQuery = corev1.ExecStdoutParam + "=1"
 	connection := connect(t, address, utilremotecommand.StreamProtocolV4Name)
 	stream := open(t, connection, http.Header{corev1.StreamType: {corev1.StreamTypeError}})
-	refused(t, connection, http.Header{corev1.StreamType: {corev1.StreamTypeStdin}})
-	refused(t, connection, http.Header{corev1.StreamType: {corev1.StreamTypeError}})
+	rejected(t, connection, http.Header{corev1.StreamType: {corev1.StreamTypeStdin}})
+	rejected(t, connection, http.Header{corev1.StreamType: {corev1.StreamTypeError}})
 	data, err := io.ReadAll(stream)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestExecSaysWhichStreamIsMissing(t *testing.T) {
 	}
 }
 
-func TestExecRefusesBadRequests(t *testing.T) {
+func TestExecRejectsBadRequests(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, req *http.Request) {
 		ServeExec(w, req, usual, func(context.Context, io.Reader, io.Writer, io.Writer) (int, error) {
 			t.Error("the command runs")

@@ -173,16 +173,16 @@ func TestPortForwardClosesConnectionsWhenTheClientGoes(t *testing.T) {
 	within(t, "the end of the connection", closed)
 }
 
-func TestPortForwardRefusesBadStreams(t *testing.T) {
+func TestPortForwardRejectsBadStreams(t *testing.T) {
 	connection := connect(t, servePorts(t, usual, program(t, func(net.Conn) { t.Error("there is a connection") })), portForwardProtocol)
 	for _, h := range []http.Header{
 		headers("", 8080, corev1.StreamTypeData), headers("1", 0, corev1.StreamTypeData),
 		headers("1", 1<<16, corev1.StreamTypeData), headers("1", 8080, corev1.StreamTypeStdin),
 	} {
-		refused(t, connection, h)
+		rejected(t, connection, h)
 	}
 	open(t, connection, headers("1", 8080, corev1.StreamTypeError))
-	refused(t, connection, headers("1", 8080, corev1.StreamTypeError))
+	rejected(t, connection, headers("1", 8080, corev1.StreamTypeError))
 }
 
 func TestPortForwardSaysWhichStreamIsMissing(t *testing.T) {

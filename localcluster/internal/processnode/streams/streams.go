@@ -26,7 +26,7 @@ type Limits struct {
 }
 
 // upgrade makes a connection with streams of a request, and calls end when the connection has ended. Without a connection
-// the request has been answered. Each stream that the client opens is shown to accept, which refuses it with an error.
+// the request has been answered. Each stream that the client opens is shown to accept, which rejects it with an error.
 func upgrade(
 	w http.ResponseWriter, req *http.Request, protocol string, idle time.Duration, end context.CancelFunc, accept httpstream.NewStreamHandler,
 ) (httpstream.Connection, bool) {

@@ -75,8 +75,8 @@ func headers(id string, port int, kind string) http.Header {
 	return h
 }
 
-// refused checks that a stream is not accepted. Its opener is told by the stream's end.
-func refused(t *testing.T, connection httpstream.Connection, headers http.Header) {
+// rejected checks that a stream is not accepted. Its opener is told by the stream's end.
+func rejected(t *testing.T, connection httpstream.Connection, headers http.Header) {
 	t.Helper()
 	if stream, err := connection.CreateStream(headers); err == nil {
 		if _, err := stream.Read(make([]byte, 1)); err == nil {

@@ -179,7 +179,7 @@ func serve() error {
 	return http.ListenAndServe(":"+os.Getenv("PORT"), mux)
 }
 
-// guard is a webhook that refuses all, with the certificate of its volume.
+// guard is a webhook that rejects all, with the certificate of its volume.
 func guard() error {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var review struct {
@@ -196,7 +196,7 @@ func guard() error {
 			"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
 			"response": map[string]any{
 				"uid": review.Request.UID, "allowed": false,
-				"status": map[string]any{"message": "refused by " + os.Getenv("HOSTNAME")},
+				"status": map[string]any{"message": "rejected by " + os.Getenv("HOSTNAME")},
 			},
 		})
 	})

@@ -68,12 +68,12 @@ func TestWhatASchemaLetsThroughConverts(t *testing.T) {
 }
 
 // The schema of the version that somebody writes at says nothing about what the annotation makes of the object at another one. So
-// an object is either refused, or right at v1.
+// an object is either rejected, or right at v1.
 func TestAnnotationsDoNotCircumventTheRulesOfV1(t *testing.T) {
 	random, anything := randomlyValid(t), randomly(t)
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
 		t.Run(version, func(t *testing.T) {
-			accepted, refused := 0, 0
+			accepted, rejected := 0, 0
 			for i := range testrand.Inputs(t) {
 				// The annotation is that of another object, which may have been right at v1 or not.
 				other := encode(t, anything("v1"))
@@ -86,24 +86,24 @@ func TestAnnotationsDoNotCircumventTheRulesOfV1(t *testing.T) {
 				object["metadata"].(map[string]any)["annotations"] = map[string]any{annotation: donor.GetAnnotations()[annotation]}
 
 				text := encode(t, object)
-				if isRefused(t, text, version) {
-					refused++
+				if isRejected(t, text, version) {
+					rejected++
 					continue
 				}
 				accepted++
-				if hub := converted(t, text, version, "v1"); isRefused(t, hub, "v1") {
+				if hub := converted(t, text, version, "v1"); isRejected(t, hub, "v1") {
 					t.Fatalf("%s of %s is accepted, and at v1 it is %s", text, version, hub)
 				}
 			}
-			if accepted == 0 || refused == 0 {
-				t.Errorf("%d objects were accepted and %d refused: there have to be some of both", accepted, refused)
+			if accepted == 0 || rejected == 0 {
+				t.Errorf("%d objects were accepted and %d rejected: there have to be some of both", accepted, rejected)
 			}
 		})
 	}
 }
 
-// isRefused is whether an object cannot be created.
-func isRefused(t *testing.T, text, version string) bool {
+// isRejected is whether an object cannot be created.
+func isRejected(t *testing.T, text, version string) bool {
 	t.Helper()
 	object := newObject(t, version)
 	decode(t, text, object)

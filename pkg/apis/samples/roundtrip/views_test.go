@@ -123,7 +123,7 @@ func TestHowObjectsAreShown(t *testing.T) {
 			},
 		},
 		"an exposure that there is not": {
-			reason: "it passes through: refusing it is for validation, and reading an object must not fail",
+			reason: "it passes through: rejecting it is for validation, and reading an object must not fail",
 			at:     "v1beta1",
 			object: `{"metadata":{},"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"web"},"exposure":"Elsewhere"}}`,
 			want: map[string]string{

@@ -39,7 +39,7 @@ func sized(bytes int) *v1.AddressableService {
 	}
 }
 
-func TestWhatAnOlderVersionCannotShowIsRefused(t *testing.T) {
+func TestWhatAnOlderVersionCannotShowIsRejected(t *testing.T) {
 	updateOf := func(old *v1.AddressableService) func(context.Context) context.Context {
 		return func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, old) }
 	}

@@ -59,7 +59,7 @@ func TestSetDefaults(t *testing.T) {
 			want:   newObject(withClass("other"), withVisibility(VisibilityClusterLocal)),
 		},
 		"create keeps an empty class": {
-			reason: "a class that is wrong is for validation to refuse, not to be replaced silently",
+			reason: "a class that is wrong is for validation to reject, not to be replaced silently",
 			ctx:    create,
 			in:     newObject(withClass("")),
 			want:   newObject(withClass(""), withVisibility(VisibilityClusterLocal)),
@@ -98,7 +98,7 @@ func TestSetDefaults(t *testing.T) {
 				withVisibility(VisibilityClusterLocal)),
 		},
 		"update while deleting does not bring the finalizer back": {
-			reason: "the API server refuses new finalizers on an object that is being deleted, so it could never go",
+			reason: "the API server rejects new finalizers on an object that is being deleted, so it could never go",
 			ctx:    updateOf(newObject(beingDeleted, withClass(samples.ClassMallard), withFinalizers(samples.FinalizerName))),
 			in:     newObject(beingDeleted, withClass(samples.ClassMallard)),
 			want:   newObject(beingDeleted, withClass(samples.ClassMallard), withVisibility(VisibilityClusterLocal)),

@@ -155,7 +155,7 @@ func TestTargetGoneTakesAddressAway(t *testing.T) {
 	}
 }
 
-func TestAliasTroubleKeepsTheAddress(t *testing.T) {
+func TestMarkNotPublished_AddressIsKept(t *testing.T) {
 	s := &AddressableServiceStatus{}
 	s.MarkTargetResolved(addressesOf("first"))
 	s.MarkNotPublished(ReasonAliasTaken, "taken")

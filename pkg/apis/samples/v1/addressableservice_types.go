@@ -143,7 +143,7 @@ type TargetReference struct {
 }
 
 // GroupVersionKind is the target's kind as apimachinery writes it. An apiVersion
-// that cannot be parsed, which the schema refuses, gives an empty group and the
+// that cannot be parsed, which the schema rejects, gives an empty group and the
 // whole string as version, so that the kind is not found.
 func (r TargetReference) GroupVersionKind() schema.GroupVersionKind {
 	gv, err := schema.ParseGroupVersion(r.APIVersion)

@@ -142,7 +142,7 @@ func TestValidate(t *testing.T) {
 			err := tc.in.Validate(tc.ctx(t.Context())).Filter(apis.ErrorLevel)
 			if len(tc.want) == 0 {
 				if err != nil {
-					t.Errorf("%s\nrefused: %v", tc.reason, err)
+					t.Errorf("%s\nrejected: %v", tc.reason, err)
 				}
 				return
 			}

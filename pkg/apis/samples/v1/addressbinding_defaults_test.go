@@ -46,7 +46,7 @@ func TestAddressBindingSetDefaults(t *testing.T) {
 			ctx:    update, in: newBinding(complete), want: newBinding(complete),
 		},
 		"update while deleting": {
-			reason: "the API server refuses new finalizers on an object that is being deleted, so it could never go",
+			reason: "the API server rejects new finalizers on an object that is being deleted, so it could never go",
 			ctx:    update, in: newBinding(bindingBeingDeleted), want: newBinding(bindingBeingDeleted),
 		},
 		"status update": {

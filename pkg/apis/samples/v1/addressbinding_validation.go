@@ -34,7 +34,7 @@ func (ab *AddressBinding) Validate(ctx context.Context) *apis.FieldError {
 	return validateSubject(&ab.Spec.Subject, ab.Namespace).ViaField("spec.subject")
 }
 
-// validateSubject stands in for the reference's own Validate, which refuses the names of objects that have dots. It refuses
+// validateSubject stands in for the reference's own Validate, which rejects the names of objects that have dots. It rejects
 // besides what could never be found, and subjects elsewhere: who may write a binding here may not decide what runs there.
 func validateSubject(ref *tracker.Reference, namespace string) *apis.FieldError {
 	errs := validateSubjectKind(ref)

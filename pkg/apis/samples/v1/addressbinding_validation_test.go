@@ -32,7 +32,7 @@ func TestAddressBindingValidate(t *testing.T) {
 	}{
 		"by name": {in: newBinding(complete)},
 		"by a name with dots": {
-			reason: "names of objects may have them; knative.dev/pkg's own validation refuses it",
+			reason: "names of objects may have them; knative.dev/pkg's own validation rejects it",
 			in:     subject(func(ref *tracker.Reference) { ref.Name = "a.b.c" }),
 		},
 		"by selector":               {in: newBinding(complete, bySelector(metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}))},

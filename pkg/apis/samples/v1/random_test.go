@@ -96,10 +96,10 @@ func TestRandomObjectsThroughAdmission(t *testing.T) {
 			continue
 		}
 		if as.DeletionTimestamp != nil || apis.GetUpdatedSubresource(ctx) != "" {
-			t.Fatalf("refused though it is being deleted or its status is written: %v", err)
+			t.Fatalf("rejected though it is being deleted or its status is written: %v", err)
 		}
 		if err.Error() == "" {
-			t.Fatal("refused without a message")
+			t.Fatal("rejected without a message")
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestValidateServiceName(t *testing.T) {
 	}{
 		"create with a name":          {ctx: apis.WithinCreate, in: named},
 		"create without a name":       {"the field is named as this version has it", apis.WithinCreate, &unnamed, "missing field(s): spec.serviceName"},
-		"create with something else":  {"the schema refuses it, and v1 would too", apis.WithinCreate, &AddressableService{Spec: AddressableServiceSpec{ServiceName: "?"}}, "spec.ref.name"},
+		"create with something else":  {"the schema rejects it, and v1 would too", apis.WithinCreate, &AddressableService{Spec: AddressableServiceSpec{ServiceName: "?"}}, "spec.ref.name"},
 		"update that takes it away":   {"there would be no target", updateOf(named), &unnamed, "missing field(s): spec.serviceName"},
 		"update of what has no name":  {"what was accepted once must not block a later update", updateOf(&unnamed), unnamed.DeepCopy(), ""},
 		"update of what has another":  {"v1 has a target that no name stands for", updateOf(&other), relabelled, ""},

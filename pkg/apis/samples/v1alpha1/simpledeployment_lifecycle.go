@@ -43,7 +43,7 @@ const (
 
 // Reasons of the condition UpToDate when it is False.
 const (
-	// ReasonCreateFailed: the API server refused a Pod, as when a quota is used up; it is tried again.
+	// ReasonCreateFailed: the API server rejected a Pod, as when a quota is used up; it is tried again.
 	ReasonCreateFailed = "CreateFailed"
 
 	// ReasonDeleteFailed: the API server refused to delete a Pod; it is tried again, and no Pod is made beside one that runs.

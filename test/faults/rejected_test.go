@@ -18,9 +18,9 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// TestEachWriteRefused lets the API server answer each write of the controller with
+// TestEachWriteRejected lets the API server answer each write of the controller with
 // an error for a while: conditions say so where they can, and the end is right.
-func TestEachWriteRefused(t *testing.T) {
+func TestEachWriteRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy := env.Proxy(t, "controller")
@@ -28,7 +28,7 @@ func TestEachWriteRefused(t *testing.T) {
 		name  string
 		match harness.Match
 		code  int
-		// during has the refused write happen and waits until it shows.
+		// during has the rejected write happen and waits until it shows.
 		during func(t *testing.T, ns string)
 		// after is what must hold once writes are accepted again.
 		after func(t *testing.T, ns string)
@@ -38,7 +38,7 @@ func TestEachWriteRefused(t *testing.T) {
 		code:  http.StatusInternalServerError,
 		during: func(t *testing.T, ns string) {
 			env.Apply(t, ns, manifests)
-			awaitRefusals(t, proxy, harness.Answer{Verb: "update", Group: samples.GroupName, Resource: "addressableservices", Subresource: "status", Code: http.StatusInternalServerError})
+			awaitRejections(t, proxy, harness.Answer{Verb: "update", Group: samples.GroupName, Resource: "addressableservices", Subresource: "status", Code: http.StatusInternalServerError})
 		},
 		after: func(t *testing.T, ns string) { env.Await(t, it(ns), harness.Ready) },
 	}, {
@@ -47,7 +47,7 @@ func TestEachWriteRefused(t *testing.T) {
 		code:  http.StatusConflict,
 		during: func(t *testing.T, ns string) {
 			env.Apply(t, ns, manifests)
-			awaitRefusals(t, proxy, harness.Answer{Verb: "update", Group: samples.GroupName, Resource: "addressableservices", Subresource: "status", Code: http.StatusConflict})
+			awaitRejections(t, proxy, harness.Answer{Verb: "update", Group: samples.GroupName, Resource: "addressableservices", Subresource: "status", Code: http.StatusConflict})
 		},
 		after: func(t *testing.T, ns string) { env.Await(t, it(ns), harness.Ready) },
 	}, {
@@ -89,7 +89,7 @@ func TestEachWriteRefused(t *testing.T) {
 			env.Apply(t, ns, manifests)
 			env.Await(t, it(ns), harness.Ready)
 			env.Delete(t, it(ns))
-			awaitRefusals(t, proxy, harness.Answer{Verb: "patch", Group: samples.GroupName, Resource: "addressableservices", Code: http.StatusInternalServerError})
+			awaitRejections(t, proxy, harness.Answer{Verb: "patch", Group: samples.GroupName, Resource: "addressableservices", Code: http.StatusInternalServerError})
 			env.Await(t, it(ns), harness.Exists)
 		},
 		after: func(*testing.T, string) {},
@@ -128,12 +128,12 @@ func it(namespace string) harness.Ref {
 	return harness.Ref{Resource: v1.SchemeGroupVersion.WithResource("addressableservices"), Namespace: namespace, Name: "it"}
 }
 
-// awaitRefusals waits until the proxy has given an answer at least twice, so that
-// a retry was refused as well.
-func awaitRefusals(t *testing.T, proxy *harness.Proxy, answer harness.Answer) {
+// awaitRejections waits until the proxy has given an answer at least twice, so that
+// a retry was rejected as well.
+func awaitRejections(t *testing.T, proxy *harness.Proxy, answer harness.Answer) {
 	t.Helper()
 	before := proxy.Requests()[answer]
-	harness.Eventually(t, "two refusals", func(context.Context) error {
+	harness.Eventually(t, "two rejections", func(context.Context) error {
 		if n := proxy.Requests()[answer] - before; n < 2 {
 			return fmt.Errorf("there were %d", n)
 		}

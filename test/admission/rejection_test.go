@@ -16,26 +16,26 @@ import (
 	"github.com/mallard-dev/mallard/pkg/webhook"
 )
 
-// refusal is what the API server is to say of a bad object.
-type refusal struct {
+// rejection is what the API server is to say of a bad object.
+type rejection struct {
 	// path is the field, with [] for the items of a list.
 	path string
 	says string
 }
 
-func (b bound) refusal() refusal { return refusal{path: cmp.Or(b.field, b.path), says: b.says} }
+func (b bound) rejection() rejection { return rejection{path: cmp.Or(b.field, b.path), says: b.says} }
 
-func (b bound) refusalBehindWebhook() refusal {
+func (b bound) rejectionBehindWebhook() rejection {
 	if b.behind != nil {
 		return *b.behind
 	}
-	return b.refusal()
+	return b.rejection()
 }
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// check checks that an error refuses an object for the field and no other.
-func (r refusal) check(t *testing.T, bad *unstructured.Unstructured, err error) {
+// check checks that an error rejects an object for the field and no other.
+func (r rejection) check(t *testing.T, bad *unstructured.Unstructured, err error) {
 	t.Helper()
 	if err == nil {
 		t.Errorf("the spec %v is accepted", bad.Object["spec"])
@@ -50,15 +50,15 @@ func (r refusal) check(t *testing.T, bad *unstructured.Unstructured, err error) 
 		case field == "<nil>" && strings.Contains(cause.Message, "some validation rules were not checked"):
 			// The API server says so whenever it has not come to the CEL rules.
 		default:
-			t.Errorf("the refusal of the spec %v names the field %q, want %q only: %v", bad.Object["spec"], cause.Field, r.path, err)
+			t.Errorf("the rejection of the spec %v names the field %q, want %q only: %v", bad.Object["spec"], cause.Field, r.path, err)
 		}
 	}
 	if !said {
-		t.Errorf("the refusal of the spec %v does not say %q of %s: %v", bad.Object["spec"], r.says, r.path, err)
+		t.Errorf("the rejection of the spec %v does not say %q of %s: %v", bad.Object["spec"], r.says, r.path, err)
 	}
 }
 
-// checkDenied checks that the validating webhook has refused something, and that these are all its words.
+// checkDenied checks that the validating webhook has rejected something, and that these are all its words.
 func checkDenied(t *testing.T, err error, words string) {
 	t.Helper()
 	want := `admission webhook "` + webhook.ValidationName + `" denied the request: validation failed: ` + words

@@ -39,9 +39,9 @@ func TestMigrate_ObjectIsDeletedDuringTheRun_IsNoFailure(t *testing.T) {
 	}
 }
 
-// refuse has the API server refuse every change of an object whose field a is bad. It returns when the API server does, for
+// reject has the API server reject every change of an object whose field a is bad. It returns when the API server does, for
 // which there has to be one with that name.
-func (k *kind) refuse(t *testing.T) {
+func (k *kind) reject(t *testing.T) {
 	t.Helper()
 	k.env.Apply(t, "", fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -76,7 +76,7 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 	})
 }
 
-func TestAnObjectThatIsRefusedIsNamedAndTheRestIsMoved(t *testing.T) {
+func TestAnObjectThatIsRejectedIsNamedAndTheRestIsMoved(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	if err := k.apply(t, "v1alpha1", "maker", "bad", `{"a": "bad"}`); err != nil {
@@ -85,7 +85,7 @@ func TestAnObjectThatIsRefusedIsNamedAndTheRestIsMoved(t *testing.T) {
 	const n = 7
 	k.store(t, n)
 	k.storeAt(t, "v1")
-	k.refuse(t)
+	k.reject(t)
 	m, logs := k.migrator(t, nil)
 	summary, err := m.Migrate(t.Context(), k.resource, nil)
 	var failed migration.ObjectsError
@@ -116,7 +116,7 @@ func TestAnObjectThatIsRefusedIsNamedAndTheRestIsMoved(t *testing.T) {
 	k.expectStored(t, n)
 }
 
-// An object that cannot be cleaned is refused for the same reason when it is moved, and is not tried a second time.
+// An object that cannot be cleaned is rejected for the same reason when it is moved, and is not tried a second time.
 func TestAnObjectThatCannotBeCleanedIsTriedOnce(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
@@ -125,7 +125,7 @@ func TestAnObjectThatCannotBeCleanedIsTriedOnce(t *testing.T) {
 	}
 	k.store(t, 2)
 	k.storeAt(t, "v1")
-	k.refuse(t)
+	k.reject(t)
 	k.change(t, notServing("v1alpha1"))
 	tries := 0
 	m, _ := k.migrator(t, func(r *http.Request) error {

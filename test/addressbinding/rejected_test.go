@@ -19,9 +19,9 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// refuse has admission refuse writes of our field manager to the workers of a group that have the label kept, with the code with which a
+// reject has admission reject writes of our field manager to the workers of a group that have the label kept, with the code with which a
 // missing permission is answered, too.
-func (w *world) refuse(t *testing.T, group string) {
+func (w *world) reject(t *testing.T, group string) {
 	t.Helper()
 	w.Define(t, fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -38,12 +38,12 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 `, group))
 }
 
-func TestOneThatAdmissionRefusesIsSaidAndTheOthersAreBound(t *testing.T) {
+func TestOneThatAdmissionRejectsIsSaidAndTheOthersAreBound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
-	const group = "refusing.example.com"
+	const group = "rejecting.example.com"
 	w.Define(t, workerCRD(group, anything, true))
-	w.refuse(t, group)
+	w.reject(t, group)
 	refs := w.Apply(t, w.ns, worker(group, "a", withContainers)+"---\n"+worker(group, "b", withContainers))
 	w.Patch(t, refs[0], `{"metadata": {"labels": {"kept": ""}}}`)
 	harness.Eventually(t, "the policy is in force", func(ctx context.Context) error {
@@ -62,7 +62,7 @@ func TestOneThatAdmissionRefusesIsSaidAndTheOthersAreBound(t *testing.T) {
 	w.Await(t, refs[1], has(""))
 }
 
-// TestMissingPermissionToPatchIsSaidAsThat shows the words by which the operator tells a missing permission from a refusal by admission.
+// TestMissingPermissionToPatchIsSaidAsThat shows the words by which the operator tells a missing permission from a rejection by admission.
 func TestMissingPermissionToPatchIsSaidAsThat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
