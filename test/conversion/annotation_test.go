@@ -159,8 +159,8 @@ func TestTheAnnotationOfTheLiveObjectWins(t *testing.T) {
 	}
 }
 
-// A status is not looked at by any webhook, so it can hold more than an older version is able to show.
-func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.T) {
+// No webhook validates a status, so it can contain more than an older version can represent.
+func TestRepresentation_TooLarge_IsReadTruncatedAndNotWritten(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -203,8 +203,8 @@ func TestAViewThatIsTooLargeIsReadWithoutTheRestAndNotWrittenThrough(t *testing.
 	env.Await(t, at(hub, ns, "subject"), harness.Deleted)
 }
 
-// What somebody adds at v1 has to be shown at older versions beside what is stashed there already. Who writes it is told.
-func TestAViewThatWouldBeTooLargeIsRejectedAtV1(t *testing.T) {
+// What a client adds at v1 is stashed at older versions, besides what is stashed there already. The client gets the error.
+func TestRepresentation_WouldBeTooLarge_WriteAtV1IsRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

@@ -38,7 +38,7 @@ func lockLines(all *plan.Plan) []string {
 	return slices.Compact(lines)
 }
 
-// fieldLines are the entries of a field: in the newer version's view for the older field, and the other way round.
+// fieldLines are the entries of a field: in the newer version's representation for the older field, and the other way round.
 func fieldLines(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan) []string {
 	inNewer := func(key, value string) string {
 		return fmt.Sprintf("%s %s %s %s", link.Newer.Name, pair.Newer.Name, key, value)

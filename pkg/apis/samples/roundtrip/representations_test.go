@@ -7,8 +7,8 @@ package roundtrip
 
 import "testing"
 
-// Each object is shown at every version as given, and written back there unchanged it is again what it was.
-func TestHowObjectsAreShown(t *testing.T) {
+// Each object has the given representation at every version, and written back there unchanged it is again what it was.
+func TestConversion_EachVersion_HasItsRepresentation(t *testing.T) {
 	for name, test := range map[string]struct {
 		reason string
 		// at is the version that the object was written at.
