@@ -59,8 +59,8 @@ func (a Annotation) Validate(ctx context.Context, object metav1.Object) *apis.Fi
 		need = live.GetLabels()[a.TruncatedLabel()]
 	}
 	if need != "" {
-		return a.fieldError("this version cannot show the object without losing properties of others",
-			fmt.Sprintf("they need %s bytes, %s; write the object at the stored version", need, limits))
+		return a.fieldError("this version cannot represent the object without losing data",
+			fmt.Sprintf("the properties of other versions need %s bytes, %s; write the object at the stored version", need, limits))
 	}
 	if apis.IsInCreate(ctx) && object.GetAnnotations()[a.Name] != "" {
 		return a.fieldError("the annotation sets properties of other versions",
@@ -74,11 +74,11 @@ func (a Annotation) Validate(ctx context.Context, object metav1.Object) *apis.Fi
 // the limit on.
 func (a Annotation) ValidateRepresentation(version string, representation metav1.Object) *apis.FieldError {
 	if need := representation.GetLabels()[a.TruncatedLabel()]; need != "" {
-		return a.fieldError(version+" cannot show the object without losing properties",
-			fmt.Sprintf("they need %s bytes, %s; make the object or its annotations smaller", need, limits))
+		return a.fieldError(version+" cannot represent the object without losing data",
+			fmt.Sprintf("the properties of other versions need %s bytes, %s; make the object or its annotations smaller", need, limits))
 	}
 	if need := len(representation.GetAnnotations()[a.Name]); need > SoftLimit {
-		return a.fieldError(fmt.Sprintf("%s needs %d bytes for the properties that it cannot show", version, need),
+		return a.fieldError(fmt.Sprintf("%s needs %d bytes for the properties of other versions", version, need),
 			limits+"; an object that needs more is rejected").At(apis.WarningLevel)
 	}
 	return nil

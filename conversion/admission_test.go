@@ -76,7 +76,7 @@ func TestAnnotationValidate_TruncatedRepresentation_IsRejected(t *testing.T) {
 	truncated := shown(t, hub)
 	unmarked := deepCopy(truncated)
 	unmarked.Labels = nil
-	const limits = "they need 65613 bytes, at most 65536 bytes and 1024 properties fit into this annotation, and 262144 bytes into all annotations together; "
+	const limits = "the properties of other versions need 65613 bytes, at most 65536 bytes and 1024 properties fit into this annotation, and 262144 bytes into all annotations together; "
 	for name, validate := range map[string]func(context.Context) *apis.FieldError{
 		"create": func(ctx context.Context) *apis.FieldError {
 			return oldProperties.Validate(apis.WithinCreate(ctx), truncated)
@@ -91,13 +91,13 @@ func TestAnnotationValidate_TruncatedRepresentation_IsRejected(t *testing.T) {
 			return oldProperties.Validate(apis.WithinSubResourceUpdate(ctx, truncated, "status"), truncated)
 		},
 	} {
-		const want = "this version cannot show the object without losing properties of others: metadata.annotations\n" +
+		const want = "this version cannot represent the object without losing data: metadata.annotations\n" +
 			"conversion.example.com/properties: " + limits + "write the object at the stored version"
 		if got := validate(t.Context()); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	const want = "v1alpha1 cannot show the object without losing properties: metadata.annotations\n" +
+	const want = "v1alpha1 cannot represent the object without losing data: metadata.annotations\n" +
 		"conversion.example.com/properties: " + limits + "make the object or its annotations smaller"
 	if got := properties.ValidateRepresentation("v1alpha1", truncated); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
 		t.Errorf("at v1: %v", got)
@@ -128,7 +128,7 @@ func TestAnnotationValidateRepresentation_LargeAnnotation_IsWarnedAbout(t *testi
 	hub := &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.SoftLimit)}}}
 	got := properties.ValidateRepresentation("v1alpha1", shown(t, hub))
 	if got.Filter(apis.ErrorLevel) != nil || got.Filter(apis.WarningLevel) == nil ||
-		!strings.HasPrefix(got.Error(), "v1alpha1 needs 16461 bytes for the properties that it cannot show: metadata.annotations\n") {
+		!strings.HasPrefix(got.Error(), "v1alpha1 needs 16461 bytes for the properties of other versions: metadata.annotations\n") {
 		t.Errorf("got %v", got)
 	}
 	if got := properties.ValidateRepresentation("v1alpha1", shown(t, full())); got != nil {

@@ -32,7 +32,7 @@ func TestAnEditAtAnOlderVersionCannotBreakARuleOfV1(t *testing.T) {
 	before := get(t, hub, env, ns, "subject")
 
 	_, err := tryPatch(t, "v1beta1", env, ns, "subject", `{spec: {port: 443}}`)
-	checkDenied(t, err, "invalid value: 443: spec.ports[1].port\nports[0] has the same; each needs another")
+	checkDenied(t, err, "invalid value: 443: spec.ports[1].port\nduplicates ports[0]; values must be unique")
 	after := get(t, hub, env, ns, "subject")
 	if diff := gocmp.Diff(before.Object["spec"], after.Object["spec"]); diff != "" {
 		t.Errorf("the rejected edit has changed the spec (-before, +after):\n%s", diff)
@@ -54,7 +54,7 @@ var brought = map[string]struct {
 	"a port of v1 beyond the last":               {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":99999}]}`, "expected 1 <= 99999 <= 65535: spec.ports[1].port", "", nil},
 	"a port of v1 beyond the last, at v1alpha1":  {"v1alpha1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":99999}]}`, "expected 1 <= 99999 <= 65535: spec.ports[1].port", "", nil},
 	"the last port of v1":                        {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":65535}]}`, "", "ports", []any{port("a", 80), port("b", 65535)}},
-	"a port of v1 that is taken":                 {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":80}]}`, "invalid value: 80: spec.ports[1].port\nports[0] has the same; each needs another", "", nil},
+	"a port of v1 that is taken":                 {"v1beta1", `"v1/ports":{"d":[{"name":"a"},{"name":"b","port":80}]}`, "invalid value: 80: spec.ports[1].port\nduplicates ports[0]; values must be unique", "", nil},
 	"a path that leads elsewhere":                {"v1alpha1", `"v1beta1/path":{"d":"/a/../b"}`, "invalid value: /a/../b: spec.path\npath must not hold the segments . or ..", "", nil},
 	"a path":                                     {"v1alpha1", `"v1beta1/path":{"d":"/a/b"}`, "", "path", "/a/b"},
 	"an exposure of v1beta1 that is out of date": {hub, `"v1beta1/exposure":{"b":"of another visibility","d":"Internal"}`, "", "visibility", "Public"},

@@ -187,7 +187,7 @@ func TestRepresentation_TooLarge_IsReadTruncatedAndNotWritten(t *testing.T) {
 			"a label":  tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"a": "b"}) }),
 			"a status": writeStatus(version, `{"status": {"observedGeneration": 1}}`),
 		} {
-			const want = "this version cannot show the object without losing properties of others"
+			const want = "this version cannot represent the object without losing data"
 			if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), strconv.Itoa(conversion.HardLimit)) {
 				t.Errorf("writing %s at %s: %v, want a rejection that says %q and the limit", what, version, err, want)
 			}
@@ -224,7 +224,7 @@ func TestRepresentation_WouldBeTooLarge_WriteAtV1IsRejected(t *testing.T) {
 	}
 	before := env.Stored(t, ref)
 	err := setPath(room)
-	for _, want := range []string{"v1alpha1 cannot show the object", "they need 65", fmt.Sprintf("at most %d bytes", conversion.HardLimit), "metadata.annotations"} {
+	for _, want := range []string{"v1alpha1 cannot represent the object", "other versions need 65", fmt.Sprintf("at most %d bytes", conversion.HardLimit), "metadata.annotations"} {
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("a long path: %v, want a rejection that says %q", err, want)
 		}

@@ -47,7 +47,7 @@ func TestConversion_AnnotationsFillTheLimit_NobodyElseIsAffected(t *testing.T) {
 	ref := at(hub, mine, "crowded")
 
 	_, err := client(env, ref).Create(t.Context(), crowded(t, mine), metav1.CreateOptions{})
-	for _, want := range []string{"v1alpha1 cannot show the object", "v1beta1 cannot show the object", "262144"} {
+	for _, want := range []string{"v1alpha1 cannot represent the object", "v1beta1 cannot represent the object", "262144"} {
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("creating it at v1: %v, want a rejection that contains %q", err, want)
 		}
@@ -130,7 +130,7 @@ func expectRejected(t *testing.T, env *harness.Env, ref harness.Ref) {
 	}
 	resource := "addressableservices." + ref.Resource.Version + "." + ref.Resource.Group
 	t.Setenv("KUBE_EDITOR", "sed -i s/name:/name:/;s/x.*x/x/")
-	const want = "this version cannot show the object without losing properties of others"
+	const want = "this version cannot represent the object without losing data"
 	for what, err := range map[string]error{
 		"a label":                   patch(types.MergePatchType, label),
 		"less annotations":          patch(types.MergePatchType, `{"metadata": {"annotations": {"filler": null}}}`),

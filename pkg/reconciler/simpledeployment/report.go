@@ -20,7 +20,7 @@ const EventRecovered = "Recovered"
 var reported = []failures.Reported{{
 	Condition: v1alpha1.SimpleDeploymentConditionUpToDate,
 	Reason:    EventRecovered,
-	Message:   "Nothing keeps the Pods from becoming what the spec asks for any more",
+	Message:   "No longer blocked; reconciling Pods",
 	Passing:   true,
 }}
 
@@ -41,9 +41,9 @@ func (r *reconciliation) report(stuck *failures.Failure) {
 		s.MarkStuck(stuck.Reason, stuck.Message)
 	case c.active > c.current:
 		s.MarkProgressing(v1alpha1.ReasonRollingOut,
-			fmt.Sprintf("%d of %d Pods are of the present spec, and %d of an earlier one", c.current, r.replicas, c.active-c.current))
+			fmt.Sprintf("%d of %d Pods are updated, %d outdated remain", c.current, r.replicas, c.active-c.current))
 	case c.current > r.replicas:
-		s.MarkProgressing(v1alpha1.ReasonScalingDown, fmt.Sprintf("there are %d Pods, %d are asked for", c.current, r.replicas))
+		s.MarkProgressing(v1alpha1.ReasonScalingDown, fmt.Sprintf("%d Pods exist, want %d", c.current, r.replicas))
 	case c.current < r.replicas || c.ready < r.replicas:
 		s.MarkProgressing(v1alpha1.ReasonWaitingForPods, ready)
 	default:

@@ -49,7 +49,7 @@ func TestDeletingFails(t *testing.T) {
 		Name: "it has changed since it was looked at, or another one has its name: that is left to the next reconciliation", Objects: pods,
 		WithReactors:      reactions(reconcilertest.Failing("delete", "pods", apierrors.NewConflict(corev1.Resource("pods"), podName(1), reconcilertest.ErrInduced))),
 		WantDeletes:       deletes{deleted(1)},
-		WantStatusUpdates: stays(progressing(v1alpha1.ReasonScalingDown, "there are 2 Pods, 1 are asked for")),
+		WantStatusUpdates: stays(progressing(v1alpha1.ReasonScalingDown, "2 Pods exist, want 1")),
 		WantErr:           true, PostConditions: withError("induced", false),
 	}, {
 		Name:         "and nothing new is made beside it",

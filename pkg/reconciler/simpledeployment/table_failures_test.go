@@ -87,7 +87,7 @@ func TestCreatingFails(t *testing.T) {
 			Objects:           objects{object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonCreateFailed, "quota")))},
 			WantPatches:       patches{applied(object(1), 0)},
 			WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
-			WantEvents:        []string{"Normal Recovered Nothing keeps the Pods from becoming what the spec asks for any more"},
+			WantEvents:        []string{"Normal Recovered No longer blocked; reconciling Pods"},
 		},
 	})
 }

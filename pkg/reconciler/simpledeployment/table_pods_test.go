@@ -35,7 +35,7 @@ var (
 
 func rolling(current, replicas, old int) mark {
 	return progressing(v1alpha1.ReasonRollingOut,
-		fmt.Sprintf("%d of %d Pods are of the present spec, and %d of an earlier one", current, replicas, old))
+		fmt.Sprintf("%d of %d Pods are updated, %d outdated remain", current, replicas, old))
 }
 
 func TestPods(t *testing.T) {

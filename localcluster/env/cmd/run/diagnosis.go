@@ -66,7 +66,7 @@ func describeConditions(object *unstructured.Unstructured) string {
 	}
 	all := conditions(object)
 	if len(all) == 0 {
-		return "  has no conditions: no process has looked at it\n"
+		return "  has no conditions: not reconciled yet\n"
 	}
 	var out strings.Builder
 	for _, c := range all {

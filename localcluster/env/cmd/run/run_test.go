@@ -38,7 +38,7 @@ func TestRow(t *testing.T) {
 		want   row
 		ready  bool
 	}{
-		"Untouched": {reason: "no process has looked at it", text: meta, want: row{ready: "Unknown"}},
+		"Untouched": {reason: "it is not reconciled yet", text: meta, want: row{ready: "Unknown"}},
 		"Ready": {
 			reason: "the address is that of the duck type",
 			text:   meta + "status: {observedGeneration: 2, address: {url: http://a}, conditions: [{type: Ready, status: 'True'}]}\n",
@@ -161,7 +161,7 @@ func TestDescribeConditions(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		meta: "  does not exist\n",
-		strings.Replace(meta, "generation", "resourceVersion: '1', generation", 1): "  has no conditions: no process has looked at it\n",
+		strings.Replace(meta, "generation", "resourceVersion: '1', generation", 1): "  has no conditions: not reconciled yet\n",
 		strings.Replace(meta, "generation", "resourceVersion: '1', generation", 1) +
 			"status: {conditions: [{type: Ready, status: 'False', reason: X, message: why}, {type: Other}]}\n": "  condition Ready=False  reason X: why\n  condition Other=Unknown\n",
 	} {

@@ -61,7 +61,7 @@ func TestWhatAnOlderVersionCannotShowIsRejected(t *testing.T) {
 		"too large": {
 			reason: "who writes the object is told, rather than who reads it",
 			ctx:    apis.WithinCreate, in: sized(conversion.HardLimit),
-			wantErrors: []string{"v1alpha1 cannot show the object", "v1beta1 cannot show the object", "they need 65", "at most 65536 bytes", "metadata.annotations"},
+			wantErrors: []string{"v1alpha1 cannot represent the object", "v1beta1 cannot represent the object", "other versions need 65", "at most 65536 bytes", "metadata.annotations"},
 		},
 		"too large by an update": {
 			ctx: updateOf(sized(100)), in: sized(conversion.HardLimit),

@@ -93,7 +93,7 @@ func validatePorts(ports []AddressPort) *apis.FieldError {
 }
 
 func taken(field string, value any, by int) *apis.FieldError {
-	return apis.ErrInvalidValue(value, field, fmt.Sprintf("ports[%d] has the same; each needs another", by))
+	return apis.ErrInvalidValue(value, field, fmt.Sprintf("duplicates ports[%d]; values must be unique", by))
 }
 
 func (p *AddressPort) validateRules() *apis.FieldError {

@@ -135,8 +135,8 @@ func TestRules(t *testing.T) {
 		"too many ports":         {ports(many...), "expected 0 <= 17 <= 16: spec.ports"},
 		"a port that is too big": {ports(AddressPort{Name: "a", Port: 99999}), "expected 1 <= 99999 <= 65535: spec.ports[0].port"},
 		"a port below zero":      {ports(AddressPort{Name: "a", Port: -1}), "expected 1 <= -1 <= 65535: spec.ports[0].port"},
-		"a port twice":           {ports(AddressPort{Name: "a", Port: 1}, AddressPort{Name: "b", Port: 1}), "invalid value: 1: spec.ports[1].port\nports[0] has the same; each needs another"},
-		"a port's name twice":    {ports(AddressPort{Name: "a", Port: 1}, AddressPort{Name: "a"}), "invalid value: a: spec.ports[1].name\nports[0] has the same; each needs another"},
+		"a port twice":           {ports(AddressPort{Name: "a", Port: 1}, AddressPort{Name: "b", Port: 1}), "invalid value: 1: spec.ports[1].port\nduplicates ports[0]; values must be unique"},
+		"a port's name twice":    {ports(AddressPort{Name: "a", Port: 1}, AddressPort{Name: "a"}), "invalid value: a: spec.ports[1].name\nduplicates ports[0]; values must be unique"},
 		"two ports by name":      {ports(AddressPort{Name: "a"}, AddressPort{Name: "b"}), ""},
 		"a port without name":    {ports(AddressPort{Port: 1}), "missing field(s): spec.ports[0].name"},
 		"an unknown protocol": {

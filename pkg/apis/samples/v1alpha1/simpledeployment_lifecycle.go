@@ -37,7 +37,7 @@ const (
 	// ReasonRollingOut: Pods of an earlier spec are being replaced. Only UpToDate has it.
 	ReasonRollingOut = "RollingOut"
 
-	// ReasonScalingDown: there are more Pods than are asked for. Only UpToDate has it.
+	// ReasonScalingDown: more Pods exist than are desired. Only UpToDate has it.
 	ReasonScalingDown = "ScalingDown"
 )
 
@@ -73,7 +73,7 @@ func (sd *SimpleDeployment) GetStatus() *duckv1.Status {
 	return &sd.Status.Status
 }
 
-// MarkAvailable records that as many Pods are ready as are asked for.
+// MarkAvailable records that as many Pods are ready as are desired.
 func (s *SimpleDeploymentStatus) MarkAvailable() {
 	s.manager().MarkTrue(SimpleDeploymentConditionAvailable)
 }
