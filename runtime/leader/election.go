@@ -52,10 +52,6 @@ func LeaseNames(component string, buckets uint32) []string {
 
 func holder(lease *coordinationv1.Lease) string { return ptr.Deref(lease.Spec.HolderIdentity, "") }
 
-func newLease(name string) *coordinationv1.Lease {
-	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name}}
-}
-
 // stand runs for all shares that this process does not lead, until ctx ends.
 func (l *Leader) stand(ctx context.Context) {
 	l.options.Logger.Infow("Standing for election", "leases", len(l.shares), "identity", l.options.Identity)
@@ -80,9 +76,8 @@ func (l *Leader) stand(ctx context.Context) {
 	}
 }
 
-// elect claims every share that is vacant. It leads none of them before it has seen, after
-// its claim, that no process with another number of buckets leads: of two that claim at
-// the same time at least one sees the other, and gives its claim up.
+// elect claims every share that is vacant. It leads none of them before it has seen, after its claim, that no process with another number of
+// buckets leads: of two that claim at the same time at least one sees the other, and gives its claim up.
 func (l *Leader) elect(ctx context.Context) {
 	leases, err := l.look(ctx)
 	if err != nil {
@@ -96,9 +91,6 @@ func (l *Leader) elect(ctx context.Context) {
 	for _, i := range rand.Perm(len(l.shares)) { //nolint:gosec // no secret: it only spreads the claims of several processes
 		s := l.shares[i]
 		lease := leases[s.bucket.Name()]
-		if lease == nil {
-			lease = newLease(s.bucket.Name())
-		}
 		if !s.gate.isStandby() || !l.vacant(lease) {
 			continue
 		}
@@ -135,7 +127,7 @@ func (l *Leader) store(ctx context.Context, lease *coordinationv1.Lease) (stored
 	return stored, err //nolint:wrapcheck // callers recognize conflicts
 }
 
-// list reads the leases of the component by their names.
+// list reads the leases of the component by their names. Those of this process's shares that do not exist are empty.
 func (l *Leader) list(ctx context.Context) (map[string]*coordinationv1.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Times.RenewDeadline)
 	defer cancel()
@@ -147,6 +139,9 @@ func (l *Leader) list(ctx context.Context) (map[string]*coordinationv1.Lease, er
 	}
 	ours := regexp.MustCompile("^" + regexp.QuoteMeta(strings.ToLower(l.options.Component)) + `\.\d\d-of-\d\d$`)
 	leases := map[string]*coordinationv1.Lease{}
+	for _, s := range l.shares {
+		leases[s.bucket.Name()] = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: s.bucket.Name()}}
+	}
 	for i := range list.Items {
 		if lease := &list.Items[i]; ours.MatchString(lease.Name) {
 			leases[lease.Name] = lease
@@ -180,19 +175,17 @@ func (l *Leader) vacant(lease *coordinationv1.Lease) bool {
 	return who == "" || who == l.options.Identity || !time.Now().Before(l.seen[lease.Name].expires)
 }
 
-// rival reports whether a process with another number of buckets leads a share. Shares of
-// different numbers overlap. It clears the leases of such processes that are gone, because
-// a process that starts later would wait for them.
+// rival reports whether a process with another number of buckets leads a share. Shares of different numbers overlap. It clears the leases of
+// such processes that are gone, because a process that starts later would wait for them.
 func (l *Leader) rival(leases map[string]*coordinationv1.Lease) bool {
 	ours := LeaseNames(l.options.Component, l.options.Times.Buckets)
 	for name, lease := range leases {
 		switch {
 		case slices.Contains(ours, name) || holder(lease) == "":
 		case !l.vacant(lease):
-			if l.waitsFor != name {
-				l.waitsFor = name
+			l.waits.Do(func() {
 				l.options.Logger.Infow("Waiting for processes with another number of buckets", "lease", name, "holder", holder(lease))
-			}
+			})
 			return true
 		default:
 			lease.Spec.HolderIdentity = nil
@@ -206,7 +199,7 @@ func (l *Leader) rival(leases map[string]*coordinationv1.Lease) bool {
 func (l *Leader) ask(ctx context.Context, leases map[string]*coordinationv1.Lease) {
 	shares := map[string]int{}
 	for _, s := range l.shares {
-		if lease := leases[s.bucket.Name()]; lease != nil && !l.vacant(lease) {
+		if lease := leases[s.bucket.Name()]; !l.vacant(lease) {
 			shares[holder(lease)]++
 			if lease.Annotations[wantedBy] == l.options.Identity {
 				return
@@ -215,7 +208,7 @@ func (l *Leader) ask(ctx context.Context, leases map[string]*coordinationv1.Leas
 	}
 	for _, s := range l.shares {
 		lease := leases[s.bucket.Name()]
-		if lease == nil || lease.Annotations[wantedBy] != "" || shares[holder(lease)] < l.led()+2 {
+		if lease.Annotations[wantedBy] != "" || shares[holder(lease)] < l.led()+2 {
 			continue
 		}
 		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, wantedBy, l.options.Identity)

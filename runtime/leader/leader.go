@@ -51,10 +51,8 @@ type Leader struct {
 	failures metric.Int64Counter
 	// seen is what the election knows of each lease; only its goroutine uses it.
 	seen map[string]observation
-	// waitsFor is the lease with another number of buckets for which the election waits, once logged.
-	waitsFor string
-	// complaints limits how often a failed request is logged.
-	complaints rate.Sometimes
+	// complaints and waits limit how often a failed request is logged, and that another number of buckets is waited for.
+	complaints, waits rate.Sometimes
 
 	// handing makes sure that this process does not hand its last share over.
 	handing sync.Mutex
@@ -62,7 +60,7 @@ type Leader struct {
 
 // New returns a Leader that leads nothing yet.
 func New(options Options) *Leader {
-	l := &Leader{options: options, complaints: rate.Sometimes{Interval: time.Minute}}
+	l := &Leader{options: options, complaints: rate.Sometimes{Interval: time.Minute}, waits: rate.Sometimes{Interval: time.Minute}}
 	l.exit = func(message string, err error) { options.Logger.Fatalw(message, "error", err) }
 	// The error is about the name, which is constant. The counter works in any case.
 	l.failures, _ = otel.Meter("github.com/mallard-dev/mallard/runtime/leader").Int64Counter("leader.election.errors",
@@ -81,8 +79,7 @@ func (l *Leader) Run(ctx context.Context) {
 }
 
 // led returns how many shares this process leads or is leaving.
-func (l *Leader) led() int {
-	var n int
+func (l *Leader) led() (n int) {
 	for _, s := range l.shares {
 		if !s.gate.isStandby() {
 			n++

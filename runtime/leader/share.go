@@ -174,11 +174,8 @@ func (s *share) reread(ctx context.Context) (taken bool) {
 		return false
 	}
 	s.lease = leases[s.bucket.Name()]
-	if s.lease == nil {
-		s.lease = newLease(s.bucket.Name())
-		return false
-	}
-	return holder(s.lease) != s.leader.options.Identity
+	// A lease that was deleted is created again.
+	return s.lease.ResourceVersion != "" && holder(s.lease) != s.leader.options.Identity
 }
 
 // release lets another process lead the share at once.
