@@ -42,10 +42,8 @@ type certificates struct {
 	rotation     rotation
 	again        func(time.Duration)
 
-	readiness *process.Readiness
-	// wasReady is whether the process has been ready before, and complaint the last reason why it is not.
-	wasReady  bool
-	complaint string
+	readiness    *process.Readiness
+	hasBeenReady bool
 }
 
 // NewController keeps the serving certificate in the Secret that the options of the webhook name, and which has to exist.
@@ -72,9 +70,7 @@ func NewController(ctx context.Context, registered Registered) *controller.Impl 
 		Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name),
 	})
 	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }
-	if err := registered.watch(ctx, func() { impl.EnqueueKey(r.key) }); err != nil {
-		logger.Fatalw("Setting up the informers failed", "error", err)
-	}
+	registered.watch(ctx, func() { impl.EnqueueKey(r.key) })
 	return impl
 }
 

@@ -27,27 +27,16 @@ const reachable = "the API server cannot reach the webhook yet"
 // From then on only the certificate counts. The configurations are the same for all replicas: if all became unready because one was deleted
 // or corrupted, the API server could not call the webhooks of the others either.
 func (r *certificates) setReady(ctx context.Context, certificateErr, registrationErr error) {
-	ready := certificateErr == nil && (registrationErr == nil || r.wasReady)
-	r.wasReady = r.wasReady || ready
-	r.readiness.Set(reachable, ready)
-
-	err, complaint := errors.Join(certificateErr, registrationErr), ""
-	if err != nil {
-		complaint = err.Error()
-	}
-	if complaint == r.complaint {
-		return
-	}
-	r.complaint = complaint
-	logger := logging.FromContext(ctx)
+	err := errors.Join(certificateErr, registrationErr)
 	switch {
 	case err == nil:
-		logger.Info("The certificate is good and every webhook has its CA")
-	case r.wasReady:
-		logger.Errorw("The API server cannot reach every webhook any more", "error", err)
+	case r.hasBeenReady:
+		logging.FromContext(ctx).Errorw("The API server cannot reach every webhook any more", "error", err)
 	default:
-		logger.Infow("Not ready", "reason", complaint)
+		logging.FromContext(ctx).Infow("Not ready", "reason", err)
 	}
+	r.hasBeenReady = r.hasBeenReady || err == nil
+	r.readiness.Set(reachable, certificateErr == nil && r.hasBeenReady)
 }
 
 // checkCertificate checks that the Secret holds a certificate with which the process can serve, and reports when it expires.

@@ -24,6 +24,7 @@ import (
 	"knative.dev/pkg/controller"
 	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/kmeta"
+	"knative.dev/pkg/logging"
 	"knative.dev/pkg/webhook"
 )
 
@@ -48,7 +49,7 @@ func newRegistration(ctx context.Context, registered Registered) registration {
 
 // watch calls changed for each event of the certificate's Secret and of the objects that hold its CA. Events of other
 // CRDs, Secrets and webhook configurations are ignored: each call verifies certificates, which takes about a millisecond.
-func (r Registered) watch(ctx context.Context, changed func()) error {
+func (r Registered) watch(ctx context.Context, changed func()) {
 	names := sets.New(webhook.GetOptions(ctx).SecretName).Insert(r.Mutating...).Insert(r.Validating...).Insert(r.CRDs...)
 	handler := cache.FilteringResourceEventHandler{
 		FilterFunc: func(obj any) bool {
@@ -57,14 +58,13 @@ func (r Registered) watch(ctx context.Context, changed func()) error {
 		},
 		Handler: controller.HandleAll(func(any) { changed() }),
 	}
-	var errs []error
 	for _, informer := range []cache.SharedIndexInformer{
 		secretinformer.Get(ctx).Informer(), mutatinginformer.Get(ctx).Informer(), validatinginformer.Get(ctx).Informer(), crdinformer.Get(ctx).Informer(),
 	} {
-		_, err := informer.AddEventHandler(handler)
-		errs = append(errs, err)
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			logging.FromContext(ctx).Fatalw("Setting up the informers failed", "error", err)
+		}
 	}
-	return errors.Join(errs...)
 }
 
 // entry is one webhook of a configuration, or that of a CRD.
