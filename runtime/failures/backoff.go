@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
@@ -43,8 +42,7 @@ const (
 
 // Failures decides when objects whose requests failed are reconciled again. It may be used by several goroutines. Use New.
 type Failures struct {
-	clock   clock.PassiveClock
-	backoff *flowcontrol.Backoff
+	clock clock.PassiveClock
 
 	mu      sync.Mutex
 	objects map[types.NamespacedName]*failing
@@ -54,7 +52,8 @@ type Failures struct {
 
 // failing is an object whose requests fail.
 type failing struct {
-	// notBefore is the time before which the object is not reconciled, whatever enqueues it.
+	// delay is the last delay of its back-off, and notBefore the time before which it is not reconciled, whatever enqueues it.
+	delay     time.Duration
 	notBefore time.Time
 	// refused is whether the API server refused its last request.
 	refused bool
@@ -70,10 +69,9 @@ type failing struct {
 func New() *Failures { return NewWithClock(clock.RealClock{}) }
 
 // NewWithClock is New for tests that set the time.
-func NewWithClock(clock clock.Clock) *Failures {
+func NewWithClock(clock clock.PassiveClock) *Failures {
 	return &Failures{
 		clock:   clock,
-		backoff: flowcontrol.NewFakeBackOff(FirstRecheck, LastRecheck, clock),
 		objects: map[types.NamespacedName]*failing{},
 		refused: map[string]sets.Set[types.NamespacedName]{},
 	}
@@ -132,9 +130,9 @@ func (f *Failures) keepMessages(key types.NamespacedName, obj duckv1.KRShaped, r
 func (f *Failures) retry(key types.NamespacedName, err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o, now := f.object(key), f.clock.Now()
-	f.backoff.Next(key.String(), now)
-	delay := f.backoff.Get(key.String())
+	o := f.object(key)
+	o.delay = min(max(2*o.delay, FirstRecheck), LastRecheck)
+	delay := o.delay
 	if apierrors.IsConflict(err) && delay == FirstRecheck {
 		delay = conflictDelay
 	}
@@ -150,7 +148,7 @@ func (f *Failures) retry(key types.NamespacedName, err error) error {
 			delay = max(delay, paced)
 		}
 	}
-	o.notBefore = now.Add(min(delay, FirstRecheck))
+	o.notBefore = f.clock.Now().Add(min(delay, FirstRecheck))
 	return &retry{err: err, requeue: controller.NewRequeueAfter(delay)}
 }
 
@@ -232,7 +230,6 @@ func (f *Failures) Forget(filter func(types.NamespacedName) bool) {
 }
 
 func (f *Failures) remove(key types.NamespacedName) {
-	f.backoff.Reset(key.String())
 	delete(f.objects, key)
 	f.refused[key.Namespace].Delete(key)
 	if len(f.refused[key.Namespace]) == 0 {

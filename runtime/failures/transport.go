@@ -44,14 +44,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a response with status %d: %w", response.StatusCode, err)
 	}
-	contentType := response.Header.Get("Content-Type")
-	if isJSON := contentType == runtime.ContentTypeJSON; isJSON || strings.HasPrefix(contentType, "text/") {
-		// Priority and fairness sends text.
+	if contentType := response.Header.Get("Content-Type"); contentType == runtime.ContentTypeJSON || strings.HasPrefix(contentType, "text/") {
 		status := apierrors.NewGenericServerResponse(response.StatusCode, r.Method, schema.GroupResource{}, "", string(text), seconds, true).ErrStatus
 		status.Kind, status.APIVersion = "Status", "v1"
-		if isJSON {
-			_ = json.Unmarshal(text, &status)
-		}
+		_ = json.Unmarshal(text, &status) // priority and fairness sends text
 		if text, err = json.Marshal(status); err != nil {
 			return nil, fmt.Errorf("encoding a status: %w", err)
 		}

@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -136,13 +135,12 @@ const usageFormat = `{{range .}}  {{usage_key .}}	{{usage_description .}}` +
 {{end}}`
 
 func usage(out io.Writer, component, summary string, settings any) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n\nEnvironment variables:\n", component, summary)
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(out, "%s: %s\n\nEnvironment variables:\n", component, summary)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	err := envconfig.Usagef("", settings, table, usageFormat)
 	if err = errors.Join(err, table.Flush()); err != nil {
-		fmt.Fprintf(&b, "  %v\n", err)
+		fmt.Fprintf(out, "  %v\n", err)
 	}
-	fmt.Fprint(out, b.String(), "\nFlags:\n")
+	fmt.Fprint(out, "\nFlags:\n")
 	flag.PrintDefaults()
 }

@@ -122,11 +122,8 @@ func (m *Mapper) read(started time.Time, lists []*metav1.APIResourceList, err er
 	}
 	maps.DeleteFunc(m.undefined, func(_ schema.GroupKind, deleted time.Time) bool { return started.Sub(deleted) >= discoveryLags })
 	served := make(map[schema.GroupVersionKind]resource)
-	for gvk, r := range m.known.served {
-		if failed[gvk.GroupVersion()] != nil {
-			served[gvk] = r
-		}
-	}
+	maps.Copy(served, m.known.served)
+	maps.DeleteFunc(served, func(gvk schema.GroupVersionKind, _ resource) bool { return failed[gvk.GroupVersion()] == nil })
 	for _, list := range lists {
 		for _, r := range list.APIResources {
 			gvk := schema.FromAPIVersionAndKind(list.GroupVersion, r.Kind)

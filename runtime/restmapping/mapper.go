@@ -149,33 +149,33 @@ func (m *Mapper) defining(gk schema.GroupKind) []any {
 
 // suggest words a question that lists at most three kinds of the same name in any case, those of the same group first. m.mu is held.
 func (m *Mapper) suggest(gvk schema.GroupVersionKind) string {
-	var alike []schema.GroupVersionKind
-	for discovered := range m.known.served {
-		if strings.EqualFold(discovered.Kind, gvk.Kind) {
-			alike = append(alike, discovered)
+	var same, others []string
+	add := func(alike schema.GroupVersionKind) {
+		list := &others
+		if alike.Group == gvk.Group {
+			list = &same
+		}
+		if strings.EqualFold(alike.Kind, gvk.Kind) {
+			*list = append(*list, alike.Kind+" at "+alike.GroupVersion().String())
 		}
 	}
+	for discovered := range m.known.served {
+		add(discovered)
+	}
 	for _, obj := range m.crds.List() {
-		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok && strings.EqualFold(crd.Spec.Names.Kind, gvk.Kind) {
+		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
 			for _, version := range servedVersions(crd) {
-				alike = append(alike, GroupKindOf(crd).WithVersion(version))
+				add(GroupKindOf(crd).WithVersion(version))
 			}
 		}
 	}
-	if len(alike) == 0 {
+	slices.Sort(same)
+	slices.Sort(others)
+	names := slices.Concat(same, others)
+	if len(names) == 0 {
 		return ""
 	}
-	slices.SortFunc(alike, func(a, b schema.GroupVersionKind) int {
-		if (a.Group == gvk.Group) != (b.Group == gvk.Group) {
-			return map[bool]int{true: -1, false: 1}[a.Group == gvk.Group]
-		}
-		return strings.Compare(a.String(), b.String())
-	})
-	var names []string
-	for _, gvk := range alike[:min(len(alike), 3)] {
-		names = append(names, gvk.Kind+" at "+gvk.GroupVersion().String())
-	}
-	return "; did you mean " + strings.Join(names, " or ") + "?"
+	return "; did you mean " + strings.Join(names[:min(len(names), 3)], " or ") + "?"
 }
 
 // isBuiltIn distinguishes Kubernetes' own API groups from those of others, which must have a dot and, without approval, must not end in

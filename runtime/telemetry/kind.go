@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -67,7 +68,7 @@ func (k *Kind) Begin(ctx context.Context, key string, causes func() []string) (_
 		reconciliations.Add(ctx, 1, attributes)
 		duration.Record(ctx, time.Since(start).Seconds(), attributes)
 		span.SetAttributes(attribute.String("reconcile.result", string(result)))
-		if result.failed() {
+		if result == ResultError || result == ResultPermanentError {
 			span.RecordError(err)
 			span.SetStatus(codes.Error, err.Error())
 			if failures.IsRetry(err) {
@@ -86,11 +87,7 @@ func (k *Kind) Triggered(cause, source string) {
 
 // Leads records whether this process leads a bucket.
 func (k *Kind) Leads(b reconciler.Bucket, leads bool) {
-	lease := b.Name()
-	if lease == "" {
-		// Without leader election there is one bucket, which has no name.
-		lease = "none"
-	}
+	lease := cmp.Or(b.Name(), "none") // without leader election there is one bucket, which has no name
 	leading.Record(context.Background(), number(leads), k.attributes(leaseKey.String(lease)))
 }
 
@@ -127,6 +124,3 @@ func ResultOf(err error) Result {
 		return ResultError
 	}
 }
-
-// failed is whether somebody should look.
-func (r Result) failed() bool { return r == ResultError || r == ResultPermanentError }

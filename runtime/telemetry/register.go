@@ -33,22 +33,15 @@ func Register() {
 type queueProvider struct {
 	workqueue.MetricsProvider
 
-	mu sync.Mutex
-	// half holds the names of the queues that have asked once.
-	half map[string]bool
+	// half has the names of the queues that have asked once.
+	half sync.Map
 }
 
 // NewUnfinishedWorkSecondsMetric implements workqueue.MetricsProvider.
 func (p *queueProvider) NewUnfinishedWorkSecondsMetric(name string) workqueue.SettableGaugeMetric {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.half[name] {
-		delete(p.half, name)
+	if _, hasAsked := p.half.LoadAndDelete(name); hasAsked {
 		return p.NewLongestRunningProcessorSecondsMetric(name)
 	}
-	if p.half == nil {
-		p.half = map[string]bool{}
-	}
-	p.half[name] = true
+	p.half.Store(name, nil)
 	return p.MetricsProvider.NewUnfinishedWorkSecondsMetric(name)
 }

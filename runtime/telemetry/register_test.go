@@ -114,7 +114,7 @@ func TestQueueMetricsAreRightUnderKnownLoad(t *testing.T) {
 func TestUpstreamQueuesStillAskForTheWrongMetric(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		impl := newController(t, nil)
-		if queues.half[impl.Name] {
+		if _, hasAsked := queues.half.Load(impl.Name); hasAsked {
 			t.Error("a queue asked for the metric of unfinished work once")
 		}
 		impl.WorkQueue().ShutDown()

@@ -29,30 +29,28 @@ func TestResultIsWhatTheQueueMakesOfIt(t *testing.T) {
 		return failures.New().Outcome(&duckv1.KResource{}, failures.Failed("Reason", err))
 	}
 	for name, tc := range map[string]struct {
-		err    error
-		want   Result
-		failed bool
+		err  error
+		want Result
 	}{
-		"nothing":               {nil, ResultSuccess, false},
-		"skip":                  {controller.NewSkipKey("ns/a"), ResultSkip, false},
-		"requeue":               {controller.NewRequeueAfter(time.Second), ResultRequeue, false},
-		"requeue now":           {controller.NewRequeueImmediately(), ResultRequeue, false},
-		"wrapped requeue":       {fmt.Errorf("later: %w", controller.NewRequeueAfter(time.Second)), ResultRequeue, false},
-		"conflict":              {conflict, ResultConflict, false},
-		"wrapped conflict":      {fmt.Errorf("writing: %w", conflict), ResultConflict, false},
-		"error":                 {plain, ResultError, true},
-		"permanent error":       {controller.NewPermanentError(plain), ResultPermanentError, true},
-		"event in an error":     {fmt.Errorf("and: %w", reconciler.NewEvent(corev1.EventTypeWarning, "Bad", "bad")), ResultError, true},
-		"permanent conflict":    {controller.NewPermanentError(conflict), ResultConflict, false},
-		"skip around an error":  {errors.Join(controller.NewSkipKey("ns/a"), plain), ResultSkip, false},
-		"failed request":        {failed(plain), ResultError, true},
-		"failed with conflict":  {failed(conflict), ResultConflict, false},
-		"requeue and permanent": {errors.Join(controller.NewPermanentError(plain), controller.NewRequeueImmediately()), ResultRequeue, false},
+		"nothing":               {nil, ResultSuccess},
+		"skip":                  {controller.NewSkipKey("ns/a"), ResultSkip},
+		"requeue":               {controller.NewRequeueAfter(time.Second), ResultRequeue},
+		"requeue now":           {controller.NewRequeueImmediately(), ResultRequeue},
+		"wrapped requeue":       {fmt.Errorf("later: %w", controller.NewRequeueAfter(time.Second)), ResultRequeue},
+		"conflict":              {conflict, ResultConflict},
+		"wrapped conflict":      {fmt.Errorf("writing: %w", conflict), ResultConflict},
+		"error":                 {plain, ResultError},
+		"permanent error":       {controller.NewPermanentError(plain), ResultPermanentError},
+		"event in an error":     {fmt.Errorf("and: %w", reconciler.NewEvent(corev1.EventTypeWarning, "Bad", "bad")), ResultError},
+		"permanent conflict":    {controller.NewPermanentError(conflict), ResultConflict},
+		"skip around an error":  {errors.Join(controller.NewSkipKey("ns/a"), plain), ResultSkip},
+		"failed request":        {failed(plain), ResultError},
+		"failed with conflict":  {failed(conflict), ResultConflict},
+		"requeue and permanent": {errors.Join(controller.NewPermanentError(plain), controller.NewRequeueImmediately()), ResultRequeue},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := ResultOf(tc.err)
-			if got != tc.want || got.failed() != tc.failed {
-				t.Errorf("result %s, failed %t; want %s, %t", got, got.failed(), tc.want, tc.failed)
+			if got := ResultOf(tc.err); got != tc.want {
+				t.Errorf("result %s, want %s", got, tc.want)
 			}
 		})
 	}
