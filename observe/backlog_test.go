@@ -53,7 +53,7 @@ func newRecorder(t *testing.T) (*recorder, *controller.Impl) {
 	impl := controller.NewContext(t.Context(), r, controller.ControllerOptions{
 		WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar(), Concurrency: workers,
 	})
-	r.backlog = newBacklog(impl)
+	r.backlog = backlogOf(impl)
 	return r, impl
 }
 

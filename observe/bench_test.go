@@ -16,7 +16,6 @@ import (
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -136,22 +135,14 @@ func BenchmarkQueued(b *testing.B) {
 			b.Fatal(err)
 		}
 		q := newQueue(d.observer(b.Context()))
-		queue := q.impl.WorkQueue()
-		defer queue.ShutDown()
+		defer q.stop()
 		q.OnAdd(state("uid", 0), false)
 		b.ReportAllocs()
 		for b.Loop() {
 			q.OnUpdate(next())
-			item, _ := queue.Get()
-			key, ok := item.(types.NamespacedName)
-			if !ok {
-				b.Fatalf("the queue has a %T", item)
-			}
-			if err := q.Reconcile(b.Context(), key.String()); err != nil {
-				b.Fatal(err)
-			}
-			queue.Forget(item)
-			queue.Done(item)
+			key, _ := q.work.Get()
+			q.deliver(b.Context(), cache.ObjectName(key))
+			q.work.Done(key)
 		}
 	})
 }

@@ -24,7 +24,10 @@ SPDX-License-Identifier: Apache-2.0
 //   - Of each object at most two events are pending, whatever the rate of changes.
 //   - The objects are shared with a cache, so they must not be changed.
 //   - An error of a queued observer is retried with exponential back-off. A panic is an error.
-//   - After Stop and Shutdown it is not called.
+//   - Shutdown returns when every observer has received what is pending, and Stop when no call is running; afterwards none begins. At the
+//     deadline both return the number of objects whose events were not delivered.
+//   - A replica that loses a lease drops what is
+//     pending: the next one receives each object that exists, but no deletion.
 //
 // Reconcilers use sources, too: [Wire] enqueues the objects that an event concerns, in place of event handlers and the filters of
 // knative.dev/pkg. [Triggers] does so for generated reconcilers, counts the events by their causes, and has a [Lister] for each source.

@@ -30,8 +30,8 @@ type hub struct {
 
 	mu        sync.Mutex
 	informers map[sourceKey]*shared
-	// stations are the observers that the process has, by their names.
-	stations map[string]station
+	// stations are those of the observers that the process has, by what declares them: a definition or a subscription.
+	stations map[any]station
 	// synced are the observers whose initial list the start waits for.
 	synced []waiting
 	// connected is whether all of them are known.
@@ -64,7 +64,20 @@ type waiting struct {
 type station interface {
 	cache.ResourceEventHandler
 
+	id() string
+	// stop has no call begin any more.
 	stop()
+	// drained reports whether no call is running and none is to begin. Then it stops.
+	drained() bool
+	// undelivered returns the number of objects with events that have not been delivered.
+	undelivered() int
+}
+
+// hubs are those of the process; a test may have several.
+var hubs struct {
+	sync.Mutex
+
+	list []*hub
 }
 
 type hubKey struct{}
@@ -169,10 +182,12 @@ func (h *hub) release(s *shared, user string) {
 
 // attach makes the hub of a process and the informers of its registered observers. Injection calls it when the clients are in the context.
 func attach(ctx context.Context) (context.Context, []controller.Informer) {
-	h := &hub{informers: map[sourceKey]*shared{}, stations: map[string]station{}, indexes: map[indexOf]*source{}, webhooks: map[*controller.Impl]*Triggers{}}
+	h := &hub{informers: map[sourceKey]*shared{}, stations: map[any]station{}, indexes: map[indexOf]*source{}, webhooks: map[*controller.Impl]*Triggers{}}
 	ctx = context.WithValue(ctx, hubKey{}, h)
 	h.ctx = ctx
-	hubs.add(h)
+	hubs.Lock()
+	hubs.list = append(hubs.list, h)
+	hubs.Unlock()
 	var informers []controller.Informer
 	for _, d := range registered() {
 		s, isNew, err := d.acquire(h)

@@ -9,8 +9,6 @@ import (
 	"sync"
 
 	"k8s.io/client-go/tools/cache"
-
-	"knative.dev/pkg/logging"
 )
 
 // inline delivers the notifications of an informer to an observer on the informer's goroutine. It remembers nothing and allocates nothing.
@@ -18,8 +16,8 @@ type inline[T Object] struct {
 	*observer[T]
 	notifications[T]
 
-	// mu is held during a call.
 	mu      sync.Mutex
+	calling bool
 	stopped bool
 }
 
@@ -31,21 +29,49 @@ func newInline[T Object](o *observer[T]) *inline[T] {
 
 func (i *inline[T]) deliver(event Event[T]) {
 	event.Name, event.Folded = cache.MetaObjectToName(event.Object), 1
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	// A list that repeats an object is a resync to an informer, too.
-	if i.stopped || event.Resync && i.options.Resync == 0 || !i.wants(&event) {
+	if event.Resync && i.options.Resync == 0 || !i.wants(&event) || !i.begin() {
 		return
 	}
-	if err := i.call(i.ctx, event); resultOf(err) != succeeded {
-		logging.FromContext(i.ctx).Errorw("An observer failed, which is not repeated because it is inline", "observer", i.name, "type", event.Type.String(),
-			"key", event.Name.String(), "error", err)
-	}
+	defer i.end()
+	_ = i.call(i.ctx, event)
 }
 
-// stop begins no call any more. It waits for the one that is running.
+// begin reports whether the observer may be called. The calls of an informer are sequential.
+func (i *inline[T]) begin() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.calling = !i.stopped
+	return i.calling
+}
+
+func (i *inline[T]) end() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.calling = false
+}
+
+// stop implements station.
 func (i *inline[T]) stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped = true
+}
+
+// drained implements station.
+func (i *inline[T]) drained() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stopped = i.stopped || !i.calling
+	return !i.calling
+}
+
+// undelivered implements station. Events before the call are those of the informer, which drops them when it ends.
+func (i *inline[T]) undelivered() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.calling {
+		return 1
+	}
+	return 0
 }

@@ -89,6 +89,8 @@ type observer[T Object] struct {
 	ctx context.Context //nolint:containedctx // the lifetime of the observer, not of a call
 }
 
+func (o *observer[T]) id() string { return o.name }
+
 // wants reports whether the observer receives an event.
 func (o *observer[T]) wants(event *Event[T]) bool {
 	if len(o.options.Types) > 0 && !slices.Contains(o.options.Types, event.Type) {
@@ -136,7 +138,12 @@ func (o *observer[T]) call(ctx context.Context, event Event[T]) (err error) {
 			o.panicked("the handler", event.Name, reason)
 			err = fmt.Errorf("%w: %v", errPanic, reason)
 		}
-		o.metrics.called(event.Type, resultOf(err), time.Since(start))
+		result := resultOf(err)
+		o.metrics.called(event.Type, result, time.Since(start))
+		if result != succeeded && (result != postponed || o.options.Inline) {
+			logging.FromContext(o.ctx).Errorw("An observer failed", "observer", o.name, "type", event.Type.String(), "key", event.Name.String(),
+				"repeated", !o.options.Inline && !result.isFinal(), "error", err)
+		}
 	}()
 	if o.options.Timeout > 0 {
 		var cancel context.CancelFunc

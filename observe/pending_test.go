@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,35 +22,44 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/logging"
 )
 
 type partial = metav1.PartialObjectMetadata
 
+// started is a queue of an observer that runs on every replica, until the test ends.
+func started(ctx context.Context, t *testing.T, name string, handler Handler[*partial], options ...Options[*partial]) *queue[*partial] {
+	t.Helper()
+	q := newQueue(observerOf(ctx, t, name, handler, options...))
+	q.start()
+	t.Cleanup(q.stop)
+	return q
+}
+
+// observerOf is an observer of the metadata of Secrets.
+func observerOf(ctx context.Context, t *testing.T, name string, handler Handler[*partial], options ...Options[*partial]) *observer[*partial] {
+	t.Helper()
+	d, err := define(name, Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), handler, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.observer(ctx)
+}
+
 // sleeping is a queue whose handler has been called with an object, and sleeps until the test ends.
 func sleeping(t *testing.T) *queue[*partial] {
 	t.Helper()
 	began, release := make(chan struct{}), make(chan struct{})
-	d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(context.Context, Event[*partial]) error {
+	q := started(t.Context(), t, "it", func(context.Context, Event[*partial]) error {
 		close(began)
 		<-release
 		return nil
-	}, []Options[*partial]{{Scope: EveryReplica}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	q := newQueue(d.observer(ctx))
-	ended := make(chan error, 1)
-	go func() { ended <- q.impl.RunContext(ctx, 1) }()
+	})
 	t.Cleanup(func() {
 		q.stop()
 		close(release)
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 	})
 	q.OnAdd(object(-1, 1), true)
 	select {
@@ -106,7 +114,7 @@ func TestQueue_HandlerSleeps_ObjectsThatHaveGoneLeaveNothing(t *testing.T) {
 		q.OnAdd(object(i, i), false)
 		q.OnDelete(object(i, i))
 	}
-	if records, waiting, order, queued := len(q.records), q.backlog.waiting.Len(), len(q.backlog.order), q.impl.WorkQueue().Len(); records != 1 || waiting > 1 ||
+	if records, waiting, order, queued := len(q.records), q.backlog.waiting.Len(), len(q.backlog.order), q.work.Len(); records != 1 || waiting > 1 ||
 		order > 2*mostStale || queued > 2 {
 		t.Errorf("%d records, %d waiting keys, %d in order and %d queued keys are left of %d objects", records, waiting, order, queued, objects)
 	}
@@ -128,72 +136,18 @@ func TestBacklog_KeyIsRemovedAndAddedOften_TakesNoMoreRoom(t *testing.T) {
 	}
 }
 
-// started is a queue of an observer that runs until ctx ends.
-func started(ctx context.Context, t *testing.T, name string, handler Handler[*partial]) *queue[*partial] {
-	t.Helper()
-	d, err := define(name, Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), handler, []Options[*partial]{{Scope: EveryReplica}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := newQueue(d.observer(ctx))
-	go func() { _ = q.impl.RunContext(ctx, 1) }()
-	return q
-}
-
-func TestShutdown_OneObserverIsStuck_TheOthersReceiveAllEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const objects = 100
-		ctx, stop := context.WithCancel(context.Background())
-		var received atomic.Int32
-		release := make(chan struct{})
-		defer close(release)
-		healthy := started(ctx, t, "healthy", func(context.Context, Event[*partial]) error {
-			pass(50 * time.Millisecond)
-			received.Add(1)
-			return nil
-		})
-		stuck := started(ctx, t, "stuck", func(context.Context, Event[*partial]) error {
-			<-release
-			return nil
-		})
-		for i := range objects {
-			healthy.OnAdd(object(i, 1), false)
-		}
-		stuck.OnAdd(object(1, 1), false)
-		synctest.Wait()
-		stop()
-		hubs.add(&hub{stations: map[string]station{"healthy": healthy, "stuck": stuck}})
-		deadline, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		err := Shutdown(deadline)
-		if err == nil || !strings.Contains(err.Error(), `observer "stuck": the events of 1 objects were not delivered`) || strings.Contains(err.Error(), "healthy") {
-			t.Errorf("got error %v, want one about the observer that is stuck", err)
-		}
-		if n := received.Load(); n != objects {
-			t.Errorf("the other observer has received %d events, want %d", n, objects)
-		}
-	})
-}
-
 func TestQueue_ObjectIsDeletedDuringAFailingCall_TheNextOneIsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failing := true
 		var received []string
-		d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(_ context.Context, e Event[*partial]) error {
+		q := started(t.Context(), t, "it", func(_ context.Context, e Event[*partial]) error {
 			if failing {
 				pass(time.Second)
 				return errors.New("induced")
 			}
 			received = append(received, fmt.Sprint(e.Type, " ", e.Object.ResourceVersion))
 			return nil
-		}, []Options[*partial]{{Scope: EveryReplica}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		q := newQueue(d.observer(ctx))
-		go func() { _ = q.impl.RunContext(ctx, 1) }()
+		})
 		q.OnAdd(object(1, 1), false)
 		synctest.Wait()
 		q.OnDelete(object(1, 2))
@@ -210,19 +164,16 @@ func TestQueue_ObjectIsDeletedDuringAFailingCall_TheNextOneIsDelivered(t *testin
 func TestQueue_ObjectOfAnotherType_IsCountedAndTheRestIsDelivered(t *testing.T) {
 	name := kindOf(t)
 	var received []string
-	d, err := define(name, Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(_ context.Context, e Event[*partial]) error {
+	core, logs := zapobserver.New(zap.ErrorLevel)
+	q := newQueue(observerOf(logging.WithLogger(t.Context(), zap.New(core).Sugar()), t, name, func(_ context.Context, e Event[*partial]) error {
 		received = append(received, e.Name.Name)
 		return nil
-	}, []Options[*partial]{{Scope: EveryReplica}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	core, logs := zapobserver.New(zap.ErrorLevel)
-	q := newQueue(d.observer(logging.WithLogger(t.Context(), zap.New(core).Sugar())))
+	}))
+	defer q.stop()
 	q.OnAdd(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, false)
 	q.OnAdd(object(1, 1), false)
-	if err := q.Reconcile(t.Context(), "ns/1"); err != nil || !slices.Equal(received, []string{"1"}) {
-		t.Errorf("received are %q, %v; want the object of the type", received, err)
+	if q.deliver(t.Context(), cache.NewObjectName("ns", "1")); !slices.Equal(received, []string{"1"}) {
+		t.Errorf("received are %q, want the object of the type", received)
 	}
 	if n := measured(t, "observer.mismatches", attributes{"observer": name}); n != 1 {
 		t.Errorf("%v mismatches are counted, want 1", n)

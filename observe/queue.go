@@ -7,57 +7,78 @@ package observe
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 )
 
-// queue delivers the notifications of an informer to an observer through the queue of a controller. It implements cache.ResourceEventHandler
-// for the informer and controller.Reconciler for the workers.
+// queue delivers the notifications of an informer to an observer on workers of its own, which run until stop: those of a controller leave when the
+// context of the process ends, although notifications still arrive. It implements cache.ResourceEventHandler for the informer.
 type queue[T Object] struct {
 	*observer[T]
 
-	impl *controller.Impl
+	work workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	// backlog holds the keys that wait. Those of the work queue could not be removed when their objects are deleted.
 	backlog *backlog
+	// gate has the reconciler that deliveries pass, so that they only take place while this replica leads; nil if the observer runs on every replica.
+	gate *controller.Impl
+	// calling is the context of the calls.
+	calling context.Context //nolint:containedctx // the lifetime of the observer
 	// objects is the cache of the source, once the queue is registered.
 	objects cache.Store
 
 	mu      sync.Mutex
 	records map[cache.ObjectName]*record[T]
+	// calls is the number of calls that are running. A call may outlive its record.
+	calls int
 	// stopped is whether the observer is not called any more.
 	stopped bool
 	// buckets are those that this replica leads; nil if the observer runs on every replica.
 	buckets map[string]reconciler.Bucket
+	// lost is the number of objects whose events were pending when a replica that ends ceased to lead.
+	lost int
 }
 
-// leading is the queue of an observer that runs on the leader only. It implements reconciler.LeaderAware.
-type leading[T Object] struct{ *queue[T] }
-
-// everywhere is the queue of an observer that runs on every replica.
-type everywhere[T Object] struct{ *queue[T] }
-
-// OnEveryReplica marks it for package leader.
-func (everywhere[T]) OnEveryReplica() {}
-
 func newQueue[T Object](o *observer[T]) *queue[T] {
-	q := &queue[T]{observer: o, records: map[cache.ObjectName]*record[T]{}}
-	var r controller.Reconciler = everywhere[T]{q}
-	if o.options.leaderOnly() {
-		q.buckets = map[string]reconciler.Bucket{}
-		r = leading[T]{q}
+	q := &queue[T]{
+		observer: o, records: map[cache.ObjectName]*record[T]{},
+		calling: logging.WithLogger(context.WithoutCancel(o.ctx), logging.FromContext(o.ctx).Named(o.name)),
+		work: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
+			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: o.name}),
 	}
-	q.impl = controller.NewContext(o.ctx, r, controller.ControllerOptions{
-		WorkQueueName: o.name, Concurrency: max(o.options.Workers, 1), Logger: logging.FromContext(o.ctx).Named(o.name),
-	})
-	q.backlog = newBacklog(q.impl)
+	q.backlog = newBacklog(func() bool { return q.work.Len() < q.workers() }, q.work.Add)
 	return q
+}
+
+func (q *queue[T]) workers() int { return max(q.options.Workers, 1) }
+
+// start starts the workers.
+func (q *queue[T]) start() {
+	for range q.workers() {
+		go q.run()
+	}
+}
+
+func (q *queue[T]) run() {
+	for {
+		key, isShut := q.work.Get()
+		if isShut {
+			return
+		}
+		if q.gate != nil {
+			_ = q.gate.Reconciler.Reconcile(q.calling, cache.ObjectName(key).String())
+		} else {
+			q.deliver(q.calling, cache.ObjectName(key))
+		}
+		q.work.Done(key)
+		q.backlog.Feed()
+	}
 }
 
 // OnAdd implements cache.ResourceEventHandler.
@@ -101,7 +122,7 @@ func (q *queue[T]) remove(notified any) {
 
 // change changes a record, and enqueues its key if there is an event to be delivered.
 func (q *queue[T]) change(name cache.ObjectName, f func(*record[T])) {
-	if !q.leads(name.AsNamespacedName()) {
+	if q.stopped || !q.leads(name.AsNamespacedName()) {
 		return
 	}
 	r, ok := q.records[name]
@@ -114,81 +135,34 @@ func (q *queue[T]) change(name cache.ObjectName, f func(*record[T])) {
 	case r.isEmpty():
 		delete(q.records, name)
 		q.backlog.Remove(name.AsNamespacedName())
-	case r.isPending() && r.calling == 0 && !r.delayed:
+	case r.isReady():
 		q.backlog.Add(name.AsNamespacedName())
 	}
 }
 
-// leads is called with the lock.
-func (q *queue[T]) leads(key types.NamespacedName) bool {
-	if q.buckets == nil {
-		return true
+// deliver calls the observer with the next event of an object. The queue remembers failures of an object until there is nothing to repeat.
+func (q *queue[T]) deliver(ctx context.Context, name cache.ObjectName) {
+	r, event, ok := q.begin(name)
+	if !ok || q.end(r, event, q.call(ctx, event)) {
+		q.work.Forget(name.AsNamespacedName())
 	}
-	for _, bucket := range q.buckets {
-		if bucket.Has(key) {
-			return true
-		}
-	}
-	return false
 }
 
-// Reconcile implements controller.Reconciler. A worker calls it for a key from the queue.
-func (q *queue[T]) Reconcile(ctx context.Context, key string) error {
-	defer q.backlog.Feed()
-	name, err := cache.ParseObjectName(key)
-	if err != nil {
-		return fmt.Errorf("parsing the key: %w", err)
-	}
-	err = q.deliver(ctx, name)
-	if q.ctx.Err() != nil {
-		// The work queue accepts no key any more.
-		for _, name := range q.pending() {
-			if err := q.deliver(ctx, name); err != nil {
-				logging.FromContext(ctx).Errorw("An observer failed during the shutdown", "observer", q.name, "key", name.String(), "error", err)
-			}
-		}
-	}
-	return err
-}
-
-// pending returns the objects with events that the observer is to be called with now.
-func (q *queue[T]) pending() (names []cache.ObjectName) {
+// begin returns the next event of an object that the observer wants, and its record.
+func (q *queue[T]) begin(name cache.ObjectName) (r *record[T], event Event[T], ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for name, r := range q.records {
-		if r.isPending() && r.calling == 0 && !r.delayed {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// deliver calls the observer with the events of an object that are pending.
-func (q *queue[T]) deliver(ctx context.Context, name cache.ObjectName) error {
-	for {
-		event, ok := q.begin(name)
-		if !ok {
-			return nil
-		}
-		err := q.call(ctx, event)
-		q.end(event, err)
-		if err != nil || q.ctx.Err() == nil {
-			return err
-		}
-	}
-}
-
-// begin returns the next event of an object that the observer wants.
-func (q *queue[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	r := q.records[name]
+	r = q.records[name]
 	if r == nil || r.calling != 0 || q.stopped || !q.leads(name.AsNamespacedName()) {
-		return event, false
+		return nil, event, false
 	}
 	for {
-		if event, ok = r.begin(name); !ok || q.wants(&event) {
-			return event, ok
+		if event, ok = r.begin(name); !ok {
+			return nil, event, false
+		}
+		if q.wants(&event) {
+			q.calls++
+			return r, event, true
 		}
 		r.end(event, true)
 		if r.isEmpty() {
@@ -197,83 +171,68 @@ func (q *queue[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 	}
 }
 
-// end notes how a call ended.
-func (q *queue[T]) end(event Event[T], err error) {
+// end notes how a call ended, and reports whether it is not repeated.
+func (q *queue[T]) end(r *record[T], event Event[T], err error) (isFinal bool) {
+	isFinal = resultOf(err).isFinal()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	r := q.records[event.Name]
-	if r == nil || r.calling == 0 {
-		// Another replica leads the object now.
-		return
+	q.calls--
+	if q.records[event.Name] != r {
+		// This replica has ceased to lead the object.
+		return true
 	}
-	isFinal := resultOf(err).isFinal()
 	r.end(event, isFinal)
-	switch {
+	switch key := event.Name.AsNamespacedName(); {
 	case r.isEmpty():
 		delete(q.records, event.Name)
+		return true
 	case !isFinal:
 		r.delayed = true
-	case r.isPending():
-		q.backlog.Add(event.Name.AsNamespacedName())
-	}
-}
-
-// isIdle reports whether no call is running and none is about to begin.
-func (q *queue[T]) isIdle() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, r := range q.records {
-		if r.calling != 0 || r.isPending() && !r.delayed && !q.stopped {
-			return false
+		if ok, delay := controller.IsRequeueKey(err); ok {
+			q.work.AddAfter(key, delay)
+		} else {
+			q.work.AddRateLimited(key)
 		}
+	case r.isPending():
+		q.backlog.Add(key)
 	}
-	return true
+	return isFinal
 }
 
-// stop begins no call any more.
+// stop implements station.
 func (q *queue[T]) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.stopped = true
+	q.work.ShutDown()
 }
 
-// undelivered returns the number of objects with events that have not been delivered.
-func (q *queue[T]) undelivered() (n int) {
+// drained implements station.
+func (q *queue[T]) drained() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.calls > 0 {
+		return false
+	}
 	for _, r := range q.records {
-		if r.isPending() || r.calling != 0 {
+		if r.isReady() && !q.stopped {
+			return false
+		}
+	}
+	q.stopped = true
+	q.work.ShutDown()
+	return true
+}
+
+// undelivered implements station.
+func (q *queue[T]) undelivered() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := q.calls + q.lost
+	for _, r := range q.records {
+		if r.isPending() && r.calling == 0 {
 			n++
 		}
 	}
 	return n
-}
-
-// Promote implements reconciler.LeaderAware. The observer receives the objects of the bucket as if they had been listed now.
-func (l leading[T]) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types.NamespacedName)) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.buckets[b.Name()] = b
-	if l.objects == nil {
-		return nil
-	}
-	// Notifications wait meanwhile. So a deletion that the cache does not have yet arrives after the object.
-	for _, listed := range l.objects.List() {
-		if object, _, ok := objectOf[T](listed, l.mismatched); ok && b.Has(cache.MetaObjectToName(object).AsNamespacedName()) {
-			l.set(listed, true)
-		}
-	}
-	return nil
-}
-
-// Demote implements reconciler.LeaderAware. Another replica calls the observer from now on.
-func (l leading[T]) Demote(b reconciler.Bucket) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.buckets, b.Name())
-	for name := range l.records {
-		if b.Has(name.AsNamespacedName()) {
-			delete(l.records, name)
-		}
-	}
 }

@@ -152,12 +152,12 @@ func (w *wired) Demote(b reconciler.Bucket) {
 func (b *backlog) Feed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for b.first < len(b.order) && b.impl.WorkQueue().Len() < b.impl.Concurrency {
+	for b.first < len(b.order) && b.isShort() {
 		key := b.order[b.first]
 		b.first++
 		if b.waiting.Has(key) {
 			b.waiting.Delete(key)
-			b.impl.EnqueueKey(key)
+			b.enqueue(key)
 		}
 	}
 	if b.first == len(b.order) {

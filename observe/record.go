@@ -80,6 +80,9 @@ func (r *record[T]) remove(last T, unknown bool) {
 // isPending reports whether there is an event to be delivered.
 func (r *record[T]) isPending() bool { return r.gone != nil || r.exists && r.changed }
 
+// isReady reports whether the observer is to be called with an event now.
+func (r *record[T]) isReady() bool { return r.isPending() && r.calling == 0 && !r.delayed }
+
 // isEmpty reports whether the record holds nothing that an empty one does not.
 func (r *record[T]) isEmpty() bool { return !r.announced && !r.exists && r.calling == 0 }
 

@@ -11,9 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/configmap"
@@ -26,11 +24,10 @@ type definition interface {
 	name() string
 	// acquire builds the informer of its source, if injection does not run it.
 	acquire(h *hub) (s *shared, isNew bool, err error)
-	// construct makes its controller, if it is queued. It returns nil otherwise.
-	construct(ctx context.Context) (*controller.Impl, error)
+	// constructor returns that of its controller, or nil for an observer that is Inline.
+	constructor() injection.ControllerConstructor
 	// connect begins to deliver notifications, and returns whether the observer has received the initial list.
 	connect(h *hub) (isSynced func() bool, err error)
-	isQueued() bool
 }
 
 type definitionOf[T Object] struct {
@@ -92,22 +89,14 @@ func define[T Object](name string, source Source[T], handler Handler[T], options
 func Constructors() []injection.ControllerConstructor {
 	var constructors []injection.ControllerConstructor
 	for _, d := range registered() {
-		if !d.isQueued() {
-			continue
+		if c := d.constructor(); c != nil {
+			constructors = append(constructors, c)
 		}
-		constructors = append(constructors, func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-			impl, err := d.construct(ctx)
-			if err != nil {
-				panic(fmt.Sprintf("observer %q: %v", d.name(), err))
-			}
-			return impl
-		})
 	}
 	return constructors
 }
 
-func (d *definitionOf[T]) name() string   { return d.id }
-func (d *definitionOf[T]) isQueued() bool { return !d.options.Inline }
+func (d *definitionOf[T]) name() string { return d.id }
 
 func (d *definitionOf[T]) acquire(h *hub) (*shared, bool, error) {
 	if d.source.build == nil {
@@ -120,25 +109,27 @@ func (d *definitionOf[T]) observer(ctx context.Context) *observer[T] {
 	return &observer[T]{name: d.id, handler: d.handler, options: d.options, metrics: newMetrics(d.id), ctx: ctx}
 }
 
-func (d *definitionOf[T]) construct(ctx context.Context) (*controller.Impl, error) {
-	h, err := hubFrom(ctx)
-	if err != nil {
-		return nil, err
+func (d *definitionOf[T]) constructor() injection.ControllerConstructor {
+	if d.options.Inline {
+		return nil
 	}
-	q := newQueue(d.observer(ctx))
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.stations[d.id] = q
-	return q.impl, nil
+	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		h, err := hubFrom(ctx)
+		if err != nil {
+			panic(fmt.Sprintf("observer %q: %v", d.id, err))
+		}
+		q := newQueue(d.observer(ctx))
+		h.add(d, q)
+		return controllerOf(q)
+	}
 }
 
 func (d *definitionOf[T]) connect(h *hub) (func() bool, error) {
-	h.mu.Lock()
-	at := h.stations[d.id]
-	if at == nil && d.options.Inline {
-		at = newInline(d.observer(h.ctx))
-		h.stations[d.id] = at
+	if d.options.Inline {
+		h.add(d, newInline(d.observer(h.ctx)))
 	}
+	h.mu.Lock()
+	at := h.stations[d]
 	var informer notifier = h.informers[d.source.key.in(h.ctx)]
 	h.mu.Unlock()
 	if at == nil {
@@ -173,96 +164,4 @@ func (d *definitionOf[T]) listen(informer notifier, at station) (cache.ResourceE
 		return nil, fmt.Errorf("observing its source: %w", err)
 	}
 	return registration, nil
-}
-
-// hubs are those of the process; a test may have several.
-var hubs hubList
-
-type hubList struct {
-	sync.Mutex
-
-	list []*hub
-}
-
-func (l *hubList) add(h *hub) {
-	l.Lock()
-	defer l.Unlock()
-	l.list = append(l.list, h)
-}
-
-func (l *hubList) takeAll() []*hub {
-	l.Lock()
-	defer l.Unlock()
-	all := l.list
-	l.list = nil
-	return all
-}
-
-// shutdownPoll is how often Shutdown looks whether the queues are empty.
-const shutdownPoll = 10 * time.Millisecond
-
-// drained is a station with a queue.
-type drained interface {
-	isIdle() bool
-	undelivered() int
-}
-
-// Shutdown waits, after the context of the process has ended, until every queued observer has received what is in its queue, at most until ctx
-// ends. From then on it calls no observer. It returns an error for each observer with events that were not delivered.
-func Shutdown(ctx context.Context) error {
-	var failures []error
-	for _, h := range hubs.takeAll() {
-		h.mu.Lock()
-		stations := h.stations
-		h.stations = map[string]station{}
-		h.mu.Unlock()
-		for name, at := range stations {
-			failures = append(failures, drain(ctx, name, at))
-		}
-	}
-	return errors.Join(failures...)
-}
-
-// Pending returns the number of objects with events that a registered observer has not received yet, for readiness probes and tests. ctx is the
-// context of the process. It is 0 for an observer that is Inline or unknown.
-func Pending(ctx context.Context, name string) int {
-	h, err := hubFrom(ctx)
-	if err != nil {
-		return 0
-	}
-	h.mu.Lock()
-	at := h.stations[name]
-	h.mu.Unlock()
-	if q, ok := at.(drained); ok {
-		return q.undelivered()
-	}
-	return 0
-}
-
-func drain(ctx context.Context, name string, at station) error {
-	q, isQueue := at.(drained)
-	if !isQueue {
-		return stopWithin(ctx, name, at.stop)
-	}
-	err := wait.PollUntilContextCancel(ctx, shutdownPoll, true, func(context.Context) (bool, error) { return q.isIdle(), nil })
-	at.stop()
-	if n := q.undelivered(); n > 0 {
-		return errors.Join(fmt.Errorf("observer %q: the events of %d objects were not delivered", name, n), err)
-	}
-	return nil
-}
-
-// stopWithin calls stop, which waits for the call that is running, and returns an error if ctx ends before.
-func stopWithin(ctx context.Context, name string, stop func()) error {
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		stop()
-	}()
-	select {
-	case <-stopped:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("observer %q: a call is running: %w", name, context.Cause(ctx))
-	}
 }

@@ -7,19 +7,13 @@ package observe
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
-
-	"knative.dev/pkg/reconciler"
 )
 
 func ignore(context.Context, Event[*metav1.PartialObjectMetadata]) error { return nil }
@@ -74,14 +68,10 @@ func TestSubscribe_ContextOfNoProcess_IsAnError(t *testing.T) {
 // TestInline_Event_AllocatesNothing counts allocations, which do not depend on the machine.
 func TestInline_Event_AllocatesNothing(t *testing.T) {
 	var received int
-	d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(context.Context, Event[*metav1.PartialObjectMetadata]) error {
+	i := newInline(observerOf(t.Context(), t, "it", func(context.Context, Event[*partial]) error {
 		received++
 		return nil
-	}, []Options[*metav1.PartialObjectMetadata]{{Inline: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := newInline(d.observer(t.Context()))
+	}, Options[*partial]{Inline: true}))
 	var before, after any = metadataAt("1"), metadataAt("2")
 	allocated := testing.AllocsPerRun(1000, func() {
 		i.OnAdd(before, false)
@@ -97,133 +87,40 @@ func TestInline_Event_AllocatesNothing(t *testing.T) {
 func TestInline_UnchangedObject_IsDeliveredOnlyWithAResync(t *testing.T) {
 	for _, resync := range []time.Duration{0, time.Second} {
 		var received []Event[*metav1.PartialObjectMetadata]
-		d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(_ context.Context, e Event[*metav1.PartialObjectMetadata]) error {
+		o := observerOf(t.Context(), t, "it", func(_ context.Context, e Event[*partial]) error {
 			received = append(received, e)
 			return nil
-		}, []Options[*metav1.PartialObjectMetadata]{{Inline: true, Resync: resync}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		newInline(d.observer(t.Context())).OnUpdate(metadataAt("1"), metadataAt("1"))
+		}, Options[*partial]{Inline: true, Resync: resync})
+		newInline(o).OnUpdate(metadataAt("1"), metadataAt("1"))
 		if got := len(received) == 1 && received[0].Resync; got != (resync > 0) {
 			t.Errorf("with a resync of %v received are %+v", resync, received)
 		}
 	}
 }
 
-func TestShutdown_InlineCallIsRunning_EndsAtTheDeadline(t *testing.T) {
-	began, release := make(chan struct{}), make(chan struct{})
-	d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(context.Context, Event[*metav1.PartialObjectMetadata]) error {
-		close(began)
-		<-release
-		return nil
-	}, []Options[*metav1.PartialObjectMetadata]{{Inline: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := newInline(d.observer(t.Context()))
-	go i.OnAdd(metadataAt("1"), false)
-	<-began
-	shutdown := func(ctx context.Context) error {
-		hubs.add(&hub{stations: map[string]station{"it": i}})
-		return Shutdown(ctx)
-	}
-	expired, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := shutdown(expired); err == nil || !strings.Contains(err.Error(), `observer "it": a call is running`) {
-		t.Errorf("got %v, want an error about the call that is running", err)
-	}
-	close(release)
-	if err := shutdown(t.Context()); err != nil {
-		t.Errorf("got %v, want no error after the call", err)
-	}
-}
-
-// TestQueue_Event_AllocatesAtMostTwice updates a known object and calls the observer with the event.
+// TestQueue_Event_AllocatesAtMostTwice counts all allocations from the notification to the end of the call, on the goroutines of the informer, of the
+// queue and of the worker.
 func TestQueue_Event_AllocatesAtMostTwice(t *testing.T) {
-	d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), ignore, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.options.Scope = EveryReplica
-	q := newQueue(d.observer(t.Context()))
-	q.OnAdd(metadataAt("0"), false)
 	const runs = 1000
+	called := make(chan struct{})
+	q := started(t.Context(), t, "it", func(context.Context, Event[*partial]) error {
+		called <- struct{}{}
+		return nil
+	})
 	var states []any
 	for version := range runs + 2 {
-		states = append(states, metadataAt(strconv.Itoa(version+1)))
+		states = append(states, metadataAt(strconv.Itoa(version)))
 	}
+	q.OnAdd(states[0], false)
+	<-called
 	version := 0
 	allocated := testing.AllocsPerRun(runs, func() {
-		q.OnUpdate(nil, states[version])
-		if err := q.Reconcile(t.Context(), "ns/it"); err != nil {
-			t.Fatal(err)
-		}
 		version++
+		q.OnUpdate(nil, states[version])
+		<-called
 	})
 	if allocated > 2 {
 		t.Errorf("an event allocates %v times, want at most 2", allocated)
-	}
-}
-
-func TestQueue_LeaderOnly_ReceivesTheObjectsOfItsBuckets(t *testing.T) {
-	var received []string
-	d, err := define("it", Metadata(corev1.SchemeGroupVersion.WithResource("secrets")), func(_ context.Context, e Event[*metav1.PartialObjectMetadata]) error {
-		received = append(received, fmt.Sprintf("%v %s listed=%t", e.Type, e.Name.Name, e.InInitialList))
-		return nil
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := newQueue(d.observer(t.Context()))
-	leader, ok := q.impl.Reconciler.(reconciler.LeaderAware)
-	if !ok {
-		t.Fatalf("%T is not leader-aware", q.impl.Reconciler)
-	}
-	store := cache.NewStore(cache.MetaNamespaceKeyFunc)
-	q.objects = store
-	object := func(name, version string) *metav1.PartialObjectMetadata {
-		o := metadataAt(version)
-		o.Name, o.UID = name, types.UID(name)
-		return o
-	}
-	notify := func(o *metav1.PartialObjectMetadata) {
-		t.Helper()
-		if err := store.Add(o); err != nil {
-			t.Fatal(err)
-		}
-		q.OnAdd(o, true)
-	}
-	expect := func(want ...string) {
-		t.Helper()
-		for _, name := range []string{"a-1", "a-2", "b-1"} {
-			if err := q.Reconcile(t.Context(), "ns/"+name); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if diff := cmp.Diff(want, received); diff != "" {
-			t.Errorf("received (-want +got):\n%s", diff)
-		}
-		received = nil
-	}
-	notify(object("a-1", "1"))
-	notify(object("b-1", "2"))
-	expect()
-	if err := leader.Promote(bucket{name: "a", covers: "a-"}, nil); err != nil {
-		t.Fatal(err)
-	}
-	expect("Added a-1 listed=true")
-	q.OnAdd(object("a-2", "3"), false)
-	q.OnAdd(object("b-1", "4"), false)
-	expect("Added a-2 listed=false")
-	// A notification that the cache was ahead of when the replica was promoted is no news.
-	q.OnUpdate(nil, object("a-1", "1"))
-	expect()
-	leader.Demote(bucket{name: "a", covers: "a-"})
-	q.OnUpdate(nil, object("a-1", "5"))
-	expect()
-	if n := q.undelivered(); n != 0 {
-		t.Errorf("%d objects have events of which another replica takes care", n)
 	}
 }
 

@@ -97,7 +97,9 @@ func newMemory(keys, triggers int) *memory {
 
 // backlog holds keys in the order in which they were added, each once. It may be used by several goroutines.
 type backlog struct {
-	impl *controller.Impl
+	// isShort reports whether the queue is.
+	isShort func() bool
+	enqueue func(types.NamespacedName)
 
 	mu      sync.Mutex
 	waiting sets.Set[types.NamespacedName]
@@ -109,9 +111,14 @@ type backlog struct {
 // mostStale is how many keys that do not wait any more are kept, besides as many as wait.
 const mostStale = 64
 
-// newBacklog returns an empty backlog for the queue of a controller. Feed has to be called whenever a reconciliation ends.
-func newBacklog(impl *controller.Impl) *backlog {
-	return &backlog{impl: impl, waiting: sets.New[types.NamespacedName]()}
+// newBacklog returns an empty backlog of a queue. Feed has to be called whenever the queue has become shorter.
+func newBacklog(isShort func() bool, enqueue func(types.NamespacedName)) *backlog {
+	return &backlog{isShort: isShort, enqueue: enqueue, waiting: sets.New[types.NamespacedName]()}
+}
+
+// backlogOf returns an empty backlog of a controller.
+func backlogOf(impl *controller.Impl) *backlog {
+	return newBacklog(func() bool { return impl.WorkQueue().Len() < impl.Concurrency }, impl.EnqueueKey)
 }
 
 // Guards postpone reconciliations. The zero value postpones none.

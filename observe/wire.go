@@ -39,7 +39,7 @@ func (t *Triggers) Wire(ctx context.Context, impl *controller.Impl, guards Guard
 	if err != nil {
 		return fmt.Errorf("controller %q: %w", impl.Name, err)
 	}
-	t.impl, t.backlog, t.guards = impl, newBacklog(impl), guards
+	t.impl, t.backlog, t.guards = impl, backlogOf(impl), guards
 	if _, isWebhook := impl.Reconciler.(interface{ Path() string }); isWebhook {
 		h.mu.Lock()
 		h.webhooks[impl] = t
@@ -73,7 +73,7 @@ func Complete(ctx context.Context, controllers ...*controller.Impl) error {
 		t, ok := h.webhooks[impl]
 		if !ok {
 			t = NewTriggers(impl.Name)
-			t.impl, t.backlog = impl, newBacklog(impl)
+			t.impl, t.backlog = impl, backlogOf(impl)
 		}
 		t.wrap()
 	}

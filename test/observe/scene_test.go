@@ -116,6 +116,11 @@ func eachAt(t *testing.T, connect func(*testing.T) (*rest.Config, *harness.Proxy
 			ctx, cancel := context.WithCancel(context.Background())
 			t.Cleanup(func() {
 				cancel()
+				limited, cancelLimited := context.WithTimeout(context.Background(), harness.Deadline)
+				defer cancelLimited()
+				if err := observe.Shutdown(limited); err != nil {
+					t.Error(err)
+				}
 				if err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, harness.Deadline, true, func(context.Context) (bool, error) {
 					return informing() <= before, nil
 				}); err != nil {
@@ -133,7 +138,7 @@ func eachAt(t *testing.T, connect func(*testing.T) (*rest.Config, *harness.Proxy
 	}
 }
 
-// start starts a process with the observers that are registered, and returns its context. It runs until ctx ends.
+// start starts a process with the observers that are registered, and returns its context. It runs until ctx ends and Shutdown is called.
 func start(ctx context.Context, t *testing.T, config *rest.Config, logger *zap.Logger) context.Context {
 	t.Helper()
 	ctx = injection.WithConfig(logging.WithLogger(ctx, logger.Sugar()), config)

@@ -1,0 +1,115 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+)
+
+// everywhere is the controller of an observer that runs on every replica. Its only key starts the workers, once the informers of the process have
+// synced.
+type everywhere[T Object] struct{ *queue[T] }
+
+// leading is the controller of an observer that runs on the leader only. It implements reconciler.LeaderAware. Until a promotion it has no events.
+type leading[T Object] struct{ *queue[T] }
+
+// controllerOf returns the controller of a registered observer, by which the process starts and promotes it. The name of the observer is that of
+// the queue from which it is called.
+func controllerOf[T Object](q *queue[T]) *controller.Impl {
+	var r controller.Reconciler = everywhere[T]{q}
+	if q.options.leaderOnly() {
+		r = leading[T]{q}
+	}
+	impl := controller.NewContext(q.ctx, r, controller.ControllerOptions{
+		WorkQueueName: "observers", Concurrency: 1, Logger: logging.FromContext(q.ctx).Named(q.name),
+	})
+	// Elections of knative.dev/pkg have this name.
+	impl.Name = q.name
+	if q.options.leaderOnly() {
+		q.buckets, q.gate = map[string]reconciler.Bucket{}, impl
+		q.start()
+	} else {
+		impl.EnqueueKey(types.NamespacedName{})
+	}
+	return impl
+}
+
+// OnEveryReplica marks it for package leader.
+func (everywhere[T]) OnEveryReplica() {}
+
+// Reconcile implements controller.Reconciler.
+func (e everywhere[T]) Reconcile(context.Context, string) error {
+	e.start()
+	return nil
+}
+
+// Drains marks it for package leader: at its end, a process leads until Shutdown returns.
+func (leading[T]) Drains() {}
+
+// Reconcile implements controller.Reconciler. The workers of the queue call it.
+func (l leading[T]) Reconcile(ctx context.Context, key string) error {
+	name, err := cache.ParseObjectName(key)
+	if err != nil {
+		return fmt.Errorf("parsing the key: %w", err)
+	}
+	l.deliver(ctx, name)
+	return nil
+}
+
+// leads reports whether this replica calls the observer for a key. It is called with the lock.
+func (q *queue[T]) leads(key types.NamespacedName) bool {
+	if q.buckets == nil {
+		return true
+	}
+	for _, bucket := range q.buckets {
+		if bucket.Has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// Promote implements reconciler.LeaderAware. The observer receives the objects of the bucket as if they had been listed now.
+func (l leading[T]) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types.NamespacedName)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buckets[b.Name()] = b
+	if l.objects == nil {
+		return nil
+	}
+	// Notifications wait meanwhile. So a deletion that the cache does not have yet arrives after the object.
+	for _, listed := range l.objects.List() {
+		if object, _, ok := objectOf[T](listed, l.mismatched); ok && b.Has(cache.MetaObjectToName(object).AsNamespacedName()) {
+			l.set(listed, true)
+		}
+	}
+	return nil
+}
+
+// Demote implements reconciler.LeaderAware. Another replica calls the observer from now on, first with each object that exists. What it
+// does not receive, such as a deletion, is dropped; if the process ends, it is part of the error of Shutdown.
+func (l leading[T]) Demote(b reconciler.Bucket) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.buckets, b.Name())
+	for name, r := range l.records {
+		if !b.Has(name.AsNamespacedName()) {
+			continue
+		}
+		if l.ctx.Err() != nil && r.calling == 0 && r.isPending() {
+			l.lost++
+		}
+		delete(l.records, name)
+	}
+}
