@@ -40,7 +40,8 @@ type Options[T Object] struct {
 	Types []Type
 	// Where keeps objects from the observer. An object that begins to match is Added, one that ceases to match is Deleted.
 	Where func(T) bool
-	// Distinct returns what the observer reads of an object, as a comparable value. The observer receives an Updated only if it differs.
+	// Distinct returns what the observer reads of an object, as a comparable value. The observer receives an Updated only if it differs, or if it
+	// cannot be compared.
 	Distinct func(T) any
 	// Inline has the informer call the observer, and not a worker. The call delays other observers of the source, is not repeated after an
 	// error, and must not send requests.
@@ -99,7 +100,7 @@ func (o *observer[T]) wants(event *Event[T]) bool {
 	if event.Type != Updated || event.Resync || o.options.Distinct == nil {
 		return true
 	}
-	return o.distinct(event.Old) != o.distinct(event.Object)
+	return o.differs(event)
 }
 
 // matches reports whether the observer may receive an object. One that Where fails for matches.
@@ -116,15 +117,16 @@ func (o *observer[T]) matches(object T) (matches bool) {
 	return o.options.Where(object)
 }
 
-// distinct returns the projection of an object, or, if Distinct fails, the object itself, which differs from all others.
-func (o *observer[T]) distinct(object T) (value any) {
+// differs reports whether the observer reads other values of an object than before. It assumes so if Distinct panics, or if its values cannot be
+// compared.
+func (o *observer[T]) differs(event *Event[T]) (differs bool) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			o.panicked("Distinct", cache.MetaObjectToName(object), reason)
-			value = object
+			o.panicked("Distinct", event.Name, reason)
+			differs = true
 		}
 	}()
-	return o.options.Distinct(object)
+	return o.options.Distinct(event.Old) != o.options.Distinct(event.Object)
 }
 
 // errPanic is the error of a handler that has panicked.

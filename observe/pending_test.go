@@ -161,6 +161,32 @@ func TestQueue_ObjectIsDeletedDuringAFailingCall_TheNextOneIsDelivered(t *testin
 	})
 }
 
+func TestQueue_DistinctValueCannotBeCompared_EventIsDelivered(t *testing.T) {
+	for name, distinct := range map[string]func(*partial) any{
+		"Slice": func(*partial) any { return []int{1} }, "Map": func(*partial) any { return map[string]int{} }, "Panic": func(*partial) any { panic("induced") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			received := 0
+			core, logs := zapobserver.New(zap.ErrorLevel)
+			q := newQueue(observerOf(logging.WithLogger(t.Context(), zap.New(core).Sugar()), t, "it", func(context.Context, Event[*partial]) error {
+				received++
+				return nil
+			}, Options[*partial]{Distinct: distinct}))
+			defer q.stop()
+			for version := range 2 {
+				q.OnUpdate(nil, object(1, version))
+				q.deliver(t.Context(), cache.NewObjectName("ns", "1"))
+			}
+			if received != 2 {
+				t.Errorf("%d events are received, want 2", received)
+			}
+			if n := logs.FilterField(zap.String("in", "Distinct")).FilterField(zap.String("key", "ns/1")).Len(); n != 1 {
+				t.Errorf("the panic is logged %d times with its key, want once", n)
+			}
+		})
+	}
+}
+
 func TestQueue_ObjectOfAnotherType_IsCountedAndTheRestIsDelivered(t *testing.T) {
 	name := kindOf(t)
 	var received []string
