@@ -18,7 +18,8 @@ SPDX-License-Identifier: Apache-2.0
 //   - It receives each change that lasts at least once. After a restart it receives each object as Added in the initial list. An effect that
 //     must not be missed when an object is deleted needs a finalizer.
 //   - It receives the events of one object in order, one at a time. Between objects, and between observers, there is no order.
-//   - A queued observer receives changes that happen during a call as one: from the state that it received last to the newest one.
+//   - A queued observer receives changes that happen during a call as one: from the state that it received last to the newest one. Changes that it
+//     does not want are part of the next one.
 //   - It receives one Deleted for each UID of which it has received an Added, also if the deletion was missed while the watch was
 //     interrupted, and also if the object was created again since. For LeaderOnly this holds while the replica leads the object.
 //   - Of each object at most two events are pending, whatever the rate of changes.

@@ -52,7 +52,7 @@ type Event[T Object] struct {
 	Name cache.ObjectName
 	// Object is the current state, or for Deleted the last known one.
 	Object T
-	// Old is the state that this observer received last, the zero value for Added.
+	// Old is the state that this observer received last or, if it is Inline, the one before. It is the zero value for Added.
 	Old T
 	// InInitialList reports that the object existed before its source was read or, for LeaderOnly, before this replica led it.
 	InInitialList bool

@@ -36,7 +36,7 @@ const (
 
 // Options of an observer. The zero value is a queued observer of every change.
 type Options[T Object] struct {
-	// Types are the types of events that the observer receives, by default all.
+	// Types are the types of events that the observer receives, by default all. Without Added, the first state of an object counts as received.
 	Types []Type
 	// Where keeps objects from the observer. An object that begins to match is Added, one that ceases to match is Deleted.
 	Where func(T) bool

@@ -161,6 +161,36 @@ func TestQueue_ObjectIsDeletedDuringAFailingCall_TheNextOneIsDelivered(t *testin
 	})
 }
 
+func TestQueue_Distinct_OldIsTheStateReceivedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var received []string
+		q := started(t.Context(), t, "it", func(_ context.Context, e Event[*partial]) error {
+			text := fmt.Sprintf("%v %s ×%d", e.Type, e.Object.ResourceVersion, e.Folded)
+			if e.Old != nil {
+				text += " after " + e.Old.ResourceVersion
+			}
+			if e.Resync {
+				text += ", resync"
+			}
+			received = append(received, text)
+			return nil
+		}, Options[*partial]{Resync: time.Second, Distinct: func(o *partial) any { return len(o.ResourceVersion) }})
+		notify := func(version int) {
+			q.OnUpdate(nil, object(1, version))
+			synctest.Wait()
+		}
+		for _, version := range []int{1, 2, 2, 3, 10, 11} {
+			notify(version)
+		}
+		q.OnDelete(object(1, 12))
+		synctest.Wait()
+		want := []string{"Added 1 ×1", "Updated 2 ×2 after 1, resync", "Updated 10 ×2 after 2", "Deleted 12 ×2 after 10"}
+		if !slices.Equal(received, want) {
+			t.Errorf("received are %q, want %q", received, want)
+		}
+	})
+}
+
 func TestQueue_DistinctValueCannotBeCompared_EventIsDelivered(t *testing.T) {
 	for name, distinct := range map[string]func(*partial) any{
 		"Slice": func(*partial) any { return []int{1} }, "Map": func(*partial) any { return map[string]int{} }, "Panic": func(*partial) any { panic("induced") },

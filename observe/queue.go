@@ -164,7 +164,7 @@ func (q *queue[T]) begin(name cache.ObjectName) (r *record[T], event Event[T], o
 			q.calls++
 			return r, event, true
 		}
-		r.end(event, true)
+		r.skip(event)
 		if r.isEmpty() {
 			delete(q.records, name)
 		}

@@ -14,9 +14,9 @@ import (
 // most two: a deletion, and the state of an object that was created under the same name since. A queue of events would grow with their
 // rate; this does not. The zero value is that of an object without notifications.
 type record[T Object] struct {
-	// delivered is the state that the observer received last, if it knows of the object.
-	delivered T
-	announced bool
+	// delivered is the state that the observer received last, if it knows of the object, and seen the one that it last received or did not want.
+	delivered, seen T
+	announced       bool
 	// gone is a deletion that is pending, or nil. It is set only if the observer knows of the object, or is being called with its Added.
 	gone *deletion[T]
 
@@ -27,7 +27,7 @@ type record[T Object] struct {
 	changed bool
 	// listed is whether the object was in the initial list.
 	listed bool
-	// folded is the number of notifications since now was delivered.
+	// folded is the number of notifications since the observer received a state.
 	folded int
 
 	// calling is the type of the event that the observer is being called with, or 0.
@@ -96,7 +96,7 @@ func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 		return event, false
 	default:
 		event.Type, event.Object, event.Folded = Updated, r.now, r.folded
-		event.Resync = r.announced && isResync(r.delivered, r.now)
+		event.Resync = r.announced && isResync(r.seen, r.now)
 		if !r.announced {
 			event.Type, event.InInitialList = Added, r.listed
 		}
@@ -106,15 +106,26 @@ func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 	return event, true
 }
 
+// skip takes that the observer does not want the event of the last begin. The next one is a change from the state that it received before. Of an
+// object that is created or deleted it knows in any case.
+func (r *record[T]) skip(event Event[T]) {
+	if event.Type != Updated {
+		r.end(event, true)
+		return
+	}
+	r.calling, r.seen = 0, event.Object
+	r.folded += event.Folded
+}
+
 // end takes whether the event of the last begin was delivered. What was not is pending again, together with what has changed since.
 func (r *record[T]) end(event Event[T], delivered bool) {
 	r.calling = 0
 	switch {
 	case delivered && event.Type == Deleted:
 		var none T
-		r.delivered, r.announced, r.gone = none, false, nil
+		r.delivered, r.seen, r.announced, r.gone = none, none, false, nil
 	case delivered:
-		r.delivered, r.announced = event.Object, true
+		r.delivered, r.seen, r.announced = event.Object, event.Object, true
 	case event.Type == Deleted:
 		// It is pending still.
 	case r.gone != nil && r.announced:
