@@ -105,7 +105,7 @@ func objectOf[T Object](notified any, mismatched func(any)) (object T, unknown, 
 
 // isResync reports whether two states of an object are the same one. Fake clients have no versions, and so no resync.
 func isResync[T Object](old, now T) bool {
-	return old.GetResourceVersion() != "" && old.GetResourceVersion() == now.GetResourceVersion()
+	return old.GetResourceVersion() != "" && old.GetResourceVersion() == now.GetResourceVersion() && old.GetUID() == now.GetUID()
 }
 
 // into returns the function that enqueues the objects that an event of the source affects.

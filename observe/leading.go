@@ -90,9 +90,14 @@ func (l leading[T]) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types
 	}
 	// Notifications wait meanwhile. So a deletion that the cache does not have yet arrives after the object.
 	for _, listed := range l.objects.List() {
-		if object, _, ok := objectOf[T](listed, l.mismatched); ok && b.Has(cache.MetaObjectToName(object).AsNamespacedName()) {
-			l.set(listed, true)
+		object, _, ok := objectOf[T](listed, l.mismatched)
+		if !ok || !b.Has(cache.MetaObjectToName(object).AsNamespacedName()) {
+			continue
 		}
+		l.change(cache.MetaObjectToName(object), func(r *record[T]) {
+			l.take(r, object, true)
+			r.ahead = r.exists
+		})
 	}
 	return nil
 }

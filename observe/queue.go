@@ -82,10 +82,10 @@ func (q *queue[T]) run() {
 }
 
 // OnAdd implements cache.ResourceEventHandler.
-func (q *queue[T]) OnAdd(added any, listed bool) { q.notify(func() { q.set(added, listed) }) }
+func (q *queue[T]) OnAdd(added any, listed bool) { q.notify(func() { q.set(nil, added, listed) }) }
 
 // OnUpdate implements cache.ResourceEventHandler.
-func (q *queue[T]) OnUpdate(_, after any) { q.notify(func() { q.set(after, false) }) }
+func (q *queue[T]) OnUpdate(before, after any) { q.notify(func() { q.set(before, after, false) }) }
 
 // OnDelete implements cache.ResourceEventHandler.
 func (q *queue[T]) OnDelete(deleted any) { q.notify(func() { q.remove(deleted) }) }
@@ -96,21 +96,26 @@ func (q *queue[T]) notify(change func()) {
 	change()
 }
 
-// set takes the state of an object that exists. It is called with the lock.
-func (q *queue[T]) set(notified any, listed bool) {
-	object, _, ok := objectOf[T](notified, q.mismatched)
+// set takes the state of an object that exists, and the one before it, or nil. It is called with the lock.
+func (q *queue[T]) set(before, after any, listed bool) {
+	object, _, ok := objectOf[T](after, q.mismatched)
 	if !ok {
 		return
 	}
 	q.change(cache.MetaObjectToName(object), func(r *record[T]) {
-		switch {
-		case r.isOutdated(object):
-		case !q.matches(object):
-			r.remove(r.now, false)
-		case q.options.Resync > 0 || !r.exists || !isResync(r.now, object):
-			r.set(object, listed)
+		if !r.isOutdated(before, object) {
+			q.take(r, object, listed)
 		}
 	})
+}
+
+func (q *queue[T]) take(r *record[T], object T, listed bool) {
+	switch {
+	case !q.matches(object):
+		r.remove(r.now, false)
+	case q.options.Resync > 0 || !r.exists || !isResync(r.now, object):
+		r.set(object, listed)
+	}
 }
 
 // remove takes the last state of an object that does not exist any more. It is called with the lock.

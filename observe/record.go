@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package observe
 
 import (
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -27,6 +26,8 @@ type record[T Object] struct {
 	changed bool
 	// listed is whether the object was in the initial list.
 	listed bool
+	// ahead is whether now is from a cache, so that notifications that led to it may follow.
+	ahead bool
 	// folded is the number of notifications since the observer received a state.
 	folded int
 
@@ -42,14 +43,18 @@ type deletion[T Object] struct {
 	folded  int
 }
 
-// isOutdated reports whether a state is older than the one that is known: a cache may be ahead of the notifications that it sends.
-func (r *record[T]) isOutdated(object T) bool {
-	if !r.exists {
-		return false
+// isOutdated reports whether a notification led to the state of a cache that is known already. Versions do not tell: after a restore of etcd
+// they are lower than before. But each update begins at the state at which the one before it ended.
+func (r *record[T]) isOutdated(before any, after T) bool {
+	if r.ahead {
+		old, ok := before.(T)
+		r.ahead = !r.isNow(after) && !(ok && r.isNow(old))
 	}
-	// Versions that are not numbers are not comparable.
-	order, err := resourceversion.CompareResourceVersion(object.GetResourceVersion(), r.now.GetResourceVersion())
-	return err == nil && order < 0
+	return r.ahead
+}
+
+func (r *record[T]) isNow(object T) bool {
+	return r.now.GetUID() == object.GetUID() && r.now.GetResourceVersion() == object.GetResourceVersion()
 }
 
 // set takes the state of an object that exists. A state with another UID means that the deletion of the object before it was missed.
@@ -74,7 +79,7 @@ func (r *record[T]) remove(last T, unknown bool) {
 		r.gone = &deletion[T]{object: last, unknown: unknown, folded: r.folded + 1}
 	}
 	var none T
-	r.now, r.exists, r.changed, r.listed, r.folded = none, false, false, false, 0
+	r.now, r.exists, r.changed, r.listed, r.ahead, r.folded = none, false, false, false, false, 0
 }
 
 // isPending reports whether there is an event to be delivered.

@@ -155,9 +155,10 @@ func (d *definitionOf[T]) listen(informer notifier, at station) (cache.ResourceE
 		if !ok {
 			return nil, fmt.Errorf("the source %s has no cache, so it is for Wire alone", d.source.name)
 		}
+		// A promotion reads the cache either before both, or after both.
 		q.mu.Lock()
+		defer q.mu.Unlock()
 		q.objects = shared.GetStore()
-		q.mu.Unlock()
 	}
 	registration, err := informer.AddEventHandlerWithOptions(at, cache.HandlerOptions{ResyncPeriod: &d.options.Resync})
 	if err != nil {

@@ -47,6 +47,11 @@ type apiServer struct {
 	watches   map[*watch.FakeWatcher]struct{}
 	// down is whether connections are refused.
 	down bool
+	// backup is a state to which restore returns.
+	backup backup
+	// newest is the newest version that there has been, and lost has those after a backup and before a restore.
+	newest int
+	lost   [][2]int
 }
 
 func newAPIServer() *apiServer {
@@ -56,11 +61,11 @@ func newAPIServer() *apiServer {
 var errRefused = fmt.Errorf("connecting: %w", syscall.ECONNREFUSED)
 
 // list returns the objects that exist.
-func (s *apiServer) list(context.Context, metav1.ListOptions) (runtime.Object, error) {
+func (s *apiServer) list(_ context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.down {
-		return nil, errRefused
+	if err := s.refuse(options); err != nil {
+		return nil, err
 	}
 	list := &corev1.SecretList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(s.version)}}
 	for _, object := range s.live {
@@ -73,8 +78,8 @@ func (s *apiServer) list(context.Context, metav1.ListOptions) (runtime.Object, e
 func (s *apiServer) watch(_ context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.down {
-		return nil, errRefused
+	if err := s.refuse(options); err != nil {
+		return nil, err
 	}
 	// More than any schedule has events.
 	w := watch.NewFakeWithChanSize(1000, false)
@@ -117,7 +122,7 @@ func (s *apiServer) send(t watch.EventType, object *corev1.Secret) {
 func (s *apiServer) write(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.version++
+	s.advance()
 	change, uid := watch.Added, types.UID(name+strconv.Itoa(s.version))
 	if object, ok := s.live[name]; ok {
 		change, uid = watch.Modified, object.UID
@@ -133,7 +138,7 @@ func (s *apiServer) remove(name string) {
 	if !ok {
 		return
 	}
-	s.version++
+	s.advance()
 	delete(s.live, name)
 	object = object.DeepCopy()
 	object.ResourceVersion = strconv.Itoa(s.version)
@@ -208,7 +213,7 @@ func (w *witness) observe(_ context.Context, e Event[*corev1.Secret]) error {
 	switch {
 	case e.Type == Added && uid == "":
 		w.announced[name] = e.Object.UID
-	case e.Type == Updated && uid == e.Object.UID && versionOf(e.Object) > w.at[name]:
+	case e.Type == Updated && uid == e.Object.UID && versionOf(e.Object) != w.at[name]:
 	case e.Type == Deleted && uid == e.Object.UID:
 		delete(w.announced, name)
 	default:
@@ -234,7 +239,11 @@ func (w *witness) check(s *apiServer) error {
 // disturb makes one random step, and lets time pass.
 func (s *apiServer) disturb(random *rand.Rand) {
 	name := []string{"a", "b"}[random.IntN(2)]
-	switch n := random.IntN(12); {
+	switch n := random.IntN(14); {
+	case n == 12:
+		s.save()
+	case n == 13:
+		s.restore()
 	case n < 4:
 		s.write(name)
 	case n < 7:
@@ -259,7 +268,7 @@ func (s *apiServer) disturb(random *rand.Rand) {
 }
 
 // TestSubscribe_RandomSchedule_OneDeletedForEachAdded has informers of client-go list and watch at an API server that disconnects, restarts,
-// forgets the past and recreates objects at random, while calls fail and take long at random.
+// forgets the past, is restored from a backup and recreates objects at random, while calls fail and take long at random.
 func TestSubscribe_RandomSchedule_OneDeletedForEachAdded(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
