@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package observe
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -26,18 +25,6 @@ func DropManagedFields(obj any) (any, error) {
 		object.SetManagedFields(nil)
 	}
 	return obj, nil
-}
-
-// reporting returns a transform that logs and counts failures: the informer drops the change, and the object stays as it was until the next list.
-func reporting(ctx context.Context, source string, transform cache.TransformFunc) cache.TransformFunc {
-	lost := newLost(ctx, source)
-	return func(obj any) (any, error) {
-		transformed, err := transform(obj)
-		if err != nil {
-			return nil, lost.report(obj, err)
-		}
-		return transformed, nil
-	}
 }
 
 // notifications turns those of an informer into events. It implements cache.ResourceEventHandler.

@@ -72,31 +72,26 @@ func Health(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// lost logs and counts the changes that are lost because the transform of a source fails.
-type lost struct {
-	ctx      context.Context //nolint:containedctx // The context of the process: an informer calls a transform without one.
-	source   string
-	failures metric.Int64Counter
-	own      metric.MeasurementOption
-}
-
-func newLost(ctx context.Context, source string) *lost {
+// reporting returns a transform that logs and counts failures. An object whose transform fails is cached as it is: client-go would drop its change,
+// would not accept a list that has it, and would take it for deleted if the list is streamed.
+func reporting(ctx context.Context, source string, transform cache.TransformFunc) cache.TransformFunc {
 	// The error is about the name, which is constant. The counter works in any case.
 	failures, _ := otel.Meter(scope).Int64Counter("observer.transform.errors", metric.WithUnit("{object}"),
-		metric.WithDescription("Changes that were lost because the transform of a source failed."))
-	l := &lost{ctx: ctx, source: source, failures: failures, own: metric.WithAttributes(sourceAttribute.String(source))}
+		metric.WithDescription("Objects that were cached as they are because the transform of a source failed."))
+	own := metric.WithAttributes(sourceAttribute.String(source))
 	// A rate is known from the first failure on only if there was a zero before.
-	l.failures.Add(context.Background(), 0, l.own)
-	return l
-}
-
-func (l *lost) report(obj any, err error) error {
-	key := fmt.Sprintf("%T", obj)
-	if object, ok := obj.(metav1.Object); ok {
-		key = cache.MetaObjectToName(object).String()
+	failures.Add(context.Background(), 0, own)
+	return func(obj any) (any, error) {
+		transformed, err := transform(obj)
+		if err == nil {
+			return transformed, nil
+		}
+		key := fmt.Sprintf("%T", obj)
+		if object, ok := obj.(metav1.Object); ok {
+			key = cache.MetaObjectToName(object).String()
+		}
+		failures.Add(context.Background(), 1, own)
+		logging.FromContext(ctx).Errorw("The transform of a source failed, so that an object is cached as it is", "source", source, "key", key, "error", err)
+		return obj, nil
 	}
-	l.failures.Add(context.Background(), 1, l.own)
-	logging.FromContext(l.ctx).Errorw("The transform of a source failed, so that a change of an object is lost until the next list", "source", l.source,
-		"key", key, "error", err)
-	return fmt.Errorf("transforming %s of %s: %w", key, l.source, err)
 }

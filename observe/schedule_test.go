@@ -272,16 +272,7 @@ func (s *apiServer) disturb(random *rand.Rand) {
 func TestSubscribe_RandomSchedule_OneDeletedForEachAdded(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
-	// They delay errors that follow each other by the clock, which begins anew with each schedule.
-	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = nil //nolint:reassign // there is no other way
-	t.Cleanup(func() {
-		klog.SetOutput(os.Stderr)
-		klog.LogToStderr(true)
-		utilruntime.ErrorHandlers = handlers //nolint:reassign // there is no other way
-	})
+	silence(t)
 	for name, streamed := range map[string]bool{"Streamed": true, "Listed": false} {
 		t.Run(name, func(t *testing.T) {
 			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, streamed)
@@ -294,6 +285,21 @@ func TestSubscribe_RandomSchedule_OneDeletedForEachAdded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// silence discards what client-go logs, and disables its error handlers, which delay errors that follow each other by the clock: it begins anew
+// with each bubble of synctest.
+func silence(t *testing.T) {
+	t.Helper()
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = nil //nolint:reassign // there is no other way
+	t.Cleanup(func() {
+		klog.SetOutput(os.Stderr)
+		klog.LogToStderr(true)
+		utilruntime.ErrorHandlers = handlers //nolint:reassign // there is no other way
+	})
 }
 
 func schedule(t *testing.T, random *rand.Rand) {
@@ -329,8 +335,8 @@ func schedule(t *testing.T, random *rand.Rand) {
 }
 
 // ofSecrets is the source of the Secrets of an API server.
-func ofSecrets(server *apiServer) Source[*corev1.Secret] {
-	return newSource[*corev1.Secret]("secrets", nil, func(context.Context, sourceKey) (cache.SharedIndexInformer, error) {
+func ofSecrets(server *apiServer, qualifiers ...Qualifier) Source[*corev1.Secret] {
+	return newSource[*corev1.Secret]("secrets", qualifiers, func(context.Context, sourceKey) (cache.SharedIndexInformer, error) {
 		list := &cache.ListWatch{ListWithContextFunc: server.list, WatchFuncWithContext: server.watch}
 		return cache.NewSharedIndexInformer(list, &corev1.Secret{}, 0, indexers()), nil
 	})

@@ -175,7 +175,8 @@ func Fields(selector string) Qualifier {
 	}
 }
 
-// Transform changes each object before it is cached. By default managedFields are removed. Sources that share a watch must have the same one.
+// Transform changes each object before it is cached, possibly more than once. By default managedFields are removed. An object for which it returns
+// an error is cached as it is. Sources that share a watch must have the same one.
 func Transform(f cache.TransformFunc) Qualifier {
 	return func(s *source) { s.transform = f }
 }

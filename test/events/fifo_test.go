@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 )
@@ -145,52 +144,4 @@ func TestInformer_ObjectWasRecreatedUnnoticed_IsOneUpdate(t *testing.T) {
 	s.set("9", it("a", "8", "new"))
 	first.Error(&errExpired.ErrStatus)
 	calls.expect(t, "update old@3 to new@8")
-}
-
-func TestTransform_Fails_ChangeIsDropped(t *testing.T) {
-	s := newServer("5")
-	informer, calls := s.informer(t, 0), newRecorded()
-	must(t, informer.SetTransform(func(obj any) (any, error) {
-		if cm, ok := obj.(*corev1.ConfigMap); ok && cm.Name == "bad" {
-			return nil, errInduced
-		}
-		return obj, nil
-	}))
-	add(t, informer, calls)
-	run(t, informer)
-	first := s.watched(t)
-	bad, good := it("bad", "6"), it("good", "7")
-	first.Add(&bad)
-	first.Add(&good)
-	calls.expect(t, "add good@7 listed=false")
-	if keys := informer.GetStore().ListKeys(); !slices.Equal(keys, []string{"ns/good"}) {
-		t.Errorf("the cache has %q", keys)
-	}
-	first.Modify(&good)
-	if n := len(s.listed()); n != 1 {
-		t.Errorf("there were %d lists, want 1: nothing brings the change back", n)
-	}
-}
-
-func TestTransform_SetTwice_LastOneCounts(t *testing.T) {
-	s := newServer("5", it("a", "3"))
-	informer := s.informer(t, 0)
-	label := func(value string) cache.TransformFunc {
-		return func(obj any) (any, error) {
-			obj.(*corev1.ConfigMap).Labels = map[string]string{"by": value}
-			return obj, nil
-		}
-	}
-	must(t, informer.SetTransform(label("first")), informer.SetTransform(label("second")))
-	run(t, informer)
-	s.watched(t)
-	eventually(t, "the cache is filled", informer.HasSynced)
-	cached, _, err := informer.GetStore().GetByKey("ns/a")
-	must(t, err)
-	if got := cached.(*corev1.ConfigMap).Labels["by"]; got != "second" {
-		t.Errorf("the object is transformed by the %s", got)
-	}
-	if err := informer.SetTransform(label("late")); err == nil {
-		t.Error("a transform can be set while the informer runs")
-	}
 }

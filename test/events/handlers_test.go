@@ -9,6 +9,8 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/buffer"
 )
 
 // blocked is a handler whose first call waits.
@@ -211,4 +214,33 @@ func rerun(t *testing.T) (string, error) {
 	command.Env = append(os.Environ(), panicking+"=1")
 	said, err := command.CombinedOutput()
 	return string(said), err
+}
+
+func TestRing_Emptied_KeepsItsSize(t *testing.T) {
+	if source := read(t, filepath.Join(clientGo(t, ""), "tools", "cache", "shared_informer.go")); !strings.Contains(source, "pendingNotifications buffer.RingGrowing\n") {
+		t.Error("a handler has another buffer")
+	}
+	var ring buffer.TypedRingGrowing[int]
+	for i := range 1000 {
+		ring.WriteOne(i)
+	}
+	for ring.Len() > 0 {
+		ring.ReadOne()
+	}
+	if n := ring.Cap(); n < 1000 {
+		t.Errorf("the buffer has room for %d elements", n)
+	}
+}
+
+func TestIndex_Update_CallsItsFunctionTwice(t *testing.T) {
+	var called []string
+	indexed := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"it": func(obj any) ([]string, error) {
+		called = append(called, describe(obj))
+		return nil, nil
+	}})
+	older, newer := it("a", "3"), it("a", "6")
+	must(t, indexed.Add(&older), indexed.Update(&newer))
+	if want := []string{"a@3", "a@3", "a@6"}; !slices.Equal(called, want) {
+		t.Errorf("the function is called with %q, want %q", called, want)
+	}
 }

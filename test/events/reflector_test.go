@@ -155,9 +155,7 @@ func TestWatchList_FirstRequest_IsAWatchThatEndsWithABookmark(t *testing.T) {
 	if informer.HasSynced() {
 		t.Error("the informer has synced before the bookmark")
 	}
-	end := it("", "5")
-	end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
-	first.Action("BOOKMARK", &end)
+	first.Action("BOOKMARK", initialEventsEnd("5"))
 	eventually(t, "the informer has synced", informer.HasSynced)
 	s.expectLists(t)
 }

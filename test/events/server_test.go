@@ -195,6 +195,13 @@ func describe(obj any) string {
 	return fmt.Sprintf("%s@%s", cm.UID, cm.ResourceVersion)
 }
 
+// initialEventsEnd is the bookmark at the end of a streamed list.
+func initialEventsEnd(version string) *corev1.ConfigMap {
+	end := it("", version)
+	end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	return &end
+}
+
 // it is a ConfigMap, whose UID is its name unless another is given.
 func it(name, version string, uid ...string) corev1.ConfigMap {
 	cm := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name), ResourceVersion: version}}

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -111,8 +110,10 @@ func TestSource_APIServerFailsForAWhile_NothingIsLost(t *testing.T) {
 	}
 }
 
-func TestTransform_FailsForOneObject_TheRestIsDelivered(t *testing.T) {
+func TestTransform_FailsForOneObject_ItIsDeliveredAsItIs(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
+		s.create(t, "bad", "1")
+		s.settle(t, 1)
 		var j journal
 		source := s.configMaps(observe.Fields("metadata.name!=none"), observe.Transform(func(obj any) (any, error) {
 			if cm, ok := obj.(*corev1.ConfigMap); ok && cm.Name == "bad" {
@@ -124,18 +125,14 @@ func TestTransform_FailsForOneObject_TheRestIsDelivered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		harness.Eventually(t, "the observer has received the initial list", func(context.Context) error {
-			if !subscription.HasSynced() {
-				return errors.New("it has not")
-			}
-			return nil
-		})
-		s.create(t, "bad", "1")
+		j.await(t, "Added bad listed")
 		s.create(t, "good", "1")
-		j.await(t, "Added good")
-		if _, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), "bad", metav1.GetOptions{}); err != nil {
-			t.Error(err)
-		}
+		s.update(t, "bad", "2")
+		j.await(t, "Added bad listed", "Updated bad 1→2", "Added good")
+		s.interrupt(t, func() { s.delete(t, "good") })
+		j.await(t, "Added bad listed", "Updated bad 1→2", "Added good", "Deleted good unknown")
+		s.delete(t, "bad")
+		j.await(t, "Added bad listed", "Updated bad 1→2", "Deleted bad", "Added good", "Deleted good unknown")
 		if err := subscription.Stop(t.Context()); err != nil {
 			t.Error(err)
 		}
