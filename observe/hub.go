@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -34,17 +33,12 @@ type hub struct {
 	stations map[any]station
 	// synced are the observers whose initial list the start waits for.
 	synced []waiting
-	// connected is whether all of them are known.
-	connected bool
-	// indexes are those of the informers, with the sources that added them.
-	indexes map[indexOf]*source
+	// started is whether injection may have started its informers, and connected whether all observers are in synced.
+	started, connected bool
+	// injected are the informers that injection runs, with what sources have added to them.
+	injected map[cache.SharedIndexInformer]*setup
 	// webhooks are the controllers whose reconciler Complete wraps.
 	webhooks map[*controller.Impl]*Triggers
-}
-
-type indexOf struct {
-	informer cache.SharedIndexInformer
-	name     string
 }
 
 // informer returns the informer of a source that has an observer, or nil.
@@ -92,12 +86,12 @@ func hubFrom(ctx context.Context) (*hub, error) {
 // shared is an informer that several observers use. It implements controller.Informer.
 type shared struct {
 	cache.SharedIndexInformer
+	setup
 
-	ctx       context.Context //nolint:containedctx // the lifetime of the informer
-	cancel    context.CancelFunc
-	transform uintptr
-	users     []string
-	health    health
+	ctx    context.Context //nolint:containedctx // the lifetime of the informer
+	cancel context.CancelFunc
+	users  []string
+	health health
 }
 
 // Run implements controller.Informer. The informer also ends with its last observer.
@@ -124,26 +118,31 @@ func acquire[T Object](h *hub, source Source[T], user string) (s *shared, isNew 
 	if transform == nil {
 		transform = DropManagedFields
 	}
-	identity := reflect.ValueOf(transform).Pointer()
-	if s, ok := h.informers[key]; ok {
-		if s.transform != identity {
-			return nil, false, fmt.Errorf("its source has another Transform than that of observer %q, with which it shares a watch: %v", s.users[0], key)
+	s, ok := h.informers[key]
+	if !ok {
+		if s, err = newShared(h.ctx, source.build, key); err != nil {
+			return nil, false, fmt.Errorf("making an informer: %w", err)
 		}
-		s.users = append(s.users, user)
-		return s, false, source.addIndexes(h, s.SharedIndexInformer)
 	}
-	informer, err := source.build(h.ctx, key)
-	if err != nil {
+	if err := errors.Join(s.setTransform(h.ctx, source.source, transform, s), s.addIndexes(source.source, s)); err != nil {
 		return nil, false, err
 	}
-	s = &shared{SharedIndexInformer: informer, transform: identity, users: []string{user}}
-	s.ctx, s.cancel = context.WithCancel(h.ctx)
-	if err := errors.Join(source.addIndexes(h, informer), informer.SetTransform(reporting(h.ctx, source.name, transform)),
-		informer.SetWatchErrorHandlerWithContext(s.failed)); err != nil {
-		return nil, false, fmt.Errorf("setting up an informer: %w", err)
+	if !ok {
+		s.ctx, s.cancel = context.WithCancel(h.ctx)
+		h.informers[key] = s
 	}
-	h.informers[key] = s
-	return s, true, nil
+	s.users = append(s.users, user)
+	return s, !ok, nil
+}
+
+func newShared(ctx context.Context, build builder, key sourceKey) (*shared, error) {
+	s := &shared{}
+	informer, err := build(ctx, key, key.tweak)
+	if err != nil {
+		return nil, err
+	}
+	s.SharedIndexInformer = informer
+	return s, informer.SetWatchErrorHandlerWithContext(s.failed)
 }
 
 // informerOf returns the informer of a source for an observer that is added after the start, and what ends its use.
@@ -182,7 +181,7 @@ func (h *hub) release(s *shared, user string) {
 
 // attach makes the hub of a process and the informers of its registered observers. Injection calls it when the clients are in the context.
 func attach(ctx context.Context) (context.Context, []controller.Informer) {
-	h := &hub{informers: map[sourceKey]*shared{}, stations: map[any]station{}, indexes: map[indexOf]*source{}, webhooks: map[*controller.Impl]*Triggers{}}
+	h := &hub{informers: map[sourceKey]*shared{}, stations: map[any]station{}, injected: map[cache.SharedIndexInformer]*setup{}, webhooks: map[*controller.Impl]*Triggers{}}
 	ctx = context.WithValue(ctx, hubKey{}, h)
 	h.ctx = ctx
 	hubs.Lock()
@@ -203,6 +202,9 @@ func attach(ctx context.Context) (context.Context, []controller.Informer) {
 
 // Run implements controller.Informer. It connects the observers with their sources once all constructors have run.
 func (h *hub) Run(stop <-chan struct{}) {
+	h.mu.Lock()
+	h.started = true
+	h.mu.Unlock()
 	var synced []waiting
 	for _, d := range registered() {
 		isSynced, err := d.connect(h)

@@ -7,6 +7,7 @@ package observe
 
 import (
 	"context"
+	"fmt"
 	"maps"
 
 	"k8s.io/client-go/tools/cache"
@@ -22,14 +23,20 @@ type cached interface {
 }
 
 // Lister returns a Lister of the source, for reconcilers and handlers. A source that injection does not run has no objects while nothing observes
-// it. ctx is the context of the process or of one of its controllers.
+// it. ctx is the context of the process or of one of its controllers; with another one, and for a Duck, Lister panics.
 func (s Source[T]) Lister(ctx context.Context) Lister[T] {
 	if s.build == nil {
-		if informer, ok := s.injected(ctx).(cache.SharedIndexInformer); ok {
-			return Lister[T]{informer.GetIndexer()}
+		informer, ok := s.injected(ctx).(cache.SharedIndexInformer)
+		if !ok {
+			panic(fmt.Sprintf("the source %s has no cache", s.name))
 		}
+		return Lister[T]{informer.GetIndexer()}
 	}
-	return Lister[T]{observed[T]{ctx, s}}
+	h, err := hubFrom(ctx)
+	if err != nil {
+		panic(fmt.Sprintf("listing %s: %v", s.name, err))
+	}
+	return Lister[T]{observed[T]{h, s}}
 }
 
 // NewLister returns a Lister of a cache, for tests.
@@ -47,15 +54,13 @@ func (s Source[T]) NewIndexer() cache.Indexer {
 
 // observed is the cache of a source that has an informer only while it is observed.
 type observed[T Object] struct {
-	ctx    context.Context //nolint:containedctx // that of the process
+	hub    *hub
 	source Source[T]
 }
 
 func (o observed[T]) indexer() cache.Indexer {
-	if h, err := hubFrom(o.ctx); err == nil {
-		if informer := h.informer(o.source.key); informer != nil {
-			return informer.GetIndexer()
-		}
+	if informer := o.hub.informer(o.source.key); informer != nil {
+		return informer.GetIndexer()
 	}
 	return o.source.NewIndexer()
 }

@@ -51,6 +51,7 @@ type Options[T Object] struct {
 	// Scope determines which replicas call the observer.
 	Scope Scope
 	// Resync is how often the observer receives each object although it has not changed. By default it never does. The shortest time is a second.
+	// It is not for an Injected source.
 	Resync time.Duration
 	// Timeout bounds each call by its context. By default nothing does.
 	Timeout time.Duration

@@ -81,6 +81,9 @@ func define[T Object](name string, source Source[T], handler Handler[T], options
 	case source.source == nil:
 		return nil, errNoSource
 	}
+	if source.build == nil && d.options.Resync > 0 {
+		return nil, errors.New("Options.Resync: the informer that injection runs has a period of its own; use Selected")
+	}
 	return d, errors.Join(source.err, d.options.check())
 }
 
@@ -115,6 +118,10 @@ func (d *definitionOf[T]) constructor() injection.ControllerConstructor {
 	}
 	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 		h, err := hubFrom(ctx)
+		if err == nil && d.source.build == nil {
+			// Its Transform cannot be set once the informer has started.
+			_, err = d.source.setUp(ctx, h)
+		}
 		if err != nil {
 			panic(fmt.Sprintf("observer %q: %v", d.id, err))
 		}

@@ -134,8 +134,8 @@ func (s *apiServer) restore() {
 // refuse returns why a request is refused. It is called with the lock. A watch from a version that was lost would not be refused once the server has
 // newer ones, and then nobody could find what it misses.
 func (s *apiServer) refuse(options metav1.ListOptions) error {
-	if s.down {
-		return errRefused
+	if s.refusal != nil {
+		return s.refusal
 	}
 	version, err := strconv.Atoi(options.ResourceVersion)
 	if err == nil && slices.ContainsFunc(s.lost, func(lost [2]int) bool { return lost[0] < version && version <= lost[1] }) {

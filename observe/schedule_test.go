@@ -45,8 +45,8 @@ type apiServer struct {
 	history   []watch.Event
 	forgotten int
 	watches   map[*watch.FakeWatcher]struct{}
-	// down is whether connections are refused.
-	down bool
+	// refusal is why requests are refused, or nil.
+	refusal error
 	// backup is a state to which restore returns.
 	backup backup
 	// newest is the newest version that there has been, and lost has those after a backup and before a restore.
@@ -165,8 +165,8 @@ func (s *apiServer) disconnect(reason error) {
 func (s *apiServer) setDown(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.down = down
-	if !down {
+	if s.refusal = errRefused; !down {
+		s.refusal = nil
 		s.forget()
 	}
 }
@@ -336,8 +336,17 @@ func schedule(t *testing.T, random *rand.Rand) {
 
 // ofSecrets is the source of the Secrets of an API server.
 func ofSecrets(server *apiServer, qualifiers ...Qualifier) Source[*corev1.Secret] {
-	return newSource[*corev1.Secret]("secrets", qualifiers, func(context.Context, sourceKey) (cache.SharedIndexInformer, error) {
-		list := &cache.ListWatch{ListWithContextFunc: server.list, WatchFuncWithContext: server.watch}
+	return newSource[*corev1.Secret]("secrets", qualifiers, func(_ context.Context, _ sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error) {
+		list := &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+				tweak(&options)
+				return server.list(ctx, options)
+			},
+			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+				tweak(&options)
+				return server.watch(ctx, options)
+			},
+		}
 		return cache.NewSharedIndexInformer(list, &corev1.Secret{}, 0, indexers()), nil
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -24,16 +25,18 @@ import (
 	"knative.dev/pkg/injection"
 )
 
-// Source is what to list and watch. Sources with equal keys, that is, of the same kind and with equal qualifiers, share one watch. It is built
-// only while an observer needs it.
+// Source is what to list and watch. Sources with equal keys share one watch: those of the same kind and with equal qualifiers. Functions are equal
+// if they are the same value, as a declared function is; a closure equals only itself. A source is built only while an observer needs it.
 type Source[T Object] struct {
 	*source
 
-	// build makes the informer. It is nil for a source that injection runs.
-	build func(ctx context.Context, key sourceKey) (cache.SharedIndexInformer, error)
+	// build makes the informer, which calls tweak with the options of each request. It is nil for a source that injection runs.
+	build builder
 	// injected returns the informer that injection runs, or what else delivers its notifications.
 	injected func(context.Context) notifier
 }
+
+type builder func(ctx context.Context, key sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error)
 
 // source is the part of a Source that does not depend on the type of its objects.
 type source struct {
@@ -48,7 +51,7 @@ type source struct {
 
 // sourceKey identifies the list and watch of a source.
 type sourceKey struct {
-	// kind is the constructor of the informer, or the resource.
+	// kind has the client and the constructor of the informer, or the resource.
 	kind                      any
 	namespace, labels, fields string
 }
@@ -59,7 +62,8 @@ type notifier interface {
 }
 
 // Injected is the informer that injection runs for a generated informer package. It costs no watch of its own. Of the qualifiers it accepts Index
-// and Transform. Without a Transform, the objects are cached as the API server sends them.
+// and Transform. A Transform is set by the first Wire or queued observer that has it, before injection starts the informer; others must have the same
+// one, or none. Without any, the objects are cached as the API server sends them.
 func Injected[T Object, I interface {
 	Informer() cache.SharedIndexInformer
 }](get func(context.Context) I, qualifiers ...Qualifier) Source[T] {
@@ -84,24 +88,25 @@ func Duck[T Object](name string, ducks notifier) Source[T] {
 func Selected[T Object, C any, F ~func(*metav1.ListOptions)](client func(context.Context) C,
 	newInformer func(C, string, time.Duration, cache.Indexers, F) cache.SharedIndexInformer, qualifiers ...Qualifier,
 ) Source[T] {
-	return newSource[T](reflect.ValueOf(newInformer).Pointer(), qualifiers, func(ctx context.Context, key sourceKey) (cache.SharedIndexInformer, error) {
-		return newInformer(client(ctx), key.namespace, resyncCheck, indexers(), F(key.tweak)), nil
+	kind := [2]unsafe.Pointer{identity(client), identity(newInformer)}
+	return newSource[T](kind, qualifiers, func(ctx context.Context, key sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error) {
+		return newInformer(client(ctx), key.namespace, resyncCheck, indexers(), tweak), nil
 	})
 }
 
 // Metadata is a list and watch of the metadata of a resource, which needs little memory and never contains, for example, the data of a Secret.
 func Metadata(resource schema.GroupVersionResource, qualifiers ...Qualifier) Source[*metav1.PartialObjectMetadata] {
-	build := func(ctx context.Context, key sourceKey) (cache.SharedIndexInformer, error) {
+	build := func(ctx context.Context, key sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error) {
 		client, err := metadata.NewForConfig(injection.GetConfig(ctx))
 		if err != nil {
 			return nil, fmt.Errorf("making a metadata client: %w", err)
 		}
-		return metadatainformer.NewFilteredMetadataInformer(client, resource, key.namespace, resyncCheck, indexers(), key.tweak).Informer(), nil
+		return metadatainformer.NewFilteredMetadataInformer(client, resource, key.namespace, resyncCheck, indexers(), tweak).Informer(), nil
 	}
 	return newSource[*metav1.PartialObjectMetadata](resource, qualifiers, build)
 }
 
-func newSource[T Object](kind any, qualifiers []Qualifier, build func(context.Context, sourceKey) (cache.SharedIndexInformer, error)) Source[T] {
+func newSource[T Object](kind any, qualifiers []Qualifier, build builder) Source[T] {
 	s := &source{name: reflect.TypeFor[T]().String(), key: sourceKey{kind: kind}, indexers: cache.Indexers{}}
 	s.name = s.name[strings.LastIndex(s.name, ".")+1:]
 	for _, qualify := range qualifiers {
@@ -181,17 +186,48 @@ func Transform(f cache.TransformFunc) Qualifier {
 	return func(s *source) { s.transform = f }
 }
 
-// addIndexes adds the indexes of a source to an informer. Several observers may name the source. It is called with the hub's lock.
-func (s *source) addIndexes(h *hub, informer cache.SharedIndexInformer) error {
+// identity distinguishes function values. The closures of a function have the same code, but each has a value of its own.
+func identity[F any](f F) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&f)) //nolint:gosec // A function value is a pointer, which Go itself compares with nil alone.
+}
+
+// setup is what sources have added to an informer. It is used with the hub's lock.
+type setup struct {
+	// transform identifies that of the informer, if it has one.
+	transform unsafe.Pointer
+	// indexes are the sources that have added an index, by its name.
+	indexes map[string]*source
+}
+
+// setTransform sets the transform of a source, unless the informer has it.
+func (u *setup) setTransform(ctx context.Context, s *source, transform cache.TransformFunc, informer cache.SharedInformer) error {
+	switch u.transform {
+	case identity(transform):
+		return nil
+	case nil:
+	default:
+		return fmt.Errorf("the source %s has another Transform than one before it, with which it shares a watch: %v", s.name, s.key)
+	}
+	if err := informer.SetTransform(reporting(ctx, s.name, transform)); err != nil {
+		return fmt.Errorf("setting the transform of %s: %w", s.name, err)
+	}
+	u.transform = identity(transform)
+	return nil
+}
+
+// addIndexes adds the indexes of a source. Several observers may name the source.
+func (u *setup) addIndexes(s *source, informer cache.SharedIndexInformer) error {
 	for name, values := range s.indexers {
-		index := indexOf{informer, name}
-		if h.indexes[index] == s {
+		if u.indexes[name] == s {
 			continue
 		}
 		if err := informer.AddIndexers(cache.Indexers{name: values}); err != nil {
 			return fmt.Errorf("adding index %q of %s: %w", name, s.name, err)
 		}
-		h.indexes[index] = s
+		if u.indexes == nil {
+			u.indexes = map[string]*source{}
+		}
+		u.indexes[name] = s
 	}
 	return nil
 }
@@ -208,10 +244,18 @@ func (s Source[T]) setUp(ctx context.Context, h *hub) (notifier, error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	known, ok := h.injected[informer]
+	if !ok {
+		known = &setup{}
+		h.injected[informer] = known
+	}
 	if s.transform != nil {
-		if err := informer.SetTransform(reporting(h.ctx, s.name, s.transform)); err != nil {
-			return nil, fmt.Errorf("setting the transform of %s: %w", s.name, err)
+		if h.started && known.transform == nil {
+			return nil, fmt.Errorf("the Transform of %s has to be set before the informers start, by Wire or by a registered observer that is queued", s.name)
+		}
+		if err := known.setTransform(h.ctx, s.source, s.transform, informer); err != nil {
+			return nil, err
 		}
 	}
-	return informer, s.addIndexes(h, informer)
+	return informer, known.addIndexes(s.source, informer)
 }

@@ -35,28 +35,39 @@ func GroupKindOf(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupKind
 // CRD, so that memory does not depend on the schemas of other operators. CRDs with the given names are kept complete: a process
 // that updates a CRD from its cache, as the conversion webhook of knative.dev/pkg does, would otherwise remove its schema.
 func Trim(complete ...string) cache.TransformFunc {
+	if len(complete) == 0 {
+		// Always the same function, as those who share an informer need it.
+		return trim
+	}
 	return func(obj any) (any, error) {
-		crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
-		if !ok || slices.Contains(complete, crd.Name) {
+		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok && slices.Contains(complete, crd.Name) {
 			return obj, nil
 		}
-		trimmed := &apiextensionsv1.CustomResourceDefinition{
-			ObjectMeta: metav1.ObjectMeta{Name: crd.Name, UID: crd.UID, ResourceVersion: crd.ResourceVersion, Labels: crd.Labels},
-			Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-				Group:    crd.Spec.Group,
-				Names:    apiextensionsv1.CustomResourceDefinitionNames{Plural: crd.Spec.Names.Plural, Kind: crd.Spec.Names.Kind},
-				Scope:    crd.Spec.Scope,
-				Versions: make([]apiextensionsv1.CustomResourceDefinitionVersion, 0, len(crd.Spec.Versions)),
-			},
-		}
-		for _, v := range crd.Spec.Versions {
-			trimmed.Spec.Versions = append(trimmed.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: v.Name, Served: v.Served})
-		}
-		if established := apiextensionshelpers.FindCRDCondition(crd, apiextensionsv1.Established); established != nil {
-			trimmed.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: established.Type, Status: established.Status}}
-		}
-		return trimmed, nil
+		return trim(obj)
 	}
+}
+
+func trim(obj any) (any, error) {
+	crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
+	if !ok {
+		return obj, nil
+	}
+	trimmed := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: crd.Name, UID: crd.UID, ResourceVersion: crd.ResourceVersion, Labels: crd.Labels},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group:    crd.Spec.Group,
+			Names:    apiextensionsv1.CustomResourceDefinitionNames{Plural: crd.Spec.Names.Plural, Kind: crd.Spec.Names.Kind},
+			Scope:    crd.Spec.Scope,
+			Versions: make([]apiextensionsv1.CustomResourceDefinitionVersion, 0, len(crd.Spec.Versions)),
+		},
+	}
+	for _, v := range crd.Spec.Versions {
+		trimmed.Spec.Versions = append(trimmed.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: v.Name, Served: v.Served})
+	}
+	if established := apiextensionshelpers.FindCRDCondition(crd, apiextensionsv1.Established); established != nil {
+		trimmed.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: established.Type, Status: established.Status}}
+	}
+	return trimmed, nil
 }
 
 // fromCRDs returns how the CRDs that define a kind serve it. The API server establishes only one of them.
