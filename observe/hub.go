@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/controller"
@@ -137,7 +138,10 @@ func acquire[T Object](h *hub, source Source[T], user string) (s *shared, isNew 
 
 func newShared(ctx context.Context, build builder, key sourceKey) (*shared, error) {
 	s := &shared{}
-	informer, err := build(ctx, key, key.tweak)
+	informer, err := build(ctx, key, func(options *metav1.ListOptions) {
+		key.tweak(options)
+		s.requested(options)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -93,10 +93,7 @@ func TestSource_APIServerFailsForAWhile_NothingIsLost(t *testing.T) {
 					}
 					return nil
 				})
-				if code == 500 {
-					// client-go repeats a watch after 429 by itself.
-					s.awaitHealth(t, "the source of it fails since ")
-				}
+				s.awaitHealth(t, "the source of it fails since ")
 				heal()
 				// A watch that is resumed delivers the deletion, and a list does not.
 				last := "Deleted a"
