@@ -27,7 +27,7 @@ SPDX-License-Identifier: Apache-2.0
 //   - An error of a queued observer is retried with exponential back-off. A panic is an error.
 //   - Shutdown returns when every observer has received what is pending, and Stop when no call is running; afterwards none begins. At the
 //     deadline both return the number of objects whose events were not delivered.
-//   - A replica that loses a lease drops what is
+//   - A process keeps its leases until Shutdown returns, if its election is that of package leader. A replica that loses a lease drops what is
 //     pending: the next one receives each object that exists, but no deletion.
 //
 // Reconcilers use sources, too: [Wire] enqueues the objects that an event concerns, in place of event handlers and the filters of

@@ -107,7 +107,7 @@ func (l *Leader) elect(ctx context.Context) {
 	isConfirmed := err == nil && !l.rival(leases)
 	for s, until := range claims {
 		if isConfirmed && ctx.Err() == nil && time.Now().Before(until) {
-			s.lead(until, ctx.Done())
+			s.lead(until)
 		} else {
 			s.release("")
 		}

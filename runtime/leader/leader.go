@@ -9,6 +9,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -46,6 +47,8 @@ type Leader struct {
 	members []*member
 	// serving counts the shares that this process leads.
 	serving sync.WaitGroup
+	// drained is closed when the process, at its end, is to give its shares up.
+	drained <-chan struct{}
 	// exit ends the process, except in a test.
 	exit     func(message string, err error)
 	failures metric.Int64Counter
@@ -54,6 +57,8 @@ type Leader struct {
 	// complaints and waits limit how often a failed request is logged, and that another number of buckets is waited for.
 	complaints, waits rate.Sometimes
 
+	// ending is whether only members that drain begin keys.
+	ending atomic.Bool
 	// handing makes sure that this process does not hand its last share over.
 	handing sync.Mutex
 }
@@ -71,9 +76,12 @@ func New(options Options) *Leader {
 	return l
 }
 
-// Run runs for leader until ctx ends; the informers must have filled their caches. It returns when no key is being reconciled and the leases
-// have been released. If a reconciliation does not end in time, the process exits instead, and its leases expire.
-func (l *Leader) Run(ctx context.Context) {
+// Run runs for leader until ctx ends; the informers must have filled their caches. From then on no key is begun, except of reconcilers that have a
+// method Drains, until drained is closed. It returns when no key is being reconciled and the leases have been released. If a reconciliation does
+// not end in time, the process exits instead, and its leases expire.
+func (l *Leader) Run(ctx context.Context, drained <-chan struct{}) {
+	l.drained = drained
+	context.AfterFunc(ctx, func() { l.ending.Store(true) })
 	l.stand(ctx)
 	l.serving.Wait()
 }
@@ -88,12 +96,12 @@ func (l *Leader) led() (n int) {
 	return n
 }
 
-// handOver begins no key of a share anymore, so that another process can have it, unless this process leads no other one.
+// handOver begins no key of a share anymore, so that another process can have it, unless this process leads no other one, or releases all soon.
 func (l *Leader) handOver(s *share) bool {
 	l.handing.Lock()
 	defer l.handing.Unlock()
 	leadsAnother := slices.ContainsFunc(l.shares, func(other *share) bool { return other != s && other.gate.isLeading() })
-	if !leadsAnother || !s.gate.isLeading() {
+	if !leadsAnother || !s.gate.isLeading() || l.ending.Load() {
 		return false
 	}
 	s.gate.close()

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package leader
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,6 +24,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"knative.dev/pkg/leaderelection"
+	"knative.dev/pkg/reconciler"
 )
 
 // takeover is within what a killed process has a successor.
@@ -53,6 +55,50 @@ func TestLeader_Stopped_ReleasesAfterTheLastReconciliation(t *testing.T) {
 			t.Errorf("still held: %v", held)
 		}
 	})
+}
+
+func TestLeader_Stopped_LeadsAndReconcilesOnlyWhatDrainsUntilItIsDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		first := w.start("first", 1)
+		// Longer than a lease lasts.
+		first.draining = 20 * time.Second
+		w.within(time.Second, "the first leads", w.reconciledBy(first))
+		second := w.start("second", 1)
+		<-time.After(10 * time.Second)
+		begun := w.reconciledBy(second)
+		first.stop()
+		// Until the last reconciliations have ended.
+		<-time.After(2 * time.Second)
+		drained := 0
+		draining := &member{leader: first.leader, inner: &counting{count: &drained}, drains: true}
+		for range 17 {
+			<-time.After(time.Second)
+			if held := w.holders()["duck.00-of-01"]; held != "first" || w.busy(first) {
+				t.Fatalf("the lease is held by %q while the first drains, which reconciles: %t", held, w.busy(first))
+			}
+			if err := draining.Reconcile(t.Context(), "ns/it"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if drained != 17 {
+			t.Errorf("%d keys were drained, want 17", drained)
+		}
+		w.within(3*time.Second, "the second leads", begun)
+		stopAll(first, second)
+	})
+}
+
+// counting counts reconciliations.
+type counting struct {
+	reconciler.LeaderAwareFuncs
+
+	count *int
+}
+
+func (c *counting) Reconcile(context.Context, string) error {
+	*c.count++
+	return nil
 }
 
 func TestLeader_RestartedWithItsIdentity_LeadsAtOnce(t *testing.T) {

@@ -27,6 +27,8 @@ type member struct {
 	leader  *Leader
 	inner   aware
 	enqueue func(reconciler.Bucket, types.NamespacedName)
+	// drains is whether the reconciler has a method Drains: its queue has to be emptied before another replica leads.
+	drains bool
 }
 
 // Attach lets a controller work only while the process leads, unless its reconciler has a method OnEveryReplica. It is called for every
@@ -41,6 +43,7 @@ func (l *Leader) Attach(impl *controller.Impl) error {
 		return fmt.Errorf("the reconciler %T is not leader-aware", impl.Reconciler)
 	}
 	m := &member{leader: l, inner: inner, enqueue: impl.MaybeEnqueueBucketKey}
+	_, m.drains = inner.(interface{ Drains() })
 	l.members = append(l.members, m)
 	// It is not leader-aware itself, so that controller.Impl starts no election.
 	impl.Reconciler = m
@@ -56,12 +59,19 @@ func (m *member) Reconcile(ctx context.Context, key string) error {
 	}
 	ctx, leave, ok := m.leader.shareOf(types.NamespacedName{Namespace: namespace, Name: name}).gate.enter(ctx)
 	if !ok {
-		// Keys that wait for a short queue, see package observe, wait for this one as well.
-		if f, ok := m.inner.(interface{ Feed() }); ok {
-			f.Feed()
-		}
-		return controller.NewSkipKey(key)
+		return m.skip(key)
 	}
 	defer leave()
+	if m.leader.ending.Load() && !m.drains {
+		return m.skip(key)
+	}
 	return m.inner.Reconcile(ctx, key)
+}
+
+func (m *member) skip(key string) error {
+	// Keys that wait for a short queue, see package observe, wait for this one as well.
+	if f, ok := m.inner.(interface{ Feed() }); ok {
+		f.Feed()
+	}
+	return controller.NewSkipKey(key)
 }

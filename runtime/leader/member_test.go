@@ -60,6 +60,26 @@ func TestMember_GateIsShut_FeedsTheQueue(t *testing.T) {
 	}
 }
 
+// drainer is the reconciler of an observer that runs on the leader only.
+type drainer struct{ idle }
+
+func (*drainer) Drains() {}
+
+func TestAttach_ReconcilerDrains_BeginsKeysAtTheEndOfTheProcess(t *testing.T) {
+	l := New(Options{Times: production(1), Reached: func() {}})
+	l.ending.Store(true)
+	for drains, inner := range map[bool]controller.Reconciler{true: &drainer{}, false: &idle{}} {
+		impl := controller.NewContext(t.Context(), inner, controller.ControllerOptions{WorkQueueName: t.Name(), Logger: zap.NewNop().Sugar()})
+		defer impl.WorkQueue().ShutDown()
+		if err := l.Attach(impl); err != nil {
+			t.Fatal(err)
+		}
+		if err := impl.Reconciler.Reconcile(t.Context(), "ns/it"); controller.IsSkipKey(err) == drains {
+			t.Errorf("%T: got %v", inner, err)
+		}
+	}
+}
+
 type unaware struct{}
 
 // anywhere is the reconciler of an observer that runs on every replica.

@@ -51,8 +51,8 @@ func (s *share) write(ctx context.Context, identity string) (until time.Time, er
 	return sent.Add(times.LeaseDuration - Room(times)), err
 }
 
-// lead promotes the reconcilers, and serves the share until the process is stopping.
-func (s *share) lead(until time.Time, stopping <-chan struct{}) {
+// lead promotes the reconcilers, and serves the share until the process is to give it up.
+func (s *share) lead(until time.Time) {
 	l := s.leader
 	l.options.Logger.Infow("Leading", "lease", s.bucket.Name(), "identity", l.options.Identity)
 	s.gate.open(until)
@@ -61,13 +61,14 @@ func (s *share) lead(until time.Time, stopping <-chan struct{}) {
 			l.exit("A reconciler could not take over", err)
 		}
 	}
-	l.serving.Go(func() { s.serve(stopping) })
+	l.serving.Go(s.serve)
 }
 
-// serve leads the share until it loses the lease, another process asks for it, or the process is stopping. When it returns, no key of
+// serve leads the share until it loses the lease, another process asks for it, or this process is to give it up. When it returns, no key of
 // the share is being reconciled.
-func (s *share) serve(stopping <-chan struct{}) {
+func (s *share) serve() {
 	l := s.leader
+	stopping := l.drained
 	renewing, stop := context.WithCancel(context.Background())
 	taken, wanted := make(chan struct{}), make(chan string, 1)
 	var renewals sync.WaitGroup

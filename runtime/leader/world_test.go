@@ -179,6 +179,8 @@ type process struct {
 	// work is how long a reconciliation takes; stubborn ones do not look at their context.
 	work     func() time.Duration
 	stubborn bool
+	// draining is how long it leads after stop.
+	draining time.Duration
 	stop     context.CancelFunc
 	dead     bool
 	ended    chan struct{}
@@ -210,7 +212,12 @@ func (w *world) start(name string, buckets uint32) *process {
 	}
 	go func() {
 		defer close(p.ended)
-		p.leader.Run(ctx)
+		drained := make(chan struct{})
+		context.AfterFunc(ctx, func() {
+			<-time.After(p.draining)
+			close(drained)
+		})
+		p.leader.Run(ctx, drained)
 	}()
 	return p
 }

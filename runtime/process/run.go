@@ -62,6 +62,8 @@ const (
 const (
 	// drainTimeout bounds how long the end waits for observers to receive what is in their queues.
 	drainTimeout = 10 * time.Second
+	// stuckTimeout bounds how long the end waits for the other parts, such as the release of the leases, if an observer is stuck.
+	stuckTimeout = 5 * time.Second
 	// flushTimeout bounds how long the end waits for metrics and spans to be exported, as in sharedmain.
 	flushTimeout = 10 * time.Second
 )
@@ -172,8 +174,9 @@ func (p Process) run(ctx context.Context) error {
 	startInformers()
 	readiness.Set(cachesSynced, true)
 	running.Go(func() error { return controller.StartAll(ctx, controllers...) })
-	running.Go(func() error { election.Run(ctx); return nil })
-	return end(ctx, running.Wait)
+	drained := make(chan struct{})
+	running.Go(func() error { election.Run(ctx, drained); return nil })
+	return end(ctx, drained, running.Wait)
 }
 
 // listen takes the port of the probes, and checks that the others are free, since a part that cannot listen would not name the
@@ -244,18 +247,29 @@ func (p Process) newLeader(ctx context.Context, cm *corev1.ConfigMap) (*leader.L
 	}), nil
 }
 
-// end waits until ctx has ended and all parts of the process have. Observers that have not received all events by then do not hold the process:
-// they are in the error.
-func end(ctx context.Context, wait func() error) error {
+// end waits until ctx has ended and all parts of the process have. Observers receive what is pending while this process leads, so that no other
+// one calls them. Those that have not received it by then do not hold the process: they are in the error.
+func end(ctx context.Context, drained chan<- struct{}, wait func() error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- wait() }()
 	<-ctx.Done()
 	draining, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
-	if err := observe.Shutdown(draining); err != nil {
-		return fmt.Errorf("shutting observers down: %w", err)
+	undelivered := observe.Shutdown(draining)
+	close(drained)
+	if undelivered == nil {
+		return <-ended
 	}
-	return <-ended
+	var failure error
+	select {
+	case failure = <-ended:
+	case <-time.After(stuckTimeout):
+		// The part that failed first, if one did, has ended the others.
+		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+			failure = cause
+		}
+	}
+	return errors.Join(failure, fmt.Errorf("shutting observers down: %w", undelivered))
 }
 
 // flush exports the last metrics and spans.

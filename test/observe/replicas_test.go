@@ -25,6 +25,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/utils/ptr"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/signals"
@@ -32,6 +33,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/runtime/leader"
 	"github.com/mallard-dev/mallard/runtime/process"
 )
 
@@ -65,15 +67,18 @@ func init() {
 		observe.Options[*corev1.ConfigMap]{Scope: observe.EveryReplica, Where: func(cm *corev1.ConfigMap) bool { return cm.Labels["it"] == stuck }})
 }
 
+const replicaComponent = "replica"
+
 // recordPrefix begins the lines in which a replica prints the events that its observers receive.
 const recordPrefix = "received by "
 
 // runReplica is the main function of a replica.
 func runReplica() {
-	const component = "replica"
 	var settings process.Settings
-	process.MustLoad(component, "has observers", &settings)
-	process.Run(signals.NewContext(), process.Process{Component: component, Settings: settings, Parsers: process.NewParsers(nil, component)})
+	process.MustLoad(replicaComponent, "has observers", &settings)
+	process.Run(signals.NewContext(), process.Process{
+		Component: replicaComponent, Settings: settings, Parsers: process.NewParsers(nil, replicaComponent),
+	})
 }
 
 // replica is a running replica.
@@ -229,13 +234,14 @@ func TestReplica_Terminated_DrainsWhatIsPendingAndNamesTheObserverThatIsStuck(t 
 	s.settle(t, 1)
 	r := startReplica(t, env, system, observed, "only")
 	r.await(t, "everywhere", "Added stuck listed")
+	r.await(t, "leading", "Added stuck listed")
 	want := []string{"Added stuck listed"}
 	for i := range objects {
 		s.create(t, strconv.Itoa(i), slow)
 		want = append(want, fmt.Sprintf("Added %d", i))
 	}
 	harness.Eventually(t, "the events arrive", func(context.Context) error {
-		if len(r.received("everywhere")) < 2 {
+		if len(r.received("everywhere")) < 2 || len(r.received("leading")) < 2 {
 			return errors.New("none has")
 		}
 		return nil
@@ -248,8 +254,16 @@ func TestReplica_Terminated_DrainsWhatIsPendingAndNamesTheObserverThatIsStuck(t 
 	case <-time.After(harness.Deadline):
 		t.Fatal("the process does not end")
 	}
-	// What an observer of the leader has not received is for the next one, which receives all objects.
-	r.await(t, "everywhere", want...)
+	for _, observer := range []string{"everywhere", "leading"} {
+		r.await(t, observer, want...)
+	}
+	lease, err := env.Kube.CoordinationV1().Leases(system).Get(t.Context(), leader.LeaseNames(replicaComponent, 1)[0], metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
+		t.Errorf("the lease is held by %q after the end, want nobody", holder)
+	}
 	last := r.output()[len(r.output())-1]
 	if reason := `observer "stuck": the events of 1 objects were not delivered`; !strings.Contains(last, reason) || strings.Contains(last, `"leading"`) {
 		t.Errorf("the process ends with %q, want %q and no other observer", last, reason)
