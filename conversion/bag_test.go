@@ -70,10 +70,10 @@ func TestNothingIsStashedOfNothing(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeMarshalledIsAnErrorThatNamesTheKey(t *testing.T) {
+func TestWhatCannotBeMarshaledIsAnErrorThatNamesTheKey(t *testing.T) {
 	bag := put(t, "before")
 	err := bag.Put(key, math.Inf(1))
-	if want := "stashing v1/probe: marshalling float64: json: unsupported value: +Inf"; err == nil || err.Error() != want {
+	if want := "stashing v1/probe: marshaling float64: json: unsupported value: +Inf"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	var before string
@@ -142,9 +142,9 @@ func TestADerivedPropertyKnowsItsBasis(t *testing.T) {
 			B string `json:"b"`
 			A int    `json:"a"`
 		}{"<", 1}, conversion.Exact},
-		"another":              {map[string]any{"a": 2, "b": "<"}, conversion.Stale},
-		"none":                 {nil, conversion.Stale},
-		"cannot be marshalled": {math.NaN(), conversion.Stale},
+		"another":             {map[string]any{"a": 2, "b": "<"}, conversion.Stale},
+		"none":                {nil, conversion.Stale},
+		"cannot be marshaled": {math.NaN(), conversion.Stale},
 	} {
 		var bag conversion.PropertyBag
 		if err := bag.PutDerived(key, "value", map[string]any{"b": "<", "a": 1}); err != nil {
@@ -160,7 +160,7 @@ func TestADerivedPropertyKnowsItsBasis(t *testing.T) {
 	}
 }
 
-func TestABasisThatIsLostOrCannotBeMarshalledNeverMatches(t *testing.T) {
+func TestABasisThatIsLostOrCannotBeMarshaledNeverMatches(t *testing.T) {
 	var bag conversion.PropertyBag
 	if err := bag.PutDerived(key, 1, math.NaN()); err != nil {
 		t.Fatal(err)

@@ -80,16 +80,16 @@ func BenchmarkHop(b *testing.B) {
 	for name, hop := range hops(b) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			var marshalling time.Duration
+			var marshaling time.Duration
 			for b.Loop() {
 				hop.convert()
 				b.StopTimer()
 				begin := time.Now()
 				hop.marshal()
-				marshalling += time.Since(begin)
+				marshaling += time.Since(begin)
 				b.StartTimer()
 			}
-			times := b.Elapsed().Seconds() / marshalling.Seconds()
+			times := b.Elapsed().Seconds() / marshaling.Seconds()
 			b.ReportMetric(times, "times-json")
 			if b.N > warm && times > maxTimes {
 				b.Errorf("a hop takes %.1f times as long as JSON, want at most %d", times, maxTimes)

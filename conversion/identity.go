@@ -15,7 +15,7 @@ import (
 // identity is what is known of an element of a list without keys (see placeNames).
 type identity struct {
 	index int
-	// fingerprint is empty for what cannot be marshalled, and then like no other.
+	// fingerprint is empty for what cannot be marshaled, and then like no other.
 	fingerprint string
 	// stashed is nil for elements of the present list.
 	stashed *node

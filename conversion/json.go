@@ -21,7 +21,7 @@ import (
 func Canonical(value any) ([]byte, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
-		return nil, fmt.Errorf("marshalling %T: %w", value, err)
+		return nil, fmt.Errorf("marshaling %T: %w", value, err)
 	}
 	// Without names there is nothing to sort, and without a backslash nothing to unescape.
 	if !bytes.ContainsAny(data, `{\`) && utf8.Valid(data) {
@@ -31,7 +31,7 @@ func Canonical(value any) ([]byte, error) {
 	decoder.UseNumber()
 	var content any
 	if err := decoder.Decode(&content); err != nil {
-		return nil, fmt.Errorf("reading a marshalled %T: %w", value, err)
+		return nil, fmt.Errorf("reading a marshaled %T: %w", value, err)
 	}
 	return marshal(content)
 }
@@ -42,7 +42,7 @@ func marshal(value any) ([]byte, error) {
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("marshalling %T: %w", value, err)
+		return nil, fmt.Errorf("marshaling %T: %w", value, err)
 	}
 	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
 }
@@ -88,7 +88,7 @@ func Equal(a, b any) (bool, error) {
 const fingerprintBytes = 8
 
 // Fingerprint is a short text that is the same for two values exactly if their canonical JSON is (but for accidents). It is
-// empty for what cannot be marshalled, and such a fingerprint never matches.
+// empty for what cannot be marshaled, and such a fingerprint never matches.
 func Fingerprint(value any) string {
 	canonical, err := Canonical(value)
 	if err != nil {

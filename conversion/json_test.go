@@ -96,7 +96,7 @@ func TestFingerprintsTellContentsApart(t *testing.T) {
 		t.Errorf("fingerprint %s", got)
 	}
 	if got := conversion.Fingerprint(math.Inf(-1)); got != "" {
-		t.Errorf("fingerprint %s of what cannot be marshalled", got)
+		t.Errorf("fingerprint %s of what cannot be marshaled", got)
 	}
 }
 

@@ -19,7 +19,7 @@ func Key(parts ...any) string {
 			return s
 		}
 	}
-	// Strings, numbers and booleans can be marshalled.
+	// Strings, numbers and booleans can be marshaled.
 	key, _ := Canonical(parts)
 	return string(key)
 }

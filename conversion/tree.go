@@ -105,7 +105,7 @@ func formatOf(annotation string) int {
 // carried is what an annotation in a later format is kept in until it is written again.
 func carried(annotation string) *node {
 	var root node
-	// Strings can be marshalled.
+	// Strings can be marshaled.
 	_ = root.Entries.Put(foreignKey, annotation)
 	return &root
 }

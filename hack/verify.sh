@@ -57,7 +57,7 @@ verify_shell() {
   return "${failed}"
 }
 
-# Licence headers, layering, marks of generated files, pinned actions and the like are Go tests.
+# License headers, layering, marks of generated files, pinned actions and the like are Go tests.
 verify_repository() { repository_tests; }
 
 readonly known=(modules format shell codegen licenses darwin lint repository)

@@ -69,10 +69,10 @@ func (w way) convert(ctx context.Context, n int) error {
 func (w way) marshal(n int) error {
 	text, err := json.Marshal(w.objects[n%measured])
 	if err != nil {
-		return fmt.Errorf("marshalling: %w", err)
+		return fmt.Errorf("marshaling: %w", err)
 	}
 	if err := json.Unmarshal(text, w.from.New()); err != nil {
-		return fmt.Errorf("unmarshalling: %w", err)
+		return fmt.Errorf("unmarshaling: %w", err)
 	}
 	return nil
 }
@@ -101,19 +101,19 @@ func (k Kind) Benchmark(b *testing.B) {
 	for _, way := range k.ways(b) {
 		b.Run(way.name, func(b *testing.B) {
 			b.ReportAllocs()
-			var marshalling time.Duration
+			var marshaling time.Duration
 			for n := 0; b.Loop(); n++ {
 				converted := way.convert(b.Context(), n)
 				b.StopTimer()
 				begin := time.Now()
-				marshalled := way.marshal(n)
-				marshalling += time.Since(begin)
-				if err := errors.Join(converted, marshalled); err != nil {
+				marshaled := way.marshal(n)
+				marshaling += time.Since(begin)
+				if err := errors.Join(converted, marshaled); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()
 			}
-			times := b.Elapsed().Seconds() / marshalling.Seconds() / float64(way.hops)
+			times := b.Elapsed().Seconds() / marshaling.Seconds() / float64(way.hops)
 			b.ReportMetric(times, "times-json/hop")
 			if b.N > warm && times > maxTimes {
 				b.Errorf("a hop takes %.1f times as long as JSON, want at most %d", times, maxTimes)

@@ -30,8 +30,8 @@ func TestBadPods(t *testing.T) {
 	}
 	variable := func(name string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
-			p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "COLOUR", ValueFrom: &corev1.EnvVarSource{
-				ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: "colour"},
+			p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "COLOR", ValueFrom: &corev1.EnvVarSource{
+				ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: "color"},
 			}}}
 		}
 	}
@@ -51,7 +51,7 @@ func TestBadPods(t *testing.T) {
 			p.Spec.Containers[0].Image, p.Spec.Containers[0].ImagePullPolicy = n.host+"/none:v3", corev1.PullNever
 		}, "ErrImageNeverPull", "is not present with pull policy of Never", "ErrImageNeverPull"},
 		{"no-map", variable("none"), "CreateContainerConfigError", `configmap "none" not found`, "Failed"},
-		{"no-key", variable("pond"), "CreateContainerConfigError", "couldn't find key colour in ConfigMap " + namespace + "/pond", "Failed"},
+		{"no-key", variable("pond"), "CreateContainerConfigError", "couldn't find key color in ConfigMap " + namespace + "/pond", "Failed"},
 		{"no-volume", func(p *corev1.Pod) {
 			p.Spec.Volumes = []corev1.Volume{{Name: "water", VolumeSource: corev1.VolumeSource{
 				ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "none"}},
@@ -85,12 +85,12 @@ func TestBadPods(t *testing.T) {
 	})
 	t.Run("set right", func(t *testing.T) {
 		if _, err := n.kube.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: "none"}, Data: map[string]string{"colour": "blue"},
+			ObjectMeta: metav1.ObjectMeta{Name: "none"}, Data: map[string]string{"color": "blue"},
 		}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		n.until(t, namespace, "no-map", "over", over)
-		if out := n.logs(t, namespace, "no-map"); !strings.Contains(out, "COLOUR=blue") {
+		if out := n.logs(t, namespace, "no-map"); !strings.Contains(out, "COLOR=blue") {
 			t.Errorf("it was given:\n%s", out)
 		}
 		n.until(t, namespace, "no-volume", "over", over)

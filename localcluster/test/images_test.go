@@ -59,7 +59,7 @@ func TestProcessHasWhatItsPodSays(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	for _, object := range []any{
-		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "pond"}, Data: map[string]string{"colour": "green", "depth": "deep"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "pond"}, Data: map[string]string{"color": "green", "depth": "deep"}},
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "nest"}, StringData: map[string]string{"eggs": "five"}},
 	} {
 		var err error
@@ -73,7 +73,7 @@ func TestProcessHasWhatItsPodSays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := n.duckPod("shows", "env", "$(COLOUR)-$(NAME)", "$$(COLOUR)", "$(UNKNOWN)")
+	p := n.duckPod("shows", "env", "$(COLOR)-$(NAME)", "$$(COLOR)", "$(UNKNOWN)")
 	c := &p.Spec.Containers[0]
 	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}}
 	c.EnvFrom = []corev1.EnvFromSource{{Prefix: "POND_", ConfigMapRef: &corev1.ConfigMapEnvSource{
@@ -89,8 +89,8 @@ func TestProcessHasWhatItsPodSays(t *testing.T) {
 		{Name: "IP", ValueFrom: field("status.podIP")},
 		{Name: "NODE", ValueFrom: field("spec.nodeName")},
 		{Name: "APP", ValueFrom: field("metadata.labels['app']")},
-		{Name: "COLOUR", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
-			LocalObjectReference: corev1.LocalObjectReference{Name: "pond"}, Key: "colour",
+		{Name: "COLOR", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "pond"}, Key: "color",
 		}}},
 		{Name: "EGGS", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 			LocalObjectReference: corev1.LocalObjectReference{Name: "nest"}, Key: "eggs",
@@ -98,7 +98,7 @@ func TestProcessHasWhatItsPodSays(t *testing.T) {
 		{Name: "MISSING", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
 			LocalObjectReference: corev1.LocalObjectReference{Name: "none"}, Key: "none", Optional: &optional,
 		}}},
-		{Name: "BOTH", Value: "$(COLOUR) $(EGGS)"},
+		{Name: "BOTH", Value: "$(COLOR) $(EGGS)"},
 		{Name: "PORT", Value: "8080"},
 		{Name: "OTHER_NUMBER", Value: "8081"},
 	}
@@ -110,7 +110,7 @@ func TestProcessHasWhatItsPodSays(t *testing.T) {
 		values[key] = value
 	}
 	for key, want := range map[string]string{
-		"NAME": "shows", "UID": string(found.UID), "IP": found.Status.PodIP, "NODE": "process", "APP": "shows", "COLOUR": "green",
+		"NAME": "shows", "UID": string(found.UID), "IP": found.Status.PodIP, "NODE": "process", "APP": "shows", "COLOR": "green",
 		"EGGS": "five", "BOTH": "green five", "POND_depth": "deep", "OTHER_NUMBER": "8081", "FROM_IMAGE": "yes", "HOSTNAME": "shows",
 	} {
 		if values[key] != want {
@@ -120,7 +120,7 @@ func TestProcessHasWhatItsPodSays(t *testing.T) {
 	if _, there := values["MISSING"]; there || values["PORT"] == "8080" || values["PORT"] == "" {
 		t.Errorf("MISSING is there: %t; PORT is %q", there, values["PORT"])
 	}
-	if want := "args [green-shows $(COLOUR) $(UNKNOWN)]"; !strings.Contains(out, want) {
+	if want := "args [green-shows $(COLOR) $(UNKNOWN)]"; !strings.Contains(out, want) {
 		t.Errorf("no %q in:\n%s", want, out)
 	}
 	if os.Geteuid() == 0 && !strings.Contains(out, "uid 65532 gid 65532") {

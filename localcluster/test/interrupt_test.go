@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// moments of a start, each recognised by the file that is made last before it. Between them lies everything that takes
-// time: initialisation, keys, etcd, the API server, the roles, the controllers.
+// moments of a start, each recognized by the file that is made last before it. Between them lies everything that takes
+// time: initialization, keys, etcd, the API server, the roles, the controllers.
 var moments = []string{
 	"", // as soon as the process exists
 	"lock",

@@ -17,7 +17,7 @@ const manifest = `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: from-kubectl}
-data: {colour: green}
+data: {color: green}
 `
 
 // TestKubectl runs the commands that people run first.
@@ -37,9 +37,9 @@ func TestKubectl(t *testing.T) {
 		{"apply -f " + file, "configmap/from-kubectl created"},
 		{"apply -f " + file, "configmap/from-kubectl unchanged"},
 		{"apply --server-side --force-conflicts -f " + file, "configmap/from-kubectl serverside-applied"},
-		{"get configmap from-kubectl -o jsonpath={.data.colour}", "green"},
+		{"get configmap from-kubectl -o jsonpath={.data.color}", "green"},
 		{"get nodes", "localcluster   Ready"},
-		{"describe configmap from-kubectl", "colour:"},
+		{"describe configmap from-kubectl", "color:"},
 		{"explain pod.spec.nodeName", "FIELD: nodeName"},
 		{"run waiting --image=example.com/none", "pod/waiting created"},
 		{"wait --for=condition=Ready pod/waiting --timeout=30s", "condition met"},

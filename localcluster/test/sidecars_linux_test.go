@@ -149,7 +149,7 @@ func TestSidecars(t *testing.T) {
 		t.Errorf("the willing one has said:\n%s", out)
 	}
 
-	failing := n.duckPod("uninitialised", "env")
+	failing := n.duckPod("uninitialized", "env")
 	failing.Spec.InitContainers = []corev1.Container{beside("willing"), plain("first", "fail", "3")}
 	n.create(t, namespace, failing)
 	found = n.until(t, namespace, failing.Name, "over", over)

@@ -21,7 +21,7 @@ func TestStored(t *testing.T) {
 	p := sharedCluster(t)
 	namespace := newNamespace(t, p.client(t))
 	made, err := p.client(t).CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: "looked-at"}, Data: map[string]string{"colour": "green"},
+		ObjectMeta: metav1.ObjectMeta{Name: "looked-at"}, Data: map[string]string{"color": "green"},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func TestVolumes(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	if _, err := n.kube.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: "pond"}, Data: map[string]string{"colour": "green", "depth": "deep"},
+		ObjectMeta: metav1.ObjectMeta{Name: "pond"}, Data: map[string]string{"color": "green", "depth": "deep"},
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestVolumes(t *testing.T) {
 		{name: "volume", volume: "water", at: "/water", readOnly: true, args: []string{"write", "/water/new", "1"}, want: "group 2000\n", root: true},
 		{name: "sub", volume: "water", at: "/part", sub: "a/b", args: []string{"write", "/part/new", "1"}, want: "group 2000\n", root: true},
 		{name: "expression", volume: "water", at: "/part", expr: "$(UID)/c", args: []string{"write", "/part/new", "1"}, want: "group 2000\n", root: true},
-		{name: "file", volume: "pond", at: "/etc/colour", sub: "colour", args: []string{"read", "/etc/colour"}, want: "green"},
+		{name: "file", volume: "pond", at: "/etc/color", sub: "color", args: []string{"read", "/etc/color"}, want: "green"},
 		{name: "secret", volume: "nest", at: "/nest", args: []string{"read", "/nest/eggs"}, want: "five"},
 		{name: "labels", volume: "self", at: "/self", args: []string{"read", "/self/labels"}, want: `app="looks"`},
 		{name: "cpu", volume: "self", at: "/self", args: []string{"read", "/self/cpu"}, want: "64"},

@@ -30,7 +30,7 @@ const (
 	theValue    = "http://a.example"
 )
 
-// bind returns a binding by name, created so many seconds after the epoch, that counts for the Deployments labelled app=a.
+// bind returns a binding by name, created so many seconds after the epoch, that counts for the Deployments labeled app=a.
 func bind(name string, created int64, options ...func(*v1.AddressBinding)) *v1.AddressBinding {
 	b := &v1.AddressBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", CreationTimestamp: metav1.NewTime(time.Unix(created, 0))},

@@ -37,7 +37,7 @@ import (
 // docs/adr/0009. Each fails once that is mended there.
 const stillNeeded = "; is our own admission of subjects still needed for that?"
 
-// upstreamBinding binds the objects of a kind that are labelled app=a.
+// upstreamBinding binds the objects of a kind that are labeled app=a.
 func upstreamBinding(apiVersion, kind string) psbinding.Bindable {
 	return &ducktesting.TestBindable{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: strings.ToLower(kind)},

@@ -42,7 +42,7 @@ var plurals = map[string]string{
 	"Deployment": "deployments", "StatefulSet": "statefulsets", "CronJob": "cronjobs", "Job": "jobs", "Radius": "radii", "Runner": "runners",
 }
 
-// bindingTo returns a binding that counts, for objects of a kind that are labelled app=a.
+// bindingTo returns a binding that counts, for objects of a kind that are labeled app=a.
 func bindingTo(apiVersion, kind string, options ...func(*v1.AddressBinding)) *v1.AddressBinding {
 	b := &v1.AddressBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "to-" + kind},

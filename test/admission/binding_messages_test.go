@@ -39,7 +39,7 @@ type subjects struct {
 func newSubjects(t *testing.T, env *harness.Env, labels ...string) *subjects {
 	t.Helper()
 	s := &subjects{env, env.Namespace(t)}
-	s.Patch(t, harness.Ref{Resource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, Name: s.namespace}, labelled(labels...))
+	s.Patch(t, harness.Ref{Resource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, Name: s.namespace}, labeled(labels...))
 	s.setAddress(t, s.Apply(t, s.namespace, `
 apiVersion: samples.knative.dev/v1
 kind: AddressableService
@@ -55,7 +55,7 @@ func (s *subjects) setAddress(t *testing.T, hello harness.Ref, url string) {
 	s.Patch(t, hello, fmt.Sprintf(`{"status": {"address": {"url": %q}}}`, url), "status")
 }
 
-func labelled(labels ...string) string {
+func labeled(labels ...string) string {
 	values := map[string]string{}
 	for _, label := range labels {
 		values[label] = "true"

@@ -167,7 +167,7 @@ func TestWhoOptsIn(t *testing.T) {
 			s := newSubjects(t, env)
 			// While the namespace says nothing, an object that opts in shows that the binding is known.
 			s.bound(t, deployments)
-			s.Patch(t, harness.Ref{Resource: schemaNamespaces, Name: s.namespace}, labelled(tc.namespace...))
+			s.Patch(t, harness.Ref{Resource: schemaNamespaces, Name: s.namespace}, labeled(tc.namespace...))
 			await := func(want bool, labels ...string) {
 				object := deployments.object("it")
 				own := object.GetLabels()

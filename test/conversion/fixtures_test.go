@@ -52,7 +52,7 @@ apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata:
   name: %s
-  labels: {colour: green}
+  labels: {color: green}
   annotations: {example.com/note: kept}
 spec:
   ref: {apiVersion: v1, kind: Service, name: target}

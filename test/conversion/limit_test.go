@@ -132,14 +132,14 @@ func expectRejected(t *testing.T, env *harness.Env, ref harness.Ref) {
 	t.Setenv("KUBE_EDITOR", "sed -i s/name:/name:/;s/x.*x/x/")
 	const want = "this version cannot represent the object without losing data"
 	for what, err := range map[string]error{
-		"a label":                   patch(types.MergePatchType, label),
-		"less annotations":          patch(types.MergePatchType, `{"metadata": {"annotations": {"filler": null}}}`),
-		"a removal of the label":    patch(types.MergePatchType, `{"metadata": {"labels": null, "annotations": {"filler": null}}}`),
-		"a status":                  patch(types.MergePatchType, `{"status": {"observedGeneration": 1}}`, "status"),
-		"an object without labels":  tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { o.SetLabels(nil) }),
-		"what kubectl has labelled": kubectl("", "label", resource, ref.Name, "a=b"),
-		"what kubectl has applied":  kubectl(manifest, "apply", "--server-side", "--filename", "-"),
-		"what kubectl has edited":   kubectl("", "edit", resource, ref.Name),
+		"a label":                  patch(types.MergePatchType, label),
+		"less annotations":         patch(types.MergePatchType, `{"metadata": {"annotations": {"filler": null}}}`),
+		"a removal of the label":   patch(types.MergePatchType, `{"metadata": {"labels": null, "annotations": {"filler": null}}}`),
+		"a status":                 patch(types.MergePatchType, `{"status": {"observedGeneration": 1}}`, "status"),
+		"an object without labels": tryUpdate(t, env, ref, func(o *unstructured.Unstructured) { o.SetLabels(nil) }),
+		"what kubectl has labeled": kubectl("", "label", resource, ref.Name, "a=b"),
+		"what kubectl has applied": kubectl(manifest, "apply", "--server-side", "--filename", "-"),
+		"what kubectl has edited":  kubectl("", "edit", resource, ref.Name),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("writing %s at %s: %v, want a rejection that contains %q", what, ref.Resource.Version, err, want)

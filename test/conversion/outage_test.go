@@ -81,7 +81,7 @@ func TestTheStoredVersionIsReadAndWrittenWhileTheWebhookIsStopped(t *testing.T) 
 		}
 		return err
 	})
-	env.Patch(t, older, `{"metadata": {"labels": {"colour": "green"}}}`)
+	env.Patch(t, older, `{"metadata": {"labels": {"color": "green"}}}`)
 	env.Await(t, stored, harness.Ready)
 }
 

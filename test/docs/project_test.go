@@ -101,7 +101,7 @@ func (p *project) write(t *testing.T, path, content string) {
 	}
 }
 
-// expectExample compares the project with the example, but for comments about packages and the licence.
+// expectExample compares the project with the example, but for comments about packages and the license.
 func (p *project) expectExample(t *testing.T) {
 	t.Helper()
 	folder := filepath.Join(root, example)
@@ -116,7 +116,7 @@ func (p *project) expectExample(t *testing.T) {
 		got, err := os.ReadFile(filepath.Join(p.dir, relative))
 		if err != nil {
 			t.Errorf("the page does not lead to %s of %s: %v", relative, example, err)
-		} else if want := read(t, filepath.Join(example, relative)); withoutLicence(string(got)) != withoutLicence(want) {
+		} else if want := read(t, filepath.Join(example, relative)); withoutLicense(string(got)) != withoutLicense(want) {
 			t.Errorf("what the page leads to is another %s than that of %s:\n%s", relative, example, got)
 		}
 		return nil
@@ -126,8 +126,8 @@ func (p *project) expectExample(t *testing.T) {
 	}
 }
 
-// withoutLicence is a file without the comment that begins each of ours.
-func withoutLicence(content string) string {
+// withoutLicense is a file without the comment that begins each of ours.
+func withoutLicense(content string) string {
 	before, comment, _ := strings.Cut(content, "/*\nCopyright")
 	_, after, found := strings.Cut(comment, "*/\n")
 	if !found {

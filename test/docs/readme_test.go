@@ -38,8 +38,8 @@ func TestReadmeShowsWhatMakeRunPrints(t *testing.T) {
 		"GIT_CONFIG_KEY_0=url."+repository+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/mallard-dev/mallard",
 		"GIT_CONFIG_KEY_1=safe.directory", "GIT_CONFIG_VALUE_1=*",
 		"WAIT=ready")}
-	output := strings.Split(normalise(reader.run(t, quickstart)), "\n")
-	for line := range strings.SplitSeq(strings.TrimSpace(normalise(shown)), "\n") {
+	output := strings.Split(normalize(reader.run(t, quickstart)), "\n")
+	for line := range strings.SplitSeq(strings.TrimSpace(normalize(shown)), "\n") {
 		if !containsLine(output, line) {
 			t.Errorf("make run does not print this line of README.md: %q\nit prints:\n%s", line, strings.Join(output, "\n"))
 		}
@@ -55,8 +55,8 @@ func containsLine(lines []string, line string) bool {
 	return false
 }
 
-// normalise takes out what differs from run to run: durations, times of day, folders.
-func normalise(text string) string {
+// normalize takes out what differs from run to run: durations, times of day, folders.
+func normalize(text string) string {
 	for pattern, replacement := range map[string]string{
 		`\d+(\.\d+)? m?s\b`:              "DURATION",
 		`(?m)^\d\d:\d\d:\d\d `:           "TIME ",

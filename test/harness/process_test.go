@@ -114,7 +114,7 @@ func testDeclared(t *testing.T, env *harness.Env) {
 	t.Helper()
 	var got about
 	ask(t, env, http.MethodGet, "/about", &got)
-	for _, want := range []string{"COLOUR=green", "ALL_colour=green", "WORD=sesame", "NAMESPACE=scratch", "POD=scratch-0", "HOME=" + got.Dir} {
+	for _, want := range []string{"COLOR=green", "ALL_color=green", "WORD=sesame", "NAMESPACE=scratch", "POD=scratch-0", "HOME=" + got.Dir} {
 		if !slices.Contains(got.Env, want) {
 			t.Errorf("its environment lacks %s: %q", want, got.Env)
 		}
@@ -144,12 +144,12 @@ func testStatus(t *testing.T, env *harness.Env) {
 func testReadAnew(t *testing.T, env *harness.Env) {
 	t.Helper()
 	process := env.Process(t, "scratch")
-	env.Patch(t, scratchSettings, `{"data": {"colour": "blue"}}`)
+	env.Patch(t, scratchSettings, `{"data": {"color": "blue"}}`)
 	process.SetEnv(map[string]string{"WORD": "please"})
 	process.Restart(t)
 	var got about
 	ask(t, env, http.MethodGet, "/about", &got)
-	if !slices.Contains(got.Env, "COLOUR=blue") || !slices.Contains(got.Env, "WORD=please") {
+	if !slices.Contains(got.Env, "COLOR=blue") || !slices.Contains(got.Env, "WORD=please") {
 		t.Errorf("after a restart: got %q, want the new values", got.Env)
 	}
 }

@@ -72,17 +72,17 @@ func TestLabelAndAnnotateChangeOnlyMetadata(t *testing.T) {
 	u := newUser(t)
 	u.apply(t, subject)
 	before := u.ready(t)
-	u.run(t, "label", "asvc", "subject", "colour=blue")
+	u.run(t, "label", "asvc", "subject", "color=blue")
 	u.run(t, "annotate", "asvc", "subject", "example.com/note=text")
 	after := u.get(t)
 	checkKept(t, after)
-	if after.GetLabels()["colour"] != "blue" || after.GetAnnotations()["example.com/note"] != "text" {
+	if after.GetLabels()["color"] != "blue" || after.GetAnnotations()["example.com/note"] != "text" {
 		t.Errorf("got labels %v and annotations %v", after.GetLabels(), after.GetAnnotations())
 	}
 	if before.GetGeneration() != after.GetGeneration() {
 		t.Errorf("the generation went from %d to %d", before.GetGeneration(), after.GetGeneration())
 	}
-	if got := u.run(t, "get", "asvc", "-l", "colour=blue", "-o", "name"); !strings.Contains(got, "/subject") {
+	if got := u.run(t, "get", "asvc", "-l", "color=blue", "-o", "name"); !strings.Contains(got, "/subject") {
 		t.Errorf("by its label: got %q", got)
 	}
 	_, err := u.input(t, "", "annotate", "--overwrite", "asvc", "subject", samples.ClassAnnotationKey+"=other")

@@ -103,7 +103,7 @@ func TestAWrongTokenIsRejectedEverywhere(t *testing.T) {
 	} {
 		for what, attempt := range attempts {
 			if err := attempt(t, withToken(env, wrong), env.SystemNamespace); !apierrors.IsUnauthorized(err) {
-				t.Errorf("%s with a token that is %s: got error %v, want that it is not authorised", what, name, err)
+				t.Errorf("%s with a token that is %s: got error %v, want that it is not authorized", what, name, err)
 			}
 		}
 	}

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 // Package reconciler holds the suite of what a generated reconciler, its queue and injection make of what is written by hand:
 // what each result of ReconcileKind, FinalizeKind and ObserveKind leads to, what of the status is written when, what a link
-// to an accessor registers, what the options of the marker +genreconciler change. All of it is behaviour of knative.dev/pkg, shown
+// to an accessor registers, what the options of the marker +genreconciler change. All of it is behavior of knative.dev/pkg, shown
 // on the reconciler that is generated for AddressableServices; docs/reconcilers.md tells it in prose. A test that fails after
 // an update of knative.dev/pkg says what there is not true any more.
 //

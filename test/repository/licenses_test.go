@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The images carry the licences as their data, which ko takes from a folder beside the program.
-func TestEveryImageCarriesTheLicences(t *testing.T) {
+// The images carry the licenses as their data, which ko takes from a folder beside the program.
+func TestEveryImageCarriesTheLicenses(t *testing.T) {
 	mains, err := filepath.Glob(filepath.Join(root, "cmd", "*", "main.go"))
 	if err != nil || len(mains) == 0 {
 		t.Fatalf("finding the programs: %v (%d)", err, len(mains))

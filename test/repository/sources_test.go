@@ -23,15 +23,15 @@ const (
 	spdx   = "SPDX-License-Identifier: Apache-2.0"
 )
 
-// The beginning of a file is where people and tools look for its licence; a script's first line is taken.
+// The beginning of a file is where people and tools look for its license; a script's first line is taken.
 const headLength = 200
 
-func TestEverySourceNamesItsLicence(t *testing.T) {
+func TestEverySourceNamesItsLicense(t *testing.T) {
 	for _, path := range files(t, "*.go", "*.sh", ".ci/run", "Makefile", "*.proto") {
 		content := read(t, path)
 		head := content[:min(len(content), headLength)]
 		if !strings.Contains(head, holder) || !strings.Contains(head, spdx) {
-			t.Errorf("%s does not begin with the licence header of hack/boilerplate", path)
+			t.Errorf("%s does not begin with the license header of hack/boilerplate", path)
 		}
 	}
 }

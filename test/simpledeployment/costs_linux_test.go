@@ -51,8 +51,8 @@ func TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods(t *testing.T) {
 		name   string
 		labels map[string]string
 	}{
-		{name: "unlabelled"},
-		{name: "labelled", labels: map[string]string{samples.PodOwnerUIDLabelKey: "another"}},
+		{name: "unlabeled"},
+		{name: "labeled", labels: map[string]string{samples.PodOwnerUIDLabelKey: "another"}},
 	} {
 		addOthers(t, env, ns, others.name, many, others.labels)
 		costs := measure(t, env, controller, ref, others.name)

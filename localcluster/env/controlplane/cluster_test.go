@@ -160,8 +160,8 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// TestStartCancelled ends the context at several moments of the start.
-func TestStartCancelled(t *testing.T) {
+// TestStartCanceled ends the context at several moments of the start.
+func TestStartCanceled(t *testing.T) {
 	for _, moment := range []string{"lock", "etcd.sock", "audit.log"} {
 		t.Run(moment, func(t *testing.T) {
 			dir := t.TempDir()

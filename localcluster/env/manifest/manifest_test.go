@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 			want:   []string{"Namespace b", "Secret b/a"},
 		},
 		"EmptyDocuments": {
-			reason: "a comment alone, as in a licence header, is no object",
+			reason: "a comment alone, as in a license header, is no object",
 			text:   "# header\n---\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: b}\n---\n",
 			want:   []string{"Namespace b"},
 		},

@@ -33,7 +33,7 @@ type environment struct {
 	ports map[int32]int
 }
 
-// resolve returns the variables of a container by name. Errors name the field that cannot be honoured, or the object or
+// resolve returns the variables of a container by name. Errors name the field that cannot be honored, or the object or
 // key that is missing.
 func (e *environment) resolve(ctx context.Context, c *corev1.Container, path *field.Path) (map[string]string, error) {
 	variables := map[string]string{}

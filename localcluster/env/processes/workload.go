@@ -29,7 +29,7 @@ type workload struct {
 }
 
 // workloads returns the containers of a Deployment that run as processes: all of them, or none if no image is in ko's
-// form. A field that a local process cannot honour is an error.
+// form. A field that a local process cannot honor is an error.
 func workloads(deployment *appsv1.Deployment) ([]workload, error) {
 	pod := &deployment.Spec.Template.Spec
 	local := func(c corev1.Container) bool { return strings.HasPrefix(c.Image, imagePrefix) }

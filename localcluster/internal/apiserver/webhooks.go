@@ -45,7 +45,7 @@ func admissionConfig(dir string, keys *pki.PKI) (string, error) {
 		"apiVersion": apiserverv1.SchemeGroupVersion.String(), "kind": "WebhookAdmissionConfiguration", "kubeConfigFile": kubeconfigFile,
 	})
 	if err != nil {
-		return "", fmt.Errorf("marshalling the configuration of admission webhooks: %w", err)
+		return "", fmt.Errorf("marshaling the configuration of admission webhooks: %w", err)
 	}
 	config := apiserverv1.AdmissionConfiguration{
 		TypeMeta: metav1.TypeMeta{APIVersion: apiserverv1.SchemeGroupVersion.String(), Kind: "AdmissionConfiguration"},
@@ -55,7 +55,7 @@ func admissionConfig(dir string, keys *pki.PKI) (string, error) {
 	}
 	data, err := json.Marshal(config)
 	if err != nil {
-		return "", fmt.Errorf("marshalling the admission configuration: %w", err)
+		return "", fmt.Errorf("marshaling the admission configuration: %w", err)
 	}
 	file := filepath.Join(dir, "admission.json")
 	if err := os.WriteFile(file, data, 0o600); err != nil {

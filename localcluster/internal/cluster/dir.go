@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/dirlock"
 )
 
-// tempPrefix starts the names of temporary folders, by which a later start recognises those that were left behind.
+// tempPrefix starts the names of temporary folders, by which a later start recognizes those that were left behind.
 const tempPrefix = "localcluster-"
 
 // tempMinAge is how old the lock of a temporary folder must be before the folder counts as left behind: a younger one

@@ -72,7 +72,7 @@ func Acquire(dir string) (*Lock, error) {
 }
 
 // Release removes the file and gives the lock back. Errors are not reported: the kernel ends the lock with the process,
-// and a file that stays is recognised as stale by the next holder.
+// and a file that stays is recognized as stale by the next holder.
 func (l *Lock) Release() {
 	_ = os.Remove(l.file.Name())
 	_ = l.file.Close()

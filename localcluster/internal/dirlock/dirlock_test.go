@@ -38,7 +38,7 @@ func TestAcquireIsExclusive(t *testing.T) {
 	lock.Release()
 }
 
-func TestAcquireRecognisesStale(t *testing.T) {
+func TestAcquireRecognizesStale(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, FileName), []byte("12345\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,6 @@ SPDX-License-Identifier: Apache-2.0
 //	   | deleted                | deleted, then removed with grace 0    |
 //	   +------------------------+---------------------------------------+---> gone
 //
-// It starts no container, fits no resources, honours no selector or taint, pulls no image, and never lets a Pod fail or
+// It starts no container, fits no resources, honors no selector or taint, pulls no image, and never lets a Pod fail or
 // finish. A Pod with scheduling gates stays Pending, and one with readiness gates is Ready once others set these.
 package pods

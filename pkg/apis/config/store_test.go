@@ -76,9 +76,9 @@ func TestAConfigMapThatSaysTheSameIsNotTakenForAChange(t *testing.T) {
 		{configMap(domainKey, "bad too"), 2, 2},
 		{configMap(domainKey, "good.example.com"), 3, 2},
 	} {
-		relabelled := change.cm.DeepCopy()
-		relabelled.Labels = map[string]string{"touched": "true"}
-		for _, cm := range []*corev1.ConfigMap{change.cm, relabelled} {
+		relabeled := change.cm.DeepCopy()
+		relabeled.Labels = map[string]string{"touched": "true"}
+		for _, cm := range []*corev1.ConfigMap{change.cm, relabeled} {
 			watcher.OnChange(cm)
 			if stored != change.stored || len(logger.errors) != change.errors {
 				t.Errorf("after %v: taken over %d times with %d errors, want %d and %d", cm.Data, stored, len(logger.errors), change.stored, change.errors)

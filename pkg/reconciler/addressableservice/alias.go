@@ -58,16 +58,16 @@ func planAlias(cfg *config.Addressable, as *v1.AddressableService) (*corev1.Serv
 // owns reports whether a Service is an alias of this object, or of a deleted object of the same name whose finalizer was removed by hand.
 // Owner references cannot cross namespaces, so a label with the UID and an annotation with namespace and name replace them.
 func owns(as *v1.AddressableService, service *corev1.Service) bool {
-	uid, labelled := service.Labels[samples.AliasOwnerUIDLabelKey]
+	uid, labeled := service.Labels[samples.AliasOwnerUIDLabelKey]
 	owner, _ := ownerOf(service)
-	return labelled && as.UID != "" && (uid == string(as.UID) || owner == keyOf(as))
+	return labeled && as.UID != "" && (uid == string(as.UID) || owner == keyOf(as))
 }
 
 // ownerOf returns the object that published an alias, and whether the Service is an alias.
 func ownerOf(service *corev1.Service) (types.NamespacedName, bool) {
-	_, labelled := service.Labels[samples.AliasOwnerUIDLabelKey]
+	_, labeled := service.Labels[samples.AliasOwnerUIDLabelKey]
 	namespace, name, err := cache.SplitMetaNamespaceKey(service.Annotations[samples.AliasOwnerAnnotationKey])
-	return types.NamespacedName{Namespace: namespace, Name: name}, labelled && err == nil && name != ""
+	return types.NamespacedName{Namespace: namespace, Name: name}, labeled && err == nil && name != ""
 }
 
 // correctAlias returns the existing alias with our fields set, and whether they were set already. Labels and annotations of others stay.
@@ -219,7 +219,7 @@ func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) err
 	case err == nil, apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsForbidden(err) && alias.Namespace != config.FromContextOrDefaults(ctx).DirectoryNamespace:
-		logging.FromContext(ctx).Infof("Service %s/%s is labelled as an alias but is outside of the directory; left alone",
+		logging.FromContext(ctx).Infof("Service %s/%s is labeled as an alias but is outside of the directory; left alone",
 			alias.Namespace, alias.Name)
 		return nil
 	default:

@@ -40,7 +40,7 @@ var lookupFailures = map[string]struct {
 }{
 	"forbidden": {
 		v1.ReasonTargetForbidden,
-		"the operator is not authorized to list ducks.example.com; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
+		"the operator is not authorized to list ducks.example.com; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true",
 		apierrors.NewForbidden(schema.GroupResource{Group: "example.com", Resource: "ducks"}, "", nil),
 	},
 	"unexpected 404": {

@@ -37,7 +37,7 @@ func clusterScoped(crd *apiextensionsv1.CustomResourceDefinition) {
 func notEstablished(crd *apiextensionsv1.CustomResourceDefinition) { crd.Status.Conditions = nil }
 
 func TestTargetIsAnyAddressable(t *testing.T) {
-	unlabelled := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Labels = nil }
+	unlabeled := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Labels = nil }
 	resolves := func(name string, objs ...runtime.Object) reconcilertesting.TableRow {
 		return reconcilertesting.TableRow{
 			Name:              name,
@@ -47,7 +47,7 @@ func TestTargetIsAnyAddressable(t *testing.T) {
 	}
 	runTable(t, reconcilertesting.TableTest{
 		resolves("with an address", duckCRD(), duck(ns, "d", addressStatus("http://d.example.com"))),
-		resolves("with an address, of a CRD that does not say so", duckCRD(unlabelled), duck(ns, "d", addressStatus("http://d.example.com"))),
+		resolves("with an address, of a CRD that does not say so", duckCRD(unlabeled), duck(ns, "d", addressStatus("http://d.example.com"))),
 		resolves("of a kind without namespaces", duckCRD(clusterScoped), duck("", "d", addressStatus("http://d.example.com"))),
 		resolves("beside a malformed one", duckCRD(), duck(ns, "bad", "well"), duck(ns, "d", addressStatus("http://d.example.com"))),
 		resolves("with named addresses only", duckCRD(), duck(ns, "d", map[string]any{"addresses": []any{map[string]any{"url": "http://d.example.com"}}})),
@@ -64,7 +64,7 @@ func TestTargetIsAnyAddressable(t *testing.T) {
 			duckCRD(), duck(ns, "d", addressStatus("//d.example.com/x"))),
 		fails("without an address, of a CRD that does not say it will have one", v1.ReasonTargetNotAddressable,
 			"Duck.example.com d has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", toDuck,
-			duckCRD(unlabelled), duck(ns, "d", map[string]any{})),
+			duckCRD(unlabeled), duck(ns, "d", map[string]any{})),
 		fails("malformed", v1.ReasonTargetNotAddressable,
 			"Duck.example.com d: status.address is not an Addressable's: reading Duck ns/d as *v1.AddressableType: "+
 				"json: cannot unmarshal string into Go struct field AddressableType.status of type v1.AddressStatus", toDuck,

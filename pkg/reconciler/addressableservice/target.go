@@ -130,7 +130,7 @@ func (r *Reconciler) findAddressable(as *v1.AddressableService) (target, *failur
 		return target{}, failures.Newf(v1.ReasonTargetNotSynced, "%v", err)
 	case apierrors.IsForbidden(err):
 		return target{}, failures.Newf(v1.ReasonTargetForbidden,
-			"the operator is not authorized to list %s; grant get, list and watch in a ClusterRole labelled duck.knative.dev/addressable=true",
+			"the operator is not authorized to list %s; grant get, list and watch in a ClusterRole labeled duck.knative.dev/addressable=true",
 			kind.Resource.GroupResource())
 	case err != nil:
 		// Also if the answer is 404: whether the kind is served is up to its CRD and to discovery.

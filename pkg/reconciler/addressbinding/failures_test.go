@@ -165,7 +165,7 @@ func TestReconcile_ListFails_SubjectsStay(t *testing.T) {
 	}{
 		"forbidden": {
 			apierrors.NewForbidden(deploymentsResource, "", errors.New("no")), v1.ReasonSubjectForbidden,
-			"the operator is not allowed to list deployments.apps; grant list, watch and patch in a ClusterRole labelled duck.knative.dev/podspecable=true",
+			"the operator is not allowed to list deployments.apps; grant list, watch and patch in a ClusterRole labeled duck.knative.dev/podspecable=true",
 		},
 		"error": {apierrors.NewInternalError(errors.New("no")), v1.ReasonSubjectUnavailable, "listing deployments.apps fails: InternalError"},
 		"cut":   {reconcilertest.ErrInduced, v1.ReasonSubjectUnavailable, "listing deployments.apps fails: no response from the API server"},

@@ -85,16 +85,16 @@ func (r random) surroundings() []runtime.Object {
 		}
 		return pick(r, withEnv(variables...), bound(url), bound(other, url), mods(bound(url), controlled))
 	}
-	labelled := func() subjectMod {
+	labeled := func() subjectMod {
 		return withLabels(pick(r, nil, map[string]string{"app": "x"}, map[string]string{"app": "x"},
 			map[string]string{"app": "x", "bindings.knative.dev/exclude": "true"}, map[string]string{"bindings.knative.dev/include": "true"}))
 	}
 	strange := pick(r, any("text"), any(map[string]any{}), any(map[string]any{"template": []any{}}), nil)
 	all := []runtime.Object{
 		hello(pick(r, url, url, other, "")), everywhere, reconcilertest.DuckCRD(), namespace(pick(r, withoutLabels, optedOut)), r.aBinding("b"), r.aBinding("c"),
-		deployment("d", env(), labelled()), deployment("e", env(), labelled()), deployment("f", goingAway, env()),
-		subjectOf("batch/v1", "Job", "j", env(), labelled()), subjectOf("batch/v1", "CronJob", "c", labelled()),
-		subjectOf("example.com/v1", "Duck", "k", env(), labelled()), subjectOf("example.com/v1", "Duck", "strange", withSpec(strange)),
+		deployment("d", env(), labeled()), deployment("e", env(), labeled()), deployment("f", goingAway, env()),
+		subjectOf("batch/v1", "Job", "j", env(), labeled()), subjectOf("batch/v1", "CronJob", "c", labeled()),
+		subjectOf("example.com/v1", "Duck", "k", env(), labeled()), subjectOf("example.com/v1", "Duck", "strange", withSpec(strange)),
 	}
 	all = slices.DeleteFunc(all, func(obj runtime.Object) bool {
 		// Without its namespace nothing is decided.

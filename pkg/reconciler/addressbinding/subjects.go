@@ -123,7 +123,7 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 		return k, nil, &failures.Failure{}
 	case apierrors.IsForbidden(err):
 		return k, nil, failures.Newf(v1.ReasonSubjectForbidden,
-			"the operator is not allowed to list %s; grant list, watch and patch in a ClusterRole labelled %s=true", resource, shape.RoleLabelKey())
+			"the operator is not allowed to list %s; grant list, watch and patch in a ClusterRole labeled %s=true", resource, shape.RoleLabelKey())
 	case err != nil:
 		// The message must not vary between retries.
 		return k, nil, failures.Newf(v1.ReasonSubjectUnavailable, "listing %s fails: %s", resource, steady(err))

@@ -62,7 +62,7 @@ func withSubject(apiVersion, kind, name string) mod {
 	}
 }
 
-// bySelector chooses what is labelled app=x.
+// bySelector chooses what is labeled app=x.
 func bySelector(ab *v1.AddressBinding) {
 	ab.Spec.Subject.Name, ab.Spec.Subject.Selector = "", metav1.SetAsLabelSelector(map[string]string{"app": "x"})
 }

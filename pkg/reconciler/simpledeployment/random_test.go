@@ -156,7 +156,7 @@ func (f *faulty) meddle(pod *corev1.Pod) {
 		podPhase(corev1.PodFailed, epoch.Sub(f.clock.Now()))(pod)
 		f.server.put(pod)
 	case 3:
-		unlabelled(pod)
+		unlabeled(pod)
 		f.server.put(pod)
 	}
 }
@@ -239,7 +239,7 @@ func (f *faulty) describe() string {
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(f.server.pods)) {
 		pod := f.server.pods[name]
-		fmt.Fprintf(&text, "\n%s %s image=%s ready=%t terminating=%t labelled=%t", name, pod.Status.Phase, pod.Spec.Containers[0].Image,
+		fmt.Fprintf(&text, "\n%s %s image=%s ready=%t terminating=%t labeled=%t", name, pod.Status.Phase, pod.Spec.Containers[0].Image,
 			len(pod.Status.Conditions) > 0, pod.DeletionTimestamp != nil, pod.Labels[samples.PodOwnerUIDLabelKey] != "")
 	}
 	return text.String()

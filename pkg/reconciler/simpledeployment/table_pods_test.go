@@ -151,7 +151,7 @@ func TestForeignPods(t *testing.T) {
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate))),
 	}, {
 		Name:              "a foreign Pod has the name, and no label by which the cache would have it: the next name is given",
-		Objects:           objects{object(1), podAt(0, withoutOwner, unlabelled)},
+		Objects:           objects{object(1), podAt(0, withoutOwner, unlabeled)},
 		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
 		WantStatusUpdates: waits,
 	}})
@@ -194,17 +194,17 @@ func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
 	}, {
 		Name:              "it has lost its label: it is released, keeps its name, and another is created",
 		Objects:           objects{object(1)},
-		OtherTestData:     late(0, podReady, unlabelled),
+		OtherTestData:     late(0, podReady, unlabeled),
 		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 	}, {
 		Name:              "its label was changed: it is released",
-		Objects:           objects{object(1), podAt(0, podReady, mislabelled)},
+		Objects:           objects{object(1), podAt(0, podReady, mislabeled)},
 		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
 	}, {
 		Name:              "names that are known to be taken are not tried",
-		Objects:           objects{object(1), podAt(0, podReady, mislabelled)},
+		Objects:           objects{object(1), podAt(0, podReady, mislabeled)},
 		OtherTestData:     reconcilertest.Prepared(func(w *world) { w.inner.memories.of(owner).taken[0] = true }),
 		WantPatches:       patches{applied(object(1), 1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),
@@ -215,7 +215,7 @@ func TestReconcile_ManyNamesAreTaken_EachIsTriedOnce(t *testing.T) {
 	const taken = mostTaken + 10
 	objs := objects{object(1)}
 	for slot := range taken {
-		objs = append(objs, podAt(slot, withoutOwner, unlabelled))
+		objs = append(objs, podAt(slot, withoutOwner, unlabeled))
 	}
 	w := newWorld(t, objs...)
 	if err := w.reconcile(t.Context()); !failures.IsRetry(err) {

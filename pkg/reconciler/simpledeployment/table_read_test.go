@@ -42,7 +42,7 @@ func TestReadingFails(t *testing.T) {
 		OtherTestData: reconcilertest.Prepared(func(w *world) { w.inner.expectations.Doubt(object(0)); w.server.put(podAt(0, podReady)) }),
 	}, {
 		Name:              "in doubt, and a Pod is not among those read because its label was changed: it does not count, and is not awaited",
-		Objects:           objects{object(1), podAt(0, podReady, mislabelled)},
+		Objects:           objects{object(1), podAt(0, podReady, mislabeled)},
 		OtherTestData:     doubtful,
 		WantPatches:       patches{applied(object(1), 0), applied(object(1), 1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready")))),

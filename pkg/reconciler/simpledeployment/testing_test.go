@@ -157,9 +157,9 @@ func ownedBy(apiVersion, kind string, uid types.UID) func(*corev1.Pod) {
 	}
 }
 
-func unlabelled(pod *corev1.Pod) { delete(pod.Labels, samples.PodOwnerUIDLabelKey) }
+func unlabeled(pod *corev1.Pod) { delete(pod.Labels, samples.PodOwnerUIDLabelKey) }
 
-func mislabelled(pod *corev1.Pod) { pod.Labels[samples.PodOwnerUIDLabelKey] = "other" }
+func mislabeled(pod *corev1.Pod) { pod.Labels[samples.PodOwnerUIDLabelKey] = "other" }
 
 // world is everything that a reconciliation sees and writes to.
 type world struct {

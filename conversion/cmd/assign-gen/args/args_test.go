@@ -51,10 +51,10 @@ func TestCommandLineThatCannotBeMeant(t *testing.T) {
 func TestHeaderIsAComment(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "header.txt")
 	for content, want := range map[string]string{
-		"/*\nLicence.\n*/\n\n": "/*\nLicence.\n*/\n",
-		"// Licence.":          "// Licence.\n",
-		"Licence.":             "",
-		"/* Licence.":          "",
+		"/*\nLicense.\n*/\n\n": "/*\nLicense.\n*/\n",
+		"// License.":          "// License.\n",
+		"License.":             "",
+		"/* License.":          "",
 	} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

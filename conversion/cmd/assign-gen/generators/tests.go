@@ -22,7 +22,7 @@ const randfillPackage = "sigs.k8s.io/randfill"
 // that are never called.
 func storageTests(p *printer, link *plan.Link) {
 	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
-	p.linef("// them when they are initialised.")
+	p.linef("// them when they are initialized.")
 	p.linef("var conversionFunctions []any")
 	p.linef("")
 	p.functions(link)
@@ -113,7 +113,7 @@ func enumOf(c *plan.Conversion) *plan.Enum {
 // roundTrips prints the test that takes each kind through all versions, and a benchmark of what that costs.
 func roundTrips(p *printer, all *plan.Plan) {
 	p.linef("// conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to")
-	p.linef("// them when they are initialised.")
+	p.linef("// them when they are initialized.")
 	p.linef("var conversionFunctions []any")
 	p.linef("")
 	p.linef("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")

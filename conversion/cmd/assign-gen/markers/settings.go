@@ -75,7 +75,7 @@ type Field struct {
 	Basis []string
 	// Sensitive says that the field must never end up in the annotation.
 	Sensitive bool
-	// Positional accepts that elements of this list are recognised by position and content.
+	// Positional accepts that elements of this list are recognized by position and content.
 	Positional bool
 	// ListMapKeys are the JSON names of the fields that tell the list's elements apart.
 	ListMapKeys []string

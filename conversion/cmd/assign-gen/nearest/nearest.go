@@ -28,7 +28,7 @@ func Suggestion(word string, candidates []string) string {
 }
 
 // distance counts the letters that have to be inserted, deleted or replaced to turn one word into the other, and two
-// swapped neighbours as one.
+// swapped neighbors as one.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -13,7 +13,7 @@ import (
 )
 
 // What elements of a list keep in the bag has to find its element again after somebody edited the list. So in each version
-// that cannot show everything, a list says what its elements are recognised by. These functions find the lists that do not.
+// that cannot show everything, a list says what its elements are recognized by. These functions find the lists that do not.
 
 // identities reports lists of structs that something is kept for and whose elements nothing identifies.
 func (p *planner) identities(result *Plan) {

@@ -42,7 +42,7 @@ const (
 	NameCollision Code = "E12"
 	// KindMissing is for a kind that a version does not have, without anybody saying that this is meant, and for no kind at all.
 	KindMissing Code = "E13"
-	// NoIdentity is for a list whose elements have something to keep in the bag and cannot be recognised again.
+	// NoIdentity is for a list whose elements have something to keep in the bag and cannot be recognized again.
 	NoIdentity Code = "E14"
 )
 

@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// signalled is added to a signal's number to make an exit code, as shells do.
-const signalled = 128
+// signaled is added to a signal's number to make an exit code, as shells do.
+const signaled = 128
 
 // whileBusy is for a program whose file was just written: while another process is being started, its copy of the
 // descriptor keeps the file busy for a moment.
@@ -162,7 +162,7 @@ func (p *Process) wait(cmd *exec.Cmd) {
 	p.finished = time.Now()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		p.signal = status.Signal()
-		p.code = signalled + int(p.signal)
+		p.code = signaled + int(p.signal)
 	} else {
 		p.code = cmd.ProcessState.ExitCode()
 	}

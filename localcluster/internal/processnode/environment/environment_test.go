@@ -27,7 +27,7 @@ func newResolver(c *corev1.Container) *Resolver {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "lake", Name: name} }
 	return &Resolver{
 		Client: fake.NewClientset(
-			&corev1.ConfigMap{ObjectMeta: meta("pond"), Data: map[string]string{"colour": "green", "port": "8080"}},
+			&corev1.ConfigMap{ObjectMeta: meta("pond"), Data: map[string]string{"color": "green", "port": "8080"}},
 			&corev1.Secret{ObjectMeta: meta("nest"), Data: map[string][]byte{"eggs": []byte("five")}},
 		),
 		Pod: &corev1.Pod{ObjectMeta: meta("duck"), Spec: corev1.PodSpec{
@@ -68,13 +68,13 @@ func TestVariables(t *testing.T) {
 				{Prefix: "POND_", ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: pond}},
 				{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: none, Optional: &yes}},
 			},
-			want: map[string]string{"POND_colour": "green", "POND_port": "8080"},
+			want: map[string]string{"POND_color": "green", "POND_port": "8080"},
 		},
 		{
 			name: "a variable wins over a ConfigMap, and may refer to it",
 			from: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: pond}}},
-			env:  []corev1.EnvVar{{Name: "colour", Value: "dark $(colour)"}},
-			want: map[string]string{"colour": "dark green", "port": "8080"},
+			env:  []corev1.EnvVar{{Name: "color", Value: "dark $(color)"}},
+			want: map[string]string{"color": "dark green", "port": "8080"},
 		},
 		{name: "a declared port", env: []corev1.EnvVar{{Name: "PORT", Value: "8080"}}, want: map[string]string{"PORT": "40001"}},
 		{name: "no declared port", env: []corev1.EnvVar{{Name: "PORT", Value: "08080"}}, want: map[string]string{"PORT": "08080"}},
@@ -113,7 +113,7 @@ func TestMissingSources(t *testing.T) {
 			Env: from(corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: pond, Key: "depth"}}),
 		},
 		"env VALUE: this source of a value is not known": {Env: from(corev1.EnvVarSource{})},
-		"field metadata.colour":                          {Env: from(corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.colour"}})},
+		"field metadata.color":                           {Env: from(corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.color"}})},
 	} {
 		if _, err := newResolver(&c).Variables(t.Context(), &c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v instead of %q", err, want)

@@ -18,7 +18,7 @@ import (
 )
 
 // conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to
-// them when they are initialised.
+// them when they are initialized.
 var conversionFunctions []any
 
 // knownFunctions give enums values that they have, and leave out what is dropped on purpose.

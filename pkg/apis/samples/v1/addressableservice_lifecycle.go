@@ -55,7 +55,7 @@ const (
 	ReasonTargetOutOfScope = "TargetOutOfScope"
 
 	// ReasonTargetForbidden (Unknown): the operator is not authorized to watch the kind.
-	// A ClusterRole labelled duck.knative.dev/addressable=true grants it.
+	// A ClusterRole labeled duck.knative.dev/addressable=true grants it.
 	ReasonTargetForbidden = "TargetForbidden"
 
 	// ReasonTargetUnavailable (Unknown): reading the target failed; it is retried.

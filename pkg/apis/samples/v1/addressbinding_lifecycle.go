@@ -52,7 +52,7 @@ const (
 	// ReplicaSets; or the kind is a built-in one without a Pod template, or cluster-scoped.
 	ReasonSubjectKindNotBindable = "SubjectKindNotBindable"
 
-	// ReasonSubjectForbidden (False): the operator is not allowed to list, watch or patch the kind. A ClusterRole labelled
+	// ReasonSubjectForbidden (False): the operator is not allowed to list, watch or patch the kind. A ClusterRole labeled
 	// duck.knative.dev/podspecable=true grants it.
 	ReasonSubjectForbidden = "SubjectForbidden"
 

@@ -24,8 +24,8 @@ func TestValidateServiceName(t *testing.T) {
 	if err := stored.ConvertTo(t.Context(), &other); err != nil {
 		t.Fatal(err)
 	}
-	relabelled := other.DeepCopy()
-	relabelled.Labels = map[string]string{"a": "b"}
+	relabeled := other.DeepCopy()
+	relabeled.Labels = map[string]string{"a": "b"}
 
 	updateOf := func(old *AddressableService) func(context.Context) context.Context {
 		return func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, old) }
@@ -42,7 +42,7 @@ func TestValidateServiceName(t *testing.T) {
 		"create with something else":  {"the schema rejects it, and v1 would too", apis.WithinCreate, &AddressableService{Spec: AddressableServiceSpec{ServiceName: "?"}}, "spec.ref.name"},
 		"update that takes it away":   {"there would be no target", updateOf(named), &unnamed, "missing field(s): spec.serviceName"},
 		"update of what has no name":  {"what was accepted once must not block a later update", updateOf(&unnamed), unnamed.DeepCopy(), ""},
-		"update of what has another":  {"v1 has a target that no name stands for", updateOf(&other), relabelled, ""},
+		"update of what has another":  {"v1 has a target that no name stands for", updateOf(&other), relabeled, ""},
 		"update that names a Service": {"the other target is replaced", updateOf(&other), named, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
