@@ -141,7 +141,7 @@ func TestOwnedObjectsGoWithTheirOwner(t *testing.T) {
 	}
 	for _, child := range []string{"of-config-map", "of-duck"} {
 		eventually(t, "the deletion of "+child, func(ctx context.Context) error {
-			return gone(client.CoreV1().Secrets(namespace).Get(ctx, child, metav1.GetOptions{}))
+			return deleted(client.CoreV1().Secrets(namespace).Get(ctx, child, metav1.GetOptions{}))
 		})
 	}
 }
@@ -157,12 +157,12 @@ func TestNamespaceWithContentIsDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the deletion of the namespace", func(ctx context.Context) error {
-		return gone(client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{}))
+		return deleted(client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{}))
 	})
 }
 
-// gone turns the answer to a get into nil when the object is not there any more.
-func gone[T any](_ T, err error) error {
+// deleted returns nil if a get found no object.
+func deleted[T any](_ T, err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -158,10 +158,10 @@ func TestGrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.event(t, namespace, p.Name, "Killing", "Stopping container main")
-		eventually(t, "the end of "+p.Name, func(ctx context.Context) error { return gone(pods.Get(ctx, p.Name, metav1.GetOptions{})) })
+		eventually(t, "the end of "+p.Name, func(ctx context.Context) error { return deleted(pods.Get(ctx, p.Name, metav1.GetOptions{})) })
 		// The default is 30 seconds, which a program that ends at once does not need.
 		if took := time.Since(begun); took < want || took > want+15*time.Second {
-			t.Errorf("%s was gone after %s", p.Name, took)
+			t.Errorf("%s was deleted after %s", p.Name, took)
 		}
 		if left := processesOf(t, string(uid)); len(left) != 0 {
 			t.Errorf("%s has left the processes %v", p.Name, left)

@@ -44,7 +44,7 @@ func TestStatefulSet(t *testing.T) {
 	if out, err := kubectl(n.process, "scale", "--namespace", namespace, "statefulset/nest", "--replicas=1"); err != nil {
 		t.Fatalf("kubectl scale: %v\n%s", err, out)
 	}
-	eventually(t, "the end of nest-1", func(ctx context.Context) error { return gone(pods.Get(ctx, "nest-1", metav1.GetOptions{})) })
+	eventually(t, "the end of nest-1", func(ctx context.Context) error { return deleted(pods.Get(ctx, "nest-1", metav1.GetOptions{})) })
 }
 
 // TestDaemonSet checks that each Node that is chosen gets its Pod. Without a choice the Node that runs nothing would wait for one.

@@ -44,7 +44,7 @@ func TestPods(t *testing.T) {
 	if err := pods.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the deletion of the Pod", func(ctx context.Context) error { return gone(pods.Get(ctx, "a", metav1.GetOptions{})) })
+	eventually(t, "the deletion of the Pod", func(ctx context.Context) error { return deleted(pods.Get(ctx, "a", metav1.GetOptions{})) })
 }
 
 // TestEndpointSlices follows the endpoints of a Service while the Pod that it selects comes and goes.

@@ -86,12 +86,12 @@ func (f *follower) set(object any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.objects[idOf(o)] = o
-	f.wake()
+	f.notify()
 }
 
 func (f *follower) remove(object any) {
-	if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		object = gone.Obj
+	if deleted, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = deleted.Obj
 	}
 	o, ok := object.(*unstructured.Unstructured)
 	if !ok {
@@ -100,10 +100,10 @@ func (f *follower) remove(object any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.objects, idOf(o))
-	f.wake()
+	f.notify()
 }
 
-func (f *follower) wake() {
+func (f *follower) notify() {
 	select {
 	case f.changed <- struct{}{}:
 	default:
