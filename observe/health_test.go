@@ -15,16 +15,9 @@ import (
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 )
 
-// refuseAll has the server refuse all requests with an error, or none.
-func (s *apiServer) refuseAll(reason error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refusal = reason
-}
-
 // client-go repeats such a watch without its watch error handler.
 func TestHealth_WatchIsRefused_IsReportedUntilSomethingIsReceived(t *testing.T) {
-	silence(t)
+	quiet(t)
 	for reason, err := range map[string]error{"ConnectionRefused": errRefused, "TooManyRequests": apierrors.NewTooManyRequests("later", 1)} {
 		for mode, streamed := range map[string]bool{"Streamed": true, "Listed": false} {
 			t.Run(reason+mode, func(t *testing.T) {
@@ -39,14 +32,14 @@ func expectReported(t *testing.T, reason error) {
 	ctx, _ := newProcess(t)
 	server := newAPIServer()
 	// Before the first list.
-	server.refuseAll(reason)
+	server.refuse(reason)
 	subscription, err := Subscribe(ctx, "it", ofSecrets(server), ignoreSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pass(10 * time.Second)
 	expectError(t, Health(ctx), "the source of it fails since")
-	server.refuseAll(nil)
+	server.refuse(nil)
 	server.write("first")
 	pass(time.Minute)
 	if err := Health(ctx); err != nil {
@@ -57,11 +50,11 @@ func expectReported(t *testing.T, reason error) {
 	if err := Health(ctx); err != nil {
 		t.Errorf("after a watch that was resumed at once: %v", err)
 	}
-	server.refuseAll(reason)
+	server.refuse(reason)
 	server.disconnect(nil)
 	pass(time.Minute)
 	expectError(t, Health(ctx), "the source of it fails since")
-	server.refuseAll(nil)
+	server.refuse(nil)
 	pass(time.Minute)
 	server.write("second")
 	synctest.Wait()

@@ -9,12 +9,9 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/reconciler"
@@ -129,21 +126,6 @@ func (s *apiServer) restore() {
 		s.version, s.live = s.backup.version, maps.Clone(s.backup.live)
 		s.forget()
 	}
-}
-
-// refuse returns why a request is refused. It is called with the lock. A watch from a version that was lost would not be refused once the server has
-// newer ones, and then nobody could find what it misses.
-func (s *apiServer) refuse(options metav1.ListOptions) error {
-	if s.refusal != nil {
-		return s.refusal
-	}
-	version, err := strconv.Atoi(options.ResourceVersion)
-	if err == nil && slices.ContainsFunc(s.lost, func(lost [2]int) bool { return lost[0] < version && version <= lost[1] }) {
-		tooLarge := apierrors.NewTimeoutError("Too large resource version", 1)
-		tooLarge.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
-		return tooLarge
-	}
-	return nil
 }
 
 // registering is an informer that calls a function when a handler is added.

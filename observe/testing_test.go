@@ -28,6 +28,8 @@ import (
 	"knative.dev/pkg/controller"
 	logtesting "knative.dev/pkg/logging/testing"
 	"knative.dev/pkg/reconciler"
+
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
 // The providers of OpenTelemetry are set once per process, so tests find their own data by the names that they use.
@@ -176,3 +178,9 @@ func thing(name, version string) *corev1.ConfigMap {
 
 // pass lets time pass in a bubble of synctest, where nobody waits for it.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // see above
+
+// seed returns a seed for random schedules, which is logged and which testrand.SeedVariable sets.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	return uint64(testrand.Source(t).Int63())
+}

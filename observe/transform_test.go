@@ -33,7 +33,7 @@ func failForBad(obj any) (any, error) {
 
 // client-go drops a change whose transform fails, does not sync a list that has one, and takes such an object of a streamed list for deleted.
 func TestTransform_FailsForOneObject_ItIsDeliveredAsItIs(t *testing.T) {
-	silence(t)
+	quiet(t)
 	for name, streamed := range map[string]bool{"Streamed": true, "Listed": false} {
 		t.Run(name, func(t *testing.T) {
 			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, streamed)
