@@ -10,10 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+	"weak"
 
 	corev1 "k8s.io/api/core/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -57,6 +61,51 @@ func TestHandler_OneIsSlow_TheOthersAndTheCacheAreNot(t *testing.T) {
 	}
 	close(slow.release)
 	slow.expect(t, "add a@3 listed=true", "update a@3 to a@6")
+}
+
+// An observer keeps two events of an object at most: TestQueue_HandlerSleeps_HeapDependsOnTheNumberOfKeysAlone.
+func TestHandler_Blocks_RingBufferKeepsEachState(t *testing.T) {
+	const changes = 1000
+	s := newServer("5", it("a", "3"))
+	informer := s.informer(t, 0)
+	began, release := make(chan struct{}), make(chan struct{})
+	var called atomic.Int64
+	add(t, informer, cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) {
+			close(began)
+			<-release
+		},
+		UpdateFunc: func(_, _ any) { called.Add(1) },
+	})
+	var states []weak.Pointer[corev1.ConfigMap]
+	received := make(chan struct{})
+	add(t, informer, cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, obj any) {
+		states = append(states, weak.Make(obj.(*corev1.ConfigMap)))
+		received <- struct{}{}
+	}})
+	run(t, informer)
+	first := s.watched(t)
+	receive(t, began, "the slow handler")
+	for change := range changes {
+		newer := it("a", strconv.Itoa(6+change))
+		first.Modify(&newer)
+		receive(t, received, "the change")
+	}
+	kept := func() (n int) {
+		runtime.GC()
+		for _, state := range states {
+			if state.Value() != nil {
+				n++
+			}
+		}
+		return n
+	}
+	if n := kept(); n != changes {
+		t.Errorf("%d of %d states of one object are kept for the handler that blocks", n, changes)
+	}
+	close(release)
+	eventually(t, "the handler has been called with all", func() bool { return called.Load() == changes })
+	eventually(t, "only a few states are kept", func() bool { return kept() < changes/10 })
 }
 
 func TestHandler_AddedLate_ReceivesTheCacheAsAnInitialList(t *testing.T) {
