@@ -7,8 +7,10 @@ package harness
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,6 +120,8 @@ type trackingListener struct {
 	mu      sync.Mutex
 	open    map[*trackedConn]struct{}
 	isolate bool
+	// refused is the number of connections that were closed because of isolate.
+	refused int
 }
 
 // Accept implements net.Listener. While the listener is cut, what comes in is closed.
@@ -137,6 +141,7 @@ func (l *trackingListener) track(conn net.Conn) net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.isolate {
+		l.refused++
 		_ = conn.Close()
 		return nil
 	}
@@ -148,12 +153,32 @@ func (l *trackingListener) track(conn net.Conn) net.Conn {
 func (l *trackingListener) cut() {
 	l.mu.Lock()
 	l.isolate = true
-	open := l.open
-	l.open = map[*trackedConn]struct{}{}
 	l.mu.Unlock()
-	for conn := range open {
+	for _, conn := range l.connections() {
 		_ = conn.Close()
 	}
+}
+
+// reset closes the open connections with an RST instead of a FIN.
+func (l *trackingListener) reset() {
+	open := l.connections()
+	for _, conn := range open {
+		// No request arrives over one of them once another is closed.
+		conn.drops.Store(true)
+	}
+	for _, conn := range open {
+		if tcp, ok := conn.Conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = conn.Close()
+	}
+}
+
+// connections returns those that are open.
+func (l *trackingListener) connections() []*trackedConn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.open))
 }
 
 func (l *trackingListener) restore() {
@@ -164,9 +189,7 @@ func (l *trackingListener) restore() {
 
 // drop has the open connections lose all that is sent in either direction from now on.
 func (l *trackingListener) drop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for conn := range l.open {
+	for _, conn := range l.connections() {
 		conn.drops.Store(true)
 	}
 }

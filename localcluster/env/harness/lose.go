@@ -39,6 +39,37 @@ func (p *Proxy) Garble(match Match) (undo func()) {
 	}})
 }
 
+// Cut closes every connection at once, running watches among them, and every new one until Restore is called: the
+// process is alone in the world.
+func (p *Proxy) Cut() { p.listener.cut() }
+
+// DropPackets has the connections that are open lose all that is sent, in both directions and for ever, as behind a firewall that has forgotten
+// them: nobody receives an error. New connections work.
+func (p *Proxy) DropPackets() { p.listener.drop() }
+
+// Restore ends a Cut.
+func (p *Proxy) Restore() { p.listener.restore() }
+
+// Reset closes the connections that are open with a TCP reset, as a load balancer that restarts does. New connections work.
+func (p *Proxy) Reset() { p.listener.reset() }
+
+// GoAway has the connections of the requests that match announce that they end, until undo is called: a request that runs on one goes on, and
+// the next request needs another. The API server does so with --goaway-chance.
+func (p *Proxy) GoAway(match Match) (undo func()) {
+	return p.add(&rule{match: match, before: func(w http.ResponseWriter, _ *http.Request, _ Request) bool {
+		// For HTTP/2, net/http sends GOAWAY instead.
+		w.Header().Set("Connection", "close")
+		return true
+	}})
+}
+
+// Refused returns the number of connections that have been refused so far, because of Cut.
+func (p *Proxy) Refused() int {
+	p.listener.mu.Lock()
+	defer p.listener.mu.Unlock()
+	return p.listener.refused
+}
+
 // Count counts the requests that match, and disturbs none of them. It counts those that a later disturbance answers, too.
 func (p *Proxy) Count(match Match) (sent func() int) {
 	var n atomic.Int64

@@ -123,17 +123,6 @@ func (p *Proxy) close() error {
 	return nil
 }
 
-// Cut closes every connection at once, running watches among them, and every new one until Restore is called: the
-// process is alone in the world.
-func (p *Proxy) Cut() { p.listener.cut() }
-
-// DropPackets has the connections that are open lose all that is sent, in both directions and for ever, as behind a firewall that has forgotten
-// them: nobody receives an error. New connections work.
-func (p *Proxy) DropPackets() { p.listener.drop() }
-
-// Restore ends a Cut.
-func (p *Proxy) Restore() { p.listener.restore() }
-
 // errEnded is the cause of the end of a request that EndWatches has ended.
 var errEnded = errors.New("the watch was ended")
 
