@@ -53,27 +53,43 @@ func TestObserver_CreateUpdateDelete_AreDeliveredInOrder(t *testing.T) {
 	})
 }
 
-func TestObserver_WatchIsCut_ResumesWithoutAList(t *testing.T) {
-	each(t, func(t *testing.T, s *scene) {
-		s.create(t, "a", "1")
-		s.settle(t, 1)
-		var j journal
-		s.subscribe(t, "resumed", j.record)
-		s.update(t, "a", "2")
-		j.await(t, "Added a listed", "Updated a 1→2")
-		lists := s.proxy.Count(harness.Matching("list", "configmaps"))
-		isWatch := harness.Matching("watch", "configmaps").And(harness.InNamespace(s.ns))
-		watches := s.proxy.Count(isWatch)
-		held := s.proxy.Hold(isWatch)
-		s.proxy.EndWatches(isWatch)
-		held.Wait(t)
-		s.delete(t, "a")
-		held.Release()
-		j.await(t, "Added a listed", "Updated a 1→2", "Deleted a")
-		if n, m := lists(), watches(); n != 0 || m != 1 {
-			t.Errorf("after the watch was cut there were %d lists and %d watches, want 0 and 1", n, m)
-		}
-	})
+func TestObserver_WatchEnds_ResumesWithoutAList(t *testing.T) {
+	for name, tc := range map[string]struct {
+		// isAnnounced is whether the connection announces its end with GOAWAY.
+		isAnnounced bool
+		end         func(*harness.Proxy, harness.Match)
+	}{
+		"InOrder":     {end: (*harness.Proxy).EndWatches},
+		"ByAReset":    {end: func(p *harness.Proxy, _ harness.Match) { p.Reset() }},
+		"AfterGoAway": {isAnnounced: true, end: func(p *harness.Proxy, _ harness.Match) { p.Reset() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, s *scene) {
+				s.create(t, "a", "1")
+				s.settle(t, 1)
+				isWatch := harness.Matching("watch", "configmaps").And(harness.InNamespace(s.ns))
+				if tc.isAnnounced {
+					undo := s.proxy.GoAway(isWatch)
+					defer undo()
+				}
+				var j journal
+				s.subscribe(t, "resumed", j.record)
+				s.update(t, "a", "2")
+				j.await(t, "Added a listed", "Updated a 1→2")
+				lists := s.proxy.Count(harness.Matching("list", "configmaps").And(harness.InNamespace(s.ns)))
+				watches := s.proxy.Count(isWatch)
+				held := s.proxy.Hold(isWatch)
+				tc.end(s.proxy, isWatch)
+				held.Wait(t)
+				s.delete(t, "a")
+				held.Release()
+				j.await(t, "Added a listed", "Updated a 1→2", "Deleted a")
+				if n, m := lists(), watches(); n != 0 || m != 1 {
+					t.Errorf("after the watch ended there were %d lists and %d watches, want 0 and 1", n, m)
+				}
+			})
+		})
+	}
 }
 
 func TestObserver_Where_BeginsAndCeasesToMatch(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
@@ -72,39 +72,47 @@ func TestSource_RoleIsMissingAtTheStart_IsReportedAndHealsOnceItIsGranted(t *tes
 	})
 }
 
-func TestSource_APIServerFailsForAWhile_NothingIsLost(t *testing.T) {
-	for _, code := range []int{429, 500} {
-		t.Run(strconv.Itoa(code), func(t *testing.T) {
-			each(t, func(t *testing.T, s *scene) {
-				var j journal
-				s.subscribe(t, "it", j.record)
-				s.create(t, "a", "1")
-				s.create(t, "b", "1")
-				j.await(t, "Added a", "Added b")
-				requests := s.proxy.Count(s.ours())
-				heal := s.proxy.Fail(s.ours(), code)
-				s.proxy.EndWatches(s.ours())
-				s.delete(t, "a")
-				s.update(t, "b", "2")
-				s.create(t, "c", "1")
-				harness.Eventually(t, "three requests fail", func(context.Context) error {
-					if n := requests(); n < 3 {
-						return fmt.Errorf("there were %d", n)
-					}
-					return nil
-				})
-				s.awaitHealth(t, "the source of it fails since ")
-				heal()
-				// A watch that is resumed delivers the deletion, and a list does not.
-				last := "Deleted a"
-				if code == 500 {
-					last = "Deleted a unknown"
+func TestSource_APIServerFailsInSeveralWays_RequestsBackOffAndNothingIsLost(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		var j journal
+		s.subscribe(t, "it", j.record)
+		s.create(t, "a", "1")
+		s.create(t, "b", "1")
+		j.await(t, "Added a", "Added b")
+		requests, began := s.proxy.Count(s.ours()), time.Now()
+		awaitFailures := func(atLeast int) {
+			t.Helper()
+			harness.Eventually(t, fmt.Sprintf("%d requests fail", atLeast), func(context.Context) error {
+				if n := requests() + s.proxy.Refused(); n < atLeast {
+					return fmt.Errorf("there were %d", n)
 				}
-				j.await(t, "Added a", "Added b", last, "Updated b 1→2", "Added c")
-				s.awaitHealth(t, "")
+				return nil
 			})
-		})
-	}
+		}
+		heal := s.proxy.Fail(s.ours(), 429)
+		s.proxy.EndWatches(s.ours())
+		s.delete(t, "a")
+		s.update(t, "b", "2")
+		s.create(t, "c", "1")
+		awaitFailures(2)
+		s.awaitHealth(t, "the source of it fails since ")
+		fail := s.proxy.Fail(s.ours(), 500)
+		heal()
+		s.awaitHealth(t, "the source of it fails since ")
+		failed := requests() + s.proxy.Refused()
+		s.proxy.Cut()
+		fail()
+		awaitFailures(failed + 1)
+		s.awaitHealth(t, "the source of it fails since ")
+		s.proxy.Restore()
+		// The list does not have the object that was deleted.
+		j.await(t, "Added a", "Added b", "Deleted a unknown", "Updated b 1→2", "Added c")
+		s.awaitHealth(t, "")
+		// A failed attempt is a watch and a list, and the shortest pause after one is 0.8 s. The other two sources of the process attempt it, too.
+		if n, most := requests()+s.proxy.Refused(), 3*2*(2+int(time.Since(began)/(800*time.Millisecond))); n > most {
+			t.Errorf("there were %d requests in %v, want %d at most", n, time.Since(began), most)
+		}
+	})
 }
 
 func TestTransform_FailsForOneObject_ItIsDeliveredAsItIs(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,11 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"go.opentelemetry.io/otel"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
@@ -46,108 +42,117 @@ subjects: [{kind: ServiceAccount, name: controller, namespace: knative-samples}]
 )
 
 func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *testing.T) {
-	reader := sdkmetric.NewManualReader()
-	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
 	env := harness.Shared(t)
 	env.Kubectl(t, "apply", "--filename", "../../pkg/observer/secretaudit/role.yaml")
-	// The test's other observer reads ConfigMaps.
+	// The other observer of the process reads ConfigMaps.
 	env.Apply(t, env.Namespace(t), viewer)
-	config := rest.CopyConfig(env.Config)
-	config.Impersonate.UserName = "system:serviceaccount:knative-samples:controller"
-	core, logs := observer.New(zap.InfoLevel)
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-
-	secrets := env.Kube.CoreV1().Secrets(env.Namespace(t))
-	secret := func(name string, labels map[string]string) {
+	var ns string
+	secret := func(t *testing.T, name string, labels map[string]string) {
 		t.Helper()
 		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, StringData: map[string]string{"password": "hunter2"}}
-		if _, err := secrets.Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+		if _, err := env.Kube.CoreV1().Secrets(ns).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	audited := map[string]string{auditLabel: "true"}
-	secret("before", audited)
-	start(ctx, t, config, zap.New(core))
-	secret("it", audited)
-	secret("other", nil)
-	lines := func() (lines []string) {
-		for _, entry := range logs.FilterMessage("A Secret changed").All() {
-			_, name, _ := strings.Cut(fmt.Sprint(entry.ContextMap()["secret"]), "/")
-			lines = append(lines, fmt.Sprint(entry.ContextMap()["type"], " ", name))
-		}
-		return lines
-	}
-	await := func(want ...string) {
-		t.Helper()
-		harness.Eventually(t, "the lines "+strings.Join(want, ", "), func(context.Context) error {
-			if got := lines(); !slices.Equal(got, want) {
-				return fmt.Errorf("there are %q", got)
+	eachAt(t, func(t *testing.T) (*rest.Config, *harness.Proxy) {
+		ns = env.Namespace(t)
+		secret(t, "before", audited)
+		config := rest.CopyConfig(env.Config)
+		config.Impersonate.UserName = "system:serviceaccount:knative-samples:controller"
+		return config, nil
+	}, func(t *testing.T, s *scene) {
+		before := changes(t)
+		secret(t, "it", audited)
+		secret(t, "other", nil)
+		lines := func() (lines []string) {
+			for _, entry := range s.logs.FilterMessage("A Secret changed").All() {
+				_, name, _ := strings.Cut(fmt.Sprint(entry.ContextMap()["secret"]), "/")
+				lines = append(lines, fmt.Sprint(entry.ContextMap()["type"], " ", name))
 			}
-			return nil
-		})
-	}
-	await("Added it")
-	if _, err := secrets.Patch(t.Context(), "it", "application/merge-patch+json", []byte(`{"stringData": {"password": "hunter3"}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	await("Added it", "Updated it")
-	for _, name := range []string{"it", "before", "other"} {
-		if err := secrets.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			return lines
+		}
+		await := func(want ...string) {
+			t.Helper()
+			harness.Eventually(t, "the lines "+strings.Join(want, ", "), func(context.Context) error {
+				if got := lines(); !slices.Equal(byObject(got), byObject(want)) {
+					return fmt.Errorf("there are %q", got)
+				}
+				return nil
+			})
+		}
+		await("Added it")
+		secrets := env.Kube.CoreV1().Secrets(ns)
+		if _, err := secrets.Patch(t.Context(), "it", "application/merge-patch+json", []byte(`{"stringData": {"password": "hunter3"}}`), metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
+		await("Added it", "Updated it")
+		for _, name := range []string{"it", "before", "other"} {
+			if err := secrets.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		await("Added it", "Updated it", "Deleted it", "Deleted before")
+		for _, entry := range s.logs.All() {
+			if text := fmt.Sprint(entry.Message, entry.ContextMap()); strings.Contains(text, "hunter") || strings.Contains(text, "other") {
+				t.Errorf("it logs %s", text)
+			}
+		}
+		after := changes(t)
+		for kind, want := range map[string]int64{"Added": 1, "Updated": 1, "Deleted": 2} {
+			if n := after[kind] - before[kind]; n != want {
+				t.Errorf("%d changes of type %s are counted, want %d", n, kind, want)
+			}
+		}
+	})
+}
+
+// changes returns the changes of Secrets that are counted so far, by type.
+func changes(t *testing.T) map[string]int64 {
+	t.Helper()
+	counted := map[string]int64{}
+	for _, kind := range []observe.Type{observe.Added, observe.Updated, observe.Deleted} {
+		counted[kind.String()] = measured(t, "secret.changes", map[string]string{"type": kind.String()})
 	}
-	harness.Eventually(t, "the deletions", func(context.Context) error {
-		if got := lines(); len(got) != 4 || !slices.Contains(got, "Deleted it") || !slices.Contains(got, "Deleted before") {
-			return fmt.Errorf("there are %q", got)
+	return counted
+}
+
+// registered is the name of an observer of the ConfigMaps with a label of the same name. The others are subscribed while the process runs.
+const registered = "registered"
+
+// handling is what the registered observer does.
+var handling atomic.Pointer[observe.Handler[*corev1.ConfigMap]]
+
+var registeredSource = observe.Selected[*corev1.ConfigMap](kubeclient.Get, coreinformers.NewFilteredConfigMapInformer, observe.Labels(registered))
+
+func init() {
+	if os.Getenv(replicaVariable) != "" {
+		return
+	}
+	observe.Register(registered, registeredSource, func(ctx context.Context, e observe.Event[*corev1.ConfigMap]) error {
+		if handler := handling.Load(); handler != nil {
+			return (*handler)(ctx, e)
 		}
 		return nil
 	})
-	for _, entry := range logs.All() {
-		if text := fmt.Sprint(entry.Message, entry.ContextMap()); strings.Contains(text, "hunter") || strings.Contains(text, "other") {
-			t.Errorf("it logs %s", text)
-		}
-	}
-	if got := counted(t, reader); got["Added"] != 1 || got["Updated"] != 1 || got["Deleted"] != 2 {
-		t.Errorf("counted are %v, want one Added, one Updated and two Deleted", got)
-	}
 }
 
-// counted returns the changes of Secrets by type.
-func counted(t *testing.T, reader *sdkmetric.ManualReader) map[string]int64 {
+// register has the registered observer call a handler with the objects of the scene, until the test ends.
+func (s *scene) register(t *testing.T, handler observe.Handler[*corev1.ConfigMap]) {
 	t.Helper()
-	var collected metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &collected); err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]int64{}
-	for _, scope := range collected.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			if sum, ok := m.Data.(metricdata.Sum[int64]); ok && m.Name == "secret.changes" {
-				for _, point := range sum.DataPoints {
-					kind, _ := point.Attributes.Value("type")
-					found[kind.AsString()] += point.Value
-				}
-			}
+	harness.Eventually(t, "the process has no object of an earlier one", func(context.Context) error {
+		if n := len(registeredSource.Lister(s.ctx).List(nil)) + observe.Pending(s.ctx, registered); n > 0 {
+			return fmt.Errorf("it has %d", n)
 		}
-	}
-	return found
-}
-
-// paused is a channel for which the observer of ConfigMaps with the label pausing waits in each call.
-var paused atomic.Pointer[chan struct{}]
-
-// paces counts its calls.
-var paces atomic.Int64
-
-func init() {
-	source := observe.Selected[*corev1.ConfigMap](kubeclient.Get, coreinformers.NewFilteredConfigMapInformer, observe.Labels("pausing"))
-	observe.Register("pausing", source, func(context.Context, observe.Event[*corev1.ConfigMap]) error {
-		if wait := paused.Load(); wait != nil {
-			<-*wait
-		}
-		paces.Add(1)
 		return nil
+	})
+	s.labels = map[string]string{registered: "yes"}
+	handling.Store(&handler)
+	t.Cleanup(func() {
+		handling.Store(nil)
+		if err := s.kube.CoreV1().ConfigMaps(s.ns).DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
@@ -155,53 +160,37 @@ func TestShutdown_EventsPending_DrainsThemOrNamesTheObserver(t *testing.T) {
 	const objects = 20
 	for name, stuck := range map[string]bool{"Drains": false, "Stuck": true} {
 		t.Run(name, func(t *testing.T) {
-			env := harness.Shared(t)
-			ctx, cancel := context.WithCancel(context.Background())
-			t.Cleanup(cancel)
-			process := start(ctx, t, env.Config, zap.NewNop())
-			proceed := make(chan struct{})
-			proceedOnce := sync.OnceFunc(func() { close(proceed) })
-			t.Cleanup(proceedOnce)
-			paused.Store(&proceed)
-			defer paused.Store(nil)
-			paces.Store(0)
-			ns := env.Namespace(t)
-			t.Cleanup(func() {
-				// The next process begins without objects.
-				if err := env.Kube.CoreV1().ConfigMaps(ns).DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-					t.Error(err)
+			each(t, func(t *testing.T, s *scene) {
+				proceed := make(chan struct{})
+				proceedOnce := sync.OnceFunc(func() { close(proceed) })
+				t.Cleanup(proceedOnce)
+				var calls atomic.Int64
+				s.register(t, func(context.Context, observe.Event[*corev1.ConfigMap]) error {
+					<-proceed
+					calls.Add(1)
+					return nil
+				})
+				s.load(t, objects, 0)
+				s.awaitPending(t, objects)
+				s.end()
+				deadline := harness.Deadline
+				if stuck {
+					deadline = 50 * time.Millisecond
+				} else {
+					proceedOnce()
+				}
+				limited, cancel := context.WithTimeout(t.Context(), deadline)
+				defer cancel()
+				err := observe.Shutdown(limited)
+				switch want := fmt.Sprintf(`observer "registered": the events of %d objects were not delivered`, objects); {
+				case !stuck && err != nil:
+					t.Errorf("Shutdown: %v", err)
+				case !stuck && calls.Load() != objects:
+					t.Errorf("%d events were delivered, want %d", calls.Load(), objects)
+				case stuck && (err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, context.DeadlineExceeded)):
+					t.Errorf("Shutdown: got %v, want %q and the deadline", err, want)
 				}
 			})
-			for i := range objects {
-				object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("it-", i), Labels: map[string]string{"pausing": "yes"}}}
-				if _, err := env.Kube.CoreV1().ConfigMaps(ns).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			harness.Eventually(t, "the events are in the queue", func(context.Context) error {
-				if n := observe.Pending(process, "pausing"); n != objects {
-					return fmt.Errorf("%d are pending", n)
-				}
-				return nil
-			})
-			cancel()
-			deadline := harness.Deadline
-			if stuck {
-				deadline = 50 * time.Millisecond
-			} else {
-				proceedOnce()
-			}
-			limited, cancelLimited := context.WithTimeout(t.Context(), deadline)
-			defer cancelLimited()
-			err := observe.Shutdown(limited)
-			switch want := fmt.Sprintf(`observer "pausing": the events of %d objects were not delivered`, objects); {
-			case !stuck && err != nil:
-				t.Errorf("Shutdown: %v", err)
-			case !stuck && paces.Load() != objects:
-				t.Errorf("%d events were delivered, want %d", paces.Load(), objects)
-			case stuck && (err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, context.DeadlineExceeded)):
-				t.Errorf("Shutdown: got %v, want %q and the deadline", err, want)
-			}
 		})
 	}
 }

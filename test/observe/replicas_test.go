@@ -12,20 +12,21 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
-	"k8s.io/utils/ptr"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/signals"
@@ -33,7 +34,6 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 	"github.com/mallard-dev/mallard/observe"
-	"github.com/mallard-dev/mallard/runtime/leader"
 	"github.com/mallard-dev/mallard/runtime/process"
 )
 
@@ -81,27 +81,84 @@ func runReplica() {
 	})
 }
 
+// operator is an operator of which replicas are started.
+type operator struct {
+	*scene
+
+	// system is the namespace of its ConfigMaps and leases. It observes that of the scene.
+	system string
+	// kubeconfig and variables are those of its replicas.
+	kubeconfig string
+	variables  []string
+}
+
+// eachOperator runs a case with replicas whose lists are streamed, and with replicas whose lists are not.
+func eachOperator(t *testing.T, test func(*testing.T, *operator)) {
+	t.Helper()
+	for name, streamed := range modes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperator(t)
+			o.variables = append(o.variables, fmt.Sprint("KUBE_FEATURE_WatchListClient=", streamed))
+			test(t, o)
+		})
+	}
+}
+
+func newOperator(t *testing.T) *operator {
+	t.Helper()
+	env := harness.Shared(t)
+	o := &operator{scene: &scene{Env: env, ns: env.Namespace(t), kube: env.Kube, near: env.Kube}, system: env.Namespace(t), kubeconfig: env.Kubeconfig}
+	for name, data := range map[string]map[string]string{
+		"config-logging": {}, "config-observability": {},
+		"config-leader-election": {"lease-duration": "10s", "renew-deadline": "6s", "retry-period": "250ms"},
+	} {
+		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: data}
+		if _, err := env.Kube.CoreV1().ConfigMaps(o.system).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+// connect has replicas use a changed kubeconfig.
+func (o *operator) connect(t *testing.T, change func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo)) {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(o.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	current := config.Contexts[config.CurrentContext]
+	change(config.Clusters[current.Cluster], config.AuthInfos[current.AuthInfo])
+	o.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, o.kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // replica is a running replica.
 type replica struct {
 	group *procgroup.Group
+	// readiness is the address of its probe.
+	readiness string
 
 	mu    sync.Mutex
 	lines []string
 }
 
-// startReplica starts a replica that observes a namespace. Its ConfigMaps and leases are in another.
-func startReplica(t *testing.T, env *harness.Env, system, observed, name string) *replica {
+// start starts a replica.
+func (o *operator) start(t *testing.T, name string) *replica {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &replica{}
+	probes := freePort(t)
+	r := &replica{readiness: "http://127.0.0.1:" + probes + "/readiness"}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), replicaVariable+"="+observed, "KUBECONFIG="+env.Kubeconfig, "SYSTEM_NAMESPACE="+system, "POD_NAME="+name)
-	for _, variable := range []string{"HEALTH_PORT", "PROFILING_PORT", "METRICS_PROMETHEUS_PORT"} {
-		cmd.Env = append(cmd.Env, variable+"="+freePort(t))
-	}
+	cmd.Env = append(os.Environ(), replicaVariable+"="+o.ns, "KUBECONFIG="+o.kubeconfig, "SYSTEM_NAMESPACE="+o.system, "POD_NAME="+name,
+		"HEALTH_PORT="+probes, "PROFILING_PORT="+freePort(t), "METRICS_PROMETHEUS_PORT="+freePort(t))
+	cmd.Env = append(cmd.Env, o.variables...)
 	output, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w
 	if r.group, err = procgroup.Start(cmd); err != nil {
@@ -112,9 +169,15 @@ func startReplica(t *testing.T, env *harness.Env, system, observed, name string)
 		_ = w.Close()
 	}()
 	go func() {
-		for scanner := bufio.NewScanner(output); scanner.Scan(); {
+		reader := bufio.NewReader(output)
+		for {
+			// Some lines are longer than a scanner accepts.
+			line, err := reader.ReadString('\n')
+			if err != nil {
+				return
+			}
 			r.mu.Lock()
-			r.lines = append(r.lines, scanner.Text())
+			r.lines = append(r.lines, strings.TrimSuffix(line, "\n"))
 			r.mu.Unlock()
 		}
 	}()
@@ -126,6 +189,46 @@ func startReplica(t *testing.T, env *harness.Env, system, observed, name string)
 		}
 	})
 	return r
+}
+
+// awaitLine waits until the replica has printed a line with these parts.
+func (r *replica) awaitLine(t *testing.T, parts ...string) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("a line with %q", parts), func(context.Context) error {
+		for _, line := range r.output() {
+			if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
+				return nil
+			}
+		}
+		return errors.New("there is none")
+	})
+}
+
+// awaitEnd waits until the process has ended by itself.
+func (r *replica) awaitEnd(t *testing.T) {
+	t.Helper()
+	select {
+	case <-r.group.Done():
+	case <-time.After(harness.Deadline):
+		t.Fatal("the process does not end")
+	}
+}
+
+// ready returns an error unless the replica is ready.
+func (r *replica) ready(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.readiness, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if reason, _ := io.ReadAll(response.Body); response.StatusCode != http.StatusOK {
+		return fmt.Errorf("it is not ready: %s", reason)
+	}
+	return nil
 }
 
 func freePort(t *testing.T) string {
@@ -167,108 +270,4 @@ func (r *replica) await(t *testing.T, observer string, want ...string) {
 		}
 		return nil
 	})
-}
-
-// replicas is a namespace with the ConfigMaps of replicas, and one that they observe.
-func replicas(t *testing.T) (env *harness.Env, system, observed string) {
-	t.Helper()
-	env = harness.Shared(t)
-	system, observed = env.Namespace(t), env.Namespace(t)
-	for name, data := range map[string]map[string]string{
-		"config-logging": {}, "config-observability": {},
-		"config-leader-election": {"lease-duration": "10s", "renew-deadline": "6s", "retry-period": "250ms"},
-	} {
-		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: data}
-		if _, err := env.Kube.CoreV1().ConfigMaps(system).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return env, system, observed
-}
-
-func TestReplicas_LeaderIsKilled_TheNextReceivesEachObjectOnce(t *testing.T) {
-	env, system, observed := replicas(t)
-	s := &scene{Env: env, ns: observed, kube: env.Kube, near: env.Kube}
-	var listed, updated []string
-	for i := range 10 {
-		s.create(t, strconv.Itoa(i), "1")
-		listed = append(listed, fmt.Sprintf("Added %d listed", i))
-		updated = append(updated, fmt.Sprintf("Updated %d 1→2", i))
-	}
-	s.settle(t, 10)
-	first := startReplica(t, env, system, observed, "first")
-	first.await(t, "leading", listed...)
-	first.await(t, "everywhere", listed...)
-	second := startReplica(t, env, system, observed, "second")
-	second.await(t, "everywhere", listed...)
-	for i := range 10 {
-		s.update(t, strconv.Itoa(i), "2")
-	}
-	everywhere := slices.Concat(listed, updated)
-	first.await(t, "leading", everywhere...)
-	for _, r := range []*replica{first, second} {
-		r.await(t, "everywhere", everywhere...)
-	}
-
-	if err := first.group.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-first.group.Done()
-	if got := second.received("leading"); len(got) != 0 {
-		t.Errorf("while the other replica led, the second received %q", got)
-	}
-	// Between two leaders, one object is deleted and one is created.
-	s.delete(t, "0")
-	s.create(t, "new", "1")
-	second.await(t, "leading", append(slices.Clone(listed[1:]), "Added new listed")...)
-	s.update(t, "1", "3")
-	second.await(t, "leading", append(slices.Clone(listed[1:]), "Added new listed", "Updated 1 2→3")...)
-	second.await(t, "everywhere", append(everywhere, "Deleted 0", "Added new", "Updated 1 2→3")...)
-}
-
-func TestReplica_Terminated_DrainsWhatIsPendingAndNamesTheObserverThatIsStuck(t *testing.T) {
-	const objects = 100
-	env, system, observed := replicas(t)
-	s := &scene{Env: env, ns: observed, kube: env.Kube, near: env.Kube}
-	s.create(t, stuck, stuck)
-	s.settle(t, 1)
-	r := startReplica(t, env, system, observed, "only")
-	r.await(t, "everywhere", "Added stuck listed")
-	r.await(t, "leading", "Added stuck listed")
-	want := []string{"Added stuck listed"}
-	for i := range objects {
-		s.create(t, strconv.Itoa(i), slow)
-		want = append(want, fmt.Sprintf("Added %d", i))
-	}
-	harness.Eventually(t, "the events arrive", func(context.Context) error {
-		if len(r.received("everywhere")) < 2 || len(r.received("leading")) < 2 {
-			return errors.New("none has")
-		}
-		return nil
-	})
-	if err := r.group.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-r.group.Done():
-	case <-time.After(harness.Deadline):
-		t.Fatal("the process does not end")
-	}
-	for _, observer := range []string{"everywhere", "leading"} {
-		r.await(t, observer, want...)
-	}
-	lease, err := env.Kube.CoordinationV1().Leases(system).Get(t.Context(), leader.LeaseNames(replicaComponent, 1)[0], metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
-		t.Errorf("the lease is held by %q after the end, want nobody", holder)
-	}
-	last := r.output()[len(r.output())-1]
-	if reason := `observer "stuck": the events of 1 objects were not delivered`; !strings.Contains(last, reason) || strings.Contains(last, `"leading"`) {
-		t.Errorf("the process ends with %q, want %q and no other observer", last, reason)
-	}
-	if exit, ok := errors.AsType[*exec.ExitError](r.group.Err()); !ok || exit.ExitCode() != 1 {
-		t.Errorf("the process ends with %v, want exit code 1", r.group.Err())
-	}
 }

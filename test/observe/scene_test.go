@@ -9,19 +9,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
-	"slices"
-	"strings"
-	"sync"
-	"syscall"
+	"maps"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/types"
 	clientfeatures "k8s.io/client-go/features"
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 	coreinformers "k8s.io/client-go/informers/core/v1"
@@ -32,72 +28,30 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/logging"
-	"knative.dev/pkg/system"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/observe"
 )
 
-// environment has the variables with which the tests run. client-go reads those of its detectors when it is initialized: it then panics if an
-// object in a cache is changed, or if a streamed list differs from a list.
-var environment = map[string]string{
-	"KUBE_CACHE_MUTATION_DETECTOR": "true", "KUBE_WATCHLIST_INCONSISTENCY_DETECTOR": "true", system.NamespaceEnvKey: "knative-samples",
-}
-
-func TestMain(m *testing.M) {
-	if err := withEnvironment(); err != nil {
-		fmt.Fprintln(os.Stderr, "starting the tests with the detectors of client-go:", err)
-		os.Exit(1)
-	}
-	if os.Getenv(replicaVariable) != "" {
-		runReplica()
-		return
-	}
-	harness.Main(m, harness.Bare())
-}
-
-// withEnvironment replaces the process by one with the variables, unless it has them.
-func withEnvironment() error {
-	missing := false
-	for variable, value := range environment {
-		if os.Getenv(variable) == "" {
-			missing = true
-			if err := os.Setenv(variable, value); err != nil {
-				return fmt.Errorf("setting an environment variable: %w", err)
-			}
-		}
-	}
-	if !missing {
-		return nil
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("finding the tests: %w", err)
-	}
-	return fmt.Errorf("replacing the process: %w", syscall.Exec(self, os.Args, os.Environ()))
-}
-
-// informing returns the number of goroutines of informers and observers.
-func informing() (n int) {
-	stacks := make([]byte, 1<<24)
-	for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
-		if strings.Contains(stack, "k8s.io/client-go/tools/cache.") || strings.Contains(stack, "mallard/observe.") && !strings.Contains(stack, "testing.tRunner") {
-			n++
-		}
-	}
-	return n
-}
-
 // scene is a process with injection, in a namespace of its own, whose requests pass a proxy.
 type scene struct {
 	*harness.Env
 
-	ctx   context.Context //nolint:containedctx // that of the process
+	// ctx is that of the process, which end ends.
+	ctx   context.Context //nolint:containedctx // see above
+	end   context.CancelFunc
 	ns    string
 	proxy *harness.Proxy
 	// kube sends its requests to the API server of the environment, and near to that of the process.
 	kube, near kubernetes.Interface
+	// logs is what the process has logged.
+	logs *observer.ObservedLogs
+	// labels are those of the objects that are created, besides it.
+	labels map[string]string
 }
+
+// modes are the ways in which informers list.
+var modes = map[string]bool{"Streamed": true, "Listed": false}
 
 // each runs a case with lists that are streamed and with lists that are not.
 func each(t *testing.T, test func(*testing.T, *scene)) {
@@ -108,11 +62,11 @@ func each(t *testing.T, test func(*testing.T, *scene)) {
 // eachAt is each for a process with another configuration.
 func eachAt(t *testing.T, connect func(*testing.T) (*rest.Config, *harness.Proxy), test func(*testing.T, *scene)) {
 	t.Helper()
-	for name, streamed := range map[string]bool{"Streamed": true, "Listed": false} {
+	for name, streamed := range modes {
 		t.Run(name, func(t *testing.T) {
 			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, streamed)
 			env := harness.Shared(t)
-			before := informing()
+			before := len(informing())
 			ctx, cancel := context.WithCancel(context.Background())
 			t.Cleanup(func() {
 				cancel()
@@ -121,19 +75,16 @@ func eachAt(t *testing.T, connect func(*testing.T) (*rest.Config, *harness.Proxy
 				if err := observe.Shutdown(limited); err != nil {
 					t.Error(err)
 				}
-				if err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, harness.Deadline, true, func(context.Context) (bool, error) {
-					return informing() <= before, nil
-				}); err != nil {
-					t.Errorf("there are %d goroutines of informers and observers after the end of the process, and there were %d before: %v", informing(), before, err)
-				}
+				awaitEnd(t, before)
 			})
 			config, proxy := connect(t)
 			near, err := kubernetes.NewForConfig(config)
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx = start(ctx, t, config, zap.NewNop())
-			test(t, &scene{Env: env, ctx: ctx, ns: env.Namespace(t), proxy: proxy, kube: env.Kube, near: near})
+			core, logs := observer.New(zap.InfoLevel)
+			ctx = start(ctx, t, config, zap.New(core))
+			test(t, &scene{Env: env, ctx: ctx, end: cancel, ns: env.Namespace(t), proxy: proxy, kube: env.Kube, near: near, logs: logs})
 		})
 	}
 }
@@ -192,8 +143,10 @@ func (s *scene) create(t *testing.T, name, value string) {
 }
 
 func (s *scene) tryCreate(ctx context.Context, name, value string) error {
+	labels := map[string]string{"it": value}
+	maps.Copy(labels, s.labels)
 	_, err := s.kube.CoreV1().ConfigMaps(s.ns).Create(ctx, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"it": value}}, Data: map[string]string{"value": value},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Data: map[string]string{"value": value},
 	}, metav1.CreateOptions{})
 	return err
 }
@@ -219,16 +172,24 @@ func (s *scene) update(t *testing.T, name, value string) {
 }
 
 func (s *scene) tryUpdate(ctx context.Context, name, value string) error {
-	_, err := s.kube.CoreV1().ConfigMaps(s.ns).Patch(ctx, name, "application/merge-patch+json",
-		fmt.Appendf(nil, `{"metadata": {"labels": {"it": %q}}, "data": {"value": %q}}`, value, value), metav1.PatchOptions{})
+	return s.patch(ctx, name, fmt.Sprintf(`{"metadata": {"labels": {"it": %q}}, "data": {"value": %q}}`, value, value))
+}
+
+// patch merges a patch into a ConfigMap.
+func (s *scene) patch(ctx context.Context, name, patch string) error {
+	_, err := s.kube.CoreV1().ConfigMaps(s.ns).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	return err
 }
 
 func (s *scene) delete(t *testing.T, name string) {
 	t.Helper()
-	if err := s.kube.CoreV1().ConfigMaps(s.ns).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+	if err := s.tryDelete(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (s *scene) tryDelete(ctx context.Context, name string) error {
+	return s.kube.CoreV1().ConfigMaps(s.ns).Delete(ctx, name, metav1.DeleteOptions{})
 }
 
 // ours matches the requests for the ConfigMaps of the scene.
@@ -258,59 +219,4 @@ func awaitClosed(t *testing.T, channel <-chan struct{}, what string) {
 	case <-time.After(harness.Deadline):
 		t.Fatalf("waited %v for: %s", harness.Deadline, what)
 	}
-}
-
-// journal records events as text.
-type journal struct {
-	mu      sync.Mutex
-	entries []string
-}
-
-// record returns a handler that records events.
-func (j *journal) record(_ context.Context, e observe.Event[*corev1.ConfigMap]) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.entries = append(j.entries, textOf(e))
-	return nil
-}
-
-// textOf describes an event.
-func textOf(e observe.Event[*corev1.ConfigMap]) string {
-	text := fmt.Sprintf("%v %s", e.Type, e.Name.Name)
-	if e.Old != nil && e.Type == observe.Updated {
-		text += fmt.Sprintf(" %s→%s", e.Old.Data["value"], e.Object.Data["value"])
-	}
-	switch {
-	case e.InInitialList:
-		text += " listed"
-	case e.Resync:
-		text += " resync"
-	case e.FinalStateUnknown:
-		text += " unknown"
-	}
-	return text
-}
-
-func (j *journal) read() []string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.Clone(j.entries)
-}
-
-// await waits until the journal has exactly these entries; those of different objects may be in any order.
-func (j *journal) await(t *testing.T, want ...string) {
-	t.Helper()
-	harness.Eventually(t, "the events "+strings.Join(want, ", "), func(context.Context) error {
-		if got := j.read(); !slices.Equal(byObject(got), byObject(want)) {
-			return fmt.Errorf("they are %q", got)
-		}
-		return nil
-	})
-}
-
-// byObject sorts entries by their objects, whose events stay in order.
-func byObject(entries []string) []string {
-	entries = slices.Clone(entries)
-	slices.SortStableFunc(entries, func(a, b string) int { return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) })
-	return entries
 }
