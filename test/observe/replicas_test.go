@@ -61,6 +61,7 @@ func init() {
 			return nil
 		}
 	}
+	makeMistake(source)
 	observe.Register("leading", source, printing("leading"))
 	observe.Register("everywhere", source, printing("everywhere"), observe.Options[*corev1.ConfigMap]{Scope: observe.EveryReplica})
 	observe.Register("stuck", source, func(context.Context, observe.Event[*corev1.ConfigMap]) error { select {} },
