@@ -6,12 +6,19 @@ SPDX-License-Identifier: Apache-2.0
 package events
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 func newFIFO(known cache.KeyListerGetter) *cache.RealFIFO {
@@ -115,6 +122,50 @@ func TestFIFO_Resync_RepeatsWhatIsKnownAndNotQueued(t *testing.T) {
 	must(t, fifo.Update(&newer), fifo.Resync())
 	if got, want := poppedAll(t, fifo), []string{"Updated changed@3", "Sync stored@1"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// logged returns what client-go logs meanwhile at verbosity 2.
+func logged(t *testing.T, f func()) string {
+	t.Helper()
+	var text bytes.Buffer
+	var verbosity klog.Level
+	klog.SetOutput(&text)
+	must(t, verbosity.Set("2"))
+	f()
+	must(t, verbosity.Set("0"))
+	klog.SetOutput(io.Discard)
+	return text.String()
+}
+
+func TestFIFO_ProcessingIsSlow_IsLoggedIfMoreThanTenEntriesWait(t *testing.T) {
+	for name, tc := range map[string]struct {
+		waiting int
+		slow    time.Duration
+		want    bool
+	}{
+		"slow, and eleven wait": {waiting: 11, slow: 101 * time.Millisecond, want: true},
+		"slow, and ten wait":    {waiting: 10, slow: 101 * time.Millisecond},
+		"fast, and eleven wait": {waiting: 11, slow: 99 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fifo := newFIFO(cache.NewStore(cache.MetaNamespaceKeyFunc))
+				for i := range tc.waiting + 1 {
+					changed := it("a", strconv.Itoa(i))
+					must(t, fifo.Update(&changed))
+				}
+				text := logged(t, func() {
+					must(t, fifo.PopBatch(func([]cache.Delta, bool) error {
+						time.Sleep(tc.slow) //nolint:forbidigo // Nobody waits in a bubble of synctest.
+						return nil
+					}))
+				})
+				if got := strings.Contains(text, "RealFIFO PopBatch Process"); got != tc.want {
+					t.Errorf("logged is %q, want a trace: %t", text, tc.want)
+				}
+			})
+		})
 	}
 }
 

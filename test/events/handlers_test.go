@@ -7,22 +7,17 @@ package events
 
 import (
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"fmt"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"weak"
 
 	corev1 "k8s.io/api/core/v1"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/buffer"
 )
 
 // blocked is a handler whose first call waits.
@@ -108,6 +103,53 @@ func TestHandler_Blocks_RingBufferKeepsEachState(t *testing.T) {
 	eventually(t, "only a few states are kept", func() bool { return kept() < changes/10 })
 }
 
+// overlapping is a handler that notes calls that overlap, or that the cache is behind of.
+type overlapping struct {
+	recorded
+
+	cached  cache.Store
+	running atomic.Int32
+	faults  chan string
+}
+
+// OnUpdate implements cache.ResourceEventHandler.
+func (o *overlapping) OnUpdate(old, obj any) {
+	if o.running.Add(1) > 1 {
+		o.faults <- "another call is running during that with " + describe(obj)
+	}
+	cached, _, err := o.cached.Get(obj)
+	if version := cached.(*corev1.ConfigMap).ResourceVersion; err != nil || version < obj.(*corev1.ConfigMap).ResourceVersion {
+		o.faults <- fmt.Sprintf("the cache has version %s during the call with %s, %v", version, describe(obj), err)
+	}
+	o.running.Add(-1)
+	o.recorded.OnUpdate(old, obj)
+}
+
+func TestHandler_ManyChanges_CallsAreSequentialAndInTheOrderOfChanges(t *testing.T) {
+	s := newServer("100", it("a", "100"), it("b", "100"))
+	informer := s.informer(t, 0)
+	handler := &overlapping{recorded: newRecorded(), cached: informer.GetStore(), faults: make(chan string, 100)}
+	registration := add(t, informer, handler)
+	run(t, informer)
+	first := s.watched(t)
+	eventually(t, "the handler has synced", registration.HasSynced)
+	receive(t, handler.recorded, "the addition of one")
+	receive(t, handler.recorded, "the addition of the other")
+	var want []string
+	versions := map[string]string{"a": "100", "b": "100"}
+	for version := 101; version <= 140; version++ {
+		name := []string{"a", "b"}[version/3%2]
+		changed := it(name, strconv.Itoa(version))
+		want = append(want, fmt.Sprintf("update %s@%s to %s@%d", name, versions[name], name, version))
+		versions[name] = changed.ResourceVersion
+		first.Modify(&changed)
+	}
+	handler.expect(t, want...)
+	if len(handler.faults) > 0 {
+		t.Error(<-handler.faults)
+	}
+}
+
 func TestHandler_AddedLate_ReceivesTheCacheAsAnInitialList(t *testing.T) {
 	s := newServer("5", it("a", "3"))
 	informer := s.informer(t, 0)
@@ -164,6 +206,38 @@ func TestHandler_Removed_LosesWhatIsPending(t *testing.T) {
 	}
 }
 
+func TestHandler_RemovesItself_RemovalDoesNotWait(t *testing.T) {
+	s := newServer("5", it("a", "3"))
+	informer, removed := s.informer(t, 0), make(chan error, 1)
+	var registration cache.ResourceEventHandlerRegistration
+	registration = add(t, informer, cache.ResourceEventHandlerFuncs{AddFunc: func(any) { removed <- informer.RemoveEventHandler(registration) }})
+	run(t, informer)
+	if err := receive(t, removed, "the end of the removal"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInformer_Goroutines_FiveAndTwoForEachHandler(t *testing.T) {
+	for handlers := range 3 {
+		t.Run(strconv.Itoa(handlers), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				informer := newServer("5").informer(t, 0)
+				for range handlers {
+					add(t, informer, newRecorded())
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				before := runtime.NumGoroutine()
+				go informer.RunWithContext(ctx)
+				synctest.Wait()
+				if got, want := runtime.NumGoroutine()-before, 5+2*handlers; got != want {
+					t.Errorf("an informer with %d handlers has %d goroutines, want %d", handlers, got, want)
+				}
+				cancel()
+			})
+		})
+	}
+}
+
 func TestInformer_Stopped_StaysSo(t *testing.T) {
 	s := newServer("5")
 	informer := s.informer(t, 0)
@@ -205,91 +279,4 @@ func TestResync_UnchangedObjectIsListedAgain_IsDeliveredWithoutAPeriod(t *testin
 	calls.expect(t, "add a@3 listed=true")
 	first.Error(&errExpired.ErrStatus)
 	calls.expect(t, "update a@3 to a@3")
-}
-
-// panicking is set for the process that TestHandler_Panics starts.
-const panicking = "EVENTS_TEST_PANICS"
-
-func TestHandler_Panics_ProcessEnds(t *testing.T) {
-	if os.Getenv(panicking) != "" {
-		panicInHandler(t, func(cache.ResourceEventHandlerRegistration) {})
-		return
-	}
-	said, err := rerun(t)
-	if err == nil || !strings.Contains(said, "induced panic") {
-		t.Errorf("the process ends with %v:\n%s", err, said)
-	}
-}
-
-func TestHandler_PanicsInTheInitialListWithReallyCrashOff_NeverSyncs(t *testing.T) {
-	if os.Getenv(panicking) == "" {
-		if said, err := rerun(t); err != nil {
-			t.Errorf("the process ends with %v:\n%s", err, said)
-		}
-		return
-	}
-	utilruntime.ReallyCrash = false
-	panicInHandler(t, func(registration cache.ResourceEventHandlerRegistration) {
-		if registration.HasSynced() {
-			t.Error("the handler has synced")
-		}
-	})
-}
-
-// panicInHandler has a handler panic with the first object, and calls then once it has been called with the second one.
-func panicInHandler(t *testing.T, then func(cache.ResourceEventHandlerRegistration)) {
-	t.Helper()
-	s := newServer("5", it("a", "3"))
-	informer, after := s.informer(t, 0), make(chan struct{}, 1)
-	registration := add(t, informer, cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
-		if obj.(*corev1.ConfigMap).Name == "a" {
-			panic("induced panic")
-		}
-		after <- struct{}{}
-	}})
-	run(t, informer)
-	added := it("b", "6")
-	s.watched(t).Add(&added)
-	receive(t, after, "the second object")
-	then(registration)
-}
-
-// rerun runs the test in a process of its own.
-func rerun(t *testing.T) (string, error) {
-	t.Helper()
-	self, err := os.Executable()
-	must(t, err)
-	command := exec.CommandContext(t.Context(), self, "-test.run", "^"+t.Name()+"$")
-	command.Env = append(os.Environ(), panicking+"=1")
-	said, err := command.CombinedOutput()
-	return string(said), err
-}
-
-func TestRing_Emptied_KeepsItsSize(t *testing.T) {
-	if source := read(t, filepath.Join(clientGo(t, ""), "tools", "cache", "shared_informer.go")); !strings.Contains(source, "pendingNotifications buffer.RingGrowing\n") {
-		t.Error("a handler has another buffer")
-	}
-	var ring buffer.TypedRingGrowing[int]
-	for i := range 1000 {
-		ring.WriteOne(i)
-	}
-	for ring.Len() > 0 {
-		ring.ReadOne()
-	}
-	if n := ring.Cap(); n < 1000 {
-		t.Errorf("the buffer has room for %d elements", n)
-	}
-}
-
-func TestIndex_Update_CallsItsFunctionTwice(t *testing.T) {
-	var called []string
-	indexed := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"it": func(obj any) ([]string, error) {
-		called = append(called, describe(obj))
-		return nil, nil
-	}})
-	older, newer := it("a", "3"), it("a", "6")
-	must(t, indexed.Add(&older), indexed.Update(&newer))
-	if want := []string{"a@3", "a@3", "a@6"}; !slices.Equal(called, want) {
-		t.Errorf("the function is called with %q, want %q", called, want)
-	}
 }

@@ -14,10 +14,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/client-go/tools/cache"
 )
 
 const (
@@ -71,7 +74,7 @@ func declared(t *testing.T, path string) (names []string) {
 }
 
 func TestPage_References_AreDeclared(t *testing.T) {
-	references := regexp.MustCompile("`([a-z_]+\\.go):(\\w+)`( \\(0\\.37\\))?").FindAllStringSubmatch(read(t, page), -1)
+	references := regexp.MustCompile("`([a-z_/]+\\.go):(\\w+)`( \\(0\\.37\\))?").FindAllStringSubmatch(read(t, page), -1)
 	if len(references) < 20 {
 		t.Fatalf("the page has %d references", len(references))
 	}
@@ -82,9 +85,13 @@ func TestPage_References_AreDeclared(t *testing.T) {
 			version = later
 		}
 		if _, ok := folders[version]; !ok {
-			folders[version] = filepath.Join(clientGo(t, version), "tools", "cache")
+			folders[version] = clientGo(t, version)
 		}
-		if !slices.Contains(declared(t, filepath.Join(folders[version], reference[1])), reference[2]) {
+		file := reference[1]
+		if !strings.Contains(file, "/") {
+			file = filepath.Join("tools", "cache", file)
+		}
+		if !slices.Contains(declared(t, filepath.Join(folders[version], file)), reference[2]) {
 			t.Errorf("%s does not declare %s", reference[1], reference[2])
 		}
 	}
@@ -126,19 +133,44 @@ func TestPage_Gates_AreThoseOfClientGo(t *testing.T) {
 	}
 }
 
-func TestReflectorMetrics_Provider_IsNotRead(t *testing.T) {
+// linesWith returns the lines of the package cache that contain a text.
+func linesWith(t *testing.T, text string) (lines []string) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(clientGo(t, ""), "tools", "cache", "*.go"))
 	must(t, err)
-	var lines []string
 	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
 		for line := range strings.Lines(read(t, file)) {
-			if strings.Contains(line, "metricsFactory.metricsProvider") && !strings.HasSuffix(file, "_test.go") {
+			if strings.Contains(line, text) {
 				lines = append(lines, strings.TrimSpace(line))
 			}
 		}
 	}
-	if want := []string{"metricsFactory.metricsProvider = metricsProvider"}; !slices.Equal(lines, want) {
+	return lines
+}
+
+func TestReflectorMetrics_Provider_IsNotRead(t *testing.T) {
+	if lines, want := linesWith(t, "metricsFactory.metricsProvider"), []string{"metricsFactory.metricsProvider = metricsProvider"}; !slices.Equal(lines, want) {
 		t.Errorf("the provider is used by %q", lines)
+	}
+}
+
+func TestSources_NamesOfTheSeries_AreGone(t *testing.T) {
+	for _, name := range []string{"deltaCompressor", "syncingListeners"} {
+		if lines := linesWith(t, name); len(lines) > 0 {
+			t.Errorf("client-go has %q", lines)
+		}
+	}
+	queue := reflect.TypeFor[cache.Queue]()
+	for _, name := range []string{"AddIfNotPresent", "List", "Get"} {
+		if _, ok := queue.MethodByName(name); ok {
+			t.Errorf("a queue has the method %s", name)
+		}
+	}
+	if lines := linesWith(t, "map[*processorListener]bool"); len(lines) == 0 {
+		t.Error("the handlers of an informer are not in a map")
 	}
 }
 

@@ -6,7 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package events
 
 import (
+	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +67,57 @@ func TestWorkQueue_ShutDownWithDrain_WaitsForWhatIsBeingProcessed(t *testing.T) 
 	}
 	q.Done(key)
 	receive(t, drained, "the end of the processing")
+}
+
+func TestDelayingQueue_KeyIsAddedTwice_TheEarlierTimeCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := workqueue.NewTypedDelayingQueue[string]()
+		defer q.ShutDown()
+		q.AddAfter("a", time.Hour)
+		q.AddAfter("a", time.Minute)
+		q.AddAfter("a", 2*time.Hour)
+		if n := q.Len(); n != 0 {
+			t.Errorf("%d keys wait before their time", n)
+		}
+		start := time.Now()
+		key, _ := q.Get()
+		if waited := time.Since(start); waited != time.Minute {
+			t.Errorf("the key is returned after %v, want a minute", waited)
+		}
+		q.Done(key)
+		time.Sleep(3 * time.Hour) //nolint:forbidigo // Nobody waits in a bubble of synctest.
+		if n := q.Len(); n != 0 {
+			t.Errorf("%d keys wait afterwards, want none", n)
+		}
+	})
+}
+
+func TestRateLimiter_ByDefault_DoublesTheDelayOfAKeyAndBoundsTheRateOfAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := workqueue.DefaultTypedControllerRateLimiter[string]()
+		for _, want := range []time.Duration{5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond} {
+			if got := limiter.When("a"); got != want {
+				t.Errorf("the delay is %v, want %v", got, want)
+			}
+		}
+		for range 20 {
+			limiter.When("a")
+		}
+		if got := limiter.When("a"); got != 1000*time.Second {
+			t.Errorf("the longest delay is %v, want 1000 s", got)
+		}
+		limiter.Forget("a")
+		if got := limiter.When("a"); got != 5*time.Millisecond {
+			t.Errorf("after Forget the delay is %v", got)
+		}
+		time.Sleep(time.Hour) //nolint:forbidigo // as above
+		for i := range 100 {
+			limiter.When(strconv.Itoa(i))
+		}
+		if got := limiter.When("last"); got != 100*time.Millisecond {
+			t.Errorf("the delay after 100 keys at once is %v, want 100 ms", got)
+		}
+	})
 }
 
 func TestResourceVersions_OfOneResource_CanBeCompared(t *testing.T) {

@@ -8,7 +8,7 @@ package events
 import (
 	"context"
 	"slices"
-	"sync/atomic"
+	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +22,17 @@ import (
 var (
 	errExpired = apierrors.NewResourceExpired("the version is too old")
 	errInduced = apierrors.NewInternalError(context.DeadlineExceeded)
+
+	errForbidden = apierrors.NewForbidden(corev1.Resource("configmaps"), "", errInduced)
 )
+
+// failing returns an informer of the server, and the errors with which its watch error handler is called.
+func (s *server) failing(t *testing.T) (cache.SharedIndexInformer, <-chan error) {
+	t.Helper()
+	informer, failures := s.informer(t, 0), make(chan error, 100)
+	must(t, informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { failures <- err }))
+	return informer, failures
+}
 
 // versionsOf returns the resource versions of lists.
 func versionsOf(lists []metav1.ListOptions) (versions []string) {
@@ -77,11 +87,7 @@ func TestReflector_StreamEndsAtOnceWithoutAnEvent_ListsAgain(t *testing.T) {
 
 func TestReflector_VersionExpires_ListsAgainAndNoErrorHandlerIsCalled(t *testing.T) {
 	s := newServer("5")
-	informer := s.informer(t, 0)
-	var failures atomic.Int32
-	if err := informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) { failures.Add(1) }); err != nil {
-		t.Fatal(err)
-	}
+	informer, failures := s.failing(t)
 	run(t, informer)
 	first := s.watched(t)
 	added := it("a", "6")
@@ -89,7 +95,7 @@ func TestReflector_VersionExpires_ListsAgainAndNoErrorHandlerIsCalled(t *testing
 	first.Error(&errExpired.ErrStatus)
 	s.watched(t)
 	s.expectLists(t, "0", "6")
-	if n := failures.Load(); n != 0 {
+	if n := len(failures); n != 0 {
 		t.Errorf("the watch error handler was called %d times", n)
 	}
 }
@@ -97,11 +103,7 @@ func TestReflector_VersionExpires_ListsAgainAndNoErrorHandlerIsCalled(t *testing
 func TestReflector_ListFails_ErrorHandlerIsCalled(t *testing.T) {
 	s := newServer("5")
 	s.listErrors = []error{errInduced}
-	informer := s.informer(t, 0)
-	failures := make(chan error, 10)
-	if err := informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { failures <- err }); err != nil {
-		t.Fatal(err)
-	}
+	informer, failures := s.failing(t)
 	run(t, informer)
 	if err := receive(t, failures, "the error"); !apierrors.IsInternalError(err) {
 		t.Errorf("the handler is called with %v", err)
@@ -121,14 +123,51 @@ func TestReflector_ListIsExpired_ListsAnyVersionAtOnce(t *testing.T) {
 	s.expectLists(t, "0", "5", "")
 }
 
-func TestReflector_TooManyRequests_WatchesAgainWithoutAList(t *testing.T) {
-	s := newServer("5")
-	s.watchErrors = []error{apierrors.NewTooManyRequests("later", 1)}
-	run(t, s.informer(t, 0))
-	if got := s.watched(t).options.ResourceVersion; got != "5" {
-		t.Errorf("the watch begins at %s, want 5", got)
+func TestReflector_WatchIsRefused_WatchesAgainWithoutAListAndNoErrorHandlerIsCalled(t *testing.T) {
+	for name, refusal := range map[string]error{"429": apierrors.NewTooManyRequests("later", 1), "connection": syscall.ECONNREFUSED} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer("5")
+			s.watchErrors = []error{refusal}
+			informer, failures := s.failing(t)
+			run(t, informer)
+			if got := s.watched(t).options.ResourceVersion; got != "5" {
+				t.Errorf("the watch begins at %s, want 5", got)
+			}
+			s.expectLists(t, "0")
+			if n := len(failures); n != 0 {
+				t.Errorf("the watch error handler was called %d times", n)
+			}
+		})
 	}
-	s.expectLists(t, "0")
+}
+
+func TestReflector_WatchIsForbidden_ListsAgainAndErrorHandlerIsCalled(t *testing.T) {
+	s := newServer("5")
+	s.watchErrors = []error{errForbidden}
+	informer, failures := s.failing(t)
+	run(t, informer)
+	if err := receive(t, failures, "the error"); !apierrors.IsForbidden(err) {
+		t.Errorf("the handler is called with %v", err)
+	}
+	s.watched(t)
+	s.expectLists(t, "0", "5")
+}
+
+func TestReflector_ListIsForbidden_SyncsOnceItIsAllowed(t *testing.T) {
+	s := newServer("5", it("a", "3"))
+	s.listErrors = []error{errForbidden, errForbidden}
+	informer, failures := s.failing(t)
+	run(t, informer)
+	for range 2 {
+		if err := receive(t, failures, "the error"); !apierrors.IsForbidden(err) {
+			t.Errorf("the handler is called with %v", err)
+		}
+		if informer.HasSynced() {
+			t.Error("the informer has synced without a list")
+		}
+	}
+	s.watched(t)
+	eventually(t, "the informer has synced", informer.HasSynced)
 }
 
 func TestReflector_AnotherErrorInTheStream_ListsAgain(t *testing.T) {

@@ -7,7 +7,9 @@ package events
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 	clientfeatures "k8s.io/client-go/features"
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/buffer"
 )
 
 // failingFor is a transform that fails for an object of a name, from a time on.
@@ -140,5 +143,34 @@ func TestTransform_StreamedList_IsTransformedTwice(t *testing.T) {
 				t.Errorf("the object was transformed %d times, want %d", n, want)
 			}
 		})
+	}
+}
+
+func TestRing_Emptied_KeepsItsSize(t *testing.T) {
+	if source := read(t, filepath.Join(clientGo(t, ""), "tools", "cache", "shared_informer.go")); !strings.Contains(source, "pendingNotifications buffer.RingGrowing\n") {
+		t.Error("a handler has another buffer")
+	}
+	var ring buffer.TypedRingGrowing[int]
+	for i := range 1000 {
+		ring.WriteOne(i)
+	}
+	for ring.Len() > 0 {
+		ring.ReadOne()
+	}
+	if n := ring.Cap(); n < 1000 {
+		t.Errorf("the buffer has room for %d elements", n)
+	}
+}
+
+func TestIndex_Update_CallsItsFunctionTwice(t *testing.T) {
+	var called []string
+	indexed := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"it": func(obj any) ([]string, error) {
+		called = append(called, describe(obj))
+		return nil, nil
+	}})
+	older, newer := it("a", "3"), it("a", "6")
+	must(t, indexed.Add(&older), indexed.Update(&newer))
+	if want := []string{"a@3", "a@3", "a@6"}; !slices.Equal(called, want) {
+		t.Errorf("the function is called with %q, want %q", called, want)
 	}
 }
