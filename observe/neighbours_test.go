@@ -14,10 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
-
-	"knative.dev/pkg/logging"
 )
 
 // neighbour is an observer that does harm to itself in each call.
@@ -48,13 +45,15 @@ func delays(t *testing.T, o Options[*corev1.Secret], others map[string]neighbour
 	const objects, changes, every = 50, 2_000, 5 * time.Millisecond
 	calls = map[string]*atomic.Int64{}
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(logging.WithLogger(context.Background(), zap.NewNop().Sugar()))
-		ctx, _ = attach(ctx)
+		ctx, _ := newProcess(t)
 		server, began := newAPIServer(), time.Now()
+		var subscriptions []*Subscription
 		subscribe := func(name string, handler Handler[*corev1.Secret], o Options[*corev1.Secret]) {
-			if _, err := Subscribe(ctx, name, ofSecrets(server), handler, o); err != nil {
+			subscription, err := Subscribe(ctx, name, ofSecrets(server), handler, o)
+			if err != nil {
 				t.Fatal(err)
 			}
+			subscriptions = append(subscriptions, subscription)
 		}
 		for name, other := range others {
 			n := &atomic.Int64{}
@@ -78,9 +77,11 @@ func delays(t *testing.T, o Options[*corev1.Secret], others map[string]neighbour
 			server.write(string(rune('a' + change%objects)))
 			pass(every)
 		}
-		cancel()
-		// The slow observers receive what is pending.
-		pass(2 * objects * time.Second)
+		for _, subscription := range subscriptions {
+			if err := subscription.Stop(ctx); err != nil {
+				t.Error(err)
+			}
+		}
 	})
 	slices.Sort(delays)
 	return delays, calls

@@ -39,17 +39,34 @@ func labelled(value string) cache.TransformFunc {
 
 func ignoreSecret(context.Context, Event[*corev1.Secret]) error { return nil }
 
-// newProcess returns the context of a process, and its hub.
+// newProcess returns the context of a process that ends with the test, and its hub.
 func newProcess(t *testing.T) (context.Context, *hub) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(logging.WithLogger(t.Context(), zap.NewNop().Sugar()))
-	t.Cleanup(cancel)
+	ctx, cancel := context.WithCancel(logging.WithLogger(context.Background(), zap.NewNop().Sugar()))
 	ctx, _ = attach(ctx)
+	t.Cleanup(func() {
+		cancel()
+		stopAll(t, ctx)
+	})
 	h, err := hubFrom(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ctx, h
+}
+
+// stopAll stops the observers of a process as Shutdown does at its deadline.
+func stopAll(t *testing.T, process context.Context) {
+	t.Helper()
+	h, err := hubFrom(process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, at := range h.stations {
+		at.stop()
+	}
 }
 
 // until waits for a condition.

@@ -109,6 +109,7 @@ func (s *starting) run(t *testing.T) (stop func()) {
 	return func() {
 		cancel()
 		pass(time.Minute)
+		stopAll(t, ctx)
 	}
 }
 
@@ -165,8 +166,7 @@ func TestSource_APIServerIsDown_RequestsBackOff(t *testing.T) {
 	quiet(t)
 	streamedAndListed(t, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(logging.WithLogger(context.Background(), zap.NewNop().Sugar()))
-			ctx, _ = attach(ctx)
+			ctx, _ := newProcess(t)
 			server := newAPIServer()
 			var events received
 			if _, err := Subscribe(ctx, "it", ofSecrets(server), events.handle); err != nil {
@@ -191,8 +191,6 @@ func TestSource_APIServerIsDown_RequestsBackOff(t *testing.T) {
 				!slices.Contains(events, want[1]) || !slices.Contains(events, want[2]) {
 				t.Errorf("received are %q, want %q", events, want)
 			}
-			cancel()
-			pass(time.Minute)
 		})
 	})
 }
