@@ -26,17 +26,15 @@ import (
 // NewObject makes an empty object of a kind at a version. It returns nil if that is not served.
 type NewObject func(schema.GroupVersionKind) any
 
-// WithContext returns the context of a request, which may hold configuration.
-type WithContext func(context.Context) context.Context
-
-// Default has a controller of knative.dev/pkg for defaulting answer requests by the objects' SetDefaults.
-func Default(impl *controller.Impl, newObject NewObject, withContext WithContext) *controller.Impl {
-	return answer(impl, webhook.WebhookTypeDefaulting, newObject, withContext, setDefaults)
+// Default has a controller of knative.dev/pkg for defaulting answer requests by the objects' SetDefaults. withContext makes the context of each
+// request, which may hold configuration.
+func Default(impl *controller.Impl, newObject NewObject, withContext func(context.Context) context.Context) *controller.Impl {
+	return answer(impl, &admission{webhookType: webhook.WebhookTypeDefaulting, newObject: newObject, withContext: withContext, decide: setDefaults})
 }
 
-// Validate has a controller of knative.dev/pkg for validation answer requests by the objects' Validate.
-func Validate(impl *controller.Impl, newObject NewObject, withContext WithContext) *controller.Impl {
-	return answer(impl, webhook.WebhookTypeValidation, newObject, withContext, validate)
+// Validate has a controller of knative.dev/pkg for validation answer requests by the objects' Validate. See Default for withContext.
+func Validate(impl *controller.Impl, newObject NewObject, withContext func(context.Context) context.Context) *controller.Impl {
+	return answer(impl, &admission{webhookType: webhook.WebhookTypeValidation, newObject: newObject, withContext: withContext, decide: validate})
 }
 
 // admission answers admission requests, in place of knative.dev/pkg's controllers for defaulting and validation. Those
@@ -48,12 +46,10 @@ type admission struct {
 	upstream
 	webhookType string
 	newObject   NewObject
-	withContext WithContext
-	decide      decide
+	withContext func(context.Context) context.Context
+	// decide answers a request for an object, which raw is in JSON.
+	decide func(ctx context.Context, object any, raw []byte) (*admissionv1.AdmissionResponse, error)
 }
-
-// decide answers a request for an object, which raw is in JSON.
-type decide func(ctx context.Context, object any, raw []byte) (*admissionv1.AdmissionResponse, error)
 
 // upstream is implemented by the reconcilers of knative.dev/pkg for defaulting and validation.
 type upstream interface {
@@ -62,9 +58,9 @@ type upstream interface {
 	webhook.AdmissionController
 }
 
-func answer(impl *controller.Impl, webhookType string, newObject NewObject, withContext WithContext, decide decide) *controller.Impl {
-	inner := impl.Reconciler.(upstream) //nolint:forcetypeassert // at the start
-	impl.Reconciler = &admission{inner, webhookType, newObject, withContext, decide}
+func answer(impl *controller.Impl, a *admission) *controller.Impl {
+	a.upstream = impl.Reconciler.(upstream) //nolint:forcetypeassert // at the start
+	impl.Reconciler = a
 	return impl
 }
 

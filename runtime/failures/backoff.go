@@ -58,8 +58,8 @@ type failing struct {
 	// refused is whether the API server refused its last request.
 	refused bool
 
-	// conditions are those that the object was left with, and since is when their messages were new.
-	conditions duckv1.Conditions
+	// status is the one that the object was left with, and since is when its messages were new.
+	status     duckv1.Status
 	since      time.Time
 	uid        types.UID
 	generation int64
@@ -111,19 +111,18 @@ func (f *Failures) Outcome(obj duckv1.KRShaped, steps ...*Failure) reconciler.Ev
 func (f *Failures) keepMessages(key types.NamespacedName, obj duckv1.KRShaped, reasons []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o, now, conditions := f.object(key), f.clock.Now(), obj.GetStatus().Conditions
+	o, now, status := f.object(key), f.clock.Now(), obj.GetStatus()
 	if o.uid != obj.GetUID() || o.generation != obj.GetGeneration() || now.Sub(o.since) >= steadyFor {
-		o.uid, o.generation, o.since, o.conditions = obj.GetUID(), obj.GetGeneration(), now, nil
+		o.uid, o.generation, o.since, o.status = obj.GetUID(), obj.GetGeneration(), now, duckv1.Status{}
 	}
-	for i := range conditions {
-		is := &conditions[i]
-		for _, was := range o.conditions {
-			if was.Type == is.Type && was.Status == is.Status && was.Reason == is.Reason && slices.Contains(reasons, is.Reason) {
-				is.Message = was.Message
-			}
+	for i := range status.Conditions {
+		is := &status.Conditions[i]
+		was := o.status.GetCondition(is.Type)
+		if was != nil && was.Status == is.Status && was.Reason == is.Reason && slices.Contains(reasons, is.Reason) {
+			is.Message = was.Message
 		}
 	}
-	o.conditions = slices.Clone(conditions)
+	o.status = *status.DeepCopy()
 }
 
 // retry returns the event that enqueues an object again after its back-off.

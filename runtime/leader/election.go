@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -29,11 +30,12 @@ import (
 // wantedBy is the annotation by which a process asks the holder of several leases for one of them. Its value is the identity of that process.
 const wantedBy = "leader.mallard.dev/wanted-by"
 
-// The attribute of the counter of failures, and its value for a failure without a response.
-const (
-	reasonKey = attribute.Key("reason")
-	unknown   = "Unknown"
-)
+// unknown is the reason of a failure without a response.
+const unknown = "Unknown"
+
+// failures counts failed requests. The error would be about its name, which is constant.
+var failures, _ = otel.Meter("github.com/mallard-dev/mallard/runtime/leader").Int64Counter("leader.election.errors",
+	metric.WithDescription("Requests for leases that failed, by the reason that the API server gave."))
 
 // observation is a lease as this process has seen it first, and when it expires if it does not change, by the clock of this process.
 type observation struct {
@@ -52,11 +54,16 @@ func LeaseNames(component string, buckets uint32) []string {
 
 func holder(lease *coordinationv1.Lease) string { return ptr.Deref(lease.Spec.HolderIdentity, "") }
 
-// stand runs for all shares that this process does not lead, until ctx ends.
-func (l *Leader) stand(ctx context.Context) {
+// Run runs for leader until ctx ends; the informers must have filled their caches. From then on no key is begun, except of reconcilers that have a
+// method Drains, until drained is closed. It returns when no key is being reconciled and the leases have been released. If a reconciliation does
+// not end in time, the process exits instead, and its leases expire.
+func (l *Leader) Run(ctx context.Context, drained <-chan struct{}) {
+	l.drained = drained
+	context.AfterFunc(ctx, func() { l.ending.Store(true) })
+	defer l.serving.Wait()
 	l.options.Logger.Infow("Standing for election", "leases", len(l.shares), "identity", l.options.Identity)
 	for _, reason := range []string{string(metav1.StatusReasonForbidden), unknown} {
-		l.failures.Add(context.Background(), 0, metric.WithAttributes(reasonKey.String(reason)))
+		failures.Add(context.Background(), 0, metric.WithAttributes(attribute.String("reason", reason)))
 	}
 	for pause := time.Duration(0); ; {
 		select {
@@ -223,7 +230,7 @@ func (l *Leader) report(verb string, err error) {
 		return
 	}
 	reason := cmp.Or(string(apierrors.ReasonForError(err)), unknown)
-	l.failures.Add(context.Background(), 1, metric.WithAttributes(reasonKey.String(reason)))
+	failures.Add(context.Background(), 1, metric.WithAttributes(attribute.String("reason", reason)))
 	l.complaints.Do(func() {
 		l.options.Logger.Errorw("A request for leases failed; without them this process reconciles nothing", "verb", verb, "reason", reason, "error", err)
 	})

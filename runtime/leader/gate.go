@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// gate counts the keys of a share that are being reconciled. It shuts by itself at the
-// end of the term. A standby's gate is open: its reconcilers skip keys themselves.
+// gate counts the keys of a share that are being reconciled. It shuts by itself at the end of the term. A standby's gate is open: its
+// reconcilers skip keys themselves.
 type gate struct {
 	mu   sync.Mutex
 	shut bool

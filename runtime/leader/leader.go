@@ -6,14 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package leader
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/metric"
 	"go.uber.org/zap"
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,8 +30,7 @@ type Options struct {
 	// Identity is unique, and stays the same when the container of a Pod restarts: the process then takes its own lease back at once.
 	Identity string
 	// Times are the durations and the number of buckets, which Check has accepted.
-	Times *leaderelection.Config
-	// Logger is that of the process.
+	Times  *leaderelection.Config
 	Logger *zap.SugaredLogger
 	// Reached is called whenever the leases have been read for an election.
 	Reached func()
@@ -50,8 +46,7 @@ type Leader struct {
 	// drained is closed when the process, at its end, is to give its shares up.
 	drained <-chan struct{}
 	// exit ends the process, except in a test.
-	exit     func(message string, err error)
-	failures metric.Int64Counter
+	exit func(message string, err error)
 	// seen is what the election knows of each lease; only its goroutine uses it.
 	seen map[string]observation
 	// complaints and waits limit how often a failed request is logged, and that another number of buckets is waited for.
@@ -67,23 +62,10 @@ type Leader struct {
 func New(options Options) *Leader {
 	l := &Leader{options: options, complaints: rate.Sometimes{Interval: time.Minute}, waits: rate.Sometimes{Interval: time.Minute}}
 	l.exit = func(message string, err error) { options.Logger.Fatalw(message, "error", err) }
-	// The error is about the name, which is constant. The counter works in any case.
-	l.failures, _ = otel.Meter("github.com/mallard-dev/mallard/runtime/leader").Int64Counter("leader.election.errors",
-		metric.WithDescription("Requests for leases that failed, by the reason that the API server gave."))
 	for _, bucket := range hash.NewBucketSet(sets.New(LeaseNames(options.Component, options.Times.Buckets)...)).Buckets() {
 		l.shares = append(l.shares, &share{leader: l, bucket: bucket})
 	}
 	return l
-}
-
-// Run runs for leader until ctx ends; the informers must have filled their caches. From then on no key is begun, except of reconcilers that have a
-// method Drains, until drained is closed. It returns when no key is being reconciled and the leases have been released. If a reconciliation does
-// not end in time, the process exits instead, and its leases expire.
-func (l *Leader) Run(ctx context.Context, drained <-chan struct{}) {
-	l.drained = drained
-	context.AfterFunc(ctx, func() { l.ending.Store(true) })
-	l.stand(ctx)
-	l.serving.Wait()
 }
 
 // led returns how many shares this process leads or is leaving.

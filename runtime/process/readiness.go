@@ -7,6 +7,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -60,7 +61,7 @@ func (r *Readiness) Check() error {
 func serveProbes(ctx context.Context, listener net.Listener, r *Readiness) func() {
 	server := &http.Server{Handler: probes(ctx, r), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
-		if err := unlessClosed(server.Serve(listener)); err != nil {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			logging.FromContext(ctx).Errorw("The server of the probes failed", "error", err)
 		}
 	}()

@@ -53,13 +53,9 @@ const (
 // refuse a negative value.
 const unlimited = -1
 
-// How long and how often a start tries to reach the API server, as in sharedmain: the network of a new Pod may need a moment.
 const (
-	retryTimeout = 5 * time.Second
-	retryPeriod  = 500 * time.Millisecond
-)
-
-const (
+	// startTimeout bounds how long a start tries to reach the API server, as in sharedmain: the network of a new Pod may need a moment.
+	startTimeout = 5 * time.Second
 	// drainTimeout bounds how long the end waits for observers to receive what is in their queues.
 	drainTimeout = 10 * time.Second
 	// stuckTimeout bounds how long the end waits for the other parts, such as the release of the leases, if an observer is stuck.
@@ -116,13 +112,9 @@ func (p Process) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	readiness := &Readiness{}
-	readiness.Set(cachesSynced, false)
-	readiness.Set(leasesReached, false)
+	readiness := &Readiness{missing: []string{cachesSynced, leasesReached}}
 	ctx = context.WithValue(ctx, readinessKey{}, readiness)
-	if namespace := string(p.Settings.WatchNamespace); namespace != "" {
-		ctx = injection.WithNamespaceScope(ctx, namespace)
-	}
+	ctx = injection.WithNamespaceScope(ctx, string(p.Settings.WatchNamespace))
 	ctx, startInformers := injection.EnableInjectionOrDie(ctx, cfg)
 	configMaps, err := p.readConfigMaps(ctx, cfg.Host)
 	if err != nil {
@@ -162,7 +154,12 @@ func (p Process) run(ctx context.Context) error {
 	sharedmain.WatchObservabilityConfigOrDie(ctx, watcher, profiler, logger, p.Component)
 	telemetry.WatchConfigMaps(watcher, slices.Sorted(maps.Keys(configMaps)), p.Parsers.Check)
 
-	running.Go(func() error { return unlessClosed(profiler.ListenAndServe()) })
+	running.Go(func() error {
+		if err := profiler.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving profiles: %w", err)
+		}
+		return nil
+	})
 	context.AfterFunc(ctx, func() { _ = profiler.Shutdown(context.WithoutCancel(ctx)) })
 	// Webhooks depend on ConfigMaps, so these are read first.
 	if err := watcher.Start(ctx.Done()); err != nil {
@@ -205,11 +202,12 @@ func listen(ctx context.Context, variable string, port Port) (net.Listener, erro
 // readConfigMaps returns the ConfigMaps that exist of those that the process reads, or what is wrong with one. The errors of
 // sharedmain name neither the ConfigMap, nor always the key.
 func (p Process) readConfigMaps(ctx context.Context, host string) (map[string]*corev1.ConfigMap, error) {
-	ctx, cancel := context.WithTimeout(ctx, retryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	configMaps := kubeclient.Get(ctx).CoreV1().ConfigMaps(string(p.Settings.Namespace))
+	backoff := wait.Backoff{Duration: startTimeout / 10, Steps: 10}
 	var list *corev1.ConfigMapList
-	err := retry.OnError(wait.Backoff{Duration: retryPeriod, Steps: int(retryTimeout / retryPeriod)}, func(error) bool { return ctx.Err() == nil }, func() (err error) {
+	err := retry.OnError(backoff, func(error) bool { return ctx.Err() == nil }, func() (err error) {
 		list, err = configMaps.List(ctx, metav1.ListOptions{})
 		return err
 	})
@@ -273,20 +271,10 @@ func end(ctx context.Context, drained chan<- struct{}, wait func() error) error 
 }
 
 // flush exports the last metrics and spans.
-func flush(ctx context.Context, shutdowns ...func(context.Context) error) {
+func flush(ctx context.Context, metrics, spans func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
-	for _, shutdown := range shutdowns {
-		if err := shutdown(ctx); err != nil {
-			logging.FromContext(ctx).Errorw("Exporting the last metrics or spans failed", "error", err)
-		}
+	if err := errors.Join(metrics(ctx), spans(ctx)); err != nil {
+		logging.FromContext(ctx).Errorw("Exporting the last metrics or spans failed", "error", err)
 	}
-}
-
-// unlessClosed returns the error of a server, if it has not been shut down.
-func unlessClosed(err error) error {
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
 }

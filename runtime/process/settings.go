@@ -107,7 +107,11 @@ func decode[T any](setting *T, value T, isValid bool, rule string) error {
 // binary calls it first. On a bad value it prints one line that names the variable, and exits with 1.
 func MustLoad(component, summary string, settings any) {
 	flag.Usage = func() { usage(flag.CommandLine.Output(), component, summary, settings) }
-	versionOnly(component)
+	flag.Bool("version", false, "print the version and exit")
+	if isAsked(os.Args[1:], "version") {
+		fmt.Fprintln(os.Stdout, component, version)
+		os.Exit(0)
+	}
 	// With --help nothing is started, so nothing has to be set.
 	if isAsked(os.Args[1:], "h", "help") {
 		return

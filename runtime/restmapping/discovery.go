@@ -32,31 +32,16 @@ const (
 	discoveryLags = time.Minute
 )
 
-var errNoCore = errors.New("the API server's answer lacks the core group")
-
 // document is the result of a discovery, without the kinds that CRDs define.
 type document struct {
-	served map[schema.GroupVersionKind]resource
+	served map[schema.GroupVersionKind]Served
 	failed map[schema.GroupVersion]error
 	// err is set if no discovery has succeeded yet.
 	err error
 }
 
-type resource struct {
-	name       string
-	namespaced bool
-}
-
 // errorOf returns the error because of which it is not known whether a group version is served.
 func (d *document) errorOf(gv schema.GroupVersion) error { return cmp.Or(d.err, d.failed[gv]) }
-
-func (m *Mapper) undefine(gk schema.GroupKind) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.undefined[gk] = m.clock.Now()
-	// A discovery may have seen the kind before the informer had its CRD.
-	maps.DeleteFunc(m.known.served, func(gvk schema.GroupVersionKind, _ resource) bool { return gvk.GroupKind() == gk })
-}
 
 // run discovers the kinds until the context ends.
 func (m *Mapper) run() {
@@ -118,18 +103,18 @@ func (m *Mapper) read(started time.Time, lists []*metav1.APIResourceList, err er
 	}
 	if !slices.ContainsFunc(lists, func(list *metav1.APIResourceList) bool { return list.GroupVersion == "v1" }) {
 		// The client takes a 404 of the core group for an empty one.
-		return document{err: errNoCore}
+		return document{err: errors.New("the API server's answer lacks the core group")}
 	}
 	maps.DeleteFunc(m.undefined, func(_ schema.GroupKind, deleted time.Time) bool { return started.Sub(deleted) >= discoveryLags })
-	served := make(map[schema.GroupVersionKind]resource)
+	served := make(map[schema.GroupVersionKind]Served)
 	maps.Copy(served, m.known.served)
-	maps.DeleteFunc(served, func(gvk schema.GroupVersionKind, _ resource) bool { return failed[gvk.GroupVersion()] == nil })
+	maps.DeleteFunc(served, func(gvk schema.GroupVersionKind, _ Served) bool { return failed[gvk.GroupVersion()] == nil })
 	for _, list := range lists {
 		for _, r := range list.APIResources {
 			gvk := schema.FromAPIVersionAndKind(list.GroupVersion, r.Kind)
 			// Those with a slash are subresources.
 			if _, undefined := m.undefined[gvk.GroupKind()]; !undefined && !strings.Contains(r.Name, "/") && len(m.defining(gvk.GroupKind())) == 0 {
-				served[gvk] = resource{name: r.Name, namespaced: r.Namespaced}
+				served[gvk] = Served{Resource: gvk.GroupVersion().WithResource(r.Name), Namespaced: r.Namespaced, BuiltIn: isBuiltIn(gvk.Group)}
 			}
 		}
 	}
@@ -152,8 +137,8 @@ func (m *Mapper) changes(before document) sets.Set[schema.GroupVersion] {
 		return changed
 	}
 	for _, documents := range [][2]document{{before, m.known}, {m.known, before}} {
-		for gvk, r := range documents[0].served {
-			if documents[1].served[gvk] != r {
+		for gvk, was := range documents[0].served {
+			if is := documents[1].served[gvk]; is.Resource != was.Resource || is.Namespaced != was.Namespaced {
 				changed.Insert(gvk.GroupVersion())
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -111,7 +112,7 @@ func (m *Mapper) Map(gvk schema.GroupVersionKind) (Served, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if found, ok := m.known.served[gvk]; ok {
-		return Served{Resource: gvk.GroupVersion().WithResource(found.name), Namespaced: found.namespaced, BuiltIn: isBuiltIn(gvk.Group)}, nil
+		return found, nil
 	}
 	m.start.Do(func() { go m.run() })
 	select {
@@ -128,8 +129,12 @@ func (m *Mapper) Map(gvk schema.GroupVersionKind) (Served, error) {
 // Changed must be called for each event of the informer of CRDs, before any caller of Map is enqueued. It returns a predicate
 // for the resources that this CRD does not serve anymore: pass it to ducks.Factory.Stop.
 func (m *Mapper) Changed(crd *apiextensionsv1.CustomResourceDefinition, deleted bool) (gone func(schema.GroupVersionResource) bool) {
-	if deleted {
-		m.undefine(GroupKindOf(crd))
+	if gk := GroupKindOf(crd); deleted {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.undefined[gk] = m.clock.Now()
+		// A discovery may have seen the kind before the informer had its CRD.
+		maps.DeleteFunc(m.known.served, func(gvk schema.GroupVersionKind, _ Served) bool { return gvk.GroupKind() == gk })
 	}
 	return func(gvr schema.GroupVersionResource) bool {
 		return gvr.Group == crd.Spec.Group && gvr.Resource == crd.Spec.Names.Plural &&
