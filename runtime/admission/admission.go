@@ -88,16 +88,15 @@ func (a *admission) Admit(ctx context.Context, request *admissionv1.AdmissionReq
 	if request.DryRun != nil && *request.DryRun {
 		ctx = apis.WithDryRun(ctx)
 	}
-	if request.Operation == admissionv1.Create {
+	// A stored object that cannot be decoded can be repaired, so it counts as far as it can be.
+	_ = json.Unmarshal(request.OldObject.Raw, baseline)
+	switch {
+	case request.Operation == admissionv1.Create:
 		ctx = apis.WithinCreate(ctx)
-	} else {
-		// A stored object that cannot be decoded can be repaired, so it counts as far as it can be.
-		_ = json.Unmarshal(request.OldObject.Raw, baseline)
-		if request.SubResource == "" {
-			ctx = apis.WithinUpdate(ctx, baseline)
-		} else {
-			ctx = apis.WithinSubResourceUpdate(ctx, baseline, request.SubResource)
-		}
+	case request.SubResource == "":
+		ctx = apis.WithinUpdate(ctx, baseline)
+	default:
+		ctx = apis.WithinSubResourceUpdate(ctx, baseline, request.SubResource)
 	}
 	response, err := a.decide(ctx, object, request.Object.Raw)
 	if err != nil {
@@ -150,10 +149,8 @@ func validate(ctx context.Context, object any, _ []byte) (*admissionv1.Admission
 		logging.FromContext(ctx).Infow("Rejected an object", "error", errs)
 		response = webhook.MakeErrorStatus("validation failed: %v", errs)
 	}
-	if warnings := result.Filter(apis.WarningLevel); warnings != nil {
-		for _, warning := range warnings.WrappedErrors() {
-			response.Warnings = append(response.Warnings, warning.Error())
-		}
+	for _, warning := range result.Filter(apis.WarningLevel).WrappedErrors() {
+		response.Warnings = append(response.Warnings, warning.Error())
 	}
 	return response, nil
 }

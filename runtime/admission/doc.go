@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // [Default] and [Validate] take the place of the function that answers requests, and knative.dev/pkg registers the webhook as before:
 //
-//	impl := defaulting.NewAdmissionController(ctx, name, "/defaulting", nil, nil, false, callbacks)
+//	impl := defaulting.NewAdmissionController(…)
 //	return admission.Default(impl, newObject, store.ToContext)
 //
 // [Serve] is the HTTPS server. It authenticates the API server by package certificates.

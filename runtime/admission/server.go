@@ -63,9 +63,15 @@ func Serve(ctx context.Context, webhooks []any) error {
 	case err := <-failed:
 		return fmt.Errorf("serving webhooks: %w", err)
 	case <-ctx.Done():
-		end(ctx, https, options.GracePeriod)
-		return nil
 	}
+	// By then, every API server has noticed that this replica is no longer an endpoint.
+	<-time.After(options.GracePeriod)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
+	defer cancel()
+	if err := https.Shutdown(last); err != nil {
+		logging.FromContext(ctx).Warnw("Not every request was answered", "error", err)
+	}
+	return nil
 }
 
 func newServer(config *tls.Config, handler http.Handler) *http.Server {
@@ -127,15 +133,4 @@ func (served routes) handler(ctx context.Context, next http.Handler, keys *certi
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// end serves on until every API server has noticed that this replica is no longer an
-// endpoint, and then answers the requests received by then.
-func end(ctx context.Context, server *http.Server, grace time.Duration) {
-	<-time.After(grace)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRequests)
-	defer cancel()
-	if err := server.Shutdown(last); err != nil {
-		logging.FromContext(ctx).Warnw("Not every request was answered", "error", err)
-	}
 }

@@ -64,10 +64,9 @@ func NewController(ctx context.Context, registered Registered) *controller.Impl 
 	}
 	r.DemoteFunc = func(reconciler.Bucket) { r.again(afterDemotion) }
 	r.readiness.Set(reachable, false)
-	const name = "Certificates"
 	impl := controller.NewContext(ctx, r, controller.ControllerOptions{
 		// What is published is remembered between reconciliations, so there is one at a time.
-		Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name),
+		Concurrency: 1, WorkQueueName: "Certificates", Logger: logger.Named("Certificates"),
 	})
 	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }
 	registered.watch(ctx, func() { impl.EnqueueKey(r.key) })
@@ -84,7 +83,7 @@ func (r *certificates) Reconcile(ctx context.Context, key string) error {
 	secret, err := r.secrets.Get(r.key.Name)
 	if err != nil {
 		r.setReady(ctx, fmt.Errorf("reading the secret of the certificate; apply config/ again if it does not exist: %w", err), nil)
-		return nil //nolint:nilerr // its event enqueues it
+		return nil
 	}
 	registered, missing := r.registration.all()
 	r.setReady(ctx, r.checkCertificate(secret), r.checkRegistration(secret, registered, missing))

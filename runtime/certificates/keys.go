@@ -9,11 +9,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 
 	certresources "knative.dev/pkg/webhook/certificates/resources"
@@ -92,7 +92,5 @@ func (k *Keys) Admits(state *tls.ConnectionState) bool {
 	}
 	names := strings.FieldsFunc(string(k.data()[ClientNames]), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
 	leaf := state.PeerCertificates[0]
-	return len(names) == 0 || slices.ContainsFunc(append(slices.Clone(leaf.DNSNames), leaf.Subject.CommonName), func(name string) bool {
-		return slices.Contains(names, name)
-	})
+	return len(names) == 0 || sets.New(leaf.DNSNames...).Insert(leaf.Subject.CommonName).HasAny(names...)
 }

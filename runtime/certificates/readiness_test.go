@@ -220,17 +220,18 @@ func addUntrusted(r *registered) {
 }
 
 // reconcile returns what the reconciler logs. It fails the test unless the reconciler leaves the Secret to the leader.
-func reconcile(t *testing.T, r *certificates) (complaint string) {
+func reconcile(t *testing.T, r *certificates) string {
 	t.Helper()
 	core, logs := observer.New(zap.InfoLevel)
 	err := r.Reconcile(logging.WithLogger(t.Context(), zap.New(core).Sugar()), r.key.String())
 	if err != nil && !controller.IsSkipKey(err) {
 		t.Fatal(err)
 	}
+	var complaint strings.Builder
 	for _, entry := range logs.All() {
-		complaint += fmt.Sprintln(entry.Message, entry.ContextMap())
+		fmt.Fprintln(&complaint, entry.Message, entry.ContextMap())
 	}
-	return complaint
+	return complaint.String()
 }
 
 // Otherwise all replicas would become unready for one configuration, and requests

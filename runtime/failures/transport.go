@@ -25,9 +25,6 @@ func Transport(inner http.RoundTripper) http.RoundTripper { return &transport{in
 
 type transport struct{ inner http.RoundTripper }
 
-// WrappedRoundTripper lets client-go find the transport at the bottom.
-func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.inner }
-
 // RoundTrip implements http.RoundTripper. It moves the time from the header, which client-go obeys, to the Status in the body.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.inner.RoundTrip(r)

@@ -98,7 +98,7 @@ func (l *Leader) elect(ctx context.Context) {
 	for _, i := range rand.Perm(len(l.shares)) { //nolint:gosec // no secret: it only spreads the claims of several processes
 		s := l.shares[i]
 		lease := leases[s.bucket.Name()]
-		if !s.gate.isStandby() || !l.vacant(lease) {
+		if !s.gate.until().IsZero() || !l.vacant(lease) {
 			continue
 		}
 		s.lease = lease

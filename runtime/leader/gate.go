@@ -67,9 +67,6 @@ func (g *gate) extend(end time.Time) {
 	}
 }
 
-// isStandby reports whether there is no term.
-func (g *gate) isStandby() bool { return g.until().IsZero() }
-
 // isLeading reports whether a term has begun and was not closed.
 func (g *gate) isLeading() bool {
 	g.mu.Lock()
@@ -77,7 +74,7 @@ func (g *gate) isLeading() bool {
 	return !g.shut && !g.end.IsZero()
 }
 
-// until returns when the term ends, zero for a standby.
+// until returns when the term ends, or zero if there is none because the process is a standby.
 func (g *gate) until() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()

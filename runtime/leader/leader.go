@@ -71,7 +71,7 @@ func New(options Options) *Leader {
 // led returns how many shares this process leads or is leaving.
 func (l *Leader) led() (n int) {
 	for _, s := range l.shares {
-		if !s.gate.isStandby() {
+		if !s.gate.until().IsZero() {
 			n++
 		}
 	}

@@ -178,25 +178,24 @@ func (p Process) run(ctx context.Context) error {
 
 // listen takes the port of the probes, and checks that the others are free, since a part that cannot listen would not name the
 // environment variable.
-func (p Process) listen(ctx context.Context) (net.Listener, error) {
-	ports := map[string]Port{"PROFILING_PORT": p.Settings.ProfilingPort, "METRICS_PROMETHEUS_PORT": p.Settings.MetricsPort}
+func (p Process) listen(ctx context.Context) (probes net.Listener, err error) {
+	const health = "HEALTH_PORT"
+	ports := map[string]Port{
+		health: p.Settings.HealthPort, "PROFILING_PORT": p.Settings.ProfilingPort, "METRICS_PROMETHEUS_PORT": p.Settings.MetricsPort,
+	}
 	maps.Copy(ports, p.Ports)
 	for variable, port := range ports {
-		listener, err := listen(ctx, variable, port)
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+strconv.Itoa(int(port)))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("environment variable %s=%d: %w", variable, port, err)
 		}
-		_ = listener.Close()
+		if variable == health {
+			probes = listener
+		} else {
+			_ = listener.Close()
+		}
 	}
-	return listen(ctx, "HEALTH_PORT", p.Settings.HealthPort)
-}
-
-func listen(ctx context.Context, variable string, port Port) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+strconv.Itoa(int(port)))
-	if err != nil {
-		return nil, fmt.Errorf("environment variable %s=%d: %w", variable, port, err)
-	}
-	return listener, nil
+	return probes, nil
 }
 
 // readConfigMaps returns the ConfigMaps that exist of those that the process reads, or what is wrong with one. The errors of
@@ -209,7 +208,7 @@ func (p Process) readConfigMaps(ctx context.Context, host string) (map[string]*c
 	var list *corev1.ConfigMapList
 	err := retry.OnError(backoff, func(error) bool { return ctx.Err() == nil }, func() (err error) {
 		list, err = configMaps.List(ctx, metav1.ListOptions{})
-		return err
+		return err //nolint:wrapcheck // the last one is wrapped below
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the ConfigMaps of namespace %s from the API server %s: %w", p.Settings.Namespace, host, err)
@@ -217,7 +216,7 @@ func (p Process) readConfigMaps(ctx context.Context, host string) (map[string]*c
 	found := map[string]*corev1.ConfigMap{}
 	for i := range list.Items {
 		cm := &list.Items[i]
-		if _, ok := p.Parsers[cm.Name]; !ok {
+		if p.Parsers[cm.Name] == nil {
 			continue
 		}
 		if err := p.Parsers.Check(cm); err != nil {

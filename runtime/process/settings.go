@@ -47,7 +47,7 @@ type Port int
 // Decode implements envconfig.Decoder.
 func (p *Port) Decode(value string) error {
 	n, err := strconv.ParseUint(value, 10, 16)
-	return decode(p, Port(n), err == nil && n > 0, "must be a port number from 1 to 65535") //nolint:gosec // it has 16 bits
+	return decode(p, Port(n), err == nil && n > 0, "must be a port number from 1 to 65535")
 }
 
 // Count is a number of things of which there must be at least one.

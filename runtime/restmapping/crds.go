@@ -20,10 +20,7 @@ import (
 const byGroupKind = "groupKind"
 
 func groupKinds(obj any) ([]string, error) {
-	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
-		return []string{GroupKindOf(crd).String()}, nil
-	}
-	return nil, nil
+	return []string{GroupKindOf(obj.(*apiextensionsv1.CustomResourceDefinition)).String()}, nil //nolint:forcetypeassert // the cache is of CRDs
 }
 
 // GroupKindOf is the kind that a CRD defines, at all of its versions.

@@ -41,7 +41,9 @@ type document struct {
 }
 
 // errorOf returns the error because of which it is not known whether a group version is served.
-func (d *document) errorOf(gv schema.GroupVersion) error { return cmp.Or(d.err, d.failed[gv]) }
+func (d *document) errorOf(gv schema.GroupVersion) error {
+	return cmp.Or(d.err, d.failed[gv]) //nolint:wrapcheck // Map does
+}
 
 // run discovers the kinds until the context ends.
 func (m *Mapper) run() {

@@ -25,9 +25,8 @@ func (answers) Increment(ctx context.Context, code, method, _ string) {
 	responses.Add(ctx, 1, metric.WithAttributes(attribute.String("code", code), attribute.String("method", strings.ToUpper(method))))
 }
 
-// Transport makes a span of each request that belongs to one, such as those of a reconciliation. It
-// is for rest.Config.Wrap. Requests of informers and electors belong to none, and their
-// spans would last for hours.
+// Transport makes a span of each request that belongs to one, such as those of a reconciliation. It is for rest.Config.Wrap. Requests of
+// informers and of the election belong to none, and their spans would last for hours.
 func Transport(inner http.RoundTripper) http.RoundTripper {
 	return otelhttp.NewTransport(inner,
 		otelhttp.WithFilter(func(r *http.Request) bool { return trace.SpanContextFromContext(r.Context()).IsSampled() }),
