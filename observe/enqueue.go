@@ -6,14 +6,19 @@ SPDX-License-Identifier: Apache-2.0
 package observe
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
+
+	"knative.dev/pkg/logging"
 )
 
 // This file has all that happens between the watch of an informer and the queue of a reconciler; reconciler.go has what follows.
@@ -25,6 +30,30 @@ func DropManagedFields(obj any) (any, error) {
 		object.SetManagedFields(nil)
 	}
 	return obj, nil
+}
+
+// reporting returns a transform that logs and counts failures. An object whose transform fails is cached as it is: client-go would drop its change,
+// would not accept a list that has it, and would take it for deleted if the list is streamed.
+func reporting(ctx context.Context, source string, transform cache.TransformFunc) cache.TransformFunc {
+	// The error is about the name, which is constant. The counter works in any case.
+	failures, _ := otel.Meter(scope).Int64Counter("observer.transform.errors", metric.WithUnit("{object}"),
+		metric.WithDescription("Objects that were cached as they are because the transform of a source failed."))
+	own := metric.WithAttributes(sourceAttribute.String(source))
+	// A rate is known from the first failure on only if there was a zero before.
+	failures.Add(context.Background(), 0, own)
+	return func(obj any) (any, error) {
+		transformed, err := transform(obj)
+		if err == nil {
+			return transformed, nil
+		}
+		key := fmt.Sprintf("%T", obj)
+		if object, ok := obj.(metav1.Object); ok {
+			key = cache.MetaObjectToName(object).String()
+		}
+		failures.Add(context.Background(), 1, own)
+		logging.FromContext(ctx).Errorw("The transform of a source failed, so that an object is cached as it is", "source", source, "key", key, "error", err)
+		return obj, nil
+	}
 }
 
 // notifications turns those of an informer into events. It implements cache.ResourceEventHandler.

@@ -13,12 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/metric"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-
-	"knative.dev/pkg/logging"
 )
 
 // health is what has failed of a source that injection does not run.
@@ -92,8 +88,8 @@ func (s *shared) check() error {
 }
 
 // Health returns an error for each source that cannot be listed or watched, with the names of its observers and since when, until the source has
-// received something again: an event, a list, or a bookmark, which an API server sends about once a minute. It is for the probes and the log of a process; informers retry by themselves. ctx is the
-// context of the process. Sources that injection runs are not included.
+// received something again: an event, a list, or a bookmark, which an API server sends about once a minute. It is for the probes and the log of a
+// process; informers retry by themselves. ctx is the context of the process. Sources that injection runs are not included.
 func Health(ctx context.Context) error {
 	h, err := hubFrom(ctx)
 	if err != nil {
@@ -106,28 +102,4 @@ func Health(ctx context.Context) error {
 		failures = append(failures, s.check())
 	}
 	return errors.Join(failures...)
-}
-
-// reporting returns a transform that logs and counts failures. An object whose transform fails is cached as it is: client-go would drop its change,
-// would not accept a list that has it, and would take it for deleted if the list is streamed.
-func reporting(ctx context.Context, source string, transform cache.TransformFunc) cache.TransformFunc {
-	// The error is about the name, which is constant. The counter works in any case.
-	failures, _ := otel.Meter(scope).Int64Counter("observer.transform.errors", metric.WithUnit("{object}"),
-		metric.WithDescription("Objects that were cached as they are because the transform of a source failed."))
-	own := metric.WithAttributes(sourceAttribute.String(source))
-	// A rate is known from the first failure on only if there was a zero before.
-	failures.Add(context.Background(), 0, own)
-	return func(obj any) (any, error) {
-		transformed, err := transform(obj)
-		if err == nil {
-			return transformed, nil
-		}
-		key := fmt.Sprintf("%T", obj)
-		if object, ok := obj.(metav1.Object); ok {
-			key = cache.MetaObjectToName(object).String()
-		}
-		failures.Add(context.Background(), 1, own)
-		logging.FromContext(ctx).Errorw("The transform of a source failed, so that an object is cached as it is", "source", source, "key", key, "error", err)
-		return obj, nil
-	}
 }

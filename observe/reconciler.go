@@ -148,6 +148,11 @@ func (w *wired) Demote(b reconciler.Bucket) {
 	w.leaderAware.Demote(b)
 }
 
+// backlogOf returns an empty backlog of a controller.
+func backlogOf(impl *controller.Impl) *backlog {
+	return newBacklog(func() bool { return impl.WorkQueue().Len() < impl.Concurrency }, impl.EnqueueKey)
+}
+
 // Feed moves keys into the queue while it is shorter than the number of workers. A queue that is shut down drops them.
 func (b *backlog) Feed() {
 	b.mu.Lock()

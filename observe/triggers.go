@@ -116,11 +116,6 @@ func newBacklog(isShort func() bool, enqueue func(types.NamespacedName)) *backlo
 	return &backlog{isShort: isShort, enqueue: enqueue, waiting: sets.New[types.NamespacedName]()}
 }
 
-// backlogOf returns an empty backlog of a controller.
-func backlogOf(impl *controller.Impl) *backlog {
-	return newBacklog(func() bool { return impl.WorkQueue().Len() < impl.Concurrency }, impl.EnqueueKey)
-}
-
 // Guards postpone reconciliations. The zero value postpones none.
 type Guards struct {
 	// Expectations postpones an object until the cache of the source of For has our own last writes of it.
