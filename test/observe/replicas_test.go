@@ -62,13 +62,25 @@ func init() {
 		}
 	}
 	makeMistake(source)
-	observe.Register("leading", source, printing("leading"))
-	observe.Register("everywhere", source, printing("everywhere"), observe.Options[*corev1.ConfigMap]{Scope: observe.EveryReplica})
+	observe.Register("leading", source, printing("leading"), observe.Options[*corev1.ConfigMap]{Where: arrivingAt("leading")})
+	observe.Register("everywhere", source, printing("everywhere"),
+		observe.Options[*corev1.ConfigMap]{Scope: observe.EveryReplica, Where: arrivingAt("everywhere")})
 	observe.Register("stuck", source, func(context.Context, observe.Event[*corev1.ConfigMap]) error { select {} },
 		observe.Options[*corev1.ConfigMap]{Scope: observe.EveryReplica, Where: func(cm *corev1.ConfigMap) bool { return cm.Labels["it"] == stuck }})
 }
 
+// arrivingAt prints which objects arrive in the queue of an observer.
+func arrivingAt(observer string) func(*corev1.ConfigMap) bool {
+	return func(cm *corev1.ConfigMap) bool {
+		fmt.Println(arrivalPrefix+observer, cm.Name)
+		return true
+	}
+}
+
 const replicaComponent = "replica"
+
+// arrivalPrefix begins the lines in which a replica prints the objects that arrive in the queues of its observers.
+const arrivalPrefix = "arrived at "
 
 // recordPrefix begins the lines in which a replica prints the events that its observers receive.
 const recordPrefix = "received by "
