@@ -29,6 +29,7 @@ func TestHealth_WatchIsRefused_IsReportedUntilSomethingIsReceived(t *testing.T) 
 }
 
 func expectReported(t *testing.T, reason error) {
+	t.Helper()
 	ctx, _ := newProcess(t)
 	server := newAPIServer()
 	// Before the first list.

@@ -146,7 +146,10 @@ func newShared(ctx context.Context, build builder, key sourceKey) (*shared, erro
 		return nil, err
 	}
 	s.SharedIndexInformer = informer
-	return s, informer.SetWatchErrorHandlerWithContext(s.failed)
+	if err := informer.SetWatchErrorHandlerWithContext(s.failed); err != nil {
+		return nil, fmt.Errorf("setting up an informer: %w", err)
+	}
+	return s, nil
 }
 
 // informerOf returns the informer of a source for an observer that is added after the start, and what ends its use.
@@ -185,7 +188,10 @@ func (h *hub) release(s *shared, user string) {
 
 // attach makes the hub of a process and the informers of its registered observers. Injection calls it when the clients are in the context.
 func attach(ctx context.Context) (context.Context, []controller.Informer) {
-	h := &hub{informers: map[sourceKey]*shared{}, stations: map[any]station{}, injected: map[cache.SharedIndexInformer]*setup{}, webhooks: map[*controller.Impl]*Triggers{}}
+	h := &hub{
+		informers: map[sourceKey]*shared{}, stations: map[any]station{}, injected: map[cache.SharedIndexInformer]*setup{},
+		webhooks: map[*controller.Impl]*Triggers{},
+	}
 	ctx = context.WithValue(ctx, hubKey{}, h)
 	h.ctx = ctx
 	hubs.Lock()

@@ -43,8 +43,8 @@ type Options[T Object] struct {
 	// Distinct returns what the observer reads of an object, as a comparable value. The observer receives an Updated only if it differs, or if it
 	// cannot be compared.
 	Distinct func(T) any
-	// Inline has the informer call the observer, and not a worker. The call delays other observers of the source, is not repeated after an
-	// error, and must not send requests.
+	// Inline has the informer call the observer, and not a worker. While a call runs, the informer keeps every further notification for the
+	// observer, so the call must not send requests. It is not repeated after an error.
 	Inline bool
 	// Workers is the number of calls at a time, each for another object. By default it is 1.
 	Workers int

@@ -59,7 +59,7 @@ func promoted(t *testing.T) notified {
 		t.Fatal(err)
 	}
 	n.objects, n.buckets = store, map[string]reconciler.Bucket{}
-	if err := (leading[*corev1.Secret]{n.queue}).Promote(reconciler.UniversalBucket(), nil); err != nil {
+	if err := leading[*corev1.Secret](n).Promote(reconciler.UniversalBucket(), nil); err != nil {
 		t.Fatal(err)
 	}
 	n.expect(t, "Added b@5 listed")

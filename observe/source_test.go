@@ -46,7 +46,7 @@ func newProcess(t *testing.T) (context.Context, *hub) {
 	ctx, _ = attach(ctx)
 	t.Cleanup(func() {
 		cancel()
-		stopAll(t, ctx)
+		stopAll(ctx, t)
 	})
 	h, err := hubFrom(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func newProcess(t *testing.T) (context.Context, *hub) {
 }
 
 // stopAll stops the observers of a process as Shutdown does at its deadline.
-func stopAll(t *testing.T, process context.Context) {
+func stopAll(process context.Context, t *testing.T) {
 	t.Helper()
 	h, err := hubFrom(process)
 	if err != nil {

@@ -109,7 +109,7 @@ func (s *starting) run(t *testing.T) (stop func()) {
 	return func() {
 		cancel()
 		pass(time.Minute)
-		stopAll(t, ctx)
+		stopAll(ctx, t)
 	}
 }
 

@@ -84,7 +84,9 @@ func TestTransform_FailsInAList_NeverSyncs(t *testing.T) {
 		informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { failures <- err }))
 	run(t, informer)
 	for range 2 {
-		receive(t, failures, "a failure to list")
+		if err := receive(t, failures, "a failure to list"); err == nil {
+			t.Error("the error handler is called without an error")
+		}
 	}
 	if informer.HasSynced() || len(s.watches) > 0 {
 		t.Errorf("the informer has synced: %t, and it has %d watches", informer.HasSynced(), len(s.watches))
