@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -328,11 +329,9 @@ func randomFaults(t *testing.T, random *rand.Rand) {
 func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.start("p", 1)
 		core, logs := observer.New(zap.ErrorLevel)
-		p.leader.options.Logger = zap.New(core).Sugar()
-		var reached bool
-		p.leader.options.Reached = func() { reached = true }
+		var reached atomic.Bool
+		p := w.start("p", 1, func(o *Options) { o.Logger, o.Reached = zap.New(core).Sugar(), func() { reached.Store(true) } })
 		p.set(func(string) (time.Duration, time.Duration, error) {
 			return 0, 0, apierrors.NewForbidden(leases, "", errors.New("no"))
 		})
@@ -340,12 +339,12 @@ func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
 		if n := logs.FilterField(zap.String("reason", "Forbidden")).Len(); n != 1 {
 			t.Errorf("logged %d times, want once: %v", n, logs.All())
 		}
-		if reached {
+		if reached.Load() {
 			t.Error("it says that it has read the leases")
 		}
 		p.set(fine)
 		w.within(3*time.Second, "it leads", w.reconciledBy(p))
-		if !reached {
+		if !reached.Load() {
 			t.Error("it does not say that it has read the leases")
 		}
 		stopAll(p)

@@ -186,12 +186,16 @@ type process struct {
 	ended    chan struct{}
 }
 
-func (w *world) start(name string, buckets uint32) *process {
+func (w *world) start(name string, buckets uint32, changes ...func(*Options)) *process {
 	w.t.Helper()
 	p := &process{name: name, connection: connection{world: w, way: fine}, ended: make(chan struct{}), work: func() time.Duration { return time.Second }}
 	ctx, stop := context.WithCancel(w.t.Context())
 	p.stop = stop
-	p.leader = New(Options{Leases: p, Component: "Duck", Identity: name, Times: production(buckets), Logger: zaptest.NewLogger(w.t).Sugar().Named(name), Reached: func() {}})
+	options := Options{Leases: p, Component: "Duck", Identity: name, Times: production(buckets), Logger: zaptest.NewLogger(w.t).Sugar().Named(name), Reached: func() {}}
+	for _, change := range changes {
+		change(&options)
+	}
+	p.leader = New(options)
 	p.leader.exit = func(message string, err error) {
 		w.t.Logf("%s exits: %s: %v", name, message, err)
 		p.kill()
