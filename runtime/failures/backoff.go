@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
@@ -42,7 +43,8 @@ const (
 
 // Failures decides when objects whose requests failed are reconciled again. It may be used by several goroutines. Use New.
 type Failures struct {
-	clock clock.PassiveClock
+	clock   clock.PassiveClock
+	backoff *flowcontrol.Backoff
 
 	mu      sync.Mutex
 	objects map[types.NamespacedName]*failing
@@ -52,8 +54,7 @@ type Failures struct {
 
 // failing is an object whose requests fail.
 type failing struct {
-	// delay is the last delay of its back-off, and notBefore the time before which it is not reconciled, whatever enqueues it.
-	delay     time.Duration
+	// notBefore is the time before which the object is not reconciled, whatever enqueues it.
 	notBefore time.Time
 	// refused is whether the API server refused its last request.
 	refused bool
@@ -69,9 +70,10 @@ type failing struct {
 func New() *Failures { return NewWithClock(clock.RealClock{}) }
 
 // NewWithClock is New for tests that set the time.
-func NewWithClock(clock clock.PassiveClock) *Failures {
+func NewWithClock(clock clock.Clock) *Failures {
 	return &Failures{
 		clock:   clock,
+		backoff: flowcontrol.NewFakeBackOff(FirstRecheck, LastRecheck, clock),
 		objects: map[types.NamespacedName]*failing{},
 		refused: map[string]sets.Set[types.NamespacedName]{},
 	}
@@ -129,9 +131,9 @@ func (f *Failures) keepMessages(key types.NamespacedName, obj duckv1.KRShaped, r
 func (f *Failures) retry(key types.NamespacedName, err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := f.object(key)
-	o.delay = min(max(2*o.delay, FirstRecheck), LastRecheck)
-	delay := o.delay
+	o, now := f.object(key), f.clock.Now()
+	f.backoff.Next(key.String(), now)
+	delay := f.backoff.Get(key.String())
 	if apierrors.IsConflict(err) && delay == FirstRecheck {
 		delay = conflictDelay
 	}
@@ -147,7 +149,7 @@ func (f *Failures) retry(key types.NamespacedName, err error) error {
 			delay = max(delay, paced)
 		}
 	}
-	o.notBefore = f.clock.Now().Add(min(delay, FirstRecheck))
+	o.notBefore = now.Add(min(delay, FirstRecheck))
 	return &retry{err: err, requeue: controller.NewRequeueAfter(delay)}
 }
 
@@ -229,6 +231,7 @@ func (f *Failures) Forget(filter func(types.NamespacedName) bool) {
 }
 
 func (f *Failures) remove(key types.NamespacedName) {
+	f.backoff.Reset(key.String())
 	delete(f.objects, key)
 	f.refused[key.Namespace].Delete(key)
 	if len(f.refused[key.Namespace]) == 0 {
