@@ -44,3 +44,22 @@ func TestKind_NamesOutsideItsOwnFolders_AreFew(t *testing.T) {
 		t.Logf("%s: %q", kind, places)
 	}
 }
+
+// mostLinesOfWiring bounds the file with the constructor of a controller.
+const mostLinesOfWiring = 60
+
+func TestControllers_Wiring_IsAListOfDeclarations(t *testing.T) {
+	files := strings.Fields(output(t, "git", "ls-files", "pkg/reconciler/*/controller.go"))
+	if len(files) == 0 {
+		t.Fatal("no reconciler has a controller.go")
+	}
+	for _, file := range files {
+		text := read(t, file)
+		if n := strings.Count(text, "\n"); n > mostLinesOfWiring {
+			t.Errorf("%s has %d lines, want at most %d", file, n, mostLinesOfWiring)
+		}
+		if !strings.Contains(text, "observe.For(") || strings.Contains(text, "AddEventHandler") {
+			t.Errorf("%s must declare its sources, and not add event handlers itself", file)
+		}
+	}
+}
