@@ -31,7 +31,7 @@ func (r *certificates) setReady(ctx context.Context, certificateErr, registratio
 	switch {
 	case err == nil:
 	case r.hasBeenReady:
-		logging.FromContext(ctx).Errorw("The API server cannot reach every webhook any more", "error", err)
+		logging.FromContext(ctx).Errorw("The API server can no longer call every webhook", "error", err)
 	default:
 		logging.FromContext(ctx).Infow("Not ready", "reason", err)
 	}
@@ -57,8 +57,11 @@ func (r *certificates) checkRegistration(secret *corev1.Secret, registered []ent
 	problems := []error{missing}
 	for _, w := range registered {
 		_, err := check(secret.Data[certresources.ServerKey], secret.Data[certresources.ServerCert], w.ca, r.rotation.host, r.clock.Now())
-		if !w.isComplete || err != nil {
-			problems = append(problems, fmt.Errorf("webhook %s does not have our CA, or no rules or path yet", w.name))
+		switch {
+		case !w.isComplete:
+			problems = append(problems, fmt.Errorf("webhook %s has no rules or no path yet", w.name))
+		case err != nil:
+			problems = append(problems, fmt.Errorf("webhook %s: caBundle does not match Secret %s", w.name, secret.Name))
 		}
 	}
 	return errors.Join(problems...)

@@ -176,26 +176,26 @@ func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
 		"no validation of ConfigMaps":  {func(r *registered) { r.configurations = nil }, configValidationName},
 		"no admission of subjects":     {func(r *registered) { r.binding = nil }, subjectsName},
 		"subjects without webhooks":    {func(r *registered) { r.binding.Webhooks = nil }, subjectsName + " has no webhook"},
-		"subjects without CA":          {func(r *registered) { r.binding.Webhooks[0].ClientConfig.CABundle = nil }, subjectsName + " does not have our CA"},
-		"subjects without path":        {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service.Path = nil }, subjectsName + " does not have our CA, or no rules or path yet"},
-		"subjects without a service":   {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service = nil }, subjectsName + " does not have our CA, or no rules or path yet"},
+		"subjects without CA":          {func(r *registered) { r.binding.Webhooks[0].ClientConfig.CABundle = nil }, subjectsName + ": caBundle does not match Secret certs"},
+		"subjects without path":        {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service.Path = nil }, subjectsName + " has no rules or no path yet"},
+		"subjects without a service":   {func(r *registered) { r.binding.Webhooks[0].ClientConfig.Service = nil }, subjectsName + " has no rules or no path yet"},
 		"subjects with rules":          {func(r *registered) { r.binding.Webhooks[0].Rules = r.defaulting.Webhooks[0].Rules }, ""},
 		"defaulting without webhooks":  {func(r *registered) { r.defaulting.Webhooks = nil }, defaultingName + " has no webhook"},
 		"validation without webhooks":  {func(r *registered) { r.validation.Webhooks = nil }, validationName + " has no webhook"},
-		"defaulting without CA":        {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil }, defaultingName + " does not have our CA"},
-		"defaulting with another CA":   {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = []byte("x") }, defaultingName + " does not have our CA"},
-		"validation with another CA":   {func(r *registered) { r.validation.Webhooks[0].ClientConfig.CABundle = []byte("x") }, validationName + " does not have our CA"},
-		"defaulting without rules":     {func(r *registered) { r.defaulting.Webhooks[0].Rules = nil }, "no rules or path yet"},
-		"ConfigMaps without rules":     {func(r *registered) { r.configurations.Webhooks[0].Rules = nil }, configValidationName + " does not have our CA, or no rules or path yet"},
-		"second webhook with wrong CA": {addUntrusted, "webhook second does not have our CA"},
+		"defaulting without CA":        {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil }, defaultingName + ": caBundle does not match Secret certs"},
+		"defaulting with another CA":   {func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = []byte("x") }, defaultingName + ": caBundle does not match Secret certs"},
+		"validation with another CA":   {func(r *registered) { r.validation.Webhooks[0].ClientConfig.CABundle = []byte("x") }, validationName + ": caBundle does not match Secret certs"},
+		"defaulting without rules":     {func(r *registered) { r.defaulting.Webhooks[0].Rules = nil }, "no rules or no path yet"},
+		"ConfigMaps without rules":     {func(r *registered) { r.configurations.Webhooks[0].Rules = nil }, configValidationName + " has no rules or no path yet"},
+		"second webhook with wrong CA": {addUntrusted, "webhook second: caBundle does not match Secret certs"},
 		"no crd":                       {func(r *registered) { r.crd = nil }, crdName},
 		"crd without conversion":       {func(r *registered) { r.crd.Spec.Conversion = nil }, crdName + " has no webhook"},
 		"crd converted by itself": {func(r *registered) {
 			r.crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 		}, crdName + " has no webhook"},
 		"crd with a URL":                {func(r *registered) { r.crd.Spec.Conversion.Webhook.ClientConfig.Service = nil }, crdName + " has no webhook"},
-		"crd without CA":                {func(r *registered) { r.crd.Spec.Conversion.Webhook.ClientConfig.CABundle = nil }, crdName + " does not have our CA"},
-		"crd without path":              {func(r *registered) { r.crd.Spec.Conversion.Webhook.ClientConfig.Service.Path = nil }, crdName + " does not have our CA, or no rules or path yet"},
+		"crd without CA":                {func(r *registered) { r.crd.Spec.Conversion.Webhook.ClientConfig.CABundle = nil }, crdName + ": caBundle does not match Secret certs"},
+		"crd without path":              {func(r *registered) { r.crd.Spec.Conversion.Webhook.ClientConfig.Service.Path = nil }, crdName + " has no rules or no path yet"},
 		"two configurations are behind": {func(r *registered) { r.defaulting.Webhooks[0].Rules, r.validation.Webhooks[0].Rules = nil, nil }, validationName},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestAConfigurationThatGoesLeavesAReadyProcessReady(t *testing.T) {
 			if err := r.readiness.Check(); err != nil {
 				t.Errorf("a process that was ready says: %v", err)
 			}
-			if !strings.Contains(complaint, "The API server cannot reach every webhook any more") {
+			if !strings.Contains(complaint, "The API server can no longer call every webhook") {
 				t.Errorf("the log is %q, want that it reports the change", complaint)
 			}
 		})

@@ -61,7 +61,7 @@ func (r *rotation) next(now time.Time, data map[string][]byte, registered []entr
 	case err == nil && now.Before(serving[0].NotAfter.Add(-renewBefore)):
 		return step{again: serving[0].NotAfter.Add(-renewBefore).Sub(now)}, nil
 	case err != nil && hasNext:
-		return step{data: switched(data), why: fmt.Sprintf("the serving certificate is of no use any more: %v", err)}, nil
+		return step{data: switched(data), why: fmt.Sprintf("the serving certificate is invalid: %v", err)}, nil
 	case err != nil:
 		// Nothing can be lost: with this one every request fails.
 		data, createErr := r.create(now)

@@ -189,7 +189,7 @@ func TestAWebhookConfigurationThatIsDeletedDoesNotTakeTheOthersAway(t *testing.T
 	ns := env.Namespace(t)
 	env.Kubectl(t, "delete", "validatingwebhookconfiguration", "config.webhook.samples.knative.dev")
 	harness.Eventually(t, "it is reported", func(context.Context) error {
-		if log := env.Process(t, "webhook").Log(t); !strings.Contains(log, "The API server cannot reach every webhook any more") {
+		if log := env.Process(t, "webhook").Log(t); !strings.Contains(log, "The API server can no longer call every webhook") {
 			return errors.New("nothing is said of it")
 		}
 		return nil
