@@ -126,6 +126,19 @@ func TestSource_ClosuresOfOneFunction_AreDifferent(t *testing.T) {
 	})
 }
 
+func TestNamed_Watch_IsThatOfOneObject(t *testing.T) {
+	var options metav1.ListOptions
+	secrets := corev1.SchemeGroupVersion.WithResource("secrets")
+	key := Metadata(secrets, Named("ns", "it")).key
+	key.tweak(&options)
+	if key.namespace != "ns" || options.FieldSelector != "metadata.name=it" {
+		t.Errorf("the namespace is %q and the field selector %q", key.namespace, options.FieldSelector)
+	}
+	if key != Metadata(secrets, InNamespace("ns"), Fields("metadata.name=it")).key {
+		t.Error("it does not share a watch with equal qualifiers")
+	}
+}
+
 func TestSubscribe_IndexIsTaken_LeavesNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, h := newProcess(t)

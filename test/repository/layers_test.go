@@ -48,6 +48,10 @@ var layers = []struct {
 	forbidden: []string{"localcluster", "test"},
 	because:   "what runs and tests the operator on a developer's machine must not end up in an image",
 }, {
+	packages:  "cmd",
+	forbidden: []string{"pkg/observer"},
+	because:   "an example that is imported would be called",
+}, {
 	packages:  "pkg",
 	forbidden: []string{"localcluster", "test"},
 	because:   "tests use the operator, not the other way round",
