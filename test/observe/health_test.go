@@ -98,7 +98,8 @@ func TestSource_APIServerFailsInSeveralWays_RequestsBackOffAndNothingIsLost(t *t
 		s.awaitHealth(t, "the source of it fails since ")
 		fail := s.proxy.Fail(s.ours(), 500)
 		heal()
-		s.awaitHealth(t, "the source of it fails since ")
+		// Unlike 429, this error ends the watch, and a list follows.
+		s.awaitHealth(t, "the harness has this request fail")
 		failed := requests() + s.proxy.Refused()
 		s.proxy.Cut()
 		fail()
