@@ -27,7 +27,7 @@ import (
 type NewObject func(schema.GroupVersionKind) any
 
 // Default has a controller of knative.dev/pkg for defaulting answer requests by the objects' SetDefaults. withContext makes the context of each
-// request, which may hold configuration.
+// request, which may hold configuration; nil leaves it as it is.
 func Default(impl *controller.Impl, newObject NewObject, withContext func(context.Context) context.Context) *controller.Impl {
 	return answer(impl, &admission{webhookType: webhook.WebhookTypeDefaulting, newObject: newObject, withContext: withContext, decide: setDefaults})
 }
@@ -84,7 +84,10 @@ func (a *admission) Admit(ctx context.Context, request *admissionv1.AdmissionReq
 		// No client could read a list that contains it.
 		return webhook.MakeErrorStatus("decoding the object failed: %v", err)
 	}
-	ctx = apis.WithUserInfo(a.withContext(ctx), &request.UserInfo)
+	if a.withContext != nil {
+		ctx = a.withContext(ctx)
+	}
+	ctx = apis.WithUserInfo(ctx, &request.UserInfo)
 	if request.DryRun != nil && *request.DryRun {
 		ctx = apis.WithDryRun(ctx)
 	}
