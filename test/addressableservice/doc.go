@@ -7,6 +7,5 @@ SPDX-License-Identifier: Apache-2.0
 // are promised: what is Ready when, with which address, and what is left alone.
 // Everything runs on a control plane with the operator's real processes.
 //
-// What is rejected on admission is not its job, nor are faults and costs; they have
-// suites of their own.
+// See the suites admission, faults and costs for what is rejected, and for what happens when something fails.
 package addressableservice

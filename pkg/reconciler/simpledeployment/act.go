@@ -84,7 +84,7 @@ func (r *reconciliation) remove(ctx context.Context, victim pod) (removed bool, 
 	return true, nil
 }
 
-// failed is the problem of a request. Unless the API server rejected it, nobody knows whether it was carried out, so the next
+// failed returns the failure of a request. Unless the API server rejected it, the request may have been carried out, so the next
 // reconciliation reads the Pods from the API server.
 func (r *reconciliation) failed(reason string, err error) *failures.Failure {
 	if !rejected(err) {
