@@ -59,7 +59,11 @@ func TestMain(m *testing.M) {
 }
 
 var buildOnce = sync.OnceValues(func() ([]byte, error) {
-	return exec.Command("go", "build", "-o", binDir, "./controller", "./webhook").CombinedOutput()
+	flags, err := koFlags()
+	if err != nil {
+		return nil, err
+	}
+	return exec.Command("go", slices.Concat([]string{"build"}, flags, []string{"-o", binDir, "./controller", "./webhook"})...).CombinedOutput()
 })
 
 // build builds the binaries of cmd/ and returns them by name.

@@ -144,6 +144,14 @@ generator injection-gen \
   --external-versions-informers-package "${client}/informers/externalversions" --plural-exceptions "${plurals}" \
   --output-package "${client}/injection" --output-dir "${scratch}/injection"
 
+step "changes of a status in logs"
+# The reconcilers describe them with go-cmp, which keeps the linker from leaving out methods that nothing calls
+# (docs/adr/0011-dead-code-elimination.md). The package of apimachinery does not.
+reconcilers=("${scratch}"/injection/reconciler/*/*/*/reconciler.go)
+sed -i -e 's|kmp "knative.dev/pkg/kmp"|diff "k8s.io/apimachinery/pkg/util/diff"|' \
+  -e 's|diff, err := kmp.SafeDiff(\(.*\)); err == nil \&\& diff != ""|diff := diff.Diff(\1); diff != ""|' "${reconcilers[@]}"
+gofmt -w "${reconcilers[@]}"
+
 step "CRDs"
 mkdir "${scratch}/config"
 go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output "${scratch}/config" "${registered[@]}"

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -134,15 +135,25 @@ func load(settings any) error {
 	return nil
 }
 
-const usageFormat = `{{range .}}  {{usage_key .}}	{{usage_description .}}` +
-	`{{if usage_default .}} (default {{usage_default .}}){{else if usage_required .}} (required){{end}}
-{{end}}`
-
+// usage does without the usage function of envconfig, whose template would keep the linker from leaving out methods that nothing calls
+// (docs/adr/0011-dead-code-elimination.md).
 func usage(out io.Writer, component, summary string, settings any) {
 	fmt.Fprintf(out, "%s: %s\n\nEnvironment variables:\n", component, summary)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	err := envconfig.Usagef("", settings, table, usageFormat)
-	if err = errors.Join(err, table.Flush()); err != nil {
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(settings).Elem()) {
+		variable, ok := field.Tag.Lookup("envconfig")
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(table, "  %s\t%s", variable, field.Tag.Get("desc"))
+		if value := field.Tag.Get("default"); value != "" {
+			fmt.Fprintf(table, " (default %s)", value)
+		} else if field.Tag.Get("required") == "true" {
+			fmt.Fprint(table, " (required)")
+		}
+		fmt.Fprintln(table)
+	}
+	if err := table.Flush(); err != nil {
 		fmt.Fprintf(out, "  %v\n", err)
 	}
 	fmt.Fprint(out, "\nFlags:\n")

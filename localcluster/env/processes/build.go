@@ -22,6 +22,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 )
@@ -62,7 +63,8 @@ func ImportPaths(objects []*unstructured.Unstructured) ([]string, error) {
 
 // Build builds main packages of the module in the folder module. The executables are kept in the folder cache, so that a
 // package that has not changed is not linked again, and are linked into the folder out, where nobody replaces them; both
-// folders are made. Builders of several processes wait for each other. An error of the compiler carries what it said.
+// folders are made. The flags are the defaultFlags of the module's .ko.yaml, if there is one, so that a process is built as its image is.
+// Builders of several processes wait for each other. An error of the compiler carries its output.
 func Build(ctx context.Context, module string, importPaths []string, cache, out string) (map[string]Binary, error) {
 	names := map[string]string{}
 	for _, importPath := range importPaths {
@@ -81,7 +83,12 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 		return nil, fmt.Errorf("waiting for another build, which holds %s: %w", lock.Path(), cmp.Or(context.Cause(ctx), err))
 	}
 	defer func() { _ = lock.Unlock() }()
-	if _, err := goCommand(ctx, module, out, append([]string{"build", "-trimpath", "-o", cache + string(filepath.Separator)}, importPaths...)...); err != nil {
+	flags, err := koFlags(module)
+	if err != nil {
+		return nil, err
+	}
+	args := slices.Concat([]string{"build", "-trimpath"}, flags, []string{"-o", cache + string(filepath.Separator)}, importPaths)
+	if _, err := goCommand(ctx, module, out, args...); err != nil {
 		return nil, fmt.Errorf("building %s: %w", strings.Join(importPaths, ", "), err)
 	}
 	folders, err := goCommand(ctx, module, out, append([]string{"list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}"}, importPaths...)...)
@@ -98,6 +105,22 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 		binaries[importPath] = Binary{Path: binary, Source: source}
 	}
 	return binaries, nil
+}
+
+// koFlags returns the flags for the go command with which ko builds the module's images (https://ko.build/configuration).
+func koFlags(module string) ([]string, error) {
+	const name = ".ko.yaml"
+	content, err := os.ReadFile(filepath.Join(module, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var config struct {
+		DefaultFlags []string `json:"defaultFlags"`
+	}
+	if err = cmp.Or(err, yaml.Unmarshal(content, &config)); err != nil {
+		return nil, fmt.Errorf("reading the flags for the go command from %s: %w", name, err)
+	}
+	return config.DefaultFlags, nil
 }
 
 // goCommand runs the go command without cgo, since a machine with nothing but Go has no C compiler, and returns its output.

@@ -30,15 +30,19 @@ func newModule(t *testing.T, source string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.26\n", "cmd/a/main.go": source} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, name), text)
 	}
 	return dir
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestBuild(t *testing.T) {
@@ -58,6 +62,29 @@ func TestBuild(t *testing.T) {
 		if err != nil || string(said) != "built\n" {
 			t.Errorf("the program says %q, %v", said, err)
 		}
+	}
+}
+
+func TestBuild_KoYAML_ItsFlagsAreUsed(t *testing.T) {
+	t.Parallel()
+	module := newModule(t, "package main\n\nfunc main() { println(built) }\n")
+	writeFile(t, filepath.Join(module, "cmd", "a", "image.go"), "//go:build image\n\npackage main\n\nconst built = \"as the image\"\n")
+	build := func() (map[string]Binary, error) {
+		return Build(t.Context(), module, []string{"example.com/m/cmd/a"}, filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "out"))
+	}
+	writeFile(t, filepath.Join(module, ".ko.yaml"), "defaultFlags:\n- -tags=image\n")
+	binaries, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := exec.CommandContext(t.Context(), binaries["example.com/m/cmd/a"].Path).CombinedOutput()
+	if err != nil || string(output) != "as the image\n" {
+		t.Errorf("the program prints %q, %v", output, err)
+	}
+
+	writeFile(t, filepath.Join(module, ".ko.yaml"), "defaultFlags: -tags=image\n")
+	if _, err := build(); !matches(err, ".ko.yaml: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go struct field .defaultFlags") {
+		t.Errorf("flags that are not a list: got %v, want an error that names the file and the field", err)
 	}
 }
 
