@@ -229,7 +229,7 @@ func TestKindThatMayNotBeReadSaysWhatToGrant(t *testing.T) {
 	// change of the object asks at once.
 	role := env.Apply(t, "", k.role())[0]
 	removeAtEnd(t, env, role)
-	env.AwaitWithin(t, recheck, as, harness.Ready, hasURLs("http://it.example.com"))
+	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))
 }
 
 func TestClusterScopedTargetResolves(t *testing.T) {

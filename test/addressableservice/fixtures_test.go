@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,10 +43,6 @@ const (
 	twoPorts = "[{name: http, port: 80}, {name: grpc, port: 9000, appProtocol: grpc}]"
 	and      = "---\n"
 )
-
-// recheck is the time after which the operator looks again at what no watch tells,
-// with room for a busy machine.
-const recheck = 60 * time.Second
 
 // toService is a spec that refers to a Service.
 func toService(name string) string {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -36,7 +35,7 @@ func TestNamespaceIsDeleted_ManyObjects_NoStatusUpdate(t *testing.T) {
 	mark := env.Mark(t)
 	namespace := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: ns}
 	env.Delete(t, namespace)
-	env.AwaitWithin(t, 2*time.Minute, namespace, harness.Deleted)
+	env.Await(t, namespace, harness.Deleted)
 	ofObjects := func(e harness.AuditEntry) bool { return e.Namespace == ns && e.Resource == "addressableservices" }
 	updates, patches := 0, 0
 	for _, e := range mark.Entries(t, harness.Writes, harness.ByUser(env.User("controller")), ofObjects) {

@@ -8,14 +8,9 @@ package addressbinding
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
-
-// takeover bounds how long a process takes to lead again after a crash: 15 s as in config/config-leader-election.yaml, with
-// room for a busy machine.
-const takeover = 60 * time.Second
 
 // TestWritesThatAreRejected lets the API server answer each write of the controller with an error for a while: conditions say so
 // where they can, and the end is right.
@@ -53,10 +48,10 @@ func TestWritesThatAreRejected(t *testing.T) {
 				w.Await(t, ab, tc.during)
 			}
 			undo()
-			w.AwaitWithin(t, takeover, d, has(address))
-			w.AwaitWithin(t, takeover, ab, harness.Ready)
+			w.Await(t, d, has(address))
+			w.Await(t, ab, harness.Ready)
 			w.Delete(t, ab)
-			w.AwaitWithin(t, takeover, ab, harness.Deleted)
+			w.Await(t, ab, harness.Deleted)
 			w.Await(t, d, has(""))
 		})
 	}
@@ -79,7 +74,7 @@ func TestWritesThatAreRejected(t *testing.T) {
 			held.Release()
 			w.Await(t, ab, tc.during)
 			undo()
-			w.AwaitWithin(t, takeover, ab, harness.Deleted)
+			w.Await(t, ab, harness.Deleted)
 			w.Await(t, d, has(""))
 		})
 	}
@@ -99,8 +94,8 @@ func TestKilledBetweenStatusAndPatchAndBetweenPatchAndStatus(t *testing.T) {
 	controller.Kill(t)
 	held.Release()
 	controller.Start(t)
-	w.AwaitWithin(t, takeover, d, has(address))
-	w.AwaitWithin(t, takeover, ab, harness.Ready)
+	w.Await(t, d, has(address))
+	w.Await(t, ab, harness.Ready)
 
 	// The subject has its new value, of which the status does not tell yet.
 	held = proxy.Hold(harness.Matching("update", "addressbindings/status").And(harness.InNamespace(w.ns)))
@@ -109,8 +104,8 @@ func TestKilledBetweenStatusAndPatchAndBetweenPatchAndStatus(t *testing.T) {
 	controller.Kill(t)
 	held.Release()
 	controller.Start(t)
-	w.AwaitWithin(t, takeover, d, has(otherAddress))
-	w.AwaitWithin(t, takeover, ab, harness.Ready)
+	w.Await(t, d, has(otherAddress))
+	w.Await(t, ab, harness.Ready)
 
 	// The binding goes: what it is killed over is taken out all the same.
 	held = proxy.Hold(harness.Matching("patch", "deployments").And(harness.InNamespace(w.ns)))
@@ -119,7 +114,7 @@ func TestKilledBetweenStatusAndPatchAndBetweenPatchAndStatus(t *testing.T) {
 	controller.Kill(t)
 	held.Release()
 	controller.Start(t)
-	w.AwaitWithin(t, takeover, ab, harness.Deleted)
+	w.Await(t, ab, harness.Deleted)
 	w.Await(t, d, has(""))
 }
 

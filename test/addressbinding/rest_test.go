@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,9 +17,6 @@ import (
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
-
-// restWithin bounds how long it takes until nothing is asked. The clock asks about 1, 2, 4, 8 and so on seconds after it began.
-const restWithin = 2 * time.Minute
 
 // TestAtRest_NoRequests is about bindings that only the change of a watched object can help. Next to them is one of a kind that the operator
 // is not allowed to list: the retries of its informer are the clock.
@@ -55,7 +51,7 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 	}
 	// What their own writes and the new rules wake, and the reconciliation that was put off while the cache was behind, is over some time.
 	atRest, before, clock := w.Mark(t), w.repeats(t), 0
-	harness.EventuallyWithin(t, restWithin, "three requests of the clock with nothing asked between", func(context.Context) error {
+	harness.Eventually(t, "three requests of the clock with nothing asked between", func(context.Context) error {
 		if entries := atRest.Entries(t, about); len(entries) > 0 {
 			atRest, before = w.Mark(t), w.repeats(t)
 			return fmt.Errorf("%s made a %s of %s", entries[0].User, entries[0].Verb, entries[0].Path)

@@ -169,7 +169,7 @@ func awaitReconciliations(t *testing.T, env *harness.Env, ns string, cause func(
 	controller := env.Process(t, "controller")
 	from := len(controller.Log(t))
 	cause()
-	harness.EventuallyWithin(t, time.Minute, "a reconciliation of every object", func(context.Context) error {
+	harness.Eventually(t, "a reconciliation of every object", func(context.Context) error {
 		reconciled := map[string]bool{}
 		for line := range strings.Lines(controller.Log(t)[from:]) {
 			var entry struct {

@@ -36,7 +36,7 @@ func TestDirectoryMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.Kubectl(t, "apply", "-f", config)
-	env.AwaitWithin(t, takeover, as, harness.Ready)
+	env.Await(t, as, harness.Ready)
 	env.Await(t, alias, harness.Exists)
 }
 

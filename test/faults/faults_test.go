@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,11 +21,6 @@ import (
 )
 
 const directory = "knative-samples-directory"
-
-// takeover bounds how long a process takes to lead again after a crash, or after it was
-// cut off for longer than its lease lasts: 15 s as in config/config-leader-election.yaml,
-// with room for a busy machine.
-const takeover = 60 * time.Second
 
 const manifests = fixtures.Target + "---" + `
 apiVersion: samples.knative.dev/v1
@@ -64,7 +58,7 @@ func TestKilledBetweenAliasAndStatus(t *testing.T) {
 	held.Release()
 
 	controller.Start(t)
-	env.AwaitWithin(t, takeover, as, harness.Ready)
+	env.Await(t, as, harness.Ready)
 	if after := env.Await(t, alias, harness.Exists); after.GetUID() != before.GetUID() {
 		t.Errorf("the alias was made anew, want the one from before the crash to be known as ours")
 	}
@@ -89,7 +83,7 @@ func TestKilledBetweenRemovingAliasAndFinalizer(t *testing.T) {
 	held.Release()
 
 	controller.Start(t)
-	env.AwaitWithin(t, takeover, as, harness.Deleted)
+	env.Await(t, as, harness.Deleted)
 	noOrphans(t, env)
 }
 
@@ -147,7 +141,7 @@ func TestAliasDeletedWhileTheWatchIsCutOffIsPutBack(t *testing.T) {
 	env.Await(t, alias, harness.Deleted)
 	proxy.Restore()
 
-	after := env.AwaitWithin(t, takeover, alias, harness.Exists)
+	after := env.Await(t, alias, harness.Exists)
 	if after.GetUID() == before.GetUID() {
 		t.Errorf("the alias is the one from before, so it was not deleted at all")
 	}

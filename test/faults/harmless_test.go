@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// backoff is the longest interval between two tries, so that the state is right within it after a failure has ended.
-	backoff = 30 * time.Second
 	// failing is how long requests fail: long enough for the back-off to show.
 	failing = 10 * time.Second
 	// mostTries is how often a failing request may be sent in that time: twice a second, and what an event causes in between.

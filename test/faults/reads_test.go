@@ -63,8 +63,8 @@ spec:
 			// Only what is read again brings the new address to the Deployment.
 			path := "/" + strings.ToLower(way)
 			env.Patch(t, s.as, fmt.Sprintf(`{"spec": {"path": %q}}`, path))
-			env.AwaitWithin(t, backoff, s.deployment, bound(path))
-			env.AwaitWithin(t, backoff, other, harness.Ready)
+			env.Await(t, s.deployment, bound(path))
+			env.Await(t, other, harness.Ready)
 		})
 	}
 }

@@ -58,7 +58,7 @@ func remove(ref func(*scene) harness.Ref) func(*testing.T, *scene) {
 func reaches(ref func(*scene) harness.Ref, conditions ...harness.Condition) func(*testing.T, *scene) {
 	return func(t *testing.T, s *scene) {
 		t.Helper()
-		s.AwaitWithin(t, backoff, ref(s), conditions...)
+		s.Await(t, ref(s), conditions...)
 	}
 }
 

@@ -78,9 +78,9 @@ spec: {image: main, replicas: 2}
 // working waits until everything of the scene works.
 func (s *scene) working(t *testing.T) {
 	t.Helper()
-	s.AwaitWithin(t, takeover, s.as, harness.Ready)
-	s.AwaitWithin(t, takeover, s.deployment, bound(""))
-	s.AwaitWithin(t, takeover, s.pods, harness.Ready)
+	s.Await(t, s.as, harness.Ready)
+	s.Await(t, s.deployment, bound(""))
+	s.Await(t, s.pods, harness.Ready)
 }
 
 func (s *scene) aliasRef(prefix string) harness.Ref {

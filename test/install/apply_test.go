@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestConfigIsAppliedInOnePassAndLeavesNothing is `ko apply -Rf config/` but for the images, and `ko delete -Rf config/`.
+// TestConfigIsAppliedInOnePassAndLeavesNothing is `ko apply -Rf config/` but for the images, and `ko delete -Rf config/ --ignore-not-found`.
 func TestConfigIsAppliedInOnePassAndLeavesNothing(t *testing.T) {
 	c := newCluster(t)
 	c.kubectl("wait", "--for=create", "--timeout=1m", "serviceaccount/default", "configmap/kube-root-ca.crt")
@@ -42,7 +42,8 @@ func TestConfigIsAppliedInOnePassAndLeavesNothing(t *testing.T) {
 		t.Errorf("config/ was applied once more, and that wrote objects (-before +after):\n%s", diff)
 	}
 
-	c.kubectl("delete", "--recursive", "--filename", "config", "--timeout=1m")
+	// The first object is the namespace of most others, which may be deleted with it before kubectl asks for that.
+	c.kubectl("delete", "--recursive", "--filename", "config", "--timeout=2m", "--ignore-not-found")
 	if diff := cmp.Diff(before, c.everything()); diff != "" {
 		t.Errorf("config/ was applied and deleted, and the cluster is another one (-before +after):\n%s", diff)
 	}

@@ -39,21 +39,21 @@ spec:
   strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}
   template: {metadata: {labels: {app: it}}, spec: {containers: [{name: user-container, image: one}]}}
 `, benched))[0]
-		env.AwaitWithin(b, time.Minute, deployment, rolledOut)
+		env.Await(b, deployment, rolledOut)
 		theirs.made += time.Since(start)
 		start = time.Now()
 		env.Patch(b, deployment, `{"spec": {"template": {"spec": {"containers": [{"name": "user-container", "image": "two"}]}}}}`)
-		env.AwaitWithin(b, time.Minute, deployment, rolledOut)
+		env.Await(b, deployment, rolledOut)
 		theirs.replaced += time.Since(start)
 
 		ns = env.Namespace(b)
 		start = time.Now()
 		ref := env.Apply(b, ns, object("it", "one", benched))[0]
-		env.AwaitWithin(b, time.Minute, ref, harness.Ready)
+		env.Await(b, ref, harness.Ready)
 		ours.made += time.Since(start)
 		start = time.Now()
 		env.Patch(b, ref, `{"spec": {"image": "two"}}`)
-		env.AwaitWithin(b, time.Minute, ref, harness.Ready)
+		env.Await(b, ref, harness.Ready)
 		ours.replaced += time.Since(start)
 	}
 	b.ReportMetric(ours.made.Seconds()/theirs.made.Seconds(), "made/deployment")

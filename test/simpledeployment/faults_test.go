@@ -20,12 +20,6 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// takeover bounds how long a process takes to lead again after it was killed, with room for a busy machine.
-const takeover = 60 * time.Second
-
-// recheck bounds when what no watch tells is noticed, with room for a busy machine.
-const recheck = 60 * time.Second
-
 func TestBoundsHoldUnderAWatchDelayedBy300Milliseconds(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
@@ -38,17 +32,17 @@ func TestBoundsHoldUnderAWatchDelayedBy300Milliseconds(t *testing.T) {
 	owner := uid(t, env, ref)
 	throughout(t, env, ns, within(owner, 4, 3), func() {
 		change(t, env, ref, `{"image": "two"}`)
-		env.AwaitWithin(t, takeover, ref, harness.Ready)
+		env.Await(t, ref, harness.Ready)
 	})
 	exactly(t, env, ref, "two", 3)
 	throughout(t, env, ns, within(owner, 6, 3), func() {
 		change(t, env, ref, `{"image": "three", "replicas": 5}`)
-		env.AwaitWithin(t, takeover, ref, harness.Ready)
+		env.Await(t, ref, harness.Ready)
 	})
 	exactly(t, env, ref, "three", 5)
 	throughout(t, env, ns, within(owner, 6, 2), func() {
 		change(t, env, ref, `{"image": "four", "replicas": 2}`)
-		env.AwaitWithin(t, takeover, ref, harness.Ready)
+		env.Await(t, ref, harness.Ready)
 	})
 	exactly(t, env, ref, "four", 2)
 	// With many events each of which is late the Pods come and go under its eyes.
@@ -98,7 +92,7 @@ func TestBoundsHoldUnderRandomKillsOfTheProcess(t *testing.T) {
 			env.ExpireLeases(t, controller)
 			controller.Start(t)
 		}
-		env.AwaitWithin(t, takeover, ref, harness.Ready)
+		env.Await(t, ref, harness.Ready)
 	})
 	exactly(t, env, ref, last, 5)
 }
@@ -139,7 +133,7 @@ func TestQuotaForAWhile(t *testing.T) {
 	if _, err := quotas.Update(t.Context(), quota, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	env.AwaitWithin(t, recheck, ref, harness.Ready)
+	env.Await(t, ref, harness.Ready)
 	exactly(t, env, ref, "one", 4)
 }
 
@@ -152,7 +146,7 @@ func TestPodsThatTheNamespaceDoesNotAdmit(t *testing.T) {
 	ref := env.Apply(t, ns, object("it", "one", 2))[0]
 	env.Await(t, ref, says("CreateFailed", "violates PodSecurity"))
 	env.Patch(t, namespace, `{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": null}}}`)
-	env.AwaitWithin(t, recheck, ref, harness.Ready)
+	env.Await(t, ref, harness.Ready)
 	exactly(t, env, ref, "one", 2)
 }
 
@@ -208,7 +202,7 @@ func TestEachWriteRejected(t *testing.T) {
 					}
 					undo()
 					unprepare()
-					env.AwaitWithin(t, recheck, ref, harness.Ready)
+					env.Await(t, ref, harness.Ready)
 				})
 				exactly(t, env, ref, "two", 2)
 			})

@@ -44,7 +44,7 @@ func TestKilledBeforeAndAfterEachRequestThatMakesOrDeletesAPod(t *testing.T) {
 			r.without(t, next)
 			env.ExpireLeases(t, controller)
 			controller.Start(t)
-			env.AwaitWithin(t, takeover, ref, harness.Ready)
+			env.Await(t, ref, harness.Ready)
 			held.Release()
 		})
 		exactly(t, env, ref, moment.name, 2)
