@@ -34,8 +34,9 @@ const takeover = 18 * time.Second
 func TestLeader_Stopped_ReleasesAfterTheLastReconciliation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		first := w.start("first", 1)
-		first.work = func() time.Duration { return 4 * time.Second }
+		first := w.start("first", 1, func(p *process) {
+			p.work = func() time.Duration { return 4 * time.Second }
+		})
 		w.within(time.Second, "the first leads", w.reconciledBy(first))
 		second := w.start("second", 1)
 		<-time.After(10 * time.Second)
@@ -61,9 +62,8 @@ func TestLeader_Stopped_ReleasesAfterTheLastReconciliation(t *testing.T) {
 func TestLeader_Stopped_LeadsAndReconcilesOnlyWhatDrainsUntilItIsDrained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		first := w.start("first", 1)
 		// Longer than a lease lasts.
-		first.draining = 20 * time.Second
+		first := w.start("first", 1, func(p *process) { p.draining = 20 * time.Second })
 		w.within(time.Second, "the first leads", w.reconciledBy(first))
 		second := w.start("second", 1)
 		<-time.After(10 * time.Second)
@@ -123,9 +123,10 @@ func TestLeader_RenewalAnsweredLate_StopsBeforeAnotherLeads(t *testing.T) {
 			t.Run(fmt.Sprint(late, stubborn), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld(t)
-					first := w.start("first", 1)
-					first.stubborn = stubborn
-					first.work = func() time.Duration { return time.Duration(rand.Int64N(int64(4 * time.Second))) }
+					first := w.start("first", 1, func(p *process) {
+						p.stubborn = stubborn
+						p.work = func() time.Duration { return time.Duration(rand.Int64N(int64(4 * time.Second))) }
+					})
 					w.within(time.Second, "the first leads", w.reconciledBy(first))
 					second := w.start("second", 1)
 					<-time.After(5 * time.Second)
@@ -150,12 +151,16 @@ func TestLeader_StoppedWhileTheLeaseIsLost_StopsBeforeAnotherLeads(t *testing.T)
 		t.Run(stop.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				first := w.start("first", 1)
-				first.stubborn = true
+				var work atomic.Int64
+				work.Store(int64(time.Second))
+				first := w.start("first", 1, func(p *process) {
+					p.stubborn = true
+					p.work = func() time.Duration { return time.Duration(work.Load()) }
+				})
 				w.within(time.Second, "the first leads", w.reconciledBy(first))
 				second := w.start("second", 1)
 				<-time.After(5 * time.Second)
-				first.work = func() time.Duration { return time.Minute }
+				work.Store(int64(time.Minute))
 				first.set(cut)
 				<-time.After(stop)
 				first.stop()
@@ -179,7 +184,7 @@ func TestLeader_CutOffWithoutStubbornWork_StandsByAndLeadsAgain(t *testing.T) {
 		<-time.After(time.Minute)
 		only.set(fine)
 		w.within(3*time.Second, "it leads again", w.reconciledBy(only))
-		if only.dead {
+		if w.isDead(only) {
 			t.Error("the process ended")
 		}
 		stopAll(only)
@@ -271,11 +276,11 @@ func randomFaults(t *testing.T, random *rand.Rand) {
 	counts := []uint32{1, 3}
 	var all, old []*process
 	begin := func() {
-		p := w.start(fmt.Sprint("process-", len(all)+len(old)), counts[random.IntN(2)])
-		p.stubborn = random.IntN(4) == 0
-		longest := []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}[random.IntN(3)]
-		p.work = func() time.Duration { return time.Duration(rand.Int64N(int64(longest))) }
-		all = append(all, p)
+		all = append(all, w.start(fmt.Sprint("process-", len(all)+len(old)), counts[random.IntN(2)], func(p *process) {
+			p.stubborn = random.IntN(4) == 0
+			longest := []time.Duration{time.Second, 5 * time.Second, 30 * time.Second}[random.IntN(3)]
+			p.work = func() time.Duration { return time.Duration(rand.Int64N(int64(longest))) }
+		}))
 	}
 	end := func(i int) {
 		old = append(old, all[i])
@@ -331,7 +336,9 @@ func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
 		w := newWorld(t)
 		core, logs := observer.New(zap.ErrorLevel)
 		var reached atomic.Bool
-		p := w.start("p", 1, func(o *Options) { o.Logger, o.Reached = zap.New(core).Sugar(), func() { reached.Store(true) } })
+		p := w.start("p", 1, func(p *process) {
+			p.options.Logger, p.options.Reached = zap.New(core).Sugar(), func() { reached.Store(true) }
+		})
 		p.set(func(string) (time.Duration, time.Duration, error) {
 			return 0, 0, apierrors.NewForbidden(leases, "", errors.New("no"))
 		})

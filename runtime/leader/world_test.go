@@ -174,8 +174,8 @@ type process struct {
 
 	connection
 
-	name   string
-	leader *Leader
+	options Options
+	leader  *Leader
 	// work is how long a reconciliation takes; stubborn ones do not look at their context.
 	work     func() time.Duration
 	stubborn bool
@@ -186,16 +186,17 @@ type process struct {
 	ended    chan struct{}
 }
 
-func (w *world) start(name string, buckets uint32, changes ...func(*Options)) *process {
+// start starts a process after the changes to it, because its goroutines read what these set.
+func (w *world) start(name string, buckets uint32, changes ...func(*process)) *process {
 	w.t.Helper()
-	p := &process{name: name, connection: connection{world: w, way: fine}, ended: make(chan struct{}), work: func() time.Duration { return time.Second }}
+	p := &process{connection: connection{world: w, way: fine}, ended: make(chan struct{}), work: func() time.Duration { return time.Second }}
 	ctx, stop := context.WithCancel(w.t.Context())
 	p.stop = stop
-	options := Options{Leases: p, Component: "Duck", Identity: name, Times: production(buckets), Logger: zaptest.NewLogger(w.t).Sugar().Named(name), Reached: func() {}}
+	p.options = Options{Leases: p, Component: "Duck", Identity: name, Times: production(buckets), Logger: zaptest.NewLogger(w.t).Sugar().Named(name), Reached: func() {}}
 	for _, change := range changes {
-		change(&options)
+		change(p)
 	}
-	p.leader = New(options)
+	p.leader = New(p.options)
 	p.leader.exit = func(message string, err error) {
 		w.t.Logf("%s exits: %s: %v", name, message, err)
 		p.kill()
@@ -258,7 +259,7 @@ func (p *process) begin(key types.NamespacedName) bool {
 		return false
 	}
 	if other := w.at[key]; other != nil {
-		w.t.Errorf("%s reconciles %s while %s does", p.name, key, other.name)
+		w.t.Errorf("%s reconciles %s while %s does", p.options.Identity, key, other.options.Identity)
 	}
 	w.at[key], w.led[key] = p, p
 	return true
@@ -315,6 +316,13 @@ func (w *world) reconciledBy(processes ...*process) func() bool {
 		}
 		return true
 	}
+}
+
+// isDead reports whether a process was killed or has exited.
+func (w *world) isDead(p *process) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return p.dead
 }
 
 // busy reports whether a process reconciles a key.
