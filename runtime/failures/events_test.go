@@ -50,10 +50,10 @@ func TestRecord(t *testing.T) {
 			// A condition that is not reported is in trouble all the time.
 			other := apis.Condition{Type: "Other", Status: no, Reason: "Ignored"}
 			obj := &duckv1.KResource{Status: duckv1.Status{Conditions: append(duckv1.Conditions{}, tc.before...)}}
-			transitions := BeginEvents(obj, reported)
+			recordEvents := BeginEvents(obj, reported)
 			// As the manager of conditions does it: in place.
 			obj.Status.Conditions = append(obj.Status.Conditions[:0], tc.after, other)
-			transitions.Record(controller.WithEventRecorder(t.Context(), recorder))
+			recordEvents(controller.WithEventRecorder(t.Context(), recorder))
 			close(recorder.Events)
 			var got []string
 			for event := range recorder.Events {
@@ -75,9 +75,9 @@ func TestTroubleOfAConditionThatIsPassingEndsWhenItIsUnknown(t *testing.T) {
 	} {
 		recorder := record.NewFakeRecorder(10)
 		obj := &duckv1.KResource{Status: duckv1.Status{Conditions: duckv1.Conditions{condition(corev1.ConditionFalse, "Lost")}}}
-		transitions := BeginEvents(obj, passing)
+		recordEvents := BeginEvents(obj, passing)
 		obj.Status.Conditions[0] = condition(status, "Taken")
-		transitions.Record(controller.WithEventRecorder(t.Context(), recorder))
+		recordEvents(controller.WithEventRecorder(t.Context(), recorder))
 		close(recorder.Events)
 		if got := <-recorder.Events; got != want {
 			t.Errorf("from False to %s: got event %q, want %q", status, got, want)
@@ -87,7 +87,7 @@ func TestTroubleOfAConditionThatIsPassingEndsWhenItIsUnknown(t *testing.T) {
 
 func TestConditionThatWasNotMarkedIsNoTransition(t *testing.T) {
 	recorder := record.NewFakeRecorder(10)
-	BeginEvents(&duckv1.KResource{}, reported).Record(controller.WithEventRecorder(t.Context(), recorder))
+	BeginEvents(&duckv1.KResource{}, reported)(controller.WithEventRecorder(t.Context(), recorder))
 	if len(recorder.Events) > 0 {
 		t.Errorf("there is event %q", <-recorder.Events)
 	}

@@ -96,30 +96,23 @@ type Reported struct {
 	Quiet []string
 }
 
-// Events reports the conditions of an object that a reconciliation changes. Use BeginEvents.
-type Events struct {
-	obj      Object
-	reported []Reported
-	before   *duckv1.Status
-}
-
-// BeginEvents is called at the beginning of ReconcileKind, before anything is marked.
-func BeginEvents(obj Object, reported []Reported) *Events {
-	return &Events{obj: obj, reported: reported, before: obj.GetStatus().DeepCopy()}
-}
-
-// Record is called after everything was marked. It emits an event for each condition that became False, or False for
-// another reason, and for each that went from False to True, or to Unknown where that is Passing, by the recorder that the
-// generated reconciler has put into ctx. That an object is ready from the start is no event: it would double the number of writes.
-func (e *Events) Record(ctx context.Context) {
-	recorder := controller.GetEventRecorder(ctx)
-	for _, r := range e.reported {
-		was, is := e.before.GetCondition(r.Condition), e.obj.GetStatus().GetCondition(r.Condition)
-		switch {
-		case is.IsFalse() && !(was.IsFalse() && was.Reason == is.Reason):
-			recorder.Event(e.obj, corev1.EventTypeWarning, is.Reason, is.Message)
-		case (is.IsTrue() || r.Passing && is.IsUnknown()) && was.IsFalse() && !slices.Contains(r.Quiet, is.Reason):
-			recorder.Event(e.obj, corev1.EventTypeNormal, r.Reason, r.Message)
+// BeginEvents is called at the beginning of ReconcileKind, before anything is marked, and record after everything was marked.
+//
+// record emits an event for each condition that became False, or False for another reason, and for each that went from False to True,
+// or to Unknown where that is Passing, by the recorder that the generated reconciler has put into ctx. That an object is ready from
+// the start is no event: it would double the number of writes.
+func BeginEvents(obj Object, reported []Reported) (record func(ctx context.Context)) {
+	before := obj.GetStatus().DeepCopy()
+	return func(ctx context.Context) {
+		recorder := controller.GetEventRecorder(ctx)
+		for _, r := range reported {
+			was, is := before.GetCondition(r.Condition), obj.GetStatus().GetCondition(r.Condition)
+			switch {
+			case is.IsFalse() && !(was.IsFalse() && was.Reason == is.Reason):
+				recorder.Event(obj, corev1.EventTypeWarning, is.Reason, is.Message)
+			case (is.IsTrue() || r.Passing && is.IsUnknown()) && was.IsFalse() && !slices.Contains(r.Quiet, is.Reason):
+				recorder.Event(obj, corev1.EventTypeNormal, r.Reason, r.Message)
+			}
 		}
 	}
 }

@@ -110,12 +110,12 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableServic
 		// The object is about to be deleted, and its target with it: a status update would help nobody.
 		return nil
 	}
-	events := failures.BeginEvents(as, reported)
+	recordEvents := failures.BeginEvents(as, reported)
 
 	unresolved := r.reconcileTarget(ctx, as)
 	unpublished := r.reconcileAlias(ctx, as)
 
-	events.Record(ctx)
+	recordEvents(ctx)
 
 	return r.failures.Outcome(as, unresolved, unpublished)
 }

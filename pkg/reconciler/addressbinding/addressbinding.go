@@ -120,19 +120,19 @@ var (
 // ReconcileKind implements the generated Interface. It is called with a copy of a binding that is not being deleted. The generated code
 // then writes the status, in one request and only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
-	events := failures.BeginEvents(ab, reported)
+	recordEvents := failures.BeginEvents(ab, reported)
 
 	r.reconcileAddress(ab)
 	problems := r.reconcileSubjects(ctx, ab)
 	r.reconcileInterception(ab)
 
-	events.Record(ctx)
+	recordEvents(ctx)
 	return r.failures.Outcome(ab, problems...)
 }
 
 // FinalizeKind implements the generated Finalizer. It is called for a binding that is being deleted. Nil removes the finalizer.
 func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) reconciler.Event {
-	events := failures.BeginEvents(ab, reported)
+	recordEvents := failures.BeginEvents(ab, reported)
 
 	problems := r.leave(ctx, ab)
 	if len(ab.Status.Kinds) == 0 {
@@ -144,7 +144,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) re
 		ab.Status.ObservedGeneration = ab.Generation
 	}
 
-	events.Record(ctx)
+	recordEvents(ctx)
 	// An event will enqueue the binding. Nil would remove the finalizer.
 	return r.failures.Outcome(ab, append(problems, &failures.Failure{Recheck: failures.LastRecheck})...)
 }

@@ -62,7 +62,7 @@ type reconciliation struct {
 // cache of Pods has what was written of them before; what it does to the status is written afterwards, in one request and
 // only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeployment) reconciler.Event {
-	events := failures.BeginEvents(sd, reported)
+	recordEvents := failures.BeginEvents(sd, reported)
 
 	rec := &reconciliation{Reconciler: r, sd: sd, memory: r.memories.of(sd.UID), prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
 	stuck := rec.observe(ctx)
@@ -71,7 +71,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeplo
 	}
 	rec.report(stuck)
 
-	events.Record(ctx)
+	recordEvents(ctx)
 
 	return r.failures.Outcome(sd, stuck, &failures.Failure{Recheck: rec.again})
 }
