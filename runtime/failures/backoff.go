@@ -7,6 +7,7 @@ package failures
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -150,7 +151,7 @@ func (f *Failures) retry(key types.NamespacedName, err error) error {
 		}
 	}
 	o.notBefore = now.Add(min(delay, FirstRecheck))
-	return &retry{err: err, requeue: controller.NewRequeueAfter(delay)}
+	return &retry{fmt.Errorf("%w; %w", err, controller.NewRequeueAfter(delay))}
 }
 
 // isRefusal reports whether the API server refused a request because of what it contains or who sent it.

@@ -58,13 +58,10 @@ func (f *Failure) Marked() bool {
 }
 
 // retry is a failure as the queue has to see it: neither an event nor a log entry for each time, and no rate limiter.
-type retry struct{ err, requeue error }
-
-// Error implements error.
-func (r *retry) Error() string { return fmt.Sprintf("%v; %v", r.err, r.requeue) }
+type retry struct{ error }
 
 // Unwrap makes the requeue visible to the queue, and the failure to everybody else.
-func (r *retry) Unwrap() []error { return []error{r.err, r.requeue} }
+func (r *retry) Unwrap() error { return r.error }
 
 // IsRetry reports whether the result of a reconciliation is a failure that is retried with back-off.
 func IsRetry(err error) bool {
