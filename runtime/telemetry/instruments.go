@@ -7,22 +7,11 @@ package telemetry
 
 import (
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
 // scope is the instrumentation scope of the meters and tracers of this package.
 const scope = "github.com/mallard-dev/mallard/runtime/telemetry"
-
-// Attributes of metrics. Each has few values, whatever is in the cluster.
-const (
-	kindKey   = attribute.Key("kind")
-	resultKey = attribute.Key("result")
-	causeKey  = attribute.Key("cause")
-	sourceKey = attribute.Key("source")
-	leaseKey  = attribute.Key("lease")
-	configKey = attribute.Key("config_map")
-)
 
 // durationBounds are in seconds: from a reconciliation that finds nothing to do to one whose requests time out.
 var durationBounds = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30}

@@ -33,13 +33,13 @@ func NewKind(name string) *Kind {
 	k := &Kind{name: name}
 	for _, result := range results {
 		// A rate is known from the first failure on only if there was a zero before.
-		reconciliations.Add(context.Background(), 0, k.attributes(resultKey.String(string(result))))
+		reconciliations.Add(context.Background(), 0, k.attributes(attribute.String("result", string(result))))
 	}
 	return k
 }
 
 func (k *Kind) attributes(more ...attribute.KeyValue) metric.MeasurementOption {
-	return metric.WithAttributes(append(more, kindKey.String(k.name))...)
+	return metric.WithAttributes(append(more, attribute.String("kind", k.name))...)
 }
 
 // Begin is called when a reconciliation begins, and returns its context. causes describe why it takes place, and is called only
@@ -62,8 +62,8 @@ func (k *Kind) Begin(ctx context.Context, key string, causes func() []string) (_
 	start := time.Now()
 	return ctx, func(err error) Result {
 		defer span.End()
-		result := ResultOf(err)
-		attributes := k.attributes(resultKey.String(string(result)))
+		result := resultOf(err)
+		attributes := k.attributes(attribute.String("result", string(result)))
 		active.Add(ctx, -1, k.attributes())
 		reconciliations.Add(ctx, 1, attributes)
 		duration.Record(ctx, time.Since(start).Seconds(), attributes)
@@ -82,13 +82,13 @@ func (k *Kind) Begin(ctx context.Context, key string, causes func() []string) (_
 
 // Triggered counts an event that enqueued an object. Each cause and source is a series, so there must be few.
 func (k *Kind) Triggered(cause, source string) {
-	triggers.Add(context.Background(), 1, k.attributes(causeKey.String(cause), sourceKey.String(source)))
+	triggers.Add(context.Background(), 1, k.attributes(attribute.String("cause", cause), attribute.String("source", source)))
 }
 
 // Leads records whether this process leads a bucket.
 func (k *Kind) Leads(b reconciler.Bucket, leads bool) {
 	lease := cmp.Or(b.Name(), "none") // without leader election there is one bucket, which has no name
-	leading.Record(context.Background(), number(leads), k.attributes(leaseKey.String(lease)))
+	leading.Record(context.Background(), number(leads), k.attributes(attribute.String("lease", lease)))
 }
 
 // Result is how a reconciliation ended, as the queue of its controller understands it.
@@ -106,8 +106,8 @@ const (
 
 var results = []Result{ResultSuccess, ResultSkip, ResultRequeue, ResultConflict, ResultError, ResultPermanentError}
 
-// ResultOf classifies in the order in which controller.Impl does, except that a failure that package failures requeues is a failure.
-func ResultOf(err error) Result {
+// resultOf classifies in the order in which controller.Impl does, except that a failure that package failures requeues is a failure.
+func resultOf(err error) Result {
 	requeue, _ := controller.IsRequeueKey(err)
 	switch {
 	case err == nil:

@@ -29,9 +29,9 @@ func TestReconciliationsAreCountedAndMeasuredByResult(t *testing.T) {
 		"ns/bad": failure, "ns/hopeless": controller.NewPermanentError(failure),
 	}
 	k := NewKind(kindOf(t))
-	kind := attributes{kindKey: kindOf(t)}
+	kind := attributes{"kind": kindOf(t)}
 	for _, result := range results {
-		of := attributes{kindKey: kindOf(t), resultKey: string(result)}
+		of := attributes{"kind": kindOf(t), "result": string(result)}
 		if !known(t, "reconcile", of) || measured(t, "reconcile", of) != 0 {
 			t.Errorf("result %s is not counted from 0", result)
 		}
@@ -43,7 +43,7 @@ func TestReconciliationsAreCountedAndMeasuredByResult(t *testing.T) {
 	for result, want := range map[Result]float64{
 		ResultSuccess: 1, ResultSkip: 1, ResultRequeue: 1, ResultConflict: 0, ResultError: 1, ResultPermanentError: 1,
 	} {
-		of := attributes{kindKey: kindOf(t), resultKey: string(result)}
+		of := attributes{"kind": kindOf(t), "result": string(result)}
 		if got := measured(t, "reconcile", of); got != want {
 			t.Errorf("%v reconciliations with result %s, want %v", got, result, want)
 		}
@@ -97,7 +97,7 @@ func (b bucket) Name() string { return b.name }
 func TestLeads_BucketWithoutName_IsNone(t *testing.T) {
 	k := NewKind(kindOf(t))
 	for name, lease := range map[string]string{"lease-1": "lease-1", "": "none"} {
-		held := attributes{kindKey: kindOf(t), leaseKey: lease}
+		held := attributes{"kind": kindOf(t), "lease": lease}
 		k.Leads(bucket{name: name}, true)
 		if got := measured(t, "leader.held", held); got != 1 {
 			t.Errorf("after the promotion the metric of %s is %v", lease, got)
@@ -113,7 +113,7 @@ func TestTriggered_CausesAreCounted(t *testing.T) {
 	k := NewKind(kindOf(t))
 	k.Triggered("updated", "Service")
 	k.Triggered("updated", "Service")
-	if got := measured(t, "reconcile.triggers", attributes{kindKey: kindOf(t), causeKey: "updated", sourceKey: "Service"}); got != 2 {
+	if got := measured(t, "reconcile.triggers", attributes{"kind": kindOf(t), "cause": "updated", "source": "Service"}); got != 2 {
 		t.Errorf("%v events are counted, want 2", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	corev1 "k8s.io/api/core/v1"
 
@@ -33,7 +34,7 @@ func CertificateExpires(at time.Time) { expiry.Record(context.Background(), at.U
 func WatchConfigMaps(cmw configmap.Watcher, names []string, check func(*corev1.ConfigMap) error) {
 	for _, name := range names {
 		cmw.Watch(name, func(cm *corev1.ConfigMap) {
-			valid.Record(context.Background(), number(check(cm) == nil), metric.WithAttributes(configKey.String(name)))
+			valid.Record(context.Background(), number(check(cm) == nil), metric.WithAttributes(attribute.String("config_map", name)))
 		})
 	}
 }

@@ -42,11 +42,11 @@ func TestABadConfigMapIsTold(t *testing.T) {
 		cm := &corev1.ConfigMap{Data: map[string]string{"key": tc.value}}
 		cm.Namespace, cm.Name = "ns", "config-a"
 		watcher.OnChange(cm)
-		if got := measured(t, "config.valid", attributes{configKey: "config-a"}); got != tc.want {
+		if got := measured(t, "config.valid", attributes{"config_map": "config-a"}); got != tc.want {
 			t.Errorf("with a %s value the metric is %v, want %v", tc.value, got, tc.want)
 		}
 	}
-	if known(t, "config.valid", attributes{configKey: "config-b"}) {
+	if known(t, "config.valid", attributes{"config_map": "config-b"}) {
 		t.Error("something is told of a ConfigMap that was never seen")
 	}
 }
