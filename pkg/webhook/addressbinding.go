@@ -92,7 +92,7 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 
 	if err := errors.Join(
 		// The conversion controller updates the CRDs of our own kinds as they are in this cache.
-		crds.Informer().SetTransform(restmapping.Trim(served.convertedCRDs()...)),
+		crds.Informer().SetTransform(restmapping.TrimExcept(served.convertedCRDs()...)),
 		observe.NewTriggers(name).Wire(ctx, impl, observe.Guards{},
 			observe.For(observe.Injected[*admissionregistrationv1.MutatingWebhookConfiguration](mutatinginformer.Get),
 				func(c *admissionregistrationv1.MutatingWebhookConfiguration) bool {

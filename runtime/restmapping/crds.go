@@ -28,23 +28,20 @@ func GroupKindOf(crd *apiextensionsv1.CustomResourceDefinition) schema.GroupKind
 	return schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
 }
 
-// Trim returns a cache.TransformFunc for CRDs that keeps the fields that a [Mapper] and its callers read, about a kilobyte of each
-// CRD, so that memory does not depend on the schemas of other operators. CRDs with the given names are kept complete: a process
-// that updates a CRD from its cache, as the conversion webhook of knative.dev/pkg does, would otherwise remove its schema.
-func Trim(complete ...string) cache.TransformFunc {
-	if len(complete) == 0 {
-		// Always the same function, as those who share an informer need it.
-		return trim
-	}
+// TrimExcept returns a cache.TransformFunc that trims all CRDs but those with these names: a process that updates a CRD from its cache, as
+// the conversion webhook of knative.dev/pkg does, would otherwise remove its schema.
+func TrimExcept(names ...string) cache.TransformFunc {
 	return func(obj any) (any, error) {
-		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok && slices.Contains(complete, crd.Name) {
+		if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok && slices.Contains(names, crd.Name) {
 			return obj, nil
 		}
-		return trim(obj)
+		return Trim(obj)
 	}
 }
 
-func trim(obj any) (any, error) {
+// Trim is a cache.TransformFunc for CRDs that keeps the fields that a [Mapper] and its callers read, about a kilobyte of each CRD, so that
+// memory does not depend on the schemas of other operators.
+func Trim(obj any) (any, error) {
 	crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
 		return obj, nil

@@ -46,15 +46,15 @@ func TestTrim_KeepsWhatAMapperReads(t *testing.T) {
 	want := radiusCRD(func(want *apiextensionsv1.CustomResourceDefinition) {
 		want.Name, want.UID, want.ResourceVersion, want.Spec.Names.Kind = crd.Name, crd.UID, crd.ResourceVersion, crd.Spec.Names.Kind
 	})
-	got, err := Trim("another")(crd)
+	got, err := TrimExcept("another")(crd)
 	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
 		t.Errorf("error %v, CRD (-want +got):\n%s", err, diff)
 	}
-	if got, err := Trim("another", crd.Name)(crd); err != nil || got != crd {
+	if got, err := TrimExcept("another", crd.Name)(crd); err != nil || got != crd {
 		t.Errorf("a CRD to be kept complete becomes %v, %v", got, err)
 	}
 	tombstone := cache.DeletedFinalStateUnknown{Key: "it"}
-	if got, err := Trim()(tombstone); err != nil || got != tombstone {
+	if got, err := Trim(tombstone); err != nil || got != tombstone {
 		t.Errorf("a tombstone becomes %v, %v", got, err)
 	}
 }
@@ -80,7 +80,7 @@ func TestTrim_TwoThousandCRDs_AddAtMostEightMiB(t *testing.T) {
 	}
 	before := heap()
 	informer := externalversions.NewSharedInformerFactory(client, 0).Apiextensions().V1().CustomResourceDefinitions().Informer()
-	if err := informer.SetTransform(Trim()); err != nil {
+	if err := informer.SetTransform(Trim); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := NewMapper(t.Context(), informer.GetIndexer(), nil, nil); err != nil {

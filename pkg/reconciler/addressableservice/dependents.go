@@ -49,7 +49,7 @@ var (
 	services = observe.Injected[*corev1.Service](serviceinformer.Get, observe.Transform(observe.DropManagedFields),
 		observe.Index(aliasesByOwner, publisherOf))
 	namespaces = observe.Injected[*corev1.Namespace](namespaceinformer.Get, observe.Transform(observe.DropManagedFields))
-	crds       = observe.Injected[*apiextensionsv1.CustomResourceDefinition](crdinformer.Get, observe.Transform(restmapping.Trim()))
+	crds       = observe.Injected[*apiextensionsv1.CustomResourceDefinition](crdinformer.Get, observe.Transform(restmapping.Trim))
 )
 
 func aliasOf(as *v1.AddressableService) []string {

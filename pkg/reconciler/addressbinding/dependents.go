@@ -42,7 +42,7 @@ var (
 	addressBindings     = observe.Injected[*v1.AddressBinding](addressbindinginformer.Get, observe.Transform(observe.DropManagedFields))
 	addressableServices = observe.Injected[*v1.AddressableService](addressableserviceinformer.Get, observe.Transform(observe.DropManagedFields))
 	namespaces          = observe.Injected[*corev1.Namespace](namespaceinformer.Get, observe.Transform(observe.DropManagedFields))
-	crds                = observe.Injected[*apiextensionsv1.CustomResourceDefinition](crdinformer.Get, observe.Transform(restmapping.Trim()))
+	crds                = observe.Injected[*apiextensionsv1.CustomResourceDefinition](crdinformer.Get, observe.Transform(restmapping.Trim))
 	configurations      = observe.Injected[*admissionregistrationv1.MutatingWebhookConfiguration](mutatinginformer.Get,
 		observe.Transform(observe.DropManagedFields))
 )
