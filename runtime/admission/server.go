@@ -29,10 +29,6 @@ const (
 	// requestTimeout bounds how long a client may take to send a request, and to read the response. It is the greatest timeout that a
 	// webhook can have. The handlers of knative.dev/pkg bound the body to 3 MiB.
 	requestTimeout = 30 * time.Second
-	// idleTimeout is longer than that of an API server, which otherwise sends requests into connections that are being closed.
-	idleTimeout = 5 * time.Minute
-	// headerBytes bounds the header of a request.
-	headerBytes = 64 << 10
 	// lastRequests bounds how long the end waits for requests that are being answered. The API server gives up earlier.
 	lastRequests = 10 * time.Second
 )
@@ -79,10 +75,11 @@ func newServer(config *tls.Config, handler http.Handler) *http.Server {
 		Handler:   handler,
 		TLSConfig: config,
 		// ReadTimeout bounds the header, too.
-		ReadTimeout:    requestTimeout,
-		WriteTimeout:   2 * requestTimeout,
-		IdleTimeout:    idleTimeout,
-		MaxHeaderBytes: headerBytes,
+		ReadTimeout:  requestTimeout,
+		WriteTimeout: 2 * requestTimeout,
+		// Longer than that of an API server, which otherwise sends requests into connections that are being closed.
+		IdleTimeout:    5 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
 		// As knative.dev/pkg: HTTP/2 is off, because of what its streams cost a server.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
