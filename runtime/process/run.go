@@ -49,10 +49,6 @@ const (
 	leasesReached = "leases have not been read yet"
 )
 
-// unlimited turns client-go's own rate limit off and leaves it to the API server's priority and fairness, which sees all clients. The flags
-// refuse a negative value.
-const unlimited = -1
-
 const (
 	// startTimeout bounds how long a start tries to reach the API server, as in sharedmain: the network of a new Pod may need a moment.
 	startTimeout = 5 * time.Second
@@ -99,7 +95,8 @@ func (p Process) run(ctx context.Context) error {
 
 	cfg := injection.ParseAndGetRESTConfigOrDie()
 	if cfg.QPS == 0 {
-		cfg.QPS = unlimited
+		// No limit: the API server's priority and fairness sees all clients. The flags refuse a negative value.
+		cfg.QPS = -1
 	}
 	cfg.Wrap(failures.Transport)
 	cfg.Wrap(expectations.Transport)

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -104,6 +105,9 @@ func decode[T any](setting *T, value T, isValid bool, rule string) error {
 	return nil
 }
 
+// version is that of the release. The linker writes it here when make release builds the images.
+var version = "devel"
+
 // MustLoad fills settings, a pointer to a struct with envconfig tags, from the environment, makes --help list them, and answers --version. A
 // binary calls it first. On a bad value it prints one line that names the variable, and exits with 1.
 func MustLoad(component, summary string, settings any) {
@@ -121,6 +125,13 @@ func MustLoad(component, summary string, settings any) {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", component, err)
 		os.Exit(1)
 	}
+}
+
+// isAsked reports whether arguments contain one of these flags.
+func isAsked(args []string, flags ...string) bool {
+	return slices.ContainsFunc(flags, func(name string) bool {
+		return slices.Contains(args, "-"+name) || slices.Contains(args, "--"+name)
+	})
 }
 
 func load(settings any) error {
