@@ -25,7 +25,7 @@ type gate struct {
 }
 
 // enter returns the context of a reconciliation and the function that ends it, or false if none may begin.
-func (g *gate) enter(ctx context.Context) (context.Context, func(), bool) {
+func (g *gate) enter(ctx context.Context) (_ context.Context, leave func(), ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	// The timer of the term may be late, for example after the machine stalled.
@@ -37,18 +37,17 @@ func (g *gate) enter(ctx context.Context) (context.Context, func(), bool) {
 		g.cancels = map[context.Context]context.CancelCauseFunc{}
 	}
 	g.cancels[ctx] = cancel
-	return ctx, func() { g.leave(ctx) }, true
-}
-
-func (g *gate) leave(ctx context.Context) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.cancels[ctx](nil)
-	delete(g.cancels, ctx)
-	if len(g.cancels) == 0 && g.empty != nil {
-		close(g.empty)
-		g.empty = nil
+	leave = func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		cancel(nil)
+		delete(g.cancels, ctx)
+		if len(g.cancels) == 0 && g.empty != nil {
+			close(g.empty)
+			g.empty = nil
+		}
 	}
+	return ctx, leave, true
 }
 
 // open begins a term that ends at a time, or with a zero time, the time as a standby.

@@ -48,7 +48,7 @@ func (s *share) write(ctx context.Context, identity string) (until time.Time, er
 	if err == nil {
 		s.lease = lease
 	}
-	return sent.Add(times.LeaseDuration - Room(times)), err
+	return sent.Add(times.LeaseDuration - room(times)), err
 }
 
 // lead promotes the reconcilers, and serves the share until the process is to give it up.
@@ -128,7 +128,7 @@ func (s *share) shut() <-chan struct{} {
 // lost ends all reconciliations, or else the process, before another process may lead. The lease was given up at that time.
 func (s *share) lost(at time.Time) {
 	idle := s.shut()
-	l, quarter := s.leader, Room(s.leader.options.Times)/4
+	l, quarter := s.leader, room(s.leader.options.Times)/4
 	l.options.Logger.Errorw("Lost the lease: it could not be renewed in time, or another process has taken it",
 		"lease", s.bucket.Name(), "identity", l.options.Identity)
 	select {

@@ -18,9 +18,9 @@ const jitter = 1.2
 // leastRoom is the least that must be left of a lease when its holder gives it up.
 const leastRoom = 2 * time.Second
 
-// Room is how much of a lease is left when its holder gives it up: half of it to end reconciliations, and half for clocks that run at
+// room is how much of a lease is left when its holder gives it up: half of it to end reconciliations, and half for clocks that run at
 // different speeds.
-func Room(times *leaderelection.Config) time.Duration {
+func room(times *leaderelection.Config) time.Duration {
 	return times.LeaseDuration - times.RenewDeadline - times.RetryPeriod
 }
 
@@ -35,7 +35,7 @@ func Check(times *leaderelection.Config) error {
 			jittered, times.RenewDeadline)
 	case times.LeaseDuration%time.Second != 0:
 		return fmt.Errorf("lease-duration: must be whole seconds, which is what a lease holds, not %v", times.LeaseDuration)
-	case Room(times) < leastRoom:
+	case room(times) < leastRoom:
 		return fmt.Errorf("lease-duration: must be at least %v, which is renew-deadline, retry-period, and %v in which a leader ends its last writes, not %v",
 			times.RenewDeadline+times.RetryPeriod+leastRoom, leastRoom, times.LeaseDuration)
 	default:
