@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,12 +34,9 @@ func DropManagedFields(obj any) (any, error) {
 // reporting returns a transform that logs and counts failures. An object whose transform fails is cached as it is: client-go would drop its change,
 // would not accept a list that has it, and would take it for deleted if the list is streamed.
 func reporting(ctx context.Context, source string, transform cache.TransformFunc) cache.TransformFunc {
-	// The error is about the name, which is constant. The counter works in any case.
-	failures, _ := otel.Meter(scope).Int64Counter("observer.transform.errors", metric.WithUnit("{object}"),
-		metric.WithDescription("Objects that were cached as they are because the transform of a source failed."))
 	own := metric.WithAttributes(sourceAttribute.String(source))
-	// A rate is known from the first failure on only if there was a zero before.
-	failures.Add(context.Background(), 0, own)
+	// As in newMetrics.
+	transformErrors.Add(context.Background(), 0, own)
 	return func(obj any) (any, error) {
 		transformed, err := transform(obj)
 		if err == nil {
@@ -50,7 +46,7 @@ func reporting(ctx context.Context, source string, transform cache.TransformFunc
 		if object, ok := obj.(metav1.Object); ok {
 			key = cache.MetaObjectToName(object).String()
 		}
-		failures.Add(context.Background(), 1, own)
+		transformErrors.Add(context.Background(), 1, own)
 		logging.FromContext(ctx).Errorw("The transform of a source failed, so that an object is cached as it is", "source", source, "key", key, "error", err)
 		return obj, nil
 	}

@@ -7,7 +7,6 @@ package observe
 
 import (
 	"context"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,29 +20,17 @@ type Object interface {
 	runtime.Object
 }
 
-// Type is the type of an Event.
-type Type uint8
+// Type is the type of an Event, as in the metrics.
+type Type string
 
 // The types of events.
 const (
-	Added Type = iota + 1
-	Updated
-	Deleted
+	Added   Type = "Added"
+	Updated Type = "Updated"
+	Deleted Type = "Deleted"
 )
 
-// String returns the name of the type, as in the metrics.
-func (t Type) String() string {
-	switch t {
-	case Added:
-		return "Added"
-	case Updated:
-		return "Updated"
-	case Deleted:
-		return "Deleted"
-	default:
-		return fmt.Sprintf("Type(%d)", uint8(t))
-	}
-}
+var allTypes = []Type{Added, Updated, Deleted}
 
 // Event is a change of one object. The objects are shared with a cache, so they must not be changed.
 type Event[T Object] struct {
@@ -65,6 +52,6 @@ type Event[T Object] struct {
 }
 
 // Handler is called with each event. Its errors have the meaning that they have in a reconciler of knative.dev/pkg:
-// controller.NewPermanentError drops the event, controller.NewRequeueAfter repeats it later, controller.NewSkipKey counts as a success, and
+// controller.NewPermanentError drops the event, controller.NewRequeueAfter repeats it later, controller.NewSkipKey counts as delivered, and
 // other errors repeat it with exponential back-off. By then the event includes what has changed in the meantime.
 type Handler[T Object] func(ctx context.Context, event Event[T]) error

@@ -112,7 +112,7 @@ func (l leading[T]) Demote(b reconciler.Bucket) {
 		if !b.Has(name.AsNamespacedName()) {
 			continue
 		}
-		if l.ctx.Err() != nil && r.calling == 0 && r.isPending() {
+		if l.ctx.Err() != nil && r.calling == "" && r.isPending() {
 			l.lost++
 		}
 		delete(l.records, name)

@@ -7,17 +7,14 @@ package observe
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-)
 
-// scope is the instrumentation scope of the metrics.
-const scope = "github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/runtime/telemetry"
+)
 
 // Attributes of the metrics.
 const (
@@ -31,49 +28,58 @@ const (
 // durationBounds are in seconds: from a handler that counts to one whose requests time out.
 var durationBounds = []float64{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30}
 
-// metrics are those of one observer. Their attributes are made once, because a call must not allocate.
-type metrics struct {
-	calls      metric.Int64Counter
-	mismatches metric.Int64Counter
-	duration   metric.Float64Histogram
+// The instruments begin to record when the process sets the global provider. The errors would be about names and bounds, which are constants.
+var (
+	meter = otel.Meter("github.com/mallard-dev/mallard/observe")
 
-	counted map[Type]map[result][]metric.AddOption
-	timed   map[Type]map[result][]metric.RecordOption
-	own     []metric.AddOption
+	calls, _ = meter.Int64Counter("observer.calls", metric.WithUnit("{call}"),
+		metric.WithDescription("Calls of observers, by the type of the event and the result."))
+	duration, _ = meter.Float64Histogram("observer.duration", metric.WithUnit("s"),
+		metric.WithDescription("Duration of the calls of observers."), metric.WithExplicitBucketBoundaries(durationBounds...))
+	mismatches, _ = meter.Int64Counter("observer.mismatches", metric.WithUnit("{notification}"),
+		metric.WithDescription("Notifications with an object of another type than that of the observer."))
+	transformErrors, _ = meter.Int64Counter("observer.transform.errors", metric.WithUnit("{object}"),
+		metric.WithDescription("Objects that were cached as they are because the transform of a source failed."))
+)
+
+// metrics has the attributes of one observer. They are made once, because a call must not allocate.
+type metrics struct {
+	own      []metric.AddOption
+	outcomes map[outcome]measurement
 }
 
-func newMetrics(name string) *metrics {
-	meter := otel.Meter(scope)
-	m := &metrics{
-		counted: map[Type]map[result][]metric.AddOption{}, timed: map[Type]map[result][]metric.RecordOption{},
-		own: []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(observerKey.String(name)))},
+// outcome is the type of an event, and how the call with it ended.
+type outcome struct {
+	event  Type
+	result telemetry.Result
+}
+
+type measurement struct {
+	counted []metric.AddOption
+	timed   []metric.RecordOption
+}
+
+func newMetrics(name string) metrics {
+	m := metrics{
+		own:      []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(observerKey.String(name)))},
+		outcomes: map[outcome]measurement{},
 	}
-	var errs [3]error
-	m.calls, errs[0] = meter.Int64Counter("observer.calls", metric.WithUnit("{call}"),
-		metric.WithDescription("Calls of observers, by the type of the event and the result."))
-	m.duration, errs[1] = meter.Float64Histogram("observer.duration", metric.WithUnit("s"),
-		metric.WithDescription("Duration of the calls of observers."), metric.WithExplicitBucketBoundaries(durationBounds...))
-	m.mismatches, errs[2] = meter.Int64Counter("observer.mismatches", metric.WithUnit("{notification}"),
-		metric.WithDescription("Notifications with an object of another type than that of the observer."))
-	if err := errors.Join(errs[:]...); err != nil {
-		// Names and bounds are constants, so that every test would see it.
-		panic(fmt.Errorf("creating the instruments of an observer: %w", err))
-	}
-	for _, t := range []Type{Added, Updated, Deleted} {
-		m.counted[t], m.timed[t] = map[result][]metric.AddOption{}, map[result][]metric.RecordOption{}
-		for _, r := range []result{succeeded, postponed, failed, dropped, panicked} {
-			attributes := metric.WithAttributeSet(attribute.NewSet(observerKey.String(name), typeKey.String(t.String()), resultKey.String(string(r))))
-			m.counted[t][r], m.timed[t][r] = []metric.AddOption{attributes}, []metric.RecordOption{attributes}
+	for _, t := range allTypes {
+		for _, r := range []telemetry.Result{
+			telemetry.ResultSuccess, telemetry.ResultSkip, telemetry.ResultRequeue, telemetry.ResultConflict, telemetry.ResultError,
+			telemetry.ResultPermanentError, resultPanic,
+		} {
+			attributes := metric.WithAttributeSet(attribute.NewSet(observerKey.String(name), typeKey.String(string(t)), resultKey.String(string(r))))
+			m.outcomes[outcome{t, r}] = measurement{[]metric.AddOption{attributes}, []metric.RecordOption{attributes}}
 		}
 	}
 	// A rate is known from the first mismatch on only if there was a zero before.
-	m.mismatches.Add(context.Background(), 0, m.own...)
+	mismatches.Add(context.Background(), 0, m.own...)
 	return m
 }
 
-func (m *metrics) called(t Type, r result, took time.Duration) {
-	m.calls.Add(context.Background(), 1, m.counted[t][r]...)
-	m.duration.Record(context.Background(), took.Seconds(), m.timed[t][r]...)
+func (m metrics) called(t Type, r telemetry.Result, took time.Duration) {
+	measured := m.outcomes[outcome{t, r}]
+	calls.Add(context.Background(), 1, measured.counted...)
+	duration.Record(context.Background(), took.Seconds(), measured.timed...)
 }
-
-func (m *metrics) mismatched() { m.mismatches.Add(context.Background(), 1, m.own...) }

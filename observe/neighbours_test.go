@@ -15,22 +15,24 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // neighbour is an observer that does harm to itself in each call.
 type neighbour struct {
 	harm    func() error
 	options Options[*corev1.Secret]
-	result  result
+	result  telemetry.Result
 }
 
 // neighbours are named after what they do.
 var neighbours = map[string]neighbour{
-	"slow":          {harm: sleeping1s, result: succeeded},
-	"slow-inline":   {harm: sleeping1s, options: Options[*corev1.Secret]{Inline: true}, result: succeeded},
-	"failing":       {harm: returning(errInduced), result: failed},
-	"panics":        {harm: panicking, result: panicked},
-	"panics-inline": {harm: panicking, options: Options[*corev1.Secret]{Inline: true}, result: panicked},
+	"slow":          {harm: sleeping1s, result: telemetry.ResultSuccess},
+	"slow-inline":   {harm: sleeping1s, options: Options[*corev1.Secret]{Inline: true}, result: telemetry.ResultSuccess},
+	"failing":       {harm: returning(errInduced), result: telemetry.ResultError},
+	"panics":        {harm: panicking, result: resultPanic},
+	"panics-inline": {harm: panicking, options: Options[*corev1.Secret]{Inline: true}, result: resultPanic},
 }
 
 func sleeping1s() error {

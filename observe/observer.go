@@ -16,8 +16,9 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
+
+	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
 // Scope determines which replicas of a process call an observer.
@@ -70,7 +71,7 @@ func (o Options[T]) check() error {
 		return fmt.Errorf("Options.Scope: must be LeaderOnly or EveryReplica, not %d", o.Scope)
 	case o.Resync != 0 && o.Resync < time.Second:
 		return fmt.Errorf("Options.Resync: must be at least 1s, not %v", o.Resync)
-	case slices.ContainsFunc(o.Types, func(t Type) bool { return t < Added || t > Deleted }):
+	case slices.ContainsFunc(o.Types, func(t Type) bool { return !slices.Contains(allTypes, t) }):
 		return fmt.Errorf("Options.Types: must be of Added, Updated and Deleted, not %v", o.Types)
 	default:
 		return nil
@@ -86,119 +87,96 @@ type observer[T Object] struct {
 	name    string
 	handler Handler[T]
 	options Options[T]
-	metrics *metrics
+	metrics metrics
 	// ctx is that of the process, with its logger.
 	ctx context.Context //nolint:containedctx // the lifetime of the observer, not of a call
 }
 
 func (o *observer[T]) id() string { return o.name }
 
-// wants reports whether the observer receives an event.
+// try calls a function of the observer. A panic is logged, and is the error.
+func (o *observer[T]) try(what string, name cache.ObjectName, f func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			logging.FromContext(o.ctx).Errorw("An observer panicked", "observer", o.name, "in", what, "key", name.String(), "reason", reason,
+				"stack", string(debug.Stack()))
+			err = fmt.Errorf("%w: %v", errPanic, reason)
+		}
+	}()
+	return f()
+}
+
+// matches reports whether the observer may receive an object. One that Where fails for matches.
+func (o *observer[T]) matches(object T) bool {
+	matches := true
+	if o.options.Where != nil {
+		_ = o.try("Where", cache.MetaObjectToName(object), func() error {
+			matches = o.options.Where(object)
+			return nil
+		})
+	}
+	return matches
+}
+
+// wants reports whether the observer receives an event. An Updated for which Distinct fails, or whose values cannot be compared, it receives.
 func (o *observer[T]) wants(event *Event[T]) bool {
 	if len(o.options.Types) > 0 && !slices.Contains(o.options.Types, event.Type) {
 		return false
 	}
-	if event.Type != Updated || event.Resync || o.options.Distinct == nil {
-		return true
+	wants := true
+	if distinct := o.options.Distinct; distinct != nil && event.Type == Updated && !event.Resync {
+		_ = o.try("Distinct", event.Name, func() error {
+			wants = distinct(event.Old) != distinct(event.Object)
+			return nil
+		})
 	}
-	return o.differs(event)
+	return wants
 }
-
-// matches reports whether the observer may receive an object. One that Where fails for matches.
-func (o *observer[T]) matches(object T) (matches bool) {
-	if o.options.Where == nil {
-		return true
-	}
-	defer func() {
-		if reason := recover(); reason != nil {
-			o.panicked("Where", cache.MetaObjectToName(object), reason)
-			matches = true
-		}
-	}()
-	return o.options.Where(object)
-}
-
-// differs reports whether the observer reads other values of an object than before. It assumes so if Distinct panics, or if its values cannot be
-// compared.
-func (o *observer[T]) differs(event *Event[T]) (differs bool) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			o.panicked("Distinct", event.Name, reason)
-			differs = true
-		}
-	}()
-	return o.options.Distinct(event.Old) != o.options.Distinct(event.Object)
-}
-
-// errPanic is the error of a handler that has panicked.
-var errPanic = errors.New("the observer panicked")
 
 // call calls the handler. A panic is an error.
-func (o *observer[T]) call(ctx context.Context, event Event[T]) (err error) {
-	start := time.Now()
-	defer func() {
-		if reason := recover(); reason != nil {
-			o.panicked("the handler", event.Name, reason)
-			err = fmt.Errorf("%w: %v", errPanic, reason)
-		}
-		result := resultOf(err)
-		o.metrics.called(event.Type, result, time.Since(start))
-		if result != succeeded && (result != postponed || o.options.Inline) {
-			logging.FromContext(o.ctx).Errorw("An observer failed", "observer", o.name, "type", event.Type.String(), "key", event.Name.String(),
-				"repeated", !o.options.Inline && !result.isFinal(), "error", err)
-		}
-	}()
+func (o *observer[T]) call(ctx context.Context, event Event[T]) error {
 	if o.options.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.options.Timeout)
 		defer cancel()
 	}
-	return o.handler(ctx, event)
-}
-
-func (o *observer[T]) panicked(what string, name cache.ObjectName, reason any) {
-	logging.FromContext(o.ctx).Errorw("An observer panicked", "observer", o.name, "in", what, "key", name.String(), "reason", reason,
-		"stack", string(debug.Stack()))
-}
-
-// result is how a call of a handler ended.
-type result string
-
-const (
-	succeeded result = "success"
-	postponed result = "requeue"
-	failed    result = "error"
-	dropped   result = "permanent_error"
-	panicked  result = "panic"
-)
-
-func resultOf(err error) result {
-	if err == nil {
-		// The other checks allocate.
-		return succeeded
+	start := time.Now()
+	err := o.try("the handler", event.Name, func() error { return o.handler(ctx, event) })
+	result := resultOf(err)
+	o.metrics.called(event.Type, result, time.Since(start))
+	if err != nil && result != telemetry.ResultSkip && (result != telemetry.ResultRequeue || o.options.Inline) {
+		logging.FromContext(o.ctx).Errorw("An observer failed", "observer", o.name, "type", string(event.Type), "key", event.Name.String(),
+			"repeated", !o.options.Inline && !isFinal(result), "error", err)
 	}
-	requeue, _ := controller.IsRequeueKey(err)
+	return err
+}
+
+// errPanic is the error of a function that has panicked, and resultPanic its result. The other results are those of reconcilers.
+var errPanic = errors.New("the observer panicked")
+
+const resultPanic telemetry.Result = "panic"
+
+func resultOf(err error) telemetry.Result {
 	switch {
-	case controller.IsSkipKey(err):
-		return succeeded
+	case err == nil:
+		// The other checks allocate.
+		return telemetry.ResultSuccess
 	case errors.Is(err, errPanic):
-		return panicked
-	case requeue:
-		return postponed
-	case controller.IsPermanentError(err):
-		return dropped
+		return resultPanic
 	default:
-		return failed
+		return telemetry.ResultOf(err)
 	}
 }
 
 // isFinal reports whether an event is not delivered again.
-func (r result) isFinal() bool { return r == succeeded || r == dropped }
+func isFinal(r telemetry.Result) bool {
+	return r == telemetry.ResultSuccess || r == telemetry.ResultSkip || r == telemetry.ResultPermanentError
+}
 
 // mismatched counts a notification with an object of another type.
 func (o *observer[T]) mismatched(notified any) {
 	logMismatch[T](o.ctx, o.name, notified)
-	o.metrics.mismatched()
+	mismatches.Add(context.Background(), 1, o.metrics.own...)
 }
 
 func logMismatch[T Object](ctx context.Context, name string, notified any) {

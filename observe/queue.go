@@ -158,7 +158,7 @@ func (q *queue[T]) begin(name cache.ObjectName) (r *record[T], event Event[T], o
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	r = q.records[name]
-	if r == nil || r.calling != 0 || q.stopped || !q.leads(name.AsNamespacedName()) {
+	if r == nil || r.calling != "" || q.stopped || !q.leads(name.AsNamespacedName()) {
 		return nil, event, false
 	}
 	for {
@@ -177,8 +177,8 @@ func (q *queue[T]) begin(name cache.ObjectName) (r *record[T], event Event[T], o
 }
 
 // end notes how a call ended, and reports whether it is not repeated.
-func (q *queue[T]) end(r *record[T], event Event[T], err error) (isFinal bool) {
-	isFinal = resultOf(err).isFinal()
+func (q *queue[T]) end(r *record[T], event Event[T], err error) (isLast bool) {
+	isLast = isFinal(resultOf(err))
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.calls--
@@ -186,12 +186,12 @@ func (q *queue[T]) end(r *record[T], event Event[T], err error) (isFinal bool) {
 		// This replica has ceased to lead the object.
 		return true
 	}
-	r.end(event, isFinal)
+	r.end(event, isLast)
 	switch key := event.Name.AsNamespacedName(); {
 	case r.isEmpty():
 		delete(q.records, event.Name)
 		return true
-	case !isFinal:
+	case !isLast:
 		r.delayed = true
 		if ok, delay := controller.IsRequeueKey(err); ok {
 			q.work.AddAfter(key, delay)
@@ -201,7 +201,7 @@ func (q *queue[T]) end(r *record[T], event Event[T], err error) (isFinal bool) {
 	case r.isPending():
 		q.backlog.Add(key)
 	}
-	return isFinal
+	return isLast
 }
 
 // stop implements station.
@@ -235,7 +235,7 @@ func (q *queue[T]) undelivered() int {
 	defer q.mu.Unlock()
 	n := q.calls + q.lost
 	for _, r := range q.records {
-		if r.isPending() && r.calling == 0 {
+		if r.isPending() && r.calling == "" {
 			n++
 		}
 	}

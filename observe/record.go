@@ -31,7 +31,7 @@ type record[T Object] struct {
 	// folded is the number of notifications since the observer received a state.
 	folded int
 
-	// calling is the type of the event that the observer is being called with, or 0.
+	// calling is the type of the event that the observer is being called with, or empty.
 	calling Type
 	// delayed is whether the queue delivers the object again by itself, after a failure.
 	delayed bool
@@ -86,10 +86,10 @@ func (r *record[T]) remove(last T, unknown bool) {
 func (r *record[T]) isPending() bool { return r.gone != nil || r.exists && r.changed }
 
 // isReady reports whether the observer is to be called with an event now.
-func (r *record[T]) isReady() bool { return r.isPending() && r.calling == 0 && !r.delayed }
+func (r *record[T]) isReady() bool { return r.isPending() && r.calling == "" && !r.delayed }
 
 // isEmpty reports whether the record holds nothing that an empty one does not.
-func (r *record[T]) isEmpty() bool { return !r.announced && !r.exists && r.calling == 0 }
+func (r *record[T]) isEmpty() bool { return !r.announced && !r.exists && r.calling == "" }
 
 // begin returns the event that is to be delivered next, if there is one. The observer may be called with it until end.
 func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
@@ -118,13 +118,13 @@ func (r *record[T]) skip(event Event[T]) {
 		r.end(event, true)
 		return
 	}
-	r.calling, r.seen = 0, event.Object
+	r.calling, r.seen = "", event.Object
 	r.folded += event.Folded
 }
 
 // end takes whether the event of the last begin was delivered. What was not is pending again, together with what has changed since.
 func (r *record[T]) end(event Event[T], delivered bool) {
-	r.calling = 0
+	r.calling = ""
 	switch {
 	case delivered && event.Type == Deleted:
 		var none T

@@ -27,7 +27,7 @@ func state(uid string, version int) *corev1.Secret {
 
 // describe returns an event as text, such as "Updated a@1→a@2".
 func describe(e Event[*corev1.Secret]) string {
-	text := e.Type.String() + " "
+	text := string(e.Type) + " "
 	if e.Old != nil {
 		text += fmt.Sprintf("%s@%s→", e.Old.UID, e.Old.ResourceVersion)
 	}

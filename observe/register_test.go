@@ -37,7 +37,7 @@ func TestDefine_Mistake_IsNamed(t *testing.T) {
 		"Options.Workers: the informer":       {name: "it", handler: ignore, options: []options{{Inline: true, Workers: 2}}},
 		"Options.Workers: must be at least 1": {name: "it", handler: ignore, options: []options{{Workers: -1}}},
 		"Options.Resync: must be at least 1s": {name: "it", handler: ignore, options: []options{{Resync: time.Millisecond}}},
-		"Options.Types: must be of Added":     {name: "it", handler: ignore, options: []options{{Types: []Type{7}}}},
+		"Options.Types: must be of Added":     {name: "it", handler: ignore, options: []options{{Types: []Type{"7"}}}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			var qualifiers []Qualifier

@@ -113,7 +113,7 @@ func TestWire_EachWay_IsCountedByItsCause(t *testing.T) {
 			keys:   []string{"ns/to-1", "ns/to-2"}, cause: "updated Child ns/child",
 		},
 		"When": {
-			watch:  When(source, func(e Event[*corev1.ConfigMap]) []types.NamespacedName { return to(e.Type.String()) }),
+			watch:  When(source, func(e Event[*corev1.ConfigMap]) []types.NamespacedName { return to(string(e.Type)) }),
 			notify: func(*Triggers, *controller.Impl) { children.OnDelete(child) },
 			keys:   []string{"ns/Deleted"}, cause: "deleted Child ns/child",
 		},

@@ -112,7 +112,7 @@ func changes(t *testing.T) map[string]int64 {
 	t.Helper()
 	counted := map[string]int64{}
 	for _, kind := range []observe.Type{observe.Added, observe.Updated, observe.Deleted} {
-		counted[kind.String()] = measured(t, "secret.changes", map[string]string{"type": kind.String()})
+		counted[string(kind)] = measured(t, "secret.changes", map[string]string{"type": string(kind)})
 	}
 	return counted
 }

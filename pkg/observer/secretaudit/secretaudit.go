@@ -34,7 +34,7 @@ func audit(ctx context.Context, e observe.Event[*metav1.PartialObjectMetadata]) 
 	if err != nil {
 		return fmt.Errorf("making the counter of changes: %w", err)
 	}
-	changes.Add(ctx, 1, metric.WithAttributes(attribute.String("type", e.Type.String())))
-	logging.FromContext(ctx).Infow("A Secret changed", "type", e.Type.String(), "secret", e.Name.String(), "resourceVersion", e.Object.ResourceVersion)
+	changes.Add(ctx, 1, metric.WithAttributes(attribute.String("type", string(e.Type))))
+	logging.FromContext(ctx).Infow("A Secret changed", "type", string(e.Type), "secret", e.Name.String(), "resourceVersion", e.Object.ResourceVersion)
 	return nil
 }
