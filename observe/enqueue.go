@@ -203,7 +203,7 @@ func Index[T Object](name string, values func(T) []string) Qualifier {
 
 // ByIndex returns the objects that an index finds, see Index. An index that was not added is a mistake of the program, and panics.
 func (l Lister[T]) ByIndex(index, value string) []T {
-	objects, err := l.cached.ByIndex(index, value)
+	objects, err := l.indexer().ByIndex(index, value)
 	if err != nil {
 		panic(fmt.Sprintf("index %s: %v", index, err))
 	}

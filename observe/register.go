@@ -22,12 +22,10 @@ import (
 // definition is an observer that is registered, of any type of object.
 type definition interface {
 	name() string
-	// acquire builds the informer of its source, if injection does not run it.
-	acquire(h *hub) (s *shared, isNew bool, err error)
 	// constructor returns that of its controller, or nil for an observer that is Inline.
 	constructor() injection.ControllerConstructor
-	// connect begins to deliver notifications, and returns whether the observer has received the initial list.
-	connect(h *hub) (isSynced func() bool, err error)
+	// start delivers to an observer that is Inline. The constructor has done so for others.
+	start(h *hub) error
 }
 
 type definitionOf[T Object] struct {
@@ -101,13 +99,6 @@ func Constructors() []injection.ControllerConstructor {
 
 func (d *definitionOf[T]) name() string { return d.id }
 
-func (d *definitionOf[T]) acquire(h *hub) (*shared, bool, error) {
-	if d.source.build == nil {
-		return nil, false, nil
-	}
-	return acquire(h, d.source, d.id)
-}
-
 func (d *definitionOf[T]) observer(ctx context.Context) *observer[T] {
 	return &observer[T]{name: d.id, handler: d.handler, options: d.options, metrics: newMetrics(d.id), ctx: ctx}
 }
@@ -117,59 +108,65 @@ func (d *definitionOf[T]) constructor() injection.ControllerConstructor {
 		return nil
 	}
 	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		q := newQueue(d.observer(ctx))
+		impl := controllerOf(q)
 		h, err := hubFrom(ctx)
-		if err == nil && d.source.build == nil {
-			// Its Transform cannot be set once the informer has started.
-			_, err = d.source.setUp(ctx, h)
+		if err == nil {
+			err = d.connect(ctx, h, q)
 		}
 		if err != nil {
 			panic(fmt.Sprintf("observer %q: %v", d.id, err))
 		}
-		q := newQueue(d.observer(ctx))
-		h.add(d, q)
-		return controllerOf(q)
+		return impl
 	}
 }
 
-func (d *definitionOf[T]) connect(h *hub) (func() bool, error) {
+func (d *definitionOf[T]) start(h *hub) error {
 	if d.options.Inline {
-		h.add(d, newInline(d.observer(h.ctx)))
+		return d.connect(h.ctx, h, newInline(d.observer(h.ctx)))
 	}
 	h.mu.Lock()
-	at := h.stations[d]
-	var informer notifier = h.informers[d.source.key.in(h.ctx)]
-	h.mu.Unlock()
-	if at == nil {
-		return nil, errors.New("it has no controller: main must pass observe.Constructors() to the process")
+	defer h.mu.Unlock()
+	if h.stations[d] == nil {
+		return errors.New("it has no controller: main must pass observe.Constructors() to the process")
 	}
-	if d.source.build == nil {
-		var err error
-		if informer, err = d.source.setUp(h.ctx, h); err != nil {
-			return nil, err
-		}
-	}
-	registration, err := d.listen(informer, at)
-	if err != nil {
-		return nil, err
-	}
-	return registration.HasSynced, nil
+	return nil
 }
 
-// listen delivers the notifications of an informer.
-func (d *definitionOf[T]) listen(informer notifier, at station) (cache.ResourceEventHandlerRegistration, error) {
+// connect delivers to an observer whose initial list the start of the process waits for.
+func (d *definitionOf[T]) connect(ctx context.Context, h *hub, at station) error {
+	s, err := d.subscribe(ctx, h, at)
+	if err == nil {
+		h.await(d.id, s.HasSynced)
+	}
+	return err
+}
+
+// subscribe delivers the notifications of the source from now on.
+func (d *definitionOf[T]) subscribe(ctx context.Context, h *hub, at station) (*Subscription, error) {
+	informer, err := h.informerOf(ctx, d.source.source, d.id)
+	if err != nil {
+		at.stop()
+		return nil, err
+	}
+	s := &Subscription{hub: h, declared: d, informer: informer, at: at, release: sync.OnceFunc(func() { h.release(informer, d.id) })}
+	h.add(d, at)
+	if s.registration, err = d.listen(informer, at); err != nil {
+		h.remove(d)
+		at.stop()
+		s.release()
+		return nil, fmt.Errorf("observing its source: %w", err)
+	}
+	return s, nil
+}
+
+// listen adds a station to an informer.
+func (d *definitionOf[T]) listen(informer cache.SharedIndexInformer, at station) (cache.ResourceEventHandlerRegistration, error) {
 	if q, ok := at.(*queue[T]); ok {
-		shared, ok := informer.(cache.SharedIndexInformer)
-		if !ok {
-			return nil, fmt.Errorf("the source %s has no cache, so it is for Wire alone", d.source.name)
-		}
 		// A promotion reads the cache either before both, or after both.
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		q.objects = shared.GetStore()
+		q.objects = informer.GetStore()
 	}
-	registration, err := informer.AddEventHandlerWithOptions(at, cache.HandlerOptions{ResyncPeriod: &d.options.Resync})
-	if err != nil {
-		return nil, fmt.Errorf("observing its source: %w", err)
-	}
-	return registration, nil
+	return informer.AddEventHandlerWithOptions(at, cache.HandlerOptions{ResyncPeriod: &d.options.Resync}) //nolint:wrapcheck // the caller does
 }

@@ -27,22 +27,20 @@ import (
 
 // Source is what to list and watch. Sources with equal keys share one watch: those of the same kind and with equal qualifiers. Functions are equal
 // if they are the same value, as a declared function is; a closure equals only itself. A source is built only while an observer needs it.
-type Source[T Object] struct {
-	*source
+type Source[T Object] struct{ *source }
 
-	// build makes the informer, which calls tweak with the options of each request. It is nil for a source that injection runs.
-	build builder
-	// injected returns the informer that injection runs, or what else delivers its notifications.
-	injected func(context.Context) notifier
-}
-
-type builder func(ctx context.Context, key sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error)
-
-// source is the part of a Source that does not depend on the type of its objects.
+// source is a Source of any type of objects. One of build, injected and ducks is set.
 type source struct {
 	// name is that of the type of the objects, for metrics and logs.
-	name      string
-	key       sourceKey
+	name string
+	key  sourceKey
+	// build makes the informer, which calls tweak with the options of each request.
+	build func(ctx context.Context, key sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error)
+	// injected returns the informer that injection runs.
+	injected func(context.Context) cache.SharedIndexInformer
+	// ducks delivers notifications without an informer.
+	ducks notifier
+
 	transform cache.TransformFunc
 	indexers  cache.Indexers
 	// err is the first mistake in the qualifiers.
@@ -51,7 +49,7 @@ type source struct {
 
 // sourceKey identifies the list and watch of a source.
 type sourceKey struct {
-	// kind has the client and the constructor of the informer, or the resource.
+	// kind has the client and the constructor of the informer, or the resource, or the informer that injection runs.
 	kind                      any
 	namespace, labels, fields string
 }
@@ -68,10 +66,10 @@ func Injected[T Object, I interface {
 	Informer() cache.SharedIndexInformer
 }](get func(context.Context) I, qualifiers ...Qualifier) Source[T] {
 	s := newSource[T](nil, qualifiers, nil)
+	s.injected = func(ctx context.Context) cache.SharedIndexInformer { return get(ctx).Informer() }
 	if s.key != (sourceKey{}) {
 		s.err = errors.Join(s.err, errors.New("Injected: the informer that injection runs cannot be limited; use Selected"))
 	}
-	s.injected = func(ctx context.Context) notifier { return get(ctx).Informer() }
 	return s
 }
 
@@ -79,7 +77,7 @@ func Injected[T Object, I interface {
 // of metrics.
 func Duck[T Object](name string, ducks notifier) Source[T] {
 	s := newSource[T](nil, nil, nil)
-	s.name, s.injected = name, func(context.Context) notifier { return ducks }
+	s.name, s.ducks = name, ducks
 	return s
 }
 
@@ -106,13 +104,18 @@ func Metadata(resource schema.GroupVersionResource, qualifiers ...Qualifier) Sou
 	return newSource[*metav1.PartialObjectMetadata](resource, qualifiers, build)
 }
 
-func newSource[T Object](kind any, qualifiers []Qualifier, build builder) Source[T] {
-	s := &source{name: reflect.TypeFor[T]().String(), key: sourceKey{kind: kind}, indexers: cache.Indexers{}}
+func newSource[T Object](kind any, qualifiers []Qualifier,
+	build func(context.Context, sourceKey, func(*metav1.ListOptions)) (cache.SharedIndexInformer, error),
+) Source[T] {
+	s := &source{name: reflect.TypeFor[T]().String(), key: sourceKey{kind: kind}, build: build, indexers: cache.Indexers{}}
 	s.name = s.name[strings.LastIndex(s.name, ".")+1:]
+	if build != nil {
+		s.transform = DropManagedFields
+	}
 	for _, qualify := range qualifiers {
 		qualify(s)
 	}
-	return Source[T]{source: s, build: build}
+	return Source[T]{s}
 }
 
 // resyncCheck is how often an informer looks for observers with a Resync. An informer without it would ignore them.
@@ -189,73 +192,4 @@ func Transform(f cache.TransformFunc) Qualifier {
 // identity distinguishes function values. The closures of a function have the same code, but each has a value of its own.
 func identity[F any](f F) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&f)) //nolint:gosec // A function value is a pointer, which Go itself compares with nil alone.
-}
-
-// setup is what sources have added to an informer. It is used with the hub's lock.
-type setup struct {
-	// transform identifies that of the informer, if it has one.
-	transform unsafe.Pointer
-	// indexes are the sources that have added an index, by its name.
-	indexes map[string]*source
-}
-
-// setTransform sets the transform of a source, unless the informer has it.
-func (u *setup) setTransform(ctx context.Context, s *source, transform cache.TransformFunc, informer cache.SharedInformer) error {
-	switch u.transform {
-	case identity(transform):
-		return nil
-	case nil:
-	default:
-		return fmt.Errorf("the source %s has another Transform than one before it, with which it shares a watch: %v", s.name, s.key)
-	}
-	if err := informer.SetTransform(reporting(ctx, s.name, transform)); err != nil {
-		return fmt.Errorf("setting the transform of %s: %w", s.name, err)
-	}
-	u.transform = identity(transform)
-	return nil
-}
-
-// addIndexes adds the indexes of a source. Several observers may name the source.
-func (u *setup) addIndexes(s *source, informer cache.SharedIndexInformer) error {
-	for name, values := range s.indexers {
-		if u.indexes[name] == s {
-			continue
-		}
-		if err := informer.AddIndexers(cache.Indexers{name: values}); err != nil {
-			return fmt.Errorf("adding index %q of %s: %w", name, s.name, err)
-		}
-		if u.indexes == nil {
-			u.indexes = map[string]*source{}
-		}
-		u.indexes[name] = s
-	}
-	return nil
-}
-
-// setUp returns the informer that injection runs, with the indexes and the transform of the source.
-func (s Source[T]) setUp(ctx context.Context, h *hub) (notifier, error) {
-	if s.err != nil {
-		return nil, s.err
-	}
-	found := s.injected(ctx)
-	informer, ok := found.(cache.SharedIndexInformer)
-	if !ok {
-		return found, nil
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	known, ok := h.injected[informer]
-	if !ok {
-		known = &setup{}
-		h.injected[informer] = known
-	}
-	if s.transform != nil {
-		if h.started && known.transform == nil {
-			return nil, fmt.Errorf("the Transform of %s has to be set before the informers start, by Wire or by a registered observer that is queued", s.name)
-		}
-		if err := known.setTransform(h.ctx, s.source, s.transform, informer); err != nil {
-			return nil, err
-		}
-	}
-	return informer, known.addIndexes(s.source, informer)
 }

@@ -221,18 +221,15 @@ func TestInjected_SameTransform_IsSetOnceBeforeTheStart(t *testing.T) {
 	server.write("it")
 	source, start := injectedSecrets(ctx, server)
 	transform := labelled("it")
-	observer := register(t, source(Transform(transform)), Options[*corev1.Secret]{})
+	register(t, source(Transform(transform)), Options[*corev1.Secret]{})
 	Constructors()[0](ctx, nil)
 	if err := wireFor(ctx, t, source(Transform(transform))); err != nil {
 		t.Error(err)
 	}
 	start()
 	until(ctx, t, func() bool { return len(source().Lister(ctx).List(nil)) == 1 })
-	isSynced, err := observer.connect(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	until(ctx, t, isSynced)
+	go h.Run(ctx.Done())
+	until(ctx, t, h.HasSynced)
 	for _, qualifiers := range [][]Qualifier{{Transform(transform)}, nil} {
 		subscription, err := Subscribe(ctx, "late", source(qualifiers...), ignoreSecret)
 		if err != nil {
@@ -262,9 +259,8 @@ func TestInjected_TransformAfterTheStart_IsAnError(t *testing.T) {
 	source, _ := injectedSecrets(ctx, newAPIServer())
 	h.started = true
 	observer := register(t, source(Transform(labelled("it"))), Options[*corev1.Secret]{Inline: true})
-	_, err := observer.connect(h)
-	expectError(t, err, "before the informers start")
-	_, err = Subscribe(ctx, "late", source(Transform(labelled("it"))), ignoreSecret)
+	expectError(t, observer.start(h), "before the informers start")
+	_, err := Subscribe(ctx, "late", source(Transform(labelled("it"))), ignoreSecret)
 	expectError(t, err, "before the informers start")
 }
 

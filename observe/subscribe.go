@@ -9,15 +9,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"k8s.io/client-go/tools/cache"
 )
 
 // Subscription is an observer that was added while the process runs. Use Subscribe.
 type Subscription struct {
-	hub          *hub
-	informer     cache.SharedInformer
+	hub *hub
+	// declared is the definition of the observer.
+	declared     any
+	informer     *shared
 	registration cache.ResourceEventHandlerRegistration
 	at           station
 	// release ends the use of the informer.
@@ -47,30 +48,12 @@ func subscribe[T Object](ctx context.Context, name string, source Source[T], han
 		return nil, errors.New("Options.Scope: LeaderOnly is for observers that are registered, because processes elect leaders at their start")
 	}
 	d.options.Scope = EveryReplica
-	found, release, err := informerOf(ctx, h, source, name)
-	if err != nil {
-		return nil, err
-	}
-	s := &Subscription{hub: h, release: sync.OnceFunc(release)}
-	var ok bool
-	if s.informer, ok = found.(cache.SharedInformer); !ok {
-		return nil, fmt.Errorf("the source %s is for Wire alone", source.name)
-	}
 	if d.options.Inline {
-		s.at = newInline(d.observer(ctx))
-	} else {
-		q := newQueue(d.observer(ctx))
-		q.start()
-		s.at = q
+		return d.subscribe(ctx, h, newInline(d.observer(ctx)))
 	}
-	h.add(s, s.at)
-	if s.registration, err = d.listen(s.informer, s.at); err != nil {
-		h.remove(s)
-		s.at.stop()
-		s.release()
-		return nil, err
-	}
-	return s, nil
+	q := newQueue(d.observer(ctx))
+	q.start()
+	return d.subscribe(ctx, h, q)
 }
 
 // HasSynced reports whether the observer has received the objects that existed when it subscribed, or has them in its queue.
@@ -85,6 +68,6 @@ func (s *Subscription) Stop(ctx context.Context) error {
 	if reason := awaitDrained(ctx, s.at); reason != nil {
 		return errors.Join(err, undelivered(s.at, reason))
 	}
-	s.hub.remove(s)
+	s.hub.remove(s.declared)
 	return errors.Join(err)
 }

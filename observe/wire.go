@@ -141,9 +141,25 @@ func (w watching[T]) wire(ctx context.Context, h *hub, t *Triggers) error {
 	if w.source.source == nil {
 		return errNoSource
 	}
-	informer, _, err := informerOf(ctx, h, w.source, t.impl.Name)
-	if err != nil {
-		return err
+	informer := w.source.ducks
+	// The resync of an object covers all that it depends on.
+	var resync time.Duration
+	if w.role == primary {
+		resync = controller.GetResyncPeriod(ctx)
+	}
+	if informer == nil {
+		cached, err := h.informerOf(ctx, w.source.source, t.impl.Name)
+		if err != nil {
+			return err
+		}
+		if w.role == primary {
+			t.objects = cached.GetIndexer()
+		}
+		if w.source.build != nil {
+			// Workers read the cache. Injection waits for the others itself.
+			h.await(t.impl.Name, cached.HasSynced)
+		}
+		informer = cached
 	}
 	handler := &notifications[T]{
 		where: w.where, deliver: w.into(t), mismatched: func(notified any) { logMismatch[T](ctx, t.impl.Name, notified) },
@@ -151,22 +167,8 @@ func (w watching[T]) wire(ctx context.Context, h *hub, t *Triggers) error {
 	if w.keys == nil {
 		handler.deliver = func(e Event[T]) { w.track(t, e.Object) }
 	}
-	// The resync of an object covers all that it depends on.
-	var resync time.Duration
-	if w.role == primary {
-		resync = controller.GetResyncPeriod(ctx)
-		if shared, ok := informer.(cache.SharedIndexInformer); ok {
-			t.objects = shared.GetIndexer()
-		}
-	}
 	if _, err := informer.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync}); err != nil {
 		return fmt.Errorf("observing %s: %w", w.source.name, err)
-	}
-	if own, ok := informer.(*shared); ok {
-		// Workers read the cache. Injection waits for the others itself.
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.synced = append(h.synced, waiting{t.impl.Name, own.HasSynced})
 	}
 	return nil
 }
