@@ -9,14 +9,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"go.opentelemetry.io/otel/metric"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/lru"
 
+	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 )
 
@@ -52,55 +54,51 @@ func reporting(ctx context.Context, source string, transform cache.TransformFunc
 	}
 }
 
-// notifications turns those of an informer into events. It implements cache.ResourceEventHandler.
-type notifications[T Object] struct {
-	// where accepts objects; nil accepts all.
-	where   func(T) bool
-	deliver func(Event[T])
-	// mismatched is called with an object of another type.
-	mismatched func(any)
+// receiver takes the events of a source.
+type receiver[T Object] interface {
+	// matches reports whether the receiver takes events of an object.
+	matches(object T) bool
+	deliver(event Event[T])
+	// mismatched takes an object of another type.
+	mismatched(notified any)
 }
 
+// notifications turns those of an informer into events. It implements cache.ResourceEventHandler.
+type notifications[T Object] struct{ receiver[T] }
+
 // OnAdd implements cache.ResourceEventHandler.
-func (n *notifications[T]) OnAdd(added any, listed bool) {
-	if object, _, ok := objectOf[T](added, n.mismatched); ok && n.accepts(object) {
+func (n notifications[T]) OnAdd(added any, listed bool) {
+	if object, _, ok := objectOf[T](added, n.mismatched); ok && n.matches(object) {
 		n.deliver(Event[T]{Type: Added, Object: object, InInitialList: listed})
 	}
 }
 
 // OnUpdate implements cache.ResourceEventHandler.
-func (n *notifications[T]) OnUpdate(before, after any) {
+func (n notifications[T]) OnUpdate(before, after any) {
 	old, _, ok := objectOf[T](before, n.mismatched)
 	object, _, isObject := objectOf[T](after, n.mismatched)
 	if !ok || !isObject {
 		return
 	}
-	accepted, accepts := n.accepts(old), n.accepts(object)
-	switch {
-	case old.GetUID() != object.GetUID():
-		if accepted {
-			n.deliver(Event[T]{Type: Deleted, Object: old, Old: old, FinalStateUnknown: true})
-		}
-		if accepts {
-			n.deliver(Event[T]{Type: Added, Object: object})
-		}
-	case accepted && !accepts:
-		n.deliver(Event[T]{Type: Deleted, Object: old, Old: old})
-	case !accepted && accepts:
-		n.deliver(Event[T]{Type: Added, Object: object})
-	case accepts:
+	matched, matches, isOther := n.matches(old), n.matches(object), old.GetUID() != object.GetUID()
+	if matched && matches && !isOther {
 		n.deliver(Event[T]{Type: Updated, Object: object, Old: old, Resync: isResync(old, object)})
+		return
+	}
+	if matched {
+		n.deliver(Event[T]{Type: Deleted, Object: old, Old: old, FinalStateUnknown: isOther})
+	}
+	if matches {
+		n.deliver(Event[T]{Type: Added, Object: object})
 	}
 }
 
 // OnDelete implements cache.ResourceEventHandler.
-func (n *notifications[T]) OnDelete(deleted any) {
-	if object, unknown, ok := objectOf[T](deleted, n.mismatched); ok && n.accepts(object) {
+func (n notifications[T]) OnDelete(deleted any) {
+	if object, unknown, ok := objectOf[T](deleted, n.mismatched); ok && n.matches(object) {
 		n.deliver(Event[T]{Type: Deleted, Object: object, Old: object, FinalStateUnknown: unknown})
 	}
 }
-
-func (n *notifications[T]) accepts(object T) bool { return n.where == nil || n.where(object) }
 
 // objectOf returns the object of a notification, and whether it comes from a deletion that was missed. mismatched is called with what is of another
 // type.
@@ -120,24 +118,34 @@ func isResync[T Object](old, now T) bool {
 	return old.GetResourceVersion() != "" && old.GetResourceVersion() == now.GetResourceVersion() && old.GetUID() == now.GetUID()
 }
 
-// into returns the function that enqueues the objects that an event of the source affects.
-func (w watching[T]) into(t *Triggers) func(Event[T]) {
-	return func(e Event[T]) { w.enqueue(t, e) }
+// matches implements receiver.
+func (w watching[T]) matches(object T) bool {
+	return !slices.ContainsFunc(w.filters, func(accepts func(T) bool) bool { return !accepts(object) })
 }
 
-func (w watching[T]) enqueue(t *Triggers, e Event[T]) {
-	if expectations := t.guards.Expectations; e.Type == Deleted && expectations != nil {
+// deliver implements receiver.
+func (w watching[T]) deliver(e Event[T]) {
+	t := w.triggers
+	if w.keys == nil {
+		controller.EnsureTypeMeta(t.impl.Tracker.OnChanged, w.tracked)(e.Object)
+		return
+	}
+	if e.Type == Deleted && t.guards.Expectations != nil {
 		// Before the reconciliation that this enqueues.
-		switch w.role {
-		case primary:
-			expectations.Forget(e.Object.GetUID())
-		case owned:
-			expectations.Removed(e.Object)
-		case related:
-		}
+		t.guards.Expectations.Removed(e.Object)
+	}
+	keys, add := w.keys(e), t.impl.EnqueueKey
+	if e.Resync || len(keys) > t.impl.Concurrency {
+		// A resync is not urgent, and many objects must not delay others.
+		add = t.backlog.Add
 	}
 	name := cache.MetaObjectToName(e.Object)
-	t.enqueueAll(trigger{cause: causeOf(e.Type, e.InInitialList, e.Resync), source: w.source.name, object: name.String()}, w.keys(e))
+	t.enqueue(add, trigger{cause: causeOf(e.Type, e.InInitialList, e.Resync), source: w.source.name, object: name.String()}, keys...)
+}
+
+// mismatched implements receiver.
+func (w watching[T]) mismatched(notified any) {
+	logMismatch[T](w.logger, w.triggers.impl.Name, notified)
 }
 
 // ofBothStates returns what f returns for the states before and after an event, each key once.
@@ -151,34 +159,8 @@ func ofBothStates[T Object](f func(T) []types.NamespacedName) func(Event[T]) []t
 	}
 }
 
-// allOf accepts what all filters accept.
-func allOf[T Object](filters []func(T) bool) func(T) bool {
-	return func(object T) bool {
-		for _, accepts := range filters {
-			if !accepts(object) {
-				return false
-			}
-		}
-		return true
-	}
-}
-
 // ownKey is what For enqueues.
 func ownKey[T Object](e Event[T]) []types.NamespacedName { return Keys(e.Object) }
-
-// ownerKey returns the function of Owns for owners of a kind.
-func ownerKey[T Object](kind schema.GroupKind) func(T) []types.NamespacedName {
-	return func(object T) []types.NamespacedName {
-		ref := metav1.GetControllerOf(object)
-		if ref == nil {
-			return nil
-		}
-		if group, err := schema.ParseGroupVersion(ref.APIVersion); err != nil || group.Group != kind.Group || ref.Kind != kind.Kind {
-			return nil
-		}
-		return []types.NamespacedName{{Namespace: object.GetNamespace(), Name: ref.Name}}
-	}
-}
 
 // Keys returns the keys of objects, for Triggers and for the functions of Maps and When.
 func Keys[T Object](objects ...T) []types.NamespacedName {
@@ -220,28 +202,13 @@ func typed[T Object](objects []any, accept func(T) bool) []T {
 	return found
 }
 
-// enqueueAll enqueues the objects that an event of a source affects. A resync is not urgent, and many objects must not delay others.
-func (t *Triggers) enqueueAll(why trigger, keys []types.NamespacedName) {
-	enqueue := t.enqueue
-	if why.cause == causeResynced || len(keys) > t.impl.Concurrency {
-		enqueue = t.enqueueLater
-	}
-	for _, key := range keys {
-		enqueue(key, why)
-	}
-}
-
 // enqueue notes the trigger before the key is in the queue, where a worker may take it at once.
-func (t *Triggers) enqueue(key types.NamespacedName, why trigger) {
-	t.memory.note(key, why)
-	t.count(why)
-	t.impl.EnqueueKey(key)
-}
-
-func (t *Triggers) enqueueLater(key types.NamespacedName, why trigger) {
-	t.memory.note(key, why)
-	t.count(why)
-	t.backlog.Add(key)
+func (t *Triggers) enqueue(add func(types.NamespacedName), why trigger, keys ...types.NamespacedName) {
+	for _, key := range keys {
+		t.memory.note(key, why)
+		t.count(why)
+		add(key)
+	}
 }
 
 func (t *Triggers) count(why trigger) { t.kind.Triggered(string(why.cause), why.source) }
@@ -261,6 +228,22 @@ func causeOf(t Type, isListed, isResync bool) Cause {
 	}
 }
 
+// memory holds why objects are in the queue. It may be used by several goroutines.
+type memory struct {
+	triggers int
+
+	mu sync.Mutex
+	// noted has the different triggers since an object's last reconciliation began, of type []trigger.
+	noted *lru.Cache
+	// planned has the trigger that the last reconciliation left behind, a retry or a requeue, which may be due much later. Events in
+	// between lead to reconciliations of their own.
+	planned *lru.Cache
+}
+
+func newMemory(keys, triggers int) *memory {
+	return &memory{triggers: triggers, noted: lru.New(keys), planned: lru.New(keys)}
+}
+
 // note must be called before the object is put into the queue.
 func (m *memory) note(key types.NamespacedName, why trigger) {
 	m.mu.Lock()
@@ -272,13 +255,20 @@ func (m *memory) note(key types.NamespacedName, why trigger) {
 	}
 }
 
-// Add enqueues a key once the queue is short.
-func (b *backlog) Add(key types.NamespacedName) {
-	b.mu.Lock()
-	if !b.waiting.Has(key) {
-		b.waiting.Insert(key)
-		b.order = append(b.order, key)
+// plan notes what a reconciliation that has ended leaves behind.
+func (m *memory) plan(key types.NamespacedName, why trigger) { m.planned.Add(key, why) }
+
+// take returns why the reconciliation that begins takes place, and forgets it.
+func (m *memory) take(key types.NamespacedName) []trigger {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if noted, ok := m.noted.Get(key); ok {
+		m.noted.Remove(key)
+		return noted.([]trigger) //nolint:forcetypeassert // see note
 	}
-	b.mu.Unlock()
-	b.Feed()
+	if planned, ok := m.planned.Get(key); ok {
+		m.planned.Remove(key)
+		return []trigger{planned.(trigger)} //nolint:forcetypeassert // see plan
+	}
+	return []trigger{{cause: causeOther}}
 }

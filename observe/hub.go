@@ -49,7 +49,7 @@ type waiting struct {
 type station interface {
 	cache.ResourceEventHandler
 
-	id() string
+	name() string
 	// stop has no call begin any more.
 	stop()
 	// drained reports whether no call is running and none is to begin. Then it stops.

@@ -14,7 +14,7 @@ import (
 // inline delivers the notifications of an informer to an observer on the informer's goroutine. It remembers nothing and allocates nothing.
 type inline[T Object] struct {
 	*observer[T]
-	notifications[T]
+	cache.ResourceEventHandler
 
 	mu      sync.Mutex
 	calling bool
@@ -23,32 +23,27 @@ type inline[T Object] struct {
 
 func newInline[T Object](o *observer[T]) *inline[T] {
 	i := &inline[T]{observer: o}
-	i.notifications = notifications[T]{where: o.matches, deliver: i.deliver, mismatched: o.mismatched}
+	i.ResourceEventHandler = notifications[T]{i}
 	return i
 }
 
+// deliver implements receiver.
 func (i *inline[T]) deliver(event Event[T]) {
 	event.Name, event.Folded = cache.MetaObjectToName(event.Object), 1
 	// A list that repeats an object is a resync to an informer, too.
-	if event.Resync && i.options.Resync == 0 || !i.wants(&event) || !i.begin() {
+	if event.Resync && i.options.Resync == 0 || !i.wants(&event) || !i.setCalling(true) {
 		return
 	}
-	defer i.end()
+	defer i.setCalling(false)
 	_ = i.call(i.ctx, event)
 }
 
-// begin reports whether the observer may be called. The calls of an informer are sequential.
-func (i *inline[T]) begin() bool {
+// setCalling notes that a call begins, unless the observer has stopped, or that it has ended. The calls of an informer are sequential.
+func (i *inline[T]) setCalling(calling bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.calling = !i.stopped
+	i.calling = calling && !i.stopped
 	return i.calling
-}
-
-func (i *inline[T]) end() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.calling = false
 }
 
 // stop implements station.

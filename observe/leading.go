@@ -32,10 +32,10 @@ func controllerOf[T Object](q *queue[T]) *controller.Impl {
 		r = leading[T]{q}
 	}
 	impl := controller.NewContext(q.ctx, r, controller.ControllerOptions{
-		WorkQueueName: "observers", Concurrency: 1, Logger: logging.FromContext(q.ctx).Named(q.name),
+		WorkQueueName: "observers", Concurrency: 1, Logger: logging.FromContext(q.ctx).Named(q.id),
 	})
 	// Elections of knative.dev/pkg have this name.
-	impl.Name = q.name
+	impl.Name = q.id
 	if q.options.leaderOnly() {
 		q.buckets, q.gate = map[string]reconciler.Bucket{}, impl
 		q.start()

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/logging"
@@ -84,21 +85,18 @@ func (o Options[T]) leaderOnly() bool {
 
 // observer calls a handler.
 type observer[T Object] struct {
-	name    string
-	handler Handler[T]
-	options Options[T]
+	*definitionOf[T]
+
 	metrics metrics
 	// ctx is that of the process, with its logger.
 	ctx context.Context //nolint:containedctx // the lifetime of the observer, not of a call
 }
 
-func (o *observer[T]) id() string { return o.name }
-
 // try calls a function of the observer. A panic is logged, and is the error.
 func (o *observer[T]) try(what string, name cache.ObjectName, f func() error) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			logging.FromContext(o.ctx).Errorw("An observer panicked", "observer", o.name, "in", what, "key", name.String(), "reason", reason,
+			logging.FromContext(o.ctx).Errorw("An observer panicked", "observer", o.id, "in", what, "key", name.String(), "reason", reason,
 				"stack", string(debug.Stack()))
 			err = fmt.Errorf("%w: %v", errPanic, reason)
 		}
@@ -145,7 +143,7 @@ func (o *observer[T]) call(ctx context.Context, event Event[T]) error {
 	result := resultOf(err)
 	o.metrics.called(event.Type, result, time.Since(start))
 	if err != nil && result != telemetry.ResultSkip && (result != telemetry.ResultRequeue || o.options.Inline) {
-		logging.FromContext(o.ctx).Errorw("An observer failed", "observer", o.name, "type", string(event.Type), "key", event.Name.String(),
+		logging.FromContext(o.ctx).Errorw("An observer failed", "observer", o.id, "type", string(event.Type), "key", event.Name.String(),
 			"repeated", !o.options.Inline && !isFinal(result), "error", err)
 	}
 	return err
@@ -175,11 +173,10 @@ func isFinal(r telemetry.Result) bool {
 
 // mismatched counts a notification with an object of another type.
 func (o *observer[T]) mismatched(notified any) {
-	logMismatch[T](o.ctx, o.name, notified)
+	logMismatch[T](logging.FromContext(o.ctx), o.id, notified)
 	mismatches.Add(context.Background(), 1, o.metrics.own...)
 }
 
-func logMismatch[T Object](ctx context.Context, name string, notified any) {
-	logging.FromContext(ctx).Errorw("A source delivers objects of another type", "observer", name,
-		"want", reflect.TypeFor[T]().String(), "got", fmt.Sprintf("%T", notified))
+func logMismatch[T Object](logger *zap.SugaredLogger, name string, notified any) {
+	logger.Errorw("A source delivers objects of another type", "observer", name, "want", reflect.TypeFor[T]().String(), "got", fmt.Sprintf("%T", notified))
 }

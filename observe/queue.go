@@ -48,9 +48,9 @@ type queue[T Object] struct {
 func newQueue[T Object](o *observer[T]) *queue[T] {
 	q := &queue[T]{
 		observer: o, records: map[cache.ObjectName]*record[T]{},
-		calling: logging.WithLogger(context.WithoutCancel(o.ctx), logging.FromContext(o.ctx).Named(o.name)),
+		calling: logging.WithLogger(context.WithoutCancel(o.ctx), logging.FromContext(o.ctx).Named(o.id)),
 		work: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
-			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: o.name}),
+			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: o.id}),
 	}
 	q.backlog = newBacklog(func() bool { return q.work.Len() < q.workers() }, q.work.Add)
 	return q

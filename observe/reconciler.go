@@ -8,10 +8,14 @@ package observe
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/controller"
@@ -67,9 +71,7 @@ func (w *wired) reconcile(ctx context.Context, key string, name types.Namespaced
 		return controller.NewRequeueAfter(wait)
 	}
 	released, event := guards.Failures.Result(name, w.leaderAware.Reconcile(ctx, key))
-	for _, other := range released {
-		w.triggers.enqueue(other, trigger{cause: causeRetried})
-	}
+	w.triggers.enqueue(w.triggers.impl.EnqueueKey, trigger{cause: causeRetried}, released...)
 	return event
 }
 
@@ -133,7 +135,7 @@ func (w *wired) Promote(b reconciler.Bucket, enqueue func(reconciler.Bucket, typ
 	}
 	return w.leaderAware.Promote(b, func(b reconciler.Bucket, key types.NamespacedName) { //nolint:wrapcheck // as above
 		if b.Has(key) {
-			w.triggers.enqueueLater(key, trigger{cause: causePromoted})
+			w.triggers.enqueue(w.triggers.backlog.Add, trigger{cause: causePromoted}, key)
 		}
 	})
 }
@@ -148,9 +150,70 @@ func (w *wired) Demote(b reconciler.Bucket) {
 	w.leaderAware.Demote(b)
 }
 
+// backlog holds keys in the order in which they were added, each once. It may be used by several goroutines.
+type backlog struct {
+	// isShort reports whether the queue is.
+	isShort func() bool
+	enqueue func(types.NamespacedName)
+
+	mu      sync.Mutex
+	waiting sets.Set[types.NamespacedName]
+	// order has the keys from index first on. Those that do not wait any more are skipped.
+	order []types.NamespacedName
+	first int
+}
+
+// mostStale is how many keys that do not wait any more are kept, besides as many as wait.
+const mostStale = 64
+
+// newBacklog returns an empty backlog of a queue. Feed has to be called whenever the queue has become shorter.
+func newBacklog(isShort func() bool, enqueue func(types.NamespacedName)) *backlog {
+	return &backlog{isShort: isShort, enqueue: enqueue, waiting: sets.New[types.NamespacedName]()}
+}
+
 // backlogOf returns an empty backlog of a controller.
 func backlogOf(impl *controller.Impl) *backlog {
 	return newBacklog(func() bool { return impl.WorkQueue().Len() < impl.Concurrency }, impl.EnqueueKey)
+}
+
+// Add enqueues a key once the queue is short.
+func (b *backlog) Add(key types.NamespacedName) {
+	b.mu.Lock()
+	if !b.waiting.Has(key) {
+		b.waiting.Insert(key)
+		b.order = append(b.order, key)
+	}
+	b.mu.Unlock()
+	b.Feed()
+}
+
+// Remove removes a key: there is nothing to be done for it any more.
+func (b *backlog) Remove(key types.NamespacedName) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting.Delete(key)
+	if len(b.order)-b.first > 2*b.waiting.Len()+mostStale {
+		b.compact()
+	}
+}
+
+// Drop removes the keys that a filter accepts: another process reconciles them now.
+func (b *backlog) Drop(filter func(types.NamespacedName) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.DeleteFunc(b.waiting, func(key types.NamespacedName, _ sets.Empty) bool { return filter(key) })
+	b.compact()
+}
+
+// compact removes keys that do not wait, and repetitions of those that do. It is called with the lock.
+func (b *backlog) compact() {
+	kept := sets.New[types.NamespacedName]()
+	b.order = slices.DeleteFunc(b.order[b.first:], func(key types.NamespacedName) bool {
+		stale := !b.waiting.Has(key) || kept.Has(key)
+		kept.Insert(key)
+		return stale
+	})
+	b.first = 0
 }
 
 // Feed moves keys into the queue while it is shorter than the number of workers. A queue that is shut down drops them.
@@ -168,22 +231,4 @@ func (b *backlog) Feed() {
 	if b.first == len(b.order) {
 		b.order, b.first = b.order[:0], 0
 	}
-}
-
-// plan notes what a reconciliation that has ended leaves behind.
-func (m *memory) plan(key types.NamespacedName, why trigger) { m.planned.Add(key, why) }
-
-// take returns why the reconciliation that begins takes place, and forgets it.
-func (m *memory) take(key types.NamespacedName) []trigger {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if noted, ok := m.noted.Get(key); ok {
-		m.noted.Remove(key)
-		return noted.([]trigger) //nolint:forcetypeassert // see note
-	}
-	if planned, ok := m.planned.Get(key); ok {
-		m.planned.Remove(key)
-		return []trigger{planned.(trigger)} //nolint:forcetypeassert // see plan
-	}
-	return []trigger{{cause: causeOther}}
 }

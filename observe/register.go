@@ -100,7 +100,7 @@ func Constructors() []injection.ControllerConstructor {
 func (d *definitionOf[T]) name() string { return d.id }
 
 func (d *definitionOf[T]) observer(ctx context.Context) *observer[T] {
-	return &observer[T]{name: d.id, handler: d.handler, options: d.options, metrics: newMetrics(d.id), ctx: ctx}
+	return &observer[T]{definitionOf: d, metrics: newMetrics(d.id), ctx: ctx}
 }
 
 func (d *definitionOf[T]) constructor() injection.ControllerConstructor {

@@ -51,7 +51,7 @@ func Pending(ctx context.Context, name string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, at := range h.stations {
-		if at.id() == name {
+		if at.name() == name {
 			n += at.undelivered()
 		}
 	}
@@ -73,7 +73,7 @@ func undelivered(at station, reason error) error {
 	if n == 0 {
 		return nil
 	}
-	return errors.Join(fmt.Errorf("observer %q: the events of %d objects were not delivered", at.id(), n), reason)
+	return errors.Join(fmt.Errorf("observer %q: the events of %d objects were not delivered", at.name(), n), reason)
 }
 
 func (h *hub) add(declared any, at station) {

@@ -6,12 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package observe
 
 import (
-	"sync"
-
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/lru"
 
 	"knative.dev/pkg/controller"
 
@@ -39,9 +35,7 @@ func NewTriggers(kind string) *Triggers {
 // Enqueue enqueues objects because of an event that is not one of a source: Configured or Served. They wait until the queue is short. source is a
 // label of a metric, so it must not be a name from the cluster.
 func (t *Triggers) Enqueue(cause Cause, source string, keys []types.NamespacedName) {
-	for _, key := range keys {
-		t.enqueueLater(key, trigger{cause: cause, source: source})
-	}
+	t.enqueue(t.backlog.Add, trigger{cause: cause, source: source}, keys...)
 }
 
 // Cause is why an object is enqueued. It is a label of a metric; docs/observability.md describes the values.
@@ -77,43 +71,6 @@ const (
 type trigger struct {
 	cause          Cause
 	source, object string
-}
-
-// memory holds why objects are in the queue. It may be used by several goroutines.
-type memory struct {
-	triggers int
-
-	mu sync.Mutex
-	// noted has the different triggers since an object's last reconciliation began, of type []trigger.
-	noted *lru.Cache
-	// planned has the trigger that the last reconciliation left behind, a retry or a requeue, which may be due much later. Events in
-	// between lead to reconciliations of their own.
-	planned *lru.Cache
-}
-
-func newMemory(keys, triggers int) *memory {
-	return &memory{triggers: triggers, noted: lru.New(keys), planned: lru.New(keys)}
-}
-
-// backlog holds keys in the order in which they were added, each once. It may be used by several goroutines.
-type backlog struct {
-	// isShort reports whether the queue is.
-	isShort func() bool
-	enqueue func(types.NamespacedName)
-
-	mu      sync.Mutex
-	waiting sets.Set[types.NamespacedName]
-	// order has the keys from index first on. Those that do not wait any more are skipped.
-	order []types.NamespacedName
-	first int
-}
-
-// mostStale is how many keys that do not wait any more are kept, besides as many as wait.
-const mostStale = 64
-
-// newBacklog returns an empty backlog of a queue. Feed has to be called whenever the queue has become shorter.
-func newBacklog(isShort func() bool, enqueue func(types.NamespacedName)) *backlog {
-	return &backlog{isShort: isShort, enqueue: enqueue, waiting: sets.New[types.NamespacedName]()}
 }
 
 // Guards postpone reconciliations. The zero value postpones none.

@@ -11,13 +11,15 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	"go.uber.org/zap"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/kmeta"
+	"knative.dev/pkg/logging"
 )
 
 // Watch connects a source with the queue of a reconciler. It is made by For, Owns, Tracks, Maps or When.
@@ -90,12 +92,18 @@ func (t *Triggers) wrap() {
 // For enqueues each object that changes and that all filters accept, also if they accepted the former state. The reconciler reads its objects
 // from the cache of this source.
 func For[T Object](source Source[T], filters ...func(T) bool) Watch {
-	return watching[T]{source: source, role: primary, where: allOf(filters), keys: ownKey[T]}
+	return watching[T]{source: source, isPrimary: true, filters: filters, keys: ownKey[T]}
 }
 
 // Owns enqueues the owner of an object that changes, if its controller is of the owner's kind. If the owner changes, both are enqueued.
 func Owns[T Object](source Source[T], owner kmeta.OwnerRefable) Watch {
-	return watching[T]{source: source, role: owned, keys: ofBothStates(ownerKey[T](owner.GetGroupVersionKind().GroupKind()))}
+	isOwned := controller.FilterController(owner)
+	return Maps(source, func(object T) []types.NamespacedName {
+		if !isOwned(object) {
+			return nil
+		}
+		return []types.NamespacedName{{Namespace: object.GetNamespace(), Name: metav1.GetControllerOf(object).Name}}
+	})
 }
 
 // Maps enqueues what f returns for an object that changes. Of an update it is called with both states, so that an object that is not referred to
@@ -116,43 +124,32 @@ func Tracks[T Object](source Source[T], kind schema.GroupVersionKind) Watch {
 	return watching[T]{source: source, tracked: kind}
 }
 
-// role is what the objects of a source are to a reconciler.
-type role uint8
-
-const (
-	// related objects are only read.
-	related role = iota
-	// primary objects are those that it reconciles.
-	primary
-	// owned objects are written by it.
-	owned
-)
-
 type watching[T Object] struct {
 	source Source[T]
-	role   role
-	where  func(T) bool
+	// isPrimary is whether the reconciler reconciles the objects.
+	isPrimary bool
+	filters   []func(T) bool
 	// keys returns the objects that an event affects. It is nil if the tracker knows them.
 	keys    func(Event[T]) []types.NamespacedName
 	tracked schema.GroupVersionKind
+
+	// triggers and logger are those of the controller.
+	triggers *Triggers
+	logger   *zap.SugaredLogger
 }
 
 func (w watching[T]) wire(ctx context.Context, h *hub, t *Triggers) error {
 	if w.source.source == nil {
 		return errNoSource
 	}
+	w.triggers, w.logger = t, logging.FromContext(ctx)
 	informer := w.source.ducks
-	// The resync of an object covers all that it depends on.
-	var resync time.Duration
-	if w.role == primary {
-		resync = controller.GetResyncPeriod(ctx)
-	}
 	if informer == nil {
 		cached, err := h.informerOf(ctx, w.source.source, t.impl.Name)
 		if err != nil {
 			return err
 		}
-		if w.role == primary {
+		if w.isPrimary {
 			t.objects = cached.GetIndexer()
 		}
 		if w.source.build != nil {
@@ -161,23 +158,13 @@ func (w watching[T]) wire(ctx context.Context, h *hub, t *Triggers) error {
 		}
 		informer = cached
 	}
-	handler := &notifications[T]{
-		where: w.where, deliver: w.into(t), mismatched: func(notified any) { logMismatch[T](ctx, t.impl.Name, notified) },
+	// The resync of an object covers all that it depends on.
+	var resync time.Duration
+	if w.isPrimary {
+		resync = controller.GetResyncPeriod(ctx)
 	}
-	if w.keys == nil {
-		handler.deliver = func(e Event[T]) { w.track(t, e.Object) }
-	}
-	if _, err := informer.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync}); err != nil {
+	if _, err := informer.AddEventHandlerWithOptions(notifications[T]{w}, cache.HandlerOptions{ResyncPeriod: &resync}); err != nil {
 		return fmt.Errorf("observing %s: %w", w.source.name, err)
 	}
 	return nil
-}
-
-func (w watching[T]) track(t *Triggers, object T) {
-	var tracked runtime.Object = object
-	if object.GetObjectKind().GroupVersionKind() != w.tracked {
-		tracked = object.DeepCopyObject()
-		tracked.GetObjectKind().SetGroupVersionKind(w.tracked)
-	}
-	t.impl.Tracker.OnChanged(tracked)
 }

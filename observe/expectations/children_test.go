@@ -68,7 +68,7 @@ func TestChildrenBehind(t *testing.T) {
 		"StillPatient":     {reason: "The event may yet come.", did: wrote, age: Patience - time.Second, want: true},
 		"CameAndWent":      {reason: "It left the cache before it was looked for there.", did: func(n *nursery) { wrote(n); n.Removed(child("11")) }},
 		"AnotherWent":      {reason: "That is no news of this one.", did: func(n *nursery) { wrote(n); o := child("11"); o.UID = "other"; n.Removed(o) }, want: true},
-		"Forgotten":        {reason: "The owner is gone.", did: func(n *nursery) { wrote(n); n.Forget(parent.UID) }},
+		"Forgotten":        {reason: "The owner is gone.", did: func(n *nursery) { wrote(n); n.Removed(parent) }},
 		"Promoted":         {reason: "What was written in an earlier term says nothing.", did: func(n *nursery) { wrote(n); n.Promoted() }},
 		"OwnerRecreated":   {reason: "Another owner of the same name has other children.", did: func(n *nursery) { n.Written(at("1", uid("two")), child("10")) }},
 		"ReadAhead":        {reason: "The API server has a newer state than the cache.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10")}) }, cache: []metav1.Object{child("9")}, want: true},
@@ -145,7 +145,7 @@ func TestNothingIsRememberedOfWhatHasArrived(t *testing.T) {
 		t.Errorf("it is remembered: %v", n.families)
 	}
 	n.Written(parent, child("11"))
-	n.Forget(parent.UID)
+	n.Removed(parent)
 	if len(n.families) > 0 {
 		t.Errorf("an owner that is gone is remembered: %v", n.families)
 	}

@@ -169,24 +169,16 @@ func (e *Expectations) Promoted() {
 	clear(e.families)
 }
 
-// Removed is called with a child that has left the cache, where a write to it will never arrive.
-func (e *Expectations) Removed(child metav1.Object) {
-	owner := metav1.GetControllerOfNoCopy(child)
-	if owner == nil {
-		return
-	}
+// Removed is called with an object, or a child, that has left the cache, where a write to it will never arrive.
+func (e *Expectations) Removed(object metav1.Object) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if f, ok := e.families[owner.UID]; ok {
-		delete(f.awaited, child.GetUID())
+	delete(e.families, object.GetUID())
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		if f, ok := e.families[owner.UID]; ok {
+			delete(f.awaited, object.GetUID())
+		}
 	}
-}
-
-// Forget drops what is known of an object that does not exist anymore.
-func (e *Expectations) Forget(object types.UID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.families, object)
 }
 
 // Behind reports whether the cache, which has the object so, lacks a write of it or of one of its children.
