@@ -66,14 +66,12 @@ type receiver[T Object] interface {
 // notifications turns those of an informer into events. It implements cache.ResourceEventHandler.
 type notifications[T Object] struct{ receiver[T] }
 
-// OnAdd implements cache.ResourceEventHandler.
 func (n notifications[T]) OnAdd(added any, listed bool) {
 	if object, _, ok := objectOf[T](added, n.mismatched); ok && n.matches(object) {
 		n.deliver(Event[T]{Type: Added, Object: object, InInitialList: listed})
 	}
 }
 
-// OnUpdate implements cache.ResourceEventHandler.
 func (n notifications[T]) OnUpdate(before, after any) {
 	old, _, ok := objectOf[T](before, n.mismatched)
 	object, _, isObject := objectOf[T](after, n.mismatched)
@@ -93,7 +91,6 @@ func (n notifications[T]) OnUpdate(before, after any) {
 	}
 }
 
-// OnDelete implements cache.ResourceEventHandler.
 func (n notifications[T]) OnDelete(deleted any) {
 	if object, unknown, ok := objectOf[T](deleted, n.mismatched); ok && n.matches(object) {
 		n.deliver(Event[T]{Type: Deleted, Object: object, Old: object, FinalStateUnknown: unknown})
@@ -118,12 +115,10 @@ func isResync[T Object](old, now T) bool {
 	return old.GetResourceVersion() != "" && old.GetResourceVersion() == now.GetResourceVersion() && old.GetUID() == now.GetUID()
 }
 
-// matches implements receiver.
 func (w watching[T]) matches(object T) bool {
 	return !slices.ContainsFunc(w.filters, func(accepts func(T) bool) bool { return !accepts(object) })
 }
 
-// deliver implements receiver.
 func (w watching[T]) deliver(e Event[T]) {
 	t := w.triggers
 	if w.keys == nil {
@@ -143,7 +138,6 @@ func (w watching[T]) deliver(e Event[T]) {
 	t.enqueue(add, trigger{cause: causeOf(e.Type, e.InInitialList, e.Resync), source: w.source.name, object: name.String()}, keys...)
 }
 
-// mismatched implements receiver.
 func (w watching[T]) mismatched(notified any) {
 	logMismatch[T](w.logger, w.triggers.impl.Name, notified)
 }

@@ -27,7 +27,6 @@ func newInline[T Object](o *observer[T]) *inline[T] {
 	return i
 }
 
-// deliver implements receiver.
 func (i *inline[T]) deliver(event Event[T]) {
 	event.Name, event.Folded = cache.MetaObjectToName(event.Object), 1
 	// A list that repeats an object is a resync to an informer, too.
@@ -46,14 +45,12 @@ func (i *inline[T]) setCalling(calling bool) bool {
 	return i.calling
 }
 
-// stop implements station.
 func (i *inline[T]) stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped = true
 }
 
-// drained implements station.
 func (i *inline[T]) drained() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -61,7 +58,7 @@ func (i *inline[T]) drained() bool {
 	return !i.calling
 }
 
-// undelivered implements station. Events before the call are those of the informer, which drops them when it ends.
+// Events before the call are those of the informer, which drops them when it ends.
 func (i *inline[T]) undelivered() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()

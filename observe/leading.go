@@ -69,9 +69,6 @@ func (l leading[T]) Reconcile(ctx context.Context, key string) error {
 
 // leads reports whether this replica calls the observer for a key. It is called with the lock.
 func (q *queue[T]) leads(key types.NamespacedName) bool {
-	if q.buckets == nil {
-		return true
-	}
 	for _, bucket := range q.buckets {
 		if bucket.Has(key) {
 			return true

@@ -39,7 +39,7 @@ type queue[T Object] struct {
 	calls int
 	// stopped is whether the observer is not called any more.
 	stopped bool
-	// buckets are those that this replica leads; nil if the observer runs on every replica.
+	// buckets are those that this replica leads, by name. One that has all keys is for an observer on every replica.
 	buckets map[string]reconciler.Bucket
 	// lost is the number of objects whose events were pending when a replica that ends ceased to lead.
 	lost int
@@ -47,20 +47,18 @@ type queue[T Object] struct {
 
 func newQueue[T Object](o *observer[T]) *queue[T] {
 	q := &queue[T]{
-		observer: o, records: map[cache.ObjectName]*record[T]{},
+		observer: o, records: map[cache.ObjectName]*record[T]{}, buckets: map[string]reconciler.Bucket{"": reconciler.UniversalBucket()},
 		calling: logging.WithLogger(context.WithoutCancel(o.ctx), logging.FromContext(o.ctx).Named(o.id)),
 		work: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: o.id}),
 	}
-	q.backlog = newBacklog(func() bool { return q.work.Len() < q.workers() }, q.work.Add)
+	q.backlog = newBacklog(func() bool { return q.work.Len() < q.options.Workers }, q.work.Add)
 	return q
 }
 
-func (q *queue[T]) workers() int { return max(q.options.Workers, 1) }
-
 // start starts the workers.
 func (q *queue[T]) start() {
-	for range q.workers() {
+	for range q.options.Workers {
 		go q.run()
 	}
 }
@@ -81,32 +79,29 @@ func (q *queue[T]) run() {
 	}
 }
 
-// OnAdd implements cache.ResourceEventHandler.
-func (q *queue[T]) OnAdd(added any, listed bool) { q.notify(func() { q.set(nil, added, listed) }) }
+func (q *queue[T]) OnAdd(added any, listed bool) { q.set(nil, added, listed) }
 
-// OnUpdate implements cache.ResourceEventHandler.
-func (q *queue[T]) OnUpdate(before, after any) { q.notify(func() { q.set(before, after, false) }) }
+func (q *queue[T]) OnUpdate(before, after any) { q.set(before, after, false) }
 
-// OnDelete implements cache.ResourceEventHandler.
-func (q *queue[T]) OnDelete(deleted any) { q.notify(func() { q.remove(deleted) }) }
-
-func (q *queue[T]) notify(change func()) {
+func (q *queue[T]) OnDelete(deleted any) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	change()
+	if object, unknown, ok := objectOf[T](deleted, q.mismatched); ok {
+		q.change(cache.MetaObjectToName(object), func(r *record[T]) { r.remove(object, unknown) })
+	}
 }
 
-// set takes the state of an object that exists, and the one before it, or nil. It is called with the lock.
+// set takes the state of an object that exists, and the one before it, or nil.
 func (q *queue[T]) set(before, after any, listed bool) {
-	object, _, ok := objectOf[T](after, q.mismatched)
-	if !ok {
-		return
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if object, _, ok := objectOf[T](after, q.mismatched); ok {
+		q.change(cache.MetaObjectToName(object), func(r *record[T]) {
+			if !r.isOutdated(before, object) {
+				q.take(r, object, listed)
+			}
+		})
 	}
-	q.change(cache.MetaObjectToName(object), func(r *record[T]) {
-		if !r.isOutdated(before, object) {
-			q.take(r, object, listed)
-		}
-	})
 }
 
 func (q *queue[T]) take(r *record[T], object T, listed bool) {
@@ -118,14 +113,7 @@ func (q *queue[T]) take(r *record[T], object T, listed bool) {
 	}
 }
 
-// remove takes the last state of an object that does not exist any more. It is called with the lock.
-func (q *queue[T]) remove(notified any) {
-	if object, unknown, ok := objectOf[T](notified, q.mismatched); ok {
-		q.change(cache.MetaObjectToName(object), func(r *record[T]) { r.remove(object, unknown) })
-	}
-}
-
-// change changes a record, and enqueues its key if there is an event to be delivered.
+// change changes a record, and enqueues its key if there is an event to be delivered. It is called with the lock.
 func (q *queue[T]) change(name cache.ObjectName, f func(*record[T])) {
 	if q.stopped || !q.leads(name.AsNamespacedName()) {
 		return
@@ -204,7 +192,6 @@ func (q *queue[T]) end(r *record[T], event Event[T], err error) (isLast bool) {
 	return isLast
 }
 
-// stop implements station.
 func (q *queue[T]) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -212,7 +199,6 @@ func (q *queue[T]) stop() {
 	q.work.ShutDown()
 }
 
-// drained implements station.
 func (q *queue[T]) drained() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -229,7 +215,6 @@ func (q *queue[T]) drained() bool {
 	return true
 }
 
-// undelivered implements station.
 func (q *queue[T]) undelivered() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

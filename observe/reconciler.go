@@ -130,14 +130,14 @@ func (w *wired) Promote(b reconciler.Bucket, enqueue func(reconciler.Bucket, typ
 	if e := w.triggers.guards.Expectations; e != nil {
 		e.Promoted()
 	}
-	if enqueue == nil {
-		return w.leaderAware.Promote(b, nil) //nolint:wrapcheck // it is the reconciler's result
-	}
-	return w.leaderAware.Promote(b, func(b reconciler.Bucket, key types.NamespacedName) { //nolint:wrapcheck // as above
-		if b.Has(key) {
-			w.triggers.enqueue(w.triggers.backlog.Add, trigger{cause: causePromoted}, key)
+	if enqueue != nil {
+		enqueue = func(b reconciler.Bucket, key types.NamespacedName) {
+			if b.Has(key) {
+				w.triggers.enqueue(w.triggers.backlog.Add, trigger{cause: causePromoted}, key)
+			}
 		}
-	})
+	}
+	return w.leaderAware.Promote(b, enqueue) //nolint:wrapcheck // it is the reconciler's result
 }
 
 // Demote implements reconciler.LeaderAware. Another process reconciles the objects of the bucket from now on.

@@ -16,8 +16,8 @@ type record[T Object] struct {
 	// delivered is the state that the observer received last, if it knows of the object, and seen the one that it last received or did not want.
 	delivered, seen T
 	announced       bool
-	// gone is a deletion that is pending, or nil. It is set only if the observer knows of the object, or is being called with its Added.
-	gone *deletion[T]
+	// gone is a Deleted that is pending, or nil. It is set only if the observer knows of the object, or is being called with its Added.
+	gone *Event[T]
 
 	// now is the current state of the object, if it exists.
 	now    T
@@ -35,12 +35,6 @@ type record[T Object] struct {
 	calling Type
 	// delayed is whether the queue delivers the object again by itself, after a failure.
 	delayed bool
-}
-
-type deletion[T Object] struct {
-	object  T
-	unknown bool
-	folded  int
 }
 
 // isOutdated reports whether a notification led to the state of a cache that is known already. Versions do not tell: after a restore of etcd
@@ -76,7 +70,7 @@ func (r *record[T]) remove(last T, unknown bool) {
 		return
 	}
 	if (r.announced || r.calling == Added) && r.gone == nil {
-		r.gone = &deletion[T]{object: last, unknown: unknown, folded: r.folded + 1}
+		r.gone = &Event[T]{Type: Deleted, Object: last, FinalStateUnknown: unknown, Folded: r.folded + 1}
 	}
 	var none T
 	r.now, r.exists, r.changed, r.listed, r.ahead, r.folded = none, false, false, false, false, 0
@@ -93,20 +87,19 @@ func (r *record[T]) isEmpty() bool { return !r.announced && !r.exists && r.calli
 
 // begin returns the event that is to be delivered next, if there is one. The observer may be called with it until end.
 func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
-	event.Name, event.Old = name, r.delivered
 	switch {
 	case r.gone != nil:
-		event.Type, event.Object, event.FinalStateUnknown, event.Folded = Deleted, r.gone.object, r.gone.unknown, r.gone.folded
+		event = *r.gone
 	case !r.exists || !r.changed:
 		return event, false
 	default:
-		event.Type, event.Object, event.Folded = Updated, r.now, r.folded
-		event.Resync = r.announced && isResync(r.seen, r.now)
+		event = Event[T]{Type: Updated, Object: r.now, Resync: r.announced && isResync(r.seen, r.now), Folded: r.folded}
 		if !r.announced {
 			event.Type, event.InInitialList = Added, r.listed
 		}
 		r.changed, r.folded = false, 0
 	}
+	event.Name, event.Old = name, r.delivered
 	r.calling, r.delayed = event.Type, false
 	return event, true
 }
@@ -134,7 +127,7 @@ func (r *record[T]) end(event Event[T], delivered bool) {
 	case event.Type == Deleted:
 		// It is pending still.
 	case r.gone != nil && r.announced:
-		r.gone.folded += event.Folded
+		r.gone.Folded += event.Folded
 	default:
 		// The deletion of an object of which the observer does not know is no news.
 		r.gone = nil

@@ -78,11 +78,12 @@ func define[T Object](name string, source Source[T], handler Handler[T], options
 		return nil, fmt.Errorf("there must be at most one Options, not %d", len(options))
 	case source.source == nil:
 		return nil, errNoSource
-	}
-	if source.build == nil && d.options.Resync > 0 {
+	case source.build == nil && d.options.Resync > 0:
 		return nil, errors.New("Options.Resync: the informer that injection runs has a period of its own; use Selected")
 	}
-	return d, errors.Join(source.err, d.options.check())
+	err := errors.Join(source.err, d.options.check())
+	d.options.Workers = max(d.options.Workers, 1)
+	return d, err
 }
 
 // Constructors returns a constructor for the controller of each queued observer that is registered. Every main passes them on, so that an
@@ -137,7 +138,7 @@ func (d *definitionOf[T]) start(h *hub) error {
 func (d *definitionOf[T]) connect(ctx context.Context, h *hub, at station) error {
 	s, err := d.subscribe(ctx, h, at)
 	if err == nil {
-		h.await(d.id, s.HasSynced)
+		h.await(d.id, s.informer, s.HasSynced)
 	}
 	return err
 }

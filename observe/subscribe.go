@@ -27,15 +27,12 @@ type Subscription struct {
 
 // Subscribe calls a handler with the changes of a source, from now on until Stop or Shutdown, on this replica. ctx is the context of the process or
 // of one of its controllers. First the handler receives the objects that exist.
-func Subscribe[T Object](ctx context.Context, name string, source Source[T], handler Handler[T], options ...Options[T]) (*Subscription, error) {
-	s, err := subscribe(ctx, name, source, handler, options)
-	if err != nil {
-		return nil, fmt.Errorf("observer %q: %w", name, err)
-	}
-	return s, nil
-}
-
-func subscribe[T Object](ctx context.Context, name string, source Source[T], handler Handler[T], options []Options[T]) (*Subscription, error) {
+func Subscribe[T Object](ctx context.Context, name string, source Source[T], handler Handler[T], options ...Options[T]) (_ *Subscription, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("observer %q: %w", name, err)
+		}
+	}()
 	h, err := hubFrom(ctx)
 	if err != nil {
 		return nil, err

@@ -55,14 +55,10 @@ type write struct {
 // New returns Expectations without any write. children returns the children of an object as the cache of the reconciler has them; it
 // is nil for a reconciler that does not write to children.
 func New(children func(owner metav1.Object) []metav1.Object) *Expectations {
-	return newWithClock(clock.RealClock{}, children)
-}
-
-func newWithClock(clock clock.PassiveClock, children func(owner metav1.Object) []metav1.Object) *Expectations {
 	if children == nil {
 		children = func(metav1.Object) []metav1.Object { return nil }
 	}
-	return &Expectations{clock: clock, children: children, families: map[types.UID]*family{}, swept: clock.Now()}
+	return &Expectations{clock: clock.RealClock{}, children: children, families: map[types.UID]*family{}, swept: time.Now()}
 }
 
 // Record notes an object as the API server returned it for a write.
@@ -132,12 +128,7 @@ func (e *Expectations) Doubt(owner metav1.Object) {
 }
 
 // Doubtful reports whether the cache cannot be relied on: after Doubt, or after a write did not arrive within Patience.
-func (e *Expectations) Doubtful(owner metav1.Object) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	f, ok := e.families[owner.GetUID()]
-	return ok && f.doubtful
-}
+func (e *Expectations) Doubtful(owner metav1.Object) bool { return e.known(owner).doubtful }
 
 // Read notes all children as the API server has just listed them. The cache is behind until it has the same.
 func (e *Expectations) Read(owner metav1.Object, live []metav1.Object) {
@@ -155,11 +146,16 @@ func (e *Expectations) Read(owner metav1.Object, live []metav1.Object) {
 
 // WasRead reports whether the children were read from the API server since this process began to write. Until then, the cache may
 // lack what another process wrote before.
-func (e *Expectations) WasRead(owner metav1.Object) bool {
+func (e *Expectations) WasRead(owner metav1.Object) bool { return e.known(owner).read }
+
+// known returns what is known of an object.
+func (e *Expectations) known(owner metav1.Object) family {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	f, ok := e.families[owner.GetUID()]
-	return ok && f.read
+	if f, ok := e.families[owner.GetUID()]; ok {
+		return *f
+	}
+	return family{}
 }
 
 // Promoted is called when the process begins to write, since another one wrote before.

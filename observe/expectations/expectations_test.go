@@ -24,6 +24,12 @@ func at(version string, change ...func(*corev1.ConfigMap)) *corev1.ConfigMap {
 	return o
 }
 
+func newWithClock(clock *testclock.FakePassiveClock, children func(metav1.Object) []metav1.Object) *Expectations {
+	e := New(children)
+	e.clock, e.swept = clock, clock.Now()
+	return e
+}
+
 func uid(uid types.UID) func(*corev1.ConfigMap) {
 	return func(o *corev1.ConfigMap) { o.UID = uid }
 }
