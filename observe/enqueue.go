@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,7 +37,7 @@ func DropManagedFields(obj any) (any, error) {
 // reporting returns a transform that logs and counts failures. An object whose transform fails is cached as it is: client-go would drop its change,
 // would not accept a list that has it, and would take it for deleted if the list is streamed.
 func reporting(ctx context.Context, source string, transform cache.TransformFunc) cache.TransformFunc {
-	own := metric.WithAttributes(sourceAttribute.String(source))
+	own := metric.WithAttributes(attribute.String("source", source))
 	// As in newMetrics.
 	transformErrors.Add(context.Background(), 0, own)
 	return func(obj any) (any, error) {
@@ -153,12 +154,10 @@ func ofBothStates[T Object](f func(T) []types.NamespacedName) func(Event[T]) []t
 	}
 }
 
-// ownKey is what For enqueues.
 func ownKey[T Object](e Event[T]) []types.NamespacedName { return Keys(e.Object) }
 
 // Keys returns the keys of objects, for Triggers and for the functions of Maps and When.
-func Keys[T Object](objects ...T) []types.NamespacedName {
-	keys := make([]types.NamespacedName, 0, len(objects))
+func Keys[T Object](objects ...T) (keys []types.NamespacedName) {
 	for _, object := range objects {
 		keys = append(keys, cache.MetaObjectToName(object).AsNamespacedName())
 	}

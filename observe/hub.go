@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -37,7 +38,7 @@ type hub struct {
 	// synced are the observers whose initial list the start waits for.
 	synced []waiting
 	// started is whether injection may have started its informers, and connected whether all observers are in synced.
-	started, connected bool
+	started, connected atomic.Bool
 	// webhooks are the controllers whose reconciler Complete wraps.
 	webhooks map[*controller.Impl]*Triggers
 }
@@ -62,13 +63,6 @@ type station interface {
 	undelivered() int
 }
 
-// hubs are those of the process; a test may have several.
-var hubs struct {
-	sync.Mutex
-
-	list []*hub
-}
-
 type hubKey struct{}
 
 func hubFrom(ctx context.Context) (*hub, error) {
@@ -82,25 +76,21 @@ func hubFrom(ctx context.Context) (*hub, error) {
 func attach(ctx context.Context) (context.Context, []controller.Informer) {
 	h := &hub{informers: map[sourceKey]*shared{}, stations: map[any]station{}, webhooks: map[*controller.Impl]*Triggers{}}
 	h.ctx = context.WithValue(ctx, hubKey{}, h)
-	hubs.Lock()
-	defer hubs.Unlock()
-	hubs.list = append(hubs.list, h)
+	registry.Lock()
+	defer registry.Unlock()
+	registry.hubs = append(registry.hubs, h)
 	return h.ctx, []controller.Informer{h}
 }
 
 // Run implements controller.Informer. It starts the observers once all constructors have run.
 func (h *hub) Run(stop <-chan struct{}) {
-	h.mu.Lock()
-	h.started = true
-	h.mu.Unlock()
+	h.started.Store(true)
 	for _, d := range registered() {
 		if err := d.start(h); err != nil {
 			logging.FromContext(h.ctx).Fatalw("An observer cannot be started", "observer", d.name(), "error", err)
 		}
 	}
-	h.mu.Lock()
-	h.connected = true
-	h.mu.Unlock()
+	h.connected.Store(true)
 	tick := time.NewTicker(waitingEvery)
 	defer tick.Stop()
 	for !h.HasSynced() {
@@ -124,7 +114,7 @@ func (h *hub) await(name string, informer *shared, isSynced func() bool) {
 func (h *hub) HasSynced() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.connected && !slices.ContainsFunc(h.synced, func(w waiting) bool { return !w.isSynced() })
+	return h.connected.Load() && !slices.ContainsFunc(h.synced, func(w waiting) bool { return !w.isSynced() })
 }
 
 func (h *hub) logWaiting() {
@@ -156,12 +146,12 @@ const drainPoll = 10 * time.Millisecond
 // on it calls no observer. It returns an error for each observer with events that were not delivered. A process that leads keeps its lease until
 // Shutdown returns, as package process does. What is pending when it loses the lease before is not delivered.
 func Shutdown(ctx context.Context) error {
-	hubs.Lock()
-	all := hubs.list
-	hubs.list = nil
-	hubs.Unlock()
+	registry.Lock()
+	hubs := registry.hubs
+	registry.hubs = nil
+	registry.Unlock()
 	var failures []error
-	for _, h := range all {
+	for _, h := range hubs {
 		h.mu.Lock()
 		stations := slices.Collect(maps.Values(h.stations))
 		h.mu.Unlock()

@@ -96,7 +96,7 @@ func (h *hub) setTransform(i *shared, s *source) error {
 	case i.transform != nil:
 		return fmt.Errorf("the source %s has another Transform than one before it, with which it shares a watch: namespace %q, labels %q, fields %q",
 			s.name, s.key.namespace, s.key.labels, s.key.fields)
-	case s.injected != nil && h.started:
+	case s.injected != nil && h.started.Load():
 		return fmt.Errorf("the Transform of %s has to be set before the informers start, by Wire or by a registered observer that is queued", s.name)
 	}
 	if err := i.SetTransform(reporting(h.ctx, s.name, s.transform)); err != nil {

@@ -28,7 +28,8 @@ type leading[T Object] struct{ *queue[T] }
 // the queue from which it is called.
 func controllerOf[T Object](q *queue[T]) *controller.Impl {
 	var r controller.Reconciler = everywhere[T]{q}
-	if q.options.leaderOnly() {
+	isLeaderOnly := q.options.Scope != EveryReplica
+	if isLeaderOnly {
 		r = leading[T]{q}
 	}
 	impl := controller.NewContext(q.ctx, r, controller.ControllerOptions{
@@ -36,7 +37,7 @@ func controllerOf[T Object](q *queue[T]) *controller.Impl {
 	})
 	// Elections of knative.dev/pkg have this name.
 	impl.Name = q.id
-	if q.options.leaderOnly() {
+	if isLeaderOnly {
 		q.buckets, q.gate = map[string]reconciler.Bucket{}, impl
 		q.start()
 	} else {
@@ -48,7 +49,6 @@ func controllerOf[T Object](q *queue[T]) *controller.Impl {
 // OnEveryReplica marks it for package leader.
 func (everywhere[T]) OnEveryReplica() {}
 
-// Reconcile implements controller.Reconciler.
 func (e everywhere[T]) Reconcile(context.Context, string) error {
 	e.start()
 	return nil
@@ -82,9 +82,6 @@ func (l leading[T]) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.buckets[b.Name()] = b
-	if l.objects == nil {
-		return nil
-	}
 	// Notifications wait meanwhile. So a deletion that the cache does not have yet arrives after the object.
 	for _, listed := range l.objects.List() {
 		object, _, ok := objectOf[T](listed, l.mismatched)

@@ -26,6 +26,7 @@ import (
 func led(ctx context.Context, t *testing.T, handler Handler[*partial]) (*queue[*partial], reconciler.LeaderAware) {
 	t.Helper()
 	q := newQueue(observerOf(ctx, t, "it", handler))
+	q.objects = cache.NewStore(cache.MetaNamespaceKeyFunc)
 	impl := controllerOf(q)
 	t.Cleanup(q.stop)
 	t.Cleanup(impl.WorkQueue().ShutDown)

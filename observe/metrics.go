@@ -21,12 +21,7 @@ const (
 	observerKey = attribute.Key("observer")
 	typeKey     = attribute.Key("type")
 	resultKey   = attribute.Key("result")
-
-	sourceAttribute = attribute.Key("source")
 )
-
-// durationBounds are in seconds: from a handler that counts to one whose requests time out.
-var durationBounds = []float64{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30}
 
 // The instruments begin to record when the process sets the global provider. The errors would be about names and bounds, which are constants.
 var (
@@ -34,8 +29,9 @@ var (
 
 	calls, _ = meter.Int64Counter("observer.calls", metric.WithUnit("{call}"),
 		metric.WithDescription("Calls of observers, by the type of the event and the result."))
-	duration, _ = meter.Float64Histogram("observer.duration", metric.WithUnit("s"),
-		metric.WithDescription("Duration of the calls of observers."), metric.WithExplicitBucketBoundaries(durationBounds...))
+	duration, _ = meter.Float64Histogram("observer.duration", metric.WithUnit("s"), metric.WithDescription("Duration of the calls of observers."),
+		// From a handler that counts to one whose requests time out.
+		metric.WithExplicitBucketBoundaries(0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30))
 	mismatches, _ = meter.Int64Counter("observer.mismatches", metric.WithUnit("{notification}"),
 		metric.WithDescription("Notifications with an object of another type than that of the observer."))
 	transformErrors, _ = meter.Int64Counter("observer.transform.errors", metric.WithUnit("{object}"),

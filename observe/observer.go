@@ -17,7 +17,9 @@ import (
 	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 
 	"knative.dev/pkg/logging"
 
@@ -102,6 +104,8 @@ type Options[T Object] struct {
 	Resync time.Duration
 	// Timeout bounds each call by its context. By default nothing does.
 	Timeout time.Duration
+	// RateLimiter delays an event after an error. By default it is that of client-go for controllers. Observers must not share one.
+	RateLimiter workqueue.TypedRateLimiter[types.NamespacedName]
 }
 
 // check returns the first mistake in the options.
@@ -111,6 +115,8 @@ func (o Options[T]) check() error {
 		return errors.New("Options.Scope: LeaderOnly is for queued observers, and this one is Inline")
 	case o.Inline && o.Workers != 0:
 		return errors.New("Options.Workers: the informer calls an observer that is Inline")
+	case o.Inline && o.RateLimiter != nil:
+		return errors.New("Options.RateLimiter: an observer that is Inline is not called again")
 	case o.Workers < 0:
 		return fmt.Errorf("Options.Workers: must be at least 1, or 0 for 1, not %d", o.Workers)
 	case o.Scope > EveryReplica:
@@ -122,10 +128,6 @@ func (o Options[T]) check() error {
 	default:
 		return nil
 	}
-}
-
-func (o Options[T]) leaderOnly() bool {
-	return o.Scope == LeaderOnly || o.Scope == DefaultScope && !o.Inline
 }
 
 // observer calls a handler.
@@ -200,15 +202,10 @@ var errPanic = errors.New("the observer panicked")
 const resultPanic telemetry.Result = "panic"
 
 func resultOf(err error) telemetry.Result {
-	switch {
-	case err == nil:
-		// The other checks allocate.
-		return telemetry.ResultSuccess
-	case errors.Is(err, errPanic):
+	if errors.Is(err, errPanic) {
 		return resultPanic
-	default:
-		return telemetry.ResultOf(err)
 	}
+	return telemetry.ResultOf(err)
 }
 
 // isFinal reports whether an event is not delivered again.

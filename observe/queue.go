@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package observe
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -30,7 +31,7 @@ type queue[T Object] struct {
 	gate *controller.Impl
 	// calling is the context of the calls.
 	calling context.Context //nolint:containedctx // the lifetime of the observer
-	// objects is the cache of the source, once the queue is registered.
+	// objects is the cache of the source.
 	objects cache.Store
 
 	mu      sync.Mutex
@@ -49,7 +50,7 @@ func newQueue[T Object](o *observer[T]) *queue[T] {
 	q := &queue[T]{
 		observer: o, records: map[cache.ObjectName]*record[T]{}, buckets: map[string]reconciler.Bucket{"": reconciler.UniversalBucket()},
 		calling: logging.WithLogger(context.WithoutCancel(o.ctx), logging.FromContext(o.ctx).Named(o.id)),
-		work: workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
+		work: workqueue.NewTypedRateLimitingQueueWithConfig(cmp.Or(o.options.RateLimiter, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]()),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: o.id}),
 	}
 	q.backlog = newBacklog(func() bool { return q.work.Len() < q.options.Workers }, q.work.Add)

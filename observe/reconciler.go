@@ -46,9 +46,7 @@ func (w *wired) Reconcile(ctx context.Context, key string) error {
 		return fmt.Errorf("parsing the key: %w", err)
 	}
 	object := name.AsNamespacedName()
-	why := w.triggers.take(object)
-
-	ctx, end := w.triggers.kind.Begin(ctx, key, why)
+	ctx, end := w.triggers.kind.Begin(ctx, key, w.triggers.take(object))
 	err = w.reconcile(ctx, key, object)
 	w.triggers.ended(object, end(err))
 	return err
@@ -94,8 +92,7 @@ func (t *Triggers) take(key types.NamespacedName) func() []string {
 	if why[0].cause == causeOther {
 		t.count(why[0])
 	}
-	return func() []string {
-		texts := make([]string, 0, len(why))
+	return func() (texts []string) {
 		for _, trigger := range why {
 			texts = append(texts, trigger.String())
 		}

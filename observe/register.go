@@ -35,10 +35,12 @@ type definitionOf[T Object] struct {
 	options Options[T]
 }
 
+// registry has what a program registers, and the hubs of its processes, of which only a test has several.
 var registry struct {
 	sync.Mutex
 
 	definitions []definition
+	hubs        []*hub
 }
 
 func registered() []definition {
@@ -98,6 +100,59 @@ func Constructors() []injection.ControllerConstructor {
 	return constructors
 }
 
+// Subscription is an observer that was added while the process runs. Use Subscribe.
+type Subscription struct {
+	informer     *shared
+	registration cache.ResourceEventHandlerRegistration
+	at           station
+	// release ends the use of the informer, and forget that of the observer by its hub.
+	release, forget func()
+}
+
+// Subscribe calls a handler with the changes of a source, from now on until Stop or Shutdown, on this replica. ctx is the context of the process or
+// of one of its controllers. First the handler receives the objects that exist.
+func Subscribe[T Object](ctx context.Context, name string, source Source[T], handler Handler[T], options ...Options[T]) (_ *Subscription, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("observer %q: %w", name, err)
+		}
+	}()
+	h, err := hubFrom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := define(name, source, handler, options)
+	if err != nil {
+		return nil, err
+	}
+	if d.options.Scope == LeaderOnly {
+		return nil, errors.New("Options.Scope: LeaderOnly is for observers that are registered, because processes elect leaders at their start")
+	}
+	d.options.Scope = EveryReplica
+	if d.options.Inline {
+		return d.subscribe(ctx, h, newInline(d.observer(ctx)))
+	}
+	q := newQueue(d.observer(ctx))
+	q.start()
+	return d.subscribe(ctx, h, q)
+}
+
+// HasSynced reports whether the observer has received the objects that existed when it subscribed, or has them in its queue.
+func (s *Subscription) HasSynced() bool { return s.registration.HasSynced() }
+
+// Stop ends the calls of the observer, and drops what is pending. It returns once no call is running and none will begin, or when ctx ends before,
+// with an error that has the number of objects whose events were not delivered. An observer that stops itself waits for itself.
+func (s *Subscription) Stop(ctx context.Context) error {
+	defer s.release()
+	err := s.informer.RemoveEventHandler(s.registration)
+	s.at.stop()
+	if reason := awaitDrained(ctx, s.at); reason != nil {
+		return errors.Join(err, undelivered(s.at, reason))
+	}
+	s.forget()
+	return errors.Join(err)
+}
+
 func (d *definitionOf[T]) name() string { return d.id }
 
 func (d *definitionOf[T]) observer(ctx context.Context) *observer[T] {
@@ -150,14 +205,13 @@ func (d *definitionOf[T]) subscribe(ctx context.Context, h *hub, at station) (*S
 		at.stop()
 		return nil, err
 	}
-	s := &Subscription{hub: h, declared: d, informer: informer, at: at, release: sync.OnceFunc(func() { h.release(informer, d.id) })}
-	h.add(d, at)
+	s := &Subscription{informer: informer, at: at, release: sync.OnceFunc(func() { h.release(informer, d.id) }), forget: func() { h.remove(d) }}
 	if s.registration, err = d.listen(informer, at); err != nil {
-		h.remove(d)
 		at.stop()
 		s.release()
 		return nil, fmt.Errorf("observing its source: %w", err)
 	}
+	h.add(d, at)
 	return s, nil
 }
 

@@ -35,6 +35,7 @@ func TestDefine_Mistake_IsNamed(t *testing.T) {
 		"Options.Scope: LeaderOnly is for":    {name: "it", handler: ignore, options: []options{{Inline: true, Scope: LeaderOnly}}},
 		"Options.Scope: must be":              {name: "it", handler: ignore, options: []options{{Scope: 9}}},
 		"Options.Workers: the informer":       {name: "it", handler: ignore, options: []options{{Inline: true, Workers: 2}}},
+		"Options.RateLimiter: an observer":    {name: "it", handler: ignore, options: []options{{Inline: true, RateLimiter: everySecond{}}}},
 		"Options.Workers: must be at least 1": {name: "it", handler: ignore, options: []options{{Workers: -1}}},
 		"Options.Resync: must be at least 1s": {name: "it", handler: ignore, options: []options{{Resync: time.Millisecond}}},
 		"Options.Types: must be of Added":     {name: "it", handler: ignore, options: []options{{Types: []Type{"7"}}}},

@@ -17,6 +17,8 @@ import (
 
 	"go.uber.org/zap"
 	zapobserver "go.uber.org/zap/zaptest/observer"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
@@ -93,6 +95,26 @@ func TestQueue_ErrorsThenAPermanentOne_BacksOffAndDropsTheEvent(t *testing.T) {
 		s.expect(t, append(calls, "1m0s Updated 1@2 ×1")...)
 	})
 	expectResults(t, map[telemetry.Result]float64{telemetry.ResultError: 3, telemetry.ResultPermanentError: 1, telemetry.ResultSuccess: 1})
+}
+
+// everySecond delays each key by a second after an error.
+type everySecond struct {
+	workqueue.TypedRateLimiter[types.NamespacedName]
+}
+
+func (everySecond) When(types.NamespacedName) time.Duration { return time.Second }
+
+func (everySecond) Forget(types.NamespacedName) {}
+
+func TestQueue_RateLimiter_DelaysTheEventAfterAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := logging.WithLogger(t.Context(), zap.NewNop().Sugar())
+		s := &script{start: time.Now(), results: []func() error{returning(errInduced), returning(errInduced)}}
+		q := started(ctx, t, "it", s.handle, Options[*partial]{RateLimiter: everySecond{}})
+		q.OnAdd(object(1, 1), false)
+		pass(time.Minute)
+		s.expect(t, "0s Added 1@1 ×1", "1s Added 1@1 ×1", "2s Added 1@1 ×1")
+	})
 }
 
 func TestQueue_RequeueAfter_RepeatsTheEventThenAndIsNoFailure(t *testing.T) {

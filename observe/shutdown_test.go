@@ -33,9 +33,9 @@ func shutdownWithin(ctx context.Context, stations ...station) error {
 	for _, at := range stations {
 		h.add(at, at)
 	}
-	hubs.Lock()
-	hubs.list = append(hubs.list, h)
-	hubs.Unlock()
+	registry.Lock()
+	registry.hubs = append(registry.hubs, h)
+	registry.Unlock()
 	return Shutdown(ctx)
 }
 

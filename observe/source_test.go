@@ -257,7 +257,7 @@ func TestInjected_AnotherTransform_IsAnError(t *testing.T) {
 func TestInjected_TransformAfterTheStart_IsAnError(t *testing.T) {
 	ctx, h := newProcess(t)
 	source, _ := injectedSecrets(ctx, newAPIServer())
-	h.started = true
+	h.started.Store(true)
 	observer := register(t, source(Transform(labelled("it"))), Options[*corev1.Secret]{Inline: true})
 	expectError(t, observer.start(h), "before the informers start")
 	_, err := Subscribe(ctx, "late", source(Transform(labelled("it"))), ignoreSecret)

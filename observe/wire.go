@@ -118,13 +118,13 @@ func (t *Triggers) Wire(ctx context.Context, impl *controller.Impl, guards Guard
 	} else {
 		t.wrap()
 	}
-	var failures []error
 	for _, w := range watches {
-		if err := w.wire(ctx, h, t); err != nil {
-			failures = append(failures, fmt.Errorf("controller %q: %w", impl.Name, err))
-		}
+		err = errors.Join(err, w.wire(ctx, h, t))
 	}
-	return errors.Join(failures...)
+	if err != nil {
+		return fmt.Errorf("controller %q: %w", impl.Name, err)
+	}
+	return nil
 }
 
 // Complete does for all controllers of a process what Wire does, once the webhooks among them are known. It counts the reconciliations of those

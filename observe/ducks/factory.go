@@ -104,15 +104,10 @@ func New(ctx context.Context, client dynamic.Interface, duckType apis.Listable, 
 	changed func(sets.Set[schema.GroupVersion]),
 ) *Factory {
 	f := &Factory{
-		ctx:       ctx,
-		client:    client,
-		duckType:  duckType,
-		keep:      keep,
-		changed:   changed,
-		namespace: injection.GetNamespaceScope(ctx),
-		retry:     wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Cap: 25 * time.Second, Steps: 10},
-		clock:     clock.RealClock{},
-		entries:   make(map[schema.GroupVersionResource]*entry),
+		ctx: ctx, client: client, duckType: duckType, keep: keep, changed: changed, namespace: injection.GetNamespaceScope(ctx),
+		retry:   wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Cap: 25 * time.Second, Steps: 10},
+		clock:   clock.RealClock{},
+		entries: map[schema.GroupVersionResource]*entry{},
 	}
 	go wait.UntilWithContext(ctx, f.stopUnused, sweepEvery)
 	return f

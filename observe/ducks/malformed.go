@@ -31,9 +31,8 @@ func (m *Malformed) DeepCopyObject() runtime.Object {
 	return &Malformed{Unstructured: m.DeepCopy(), Err: m.Err}
 }
 
-// toDuckType keeps of each object only what the duck type has, which also keeps
-// the cache small. It implements cache.TransformFunc, so it has to accept its
-// own results.
+// toDuckType keeps of each object only what the duck type has, which also keeps the cache small. It implements cache.TransformFunc, so it
+// has to accept its own results.
 func (f *Factory) toDuckType(obj any) (any, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -47,16 +46,11 @@ func (f *Factory) toDuckType(obj any) (any, error) {
 	}
 	typed := f.duckType.DeepCopyObject()
 	if err := duck.FromUnstructured(u, typed); err != nil {
-		return &Malformed{Unstructured: identityOf(u), Err: fmt.Errorf("reading %s %s/%s as %T: %w",
+		identity := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
+		identity.SetGroupVersionKind(u.GroupVersionKind())
+		identity.SetAnnotations(nil)
+		return &Malformed{Unstructured: identity, Err: fmt.Errorf("reading %s %s/%s as %T: %w",
 			u.GetKind(), u.GetNamespace(), u.GetName(), f.duckType, err)}, nil
 	}
 	return typed, nil
-}
-
-// identityOf returns an object with the same metadata, except annotations, and nothing else.
-func identityOf(u *unstructured.Unstructured) *unstructured.Unstructured {
-	identity := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
-	identity.SetGroupVersionKind(u.GroupVersionKind())
-	identity.SetAnnotations(nil)
-	return identity
 }

@@ -233,7 +233,6 @@ type recorder struct{ inner http.RoundTripper }
 // WrappedRoundTripper lets client-go find the transport at the bottom.
 func (r *recorder) WrappedRoundTripper() http.RoundTripper { return r.inner }
 
-// RoundTrip implements http.RoundTripper.
 func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := r.inner.RoundTrip(request)
 	record, isRecorded := request.Context().Value(recordingKey{}).(func(metav1.Object))

@@ -62,7 +62,7 @@ func (k *Kind) Begin(ctx context.Context, key string, causes func() []string) (_
 	start := time.Now()
 	return ctx, func(err error) Result {
 		defer span.End()
-		result := resultOf(err)
+		result := ResultOf(err)
 		attributes := k.attributes(attribute.String("result", string(result)))
 		active.Add(ctx, -1, k.attributes())
 		reconciliations.Add(ctx, 1, attributes)
@@ -106,12 +106,14 @@ const (
 
 var results = []Result{ResultSuccess, ResultSkip, ResultRequeue, ResultConflict, ResultError, ResultPermanentError}
 
-// resultOf classifies in the order in which controller.Impl does, except that a failure that package failures requeues is a failure.
-func resultOf(err error) Result {
+// ResultOf classifies in the order in which controller.Impl does, except that a failure that package failures requeues is a failure.
+func ResultOf(err error) Result {
+	if err == nil {
+		// The other checks allocate.
+		return ResultSuccess
+	}
 	requeue, _ := controller.IsRequeueKey(err)
 	switch {
-	case err == nil:
-		return ResultSuccess
 	case controller.IsSkipKey(err):
 		return ResultSkip
 	case requeue && !failures.IsRetry(err):

@@ -49,7 +49,7 @@ func TestResultIsWhatTheQueueMakesOfIt(t *testing.T) {
 		"requeue and permanent": {errors.Join(controller.NewPermanentError(plain), controller.NewRequeueImmediately()), ResultRequeue},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := resultOf(tc.err); got != tc.want {
+			if got := ResultOf(tc.err); got != tc.want {
 				t.Errorf("result %s, want %s", got, tc.want)
 			}
 		})
