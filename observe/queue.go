@@ -47,11 +47,11 @@ type queue[T Object] struct {
 }
 
 func newQueue[T Object](o *observer[T]) *queue[T] {
+	limiter := cmp.Or(o.options.RateLimiter, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
 	q := &queue[T]{
 		observer: o, records: map[cache.ObjectName]*record[T]{}, buckets: map[string]reconciler.Bucket{"": reconciler.UniversalBucket()},
 		calling: logging.WithLogger(context.WithoutCancel(o.ctx), logging.FromContext(o.ctx).Named(o.id)),
-		work: workqueue.NewTypedRateLimitingQueueWithConfig(cmp.Or(o.options.RateLimiter, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]()),
-			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: o.id}),
+		work:    workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: o.id}),
 	}
 	q.backlog = newBacklog(func() bool { return q.work.Len() < q.options.Workers }, q.work.Add)
 	return q
