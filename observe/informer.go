@@ -148,10 +148,10 @@ type health struct {
 }
 
 // failed records why a list failed, or why a watch could not be opened. It implements cache.WatchErrorHandlerWithContext.
-func (s *shared) failed(ctx context.Context, reflector *cache.Reflector, err error) {
-	s.health.mu.Lock()
-	s.health.record(reflector.LastSyncResourceVersion(), err)
-	s.health.mu.Unlock()
+func (i *shared) failed(ctx context.Context, reflector *cache.Reflector, err error) {
+	i.health.mu.Lock()
+	i.health.record(reflector.LastSyncResourceVersion(), err)
+	i.health.mu.Unlock()
 	cache.DefaultWatchErrorHandler(ctx, reflector, err)
 }
 
@@ -174,14 +174,14 @@ const (
 var errNothing = errors.New("its watch is opened again and again, and delivers nothing")
 
 // requested counts requests for a watch: client-go repeats one whose connection is refused, or that is answered with 429, without calling failed.
-func (s *shared) requested(options *metav1.ListOptions) {
+func (i *shared) requested(options *metav1.ListOptions) {
 	if !options.AllowWatchBookmarks {
 		// It is a list.
 		return
 	}
-	s.health.mu.Lock()
-	defer s.health.mu.Unlock()
-	h, version := &s.health, s.LastSyncResourceVersion()
+	i.health.mu.Lock()
+	defer i.health.mu.Unlock()
+	h, version := &i.health, i.LastSyncResourceVersion()
 	if h.from != version || time.Since(h.sent) > soon {
 		h.watches = 0
 	}
@@ -192,16 +192,16 @@ func (s *shared) requested(options *metav1.ListOptions) {
 }
 
 // check returns the last failure until the informer has received something since.
-func (s *shared) check() error {
-	s.health.mu.Lock()
-	defer s.health.mu.Unlock()
-	if s.health.err != nil && s.LastSyncResourceVersion() != s.health.version {
-		s.health.err = nil
+func (i *shared) check() error {
+	i.health.mu.Lock()
+	defer i.health.mu.Unlock()
+	if i.health.err != nil && i.LastSyncResourceVersion() != i.health.version {
+		i.health.err = nil
 	}
-	if s.health.err == nil {
+	if i.health.err == nil {
 		return nil
 	}
-	return fmt.Errorf("the source of %s fails since %s: %w", strings.Join(s.users, ", "), s.health.since.Format(time.RFC3339), s.health.err)
+	return fmt.Errorf("the source of %s fails since %s: %w", strings.Join(i.users, ", "), i.health.since.Format(time.RFC3339), i.health.err)
 }
 
 // Health returns an error for each source that cannot be listed or watched, with the names of its observers and since when, until the source has
@@ -215,8 +215,8 @@ func Health(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var failures []error
-	for _, s := range h.informers {
-		failures = append(failures, s.check())
+	for _, i := range h.informers {
+		failures = append(failures, i.check())
 	}
 	return errors.Join(failures...)
 }
