@@ -105,7 +105,7 @@ type Subscription struct {
 	informer     *shared
 	registration cache.ResourceEventHandlerRegistration
 	at           station
-	// release ends the use of the informer, and forget that of the observer by its hub.
+	// release ends the use of the informer. Shutdown and Pending ignore the observer after forget.
 	release, forget func()
 }
 
