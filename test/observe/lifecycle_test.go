@@ -94,7 +94,7 @@ func TestReplica_Terminated_DrainsWhatIsPendingAndNamesTheObserverThatIsStuck(t 
 		r.await(t, "leading", "Added stuck listed")
 		want := []string{"Added stuck listed"}
 		for i := range objects {
-			o.create(t, strconv.Itoa(i), slow)
+			o.create(t, strconv.Itoa(i), pending)
 			want = append(want, fmt.Sprintf("Added %d", i))
 		}
 		// What has not arrived in the queues is lost with the informer.

@@ -15,10 +15,12 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,8 +44,8 @@ const replicaVariable = "MALLARD_TEST_REPLICA"
 
 // Values of the label it, for the replicas' observers.
 const (
-	slow  = "slow"
-	stuck = "stuck"
+	pending = "pending"
+	stuck   = "stuck"
 )
 
 func init() {
@@ -52,11 +54,12 @@ func init() {
 	}
 	source := observe.Selected[*corev1.ConfigMap](kubeclient.Get, coreinformers.NewFilteredConfigMapInformer,
 		observe.InNamespace(os.Getenv(replicaVariable)), observe.Labels("it"))
+	terminated, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	printing := func(observer string) observe.Handler[*corev1.ConfigMap] {
 		return func(_ context.Context, e observe.Event[*corev1.ConfigMap]) error {
 			fmt.Println(recordPrefix+observer, textOf(e))
-			if e.Object.Labels["it"] == slow {
-				time.Sleep(50 * time.Millisecond) //nolint:forbidigo // it is slow
+			if e.Object.Labels["it"] == pending {
+				<-terminated.Done()
 			}
 			return nil
 		}
