@@ -7,8 +7,10 @@ toolchain go1.26.8
 tool github.com/mallard-dev/mallard/localcluster/env/cmd/localcluster
 
 require (
+	github.com/agext/levenshtein v1.2.3
 	github.com/go-logr/zapr v1.3.0
 	github.com/google/go-cmp v0.7.0
+	github.com/itchyny/gojq v0.12.17
 	github.com/kelseyhightower/envconfig v1.4.0
 	github.com/mallard-dev/mallard/conversion v0.0.0-00010101000000-000000000000
 	github.com/mallard-dev/mallard/localcluster/env v0.0.0-00010101000000-000000000000
@@ -65,6 +67,7 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
 	github.com/hashicorp/golang-lru v1.0.2 // indirect
+	github.com/itchyny/timefmt-go v0.1.6 // indirect
 	github.com/josharian/intern v1.0.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/mailru/easyjson v0.9.0 // indirect

@@ -21,7 +21,7 @@ var layers = []struct {
 	because   string
 }{{
 	packages:  "pkg/apis",
-	forbidden: []string{"pkg/client", "pkg/reconciler", "pkg/webhook", "runtime", "observe", "knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook"},
+	forbidden: []string{"pkg/client", "pkg/reconciler", "pkg/webhook", "runtime", "observe", "crud", "knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook"},
 	because:   "others import the types without linking the operator",
 }, {
 	packages:  "pkg/client",
@@ -43,6 +43,10 @@ var layers = []struct {
 	packages:  "observe",
 	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "runtime/process", "runtime/leader", "runtime/admission", "runtime/certificates"},
 	because:   "it is a library for any process with injection; runtime/process, which runs observers, is above it",
+}, {
+	packages:  "crud",
+	forbidden: []string{"pkg", "cmd", "conversion", "localcluster", "test", "runtime", "observe", "knative.dev/pkg"},
+	because:   "it is a library for any program with a kubeconfig",
 }, {
 	packages:  "cmd",
 	forbidden: []string{"localcluster", "test"},

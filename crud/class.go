@@ -1,0 +1,183 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Class is the kind of failure of an operation, as ClassOf returns it and the metrics label it.
+type Class string
+
+// The classes. Until Discovery, nothing was sent that changes something.
+const (
+	// Malformed: the operation contradicts itself, or lacks something.
+	Malformed Class = "Malformed"
+	// KindUnknown: the API server does not serve the kind, in this version if one is given.
+	KindUnknown Class = "KindUnknown"
+	// KindAmbiguous: several groups serve the kind, and the operation does not name one.
+	KindAmbiguous Class = "KindAmbiguous"
+	// ScopeMismatch: a namespace is missing, or given for a kind without namespaces.
+	ScopeMismatch Class = "ScopeMismatch"
+	// SubresourceNotServed: the kind has no status subresource.
+	SubresourceNotServed Class = "SubresourceNotServed"
+	// VerbNotServed: the API server does not serve the operation's verb for the kind.
+	VerbNotServed Class = "VerbNotServed"
+	// DiscoveryUnavailable: the kind was not found, and the API server could not list all kinds.
+	DiscoveryUnavailable Class = "DiscoveryUnavailable"
+
+	// NotFound: there is no such object, although its kind is served.
+	NotFound Class = "NotFound"
+	// AlreadyExists: Create found an object of that name.
+	AlreadyExists Class = "AlreadyExists"
+	// Terminating: the object or its namespace is being deleted. It passes.
+	Terminating Class = "Terminating"
+	// Conflict: the object has changed since it was read, again after each attempt.
+	Conflict Class = "Conflict"
+	// Precondition: the object has another UID or resourceVersion than the operation asks for.
+	Precondition Class = "Precondition"
+	// OwnershipConflict: the fields or the object belong to somebody else.
+	OwnershipConflict Class = "OwnershipConflict"
+	// Immutable: a field cannot be changed after the object was created.
+	Immutable Class = "Immutable"
+	// Invalid: the API server rejects the object or the patch.
+	Invalid Class = "Invalid"
+	// PatchTestFailed: an operation of a JSON patch does not fit the object.
+	PatchTestFailed Class = "PatchTestFailed"
+	// FilterFailed: a jq program or a function failed, or did not return the object.
+	FilterFailed Class = "FilterFailed"
+	// Forbidden: the client lacks a permission, or an admission controller denies the request.
+	Forbidden Class = "Forbidden"
+	// Unauthorized: the API server does not know the client.
+	Unauthorized Class = "Unauthorized"
+	// Throttled: the API server is overloaded, still after the last attempt.
+	Throttled Class = "Throttled"
+	// ServerError: the API server failed, or could not be reached.
+	ServerError Class = "ServerError"
+	// Uncertain: no answer arrived, so the API server may have executed the request.
+	Uncertain Class = "Uncertain"
+	// Canceled: the caller's context ended.
+	Canceled Class = "Canceled"
+)
+
+// Error is why an operation failed.
+type Error struct {
+	// Operation describes the operation and its object, without the object's content.
+	Operation string
+	Class     Class
+	// Attempts is how often the operation was tried.
+	Attempts int
+	Err      error
+}
+
+// Error implements error. It names the operation and the object, and never contains values of the object.
+func (e *Error) Error() string { return e.Operation + ": " + string(e.Class) + ": " + e.Err.Error() }
+
+// Unwrap returns the cause: the answer of the API server, if there was one.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ClassOf returns the class of an error of this package, or "" for nil.
+func ClassOf(err error) Class {
+	if failed, ok := errors.AsType[*Error](err); ok {
+		return failed.Class
+	}
+	if failed, ok := errors.AsType[*classified](err); ok {
+		return failed.class
+	}
+	return classify(err)
+}
+
+// classified is an error whose class is known where it is made.
+type classified struct {
+	class Class
+	error
+}
+
+func (c *classified) Unwrap() error { return c.error }
+
+// classify finds the class of an answer to a request. That the reason is Conflict never decides a retry: the API server uses it for
+// resourceVersions, preconditions, fields of other managers and quotas alike.
+func classify(err error) Class {
+	var status apierrors.APIStatus // not an error itself, so that errors.AsType does not find it
+	answered := errors.As(err, &status)
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, context.Canceled):
+		return Canceled
+	case !answered:
+		return classifyConnection(err)
+	case apierrors.IsConflict(err):
+		return classifyConflict(err, status.Status())
+	case apierrors.IsAlreadyExists(err) && strings.Contains(err.Error(), "object is being deleted"),
+		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return Terminating
+	case apierrors.IsInvalid(err):
+		return classifyInvalid(status.Status())
+	case apierrors.IsTimeout(err):
+		return Uncertain
+	case status.Status().Code >= 500:
+		return ServerError
+	}
+	for class, is := range map[Class]func(error) bool{
+		NotFound: apierrors.IsNotFound, AlreadyExists: apierrors.IsAlreadyExists, Forbidden: apierrors.IsForbidden,
+		Unauthorized: apierrors.IsUnauthorized, Throttled: apierrors.IsTooManyRequests,
+	} {
+		if is(err) {
+			return class
+		}
+	}
+	return Invalid
+}
+
+// classifyConnection distinguishes a request that was not sent, since no connection could be opened, from one whose answer is missing.
+func classifyConnection(err error) Class {
+	if network, ok := errors.AsType[*net.OpError](err); ok && network.Op == "dial" {
+		return ServerError
+	}
+	return Uncertain
+}
+
+func classifyConflict(err error, status metav1.Status) Class {
+	switch {
+	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
+		return OwnershipConflict
+	// Of a deletion (k8s.io/apiserver/pkg/registry/generic/registry/store.go and storage/interfaces.go), or of a PUT with another UID.
+	case strings.Contains(strings.ToLower(status.Message), "precondition"):
+		return Precondition
+	}
+	return Conflict
+}
+
+// immutable are the parts of messages by which the validation of Kubernetes reports a field that cannot be changed. There is no cause of
+// its own for it.
+var immutable = []string{"immutable", "may not change", "may not be changed", "are forbidden", "cannot be changed", "may not be updated"}
+
+func classifyInvalid(status metav1.Status) Class {
+	if status.Details == nil {
+		return Invalid
+	}
+	for _, cause := range status.Details.Causes {
+		switch {
+		case cause.Field == "metadata.uid":
+			return Precondition
+		case slices.ContainsFunc(immutable, func(text string) bool { return strings.Contains(cause.Message, text) }):
+			return Immutable
+		}
+	}
+	return Invalid
+}
+
+// passes reports whether the same request may succeed later without a change of the operation or of the object.
+func (c Class) passes() bool { return c == Throttled || c == ServerError || c == DiscoveryUnavailable }

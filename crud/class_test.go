@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// withCause adds a cause to the answer of the API server.
+func withCause(err *apierrors.StatusError, cause metav1.StatusCause) error {
+	if err.ErrStatus.Details == nil {
+		err.ErrStatus.Details = &metav1.StatusDetails{}
+	}
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, cause)
+	return err
+}
+
+func withMessage(err *apierrors.StatusError, message string) error {
+	err.ErrStatus.Message = message
+	return err
+}
+
+func TestClassOf_AnswersOfTheAPIServer(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	invalid := func(faults ...*field.Error) error {
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "a", faults)
+	}
+	for want, errs := range map[Class][]error{
+		"":            {nil},
+		NotFound:      {apierrors.NewNotFound(pods, "a")},
+		AlreadyExists: {apierrors.NewAlreadyExists(pods, "a")},
+		Terminating: {
+			withMessage(apierrors.NewAlreadyExists(pods, "a"), "object is being deleted: pods \"a\" already exists"),
+			withCause(apierrors.NewForbidden(pods, "a", errors.New("namespace")), metav1.StatusCause{Type: corev1.NamespaceTerminatingCause}),
+		},
+		Conflict: {apierrors.NewConflict(pods, "a", errors.New("the object has been modified"))},
+		Precondition: {
+			apierrors.NewConflict(pods, "a", errors.New("Precondition failed: UID in precondition: a, UID in object meta: b")),
+			apierrors.NewConflict(pods, "a", errors.New("the UID in the precondition (a) does not match the UID in record (b)")),
+			invalid(field.Invalid(field.NewPath("metadata", "uid"), "a", "field is immutable")),
+		},
+		OwnershipConflict: {apierrors.NewApplyConflict([]metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict, Field: ".spec"}}, "conflict")},
+		Immutable: {
+			invalid(field.Forbidden(field.NewPath("spec"), "pod updates may not change fields other than image")),
+			invalid(field.Invalid(field.NewPath("spec", "selector"), "x", "field is immutable")),
+		},
+		Invalid:      {invalid(field.Required(field.NewPath("spec"), "")), apierrors.NewBadRequest("no"), apierrors.NewRequestEntityTooLargeError("3 MiB")},
+		Forbidden:    {apierrors.NewForbidden(pods, "a", errors.New("no rule"))},
+		Unauthorized: {apierrors.NewUnauthorized("who?")},
+		Throttled:    {apierrors.NewTooManyRequests("wait", 1)},
+		ServerError: {
+			apierrors.NewInternalError(errors.New("etcd")), apierrors.NewServiceUnavailable("starting"), apierrors.NewServerTimeout(pods, "post", 1),
+			&url.Error{Op: "Get", Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}},
+		},
+		Uncertain: {
+			apierrors.NewTimeoutError("deadline", 1), &url.Error{Op: "Post", Err: io.EOF}, context.DeadlineExceeded,
+			&url.Error{Op: "Patch", Err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}},
+		},
+		Canceled: {context.Canceled},
+	} {
+		for _, err := range errs {
+			if got := ClassOf(err); got != want {
+				t.Errorf("%v: the class is %s, want %s", err, got, want)
+			}
+			if err != nil {
+				if got := ClassOf(fmt.Errorf("patching the object: %w", err)); got != want {
+					t.Errorf("%v, wrapped: the class is %s, want %s", err, got, want)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/lru"
+)
+
+// settledObjects bounds the number of objects of which a client remembers that they are as desired.
+const settledObjects = 10_000
+
+// DefaultBackoff is that of Options: 8 attempts within some 4 s, as delays grow from 10 ms to 2 s.
+var DefaultBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2.5, Jitter: 0.1, Steps: 8, Cap: 2 * time.Second}
+
+// Options of a Client. The zero value but for FieldManager is useful.
+type Options struct {
+	// FieldManager is the name under which the API server records the fields that the client writes. It is required.
+	FieldManager string
+	// Scheme knows the Go types of operations; client-go's by default.
+	Scheme *runtime.Scheme
+	// Backoff is between the attempts of an operation, of which there are at most Steps. DefaultBackoff by default.
+	Backoff wait.Backoff
+	// DryRun makes the API server execute every request except for storing the result.
+	DryRun bool
+}
+
+// Client runs operations. It may be used by several goroutines. Use New or NewForClients.
+type Client struct {
+	dynamic dynamic.Interface
+	kinds   kinds
+	options Options
+	// settled are the states of objects that the API server returned for a desired state, or that a write of it did not change. The values
+	// that the API server sets by default are in no desired state, so that a comparison alone would find a difference each time.
+	settled *lru.Cache
+}
+
+// New returns a client for the API server of a configuration.
+func New(config *rest.Config, options Options) (*Client, error) {
+	config = rest.CopyConfig(config)
+	config.WarningHandlerWithContext = warningHandler{}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating the client for objects: %w", err)
+	}
+	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("creating the client for discovery: %w", err)
+	}
+	return NewForClients(client, discoverer, options)
+}
+
+// NewForClients returns a client that sends its requests through others: those that injection provides, or fakes.
+func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInterface, options Options) (*Client, error) {
+	if options.FieldManager == "" {
+		return nil, errors.New("crud.Options.FieldManager is empty: set it to the name of the program")
+	}
+	if options.Scheme == nil {
+		options.Scheme = scheme.Scheme
+	}
+	if options.Backoff.Steps == 0 {
+		options.Backoff = DefaultBackoff
+	}
+	return &Client{dynamic: client, kinds: kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects)}, nil
+}
+
+// Run executes an operation. The error is an *Error. The result is complete also with an error, as far as the operation went.
+func (c *Client) Run(ctx context.Context, op Operation) (Result, error) {
+	call := &call{Client: c, op: op}
+	err := call.run(withWarnings(ctx, &call.result.Warnings))
+	if err != nil {
+		class := ClassOf(err)
+		if ctx.Err() != nil && class != Uncertain {
+			class = Canceled
+		}
+		call.result.Outcome = Failed
+		err = &Error{Operation: call.op.String(), Class: class, Attempts: call.result.Attempts, Err: err}
+	}
+	return call.result, err
+}
+
+// call is one operation while it runs.
+type call struct {
+	*Client
+	op      Operation
+	kind    kind
+	objects dynamic.ResourceInterface
+	result  Result
+}
+
+func (c *call) run(ctx context.Context) error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	execution := executions[c.op.Type]
+	found, err := c.Client.kinds.find(c.op.Ref)
+	if ClassOf(err) == KindUnknown && c.op.IgnoreUnknownKind {
+		c.result.Outcome = AlreadyAbsent
+		return nil
+	}
+	if err = cmp.Or(err, found.check(c.op, execution.verbs...)); err != nil {
+		return err
+	}
+	c.kind, c.op.Kind, c.op.APIVersion = found, found.Kind, found.GroupVersion().String()
+	c.objects = c.dynamic.Resource(found.gvr())
+	if c.op.Namespace != "" {
+		c.objects = c.dynamic.Resource(found.gvr()).Namespace(c.op.Namespace)
+	}
+	return execution.run(c, ctx)
+}
+
+// executions are how the types are executed, and the verbs that the API server must serve for them.
+var executions = map[Type]struct {
+	run   func(*call, context.Context) error
+	verbs []string
+}{
+	TypeCreateOrUpdate:            {(*call).createOrUpdate, []string{"get", "create", "patch"}},
+	TypeCreate:                    {(*call).createNew, []string{"create"}},
+	TypeCreateIfNotExists:         {(*call).createIfNotExists, []string{"get", "create"}},
+	TypeEnsureDeleted:             {(*call).ensureDeleted, []string{"get", "delete"}},
+	TypeEnsureDeletedInBackground: {(*call).ensureDeleted, []string{"get", "delete"}},
+	TypeEnsureDeletedOrphaning:    {(*call).ensureDeleted, []string{"get", "delete"}},
+	TypeFilterPatch:               {(*call).filterPatch, []string{"get", "patch"}},
+	TypeFilterPatchOptimistic:     {(*call).filterPatchOptimistic, []string{"patch"}},
+	TypeJQPatch:                   {(*call).filterPatch, []string{"get", "patch"}},
+	TypeJSONPatch:                 {(*call).jsonPatch, []string{"patch"}},
+	TypeMergePatch:                {(*call).mergePatch, []string{"patch"}},
+}
+
+// gvkOf returns the kind of a Go object, which typed objects do not contain.
+func (c *Client) gvkOf(object runtime.Object) (schema.GroupVersionKind, error) {
+	if gvk := object.GetObjectKind().GroupVersionKind(); !gvk.Empty() {
+		return gvk, nil
+	}
+	kinds, _, err := c.options.Scheme.ObjectKinds(object)
+	if err != nil {
+		return schema.GroupVersionKind{}, fmt.Errorf("finding the kind of %T: %w", object, err)
+	}
+	return kinds[0], nil
+}

@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// policies are the propagation policies of the deletions, and the finalizer by which an object shows that it is deleted so. They are always
+// sent, since the default depends on the kind.
+var policies = map[Type]struct {
+	policy    metav1.DeletionPropagation
+	finalizer string
+}{
+	TypeEnsureDeleted:             {metav1.DeletePropagationForeground, metav1.FinalizerDeleteDependents},
+	TypeEnsureDeletedInBackground: {metav1.DeletePropagationBackground, ""},
+	TypeEnsureDeletedOrphaning:    {metav1.DeletePropagationOrphan, metav1.FinalizerOrphanDependents},
+}
+
+// waiting is between two looks at an object that is being deleted.
+var waiting = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 20, Cap: time.Second}
+
+// ensureDeleted deletes the object that it finds, and never one that is created later with the same name.
+func (c *call) ensureDeleted(ctx context.Context) error {
+	return c.retry(ctx, func() error {
+		live, err := c.get(ctx)
+		switch {
+		case ClassOf(err) == NotFound:
+			c.result.Outcome, c.result.Object = AlreadyAbsent, nil
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := c.checkForDeletion(live); err != nil {
+			return err
+		}
+		if !c.isDeletedSo(live) {
+			uid := live.GetUID()
+			err := c.delete(ctx, policies[c.op.Type].policy, metav1.Preconditions{UID: &uid, ResourceVersion: c.op.Preconditions.ResourceVersion})
+			// The next attempt decides whether the object that was found is gone or has changed.
+			if class := ClassOf(err); err != nil && class != NotFound && class != Precondition {
+				return err
+			}
+		}
+		return c.awaitDeletion(ctx, live)
+	}, Uncertain)
+}
+
+// checkForDeletion checks the preconditions. A deletion that has begun changes the resourceVersion, so that it is not compared anymore.
+func (c *call) checkForDeletion(live *unstructured.Unstructured) error {
+	if live.GetDeletionTimestamp() != nil {
+		c.op.Preconditions.ResourceVersion = nil
+	}
+	err := c.checkPreconditions(live)
+	if ClassOf(err) == Conflict {
+		err = &classified{Precondition, err}
+	}
+	if err != nil {
+		return err
+	}
+	return c.checkOwner(live)
+}
+
+// isDeletedSo reports whether the object is being deleted with the policy of the operation already.
+func (c *call) isDeletedSo(live *unstructured.Unstructured) bool {
+	if live.GetDeletionTimestamp() == nil {
+		return false
+	}
+	finalizers, wanted := live.GetFinalizers(), policies[c.op.Type].finalizer
+	if wanted != "" {
+		return slices.Contains(finalizers, wanted)
+	}
+	return !slices.Contains(finalizers, metav1.FinalizerDeleteDependents) && !slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
+}
+
+// awaitDeletion sets the outcome: Deleted once the object is gone, even if there is another of its name, and Deleting if it is not within
+// Operation.Wait.
+func (c *call) awaitDeletion(ctx context.Context, live *unstructured.Unstructured) error {
+	last, err := c.awaitGone(ctx, live)
+	switch {
+	case err != nil:
+		return err
+	case last == nil:
+		c.result.Outcome, c.result.Object = Deleted, nil
+	default:
+		c.result.Outcome, c.result.Finalizers = Deleting, last.GetFinalizers()
+	}
+	return nil
+}
+
+// awaitGone returns nil once the object is gone, or its last state when Operation.Wait is over. A request that fails does not end the wait.
+func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	end, backoff := time.Now().Add(c.op.Wait), waiting
+	for {
+		current, err := c.get(ctx)
+		switch class := ClassOf(err); {
+		case class == NotFound, err == nil && current.GetUID() != live.GetUID():
+			return nil, nil
+		case class == Forbidden, class == Unauthorized, class == Canceled:
+			return nil, err
+		case err == nil && current.GetDeletionTimestamp() == nil && !c.options.DryRun:
+			return nil, &classified{Conflict, fmt.Errorf("the object changed before it was deleted")}
+		case err == nil:
+			live = current
+		}
+		delay := min(backoff.Step(), time.Until(end))
+		if delay <= 0 {
+			return live, err
+		}
+		if !sleep(ctx, delay) {
+			return nil, fmt.Errorf("waiting for the deletion: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// replaceTerminating creates an object again once the present one is gone, for which it waits only if the operation asks for that.
+func (c *call) replaceTerminating(ctx context.Context, live, desired *unstructured.Unstructured) error {
+	if c.op.OnTerminating != WaitUntilGone && c.op.OnImmutable != Recreate {
+		return terminating(live)
+	}
+	last, err := c.awaitGone(ctx, live)
+	switch {
+	case err != nil:
+		return err
+	case last != nil:
+		return terminating(last)
+	}
+	if err := c.create(ctx, desired); err != nil {
+		return err
+	}
+	c.result.Outcome = Replaced
+	return nil
+}
+
+// waitsFor describes what delays a deletion.
+func waitsFor(live *unstructured.Unstructured) string {
+	if finalizers := live.GetFinalizers(); len(finalizers) > 0 {
+		return "it waits for the finalizers " + strings.Join(finalizers, ", ")
+	}
+	return "it waits for its grace period"
+}

@@ -1,0 +1,130 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"time"
+
+	"github.com/itchyny/gojq"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// jqTimeout is how long a program may run for one object.
+const jqTimeout = time.Second
+
+// jqChange compiles a program. It has no access to files, to environment variables or to other inputs.
+func jqChange(program string) (change, error) {
+	query, err := gojq.Parse(program)
+	if err != nil {
+		return nil, fmt.Errorf("parsing the jq program: %w", err)
+	}
+	code, err := gojq.Compile(query)
+	if err != nil {
+		return nil, fmt.Errorf("compiling the jq program: %w", err)
+	}
+	return func(ctx context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error) {
+		err = guarded(func() (err error) {
+			after, err = runJQ(ctx, code, runtime.DeepCopyJSON(live.Object))
+			return err
+		})
+		return live.Object, after, err
+	}, nil
+}
+
+// runJQ returns the single object that a program returns. Errors do not contain values of the object, which may be secret.
+func runJQ(ctx context.Context, code *gojq.Code, input map[string]any) (map[string]any, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, jqTimeout, fmt.Errorf("the jq program ran for %v", jqTimeout))
+	defer cancel()
+	iter := code.RunWithContext(ctx, toJQ(input))
+	result, ok := iter.Next()
+	if !ok {
+		return nil, errors.New("the jq program returned no value: it must return the object")
+	}
+	if err, ok := result.(error); ok {
+		return nil, jqError(ctx, err)
+	}
+	if _, more := iter.Next(); more {
+		return nil, errors.New("the jq program returned several values: it must return the object alone")
+	}
+	object, ok := result.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("the jq program returned %s: it must return the object", gojq.TypeOf(result))
+	}
+	after, err := fromJQ(object)
+	if err != nil {
+		return nil, err
+	}
+	return after.(map[string]any), nil
+}
+
+func jqError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if _, ok := errors.AsType[gojq.ValueError](err); ok {
+		return errors.New("the jq program called error")
+	}
+	// gojq appends the value in parentheses.
+	reason, _, _ := strings.Cut(err.Error(), " (")
+	return fmt.Errorf("running the jq program: %s", reason)
+}
+
+// toJQ replaces int64, the integers of unstructured objects, by the int of gojq.
+func toJQ(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			value[key] = toJQ(field)
+		}
+	case []any:
+		for i, item := range value {
+			value[i] = toJQ(item)
+		}
+	case int64:
+		return int(value)
+	}
+	return value
+}
+
+// fromJQ is the reverse. The result shares nothing with the value, since a program may return the same part of its input twice.
+func fromJQ(value any) (any, error) {
+	switch value := value.(type) {
+	case map[string]any:
+		object := make(map[string]any, len(value))
+		for key, field := range value {
+			converted, err := fromJQ(field)
+			if err != nil {
+				return nil, err
+			}
+			object[key] = converted
+		}
+		return object, nil
+	case []any:
+		items := make([]any, len(value))
+		for i, item := range value {
+			converted, err := fromJQ(item)
+			if err != nil {
+				return nil, err
+			}
+			items[i] = converted
+		}
+		return items, nil
+	case int:
+		return int64(value), nil
+	case *big.Int:
+		return nil, errors.New("the jq program returned an integer of more than 64 bits")
+	case json.Number:
+		return nil, errors.New("the jq program returned a number that it did not compute")
+	}
+	return value, nil
+}

@@ -1,0 +1,208 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agext/levenshtein"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/discovery"
+)
+
+// refreshInterval bounds how often kinds that are not known cause a discovery.
+const refreshInterval = time.Second
+
+// kind is a kind that the API server serves in one version.
+type kind struct {
+	schema.GroupVersionKind
+	resource   string
+	namespaced bool
+	verbs      sets.Set[string]
+	// status are the verbs of the status subresource, nil without one.
+	status sets.Set[string]
+	// preferred is whether the API server prefers this version of the group.
+	preferred bool
+}
+
+func (k kind) gvr() schema.GroupVersionResource { return k.GroupVersion().WithResource(k.resource) }
+
+// kinds finds kinds by the names that kubectl accepts. What it finds is as old as the last discovery, which it repeats for a kind that it
+// does not find.
+type kinds struct {
+	discovery discovery.DiscoveryInterface
+
+	mu         sync.Mutex
+	byName     map[string][]kind // by kind, plural, singular and short name in lower case
+	failed     map[schema.GroupVersion]error
+	discovered time.Time
+}
+
+// find returns the kind of a reference, with an error of one of the classes that do not send anything.
+func (k *kinds) find(ref Ref) (kind, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	found, err := k.choose(ref)
+	if ClassOf(err) == "" || ClassOf(err) == KindAmbiguous || time.Since(k.discovered) < refreshInterval {
+		return found, err
+	}
+	if err := k.discover(); err != nil {
+		return kind{}, &classified{DiscoveryUnavailable, err}
+	}
+	return k.choose(ref)
+}
+
+func (k *kinds) choose(ref Ref) (kind, error) {
+	named := k.byName[strings.ToLower(ref.Kind)]
+	candidates, groups := named, sets.New[string]()
+	if ref.APIVersion != "" {
+		candidates = slices.DeleteFunc(slices.Clone(named), func(one kind) bool { return one.GroupVersion().String() != ref.APIVersion })
+	}
+	for _, candidate := range candidates {
+		groups.Insert(candidate.Group)
+	}
+	switch {
+	case len(candidates) == 0:
+		return kind{}, k.notFound(ref, named)
+	case len(groups) > 1:
+		return kind{}, &classified{KindAmbiguous, fmt.Errorf("kind %s exists in the groups %s: set apiVersion to one of %s",
+			candidates[0].Kind, list(groupNames(candidates)), list(versions(candidates)))}
+	}
+	if preferred := slices.IndexFunc(candidates, func(one kind) bool { return one.preferred }); preferred >= 0 {
+		return candidates[preferred], nil
+	}
+	return candidates[0], nil
+}
+
+// notFound distinguishes a kind that does not exist from one that the API server could not list.
+func (k *kinds) notFound(ref Ref, named []kind) error {
+	for version, err := range k.failed {
+		if ref.APIVersion == "" || ref.APIVersion == version.String() {
+			return &classified{DiscoveryUnavailable, fmt.Errorf("kind %s was not found, and the API server could not list the kinds of %s: %w", ref.Kind, version, err)}
+		}
+	}
+	switch guess := k.guess(ref.Kind); {
+	case len(named) > 0:
+		return &classified{KindUnknown, fmt.Errorf("%s does not have kind %s: it is served as %s", ref.APIVersion, named[0].Kind, list(versions(named)))}
+	case guess != "":
+		return &classified{KindUnknown, fmt.Errorf("the API server does not serve kind %s: did you mean %s?", ref.Kind, guess)}
+	}
+	return &classified{KindUnknown, fmt.Errorf("the API server does not serve kind %s", ref.Kind)}
+}
+
+// guess returns the kind whose name is closest, or "" if none is close.
+func (k *kinds) guess(name string) (closest string) {
+	least := 1 + len(name)/4
+	for other, named := range k.byName {
+		if distance := levenshtein.Distance(strings.ToLower(name), other, nil); distance < least ||
+			distance == least && (closest == "" || named[0].Kind < closest) {
+			least, closest = distance, named[0].Kind
+		}
+	}
+	return closest
+}
+
+// discover reads the kinds of all groups. Groups that fail, because their API server is not available, keep none of their kinds.
+func (k *kinds) discover() error {
+	groups, lists, err := k.discovery.ServerGroupsAndResources()
+	failed, partly := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
+	if err != nil && !partly {
+		return fmt.Errorf("listing the kinds that the API server serves: %w", err)
+	}
+	preferred := sets.New[string]()
+	for _, group := range groups {
+		preferred.Insert(group.PreferredVersion.GroupVersion)
+	}
+	k.byName, k.failed, k.discovered = map[string][]kind{}, nil, time.Now()
+	if partly {
+		k.failed = failed.Groups
+	}
+	for _, version := range lists {
+		if err := k.add(version, preferred); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *kinds) add(list *metav1.APIResourceList, preferred sets.Set[string]) error {
+	version, err := schema.ParseGroupVersion(list.GroupVersion)
+	if err != nil {
+		return fmt.Errorf("reading the kinds that the API server serves: %w", err)
+	}
+	status := map[string]sets.Set[string]{}
+	for _, resource := range list.APIResources {
+		if name, ok := strings.CutSuffix(resource.Name, "/status"); ok {
+			status[name] = sets.New(resource.Verbs...)
+		}
+	}
+	for _, resource := range list.APIResources {
+		if strings.Contains(resource.Name, "/") {
+			continue
+		}
+		one := kind{
+			GroupVersionKind: version.WithKind(resource.Kind), resource: resource.Name, namespaced: resource.Namespaced,
+			verbs: sets.New(resource.Verbs...), status: status[resource.Name], preferred: preferred.Has(list.GroupVersion),
+		}
+		names := sets.New(strings.ToLower(resource.Kind), strings.ToLower(resource.SingularName), resource.Name).Insert(resource.ShortNames...)
+		for name := range names.Delete("") {
+			k.byName[name] = append(k.byName[name], one)
+		}
+	}
+	return nil
+}
+
+// check returns an error if the operation cannot be sent for the kind as it is.
+func (k kind) check(op Operation, verbs ...string) error {
+	switch {
+	case k.namespaced && op.Namespace == "":
+		return &classified{ScopeMismatch, fmt.Errorf("objects of kind %s have a namespace: set it", k.Kind)}
+	case !k.namespaced && op.Namespace != "":
+		return &classified{ScopeMismatch, fmt.Errorf("objects of kind %s have no namespace: leave out %q", k.Kind, op.Namespace)}
+	case op.StatusPatch && k.status == nil:
+		return &classified{SubresourceNotServed, fmt.Errorf("kind %s of %s has no status subresource", k.Kind, k.GroupVersion())}
+	}
+	served := k.verbs
+	if op.StatusPatch {
+		served = k.status
+	}
+	for _, verb := range verbs {
+		if !served.Has(verb) {
+			return &classified{VerbNotServed, fmt.Errorf("the API server does not serve %s for kind %s: it serves %s", verb, k.Kind, list(sets.List(served)))}
+		}
+	}
+	return nil
+}
+
+func versions(kinds []kind) []string {
+	return names(kinds, func(one kind) string { return one.GroupVersion().String() })
+}
+
+func groupNames(kinds []kind) []string {
+	return names(kinds, func(one kind) string {
+		if one.Group == "" {
+			return "core"
+		}
+		return one.Group
+	})
+}
+
+func names[T any](values []T, name func(T) string) []string {
+	found := sets.New[string]()
+	for _, value := range values {
+		found.Insert(name(value))
+	}
+	return sets.List(found)
+}
+
+func list(names []string) string { return strings.Join(names, ", ") }

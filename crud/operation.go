@@ -1,0 +1,196 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Type is the name of an operation in operation files and in the label "operation" of the metrics.
+type Type string
+
+// The types, each with a function of the same name that returns such an operation.
+const (
+	TypeCreateOrUpdate            Type = "CreateOrUpdate"
+	TypeCreate                    Type = "Create"
+	TypeCreateIfNotExists         Type = "CreateIfNotExists"
+	TypeEnsureDeleted             Type = "EnsureDeleted"
+	TypeEnsureDeletedInBackground Type = "EnsureDeletedInBackground"
+	TypeEnsureDeletedOrphaning    Type = "EnsureDeletedOrphaning"
+	TypeFilterPatch               Type = "FilterPatch"
+	TypeFilterPatchOptimistic     Type = "FilterPatchOptimistic"
+	TypeJQPatch                   Type = "JQPatch"
+	TypeJSONPatch                 Type = "JSONPatch"
+	TypeMergePatch                Type = "MergePatch"
+)
+
+// Strategy is how CreateOrUpdate changes an object that exists.
+type Strategy string
+
+const (
+	// Merge, the default, writes the fields that differ as a JSON merge patch. Lists are replaced as a whole.
+	Merge Strategy = "merge"
+	// Apply is server-side apply: the API server merges lists by their keys, and rejects fields of other managers.
+	Apply Strategy = "apply"
+)
+
+// OnTerminating is what CreateOrUpdate does with an object that is being deleted.
+type OnTerminating string
+
+const (
+	// Requeue, the default, fails with the class Terminating, so that a queue tries again later.
+	Requeue OnTerminating = "requeue"
+	// WaitUntilGone waits for the deletion for at most Operation.Wait, and creates the object again.
+	WaitUntilGone OnTerminating = "wait"
+	// PatchTerminating changes the object although it will be deleted.
+	PatchTerminating OnTerminating = "patch"
+)
+
+// OnImmutable is what CreateOrUpdate does if a field cannot be changed.
+type OnImmutable string
+
+const (
+	// FailImmutable, the default, fails with the class Immutable.
+	FailImmutable OnImmutable = "fail"
+	// Recreate deletes the object and creates it again. PersistentVolumeClaims, Namespaces and CustomResourceDefinitions hold data, and are
+	// never recreated.
+	Recreate OnImmutable = "recreate"
+)
+
+// Object is a pointer to an API type: *appsv1.Deployment, or *unstructured.Unstructured.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Ref names an object.
+type Ref struct {
+	// APIVersion may be empty if a single group serves the kind; its preferred version is used then.
+	APIVersion string `json:"apiVersion,omitempty"`
+	// Kind is the kind, or the plural, singular or short name of its resource, in any case.
+	Kind      string `json:"kind,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+}
+
+// String returns the reference as kind namespace/name.
+func (r Ref) String() string {
+	name := r.Name
+	if r.Namespace != "" {
+		name = r.Namespace + "/" + name
+	}
+	return r.Kind + " " + name
+}
+
+// Operation is one change of one object. The functions of this package return operations; options are set as fields before it runs.
+type Operation struct {
+	Type Type `json:"operationType"`
+	Ref  `json:",inline"`
+
+	// StatusPatch sends a patch to the status subresource. Only the status may change then.
+	StatusPatch bool `json:"statusPatch,omitempty"`
+	// Preconditions reject another object of the same name, or another state of the object. CreateOrUpdate takes them from its object, too.
+	Preconditions metav1.Preconditions `json:"preconditions,omitzero"`
+	// IgnoreMissing makes a patch of an object that does not exist succeed with the outcome Skipped.
+	IgnoreMissing bool `json:"ignoreMissing,omitempty"`
+	// IgnoreMissingPaths leaves out removals of a JSON patch whose path does not exist.
+	IgnoreMissingPaths bool `json:"ignoreMissingPaths,omitempty"`
+	// IgnoreUnknownKind makes a deletion succeed if the API server does not serve the kind.
+	IgnoreUnknownKind bool          `json:"ignoreUnknownKind,omitempty"`
+	Strategy          Strategy      `json:"strategy,omitempty"`
+	OnTerminating     OnTerminating `json:"onTerminating,omitempty"`
+	OnImmutable       OnImmutable   `json:"onImmutable,omitempty"`
+	// OwnedBy is the UID of the owner that must control an object that exists; another owner is an OwnershipConflict.
+	OwnedBy types.UID `json:"ownedBy,omitempty"`
+	// Wait is how long a deletion is waited for. Zero does not wait: the outcome is Deleting, and the same operation later resumes.
+	Wait time.Duration `json:"-"`
+
+	object  runtime.Object  // the desired state, or an example of the type that change expects
+	patch   json.RawMessage // of MergePatch and JSONPatch
+	program string          // of JQPatch
+	change  change          // of the filters
+	err     error           // of the function that made the operation
+}
+
+// CreateOrUpdate creates an object or, if it exists, writes the fields that differ. Fields that the object does not have stay as they are; an
+// unstructured object removes one with the value nil. Finalizers and owner references are added. Status is never written.
+func CreateOrUpdate(object Object) Operation {
+	return Operation{Type: TypeCreateOrUpdate, object: object}
+}
+
+// Create creates an object, and fails with the class AlreadyExists if it exists.
+func Create(object Object) Operation { return Operation{Type: TypeCreate, object: object} }
+
+// CreateIfNotExists creates an object, and does not change one that exists.
+func CreateIfNotExists(object Object) Operation {
+	return Operation{Type: TypeCreateIfNotExists, object: object}
+}
+
+// EnsureDeleted deletes an object after the objects that it owns.
+func EnsureDeleted(ref Ref) Operation { return Operation{Type: TypeEnsureDeleted, Ref: ref} }
+
+// EnsureDeletedInBackground deletes an object before the objects that it owns.
+func EnsureDeletedInBackground(ref Ref) Operation {
+	return Operation{Type: TypeEnsureDeletedInBackground, Ref: ref}
+}
+
+// EnsureDeletedOrphaning deletes an object, and leaves the objects that it owns without owner.
+func EnsureDeletedOrphaning(ref Ref) Operation {
+	return Operation{Type: TypeEnsureDeletedOrphaning, Ref: ref}
+}
+
+// MergePatch sends a JSON merge patch (RFC 7386), without reading the object before. patch is its JSON as []byte or string, or a value that
+// encoding/json encodes. A resourceVersion in it rejects another state of the object.
+func MergePatch(ref Ref, patch any) Operation {
+	return Operation{Type: TypeMergePatch, Ref: ref}.with(patch)
+}
+
+// JSONPatch sends a JSON patch (RFC 6902), without reading the object before. patch is as for MergePatch.
+func JSONPatch(ref Ref, patch any) Operation {
+	return Operation{Type: TypeJSONPatch, Ref: ref}.with(patch)
+}
+
+// JQPatch reads an object, writes the result of a jq program, and runs the program again on the new state after a conflict.
+func JQPatch(ref Ref, program string) Operation {
+	change, err := jqChange(program)
+	return Operation{Type: TypeJQPatch, Ref: ref, program: program, change: change, err: err}
+}
+
+// FilterPatch reads an object, writes what f changes, and calls f again with the new state after a conflict. T decides the kind; fields that T
+// does not have stay as they are. The client's scheme must know T, unless it is *unstructured.Unstructured.
+func FilterPatch[T Object](ref Ref, f func(T) error) Operation {
+	return Operation{Type: TypeFilterPatch, Ref: ref, object: newObject[T](), change: typedChange(f)}
+}
+
+// FilterPatchOptimistic writes what f changes in snapshot, the state on which the caller based its decision. If the object has changed since
+// then, nothing is written and the operation fails with the class Conflict, so that the caller decides again.
+func FilterPatchOptimistic[T Object](snapshot T, f func(T) error) Operation {
+	return Operation{Type: TypeFilterPatchOptimistic, object: snapshot, change: typedChange(f)}
+}
+
+func (o Operation) with(patch any) Operation {
+	switch patch := patch.(type) {
+	case []byte:
+		o.patch = patch
+	case string:
+		o.patch = json.RawMessage(patch)
+	default:
+		if o.patch, o.err = json.Marshal(patch); o.err != nil {
+			o.err = fmt.Errorf("encoding the patch: %w", o.err)
+		}
+	}
+	return o
+}
+
+// String describes the operation in errors and logs, without content of the object.
+func (o Operation) String() string { return strings.TrimSpace(string(o.Type) + " " + o.Ref.String()) }

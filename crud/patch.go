@@ -1,0 +1,226 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// mergePatch sends the patch of the caller as it is.
+func (c *call) mergePatch(ctx context.Context) error {
+	var fields map[string]any
+	if err := utiljson.Unmarshal(c.op.patch, &fields); err != nil {
+		return &classified{Malformed, fmt.Errorf("the merge patch is not a JSON object: %w", err)}
+	}
+	if err := c.checkMergePatch(fields); err != nil {
+		return err
+	}
+	if len(fields) == 0 {
+		c.result.Outcome = Unchanged
+		return nil
+	}
+	return c.patchMissing(ctx, true, func() error { return c.send(ctx, types.MergePatchType, c.op.patch) })
+}
+
+func (c *call) checkMergePatch(fields map[string]any) error {
+	metadata, _ := fields["metadata"].(map[string]any)
+	for _, field := range []string{"uid", "resourceVersion"} {
+		if value, ok := metadata[field]; ok && value == nil {
+			return &classified{Malformed, fmt.Errorf("the merge patch removes metadata.%s, which the API server requires", field)}
+		}
+	}
+	for field := range fields {
+		if err := c.checkField(field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkField rejects a field that the API server would ignore: the status without StatusPatch, and all others with it.
+func (c *call) checkField(field string) error {
+	switch {
+	case field == "status" && !c.op.StatusPatch && c.kind.status != nil:
+		return &classified{Malformed, errors.New("the API server ignores status here: set StatusPatch")}
+	case c.op.StatusPatch && field != "status" && field != "metadata" && field != "apiVersion" && field != "kind":
+		return &classified{Malformed, fmt.Errorf("the API server ignores %s in a patch of the status: leave it out, or unset StatusPatch", field)}
+	}
+	return nil
+}
+
+// patchMissing executes a patch that does not read the object before, and is skipped without an object if the caller wants that. It is sent
+// again after a lost answer only if that does not change the object once more.
+func (c *call) patchMissing(ctx context.Context, idempotent bool, send func() error) error {
+	var again []Class
+	if idempotent {
+		again = []Class{Uncertain}
+	}
+	err := c.retry(ctx, send, again...)
+	if ClassOf(err) == NotFound && c.op.IgnoreMissing {
+		c.result.Outcome, err = Skipped, nil
+	}
+	return err
+}
+
+// send sends a patch with the preconditions of the operation. The resourceVersion before it is not known, so that the outcome is Updated.
+func (c *call) send(ctx context.Context, kind types.PatchType, patch []byte) error {
+	patched, err := c.patch(ctx, kind, patch)
+	if err != nil {
+		return err
+	}
+	c.updated("", patched)
+	return nil
+}
+
+// jsonPatch sends the patch of the caller. The API server does not return which of its operations failed, so that it is executed here again.
+func (c *call) jsonPatch(ctx context.Context) error {
+	patch, err := c.decodeJSONPatch(c.op.patch)
+	if err != nil {
+		return err
+	}
+	if len(patch) == 0 {
+		c.result.Outcome = Unchanged
+		return nil
+	}
+	return c.patchMissing(ctx, !slices.ContainsFunc(patch, changesAgain), func() error {
+		if c.op.IgnoreMissingPaths {
+			return c.jsonPatchExisting(ctx, patch)
+		}
+		err := c.send(ctx, types.JSONPatchType, c.op.patch)
+		if ClassOf(err) == Invalid {
+			return c.explain(ctx, patch, err)
+		}
+		return err
+	})
+}
+
+// changesAgain reports whether an operation of a JSON patch changes an object, or fails, although it was executed before: unlike add and
+// replace of a field, those that shift the items of a list, and remove and move.
+func changesAgain(operation jsonpatch.Operation) bool {
+	path, _ := operation.Path() // checked
+	last := path[strings.LastIndex(path, "/")+1:]
+	_, err := strconv.Atoi(last)
+	isItem := err == nil || last == "-"
+	return operation.Kind() != "test" && operation.Kind() != "replace" && (operation.Kind() != "add" || isItem)
+}
+
+// maxJSONPatch is the number of operations that the API server accepts (k8s.io/apiserver/pkg/endpoints/handlers/patch.go).
+const maxJSONPatch = 10_000
+
+func (c *call) decodeJSONPatch(encoded []byte) (jsonpatch.Patch, error) {
+	patch, err := jsonpatch.DecodePatch(encoded)
+	if err != nil {
+		return nil, &classified{Malformed, fmt.Errorf("the JSON patch is not a list of operations: %w", err)}
+	}
+	if len(patch) > maxJSONPatch {
+		return nil, &classified{Malformed, fmt.Errorf("the JSON patch has %d operations, of which the API server accepts %d", len(patch), maxJSONPatch)}
+	}
+	for i, operation := range patch {
+		if err := c.checkJSONPatch(operation); err != nil {
+			return nil, &classified{Malformed, fmt.Errorf("operation %d of the JSON patch: %w", i, err)}
+		}
+	}
+	return patch, nil
+}
+
+// requires are the fields that each operation of a JSON patch has beside op and path (RFC 6902, section 4).
+var requires = map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from"}
+
+func (c *call) checkJSONPatch(operation jsonpatch.Operation) error {
+	path, err := operation.Path()
+	if err != nil || path != "" && !strings.HasPrefix(path, "/") {
+		return errors.New("path must be a JSON pointer, such as /metadata/labels/app.kubernetes.io~1name")
+	}
+	needed, ok := requires[operation.Kind()]
+	if !ok {
+		return fmt.Errorf("op %q does not exist: use add, remove, replace, move, copy or test", operation.Kind())
+	}
+	if needed != "" && operation[needed] == nil {
+		return fmt.Errorf("%s of %s lacks %s", operation.Kind(), path, needed)
+	}
+	top, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if top == "metadata" && operation.Kind() != "test" {
+		switch rest {
+		case "name", "namespace", "uid", "creationTimestamp", "managedFields":
+			return fmt.Errorf("%s cannot be changed", path)
+		}
+	}
+	return c.checkField(top)
+}
+
+// jsonPatchExisting sends the patch without the removals of paths that do not exist.
+func (c *call) jsonPatchExisting(ctx context.Context, patch jsonpatch.Patch) error {
+	live, err := c.get(ctx)
+	if err != nil {
+		return err
+	}
+	document, err := live.MarshalJSON()
+	if err != nil {
+		return fmt.Errorf("encoding the object: %w", err)
+	}
+	version, err := json.Marshal(live.GetResourceVersion())
+	if err != nil {
+		return fmt.Errorf("encoding the resourceVersion: %w", err)
+	}
+	var kept []any
+	for _, operation := range patch {
+		next, err := jsonpatch.Patch{operation}.Apply(document)
+		if operation.Kind() == "remove" && err != nil {
+			continue
+		}
+		if err == nil {
+			document = next
+		}
+		kept = append(kept, operation)
+	}
+	if len(kept) == 0 {
+		c.result.Outcome = Unchanged
+		return nil
+	}
+	// The API server rejects another resourceVersion as a conflict.
+	kept = append(kept, map[string]json.RawMessage{"op": []byte(`"replace"`), "path": []byte(`"/metadata/resourceVersion"`), "value": version})
+	encoded, err := json.Marshal(kept)
+	if err != nil {
+		return fmt.Errorf("encoding the patch: %w", err)
+	}
+	err = c.send(ctx, types.JSONPatchType, encoded)
+	if ClassOf(err) == Invalid {
+		return c.explain(ctx, patch, err)
+	}
+	return err
+}
+
+// explain finds the operation of a JSON patch that the API server could not execute.
+func (c *call) explain(ctx context.Context, patch jsonpatch.Patch, rejected error) error {
+	live, err := c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
+	if err != nil {
+		return rejected
+	}
+	document, err := live.MarshalJSON()
+	if err != nil {
+		return rejected
+	}
+	for i, operation := range patch {
+		next, err := jsonpatch.Patch{operation}.Apply(document)
+		if err != nil {
+			path, _ := operation.Path() // checked
+			return &classified{PatchTestFailed, fmt.Errorf("operation %d of the JSON patch, %s of %s: %s", i, operation.Kind(), path, c.reasonOf(operation, document, err))}
+		}
+		document = next
+	}
+	return rejected
+}

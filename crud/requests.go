@@ -1,0 +1,155 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Each method sends one request. The API server rejects fields that the kind does not have, instead of dropping them.
+
+func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
+	live, err := c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
+	if ClassOf(err) == Uncertain {
+		err = &classified{ServerError, err} // it changes nothing, so that it may be sent again
+	}
+	if err != nil {
+		return nil, fmt.Errorf("getting the object: %w", err)
+	}
+	c.result.Object = live
+	return live, nil
+}
+
+func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	created, err := c.objects.Create(ctx, object, metav1.CreateOptions{
+		FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("creating the object: %w", err)
+	}
+	c.result.Object = created
+	return created, nil
+}
+
+func (c *call) patch(ctx context.Context, kind types.PatchType, patch []byte) (*unstructured.Unstructured, error) {
+	var subresources []string
+	if c.op.StatusPatch {
+		subresources = []string{"status"}
+	}
+	patched, err := c.objects.Patch(ctx, c.op.Name, kind, patch, metav1.PatchOptions{
+		FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
+	}, subresources...)
+	if err != nil {
+		return nil, fmt.Errorf("patching the object: %w", err)
+	}
+	c.result.Object = patched
+	return patched, nil
+}
+
+// patchFields sends a merge patch that was made from live. If guarded, the API server rejects it for another state of the object.
+func (c *call) patchFields(ctx context.Context, live *unstructured.Unstructured, patch map[string]any, guarded bool) (*unstructured.Unstructured, error) {
+	if guarded {
+		metadata, _ := patch["metadata"].(map[string]any)
+		metadata = maps.Clone(metadata)
+		if metadata == nil {
+			metadata = map[string]any{}
+		}
+		metadata["resourceVersion"] = live.GetResourceVersion()
+		patch = maps.Clone(patch)
+		patch["metadata"] = metadata
+	}
+	encoded, err := json.Marshal(patch)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the patch: %w", err)
+	}
+	return c.patch(ctx, types.MergePatchType, encoded)
+}
+
+func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, preconditions metav1.Preconditions) error {
+	err := c.objects.Delete(ctx, c.op.Name, metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &preconditions, DryRun: c.dryRun()})
+	if err != nil {
+		return fmt.Errorf("deleting the object: %w", err)
+	}
+	return nil
+}
+
+func (c *call) dryRun() []string {
+	if c.options.DryRun {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
+}
+
+// updated sets the outcome of a write. The API server returns the same resourceVersion if the write changed nothing.
+func (c *call) updated(before string, after *unstructured.Unstructured) {
+	switch {
+	case after.GetResourceVersion() == before:
+		c.result.Outcome = Unchanged
+	case c.op.StatusPatch:
+		c.result.Outcome = StatusUpdated
+	default:
+		c.result.Outcome = Updated
+	}
+}
+
+// retry calls attempt until it succeeds, fails with a class that does not pass and is not in again, or has been called Steps times.
+func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) error {
+	backoff := c.options.Backoff
+	for {
+		c.result.Attempts++
+		err := attempt()
+		class := ClassOf(err)
+		if err == nil || !class.passes() && !slices.Contains(again, class) || c.result.Attempts >= c.options.Backoff.Steps {
+			return err
+		}
+		delay := backoff.Step()
+		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+			delay = max(delay, time.Duration(seconds)*time.Second)
+		}
+		if !sleep(ctx, delay) {
+			return fmt.Errorf("waiting for the next attempt: %w; the last one: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+// sleep reports whether the time passed before the context ended.
+func sleep(ctx context.Context, delay time.Duration) bool {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+type warningsKey struct{}
+
+// withWarnings makes warningHandler append the warnings in the answers to requests of the context.
+func withWarnings(ctx context.Context, warnings *[]string) context.Context {
+	return context.WithValue(ctx, warningsKey{}, warnings)
+}
+
+type warningHandler struct{}
+
+// HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.
+func (warningHandler) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
+	const warning = 299
+	if warnings, ok := ctx.Value(warningsKey{}).(*[]string); ok && code == warning && text != "" {
+		*warnings = append(*warnings, text)
+	}
+}

@@ -1,0 +1,48 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+// Outcome is how an operation ended.
+type Outcome string
+
+// The outcomes.
+const (
+	// Created: the object did not exist.
+	Created Outcome = "Created"
+	// Updated: the API server stored another state.
+	Updated Outcome = "Updated"
+	// StatusUpdated: the API server stored another status.
+	StatusUpdated Outcome = "StatusUpdated"
+	// Unchanged: the object was as it should be, so nothing was written.
+	Unchanged Outcome = "Unchanged"
+	// Replaced: the object was deleted and created again, because a field could not be changed.
+	Replaced Outcome = "Replaced"
+	// Deleted: the object existed and does not anymore.
+	Deleted Outcome = "Deleted"
+	// Deleting: the API server has accepted the deletion, and Result.Finalizers delay it.
+	Deleting Outcome = "Deleting"
+	// AlreadyAbsent: there was nothing to delete.
+	AlreadyAbsent Outcome = "AlreadyAbsent"
+	// Skipped: there was nothing to patch, and the operation ignores that.
+	Skipped Outcome = "Skipped"
+	// Failed: see the error.
+	Failed Outcome = "Failed"
+)
+
+// Result is how an operation ended, and what it cost.
+type Result struct {
+	Outcome Outcome
+	// Object is the state after the operation, as the API server returned it last. It is nil after a deletion and if nothing was read.
+	Object *unstructured.Unstructured
+	// Attempts is how often the operation was tried: 1 without a conflict.
+	Attempts int
+	// Finalizers delay a deletion.
+	Finalizers []string
+	// Warnings are those of the API server, and what the operation ignored.
+	Warnings []string
+}
