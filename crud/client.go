@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -98,6 +99,7 @@ func (c *Client) Run(ctx context.Context, op Operation) (Result, error) {
 type call struct {
 	*Client
 	op      Operation
+	object  *unstructured.Unstructured // Operation.Object
 	kind    kind
 	objects dynamic.ResourceInterface
 	result  Result

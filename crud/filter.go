@@ -40,6 +40,11 @@ func typedChange[T Object](f func(T) error) change {
 	}
 }
 
+// isNil reports whether there is no object, also if its type is known.
+func isNil(object Object) bool {
+	return object == nil || reflect.ValueOf(object).IsNil()
+}
+
 // guarded returns a panic as an error, so that a filter does not end the process.
 func guarded(f func() error) (err error) {
 	defer func() {
@@ -92,7 +97,7 @@ func (c *call) filterPatch(ctx context.Context) error {
 // filterPatchOptimistic writes what the filter changes in the caller's snapshot.
 func (c *call) filterPatchOptimistic(ctx context.Context) error {
 	return c.retry(ctx, func() error {
-		_, err := c.writeChange(ctx, c.op.object.(*unstructured.Unstructured))
+		_, err := c.writeChange(ctx, c.object)
 		return err
 	})
 }

@@ -76,11 +76,11 @@ type Object interface {
 // Ref names an object.
 type Ref struct {
 	// APIVersion may be empty if a single group serves the kind; its preferred version is used then.
-	APIVersion string `json:"apiVersion,omitempty"`
+	APIVersion string
 	// Kind is the kind, or the plural, singular or short name of its resource, in any case.
-	Kind      string `json:"kind,omitempty"`
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
+	Kind      string
+	Namespace string
+	Name      string
 }
 
 // String returns the reference as kind namespace/name.
@@ -94,46 +94,51 @@ func (r Ref) String() string {
 
 // Operation is one change of one object. The functions of this package return operations; options are set as fields before it runs.
 type Operation struct {
-	Type Type `json:"operationType"`
-	Ref  `json:",inline"`
+	Type Type
+	Ref
 
 	// StatusPatch sends a patch to the status subresource. Only the status may change then.
-	StatusPatch bool `json:"statusPatch,omitempty"`
+	StatusPatch bool
 	// Preconditions reject another object of the same name, or another state of the object. CreateOrUpdate takes them from its object, too.
-	Preconditions metav1.Preconditions `json:"preconditions,omitzero"`
+	Preconditions metav1.Preconditions
 	// IgnoreMissing makes a patch of an object that does not exist succeed with the outcome Skipped.
-	IgnoreMissing bool `json:"ignoreMissing,omitempty"`
+	IgnoreMissing bool
 	// IgnoreMissingPaths leaves out removals of a JSON patch whose path does not exist.
-	IgnoreMissingPaths bool `json:"ignoreMissingPaths,omitempty"`
+	IgnoreMissingPaths bool
 	// IgnoreUnknownKind makes a deletion succeed if the API server does not serve the kind.
-	IgnoreUnknownKind bool          `json:"ignoreUnknownKind,omitempty"`
-	Strategy          Strategy      `json:"strategy,omitempty"`
-	OnTerminating     OnTerminating `json:"onTerminating,omitempty"`
-	OnImmutable       OnImmutable   `json:"onImmutable,omitempty"`
+	IgnoreUnknownKind bool
+	Strategy          Strategy
+	OnTerminating     OnTerminating
+	OnImmutable       OnImmutable
 	// OwnedBy is the UID of the owner that must control an object that exists; another owner is an OwnershipConflict.
-	OwnedBy types.UID `json:"ownedBy,omitempty"`
+	OwnedBy types.UID
 	// Wait is how long a deletion is waited for. Zero does not wait: the outcome is Deleting, and the same operation later resumes.
-	Wait time.Duration `json:"-"`
+	Wait time.Duration
 
-	object  runtime.Object  // the desired state, or an example of the type that change expects
-	patch   json.RawMessage // of MergePatch and JSONPatch
-	program string          // of JQPatch
-	change  change          // of the filters
-	err     error           // of the function that made the operation
+	// Object is the desired state of CreateOrUpdate, Create and CreateIfNotExists, and the snapshot of FilterPatchOptimistic.
+	Object Object
+	// Patch is the JSON of MergePatch and JSONPatch.
+	Patch json.RawMessage
+	// JQ is the program of JQPatch.
+	JQ string
+
+	sample runtime.Object // of the type that the function of FilterPatch takes
+	change change         // of the filters in Go
+	err    error          // of the function that made the operation
 }
 
 // CreateOrUpdate creates an object or, if it exists, writes the fields that differ. Fields that the object does not have stay as they are; an
 // unstructured object removes one with the value nil. Finalizers and owner references are added. Status is never written.
 func CreateOrUpdate(object Object) Operation {
-	return Operation{Type: TypeCreateOrUpdate, object: object}
+	return Operation{Type: TypeCreateOrUpdate, Object: object}
 }
 
 // Create creates an object, and fails with the class AlreadyExists if it exists.
-func Create(object Object) Operation { return Operation{Type: TypeCreate, object: object} }
+func Create(object Object) Operation { return Operation{Type: TypeCreate, Object: object} }
 
 // CreateIfNotExists creates an object, and does not change one that exists.
 func CreateIfNotExists(object Object) Operation {
-	return Operation{Type: TypeCreateIfNotExists, object: object}
+	return Operation{Type: TypeCreateIfNotExists, Object: object}
 }
 
 // EnsureDeleted deletes an object after the objects that it owns.
@@ -162,30 +167,29 @@ func JSONPatch(ref Ref, patch any) Operation {
 
 // JQPatch reads an object, writes the result of a jq program, and runs the program again on the new state after a conflict.
 func JQPatch(ref Ref, program string) Operation {
-	change, err := jqChange(program)
-	return Operation{Type: TypeJQPatch, Ref: ref, program: program, change: change, err: err}
+	return Operation{Type: TypeJQPatch, Ref: ref, JQ: program}
 }
 
 // FilterPatch reads an object, writes what f changes, and calls f again with the new state after a conflict. T decides the kind; fields that T
 // does not have stay as they are. The client's scheme must know T, unless it is *unstructured.Unstructured.
 func FilterPatch[T Object](ref Ref, f func(T) error) Operation {
-	return Operation{Type: TypeFilterPatch, Ref: ref, object: newObject[T](), change: typedChange(f)}
+	return Operation{Type: TypeFilterPatch, Ref: ref, sample: newObject[T](), change: typedChange(f)}
 }
 
 // FilterPatchOptimistic writes what f changes in snapshot, the state on which the caller based its decision. If the object has changed since
 // then, nothing is written and the operation fails with the class Conflict, so that the caller decides again.
 func FilterPatchOptimistic[T Object](snapshot T, f func(T) error) Operation {
-	return Operation{Type: TypeFilterPatchOptimistic, object: snapshot, change: typedChange(f)}
+	return Operation{Type: TypeFilterPatchOptimistic, Object: snapshot, change: typedChange(f)}
 }
 
 func (o Operation) with(patch any) Operation {
 	switch patch := patch.(type) {
 	case []byte:
-		o.patch = patch
+		o.Patch = patch
 	case string:
-		o.patch = json.RawMessage(patch)
+		o.Patch = json.RawMessage(patch)
 	default:
-		if o.patch, o.err = json.Marshal(patch); o.err != nil {
+		if o.Patch, o.err = json.Marshal(patch); o.err != nil {
 			o.err = fmt.Errorf("encoding the patch: %w", o.err)
 		}
 	}

@@ -22,33 +22,30 @@ import (
 
 // mergePatch sends the patch of the caller as it is.
 func (c *call) mergePatch(ctx context.Context) error {
-	var fields map[string]any
-	if err := utiljson.Unmarshal(c.op.patch, &fields); err != nil {
-		return &classified{Malformed, fmt.Errorf("the merge patch is not a JSON object: %w", err)}
-	}
-	if err := c.checkMergePatch(fields); err != nil {
-		return err
-	}
-	if len(fields) == 0 {
-		c.result.Outcome = Unchanged
-		return nil
-	}
-	return c.patchMissing(ctx, true, func() error { return c.send(ctx, types.MergePatchType, c.op.patch) })
-}
-
-func (c *call) checkMergePatch(fields map[string]any) error {
-	metadata, _ := fields["metadata"].(map[string]any)
-	for _, field := range []string{"uid", "resourceVersion"} {
-		if value, ok := metadata[field]; ok && value == nil {
-			return &classified{Malformed, fmt.Errorf("the merge patch removes metadata.%s, which the API server requires", field)}
-		}
-	}
+	fields, _ := decodeMergePatch(c.op.Patch) // validated
 	for field := range fields {
 		if err := c.checkField(field); err != nil {
 			return err
 		}
 	}
-	return nil
+	if len(fields) == 0 {
+		c.result.Outcome = Unchanged
+		return nil
+	}
+	return c.patchMissing(ctx, true, func() error { return c.send(ctx, types.MergePatchType, c.op.Patch) })
+}
+
+func decodeMergePatch(encoded []byte) (fields map[string]any, err error) {
+	if err := utiljson.Unmarshal(encoded, &fields); err != nil {
+		return nil, fmt.Errorf("the merge patch is not a JSON object: %w", err)
+	}
+	metadata, _ := fields["metadata"].(map[string]any)
+	for _, field := range []string{"uid", "resourceVersion"} {
+		if value, ok := metadata[field]; ok && value == nil {
+			return nil, fmt.Errorf("the merge patch removes metadata.%s, which the API server requires", field)
+		}
+	}
+	return fields, nil
 }
 
 // checkField rejects a field that the API server would ignore: the status without StatusPatch, and all others with it.
@@ -88,9 +85,13 @@ func (c *call) send(ctx context.Context, kind types.PatchType, patch []byte) err
 
 // jsonPatch sends the patch of the caller. The API server does not return which of its operations failed, so that it is executed here again.
 func (c *call) jsonPatch(ctx context.Context) error {
-	patch, err := c.decodeJSONPatch(c.op.patch)
-	if err != nil {
-		return err
+	patch, _ := decodeJSONPatch(c.op.Patch) // validated
+	for _, operation := range patch {
+		path, _ := operation.Path() // validated
+		top, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		if err := c.checkField(top); err != nil {
+			return err
+		}
 	}
 	if len(patch) == 0 {
 		c.result.Outcome = Unchanged
@@ -100,7 +101,7 @@ func (c *call) jsonPatch(ctx context.Context) error {
 		if c.op.IgnoreMissingPaths {
 			return c.jsonPatchExisting(ctx, patch)
 		}
-		err := c.send(ctx, types.JSONPatchType, c.op.patch)
+		err := c.send(ctx, types.JSONPatchType, c.op.Patch)
 		if ClassOf(err) == Invalid {
 			return c.explain(ctx, patch, err)
 		}
@@ -121,17 +122,17 @@ func changesAgain(operation jsonpatch.Operation) bool {
 // maxJSONPatch is the number of operations that the API server accepts (k8s.io/apiserver/pkg/endpoints/handlers/patch.go).
 const maxJSONPatch = 10_000
 
-func (c *call) decodeJSONPatch(encoded []byte) (jsonpatch.Patch, error) {
+func decodeJSONPatch(encoded []byte) (jsonpatch.Patch, error) {
 	patch, err := jsonpatch.DecodePatch(encoded)
 	if err != nil {
-		return nil, &classified{Malformed, fmt.Errorf("the JSON patch is not a list of operations: %w", err)}
+		return nil, fmt.Errorf("the JSON patch is not a list of operations: %w", err)
 	}
 	if len(patch) > maxJSONPatch {
-		return nil, &classified{Malformed, fmt.Errorf("the JSON patch has %d operations, of which the API server accepts %d", len(patch), maxJSONPatch)}
+		return nil, fmt.Errorf("the JSON patch has %d operations, of which the API server accepts %d", len(patch), maxJSONPatch)
 	}
 	for i, operation := range patch {
-		if err := c.checkJSONPatch(operation); err != nil {
-			return nil, &classified{Malformed, fmt.Errorf("operation %d of the JSON patch: %w", i, err)}
+		if err := checkJSONPatch(operation); err != nil {
+			return nil, fmt.Errorf("operation %d of the JSON patch: %w", i, err)
 		}
 	}
 	return patch, nil
@@ -140,7 +141,7 @@ func (c *call) decodeJSONPatch(encoded []byte) (jsonpatch.Patch, error) {
 // requires are the fields that each operation of a JSON patch has beside op and path (RFC 6902, section 4).
 var requires = map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from"}
 
-func (c *call) checkJSONPatch(operation jsonpatch.Operation) error {
+func checkJSONPatch(operation jsonpatch.Operation) error {
 	path, err := operation.Path()
 	if err != nil || path != "" && !strings.HasPrefix(path, "/") {
 		return errors.New("path must be a JSON pointer, such as /metadata/labels/app.kubernetes.io~1name")
@@ -159,7 +160,7 @@ func (c *call) checkJSONPatch(operation jsonpatch.Operation) error {
 			return fmt.Errorf("%s cannot be changed", path)
 		}
 	}
-	return c.checkField(top)
+	return nil
 }
 
 // jsonPatchExisting sends the patch without the removals of paths that do not exist.

@@ -16,69 +16,65 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// prepare checks an operation as far as that is possible without the API server, and completes its reference from its object.
-func (c *call) prepare() error {
-	if err := c.op.err; err != nil {
+// Validate returns the first mistake of an operation that can be found without the API server, or nil. Run validates, too.
+func (o Operation) Validate() error {
+	err := o.err
+	if _, ok := executions[o.Type]; err == nil && !ok {
+		err = fmt.Errorf("operationType %q does not exist", o.Type)
+	}
+	for _, check := range []func() error{o.checkOptions, o.checkSpec, o.checkRef} {
+		if err == nil {
+			err = check()
+		}
+	}
+	if err != nil {
 		return &classified{Malformed, err}
-	}
-	if _, ok := executions[c.op.Type]; !ok {
-		return &classified{Malformed, fmt.Errorf("operationType %q does not exist", c.op.Type)}
-	}
-	if err := errors.Join(c.prepareObject(), c.checkOptions()); err != nil {
-		return &classified{Malformed, err}
-	}
-	if c.op.Kind == "" {
-		return &classified{Malformed, errors.New("kind is missing")}
-	}
-	if c.op.Name == "" && !c.generatesName() {
-		return &classified{Malformed, errors.New("name is missing")}
-	}
-	if faults := path.IsValidPathSegmentName(c.op.Name); len(faults) > 0 {
-		return &classified{Malformed, fmt.Errorf("name %q %s", c.op.Name, strings.Join(faults, ", "))}
 	}
 	return nil
 }
 
-func (c *call) generatesName() bool {
-	object, ok := c.op.object.(*unstructured.Unstructured)
-	return c.op.Type == TypeCreate && ok && object.GetGenerateName() != ""
+// checkSpec checks the part that depends on the type.
+func (o Operation) checkSpec() error {
+	var err error
+	switch o.Type {
+	case TypeCreateOrUpdate, TypeCreate, TypeCreateIfNotExists, TypeFilterPatchOptimistic:
+		if isNil(o.Object) {
+			err = errors.New("the object is missing")
+		}
+	case TypeJQPatch:
+		_, err = jqChange(o.JQ)
+	case TypeJSONPatch:
+		_, err = decodeJSONPatch(o.Patch)
+	case TypeMergePatch:
+		_, err = decodeMergePatch(o.Patch)
+	case TypeFilterPatch:
+		if o.change == nil {
+			err = errors.New("the function is missing: use crud.FilterPatch")
+		}
+	}
+	return err
 }
 
-// prepareObject makes the operation's object an unstructured one. Operations with a desired state or a snapshot take their reference and
-// preconditions from it; those with a reference take the kind from the type of their filter.
-func (c *call) prepareObject() error {
-	if c.op.object == nil {
-		return nil
+// checkRef checks the reference. The kind of a typed object is known to the client's scheme only.
+func (o Operation) checkRef() error {
+	ref, generated := o.Ref, false
+	typed := o.sample != nil && ref.Kind == ""
+	if !isNil(o.Object) {
+		gvk := o.Object.GetObjectKind().GroupVersionKind()
+		ref = Ref{gvk.GroupVersion().String(), gvk.Kind, o.Object.GetNamespace(), o.Object.GetName()}
+		_, untyped := o.Object.(*unstructured.Unstructured)
+		typed, generated = !untyped, o.Object.GetGenerateName() != ""
 	}
-	gvk, err := c.gvkOf(c.op.object)
-	if c.op.Type == TypeFilterPatch {
-		if _, generic := c.op.object.(*unstructured.Unstructured); !generic && err == nil && c.op.Kind == "" {
-			c.op.APIVersion, c.op.Kind = gvk.GroupVersion().String(), gvk.Kind
-		}
-		if c.op.Kind != "" {
-			err = nil
-		}
-		return err
+	switch {
+	case ref.Kind == "" && !typed:
+		return errors.New("kind is missing")
+	case ref.Name == "" && generated && o.Type != TypeCreate:
+		return fmt.Errorf("name is missing: %s with generateName would create another object each time", o.Type)
+	case ref.Name == "" && !generated:
+		return errors.New("name is missing")
 	}
-	if err != nil {
-		return err
-	}
-	content, err := fields(c.op.object)
-	if err != nil {
-		return err
-	}
-	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(content)}
-	object.SetGroupVersionKind(gvk)
-	c.op.object = object
-	c.op.Ref = Ref{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
-	if uid := object.GetUID(); uid != "" && c.op.Preconditions.UID == nil {
-		c.op.Preconditions.UID = &uid
-	}
-	if version := object.GetResourceVersion(); version != "" && c.op.Preconditions.ResourceVersion == nil {
-		c.op.Preconditions.ResourceVersion = &version
-	}
-	if c.op.Type == TypeFilterPatchOptimistic && object.GetResourceVersion() == "" {
-		return errors.New("the snapshot has no resourceVersion: it must be an object as the API server returned it")
+	if faults := path.IsValidPathSegmentName(ref.Name); len(faults) > 0 {
+		return fmt.Errorf("name %q %s", ref.Name, strings.Join(faults, ", "))
 	}
 	return nil
 }
@@ -90,34 +86,81 @@ var (
 )
 
 // checkOptions rejects an option that the type does not have, since an option that is ignored is a surprise.
-func (c *call) checkOptions() error {
-	op, upsert := c.op, upsert
+func (o Operation) checkOptions() error {
 	for _, option := range []struct {
 		name string
 		set  bool
 		of   []Type
 	}{
-		{"statusPatch", op.StatusPatch, patches},
-		{"ignoreMissing", op.IgnoreMissing, patches},
-		{"ignoreMissingPaths", op.IgnoreMissingPaths, []Type{TypeJSONPatch}},
-		{"ignoreUnknownKind", op.IgnoreUnknownKind, deletions},
-		{"strategy", op.Strategy != "", upsert},
-		{"onTerminating", op.OnTerminating != "", upsert},
-		{"onImmutable", op.OnImmutable != "", upsert},
-		{"wait", op.Wait != 0, slices.Concat(deletions, upsert)},
+		{"statusPatch", o.StatusPatch, patches},
+		{"ignoreMissing", o.IgnoreMissing, patches},
+		{"ignoreMissingPaths", o.IgnoreMissingPaths, []Type{TypeJSONPatch}},
+		{"ignoreUnknownKind", o.IgnoreUnknownKind, deletions},
+		{"strategy", o.Strategy != "", upsert},
+		{"onTerminating", o.OnTerminating != "", upsert},
+		{"onImmutable", o.OnImmutable != "", upsert},
+		{"wait", o.Wait != 0, slices.Concat(deletions, upsert)},
 	} {
-		if option.set && !slices.Contains(option.of, op.Type) {
-			return fmt.Errorf("%s does not belong to %s, but to %s", option.name, op.Type, list(names(option.of, func(t Type) string { return string(t) })))
+		if option.set && !slices.Contains(option.of, o.Type) {
+			return fmt.Errorf("%s does not belong to %s, but to %s", option.name, o.Type, list(names(option.of, func(t Type) string { return string(t) })))
 		}
 	}
-	for name, value := range map[string]struct{ value, allowed string }{
-		"strategy":      {string(op.Strategy), "merge apply"},
-		"onTerminating": {string(op.OnTerminating), "requeue wait patch"},
-		"onImmutable":   {string(op.OnImmutable), "fail recreate"},
+	for _, choice := range []struct{ name, value, allowed string }{
+		{"strategy", string(o.Strategy), "merge apply"},
+		{"onTerminating", string(o.OnTerminating), "requeue wait patch"},
+		{"onImmutable", string(o.OnImmutable), "fail recreate"},
 	} {
-		if allowed := strings.Fields(value.allowed); value.value != "" && !slices.Contains(allowed, value.value) {
-			return fmt.Errorf("%s %q does not exist: use %s", name, value.value, strings.Join(allowed, " or "))
+		if allowed := strings.Fields(choice.allowed); choice.value != "" && !slices.Contains(allowed, choice.value) {
+			return fmt.Errorf("%s %q does not exist: use %s", choice.name, choice.value, strings.Join(allowed, " or "))
 		}
+	}
+	return nil
+}
+
+// prepare validates the operation and completes its reference: from its object, or from the type of its filter.
+func (c *call) prepare() error {
+	if err := c.op.Validate(); err != nil {
+		return err
+	}
+	if c.op.Type == TypeJQPatch {
+		c.op.change, _ = jqChange(c.op.JQ) // validated
+	}
+	if err := c.prepareObject(); err != nil {
+		return &classified{Malformed, err}
+	}
+	return nil
+}
+
+func (c *call) prepareObject() error {
+	if c.op.sample != nil && c.op.Kind == "" {
+		gvk, err := c.gvkOf(c.op.sample)
+		c.op.APIVersion, c.op.Kind = gvk.GroupVersion().String(), gvk.Kind
+		return err
+	}
+	if c.op.Object == nil {
+		return nil
+	}
+	gvk, err := c.gvkOf(c.op.Object)
+	if err != nil {
+		return err
+	}
+	content, err := fields(c.op.Object)
+	if err != nil {
+		return err
+	}
+	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(content)}
+	object.SetGroupVersionKind(gvk)
+	c.object = object
+	c.op.Ref = Ref{object.GetAPIVersion(), object.GetKind(), object.GetNamespace(), object.GetName()}
+	if uid := object.GetUID(); uid != "" && c.op.Preconditions.UID == nil {
+		c.op.Preconditions.UID = &uid
+	}
+	version := object.GetResourceVersion()
+	if version != "" && c.op.Preconditions.ResourceVersion == nil {
+		c.op.Preconditions.ResourceVersion = &version
+	}
+	if c.op.Type == TypeFilterPatchOptimistic && version == "" {
+		return errors.New("the snapshot has no resourceVersion: it must be an object as the API server returned it")
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (c *call) createOrUpdate(ctx context.Context) error {
 
 // desired returns the object of the operation without fields that only the API server writes.
 func (c *call) desired() *unstructured.Unstructured {
-	desired := c.op.object.(*unstructured.Unstructured).DeepCopy()
+	desired := c.object.DeepCopy()
 	if status, ok := desired.Object["status"]; ok {
 		if c.kind.status != nil && !isEmpty(status) {
 			c.result.Warnings = append(c.result.Warnings, "status is not written: use a patch with StatusPatch")

@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package operations
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// jsonReader reads JSON with the positions of values, which encoding/json does not keep.
+type jsonReader struct {
+	content []byte
+	decoder *json.Decoder
+	lines   []int // offsets at which lines begin
+}
+
+func newJSONReader(content []byte) *jsonReader {
+	r := &jsonReader{content: content, decoder: json.NewDecoder(bytes.NewReader(content)), lines: []int{0}}
+	r.decoder.UseNumber()
+	for i, c := range content {
+		if c == '\n' {
+			r.lines = append(r.lines, i+1)
+		}
+	}
+	return r
+}
+
+func (r *jsonReader) at(offset int) position {
+	line := sort.SearchInts(r.lines, offset+1)
+	return position{line, offset - r.lines[line-1] + 1}
+}
+
+// positioned is a mistake in the syntax.
+type positioned struct {
+	position
+	message string
+}
+
+func (p *positioned) Error() string { return p.message }
+
+// next returns the next token and where it begins, and io.EOF after the last one.
+func (r *jsonReader) next() (json.Token, position, error) {
+	start := int(r.decoder.InputOffset())
+	for start < len(r.content) && strings.IndexByte(" \t\r\n,:", r.content[start]) >= 0 {
+		start++
+	}
+	token, err := r.decoder.Token()
+	at := r.at(start)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return nil, at, &positioned{at, syntax.Error()}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, at, &positioned{at, "the document ends in the middle of a value"}
+	}
+	return token, at, err
+}
+
+// read returns the next value, and io.EOF after the last one.
+func (r *jsonReader) read() (value, error) {
+	token, at, err := r.next()
+	if err != nil {
+		return value{}, err
+	}
+	return r.after(token, at)
+}
+
+func (r *jsonReader) after(token json.Token, at position) (value, error) {
+	switch token := token.(type) {
+	case json.Delim:
+		if token == '{' {
+			return r.object(at)
+		}
+		return r.list(at)
+	case json.Number:
+		number, err := numberOf(token.String())
+		if err != nil {
+			return value{}, &positioned{at, err.Error()}
+		}
+		return value{position: at, kind: scalar, scalar: number}, nil
+	}
+	return value{position: at, kind: scalar, scalar: token}, nil
+}
+
+func (r *jsonReader) object(at position) (value, error) {
+	result, set := value{position: at, kind: object}, names{}
+	for {
+		token, at, err := r.next()
+		switch {
+		case err != nil:
+			return value{}, unexpectedEnd(err, at)
+		case token == json.Delim('}'):
+			return result, nil
+		}
+		inner, err := r.read()
+		if err != nil {
+			return value{}, unexpectedEnd(err, at)
+		}
+		f := field{at, token.(string), inner} // the decoder returns only strings as keys
+		if err := set.add(f); err != nil {
+			return value{}, err
+		}
+		result.fields = append(result.fields, f)
+	}
+}
+
+func (r *jsonReader) list(at position) (value, error) {
+	result := value{position: at, kind: list}
+	for {
+		token, at, err := r.next()
+		switch {
+		case err != nil:
+			return value{}, unexpectedEnd(err, at)
+		case token == json.Delim(']'):
+			return result, nil
+		}
+		item, err := r.after(token, at)
+		if err != nil {
+			return value{}, err
+		}
+		result.items = append(result.items, item)
+	}
+}
+
+func unexpectedEnd(err error, at position) error {
+	if errors.Is(err, io.EOF) {
+		return &positioned{at, "the document ends in the middle of a value"}
+	}
+	return err
+}
+
+// numberOf returns an int64 for an integer, whose digits stay exact, and otherwise a float64.
+func numberOf(text string) (any, error) {
+	if integer, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return integer, nil
+	}
+	if !strings.ContainsAny(text, ".eE") {
+		return nil, fmt.Errorf("the integer %s has more than 64 bits", text)
+	}
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return nil, fmt.Errorf("the number %s is too large", text)
+	}
+	return number, nil
+}

@@ -1,0 +1,96 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package operations
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mallard-dev/mallard/crud"
+)
+
+// Limits of a file.
+const (
+	// MostBytes is the largest size.
+	MostBytes = 16 << 20
+	// MostOperations is the largest number of operations.
+	MostOperations = 10_000
+)
+
+// Parse returns the operations of a file. The error is an *Error, and there are no operations then. An empty file has no operations.
+func Parse(content []byte) ([]crud.Operation, error) {
+	found := &faults{operation: 1}
+	if len(content) > MostBytes {
+		found.add(position{1, 1}, "the file has %d bytes, more than %d", len(content), MostBytes)
+		return nil, found.err()
+	}
+	if i := firstInvalid(content); i >= 0 {
+		found.add(newJSONReader(content).at(i), "the file is not UTF-8 text: byte 0x%02x", content[i])
+		return nil, found.err()
+	}
+	var operations []crud.Operation
+	for document, err := range documents(content) {
+		if bad, ok := errors.AsType[*positioned](err); ok {
+			found.add(bad.position, "%s", bad.message)
+			break
+		}
+		if len(operations) == MostOperations {
+			found.add(document.position, "the file has more than %d operations", MostOperations)
+			break
+		}
+		operations = append(operations, decode(document, found))
+		found.operation++
+	}
+	if err := found.err(); err != nil {
+		return nil, err
+	}
+	return operations, nil
+}
+
+// firstInvalid returns the offset of the first byte that no text contains, or -1.
+func firstInvalid(content []byte) int {
+	for i := 0; i < len(content); {
+		r, size := utf8.DecodeRune(content[i:])
+		if r == 0 || r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// documents returns the operations of a file in any format.
+func documents(content []byte) func(yield func(value, error) bool) {
+	read := (&yamlReader{decoder: yaml.NewDecoder(bytes.NewReader(content))}).read
+	trimmed := bytes.TrimLeft(content, " \t\r\n")
+	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
+		read = newJSONReader(content).read
+	}
+	return func(yield func(value, error) bool) {
+		for {
+			document, err := read()
+			switch {
+			case errors.Is(err, io.EOF):
+				return
+			case err != nil:
+				yield(value{}, err)
+				return
+			case document.kind == list:
+				for _, item := range document.items {
+					if !yield(item, nil) {
+						return
+					}
+				}
+			case !yield(document, nil):
+				return
+			}
+		}
+	}
+}

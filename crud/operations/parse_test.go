@@ -1,0 +1,208 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package operations
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mallard-dev/mallard/crud"
+)
+
+func TestParse_EveryFormat_HasTheSameOperations(t *testing.T) {
+	const yamlFile = `
+operationType: JQPatch
+kind: Deployment
+namespace: default
+name: nginx
+spec: .spec.replicas = 1
+---
+# nothing
+---
+operationType: MergePatch
+kind: ConfigMap
+namespace: default
+name: a
+spec: {data: {large: 9007199254740993}}
+`
+	const first, second = `{"operationType":"JQPatch","kind":"Deployment","namespace":"default","name":"nginx","spec":".spec.replicas = 1"}`,
+		`{"operation":"MergePatch","kind":"ConfigMap","namespace":"default","name":"a","mergePatch":{"data":{"large":9007199254740993}}}`
+	for name, file := range map[string]string{
+		"YAML": yamlFile, "JSON stream": first + "\n" + second, "JSON list": "[" + first + "," + second + "]",
+		"YAML list": "- " + first + "\n- " + second,
+	} {
+		operations, err := Parse([]byte(file))
+		if err != nil || len(operations) != 2 {
+			t.Errorf("%s: got %d operations, %v", name, len(operations), err)
+			continue
+		}
+		if got := operations[0]; got.Type != crud.TypeJQPatch || got.JQ != ".spec.replicas = 1" || got.Ref != (crud.Ref{Kind: "Deployment", Namespace: "default", Name: "nginx"}) {
+			t.Errorf("%s: the first operation is %+v", name, got)
+		}
+		if got, want := string(operations[1].Patch), `{"data":{"large":9007199254740993}}`; got != want {
+			t.Errorf("%s: the patch is %s, want %s", name, got, want)
+		}
+	}
+	if operations, err := Parse([]byte("\n# a comment\n")); err != nil || len(operations) != 0 {
+		t.Errorf("an empty file: got %d operations, %v", len(operations), err)
+	}
+}
+
+func TestParse_NamesOfShellOperator_AreAccepted(t *testing.T) {
+	for file, want := range map[string]crud.Type{
+		`{operation: CreateOrUpdate, object: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: d, name: a}}}`:       crud.TypeCreateOrUpdate,
+		`{operation: Delete, apiVersion: v1, kind: Pod, namespace: d, name: a}`:                                           crud.TypeEnsureDeleted,
+		`{operation: DeleteInBackground, kind: Pod, namespace: d, name: a}`:                                               crud.TypeEnsureDeletedInBackground,
+		`{operation: DeleteNonCascading, kind: Pod, namespace: d, name: a}`:                                               crud.TypeEnsureDeletedOrphaning,
+		`{operation: JQPatch, kind: Pod, namespace: d, name: a, jqFilter: ".", subresource: /status}`:                     crud.TypeJQPatch,
+		`{operation: JSONPatch, kind: Pod, namespace: d, name: a, jsonPatch: [{op: remove, path: /metadata/labels}]}`:     crud.TypeJSONPatch,
+		`{operation: MergePatch, kind: Pod, namespace: d, name: a, mergePatch: '{"spec":{}}', ignoreMissingObject: true}`: crud.TypeMergePatch,
+	} {
+		// In a list, so that it is YAML.
+		operations, err := Parse([]byte("- " + file))
+		if err != nil || operations[0].Type != want {
+			t.Errorf("%s: got %+v, %v", file, operations, err)
+		}
+	}
+}
+
+func TestT34_Parse_Mistakes_HaveLineColumnAndNumber(t *testing.T) {
+	const good = `{"operationType":"JQPatch","kind":"Pod","namespace":"d","name":"a","spec":"."}` + "\n"
+	for want, file := range map[string]string{
+		"3:1 (operation 3): an operation must be an object, not a string": good + good + `"x"`,
+		"2:35 (operation 2): the document ends":                           good + `{"operationType":"JQPatch","kind":"Pod`,
+		"2:1 (operation 2): operationType is missing":                     good + `{"kind":"Pod"}`,
+		"1:43 (operation 1): kind is set already at 1:29":                 `{"operationType":"JQPatch", "kind":"Pod", "kind":"Pod","namespace":"d","name":"a","spec":"."}`,
+		"4:3 (operation 1): a is set already at 3:3":                      "operationType: MergePatch\nspec:\n  a: 1\n  a: 2",
+		"3:1 (operation 1): operation is set already at 1:1":              "operationType: MergePatch\nkind: Pod\noperation: JQPatch",
+		"5:1 (operation 1): field ignoreMissingObjects does not exist: did you mean ignoreMissingObject?": `operationType: JQPatch
+kind: Pod
+namespace: d
+name: a
+ignoreMissingObjects: true
+spec: .`,
+		"1:16 (operation 1): operation JQpatsh does not exist: did you mean JQPatch?": "operationType: JQpatsh",
+		"1:16 (operation 1): operationType must be a string, not a number":            "operationType: 1",
+		"1:1 (operation 1): JQPatch needs spec":                                       "operationType: JQPatch\nkind: Pod\nname: a",
+		"3:7 (operation 1): spec must be a string, not a list":                        "operationType: JQPatch\nkind: Pod\nspec: []",
+		"3:1 (operation 1): EnsureDeleted does not have spec":                         "operationType: EnsureDeleted\nkind: Pod\nspec: {}",
+		"3:1 (operation 1): jqFilter does not belong to MergePatch: use spec":         "operationType: MergePatch\nkind: Pod\njqFilter: .",
+		"2:1 (operation 1): namespace is \"x\", and \"d\" in the object":              "operationType: Create\nnamespace: x\nspec: {apiVersion: v1, kind: Pod, metadata: {name: a, namespace: d}}",
+		`1:1 (operation 1): parsing the jq program: unexpected token "("`:             "operationType: JQPatch\nkind: Pod\nname: a\nspec: .foo(",
+		"1:1 (operation 1): operation 0 of the JSON patch: op \"set\" does not exist": "operationType: JSONPatch\nkind: Pod\nname: a\nspec: [{op: set, path: /a}]",
+		"5:7 (operation 1): wait must be a duration with its unit such as 30s":        "operationType: EnsureDeleted\nkind: Pod\nnamespace: d\nname: a\nwait: 30",
+		"3:14 (operation 1): subresource must be status":                              "operationType: EnsureDeleted\nkind: Pod\nsubresource: scale",
+		"1:2 (operation 1): the file is not UTF-8 text: byte 0x00":                    "a\x00",
+		"1:35 (operation 1): the integer 99999999999999999999 has more than 64 bits":  `{"operationType":"MergePatch","x":99999999999999999999}`,
+		"2:1 (operation 1): mapping values are not allowed in this context":           "a: b\nc: d: e",
+		"2:1 (operation 2): invalid character '}' looking for beginning of value":     good + "}",
+	} {
+		operations, err := Parse([]byte(file))
+		failed, ok := errors.AsType[*Error](err)
+		if !ok || operations != nil {
+			t.Errorf("%q: got %d operations, %v", file, len(operations), err)
+			continue
+		}
+		if !strings.Contains(failed.Error(), want) {
+			t.Errorf("%q: the message is\n%s\nwant\n%s", file, failed, want)
+		}
+	}
+}
+
+func TestParse_ManyMistakes_ReportsTen(t *testing.T) {
+	_, err := Parse([]byte(strings.Repeat("- {}\n", 20)))
+	failed, ok := errors.AsType[*Error](err)
+	if !ok || len(failed.Faults) != mostFaults || failed.Faults[9].Operation != 10 || failed.Faults[9].Line != 10 {
+		t.Errorf("got %+v", failed)
+	}
+}
+
+// A file that is cut or changed anywhere is rejected or read, and never ends the process.
+func TestParse_RandomFiles_DoNotPanic(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	files := []string{
+		`[{"operationType":"JQPatch","kind":"Pod","namespace":"d","name":"a","spec":"."},{"operation":"Create","object":{"a":[1,2.5e3,null,true]}}]`,
+		"operationType: CreateOrUpdate\nspec: &a\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a, namespace: d}\n  data: {k: |\n    text\n  }\n---\n- *a\n",
+	}
+	const inputs = 10_000
+	for i := range inputs {
+		file := []byte(files[i%len(files)])
+		for range 1 + random.IntN(4) {
+			at := random.IntN(len(file))
+			switch random.IntN(3) {
+			case 0:
+				file = file[:at+1]
+			case 1:
+				file[at] = "{}[]:,\"'-&*!|>#\n \t0a\x00\xff"[random.IntN(22)]
+			case 2:
+				file = append(file[:at:at], append([]byte(files[random.IntN(2)][:random.IntN(20)]), file[at:]...)...)
+			}
+		}
+		operations, err := Parse(file)
+		if err != nil && operations != nil {
+			t.Fatalf("%q has operations and the mistakes %v", file, err)
+		}
+		for _, operation := range operations {
+			if err := operation.Validate(); err != nil {
+				t.Fatalf("%q has the invalid operation %+v: %v", file, operation, err)
+			}
+		}
+	}
+}
+
+func TestParse_RandomJSON_IsExact(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	var randomValue func(depth int) any
+	randomValue = func(depth int) any {
+		switch n := random.IntN(7); {
+		case n == 0:
+			return random.Int64() - random.Int64()
+		case n == 1:
+			return random.NormFloat64()
+		case n == 2:
+			return fmt.Sprintf("\u00e9\n\"%c\\", rune(random.IntN(0x1ffff)))
+		case n == 3:
+			return nil
+		case n == 4 || depth == 0:
+			return random.IntN(2) == 0
+		case n == 5:
+			list := []any{}
+			for range random.IntN(4) {
+				list = append(list, randomValue(depth-1))
+			}
+			return list
+		}
+		fields := map[string]any{}
+		for i := range random.IntN(4) {
+			fields[fmt.Sprint("k", i)] = randomValue(depth - 1)
+		}
+		return fields
+	}
+	for range 1000 {
+		want, err := json.Marshal(map[string]any{"v": randomValue(4)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := newJSONReader(want).read()
+		if err != nil {
+			t.Fatalf("%s: %v", want, err)
+		}
+		got, err := json.Marshal(read.plain())
+		if err != nil || string(got) != string(want) {
+			t.Fatalf("%v: %s", err, cmp.Diff(string(want), string(got)))
+		}
+	}
+}

@@ -1,0 +1,128 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package operations
+
+import (
+	"fmt"
+	"strings"
+)
+
+// position is where a value begins, counted from 1. Columns are in bytes.
+type position struct{ line, column int }
+
+// value is a value of a JSON or YAML document.
+type value struct {
+	position
+	// scalar is a string, bool, int64, float64 or nil, unless the value is an object or a list.
+	scalar any
+	fields []field // of an object
+	items  []value // of a list
+	kind   kind
+}
+
+type kind string
+
+const (
+	scalar kind = "scalar"
+	object kind = "object"
+	list   kind = "list"
+)
+
+type field struct {
+	position
+	name  string
+	value value
+}
+
+// names are those of the fields of an object so far.
+type names map[string]position
+
+// add returns an error if the object has a field of that name already, of which readers would keep an arbitrary one.
+func (n names) add(f field) error {
+	if before, ok := n[f.name]; ok {
+		return &positioned{f.position, fmt.Sprintf("%s is set already at %d:%d", f.name, before.line, before.column)}
+	}
+	n[f.name] = f.position
+	return nil
+}
+
+// plain returns the value as unstructured objects hold it.
+func (v value) plain() any {
+	switch v.kind {
+	case object:
+		fields := make(map[string]any, len(v.fields))
+		for _, f := range v.fields {
+			fields[f.name] = f.value.plain()
+		}
+		return fields
+	case list:
+		items := make([]any, len(v.items))
+		for i, item := range v.items {
+			items[i] = item.plain()
+		}
+		return items
+	}
+	return v.scalar
+}
+
+// describe names the type of the value for errors, without its content.
+func (v value) describe() string {
+	if v.kind != scalar {
+		return "a " + string(v.kind)
+	}
+	switch v.scalar.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	}
+	return "a number"
+}
+
+// Fault is one mistake in a file.
+type Fault struct {
+	// Line and Column are where it is, counted from 1.
+	Line, Column int
+	// Operation is the number of the operation, counted from 1.
+	Operation int
+	Message   string
+}
+
+// Error is why a file is rejected.
+type Error struct{ Faults []Fault }
+
+// Error implements error, with one line per fault: line:column (operation n): message.
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Faults))
+	for i, fault := range e.Faults {
+		lines[i] = fmt.Sprintf("%d:%d (operation %d): %s", fault.Line, fault.Column, fault.Operation, fault.Message)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// mostFaults is how many faults are reported at once.
+const mostFaults = 10
+
+// faults collects those of a file.
+type faults struct {
+	found     []Fault
+	operation int
+}
+
+func (f *faults) add(at position, format string, args ...any) {
+	if len(f.found) < mostFaults {
+		f.found = append(f.found, Fault{at.line, at.column, f.operation, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (f *faults) err() error {
+	if len(f.found) == 0 {
+		return nil
+	}
+	return &Error{f.found}
+}
