@@ -44,7 +44,7 @@ type Options struct {
 // Client runs operations. It may be used by several goroutines. Use New or NewForClients.
 type Client struct {
 	dynamic dynamic.Interface
-	kinds   kinds
+	kinds   *kinds
 	options Options
 	// settled are the states of objects that the API server returned for a desired state, or that a write of it did not change. The values
 	// that the API server sets by default are in no desired state, so that a comparison alone would find a difference each time.
@@ -77,7 +77,7 @@ func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInter
 	if options.Backoff.Steps == 0 {
 		options.Backoff = DefaultBackoff
 	}
-	return &Client{dynamic: client, kinds: kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects)}, nil
+	return &Client{dynamic: client, kinds: &kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects)}, nil
 }
 
 // Run executes an operation. The error is an *Error. The result is complete also with an error, as far as the operation went.
@@ -85,14 +85,21 @@ func (c *Client) Run(ctx context.Context, op Operation) (Result, error) {
 	call := &call{Client: c, op: op}
 	err := call.run(withWarnings(ctx, &call.result.Warnings))
 	if err != nil {
-		class := ClassOf(err)
-		if ctx.Err() != nil && class != Uncertain {
-			class = Canceled
-		}
 		call.result.Outcome = Failed
-		err = &Error{Operation: call.op.String(), Class: class, Attempts: call.result.Attempts, Err: err}
 	}
-	return call.result, err
+	return call.result, call.failed(ctx, err)
+}
+
+// failed describes the error of an operation.
+func (c *call) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	class := ClassOf(err)
+	if ctx.Err() != nil && class != Uncertain {
+		class = Canceled
+	}
+	return &Error{Operation: c.op.String(), Class: class, Attempts: c.result.Attempts, Err: err}
 }
 
 // call is one operation while it runs.
@@ -109,13 +116,21 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.prepare(); err != nil {
 		return err
 	}
-	execution := executions[c.op.Type]
-	found, err := c.Client.kinds.find(c.op.Ref)
-	if ClassOf(err) == KindUnknown && c.op.IgnoreUnknownKind {
+	err := c.resolve()
+	switch {
+	case ClassOf(err) == KindUnknown && c.op.IgnoreUnknownKind:
 		c.result.Outcome = AlreadyAbsent
 		return nil
+	case err != nil:
+		return err
 	}
-	if err = cmp.Or(err, found.check(c.op, execution.verbs...)); err != nil {
+	return executions[c.op.Type].run(c, ctx)
+}
+
+// resolve finds the kind of the operation, and checks that the operation can be sent for it.
+func (c *call) resolve() error {
+	found, err := c.kinds.find(c.op.Ref)
+	if err = cmp.Or(err, found.check(c.op, executions[c.op.Type].verbs...)); err != nil {
 		return err
 	}
 	c.kind, c.op.Kind, c.op.APIVersion = found, found.Kind, found.GroupVersion().String()
@@ -123,7 +138,7 @@ func (c *call) run(ctx context.Context) error {
 	if c.op.Namespace != "" {
 		c.objects = c.dynamic.Resource(found.gvr()).Namespace(c.op.Namespace)
 	}
-	return execution.run(c, ctx)
+	return nil
 }
 
 // executions are how the types are executed, and the verbs that the API server must serve for them.

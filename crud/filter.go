@@ -107,7 +107,7 @@ func (c *call) wasWritten(live *unstructured.Unstructured, pending map[string]an
 	if mergePatch(live.Object, pending, false) != nil {
 		return errors.New("the answer to the patch was lost, and the object has changed in another way since then")
 	}
-	c.updated("", live)
+	c.updated(nil, live)
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 	case err != nil:
 		return nil, err
 	}
-	c.updated(live.GetResourceVersion(), patched)
+	c.updated(live, patched)
 	return nil, nil
 }
 

@@ -79,7 +79,7 @@ func (c *call) send(ctx context.Context, kind types.PatchType, patch []byte) err
 	if err != nil {
 		return err
 	}
-	c.updated("", patched)
+	c.updated(nil, patched)
 	return nil
 }
 

@@ -93,10 +93,18 @@ func (c *call) dryRun() []string {
 	return nil
 }
 
-// updated sets the outcome of a write. The API server returns the same resourceVersion if the write changed nothing.
-func (c *call) updated(before string, after *unstructured.Unstructured) {
+// updated sets the outcome of a write from the state before it, which is nil if it was not read. The API server returns the same
+// resourceVersion if the write changed nothing, and after each dry run.
+func (c *call) updated(before, after *unstructured.Unstructured) {
+	unchanged := before != nil && before.GetResourceVersion() == after.GetResourceVersion()
+	if unchanged && c.options.DryRun {
+		before, after = before.DeepCopy(), after.DeepCopy()
+		before.SetManagedFields(nil)
+		after.SetManagedFields(nil)
+		unchanged = equal(before.Object, after.Object)
+	}
 	switch {
-	case after.GetResourceVersion() == before:
+	case unchanged:
 		c.result.Outcome = Unchanged
 	case c.op.StatusPatch:
 		c.result.Outcome = StatusUpdated

@@ -32,6 +32,8 @@ const (
 	Skipped Outcome = "Skipped"
 	// Failed: see the error.
 	Failed Outcome = "Failed"
+	// NotRun: an operation before it in the plan failed.
+	NotRun Outcome = "NotRun"
 )
 
 // Result is how an operation ended, and what it cost.

@@ -120,7 +120,7 @@ func (c *call) update(ctx context.Context, live, desired *unstructured.Unstructu
 			return err
 		}
 	}
-	c.updated(live.GetResourceVersion(), after)
+	c.updated(live, after)
 	c.settle(after, desired)
 	return nil
 }

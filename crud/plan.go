@@ -1,0 +1,76 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// establishing is how long a plan waits until the kind of a CustomResourceDefinition that it created is served.
+const establishing = 30 * time.Second
+
+// Plan is a list of operations, which are executed in order.
+type Plan struct {
+	Operations []Operation
+	// Continue executes the operations after one that failed, too.
+	Continue bool
+	// SkipPreflight begins with the first operation without checking the others.
+	SkipPreflight bool
+}
+
+// RunPlan executes a plan. Unless the preflight is skipped, nothing is executed if an operation cannot succeed as the cluster is: its kind
+// is not served, the client lacks a permission, or the API server rejects its dry run. An operation that depends on an earlier one of the plan,
+// such as an object in a Namespace that it creates, is checked when it runs.
+//
+// There is one result per operation, in order; those after a failure are NotRun. Errors name the number of the operation, counted from 1.
+func (c *Client) RunPlan(ctx context.Context, plan Plan) ([]Result, error) {
+	results := make([]Result, len(plan.Operations))
+	for i := range results {
+		results[i].Outcome = NotRun
+	}
+	if !plan.SkipPreflight {
+		if err := c.Preflight(ctx, plan.Operations); err != nil {
+			return results, err
+		}
+	}
+	var errs []error
+	for i, op := range plan.Operations {
+		result, err := c.runAfter(ctx, plan.Operations[:i], op)
+		if results[i] = result; err != nil {
+			errs = append(errs, numbered(i, err))
+			if !plan.Continue {
+				break
+			}
+		}
+	}
+	return results, errors.Join(errs...)
+}
+
+func numbered(i int, err error) error { return fmt.Errorf("operation %d: %w", i+1, err) }
+
+// runAfter runs an operation. It waits for a kind that one of the operations before defines.
+func (c *Client) runAfter(ctx context.Context, before []Operation, op Operation) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, establishing)
+	defer cancel()
+	for {
+		result, err := c.Run(ctx, op)
+		if ClassOf(err) != KindUnknown || !definesKinds(before) || !sleep(ctx, refreshInterval) {
+			return result, err
+		}
+	}
+}
+
+func definesKinds(operations []Operation) bool {
+	for _, op := range operations {
+		if !isNil(op.Object) && op.Object.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
+			return true
+		}
+	}
+	return false
+}

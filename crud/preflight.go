@@ -1,0 +1,107 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/lru"
+)
+
+// Preflight reports which of the operations cannot succeed as the cluster is, and changes nothing. Mistakes, kinds and permissions are reported
+// for all operations, then the first dry run that fails.
+func (c *Client) Preflight(ctx context.Context, operations []Operation) error {
+	p := &preflight{Client: *c, touched: sets.New[Ref](), allowed: map[authorizationv1.ResourceAttributes]error{}}
+	p.options.DryRun, p.settled = true, lru.New(1)
+	var (
+		errs     []error
+		runnable []int
+	)
+	for i, op := range operations {
+		dependent, err := p.check(ctx, operations[:i], op)
+		if err != nil {
+			errs = append(errs, numbered(i, err))
+		} else if !dependent {
+			runnable = append(runnable, i)
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	for _, i := range runnable {
+		if _, err := p.Run(ctx, operations[i]); err != nil {
+			return numbered(i, err)
+		}
+	}
+	return nil
+}
+
+// preflight is the client for dry runs, and what the operations so far change.
+type preflight struct {
+	Client
+	touched sets.Set[Ref]
+	allowed map[authorizationv1.ResourceAttributes]error
+}
+
+// check returns an error if an operation cannot be sent, and whether it depends on one of those before, so that it cannot be tried yet.
+func (p *preflight) check(ctx context.Context, before []Operation, op Operation) (dependent bool, _ error) {
+	call := &call{Client: &p.Client, op: op}
+	if err := call.prepare(); err != nil {
+		return false, call.failed(ctx, err)
+	}
+	err := call.resolve()
+	switch {
+	case ClassOf(err) == KindUnknown && (op.IgnoreUnknownKind || definesKinds(before)):
+		return true, nil
+	case err != nil:
+		return false, call.failed(ctx, err)
+	}
+	dependent = p.touched.Has(call.op.Ref) || p.touched.Has(Ref{"v1", "Namespace", "", call.op.Namespace})
+	p.touched.Insert(call.op.Ref)
+	for _, verb := range executions[op.Type].verbs {
+		if err := p.authorize(ctx, call, verb); err != nil {
+			return false, call.failed(ctx, err)
+		}
+	}
+	return dependent, nil
+}
+
+// authorize asks the API server once for each permission. A question that fails does not stop the operation: only an answer counts.
+func (p *preflight) authorize(ctx context.Context, call *call, verb string) error {
+	attributes := authorizationv1.ResourceAttributes{
+		Namespace: call.op.Namespace, Name: call.op.Name, Verb: verb, Group: call.kind.Group, Version: call.kind.Version, Resource: call.kind.resource,
+	}
+	if call.op.StatusPatch && verb == "patch" {
+		attributes.Subresource = "status"
+	}
+	if err, ok := p.allowed[attributes]; ok {
+		return err
+	}
+	p.allowed[attributes] = nil
+	review, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&authorizationv1.SelfSubjectAccessReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: authorizationv1.SchemeGroupVersion.String(), Kind: "SelfSubjectAccessReview"},
+		Spec:     authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes},
+	})
+	if err != nil {
+		return fmt.Errorf("encoding an access review: %w", err)
+	}
+	answer, err := p.dynamic.Resource(authorizationv1.SchemeGroupVersion.WithResource("selfsubjectaccessreviews")).
+		Create(ctx, &unstructured.Unstructured{Object: review}, metav1.CreateOptions{})
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	if allowed, found, err := unstructured.NestedBool(answer.Object, "status", "allowed"); err == nil && found && !allowed {
+		p.allowed[attributes] = &classified{Forbidden, fmt.Errorf("the client may not %s %s in group %q", verb, attributes.Resource, attributes.Group)}
+	}
+	return p.allowed[attributes]
+}
