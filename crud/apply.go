@@ -7,6 +7,7 @@ package crud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,10 +31,13 @@ func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructur
 		}
 	}
 	object := &unstructured.Unstructured{Object: withoutNulls(desired.Object)}
+	if !equal(object.Object, desired.Object) {
+		return nil, &classified{Malformed, errors.New("a field is nil: with the strategy apply, leave out fields that are removed")}
+	}
 	object.SetUID(live.GetUID())
 	applied, err := c.objects.Apply(ctx, c.op.Name, object, metav1.ApplyOptions{FieldManager: c.options.FieldManager, DryRun: c.dryRun()})
 	if err != nil {
-		return nil, fmt.Errorf("applying the object: %w", err)
+		return nil, fmt.Errorf("applying the object: %w", written(err))
 	}
 	c.result.Object = applied
 	return applied, nil

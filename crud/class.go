@@ -8,7 +8,10 @@ package crud
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -41,13 +44,13 @@ const (
 	NotFound Class = "NotFound"
 	// AlreadyExists: Create found an object of that name.
 	AlreadyExists Class = "AlreadyExists"
-	// Terminating: the object or its namespace is being deleted. It passes.
+	// Terminating: the object or its namespace is being deleted, so that a later attempt may succeed.
 	Terminating Class = "Terminating"
 	// Conflict: the object has changed since it was read, again after each attempt.
 	Conflict Class = "Conflict"
 	// Precondition: the object has another UID or resourceVersion than the operation asks for.
 	Precondition Class = "Precondition"
-	// OwnershipConflict: the fields or the object belong to somebody else.
+	// OwnershipConflict: another field manager owns a field, or another owner controls the object.
 	OwnershipConflict Class = "OwnershipConflict"
 	// Immutable: a field cannot be changed after the object was created.
 	Immutable Class = "Immutable"
@@ -61,7 +64,7 @@ const (
 	Forbidden Class = "Forbidden"
 	// Unauthorized: the API server does not know the client.
 	Unauthorized Class = "Unauthorized"
-	// Throttled: the API server is overloaded, still after the last attempt.
+	// Throttled: the API server is overloaded, still after the attempts of client-go.
 	Throttled Class = "Throttled"
 	// ServerError: the API server failed, or could not be reached.
 	ServerError Class = "ServerError"
@@ -81,8 +84,12 @@ type Error struct {
 	Err      error
 }
 
-// Error implements error. It names the operation and the object, and never contains values of the object.
-func (e *Error) Error() string { return e.Operation + ": " + string(e.Class) + ": " + e.Err.Error() }
+// Error implements error, in one line. It names the operation and the object. It never contains values of Secrets; the API server's
+// messages may contain those of other kinds.
+func (e *Error) Error() string {
+	reason, _, _ := strings.Cut(e.Err.Error(), "\n")
+	return e.Operation + ": " + string(e.Class) + ": " + reason
+}
 
 // Unwrap returns the cause: the answer of the API server, if there was one.
 func (e *Error) Unwrap() error { return e.Err }
@@ -120,6 +127,8 @@ func classify(err error) Class {
 		return classifyConnection(err)
 	case apierrors.IsConflict(err):
 		return classifyConflict(err, status.Status())
+	case apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return KindUnknown // the answer is about the path, not about the object
 	case apierrors.IsAlreadyExists(err) && strings.Contains(err.Error(), "object is being deleted"),
 		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return Terminating
@@ -142,11 +151,29 @@ func classify(err error) Class {
 }
 
 // classifyConnection distinguishes a request that was not sent, since no connection could be opened, from one whose answer is missing.
+// Other errors are of the program itself.
 func classifyConnection(err error) Class {
-	if network, ok := errors.AsType[*net.OpError](err); ok && network.Op == "dial" {
+	_, sent := errors.AsType[*url.Error](err)
+	network, ok := errors.AsType[net.Error](err)
+	switch operation, _ := errors.AsType[*net.OpError](err); {
+	case operation != nil && operation.Op == "dial":
 		return ServerError
+	case sent, ok && network.Timeout(), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, context.DeadlineExceeded):
+		return Uncertain
 	}
-	return Uncertain
+	return Malformed
+}
+
+// written classifies the error of a write. Unless the API server rejected it, it may have been executed: an answer of the kind 5xx but for
+// Service Unavailable can follow a write to etcd, and the context may have ended after the request was sent.
+func written(err error) error {
+	var status apierrors.APIStatus
+	answered := errors.As(err, &status)
+	switch class := ClassOf(err); {
+	case class == ServerError && answered && status.Status().Code != http.StatusServiceUnavailable, class == Canceled, class == Malformed && !answered:
+		return &classified{Uncertain, err}
+	}
+	return err
 }
 
 func classifyConflict(err error, status metav1.Status) Class {
@@ -154,30 +181,45 @@ func classifyConflict(err error, status metav1.Status) Class {
 	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
 		return OwnershipConflict
 	// Of a deletion (k8s.io/apiserver/pkg/registry/generic/registry/store.go and storage/interfaces.go), or of a PUT with another UID.
-	case strings.Contains(strings.ToLower(status.Message), "precondition"):
+	case strings.Contains(status.Message, "Precondition failed"), strings.Contains(status.Message, "in the precondition ("):
 		return Precondition
 	}
 	return Conflict
 }
 
-// immutable are the parts of messages by which the validation of Kubernetes reports a field that cannot be changed. There is no cause of
-// its own for it.
-var immutable = []string{"immutable", "may not change", "may not be changed", "are forbidden", "cannot be changed", "may not be updated"}
+// These are the ends of messages, and parts of messages without a value, by which the validation of Kubernetes reports a field that cannot be
+// changed. There is no type of cause for it.
+var (
+	immutable = []string{"field is immutable", "field is immutable when `immutable` is set", "may not change once set", "is immutable"}
+	forbidden = []string{"immutable", "may not change fields other than", "are forbidden", "cannot be changed", "may not be updated"}
+)
 
 func classifyInvalid(status metav1.Status) Class {
-	if status.Details == nil {
+	if status.Details == nil || len(status.Details.Causes) == 0 {
 		return Invalid
 	}
 	for _, cause := range status.Details.Causes {
-		switch {
-		case cause.Field == "metadata.uid":
+		if cause.Field == "metadata.uid" {
 			return Precondition
-		case slices.ContainsFunc(immutable, func(text string) bool { return strings.Contains(cause.Message, text) }):
-			return Immutable
 		}
 	}
-	return Invalid
+	// With another cause, the object could not be created again either.
+	for _, cause := range status.Details.Causes {
+		if !isImmutable(cause) {
+			return Invalid
+		}
+	}
+	return Immutable
 }
 
-// passes reports whether the same request may succeed later without a change of the operation or of the object.
-func (c Class) passes() bool { return c == Throttled || c == ServerError || c == DiscoveryUnavailable }
+func isImmutable(cause metav1.StatusCause) bool {
+	// Other messages contain the value, in which anything can be.
+	if cause.Type == metav1.CauseTypeForbidden {
+		return slices.ContainsFunc(forbidden, func(text string) bool { return strings.Contains(cause.Message, text) })
+	}
+	return slices.ContainsFunc(immutable, func(text string) bool { return strings.HasSuffix(cause.Message, text) })
+}
+
+// passes reports whether the same request may succeed later without a change of the operation or of the object. client-go has repeated
+// requests that the API server throttled.
+func (c Class) passes() bool { return c == ServerError || c == DiscoveryUnavailable }

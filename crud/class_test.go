@@ -60,7 +60,11 @@ func TestClassOf_AnswersOfTheAPIServer(t *testing.T) {
 			invalid(field.Forbidden(field.NewPath("spec"), "pod updates may not change fields other than image")),
 			invalid(field.Invalid(field.NewPath("spec", "selector"), "x", "field is immutable")),
 		},
-		Invalid:      {invalid(field.Required(field.NewPath("spec"), "")), apierrors.NewBadRequest("no"), apierrors.NewRequestEntityTooLargeError("3 MiB")},
+		Invalid: {
+			invalid(field.Invalid(field.NewPath("spec", "selector"), "x", "field is immutable"), field.Required(field.NewPath("spec"), "")),
+			invalid(field.Invalid(field.NewPath("metadata", "labels"), "field is immutable", "must be a label")),
+			invalid(field.Required(field.NewPath("spec"), "")), apierrors.NewBadRequest("no"), apierrors.NewRequestEntityTooLargeError("3 MiB"),
+		},
 		Forbidden:    {apierrors.NewForbidden(pods, "a", errors.New("no rule"))},
 		Unauthorized: {apierrors.NewUnauthorized("who?")},
 		Throttled:    {apierrors.NewTooManyRequests("wait", 1)},
@@ -72,7 +76,9 @@ func TestClassOf_AnswersOfTheAPIServer(t *testing.T) {
 			apierrors.NewTimeoutError("deadline", 1), &url.Error{Op: "Post", Err: io.EOF}, context.DeadlineExceeded,
 			&url.Error{Op: "Patch", Err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}},
 		},
-		Canceled: {context.Canceled},
+		Canceled:    {context.Canceled},
+		KindUnknown: {apierrors.NewGenericServerResponse(404, "get", pods, "a", "404 page not found", 0, true)},
+		Malformed:   {errors.New("of the program")},
 	} {
 		for _, err := range errs {
 			if got := ClassOf(err); got != want {

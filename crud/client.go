@@ -26,16 +26,18 @@ import (
 // settledObjects bounds the number of objects of which a client remembers that they are as desired.
 const settledObjects = 10_000
 
-// DefaultBackoff is that of Options: 8 attempts within some 4 s, as delays grow from 10 ms to 2 s.
-var DefaultBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2.5, Jitter: 0.1, Steps: 8, Cap: 2 * time.Second}
+// DefaultBackoff makes 8 attempts within some 6 s. The delays grow from 10 ms to 2 s, and are random to a half, so that clients which collide
+// do not do so again.
+var DefaultBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2.5, Jitter: 1, Steps: 8, Cap: 2 * time.Second}
 
-// Options of a Client. The zero value but for FieldManager is useful.
+// Options of a Client. All fields except FieldManager are optional.
 type Options struct {
 	// FieldManager is the name under which the API server records the fields that the client writes. It is required.
 	FieldManager string
 	// Scheme knows the Go types of operations; client-go's by default.
 	Scheme *runtime.Scheme
-	// Backoff is between the attempts of an operation, of which there are at most Steps. DefaultBackoff by default.
+	// Backoff is between the attempts of an operation, of which there are at most Steps. DefaultBackoff by default. In each attempt,
+	// client-go repeats requests that the API server throttles.
 	Backoff wait.Backoff
 	// DryRun makes the API server execute every request except for storing the result.
 	DryRun bool
@@ -51,7 +53,7 @@ type Client struct {
 	settled *lru.Cache
 }
 
-// New returns a client for the API server of a configuration.
+// New returns a client for the API server of a configuration. Warnings of the API server are in the results.
 func New(config *rest.Config, options Options) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandlerWithContext = warningHandler{}
@@ -66,7 +68,8 @@ func New(config *rest.Config, options Options) (*Client, error) {
 	return NewForClients(client, discoverer, options)
 }
 
-// NewForClients returns a client that sends its requests through others: those that injection provides, or fakes.
+// NewForClients returns a client that sends its requests through others: those that injection provides, or fakes. Warnings of the API
+// server are handled as those clients do.
 func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInterface, options Options) (*Client, error) {
 	if options.FieldManager == "" {
 		return nil, errors.New("crud.Options.FieldManager is empty: set it to the name of the program")
@@ -107,6 +110,7 @@ type call struct {
 	*Client
 	op      Operation
 	object  *unstructured.Unstructured // Operation.Object
+	sampled schema.GroupVersionKind    // of the Go type that the function of FilterPatch takes
 	kind    kind
 	objects dynamic.ResourceInterface
 	result  Result
@@ -116,15 +120,20 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.prepare(); err != nil {
 		return err
 	}
-	err := c.resolve()
+	err := c.retry(ctx, c.resolve)
+	c.result.Attempts = 0
 	switch {
-	case ClassOf(err) == KindUnknown && c.op.IgnoreUnknownKind:
+	case ClassOf(err) == KindUnknown && c.op.IgnoreUnknownKind && !errors.Is(err, errOtherVersion):
 		c.result.Outcome = AlreadyAbsent
 		return nil
 	case err != nil:
 		return err
 	}
-	return executions[c.op.Type].run(c, ctx)
+	err = executions[c.op.Type].run(c, ctx)
+	if ClassOf(err) == KindUnknown {
+		c.kinds.expire() // the API server does not serve it anymore
+	}
+	return err
 }
 
 // resolve finds the kind of the operation, and checks that the operation can be sent for it.
@@ -132,6 +141,12 @@ func (c *call) resolve() error {
 	found, err := c.kinds.find(c.op.Ref)
 	if err = cmp.Or(err, found.check(c.op, executions[c.op.Type].verbs...)); err != nil {
 		return err
+	}
+	if c.sampled.Kind != "" && c.sampled.GroupKind() != found.GroupKind() {
+		return &classified{Malformed, fmt.Errorf("the function takes a %s, and the kind is %s", c.sampled.Kind, found.Kind)}
+	}
+	if c.object != nil {
+		c.object.SetGroupVersionKind(found.GroupVersionKind)
 	}
 	c.kind, c.op.Kind, c.op.APIVersion = found, found.Kind, found.GroupVersion().String()
 	c.objects = c.dynamic.Resource(found.gvr())

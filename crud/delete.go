@@ -7,13 +7,14 @@ package crud
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
@@ -28,48 +29,51 @@ var policies = map[Type]struct {
 	TypeEnsureDeletedOrphaning:    {metav1.DeletePropagationOrphan, metav1.FinalizerOrphanDependents},
 }
 
-// waiting is between two looks at an object that is being deleted.
+// waiting is the back-off between the requests for an object that is being deleted.
 var waiting = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 20, Cap: time.Second}
 
 // ensureDeleted deletes the object that it finds, and never one that is created later with the same name.
 func (c *call) ensureDeleted(ctx context.Context) error {
+	var target types.UID
 	return c.retry(ctx, func() error {
 		live, err := c.get(ctx)
 		switch {
-		case ClassOf(err) == NotFound:
+		case err == nil && (target == "" || live.GetUID() == target):
+		case err != nil && ClassOf(err) != NotFound:
+			return err
+		case target == "":
 			c.result.Outcome, c.result.Object = AlreadyAbsent, nil
 			return nil
-		case err != nil:
-			return err
+		default:
+			c.result.Outcome, c.result.Object = Deleted, nil
+			return nil
 		}
-		if err := c.checkForDeletion(live); err != nil {
-			return err
+		preconditions := c.op.Preconditions
+		if live.GetDeletionTimestamp() != nil {
+			preconditions.ResourceVersion = nil // a deletion that has begun has changed it
 		}
+		if err := errors.Join(checkPreconditions(live, preconditions), c.checkOwner(live)); err != nil {
+			return asPrecondition(err)
+		}
+		target = live.GetUID()
 		if !c.isDeletedSo(live) {
-			uid := live.GetUID()
-			err := c.delete(ctx, policies[c.op.Type].policy, metav1.Preconditions{UID: &uid, ResourceVersion: c.op.Preconditions.ResourceVersion})
-			// The next attempt decides whether the object that was found is gone or has changed.
+			preconditions.UID = &target
+			err := c.delete(ctx, policies[c.op.Type].policy, preconditions)
+			// What follows decides whether the object that was found is deleted or has changed.
 			if class := ClassOf(err); err != nil && class != NotFound && class != Precondition {
 				return err
 			}
 		}
 		return c.awaitDeletion(ctx, live)
-	}, Uncertain)
+	}, Uncertain, Conflict)
 }
 
-// checkForDeletion checks the preconditions. A deletion that has begun changes the resourceVersion, so that it is not compared anymore.
-func (c *call) checkForDeletion(live *unstructured.Unstructured) error {
-	if live.GetDeletionTimestamp() != nil {
-		c.op.Preconditions.ResourceVersion = nil
-	}
-	err := c.checkPreconditions(live)
+// asPrecondition makes a conflict final: the caller asked for a state that is not there anymore.
+func asPrecondition(err error) error {
 	if ClassOf(err) == Conflict {
-		err = &classified{Precondition, err}
+		return &classified{Precondition, err}
 	}
-	if err != nil {
-		return err
-	}
-	return c.checkOwner(live)
+	return err
 }
 
 // isDeletedSo reports whether the object is being deleted with the policy of the operation already.
@@ -84,10 +88,13 @@ func (c *call) isDeletedSo(live *unstructured.Unstructured) bool {
 	return !slices.Contains(finalizers, metav1.FinalizerDeleteDependents) && !slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
 }
 
-// awaitDeletion sets the outcome: Deleted once the object is gone, even if there is another of its name, and Deleting if it is not within
+// awaitDeletion sets the outcome: Deleted once the object does not exist, even if there is another of its name, and Deleting if it is not within
 // Operation.Wait.
 func (c *call) awaitDeletion(ctx context.Context, live *unstructured.Unstructured) error {
 	last, err := c.awaitGone(ctx, live)
+	if c.op.Preconditions.ResourceVersion != nil {
+		err = asPrecondition(err)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -99,9 +106,12 @@ func (c *call) awaitDeletion(ctx context.Context, live *unstructured.Unstructure
 	return nil
 }
 
-// awaitGone returns nil once the object is gone, or its last state when Operation.Wait is over. A request that fails does not end the wait.
+// awaitGone returns nil once the object is deleted, or its last state when Operation.Wait is over. A request that fails does not end the wait.
 func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	end, backoff := time.Now().Add(c.op.Wait), waiting
+	if c.options.DryRun {
+		end = time.Now() // nothing is deleted
+	}
 	for {
 		current, err := c.get(ctx)
 		switch class := ClassOf(err); {
@@ -110,7 +120,7 @@ func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (
 		case class == Forbidden, class == Unauthorized, class == Canceled:
 			return nil, err
 		case err == nil && current.GetDeletionTimestamp() == nil && !c.options.DryRun:
-			return nil, &classified{Conflict, fmt.Errorf("the object changed before it was deleted")}
+			return nil, &classified{Conflict, errors.New("the object changed before it was deleted")}
 		case err == nil:
 			live = current
 		}
@@ -119,12 +129,12 @@ func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (
 			return live, err
 		}
 		if !sleep(ctx, delay) {
-			return nil, fmt.Errorf("waiting for the deletion: %w", context.Cause(ctx))
+			return nil, canceled(ctx, errors.New("waiting for the deletion"))
 		}
 	}
 }
 
-// replaceTerminating creates an object again once the present one is gone, for which it waits only if the operation asks for that.
+// replaceTerminating creates an object again once the present one is deleted, for which it waits only if the operation asks for that.
 func (c *call) replaceTerminating(ctx context.Context, live, desired *unstructured.Unstructured) error {
 	if c.op.OnTerminating != WaitUntilGone && c.op.OnImmutable != Recreate {
 		return terminating(live)
@@ -136,11 +146,7 @@ func (c *call) replaceTerminating(ctx context.Context, live, desired *unstructur
 	case last != nil:
 		return terminating(last)
 	}
-	if err := c.create(ctx, desired); err != nil {
-		return err
-	}
-	c.result.Outcome = Replaced
-	return nil
+	return c.create(ctx, desired)
 }
 
 // waitsFor describes what delays a deletion.

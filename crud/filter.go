@@ -7,35 +7,46 @@ package crud
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // change returns an object as a filter sees it, and after the filter.
 type change func(ctx context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error)
 
+// newObject returns an empty object of a type that isPointer.
 func newObject[T Object]() T { return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) }
 
-// typedChange calls f with an own copy of the object. Fields that T does not have are in neither state, so that they stay.
+func isPointer[T Object]() bool { return reflect.TypeFor[T]().Kind() == reflect.Pointer }
+
+// typedChange calls f with an own copy of the object. Fields that T does not have are in neither state, so that they stay; but a list that f
+// changes is replaced, so that its items must not have such fields.
 func typedChange[T Object](f func(T) error) change {
 	return func(_ context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error) {
 		object := newObject[T]()
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.DeepCopy().Object, object); err != nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(live.DeepCopy().Object, object, true)
+		unknown := runtime.IsStrictDecodingError(err)
+		if err != nil && !unknown {
 			return nil, nil, fmt.Errorf("reading the object as %T: %w", object, err)
 		}
+		reading := err
 		if before, err = fields(object); err != nil {
 			return nil, nil, err
 		}
-		before = runtime.DeepCopyJSON(before)
 		if err := guarded(func() error { return f(object) }); err != nil {
 			return nil, nil, err
 		}
-		after, err = fields(object)
+		if after, err = fields(object); err == nil && unknown && holdsList(mergePatch(before, after, true)) {
+			err = fmt.Errorf("the function changes a list, and %T does not have all fields of the object: %w", object, reading)
+		}
 		return before, after, err
 	}
 }
@@ -55,14 +66,22 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// fields returns an object as a map, which may share its content.
-func fields(object runtime.Object) (map[string]any, error) {
-	if u, ok := object.(*unstructured.Unstructured); ok {
-		return u.Object, nil
+// fields returns a copy of an object as the API server decodes it. A field of a Go type that is nil is left out: only an unstructured object
+// can ask for a removal. Values are normalized by JSON, since unstructured objects can contain any Go value.
+func fields(object runtime.Object) (fields map[string]any, err error) {
+	encoded, err := json.Marshal(object)
+	u, untyped := object.(*unstructured.Unstructured)
+	if untyped {
+		encoded, err = json.Marshal(u.Object) // its own encoder requires a kind
 	}
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err == nil {
+		err = utiljson.Unmarshal(encoded, &fields)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encoding %T: %w", object, err)
+	}
+	if !untyped {
+		fields = withoutNulls(fields)
 	}
 	return fields, nil
 }
@@ -72,40 +91,58 @@ func (c *call) filterPatch(ctx context.Context) error {
 	var (
 		pending map[string]any // the patch whose answer was lost
 		read    string         // the resourceVersion of the state from which it was made
+		unknown error          // whether it was executed
 	)
+	again := []Class{Conflict, Uncertain}
+	if c.op.Preconditions.ResourceVersion != nil {
+		again = []Class{Uncertain} // another state does not fit anymore
+	}
 	err := c.retry(ctx, func() error {
 		live, err := c.get(ctx)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(c.checkPreconditions(live), c.checkOwner(live)); err != nil {
+		if pending != nil && live.GetResourceVersion() != read {
+			unknown = c.wasWritten(live, pending)
+			return nil
+		}
+		if err := errors.Join(checkPreconditions(live, c.op.Preconditions), c.checkOwner(live)); err != nil {
 			return err
 		}
-		if pending != nil && live.GetResourceVersion() != read {
-			return c.wasWritten(live, pending)
+		lost, err := c.writeChange(ctx, live)
+		if lost != nil {
+			pending, read = lost, live.GetResourceVersion()
 		}
-		pending, err = c.writeChange(ctx, live)
-		read = live.GetResourceVersion()
 		return err
-	}, Conflict, Uncertain)
-	if ClassOf(err) == NotFound && c.op.IgnoreMissing {
-		c.result.Outcome, err = Skipped, nil
+	}, again...)
+	return c.skipMissing(ctx, errors.Join(err, unknown))
+}
+
+// skipMissing makes an operation succeed without an object if the caller wants that. That the status was not found does not mean that.
+func (c *call) skipMissing(ctx context.Context, err error) error {
+	if ClassOf(err) != NotFound || !c.op.IgnoreMissing {
+		return err
 	}
-	return err
+	if _, main := c.get(ctx); c.op.StatusPatch && ClassOf(main) != NotFound {
+		return err
+	}
+	c.result.Outcome = Skipped
+	return nil
 }
 
 // filterPatchOptimistic writes what the filter changes in the caller's snapshot.
 func (c *call) filterPatchOptimistic(ctx context.Context) error {
-	return c.retry(ctx, func() error {
+	return c.skipMissing(ctx, c.retry(ctx, func() error {
 		_, err := c.writeChange(ctx, c.object)
 		return err
-	})
+	}))
 }
 
 // wasWritten decides about a patch whose answer was lost, from a state after it. The filter does not run again: it may add to what it wrote.
 func (c *call) wasWritten(live *unstructured.Unstructured, pending map[string]any) error {
-	if mergePatch(live.Object, pending, false) != nil {
-		return errors.New("the answer to the patch was lost, and the object has changed in another way since then")
+	ours := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == c.options.FieldManager }
+	if mergePatch(live.Object, pending, false) != nil || !slices.ContainsFunc(live.GetManagedFields(), ours) {
+		return &classified{Uncertain, errors.New("the answer to the patch was lost, and the object has changed in another way since then")}
 	}
 	c.updated(nil, live)
 	return nil
@@ -128,7 +165,7 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 	if err := c.checkChangedFields(patch); err != nil {
 		return nil, err
 	}
-	patched, err := c.patchFields(ctx, live, patch, true)
+	patched, err := c.patchFields(ctx, live, patch)
 	switch {
 	case ClassOf(err) == Uncertain:
 		return patch, err

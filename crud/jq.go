@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 	"time"
@@ -74,9 +75,12 @@ func jqError(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[gojq.ValueError](err); ok {
 		return errors.New("the jq program called error")
 	}
-	// gojq appends the value in parentheses.
-	reason, _, _ := strings.Cut(err.Error(), " (")
-	return fmt.Errorf("running the jq program: %s", reason)
+	// gojq puts values into parentheses, quotes or brackets.
+	reason := err.Error()
+	if i := strings.IndexAny(reason, "([{\""); i >= 0 {
+		reason = reason[:i]
+	}
+	return fmt.Errorf("running the jq program: %s", strings.TrimSpace(reason))
 }
 
 // toJQ replaces int64, the integers of unstructured objects, by the int of gojq.
@@ -121,6 +125,10 @@ func fromJQ(value any) (any, error) {
 		return items, nil
 	case int:
 		return int64(value), nil
+	case float64:
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			return nil, errors.New("the jq program returned a number that JSON does not have")
+		}
 	case *big.Int:
 		return nil, errors.New("the jq program returned an integer of more than 64 bits")
 	case json.Number:

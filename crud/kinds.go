@@ -42,28 +42,47 @@ func (k kind) gvr() schema.GroupVersionResource { return k.GroupVersion().WithRe
 type kinds struct {
 	discovery discovery.DiscoveryInterface
 
+	refresh sync.Mutex // held during a discovery
+
 	mu         sync.Mutex
-	byName     map[string][]kind // by kind, plural, singular and short name in lower case
+	byName     byName
 	failed     map[schema.GroupVersion]error
 	discovered time.Time
 }
 
+// errOtherVersion is part of the error for a kind that is served, but not in the version of the operation.
+var errOtherVersion = errors.New("it is served")
+
 // find returns the kind of a reference, with an error of one of the classes that do not send anything.
 func (k *kinds) find(ref Ref) (kind, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	found, err := k.choose(ref)
-	if ClassOf(err) == "" || ClassOf(err) == KindAmbiguous || time.Since(k.discovered) < refreshInterval {
+	if class := ClassOf(err); class == "" || class == KindAmbiguous {
 		return found, err
 	}
+	k.refresh.Lock()
+	defer k.refresh.Unlock()
 	if err := k.discover(); err != nil {
 		return kind{}, &classified{DiscoveryUnavailable, err}
 	}
 	return k.choose(ref)
 }
 
+// expire makes the next operation discover the kinds again.
+func (k *kinds) expire() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.byName = nil
+}
+
 func (k *kinds) choose(ref Ref) (kind, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	named := k.byName[strings.ToLower(ref.Kind)]
+	// A resource can have the name of another kind.
+	isKind := func(one kind) bool { return strings.EqualFold(one.Kind, ref.Kind) }
+	if slices.ContainsFunc(named, isKind) {
+		named = slices.DeleteFunc(slices.Clone(named), func(one kind) bool { return !isKind(one) })
+	}
 	candidates, groups := named, sets.New[string]()
 	if ref.APIVersion != "" {
 		candidates = slices.DeleteFunc(slices.Clone(named), func(one kind) bool { return one.GroupVersion().String() != ref.APIVersion })
@@ -93,7 +112,8 @@ func (k *kinds) notFound(ref Ref, named []kind) error {
 	}
 	switch guess := k.guess(ref.Kind); {
 	case len(named) > 0:
-		return &classified{KindUnknown, fmt.Errorf("%s does not have kind %s: it is served as %s", ref.APIVersion, named[0].Kind, list(versions(named)))}
+		return &classified{KindUnknown, fmt.Errorf("%s does not have kind %s: %w as %s",
+			ref.APIVersion, named[0].Kind, errOtherVersion, list(versions(named)))}
 	case guess != "":
 		return &classified{KindUnknown, fmt.Errorf("the API server does not serve kind %s: did you mean %s?", ref.Kind, guess)}
 	}
@@ -112,8 +132,15 @@ func (k *kinds) guess(name string) (closest string) {
 	return closest
 }
 
-// discover reads the kinds of all groups. Groups that fail, because their API server is not available, keep none of their kinds.
+// discover reads the kinds of all groups, unless that was done a moment ago. Groups that fail, because their API server is not available, keep
+// the kinds that they had.
 func (k *kinds) discover() error {
+	k.mu.Lock()
+	isNew := k.byName != nil && time.Since(k.discovered) < refreshInterval
+	k.mu.Unlock()
+	if isNew {
+		return nil
+	}
 	groups, lists, err := k.discovery.ServerGroupsAndResources()
 	failed, partly := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
 	if err != nil && !partly {
@@ -123,19 +150,34 @@ func (k *kinds) discover() error {
 	for _, group := range groups {
 		preferred.Insert(group.PreferredVersion.GroupVersion)
 	}
-	k.byName, k.failed, k.discovered = map[string][]kind{}, nil, time.Now()
-	if partly {
-		k.failed = failed.Groups
-	}
+	found := byName{}
 	for _, version := range lists {
-		if err := k.add(version, preferred); err != nil {
+		if err := found.add(version, preferred); err != nil {
 			return err
 		}
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if partly {
+		for name, before := range k.byName {
+			for _, one := range before {
+				if failed.Groups[one.GroupVersion()] != nil {
+					found[name] = append(found[name], one)
+				}
+			}
+		}
+		k.failed = failed.Groups
+	} else {
+		k.failed = nil
+	}
+	k.byName, k.discovered = found, time.Now()
 	return nil
 }
 
-func (k *kinds) add(list *metav1.APIResourceList, preferred sets.Set[string]) error {
+// byName are kinds by kind, plural, singular and short name in lower case.
+type byName map[string][]kind
+
+func (b byName) add(list *metav1.APIResourceList, preferred sets.Set[string]) error {
 	version, err := schema.ParseGroupVersion(list.GroupVersion)
 	if err != nil {
 		return fmt.Errorf("reading the kinds that the API server serves: %w", err)
@@ -156,7 +198,7 @@ func (k *kinds) add(list *metav1.APIResourceList, preferred sets.Set[string]) er
 		}
 		names := sets.New(strings.ToLower(resource.Kind), strings.ToLower(resource.SingularName), resource.Name).Insert(resource.ShortNames...)
 		for name := range names.Delete("") {
-			k.byName[name] = append(k.byName[name], one)
+			b[name] = append(b[name], one)
 		}
 	}
 	return nil

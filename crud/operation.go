@@ -7,6 +7,7 @@ package crud
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -110,7 +111,7 @@ type Operation struct {
 	Strategy          Strategy
 	OnTerminating     OnTerminating
 	OnImmutable       OnImmutable
-	// OwnedBy is the UID of the owner that must control an object that exists; another owner is an OwnershipConflict.
+	// OwnedBy is the UID of an owner. An object that exists and is controlled by another one is an OwnershipConflict.
 	OwnedBy types.UID
 	// Wait is how long a deletion is waited for. Zero does not wait: the outcome is Deleting, and the same operation later resumes.
 	Wait time.Duration
@@ -173,12 +174,18 @@ func JQPatch(ref Ref, program string) Operation {
 // FilterPatch reads an object, writes what f changes, and calls f again with the new state after a conflict. T decides the kind; fields that T
 // does not have stay as they are. The client's scheme must know T, unless it is *unstructured.Unstructured.
 func FilterPatch[T Object](ref Ref, f func(T) error) Operation {
+	if !isPointer[T]() {
+		return Operation{Type: TypeFilterPatch, Ref: ref, err: errors.New("the function must take a pointer to an API type, not an interface")}
+	}
 	return Operation{Type: TypeFilterPatch, Ref: ref, sample: newObject[T](), change: typedChange(f)}
 }
 
 // FilterPatchOptimistic writes what f changes in snapshot, the state on which the caller based its decision. If the object has changed since
 // then, nothing is written and the operation fails with the class Conflict, so that the caller decides again.
 func FilterPatchOptimistic[T Object](snapshot T, f func(T) error) Operation {
+	if !isPointer[T]() {
+		return Operation{Type: TypeFilterPatchOptimistic, err: errors.New("the function must take a pointer to an API type, not an interface")}
+	}
 	return Operation{Type: TypeFilterPatchOptimistic, Object: snapshot, change: typedChange(f)}
 }
 

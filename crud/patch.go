@@ -28,11 +28,25 @@ func (c *call) mergePatch(ctx context.Context) error {
 			return err
 		}
 	}
+	metadata, _ := fields["metadata"].(map[string]any)
+	for field := range metadata {
+		if err := c.checkMetadata(field); err != nil {
+			return err
+		}
+	}
 	if len(fields) == 0 {
 		c.result.Outcome = Unchanged
 		return nil
 	}
-	return c.patchMissing(ctx, true, func() error { return c.send(ctx, types.MergePatchType, c.op.Patch) })
+	encoded, err := json.Marshal(withPreconditions(fields, c.op.Preconditions))
+	if err != nil {
+		return &classified{Malformed, fmt.Errorf("encoding the patch: %w", err)}
+	}
+	var again []Class
+	if metadata["resourceVersion"] == nil && c.op.Preconditions.ResourceVersion == nil {
+		again = []Class{Uncertain} // executed twice, it changes nothing the second time
+	}
+	return c.skipMissing(ctx, c.retry(ctx, func() error { return c.send(ctx, types.MergePatchType, encoded) }, again...))
 }
 
 func decodeMergePatch(encoded []byte) (fields map[string]any, err error) {
@@ -48,6 +62,14 @@ func decodeMergePatch(encoded []byte) (fields map[string]any, err error) {
 	return fields, nil
 }
 
+// checkMetadata rejects a field of the metadata that the API server would ignore with StatusPatch.
+func (c *call) checkMetadata(field string) error {
+	if c.op.StatusPatch && !slices.Contains([]string{"name", "namespace", "uid", "resourceVersion"}, field) {
+		return &classified{Malformed, fmt.Errorf("the API server ignores metadata.%s in a patch of the status: leave it out", field)}
+	}
+	return nil
+}
+
 // checkField rejects a field that the API server would ignore: the status without StatusPatch, and all others with it.
 func (c *call) checkField(field string) error {
 	switch {
@@ -59,21 +81,7 @@ func (c *call) checkField(field string) error {
 	return nil
 }
 
-// patchMissing executes a patch that does not read the object before, and is skipped without an object if the caller wants that. It is sent
-// again after a lost answer only if that does not change the object once more.
-func (c *call) patchMissing(ctx context.Context, idempotent bool, send func() error) error {
-	var again []Class
-	if idempotent {
-		again = []Class{Uncertain}
-	}
-	err := c.retry(ctx, send, again...)
-	if ClassOf(err) == NotFound && c.op.IgnoreMissing {
-		c.result.Outcome, err = Skipped, nil
-	}
-	return err
-}
-
-// send sends a patch with the preconditions of the operation. The resourceVersion before it is not known, so that the outcome is Updated.
+// send sends a patch. The state before it is not known, so that the outcome is Updated.
 func (c *call) send(ctx context.Context, kind types.PatchType, patch []byte) error {
 	patched, err := c.patch(ctx, kind, patch)
 	if err != nil {
@@ -86,37 +94,81 @@ func (c *call) send(ctx context.Context, kind types.PatchType, patch []byte) err
 // jsonPatch sends the patch of the caller. The API server does not return which of its operations failed, so that it is executed here again.
 func (c *call) jsonPatch(ctx context.Context) error {
 	patch, _ := decodeJSONPatch(c.op.Patch) // validated
-	for _, operation := range patch {
-		path, _ := operation.Path() // validated
-		top, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		if err := c.checkField(top); err != nil {
-			return err
-		}
+	if err := c.checkPaths(patch); err != nil {
+		return err
 	}
 	if len(patch) == 0 {
 		c.result.Outcome = Unchanged
 		return nil
 	}
-	return c.patchMissing(ctx, !slices.ContainsFunc(patch, changesAgain), func() error {
+	var again []Class
+	if c.op.IgnoreMissingPaths && c.op.Preconditions.ResourceVersion == nil {
+		again = append(again, Conflict)
+	}
+	if !slices.ContainsFunc(patch, changesAgain) {
+		again = append(again, Uncertain)
+	}
+	return c.skipMissing(ctx, c.retry(ctx, func() error {
 		if c.op.IgnoreMissingPaths {
 			return c.jsonPatchExisting(ctx, patch)
 		}
-		err := c.send(ctx, types.JSONPatchType, c.op.Patch)
-		if ClassOf(err) == Invalid {
-			return c.explain(ctx, patch, err)
-		}
-		return err
-	})
+		return c.sendJSON(ctx, patch, c.op.Preconditions)
+	}, again...))
 }
 
-// changesAgain reports whether an operation of a JSON patch changes an object, or fails, although it was executed before: unlike add and
-// replace of a field, those that shift the items of a list, and remove and move.
+// checkPaths rejects paths that the API server would ignore.
+func (c *call) checkPaths(patch jsonpatch.Patch) error {
+	for i, operation := range patch {
+		if operation.Kind() == "test" {
+			continue
+		}
+		path, _ := operation.Path() // validated
+		top, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		err := c.checkField(top)
+		if field, _, _ := strings.Cut(rest, "/"); err == nil && top == "metadata" {
+			err = c.checkMetadata(field)
+		}
+		if err != nil {
+			return fmt.Errorf("operation %d of the JSON patch: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// sendJSON sends a JSON patch. The API server answers another resourceVersion with a conflict, and another UID as a change of the UID.
+func (c *call) sendJSON(ctx context.Context, patch jsonpatch.Patch, preconditions metav1.Preconditions) error {
+	operations := []any{}
+	for _, operation := range patch {
+		operations = append(operations, operation)
+	}
+	replace := func(path, value string) {
+		operations = append(operations, map[string]string{"op": "replace", "path": path, "value": value})
+	}
+	if preconditions.UID != nil {
+		replace("/metadata/uid", string(*preconditions.UID))
+	}
+	if preconditions.ResourceVersion != nil {
+		replace("/metadata/resourceVersion", *preconditions.ResourceVersion)
+	}
+	encoded, err := json.Marshal(operations)
+	if err != nil {
+		return &classified{Malformed, fmt.Errorf("encoding the patch: %w", err)}
+	}
+	err = c.send(ctx, types.JSONPatchType, encoded)
+	if ClassOf(err) == Invalid {
+		return c.explain(ctx, patch, err)
+	}
+	return err
+}
+
+// changesAgain reports whether an operation of a JSON patch changes an object, or fails, although it was executed before: all except replace,
+// and add of a field.
 func changesAgain(operation jsonpatch.Operation) bool {
 	path, _ := operation.Path() // checked
 	last := path[strings.LastIndex(path, "/")+1:]
 	_, err := strconv.Atoi(last)
 	isItem := err == nil || last == "-"
-	return operation.Kind() != "test" && operation.Kind() != "replace" && (operation.Kind() != "add" || isItem)
+	return operation.Kind() != "replace" && (operation.Kind() != "add" || isItem)
 }
 
 // maxJSONPatch is the number of operations that the API server accepts (k8s.io/apiserver/pkg/endpoints/handlers/patch.go).
@@ -150,7 +202,7 @@ func checkJSONPatch(operation jsonpatch.Operation) error {
 	if !ok {
 		return fmt.Errorf("op %q does not exist: use add, remove, replace, move, copy or test", operation.Kind())
 	}
-	if needed != "" && operation[needed] == nil {
+	if value, ok := operation[needed]; needed != "" && (!ok || needed == "from" && value == nil) {
 		return fmt.Errorf("%s of %s lacks %s", operation.Kind(), path, needed)
 	}
 	top, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
@@ -163,7 +215,7 @@ func checkJSONPatch(operation jsonpatch.Operation) error {
 	return nil
 }
 
-// jsonPatchExisting sends the patch without the removals of paths that do not exist.
+// jsonPatchExisting sends the patch without the removals of paths that do not exist in the state that it reads.
 func (c *call) jsonPatchExisting(ctx context.Context, patch jsonpatch.Patch) error {
 	live, err := c.get(ctx)
 	if err != nil {
@@ -173,11 +225,7 @@ func (c *call) jsonPatchExisting(ctx context.Context, patch jsonpatch.Patch) err
 	if err != nil {
 		return fmt.Errorf("encoding the object: %w", err)
 	}
-	version, err := json.Marshal(live.GetResourceVersion())
-	if err != nil {
-		return fmt.Errorf("encoding the resourceVersion: %w", err)
-	}
-	var kept []any
+	var existing jsonpatch.Patch
 	for _, operation := range patch {
 		next, err := jsonpatch.Patch{operation}.Apply(document)
 		if operation.Kind() == "remove" && err != nil {
@@ -186,23 +234,17 @@ func (c *call) jsonPatchExisting(ctx context.Context, patch jsonpatch.Patch) err
 		if err == nil {
 			document = next
 		}
-		kept = append(kept, operation)
+		existing = append(existing, operation)
 	}
-	if len(kept) == 0 {
+	if len(existing) == 0 {
 		c.result.Outcome = Unchanged
 		return nil
 	}
-	// The API server rejects another resourceVersion as a conflict.
-	kept = append(kept, map[string]json.RawMessage{"op": []byte(`"replace"`), "path": []byte(`"/metadata/resourceVersion"`), "value": version})
-	encoded, err := json.Marshal(kept)
-	if err != nil {
-		return fmt.Errorf("encoding the patch: %w", err)
+	version, preconditions := live.GetResourceVersion(), c.op.Preconditions
+	if preconditions.ResourceVersion == nil {
+		preconditions.ResourceVersion = &version
 	}
-	err = c.send(ctx, types.JSONPatchType, encoded)
-	if ClassOf(err) == Invalid {
-		return c.explain(ctx, patch, err)
-	}
-	return err
+	return c.sendJSON(ctx, existing, preconditions)
 }
 
 // explain finds the operation of a JSON patch that the API server could not execute.

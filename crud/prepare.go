@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Validate returns the first mistake of an operation that can be found without the API server, or nil. Run validates, too.
@@ -73,8 +73,10 @@ func (o Operation) checkRef() error {
 	case ref.Name == "" && !generated:
 		return errors.New("name is missing")
 	}
-	if faults := path.IsValidPathSegmentName(ref.Name); len(faults) > 0 {
-		return fmt.Errorf("name %q %s", ref.Name, strings.Join(faults, ", "))
+	for name, value := range map[string]string{"name": ref.Name, "namespace": ref.Namespace} {
+		if faults := path.IsValidPathSegmentName(value); len(faults) > 0 {
+			return fmt.Errorf("%s %q %s", name, value, strings.Join(faults, ", "))
+		}
 	}
 	return nil
 }
@@ -100,6 +102,8 @@ func (o Operation) checkOptions() error {
 		{"onTerminating", o.OnTerminating != "", upsert},
 		{"onImmutable", o.OnImmutable != "", upsert},
 		{"wait", o.Wait != 0, slices.Concat(deletions, upsert)},
+		{"preconditions", o.Preconditions != (metav1.Preconditions{}), slices.Concat(deletions, upsert, patches)},
+		{"ownedBy", o.OwnedBy != "", slices.Concat(deletions, upsert, []Type{TypeFilterPatch, TypeJQPatch})},
 	} {
 		if option.set && !slices.Contains(option.of, o.Type) {
 			return fmt.Errorf("%s does not belong to %s, but to %s", option.name, o.Type, list(names(option.of, func(t Type) string { return string(t) })))
@@ -132,9 +136,11 @@ func (c *call) prepare() error {
 }
 
 func (c *call) prepareObject() error {
-	if c.op.sample != nil && c.op.Kind == "" {
+	if _, untyped := c.op.sample.(*unstructured.Unstructured); c.op.sample != nil && !untyped {
 		gvk, err := c.gvkOf(c.op.sample)
-		c.op.APIVersion, c.op.Kind = gvk.GroupVersion().String(), gvk.Kind
+		if c.sampled = gvk; c.op.Kind == "" {
+			c.op.APIVersion, c.op.Kind = gvk.GroupVersion().String(), gvk.Kind
+		}
 		return err
 	}
 	if c.op.Object == nil {
@@ -148,7 +154,7 @@ func (c *call) prepareObject() error {
 	if err != nil {
 		return err
 	}
-	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(content)}
+	object := &unstructured.Unstructured{Object: content}
 	object.SetGroupVersionKind(gvk)
 	c.object = object
 	c.op.Ref = Ref{object.GetAPIVersion(), object.GetKind(), object.GetNamespace(), object.GetName()}

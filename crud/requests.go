@@ -13,7 +13,6 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,7 +37,7 @@ func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*un
 		FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("creating the object: %w", err)
+		return nil, fmt.Errorf("creating the object: %w", written(err))
 	}
 	c.result.Object = created
 	return created, nil
@@ -53,35 +52,44 @@ func (c *call) patch(ctx context.Context, kind types.PatchType, patch []byte) (*
 		FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
 	}, subresources...)
 	if err != nil {
-		return nil, fmt.Errorf("patching the object: %w", err)
+		return nil, fmt.Errorf("patching the object: %w", written(err))
 	}
 	c.result.Object = patched
 	return patched, nil
 }
 
-// patchFields sends a merge patch that was made from live. If guarded, the API server rejects it for another state of the object.
-func (c *call) patchFields(ctx context.Context, live *unstructured.Unstructured, patch map[string]any, guarded bool) (*unstructured.Unstructured, error) {
-	if guarded {
-		metadata, _ := patch["metadata"].(map[string]any)
-		metadata = maps.Clone(metadata)
-		if metadata == nil {
-			metadata = map[string]any{}
-		}
-		metadata["resourceVersion"] = live.GetResourceVersion()
-		patch = maps.Clone(patch)
-		patch["metadata"] = metadata
-	}
-	encoded, err := json.Marshal(patch)
+// patchFields sends a merge patch that was made from live. The API server rejects it for another state and for another object of the name.
+func (c *call) patchFields(ctx context.Context, live *unstructured.Unstructured, fields map[string]any) (*unstructured.Unstructured, error) {
+	version := live.GetResourceVersion()
+	encoded, err := json.Marshal(withPreconditions(fields, metav1.Preconditions{ResourceVersion: &version}))
 	if err != nil {
-		return nil, fmt.Errorf("encoding the patch: %w", err)
+		return nil, &classified{Malformed, fmt.Errorf("encoding the patch: %w", err)}
 	}
 	return c.patch(ctx, types.MergePatchType, encoded)
+}
+
+// withPreconditions returns a copy of a merge patch that the API server rejects for another object or state.
+func withPreconditions(fields map[string]any, preconditions metav1.Preconditions) map[string]any {
+	metadata, _ := fields["metadata"].(map[string]any)
+	if metadata = maps.Clone(metadata); metadata == nil {
+		metadata = map[string]any{}
+	}
+	if preconditions.UID != nil {
+		metadata["uid"] = string(*preconditions.UID)
+	}
+	if preconditions.ResourceVersion != nil {
+		metadata["resourceVersion"] = *preconditions.ResourceVersion
+	}
+	if fields = maps.Clone(fields); len(metadata) > 0 {
+		fields["metadata"] = metadata
+	}
+	return fields
 }
 
 func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, preconditions metav1.Preconditions) error {
 	err := c.objects.Delete(ctx, c.op.Name, metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &preconditions, DryRun: c.dryRun()})
 	if err != nil {
-		return fmt.Errorf("deleting the object: %w", err)
+		return fmt.Errorf("deleting the object: %w", written(err))
 	}
 	return nil
 }
@@ -123,14 +131,15 @@ func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) 
 		if err == nil || !class.passes() && !slices.Contains(again, class) || c.result.Attempts >= c.options.Backoff.Steps {
 			return err
 		}
-		delay := backoff.Step()
-		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-			delay = max(delay, time.Duration(seconds)*time.Second)
-		}
-		if !sleep(ctx, delay) {
-			return fmt.Errorf("waiting for the next attempt: %w; the last one: %w", context.Cause(ctx), err)
+		if !sleep(ctx, backoff.Step()) {
+			return canceled(ctx, fmt.Errorf("waiting for the next attempt after: %w", err))
 		}
 	}
+}
+
+// canceled is the error of a wait that the end of the context ended.
+func canceled(ctx context.Context, err error) error {
+	return &classified{Canceled, fmt.Errorf("%w: %w", context.Cause(ctx), err)}
 }
 
 // sleep reports whether the time passed before the context ended.

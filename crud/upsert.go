@@ -7,6 +7,7 @@ package crud
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -16,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/dump"
 )
@@ -35,49 +37,82 @@ func (c *call) settledKey(live, desired *unstructured.Unstructured) settledKey {
 
 func (c *call) createOrUpdate(ctx context.Context) error {
 	desired := c.desired()
-	again := []Class{Uncertain, Conflict, AlreadyExists, NotFound}
-	exists := c.op.Preconditions.UID != nil || c.op.Preconditions.ResourceVersion != nil
-	if exists {
+	again := []Class{Uncertain, Conflict, AlreadyExists}
+	if c.hasPreconditions() {
 		again = nil // an object that changes meanwhile does not fit anymore
 	}
 	return c.retry(ctx, func() error {
 		live, err := c.get(ctx)
 		switch {
-		case ClassOf(err) == NotFound && !exists:
+		case ClassOf(err) == NotFound && !c.hasPreconditions():
 			return c.create(ctx, desired)
 		case err != nil:
 			return err
 		}
-		if err := errors.Join(c.checkPreconditions(live), c.checkOwner(live)); err != nil {
+		if err := errors.Join(checkPreconditions(live, c.op.Preconditions), c.checkOwner(live)); err != nil {
 			return err
 		}
 		if live.GetDeletionTimestamp() != nil && c.op.OnTerminating != PatchTerminating {
 			return c.replaceTerminating(ctx, live, desired)
 		}
 		err = c.update(ctx, live, desired)
-		if ClassOf(err) == Immutable && c.op.OnImmutable == Recreate {
+		switch class := ClassOf(err); {
+		case class == Immutable && c.op.OnImmutable == Recreate:
 			return c.recreate(ctx, live, desired, err)
+		case class == NotFound && !c.hasPreconditions():
+			return &classified{Conflict, err} // it was deleted meanwhile, and is created by the next attempt
 		}
 		return err
 	}, again...)
 }
 
-// desired returns the object of the operation without fields that only the API server writes.
+func (c *call) hasPreconditions() bool {
+	return c.op.Preconditions.UID != nil || c.op.Preconditions.ResourceVersion != nil
+}
+
+// desired returns the object of the operation without fields that only the API server writes. A kind without status subresource stores the
+// status with the rest of a new object.
 func (c *call) desired() *unstructured.Unstructured {
 	desired := c.object.DeepCopy()
-	if status, ok := desired.Object["status"]; ok {
-		if c.kind.status != nil && !isEmpty(status) {
+	if status, ok := desired.Object["status"]; ok && (c.kind.status != nil || c.op.Type == TypeCreateOrUpdate) {
+		if !isEmpty(status) {
 			c.result.Warnings = append(c.result.Warnings, "status is not written: use a patch with StatusPatch")
 		}
 		delete(desired.Object, "status")
 	}
+	encodeStringData(desired)
 	if metadata, ok := desired.Object["metadata"].(map[string]any); ok {
 		for _, field := range []string{"managedFields", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
 			"uid", "resourceVersion"} {
 			delete(metadata, field)
 		}
+		// They are united with those of others, so that none is removed.
+		for _, field := range []string{"finalizers", "ownerReferences"} {
+			if metadata[field] == nil {
+				delete(metadata, field)
+			}
+		}
 	}
 	return desired
+}
+
+// encodeStringData moves the values of a Secret to the field in which the API server returns them.
+func encodeStringData(desired *unstructured.Unstructured) {
+	values, ok := desired.Object["stringData"].(map[string]any)
+	if !ok || desired.GroupVersionKind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
+		return
+	}
+	data, ok := desired.Object["data"].(map[string]any)
+	if !ok {
+		data = map[string]any{}
+	}
+	for key, value := range values {
+		if text, ok := value.(string); ok {
+			data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+		}
+	}
+	desired.Object["data"] = data
+	delete(desired.Object, "stringData")
 }
 
 func (c *call) create(ctx context.Context, desired *unstructured.Unstructured) error {
@@ -116,7 +151,7 @@ func (c *call) update(ctx context.Context, live, desired *unstructured.Unstructu
 			return nil
 		}
 		var err error
-		if after, err = c.patchFields(ctx, live, patch, c.op.Preconditions.ResourceVersion != nil || holdsList(patch)); err != nil {
+		if after, err = c.patchFields(ctx, live, patch); err != nil {
 			return err
 		}
 	}
@@ -153,11 +188,11 @@ func withUnions(live, desired *unstructured.Unstructured) *unstructured.Unstruct
 }
 
 // checkPreconditions rejects another object than that of the caller, or another state.
-func (c *call) checkPreconditions(live *unstructured.Unstructured) error {
-	if uid := c.op.Preconditions.UID; uid != nil && *uid != live.GetUID() {
+func checkPreconditions(live *unstructured.Unstructured, preconditions metav1.Preconditions) error {
+	if uid := preconditions.UID; uid != nil && *uid != live.GetUID() {
 		return &classified{Precondition, fmt.Errorf("the object has UID %s, not %s: it was created again", live.GetUID(), *uid)}
 	}
-	if version := c.op.Preconditions.ResourceVersion; version != nil && *version != live.GetResourceVersion() {
+	if version := preconditions.ResourceVersion; version != nil && *version != live.GetResourceVersion() {
 		return &classified{Conflict, fmt.Errorf("the object has resourceVersion %s, not %s: it has changed", live.GetResourceVersion(), *version)}
 	}
 	return nil
@@ -207,6 +242,13 @@ func (c *call) recreate(ctx context.Context, live, desired *unstructured.Unstruc
 	if holdsData[c.kind.GroupKind().String()] {
 		return fmt.Errorf("a %s is not recreated, since its data would be lost: %w", c.kind.Kind, immutable)
 	}
+	// The dry run of the API server validates an object before it finds that one exists.
+	dry := *c.Client
+	dry.options.DryRun = true
+	trial := &call{Client: &dry, op: c.op, kind: c.kind, objects: c.objects}
+	if _, err := trial.post(ctx, &unstructured.Unstructured{Object: withoutNulls(desired.Object)}); err != nil && ClassOf(err) != AlreadyExists {
+		return fmt.Errorf("the object is not recreated, since it could not be created: %w", err)
+	}
 	uid, version := live.GetUID(), live.GetResourceVersion()
 	err := c.delete(ctx, metav1.DeletePropagationBackground, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
 	switch {
@@ -215,5 +257,12 @@ func (c *call) recreate(ctx context.Context, live, desired *unstructured.Unstruc
 	case err != nil && !apierrors.IsNotFound(err):
 		return err
 	}
-	return c.replaceTerminating(ctx, live, desired)
+	c.op.Preconditions = metav1.Preconditions{} // of the object that is deleted now
+	if !c.options.DryRun {
+		if err := c.replaceTerminating(ctx, live, desired); err != nil {
+			return err
+		}
+	}
+	c.result.Outcome = Replaced
+	return nil
 }

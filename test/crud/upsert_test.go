@@ -137,7 +137,7 @@ func TestT06_CreateOrUpdate_Status_IsNeverWritten(t *testing.T) {
 		if phase := field(t, s.get(resource, "a"), "status", "phase"); phase != "theirs" {
 			t.Errorf("the status of %s is %v", kind, phase)
 		}
-		if kind == "Widget" && len(result.Warnings) == 0 {
+		if len(result.Warnings) == 0 {
 			t.Error("nothing warns that the status is not written")
 		}
 	}
@@ -305,7 +305,7 @@ func partNames(t testing.TB, object *unstructured.Unstructured) (names []string)
 	return names
 }
 
-func TestCreateOrUpdate_OwnedBySomebodyElse_IsRejected(t *testing.T) {
+func TestCreateOrUpdate_OtherController_IsRejected(t *testing.T) {
 	s := newScene(t)
 	owner := s.run(crud.Create(s.configMap("owner", nil)), crud.Created).Object
 	owned := s.configMap("a", nil)
@@ -324,12 +324,21 @@ func TestCreateOrUpdate_WriteFails_IsTriedAgainOrReported(t *testing.T) {
 	s := newScene(t, quick)
 	op := crud.CreateOrUpdate(s.configMap("a", map[string]string{"k": "1"}))
 	here := harness.InNamespace(s.ns)
-	undo := s.proxy.Fail(harness.Matching("create", "configmaps").And(here), http.StatusInternalServerError)
-	if message := s.fails(op, crud.ServerError); !strings.Contains(message, "creating the object") {
-		t.Errorf("the message is %s", message)
+	for status, class := range map[int]crud.Class{http.StatusServiceUnavailable: crud.ServerError, http.StatusInternalServerError: crud.Uncertain} {
+		undo := s.proxy.Fail(harness.Matching("create", "configmaps").And(here), status)
+		s.sent()
+		if message := s.fails(op, class); !strings.Contains(message, "creating the object") {
+			t.Errorf("the message is %s", message)
+		}
+		s.expectSent(5, 5)
+		// It may have been executed, so that it is not sent again.
+		generated := crud.Create(s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {generateName: a-}}`))
+		s.fails(generated, class)
+		if _, writes := s.sent(); class == crud.Uncertain && writes != 1 {
+			t.Errorf("after %d, Create was sent %d times", status, writes)
+		}
+		undo()
 	}
-	s.expectSent(5, 5)
-	undo()
 	s.proxy.FailOnce(harness.Matching("create", "configmaps").And(here), http.StatusServiceUnavailable)
 	s.run(op, crud.Created)
 	s.proxy.Fail(harness.Matching("patch", "configmaps").And(here), http.StatusForbidden)
