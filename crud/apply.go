@@ -7,7 +7,6 @@ package crud
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +31,7 @@ func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructur
 	}
 	object := &unstructured.Unstructured{Object: withoutNulls(desired.Object)}
 	if !equal(object.Object, desired.Object) {
-		return nil, &classified{Malformed, errors.New("a field is nil: with the strategy apply, leave out fields that are removed")}
+		return nil, Malformed.errorf("a field is nil: with the strategy apply, leave out fields that are removed")
 	}
 	object.SetUID(live.GetUID())
 	applied, err := c.objects.Apply(ctx, c.op.Name, object, metav1.ApplyOptions{FieldManager: c.options.FieldManager, DryRun: c.dryRun()})

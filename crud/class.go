@@ -8,6 +8,7 @@ package crud
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -107,11 +108,17 @@ func ClassOf(err error) Class {
 
 // classified is an error whose class is known where it is made.
 type classified struct {
-	class Class
 	error
+	class Class
 }
 
 func (c *classified) Unwrap() error { return c.error }
+
+// of returns an error of the class.
+func (c Class) of(err error) error { return &classified{err, c} }
+
+// errorf returns an error of the class, and wraps as fmt.Errorf does.
+func (c Class) errorf(format string, args ...any) error { return c.of(fmt.Errorf(format, args...)) }
 
 // classify finds the class of an answer to a request. That the reason is Conflict never decides a retry: the API server uses it for
 // resourceVersions, preconditions, fields of other managers and quotas alike.
@@ -171,7 +178,7 @@ func written(err error) error {
 	answered := errors.As(err, &status)
 	switch class := ClassOf(err); {
 	case class == ServerError && answered && status.Status().Code != http.StatusServiceUnavailable, class == Canceled, class == Malformed && !answered:
-		return &classified{Uncertain, err}
+		return Uncertain.of(err)
 	}
 	return err
 }

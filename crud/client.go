@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,11 +138,14 @@ func (c *call) run(ctx context.Context) error {
 // resolve finds the kind of the operation, and checks that the operation can be sent for it.
 func (c *call) resolve() error {
 	found, err := c.kinds.find(c.op.Ref)
-	if err = cmp.Or(err, found.check(c.op, executions[c.op.Type].verbs...)); err != nil {
+	if err == nil {
+		err = found.check(c.op, executions[c.op.Type].verbs...)
+	}
+	if err != nil {
 		return err
 	}
 	if c.sampled.Kind != "" && c.sampled.GroupKind() != found.GroupKind() {
-		return &classified{Malformed, fmt.Errorf("the function takes a %s, and the kind is %s", c.sampled.Kind, found.Kind)}
+		return Malformed.errorf("the function takes a %s, and the kind is %s", c.sampled.Kind, found.Kind)
 	}
 	if c.object != nil {
 		c.object.SetGroupVersionKind(found.GroupVersionKind)

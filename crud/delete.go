@@ -71,7 +71,7 @@ func (c *call) ensureDeleted(ctx context.Context) error {
 // asPrecondition makes a conflict final: the caller asked for a state that is not there anymore.
 func asPrecondition(err error) error {
 	if ClassOf(err) == Conflict {
-		return &classified{Precondition, err}
+		return Precondition.of(err)
 	}
 	return err
 }
@@ -116,11 +116,11 @@ func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (
 		current, err := c.get(ctx)
 		switch class := ClassOf(err); {
 		case class == NotFound, err == nil && current.GetUID() != live.GetUID():
-			return nil, nil
+			return nil, nil //nolint:nilnil // there is no object
 		case class == Forbidden, class == Unauthorized, class == Canceled:
 			return nil, err
 		case err == nil && current.GetDeletionTimestamp() == nil && !c.options.DryRun:
-			return nil, &classified{Conflict, errors.New("the object changed before it was deleted")}
+			return nil, Conflict.errorf("the object changed before it was deleted")
 		case err == nil:
 			live = current
 		}

@@ -119,8 +119,15 @@ func TestEqual_Numbers_CompareByValue(t *testing.T) {
 		a, b any
 		want bool
 	}{
-		{int64(1), 1.0, true}, {1.0, int64(1), true}, {int64(1), 1.5, false}, {large, float64(large), false}, {large, large, true}, {"1", int64(1), false},
-		{nil, nil, true}, {[]any{int64(1)}, []any{1.0}, true}, {map[string]any{"a": nil}, map[string]any{}, false},
+		{int64(1), 1.0, true},
+		{1.0, int64(1), true},
+		{int64(1), 1.5, false},
+		{large, float64(large), false},
+		{large, large, true},
+		{"1", int64(1), false},
+		{nil, nil, true},
+		{[]any{int64(1)}, []any{1.0}, true},
+		{map[string]any{"a": nil}, map[string]any{}, false},
 	} {
 		if got := equal(tc.a, tc.b); got != tc.want {
 			t.Errorf("equal(%v, %v) is %t", tc.a, tc.b, got)

@@ -7,6 +7,7 @@ package crud_test
 
 import (
 	"context"
+	"fmt"
 	"log"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,6 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/crud"
 )
 
+//nolint:testableexamples // it needs a cluster
 func ExampleClient_Run() {
 	var config *rest.Config // of the cluster
 	client, err := crud.New(config, crud.Options{FieldManager: "example"})
@@ -34,10 +36,12 @@ func ExampleClient_Run() {
 }
 
 func ExampleFilterPatch() {
-	scale := crud.FilterPatch(crud.Ref{Namespace: "default", Name: "nginx"}, func(deployment *appsv1.Deployment) error {
+	scale := crud.FilterPatch(crud.Ref{Kind: "Deployment", Namespace: "default", Name: "nginx"}, func(deployment *appsv1.Deployment) error {
 		replicas := int32(3)
 		deployment.Spec.Replicas = &replicas
 		return nil
 	})
 	scale.IgnoreMissing = true
+	fmt.Println(scale, scale.Validate())
+	// Output: FilterPatch Deployment default/nginx <nil>
 }

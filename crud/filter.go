@@ -23,7 +23,10 @@ import (
 type change func(ctx context.Context, live *unstructured.Unstructured) (before, after map[string]any, err error)
 
 // newObject returns an empty object of a type that isPointer.
-func newObject[T Object]() T { return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T) }
+func newObject[T Object]() T {
+	object, _ := reflect.TypeAssert[T](reflect.New(reflect.TypeFor[T]().Elem())) // a pointer to what T points to
+	return object
+}
 
 func isPointer[T Object]() bool { return reflect.TypeFor[T]().Kind() == reflect.Pointer }
 
@@ -142,7 +145,7 @@ func (c *call) filterPatchOptimistic(ctx context.Context) error {
 func (c *call) wasWritten(live *unstructured.Unstructured, pending map[string]any) error {
 	ours := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == c.options.FieldManager }
 	if mergePatch(live.Object, pending, false) != nil || !slices.ContainsFunc(live.GetManagedFields(), ours) {
-		return &classified{Uncertain, errors.New("the answer to the patch was lost, and the object has changed in another way since then")}
+		return Uncertain.errorf("the answer to the patch was lost, and the object has changed in another way since then")
 	}
 	c.updated(nil, live)
 	return nil
@@ -155,12 +158,12 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 		err = c.checkChange(live, after)
 	}
 	if err != nil {
-		return nil, &classified{FilterFailed, err}
+		return nil, FilterFailed.of(err)
 	}
 	patch := mergePatch(before, after, true)
 	if patch == nil {
 		c.result.Outcome = Unchanged
-		return nil, nil
+		return nil, nil //nolint:nilnil // no answer was lost
 	}
 	if err := c.checkChangedFields(patch); err != nil {
 		return nil, err
@@ -173,7 +176,7 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 		return nil, err
 	}
 	c.updated(live, patched)
-	return nil, nil
+	return nil, nil //nolint:nilnil // no answer was lost
 }
 
 // checkChangedFields rejects a change of which the API server would ignore a part, or which removes the status as a whole.
@@ -184,9 +187,9 @@ func (c *call) checkChangedFields(patch map[string]any) error {
 		}
 		switch {
 		case c.op.StatusPatch && field != "status":
-			return &classified{FilterFailed, fmt.Errorf("the filter changed %s, and StatusPatch writes the status only", field)}
+			return FilterFailed.errorf("the filter changed %s, and StatusPatch writes the status only", field)
 		case c.op.StatusPatch && value == nil:
-			return &classified{FilterFailed, errors.New("the filter removed the status")}
+			return FilterFailed.errorf("the filter removed the status")
 		}
 	}
 	return nil

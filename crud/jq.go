@@ -65,7 +65,8 @@ func runJQ(ctx context.Context, code *gojq.Code, input map[string]any) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	return after.(map[string]any), nil
+	fields, _ := after.(map[string]any) // as object
+	return fields, nil
 }
 
 func jqError(ctx context.Context, err error) error {

@@ -62,7 +62,7 @@ func (k *kinds) find(ref Ref) (kind, error) {
 	k.refresh.Lock()
 	defer k.refresh.Unlock()
 	if err := k.discover(); err != nil {
-		return kind{}, &classified{DiscoveryUnavailable, err}
+		return kind{}, DiscoveryUnavailable.of(err)
 	}
 	return k.choose(ref)
 }
@@ -94,8 +94,8 @@ func (k *kinds) choose(ref Ref) (kind, error) {
 	case len(candidates) == 0:
 		return kind{}, k.notFound(ref, named)
 	case len(groups) > 1:
-		return kind{}, &classified{KindAmbiguous, fmt.Errorf("kind %s exists in the groups %s: set apiVersion to one of %s",
-			candidates[0].Kind, list(groupNames(candidates)), list(versions(candidates)))}
+		return kind{}, KindAmbiguous.errorf("kind %s exists in the groups %s: set apiVersion to one of %s",
+			candidates[0].Kind, list(groupNames(candidates)), list(versions(candidates)))
 	}
 	if preferred := slices.IndexFunc(candidates, func(one kind) bool { return one.preferred }); preferred >= 0 {
 		return candidates[preferred], nil
@@ -107,17 +107,18 @@ func (k *kinds) choose(ref Ref) (kind, error) {
 func (k *kinds) notFound(ref Ref, named []kind) error {
 	for version, err := range k.failed {
 		if ref.APIVersion == "" || ref.APIVersion == version.String() {
-			return &classified{DiscoveryUnavailable, fmt.Errorf("kind %s was not found, and the API server could not list the kinds of %s: %w", ref.Kind, version, err)}
+			return DiscoveryUnavailable.errorf("kind %s was not found, and the API server could not list the kinds of %s: %w",
+				ref.Kind, version, err)
 		}
 	}
 	switch guess := k.guess(ref.Kind); {
 	case len(named) > 0:
-		return &classified{KindUnknown, fmt.Errorf("%s does not have kind %s: %w as %s",
-			ref.APIVersion, named[0].Kind, errOtherVersion, list(versions(named)))}
+		return KindUnknown.errorf("%s does not have kind %s: %w as %s",
+			ref.APIVersion, named[0].Kind, errOtherVersion, list(versions(named)))
 	case guess != "":
-		return &classified{KindUnknown, fmt.Errorf("the API server does not serve kind %s: did you mean %s?", ref.Kind, guess)}
+		return KindUnknown.errorf("the API server does not serve kind %s: did you mean %s?", ref.Kind, guess)
 	}
-	return &classified{KindUnknown, fmt.Errorf("the API server does not serve kind %s", ref.Kind)}
+	return KindUnknown.errorf("the API server does not serve kind %s", ref.Kind)
 }
 
 // guess returns the kind whose name is closest, or "" if none is close.
@@ -208,11 +209,11 @@ func (b byName) add(list *metav1.APIResourceList, preferred sets.Set[string]) er
 func (k kind) check(op Operation, verbs ...string) error {
 	switch {
 	case k.namespaced && op.Namespace == "":
-		return &classified{ScopeMismatch, fmt.Errorf("objects of kind %s have a namespace: set it", k.Kind)}
+		return ScopeMismatch.errorf("objects of kind %s have a namespace: set it", k.Kind)
 	case !k.namespaced && op.Namespace != "":
-		return &classified{ScopeMismatch, fmt.Errorf("objects of kind %s have no namespace: leave out %q", k.Kind, op.Namespace)}
+		return ScopeMismatch.errorf("objects of kind %s have no namespace: leave out %q", k.Kind, op.Namespace)
 	case op.StatusPatch && k.status == nil:
-		return &classified{SubresourceNotServed, fmt.Errorf("kind %s of %s has no status subresource", k.Kind, k.GroupVersion())}
+		return SubresourceNotServed.errorf("kind %s of %s has no status subresource", k.Kind, k.GroupVersion())
 	}
 	served := k.verbs
 	if op.StatusPatch {
@@ -220,7 +221,7 @@ func (k kind) check(op Operation, verbs ...string) error {
 	}
 	for _, verb := range verbs {
 		if !served.Has(verb) {
-			return &classified{VerbNotServed, fmt.Errorf("the API server does not serve %s for kind %s: it serves %s", verb, k.Kind, list(sets.List(served)))}
+			return VerbNotServed.errorf("the API server does not serve %s for kind %s: it serves %s", verb, k.Kind, list(sets.List(served)))
 		}
 	}
 	return nil

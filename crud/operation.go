@@ -39,7 +39,7 @@ const (
 type Strategy string
 
 const (
-	// Merge, the default, writes the fields that differ as a JSON merge patch. Lists are replaced as a whole.
+	// Merge is the default: it writes the fields that differ as a JSON merge patch. Lists are replaced as a whole.
 	Merge Strategy = "merge"
 	// Apply is server-side apply: the API server merges lists by their keys, and rejects fields of other managers.
 	Apply Strategy = "apply"
@@ -49,7 +49,7 @@ const (
 type OnTerminating string
 
 const (
-	// Requeue, the default, fails with the class Terminating, so that a queue tries again later.
+	// Requeue is the default: it fails with the class Terminating, so that a queue tries again later.
 	Requeue OnTerminating = "requeue"
 	// WaitUntilGone waits for the deletion for at most Operation.Wait, and creates the object again.
 	WaitUntilGone OnTerminating = "wait"
@@ -61,7 +61,7 @@ const (
 type OnImmutable string
 
 const (
-	// FailImmutable, the default, fails with the class Immutable.
+	// FailImmutable is the default: it fails with the class Immutable.
 	FailImmutable OnImmutable = "fail"
 	// Recreate deletes the object and creates it again. PersistentVolumeClaims, Namespaces and CustomResourceDefinitions hold data, and are
 	// never recreated.
@@ -95,8 +95,9 @@ func (r Ref) String() string {
 
 // Operation is one change of one object. The functions of this package return operations; options are set as fields before it runs.
 type Operation struct {
-	Type Type
 	Ref
+
+	Type Type
 
 	// StatusPatch sends a patch to the status subresource. Only the status may change then.
 	StatusPatch bool

@@ -40,7 +40,7 @@ func (c *call) mergePatch(ctx context.Context) error {
 	}
 	encoded, err := json.Marshal(withPreconditions(fields, c.op.Preconditions))
 	if err != nil {
-		return &classified{Malformed, fmt.Errorf("encoding the patch: %w", err)}
+		return Malformed.errorf("encoding the patch: %w", err)
 	}
 	var again []Class
 	if metadata["resourceVersion"] == nil && c.op.Preconditions.ResourceVersion == nil {
@@ -65,7 +65,7 @@ func decodeMergePatch(encoded []byte) (fields map[string]any, err error) {
 // checkMetadata rejects a field of the metadata that the API server would ignore with StatusPatch.
 func (c *call) checkMetadata(field string) error {
 	if c.op.StatusPatch && !slices.Contains([]string{"name", "namespace", "uid", "resourceVersion"}, field) {
-		return &classified{Malformed, fmt.Errorf("the API server ignores metadata.%s in a patch of the status: leave it out", field)}
+		return Malformed.errorf("the API server ignores metadata.%s in a patch of the status: leave it out", field)
 	}
 	return nil
 }
@@ -74,9 +74,9 @@ func (c *call) checkMetadata(field string) error {
 func (c *call) checkField(field string) error {
 	switch {
 	case field == "status" && !c.op.StatusPatch && c.kind.status != nil:
-		return &classified{Malformed, errors.New("the API server ignores status here: set StatusPatch")}
+		return Malformed.errorf("the API server ignores status here: set StatusPatch")
 	case c.op.StatusPatch && field != "status" && field != "metadata" && field != "apiVersion" && field != "kind":
-		return &classified{Malformed, fmt.Errorf("the API server ignores %s in a patch of the status: leave it out, or unset StatusPatch", field)}
+		return Malformed.errorf("the API server ignores %s in a patch of the status: leave it out, or unset StatusPatch", field)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (c *call) sendJSON(ctx context.Context, patch jsonpatch.Patch, precondition
 	}
 	encoded, err := json.Marshal(operations)
 	if err != nil {
-		return &classified{Malformed, fmt.Errorf("encoding the patch: %w", err)}
+		return Malformed.errorf("encoding the patch: %w", err)
 	}
 	err = c.send(ctx, types.JSONPatchType, encoded)
 	if ClassOf(err) == Invalid {
@@ -261,7 +261,8 @@ func (c *call) explain(ctx context.Context, patch jsonpatch.Patch, rejected erro
 		next, err := jsonpatch.Patch{operation}.Apply(document)
 		if err != nil {
 			path, _ := operation.Path() // checked
-			return &classified{PatchTestFailed, fmt.Errorf("operation %d of the JSON patch, %s of %s: %s", i, operation.Kind(), path, c.reasonOf(operation, document, err))}
+			return PatchTestFailed.errorf("operation %d of the JSON patch, %s of %s: %s",
+				i, operation.Kind(), path, c.reasonOf(operation, document, err))
 		}
 		document = next
 	}

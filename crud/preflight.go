@@ -101,7 +101,7 @@ func (p *preflight) authorize(ctx context.Context, call *call, verb string) erro
 		return nil //nolint:nilerr // see above
 	}
 	if allowed, found, err := unstructured.NestedBool(answer.Object, "status", "allowed"); err == nil && found && !allowed {
-		p.allowed[attributes] = &classified{Forbidden, fmt.Errorf("the client may not %s %s in group %q", verb, attributes.Resource, attributes.Group)}
+		p.allowed[attributes] = Forbidden.errorf("the client may not %s %s in group %q", verb, attributes.Resource, attributes.Group)
 	}
 	return p.allowed[attributes]
 }

@@ -28,7 +28,7 @@ func (o Operation) Validate() error {
 		}
 	}
 	if err != nil {
-		return &classified{Malformed, err}
+		return Malformed.of(err)
 	}
 	return nil
 }
@@ -51,6 +51,7 @@ func (o Operation) checkSpec() error {
 		if o.change == nil {
 			err = errors.New("the function is missing: use crud.FilterPatch")
 		}
+	default: // deletions have nothing but their reference
 	}
 	return err
 }
@@ -130,7 +131,7 @@ func (c *call) prepare() error {
 		c.op.change, _ = jqChange(c.op.JQ) // validated
 	}
 	if err := c.prepareObject(); err != nil {
-		return &classified{Malformed, err}
+		return Malformed.of(err)
 	}
 	return nil
 }

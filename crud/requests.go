@@ -23,7 +23,7 @@ import (
 func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
 	live, err := c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
 	if ClassOf(err) == Uncertain {
-		err = &classified{ServerError, err} // it changes nothing, so that it may be sent again
+		err = ServerError.of(err) // it changes nothing, so that it may be sent again
 	}
 	if err != nil {
 		return nil, fmt.Errorf("getting the object: %w", err)
@@ -63,7 +63,7 @@ func (c *call) patchFields(ctx context.Context, live *unstructured.Unstructured,
 	version := live.GetResourceVersion()
 	encoded, err := json.Marshal(withPreconditions(fields, metav1.Preconditions{ResourceVersion: &version}))
 	if err != nil {
-		return nil, &classified{Malformed, fmt.Errorf("encoding the patch: %w", err)}
+		return nil, Malformed.errorf("encoding the patch: %w", err)
 	}
 	return c.patch(ctx, types.MergePatchType, encoded)
 }
@@ -139,7 +139,7 @@ func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) 
 
 // canceled is the error of a wait that the end of the context ended.
 func canceled(ctx context.Context, err error) error {
-	return &classified{Canceled, fmt.Errorf("%w: %w", context.Cause(ctx), err)}
+	return Canceled.errorf("%w: %w", context.Cause(ctx), err)
 }
 
 // sleep reports whether the time passed before the context ended.

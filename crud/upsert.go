@@ -60,7 +60,7 @@ func (c *call) createOrUpdate(ctx context.Context) error {
 		case class == Immutable && c.op.OnImmutable == Recreate:
 			return c.recreate(ctx, live, desired, err)
 		case class == NotFound && !c.hasPreconditions():
-			return &classified{Conflict, err} // it was deleted meanwhile, and is created by the next attempt
+			return Conflict.of(err) // it was deleted meanwhile, and is created by the next attempt
 		}
 		return err
 	}, again...)
@@ -82,8 +82,10 @@ func (c *call) desired() *unstructured.Unstructured {
 	}
 	encodeStringData(desired)
 	if metadata, ok := desired.Object["metadata"].(map[string]any); ok {
-		for _, field := range []string{"managedFields", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
-			"uid", "resourceVersion"} {
+		for _, field := range []string{
+			"managedFields", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
+			"uid", "resourceVersion",
+		} {
 			delete(metadata, field)
 		}
 		// They are united with those of others, so that none is removed.
@@ -190,10 +192,10 @@ func withUnions(live, desired *unstructured.Unstructured) *unstructured.Unstruct
 // checkPreconditions rejects another object than that of the caller, or another state.
 func checkPreconditions(live *unstructured.Unstructured, preconditions metav1.Preconditions) error {
 	if uid := preconditions.UID; uid != nil && *uid != live.GetUID() {
-		return &classified{Precondition, fmt.Errorf("the object has UID %s, not %s: it was created again", live.GetUID(), *uid)}
+		return Precondition.errorf("the object has UID %s, not %s: it was created again", live.GetUID(), *uid)
 	}
 	if version := preconditions.ResourceVersion; version != nil && *version != live.GetResourceVersion() {
-		return &classified{Conflict, fmt.Errorf("the object has resourceVersion %s, not %s: it has changed", live.GetResourceVersion(), *version)}
+		return Conflict.errorf("the object has resourceVersion %s, not %s: it has changed", live.GetResourceVersion(), *version)
 	}
 	return nil
 }
@@ -203,7 +205,7 @@ func (c *call) checkOwner(live *unstructured.Unstructured) error {
 		return nil
 	}
 	if owner := metav1.GetControllerOfNoCopy(live); owner != nil && owner.UID != c.op.OwnedBy {
-		return &classified{OwnershipConflict, fmt.Errorf("the object is controlled by %s %s", owner.Kind, owner.Name)}
+		return OwnershipConflict.errorf("the object is controlled by %s %s", owner.Kind, owner.Name)
 	}
 	return nil
 }
@@ -231,7 +233,7 @@ func (c *call) createIfNotExists(ctx context.Context) error {
 }
 
 func terminating(live *unstructured.Unstructured) error {
-	return &classified{Terminating, fmt.Errorf("the object is being deleted: %s", waitsFor(live))}
+	return Terminating.errorf("the object is being deleted: %s", waitsFor(live))
 }
 
 // holdsData are kinds that are never deleted to change a field.
@@ -253,7 +255,7 @@ func (c *call) recreate(ctx context.Context, live, desired *unstructured.Unstruc
 	err := c.delete(ctx, metav1.DeletePropagationBackground, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
 	switch {
 	case ClassOf(err) == Precondition:
-		return &classified{Conflict, err}
+		return Conflict.of(err)
 	case err != nil && !apierrors.IsNotFound(err):
 		return err
 	}

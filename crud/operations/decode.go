@@ -54,7 +54,7 @@ type decoder struct {
 func decode(document value, found *faults) crud.Operation {
 	d := &decoder{faults: found, set: map[string]field{}}
 	if document.kind != object {
-		d.add(document.position, "an operation must be an object, not %s", document.describe())
+		d.addf(document.position, "an operation must be an object, not %s", document.describe())
 		return d.op
 	}
 	for _, f := range document.fields {
@@ -62,7 +62,7 @@ func decode(document value, found *faults) crud.Operation {
 	}
 	typeOf, ok := d.set["operationType"]
 	if !ok {
-		d.add(document.position, "operationType is missing: use one of %s", strings.Join(slices.Sorted(maps.Keys(typeNames)), ", "))
+		d.addf(document.position, "operationType is missing: use one of %s", strings.Join(slices.Sorted(maps.Keys(typeNames)), ", "))
 	}
 	if d.op.Type != "" {
 		d.build(typeOf.position)
@@ -82,11 +82,11 @@ func (d *decoder) field(f field) {
 		name = other
 	}
 	if !slices.Contains(fieldNames, name) {
-		d.add(f.position, "field %s does not exist%s", f.name, suggest(f.name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(aliases)))))
+		d.addf(f.position, "field %s does not exist%s", f.name, suggest(f.name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(aliases)))))
 		return
 	}
 	if before, ok := d.set[name]; ok {
-		d.add(f.position, "%s is set already at %d:%d", f.name, before.line, before.column)
+		d.addf(f.position, "%s is set already at %d:%d", f.name, before.line, before.column)
 		return
 	}
 	d.set[name] = f
@@ -94,7 +94,7 @@ func (d *decoder) field(f field) {
 	case "operationType":
 		text := d.text(f)
 		if d.op.Type = typeNames[text]; text != "" && d.op.Type == "" {
-			d.add(f.value.position, "operation %s does not exist%s", text, suggest(text, slices.Sorted(maps.Keys(typeNames))))
+			d.addf(f.value.position, "operation %s does not exist%s", text, suggest(text, slices.Sorted(maps.Keys(typeNames))))
 		}
 	case "apiVersion":
 		d.op.APIVersion = d.text(f)
@@ -147,7 +147,7 @@ func suggest(name string, names []string) string {
 func (d *decoder) text(f field) string {
 	text, ok := f.value.scalar.(string)
 	if !ok {
-		d.add(f.value.position, "%s must be a string, not %s", f.name, f.value.describe())
+		d.addf(f.value.position, "%s must be a string, not %s", f.name, f.value.describe())
 	}
 	return text
 }
@@ -155,7 +155,7 @@ func (d *decoder) text(f field) string {
 func (d *decoder) boolean(f field) bool {
 	is, ok := f.value.scalar.(bool)
 	if !ok {
-		d.add(f.value.position, "%s must be true or false, not %s", f.name, f.value.describe())
+		d.addf(f.value.position, "%s must be true or false, not %s", f.name, f.value.describe())
 	}
 	return is
 }
@@ -165,21 +165,21 @@ func (d *decoder) subresource(f field) {
 	case "", "status", "/status":
 		d.op.StatusPatch = d.op.StatusPatch || name != ""
 	default:
-		d.add(f.value.position, "subresource must be status")
+		d.addf(f.value.position, "subresource must be status")
 	}
 }
 
 func (d *decoder) wait(f field) {
 	wait, err := time.ParseDuration(d.text(f))
 	if err != nil || wait < 0 {
-		d.add(f.value.position, "wait must be a duration with its unit such as 30s, and not negative")
+		d.addf(f.value.position, "wait must be a duration with its unit such as 30s, and not negative")
 	}
 	d.op.Wait = wait
 }
 
 func (d *decoder) preconditions(f field) {
 	if f.value.kind != object {
-		d.add(f.value.position, "preconditions must be an object, not %s", f.value.describe())
+		d.addf(f.value.position, "preconditions must be an object, not %s", f.value.describe())
 	}
 	for _, inner := range f.value.fields {
 		switch inner.name {
@@ -190,7 +190,7 @@ func (d *decoder) preconditions(f field) {
 			version := d.text(inner)
 			d.op.Preconditions.ResourceVersion = &version
 		default:
-			d.add(inner.position, "preconditions has no field %s: use uid or resourceVersion", inner.name)
+			d.addf(inner.position, "preconditions has no field %s: use uid or resourceVersion", inner.name)
 		}
 	}
 }
@@ -199,15 +199,15 @@ func (d *decoder) preconditions(f field) {
 func (d *decoder) build(at position) {
 	switch {
 	case d.isDeletion() && d.spec != nil:
-		d.add(d.spec.position, "%s does not have %s", d.op.Type, d.spec.name)
+		d.addf(d.spec.position, "%s does not have %s", d.op.Type, d.spec.name)
 		return
 	case d.isDeletion():
 	case d.spec == nil:
-		d.add(at, "%s needs spec", d.op.Type)
+		d.addf(at, "%s needs spec", d.op.Type)
 		return
 	default:
 		if owners, isAlias := specNames[d.spec.name]; isAlias && !slices.Contains(owners, d.op.Type) {
-			d.add(d.spec.position, "%s does not belong to %s: use spec", d.spec.name, d.op.Type)
+			d.addf(d.spec.position, "%s does not belong to %s: use spec", d.spec.name, d.op.Type)
 			return
 		}
 		if !d.buildSpec() {
@@ -215,7 +215,7 @@ func (d *decoder) build(at position) {
 		}
 	}
 	if err := d.op.Validate(); err != nil {
-		d.add(at, "%s", err)
+		d.addf(at, "%s", err)
 	}
 }
 
@@ -229,7 +229,7 @@ func (d *decoder) buildSpec() bool {
 	case crud.TypeJQPatch:
 		text, ok := spec.scalar.(string)
 		if d.op.JQ = text; !ok {
-			d.add(spec.position, "%s must be a string, not %s", d.spec.name, spec.describe())
+			d.addf(spec.position, "%s must be a string, not %s", d.spec.name, spec.describe())
 		}
 		return ok
 	case crud.TypeMergePatch, crud.TypeJSONPatch:
@@ -239,26 +239,30 @@ func (d *decoder) buildSpec() bool {
 		}
 		encoded, err := json.Marshal(spec.plain())
 		if d.op.Patch = encoded; err != nil {
-			d.add(spec.position, "%s: %s", d.spec.name, err)
+			d.addf(spec.position, "%s: %s", d.spec.name, err)
 		}
 		return err == nil
+	default:
+		return d.buildObject(spec)
 	}
-	return d.buildObject(spec)
 }
 
 // buildObject takes the object, with whose reference the fields of the operation must agree.
 func (d *decoder) buildObject(spec value) bool {
 	if spec.kind != object {
-		d.add(spec.position, "%s must be an object, not %s", d.spec.name, spec.describe())
+		d.addf(spec.position, "%s must be an object, not %s", d.spec.name, spec.describe())
 		return false
 	}
-	content := &unstructured.Unstructured{Object: spec.plain().(map[string]any)}
+	fields, _ := spec.plain().(map[string]any) // checked
+	content := &unstructured.Unstructured{Object: fields}
 	for _, name := range []struct{ field, of, in string }{
-		{"apiVersion", d.op.APIVersion, content.GetAPIVersion()}, {"kind", d.op.Kind, content.GetKind()},
-		{"namespace", d.op.Namespace, content.GetNamespace()}, {"name", d.op.Name, content.GetName()},
+		{"apiVersion", d.op.APIVersion, content.GetAPIVersion()},
+		{"kind", d.op.Kind, content.GetKind()},
+		{"namespace", d.op.Namespace, content.GetNamespace()},
+		{"name", d.op.Name, content.GetName()},
 	} {
 		if name.of != "" && name.in != "" && name.of != name.in {
-			d.add(d.set[name.field].position, "%s is %q, and %q in the object", name.field, name.of, name.in)
+			d.addf(d.set[name.field].position, "%s is %q, and %q in the object", name.field, name.of, name.in)
 			return false
 		}
 	}

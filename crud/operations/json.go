@@ -61,7 +61,7 @@ func (r *jsonReader) next() (json.Token, position, error) {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, at, &positioned{at, "the document ends in the middle of a value"}
 	}
-	return token, at, err
+	return token, at, err //nolint:wrapcheck // io.EOF
 }
 
 // read returns the next value, and io.EOF after the last one.
@@ -104,7 +104,8 @@ func (r *jsonReader) object(at position) (value, error) {
 		if err != nil {
 			return value{}, unexpectedEnd(err, at)
 		}
-		f := field{at, token.(string), inner} // the decoder returns only strings as keys
+		name, _ := token.(string) // the decoder returns nothing else as a key
+		f := field{at, name, inner}
 		if err := set.add(f); err != nil {
 			return value{}, err
 		}

@@ -28,21 +28,21 @@ const (
 func Parse(content []byte) ([]crud.Operation, error) {
 	found := &faults{operation: 1}
 	if len(content) > MostBytes {
-		found.add(position{1, 1}, "the file has %d bytes, more than %d", len(content), MostBytes)
+		found.addf(position{1, 1}, "the file has %d bytes, more than %d", len(content), MostBytes)
 		return nil, found.err()
 	}
 	if i := firstInvalid(content); i >= 0 {
-		found.add(newJSONReader(content).at(i), "the file is not UTF-8 text: byte 0x%02x", content[i])
+		found.addf(newJSONReader(content).at(i), "the file is not UTF-8 text: byte 0x%02x", content[i])
 		return nil, found.err()
 	}
 	var operations []crud.Operation
 	for document, err := range documents(content) {
 		if bad, ok := errors.AsType[*positioned](err); ok {
-			found.add(bad.position, "%s", bad.message)
+			found.addf(bad.position, "%s", bad.message)
 			break
 		}
 		if len(operations) == MostOperations {
-			found.add(document.position, "the file has more than %d operations", MostOperations)
+			found.addf(document.position, "the file has more than %d operations", MostOperations)
 			break
 		}
 		operations = append(operations, decode(document, found))

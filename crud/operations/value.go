@@ -64,8 +64,9 @@ func (v value) plain() any {
 			items[i] = item.plain()
 		}
 		return items
+	default:
+		return v.scalar
 	}
-	return v.scalar
 }
 
 // describe names the type of the value for errors, without its content.
@@ -114,7 +115,7 @@ type faults struct {
 	operation int
 }
 
-func (f *faults) add(at position, format string, args ...any) {
+func (f *faults) addf(at position, format string, args ...any) {
 	if len(f.found) < mostFaults {
 		f.found = append(f.found, Fault{at.line, at.column, f.operation, fmt.Sprintf(format, args...)})
 	}

@@ -87,24 +87,23 @@ func (r *yamlReader) convert(node *yaml.Node) (value, error) {
 			result.items = append(result.items, inner)
 		}
 		return result, nil
+	default:
+		content, err := scalarOf(node)
+		if err != nil {
+			return value{}, &positioned{at, err.Error()}
+		}
+		return value{position: at, kind: scalar, scalar: content}, nil
 	}
-	content, err := scalarOf(node)
-	if err != nil {
-		return value{}, &positioned{at, err.Error()}
-	}
-	return value{position: at, kind: scalar, scalar: content}, nil
 }
 
 func scalarOf(node *yaml.Node) (any, error) {
 	switch node.Tag {
 	case "!!null":
-		return nil, nil
+		return nil, nil //nolint:nilnil // the value is nil
 	case "!!str", "!!timestamp":
 		return node.Value, nil
 	case "!!bool":
-		var content bool
-		err := node.Decode(&content)
-		return content, err
+		return strings.EqualFold(node.Value, "true"), nil // the others that YAML 1.2 has are false
 	case "!!int":
 		var content int64
 		if err := node.Decode(&content); err != nil {

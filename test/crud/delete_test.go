@@ -7,7 +7,7 @@ package crud
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net/http"
 	"slices"
 	"testing"
@@ -72,7 +72,7 @@ func TestT15_EnsureDeleted_CreatedAgainDuringTheWait_IsDeleted(t *testing.T) {
 	done = s.begin(op)
 	harness.Eventually(t, "the object is being deleted", func(context.Context) error {
 		if s.get(configMaps, "a").GetDeletionTimestamp() == nil {
-			return fmt.Errorf("it is not")
+			return errors.New("it is not")
 		}
 		return nil
 	})

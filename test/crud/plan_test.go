@@ -8,6 +8,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,12 +28,17 @@ func (s *scene) parse(file string) []crud.Operation {
 	return parsed
 }
 
-func outcomes(results []crud.Result) string {
-	text := make([]string, len(results))
+func outcomes(results []crud.Result) []crud.Outcome {
+	outcomes := make([]crud.Outcome, len(results))
 	for i, result := range results {
-		text[i] = string(result.Outcome)
+		outcomes[i] = result.Outcome
 	}
-	return strings.Join(text, " ")
+	return outcomes
+}
+
+// endedWith reports whether the operations of a plan ended so.
+func endedWith(results []crud.Result, want ...crud.Outcome) bool {
+	return slices.Equal(outcomes(results), want)
 }
 
 // first are three operations that succeed.
@@ -59,13 +65,23 @@ func TestT35_Plan_OneOperationCannotSucceed_NothingIsExecuted(t *testing.T) {
 		op     string
 		want   []string
 	}{
-		"unknown kind":        {s.client, "{operationType: EnsureDeleted, kind: Nonsense, namespace: $NS, name: a}", []string{"operation 4", "KindUnknown"}},
-		"missing permission":  {limitedClient, "{operationType: EnsureDeleted, kind: Secret, namespace: $NS, name: a}", []string{"operation 4", "Forbidden", "delete secrets"}},
-		"rejected by dry run": {s.client, "{operationType: Create, spec: {apiVersion: v1, kind: Service, metadata: {namespace: $NS, name: A_B}, spec: {ports: [{port: 80}]}}}", []string{"operation 4", "Invalid", "metadata.name"}},
-		"absent object":       {s.client, "{operationType: MergePatch, kind: ConfigMap, namespace: $NS, name: absent, spec: {data: {k: \"1\"}}}", []string{"operation 4", "NotFound"}},
+		"unknown kind": {
+			s.client, "{operationType: EnsureDeleted, kind: Nonsense, namespace: $NS, name: a}", []string{"operation 4", "KindUnknown"},
+		},
+		"missing permission": {
+			limitedClient, "{operationType: EnsureDeleted, kind: Secret, namespace: $NS, name: a}", []string{"operation 4", "Forbidden", "delete secrets"},
+		},
+		"rejected by dry run": {
+			s.client, "{operationType: Create, spec: {apiVersion: v1, kind: Service, metadata: {namespace: $NS, name: A_B}, spec: {ports: [{port: 80}]}}}",
+			[]string{"operation 4", "Invalid", "metadata.name"},
+		},
+		"absent object": {
+			s.client, "{operationType: MergePatch, kind: ConfigMap, namespace: $NS, name: absent, spec: {data: {k: \"1\"}}}",
+			[]string{"operation 4", "NotFound"},
+		},
 	} {
 		results, err := tc.client.RunPlan(t.Context(), crud.Plan{Operations: s.parse(first + tc.op)})
-		if err == nil || outcomes(results) != "NotRun NotRun NotRun NotRun" {
+		if err == nil || !endedWith(results, crud.NotRun, crud.NotRun, crud.NotRun, crud.NotRun) {
 			t.Errorf("%s: the outcomes are %s, the error is %v", name, outcomes(results), err)
 			continue
 		}
@@ -75,10 +91,12 @@ func TestT35_Plan_OneOperationCannotSucceed_NothingIsExecuted(t *testing.T) {
 			}
 		}
 	}
-	if list, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"}); err != nil || len(list.Items) != 0 {
-		t.Errorf("there are %d ConfigMaps, %v", len(list.Items), err)
+	list, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
+	if err != nil || len(list.Items) != 0 {
+		t.Errorf("there are ConfigMaps: %v, %v", list, err)
 	}
-	if _, err := operations.Parse([]byte(first + "{operationType: JQPatch, kind: ConfigMap, namespace: d, name: a, spec: .foo(}")); err == nil || !strings.Contains(err.Error(), "operation 4") {
+	_, err = operations.Parse([]byte(first + "{operationType: JQPatch, kind: ConfigMap, namespace: d, name: a, spec: .foo(}"))
+	if err == nil || !strings.Contains(err.Error(), "operation 4") {
 		t.Errorf("a jq program that does not compile: %v", err)
 	}
 }
@@ -116,16 +134,18 @@ spec: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NS, name: a}}
 {operationType: MergePatch, kind: ConfigMap, namespace: $NS, name: a, spec: {data: {k: "1"}}}
 `)}
 	results, err := s.client.RunPlan(t.Context(), plan)
-	if outcomes(results) != "Created Failed NotRun" || err == nil || !strings.HasPrefix(err.Error(), "operation 2: MergePatch ConfigMap "+s.ns+"/b: NotFound: ") {
+	if !endedWith(results, crud.Created, crud.Failed, crud.NotRun) || err == nil || !strings.HasPrefix(err.Error(), "operation 2: MergePatch ConfigMap "+s.ns+"/b: NotFound: ") {
 		t.Errorf("the outcomes are %s, the error is %v", outcomes(results), err)
 	}
 	continued := plan
 	continued.Continue = true
-	if results, err = s.client.RunPlan(t.Context(), continued); outcomes(results) != "Unchanged Failed Updated" || err == nil {
+	results, err = s.client.RunPlan(t.Context(), continued)
+	if !endedWith(results, crud.Unchanged, crud.Failed, crud.Updated) || err == nil {
 		t.Errorf("with Continue, the outcomes are %s, the error is %v", outcomes(results), err)
 	}
 	s.run(crud.Create(s.configMap("b", nil)), crud.Created)
-	if results, err = s.client.RunPlan(t.Context(), plan); err != nil || !strings.HasPrefix(outcomes(results), "Unchanged Updated ") {
+	results, err = s.client.RunPlan(t.Context(), plan)
+	if err != nil || !endedWith(results, crud.Unchanged, crud.Updated, crud.Updated) {
 		t.Errorf("with b, the outcomes are %s, the error is %v", outcomes(results), err)
 	}
 }
@@ -163,7 +183,7 @@ spec:
 operationType: CreateOrUpdate
 spec: {apiVersion: crud.example.org/v1, kind: Planned, metadata: {namespace: %[1]s, name: a}, size: 1}
 `, name))})
-	if err != nil || outcomes(results) != "Created Created Updated Created Created" {
+	if err != nil || !endedWith(results, crud.Created, crud.Created, crud.Updated, crud.Created, crud.Created) {
 		t.Errorf("the outcomes are %s, the error is %v", outcomes(results), err)
 	}
 }

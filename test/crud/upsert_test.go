@@ -299,6 +299,7 @@ func TestCreateOrUpdate_Apply_LeavesFieldsOfOthersAndTakesOverItsOwn(t *testing.
 }
 
 func partNames(t testing.TB, object *unstructured.Unstructured) (names []string) {
+	t.Helper()
 	for _, part := range field(t, object, "spec", "parts").([]any) {
 		names = append(names, part.(map[string]any)["name"].(string))
 	}
