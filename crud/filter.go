@@ -198,15 +198,15 @@ func (c *call) checkChangedFields(patch map[string]any) error {
 // checkChange rejects a result that is another object than the filter got. The result is restored to its resourceVersion.
 func (c *call) checkChange(live *unstructured.Unstructured, after map[string]any) error {
 	changed := unstructured.Unstructured{Object: after}
-	for field, values := range map[string][2]string{
-		"apiVersion":         {live.GetAPIVersion(), changed.GetAPIVersion()},
-		"kind":               {live.GetKind(), changed.GetKind()},
-		"metadata.name":      {live.GetName(), changed.GetName()},
-		"metadata.namespace": {live.GetNamespace(), changed.GetNamespace()},
-		"metadata.uid":       {string(live.GetUID()), string(changed.GetUID())},
+	for _, field := range []struct{ name, before, after string }{
+		{"apiVersion", live.GetAPIVersion(), changed.GetAPIVersion()},
+		{"kind", live.GetKind(), changed.GetKind()},
+		{"metadata.name", live.GetName(), changed.GetName()},
+		{"metadata.namespace", live.GetNamespace(), changed.GetNamespace()},
+		{"metadata.uid", string(live.GetUID()), string(changed.GetUID())},
 	} {
-		if values[0] != values[1] {
-			return fmt.Errorf("the filter changed %s", field)
+		if field.before != field.after {
+			return fmt.Errorf("the filter changed %s", field.name)
 		}
 	}
 	changed.SetResourceVersion(live.GetResourceVersion())

@@ -8,6 +8,7 @@ package crud
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -40,7 +41,7 @@ func TestT14_EnsureDeleted_FinalizerOfOthers_IsDeleting(t *testing.T) {
 	}
 	op := crud.EnsureDeletedInBackground(s.ref("ConfigMap", "a"))
 	op.Wait = harness.Deadline
-	done := s.begin(op)
+	done := s.beginWait(op)
 	s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
 	if after := <-done; after.err != nil || after.result.Outcome != crud.Deleted {
 		t.Errorf("after the finalizer was removed: %v, %v", after.result.Outcome, after.err)
@@ -152,7 +153,7 @@ func TestT17_EnsureDeleted_Policies_DecideAboutOwnedObjects(t *testing.T) {
 		t.Errorf("the finalizers are %q", result.Finalizers)
 	}
 	op.Wait = harness.Deadline
-	done := s.begin(op)
+	done := s.beginWait(op)
 	s.tryRelease("foreground-child")
 	if after := <-done; after.err != nil || after.result.Outcome != crud.Deleted {
 		t.Errorf("after the owned object is gone: %v, %v", after.result.Outcome, after.err)
@@ -174,6 +175,20 @@ func TestT17_EnsureDeleted_Policies_DecideAboutOwnedObjects(t *testing.T) {
 	if !slices.Contains(result.Finalizers, metav1.FinalizerDeleteDependents) {
 		t.Errorf("after another policy the finalizers are %q", result.Finalizers)
 	}
+}
+
+// beginWait runs a deletion in another goroutine, and returns when it has found the object and waits.
+func (s *scene) beginWait(op crud.Operation) <-chan ended {
+	s.Helper()
+	reads := s.proxy.Count(harness.Matching("get", "configmaps").And(harness.InNamespace(s.ns)))
+	done := s.begin(op)
+	harness.Eventually(s.T, "the operation waits", func(context.Context) error {
+		if n := reads(); n < 2 {
+			return fmt.Errorf("it has read the object %d times", n)
+		}
+		return nil
+	})
+	return done
 }
 
 // tryRelease removes the finalizers of a ConfigMap that may be gone.
