@@ -21,10 +21,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Class is the kind of failure of an operation, as ClassOf returns it and the metrics label it.
+// Class is the kind of failure of an operation. ClassOf returns it.
 type Class string
 
-// The classes. Until Discovery, nothing was sent that changes something.
+// The classes. Up to DiscoveryUnavailable, nothing was sent that changes something.
 const (
 	// Malformed: the operation contradicts itself, or lacks something.
 	Malformed Class = "Malformed"

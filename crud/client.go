@@ -25,8 +25,8 @@ import (
 // settledObjects bounds the number of objects of which a client remembers that they are as desired.
 const settledObjects = 10_000
 
-// DefaultBackoff makes 8 attempts within some 6 s. The delays grow from 10 ms to 2 s, and are random to a half, so that clients which collide
-// do not do so again.
+// DefaultBackoff makes 8 attempts within 4 to 8 s. The delays grow from 10 ms to 2 s, and up to the same is added at random, so that clients
+// which collide do not do so again.
 var DefaultBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2.5, Jitter: 1, Steps: 8, Cap: 2 * time.Second}
 
 // Options of a Client. All fields except FieldManager are optional.

@@ -126,8 +126,10 @@ func (c *call) skipMissing(ctx context.Context, err error) error {
 	if ClassOf(err) != NotFound || !c.op.IgnoreMissing {
 		return err
 	}
-	if _, main := c.get(ctx); c.op.StatusPatch && ClassOf(main) != NotFound {
-		return err
+	if c.op.StatusPatch {
+		if _, main := c.get(ctx); ClassOf(main) != NotFound {
+			return err
+		}
 	}
 	c.result.Outcome = Skipped
 	return nil

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Type is the name of an operation in operation files and in the label "operation" of the metrics.
+// Type is the name of an operation, also in operation files.
 type Type string
 
 // The types, each with a function of the same name that returns such an operation.

@@ -56,11 +56,10 @@ func numbered(i int, err error) error { return fmt.Errorf("operation %d: %w", i+
 
 // runAfter runs an operation. It waits for a kind that one of the operations before defines.
 func (c *Client) runAfter(ctx context.Context, before []Operation, op Operation) (Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, establishing)
-	defer cancel()
+	end := time.Now().Add(establishing)
 	for {
 		result, err := c.Run(ctx, op)
-		if ClassOf(err) != KindUnknown || !definesKinds(before) || !sleep(ctx, refreshInterval) {
+		if ClassOf(err) != KindUnknown || !definesKinds(before) || time.Now().After(end) || !sleep(ctx, refreshInterval) {
 			return result, err
 		}
 	}

@@ -15,14 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/utils/lru"
 )
 
 // Preflight reports which of the operations cannot succeed as the cluster is, and changes nothing. Mistakes, kinds and permissions are reported
 // for all operations, then the first dry run that fails.
 func (c *Client) Preflight(ctx context.Context, operations []Operation) error {
 	p := &preflight{Client: *c, touched: sets.New[Ref](), allowed: map[authorizationv1.ResourceAttributes]error{}}
-	p.options.DryRun, p.settled = true, lru.New(1)
+	p.options.DryRun = true
 	var (
 		errs     []error
 		runnable []int

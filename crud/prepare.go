@@ -74,9 +74,9 @@ func (o Operation) checkRef() error {
 	case ref.Name == "" && !generated:
 		return errors.New("name is missing")
 	}
-	for name, value := range map[string]string{"name": ref.Name, "namespace": ref.Namespace} {
-		if faults := path.IsValidPathSegmentName(value); len(faults) > 0 {
-			return fmt.Errorf("%s %q %s", name, value, strings.Join(faults, ", "))
+	for _, part := range []struct{ name, value string }{{"name", ref.Name}, {"namespace", ref.Namespace}} {
+		if faults := path.IsValidPathSegmentName(part.value); len(faults) > 0 {
+			return fmt.Errorf("%s %q %s", part.name, part.value, strings.Join(faults, ", "))
 		}
 	}
 	return nil

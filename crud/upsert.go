@@ -129,7 +129,9 @@ func (c *call) create(ctx context.Context, desired *unstructured.Unstructured) e
 
 // settle remembers that the API server accepted the desired state, and warns about fields that it dropped.
 func (c *call) settle(live, desired *unstructured.Unstructured) {
-	c.settled.Add(c.settledKey(live, desired), nil)
+	if !c.options.DryRun { // which has not changed the state that the key names
+		c.settled.Add(c.settledKey(live, desired), nil)
+	}
 	if paths := missing(desired.Object, live.Object, ""); len(paths) > 0 {
 		c.result.Warnings = append(c.result.Warnings, "the API server dropped the fields "+strings.Join(paths, ", "))
 	}

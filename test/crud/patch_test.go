@@ -120,7 +120,11 @@ func TestT22_Patch_Empty_SendsNothing(t *testing.T) {
 		crud.MergePatch(missing, `{"data":{"k":"1"}}`), crud.JSONPatch(missing, `[{"op":"add","path":"/data","value":{}}]`), crud.JQPatch(missing, ".data.k = \"1\""),
 	} {
 		s.fails(op, crud.NotFound)
+		s.sent()
 		s.run(ignoreMissing(op), crud.Skipped)
+		if reads, writes := s.sent(); reads+writes != 1 {
+			t.Errorf("%s: sent %d reads and %d writes, want one request", op, reads, writes)
+		}
 	}
 }
 

@@ -8,11 +8,13 @@ package crud
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -150,6 +152,33 @@ spec: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NS, name: a}}
 	}
 }
 
+// An operation may wait for longer than a plan waits for a kind.
+func TestPlan_Operation_HasNoDeadline(t *testing.T) {
+	s := newScene(t)
+	config := rest.CopyConfig(s.config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return withoutDeadline{t, next} })
+	client, err := crud.New(config, crud.Options{FieldManager: "crud-test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if results, err := client.RunPlan(t.Context(), crud.Plan{Operations: s.parse(first)}); err != nil {
+		t.Errorf("the outcomes are %s, the error is %v", outcomes(results), err)
+	}
+}
+
+// withoutDeadline reports the requests for ConfigMaps that have a deadline.
+type withoutDeadline struct {
+	*testing.T
+	next http.RoundTripper
+}
+
+func (w withoutDeadline) RoundTrip(request *http.Request) (*http.Response, error) {
+	if _, ok := request.Context().Deadline(); ok && strings.Contains(request.URL.Path, "/configmaps") {
+		w.Errorf("%s %s has a deadline", request.Method, request.URL.Path)
+	}
+	return w.next.RoundTrip(request)
+}
+
 func TestT37_Plan_OperationsDependOnEarlierOnes_AllSucceed(t *testing.T) {
 	s := newScene(t)
 	name := "plan-" + s.ns
@@ -196,7 +225,9 @@ func TestT40_DryRun_WritesNothing(t *testing.T) {
 	}
 	before := s.get(configMaps, "a").GetResourceVersion()
 	configMap := s.ref("ConfigMap", "a")
-	s.run(crud.CreateOrUpdate(s.configMap("a", map[string]string{"k": "2"})), crud.Updated)
+	for range 2 { // nothing is remembered of a state that was not stored
+		s.run(crud.CreateOrUpdate(s.configMap("a", map[string]string{"k": "2"})), crud.Updated)
+	}
 	s.run(crud.MergePatch(configMap, `{"data":{"k":"2"}}`), crud.Updated)
 	s.run(crud.JSONPatch(configMap, `[{"op":"replace","path":"/data/k","value":"2"}]`), crud.Updated)
 	s.run(crud.JQPatch(configMap, `.data.k = "2"`), crud.Updated)
