@@ -8,16 +8,18 @@ package crud
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/agext/levenshtein"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
+
+	"github.com/mallard-dev/mallard/crud/internal/closest"
 )
 
 // refreshInterval bounds how often kinds that are not known cause a discovery.
@@ -111,26 +113,14 @@ func (k *kinds) notFound(ref Ref, named []kind) error {
 				ref.Kind, version, err)
 		}
 	}
-	switch guess := k.guess(ref.Kind); {
+	switch guess := k.byName[closest.To(ref.Kind, maps.Keys(k.byName))]; {
 	case len(named) > 0:
 		return KindUnknown.errorf("%s does not have kind %s: %w as %s",
 			ref.APIVersion, named[0].Kind, errOtherVersion, list(versions(named)))
-	case guess != "":
-		return KindUnknown.errorf("the API server does not serve kind %s: did you mean %s?", ref.Kind, guess)
+	case len(guess) > 0:
+		return KindUnknown.errorf("the API server does not serve kind %s: did you mean %s?", ref.Kind, guess[0].Kind)
 	}
 	return KindUnknown.errorf("the API server does not serve kind %s", ref.Kind)
-}
-
-// guess returns the kind whose name is closest, or "" if none is close.
-func (k *kinds) guess(name string) (closest string) {
-	least := 1 + len(name)/4
-	for other, named := range k.byName {
-		if distance := levenshtein.Distance(strings.ToLower(name), other, nil); distance < least ||
-			distance == least && (closest == "" || named[0].Kind < closest) {
-			least, closest = distance, named[0].Kind
-		}
-	}
-	return closest
 }
 
 // discover reads the kinds of all groups, unless that was done a moment ago. Groups that fail, because their API server is not available, keep

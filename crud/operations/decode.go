@@ -7,15 +7,11 @@ package operations
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/agext/levenshtein"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/crud"
 )
@@ -37,29 +33,45 @@ var specNames = map[string][]crud.Type{
 	"jqFilter": {crud.TypeJQPatch}, "mergePatch": {crud.TypeMergePatch}, "jsonPatch": {crud.TypeJSONPatch},
 }
 
-// aliases are other names of fields.
-var aliases = map[string]string{
-	"operation": "operationType", "object": "spec", "jqFilter": "spec", "mergePatch": "spec", "jsonPatch": "spec",
-	"ignoreMissingObject": "ignoreMissing",
-}
-
-// decoder decodes one operation.
+// decoder decodes one document.
 type decoder struct {
 	*faults
-	op   crud.Operation
-	spec *field
-	set  map[string]field // by the name that is no alias
+	file        *File
+	op          crud.Operation
+	onHookError bool
+	spec        *field
+	set         map[string]field // of the operation, by the name that is no alias
 }
 
-func decode(document value, found *faults) crud.Operation {
-	d := &decoder{faults: found, set: map[string]field{}}
+// header decodes the options of the file, if the document has them.
+func (f *File) header(document value, found *faults) bool {
+	if !slices.ContainsFunc(document.fields, func(f field) bool { return f.name == headerFields[0].name }) {
+		return false
+	}
+	header := *found
+	header.operation = 0
+	d := &decoder{faults: &header, file: f}
+	d.decodeFields(document.fields, headerFields)
+	found.found = header.found
+	return true
+}
+
+// add decodes an operation.
+func (f *File) add(document value, found *faults) {
+	d := &decoder{faults: found}
+	d.decode(document)
+	f.Operations = append(f.Operations, d.op)
+	if d.onHookError {
+		f.OnHookError = append(f.OnHookError, d.op)
+	}
+}
+
+func (d *decoder) decode(document value) {
 	if document.kind != object {
 		d.addf(document.position, "an operation must be an object, not %s", document.describe())
-		return d.op
+		return
 	}
-	for _, f := range document.fields {
-		d.field(f)
-	}
+	d.set = d.decodeFields(document.fields, operationFields)
 	typeOf, ok := d.set["operationType"]
 	if !ok {
 		d.addf(document.position, "operationType is missing: use one of %s", strings.Join(slices.Sorted(maps.Keys(typeNames)), ", "))
@@ -67,131 +79,9 @@ func decode(document value, found *faults) crud.Operation {
 	if d.op.Type != "" {
 		d.build(typeOf.position)
 	}
-	return d.op
-}
-
-// fieldNames are the fields of an operation that are no alias.
-var fieldNames = []string{
-	"operationType", "apiVersion", "kind", "namespace", "name", "statusPatch", "subresource", "spec", "preconditions", "ignoreMissing",
-	"ignoreMissingPaths", "ignoreUnknownKind", "strategy", "onTerminating", "onImmutable", "ownedBy", "wait",
-}
-
-func (d *decoder) field(f field) {
-	name := f.name
-	if other, ok := aliases[name]; ok {
-		name = other
-	}
-	if !slices.Contains(fieldNames, name) {
-		d.addf(f.position, "field %s does not exist%s", f.name, suggest(f.name, slices.Concat(fieldNames, slices.Sorted(maps.Keys(aliases)))))
-		return
-	}
-	if before, ok := d.set[name]; ok {
-		d.addf(f.position, "%s is set already at %d:%d", f.name, before.line, before.column)
-		return
-	}
-	d.set[name] = f
-	switch name {
-	case "operationType":
-		text := d.text(f)
-		if d.op.Type = typeNames[text]; text != "" && d.op.Type == "" {
-			d.addf(f.value.position, "operation %s does not exist%s", text, suggest(text, slices.Sorted(maps.Keys(typeNames))))
-		}
-	case "apiVersion":
-		d.op.APIVersion = d.text(f)
-	case "kind":
-		d.op.Kind = d.text(f)
-	case "namespace":
-		d.op.Namespace = d.text(f)
-	case "name":
-		d.op.Name = d.text(f)
-	case "statusPatch":
-		d.op.StatusPatch = d.boolean(f)
-	case "subresource":
-		d.subresource(f)
-	case "ignoreMissing":
-		d.op.IgnoreMissing = d.boolean(f)
-	case "ignoreMissingPaths":
-		d.op.IgnoreMissingPaths = d.boolean(f)
-	case "ignoreUnknownKind":
-		d.op.IgnoreUnknownKind = d.boolean(f)
-	case "strategy":
-		d.op.Strategy = crud.Strategy(d.text(f))
-	case "onTerminating":
-		d.op.OnTerminating = crud.OnTerminating(d.text(f))
-	case "onImmutable":
-		d.op.OnImmutable = crud.OnImmutable(d.text(f))
-	case "ownedBy":
-		d.op.OwnedBy = types.UID(d.text(f))
-	case "wait":
-		d.wait(f)
-	case "preconditions":
-		d.preconditions(f)
-	case "spec":
-		d.spec = &f
-	}
-}
-
-func suggest(name string, names []string) string {
-	least, closest := 1+len(name)/3, ""
-	for _, other := range names {
-		if distance := levenshtein.Distance(strings.ToLower(name), strings.ToLower(other), nil); distance < least {
-			least, closest = distance, other
-		}
-	}
-	if closest == "" {
-		return ""
-	}
-	return fmt.Sprintf(": did you mean %s?", closest)
-}
-
-func (d *decoder) text(f field) string {
-	text, ok := f.value.scalar.(string)
-	if !ok {
-		d.addf(f.value.position, "%s must be a string, not %s", f.name, f.value.describe())
-	}
-	return text
-}
-
-func (d *decoder) boolean(f field) bool {
-	is, ok := f.value.scalar.(bool)
-	if !ok {
-		d.addf(f.value.position, "%s must be true or false, not %s", f.name, f.value.describe())
-	}
-	return is
-}
-
-func (d *decoder) subresource(f field) {
-	switch name := d.text(f); name {
-	case "", "status", "/status":
-		d.op.StatusPatch = d.op.StatusPatch || name != ""
-	default:
-		d.addf(f.value.position, "subresource must be status")
-	}
-}
-
-func (d *decoder) wait(f field) {
-	wait, err := time.ParseDuration(d.text(f))
-	if err != nil || wait < 0 {
-		d.addf(f.value.position, "wait must be a duration with its unit such as 30s, and not negative")
-	}
-	d.op.Wait = wait
-}
-
-func (d *decoder) preconditions(f field) {
-	if f.value.kind != object {
-		d.addf(f.value.position, "preconditions must be an object, not %s", f.value.describe())
-	}
-	for _, inner := range f.value.fields {
-		switch inner.name {
-		case "uid":
-			uid := types.UID(d.text(inner))
-			d.op.Preconditions.UID = &uid
-		case "resourceVersion":
-			version := d.text(inner)
-			d.op.Preconditions.ResourceVersion = &version
-		default:
-			d.addf(inner.position, "preconditions has no field %s: use uid or resourceVersion", inner.name)
-		}
+	if d.onHookError && !d.op.StatusPatch {
+		f := d.set["applyOnHookError"]
+		d.addf(f.position, "%s belongs to patches with statusPatch only: what a failed hook wants done is not known", f.name)
 	}
 }
 

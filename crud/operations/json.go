@@ -91,7 +91,7 @@ func (r *jsonReader) after(token json.Token, at position) (value, error) {
 }
 
 func (r *jsonReader) object(at position) (value, error) {
-	result, set := value{position: at, kind: object}, names{}
+	result, set := value{position: at, kind: object}, fieldNames{}
 	for {
 		token, at, err := r.next()
 		switch {

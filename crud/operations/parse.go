@@ -24,34 +24,52 @@ const (
 	MostOperations = 10_000
 )
 
-// Parse returns the operations of a file. The error is an *Error, and there are no operations then. An empty file has no operations.
-func Parse(content []byte) ([]crud.Operation, error) {
+// File is the content of an operation file.
+type File struct {
+	crud.Plan
+	// DryRun is whether the file asks for a dry run, with crud.Options.DryRun.
+	DryRun bool
+	// OnHookError are those of the operations that are executed although the hook that wrote the file failed.
+	OnHookError []crud.Operation
+}
+
+// Parse returns the content of a file. The error is an *Error, and there are no operations then. An empty file has no operations.
+func Parse(content []byte) (File, error) {
 	found := &faults{operation: 1}
+	file := parse(content, found)
+	if err := found.err(); err != nil {
+		return File{}, err
+	}
+	return file, nil
+}
+
+func parse(content []byte, found *faults) (file File) {
 	if len(content) > MostBytes {
 		found.addf(position{1, 1}, "the file has %d bytes, more than %d", len(content), MostBytes)
-		return nil, found.err()
+		return file
 	}
 	if i := firstInvalid(content); i >= 0 {
 		found.addf(newJSONReader(content).at(i), "the file is not UTF-8 text: byte 0x%02x", content[i])
-		return nil, found.err()
+		return file
 	}
-	var operations []crud.Operation
+	first := true
 	for document, err := range documents(content) {
 		if bad, ok := errors.AsType[*positioned](err); ok {
 			found.addf(bad.position, "%s", bad.message)
-			break
+			return file
 		}
-		if len(operations) == MostOperations {
+		isHeader := first && file.header(document, found)
+		if first = false; isHeader {
+			continue
+		}
+		if len(file.Operations) == MostOperations {
 			found.addf(document.position, "the file has more than %d operations", MostOperations)
-			break
+			return file
 		}
-		operations = append(operations, decode(document, found))
+		file.add(document, found)
 		found.operation++
 	}
-	if err := found.err(); err != nil {
-		return nil, err
-	}
-	return operations, nil
+	return file
 }
 
 // firstInvalid returns the offset of the first byte that no text contains, or -1.

@@ -40,7 +40,8 @@ spec: {data: {large: 9007199254740993}}
 		"YAML": yamlFile, "JSON stream": first + "\n" + second, "JSON list": "[" + first + "," + second + "]",
 		"YAML list": "- " + first + "\n- " + second,
 	} {
-		operations, err := Parse([]byte(file))
+		parsed, err := Parse([]byte(file))
+		operations := parsed.Operations
 		if err != nil || len(operations) != 2 {
 			t.Errorf("%s: got %d operations, %v", name, len(operations), err)
 			continue
@@ -52,8 +53,8 @@ spec: {data: {large: 9007199254740993}}
 			t.Errorf("%s: the patch is %s, want %s", name, got, want)
 		}
 	}
-	if operations, err := Parse([]byte("\n# a comment\n")); err != nil || len(operations) != 0 {
-		t.Errorf("an empty file: got %d operations, %v", len(operations), err)
+	if parsed, err := Parse([]byte("\n# a comment\n")); err != nil || len(parsed.Operations) != 0 {
+		t.Errorf("an empty file: got %d operations, %v", len(parsed.Operations), err)
 	}
 }
 
@@ -68,10 +69,24 @@ func TestParse_NamesOfShellOperator_AreAccepted(t *testing.T) {
 		`{operation: MergePatch, kind: Pod, namespace: d, name: a, mergePatch: '{"spec":{}}', ignoreMissingObject: true}`: crud.TypeMergePatch,
 	} {
 		// In a list, so that it is YAML.
-		operations, err := Parse([]byte("- " + file))
-		if err != nil || operations[0].Type != want {
-			t.Errorf("%s: got %+v, %v", file, operations, err)
+		parsed, err := Parse([]byte("- " + file))
+		if err != nil || parsed.Operations[0].Type != want {
+			t.Errorf("%s: got %+v, %v", file, parsed, err)
 		}
+	}
+}
+
+func TestParse_Header_SetsThePlan(t *testing.T) {
+	const header = `{"file": {"onFailure": "continue", "dryRun": true, "preflight": "static"}}`
+	const operation = `{"operationType":"JQPatch","kind":"Pod","namespace":"d","name":"a","statusPatch":true,"applyOnHookError":true,"spec":"."}`
+	for _, content := range []string{header + operation, "[" + header + "," + operation + "]", "---\n" + header + "\n---\n" + operation} {
+		file, err := Parse([]byte(content))
+		if err != nil || !file.Continue || !file.SkipPreflight || !file.DryRun || len(file.Operations) != 1 || len(file.OnHookError) != 1 {
+			t.Errorf("%s: got %+v, %v", content, file, err)
+		}
+	}
+	if file, err := Parse([]byte(operation)); err != nil || file.Continue || file.SkipPreflight || file.DryRun {
+		t.Errorf("without header: got %+v, %v", file, err)
 	}
 }
 
@@ -90,26 +105,38 @@ namespace: d
 name: a
 ignoreMissingObjects: true
 spec: .`,
-		"1:16 (operation 1): operation JQpatsh does not exist: did you mean JQPatch?": "operationType: JQpatsh",
-		"1:16 (operation 1): operationType must be a string, not a number":            "operationType: 1",
-		"1:1 (operation 1): JQPatch needs spec":                                       "operationType: JQPatch\nkind: Pod\nname: a",
-		"3:7 (operation 1): spec must be a string, not a list":                        "operationType: JQPatch\nkind: Pod\nspec: []",
-		"3:1 (operation 1): EnsureDeleted does not have spec":                         "operationType: EnsureDeleted\nkind: Pod\nspec: {}",
-		"3:1 (operation 1): jqFilter does not belong to MergePatch: use spec":         "operationType: MergePatch\nkind: Pod\njqFilter: .",
-		"2:1 (operation 1): namespace is \"x\", and \"d\" in the object":              "operationType: Create\nnamespace: x\nspec: {apiVersion: v1, kind: Pod, metadata: {name: a, namespace: d}}",
-		`1:1 (operation 1): parsing the jq program: unexpected token "("`:             "operationType: JQPatch\nkind: Pod\nname: a\nspec: .foo(",
-		"1:1 (operation 1): operation 0 of the JSON patch: op \"set\" does not exist": "operationType: JSONPatch\nkind: Pod\nname: a\nspec: [{op: set, path: /a}]",
-		"5:7 (operation 1): wait must be a duration with its unit such as 30s":        "operationType: EnsureDeleted\nkind: Pod\nnamespace: d\nname: a\nwait: 30",
-		"3:14 (operation 1): subresource must be status":                              "operationType: EnsureDeleted\nkind: Pod\nsubresource: scale",
-		"1:2 (operation 1): the file is not UTF-8 text: byte 0x00":                    "a\x00",
-		"1:35 (operation 1): the integer 99999999999999999999 has more than 64 bits":  `{"operationType":"MergePatch","x":99999999999999999999}`,
-		"2:1 (operation 1): mapping values are not allowed in this context":           "a: b\nc: d: e",
-		"2:1 (operation 2): invalid character '}' looking for beginning of value":     good + "}",
+		"1:16 (operation 1): operation \"JQpatsh\" does not exist: did you mean JQPatch?": "operationType: JQpatsh",
+		"1:16 (operation 1): operation \"\" does not exist":                               "operationType: ''",
+		"2:14 (header): preflight must be full or static or off, not \"\"":                "file:\n  preflight: ''",
+		"1:16 (operation 1): operationType must be a string, not a number":                "operationType: 1",
+		"1:1 (operation 1): JQPatch needs spec":                                           "operationType: JQPatch\nkind: Pod\nname: a",
+		"3:7 (operation 1): spec must be a string, not a list":                            "operationType: JQPatch\nkind: Pod\nspec: []",
+		"3:1 (operation 1): EnsureDeleted does not have spec":                             "operationType: EnsureDeleted\nkind: Pod\nspec: {}",
+		"3:1 (operation 1): jqFilter does not belong to MergePatch: use spec":             "operationType: MergePatch\nkind: Pod\njqFilter: .",
+		"2:1 (operation 1): namespace is \"x\", and \"d\" in the object":                  "operationType: Create\nnamespace: x\nspec: {apiVersion: v1, kind: Pod, metadata: {name: a, namespace: d}}",
+		`1:1 (operation 1): parsing the jq program: unexpected token "("`:                 "operationType: JQPatch\nkind: Pod\nname: a\nspec: .foo(",
+		"1:1 (operation 1): operation 0 of the JSON patch: op \"set\" does not exist":     "operationType: JSONPatch\nkind: Pod\nname: a\nspec: [{op: set, path: /a}]",
+		"5:7 (operation 1): wait must be a duration with its unit such as 30s":            "operationType: EnsureDeleted\nkind: Pod\nnamespace: d\nname: a\nwait: 30",
+		"3:14 (operation 1): subresource must be status or /status, not \"scale\"":        "operationType: EnsureDeleted\nkind: Pod\nsubresource: scale",
+		"1:40 (header): onFailure must be stop or continue, not \"go\"":                   `{"file": {"dryRun": true, "onFailure": "go"}}`,
+		"1:11 (header): field parallel does not exist: use onFailure, dryRun, preflight":  `{"file": {"parallel": 4}}`,
+		"1:14 (header): field kind does not exist: use file":                              `{"file": {}, "kind": "Pod"}`,
+		"2:2 (operation 2): field file does not exist":                                    good + `{"file": {}}`,
+		"6:1 (operation 1): ignoreHookError belongs to patches with statusPatch": `operationType: JQPatch
+kind: Pod
+namespace: d
+name: a
+spec: .
+ignoreHookError: true`,
+		"1:2 (operation 1): the file is not UTF-8 text: byte 0x00":                   "a\x00",
+		"1:35 (operation 1): the integer 99999999999999999999 has more than 64 bits": `{"operationType":"MergePatch","x":99999999999999999999}`,
+		"2:1 (operation 1): mapping values are not allowed in this context":          "a: b\nc: d: e",
+		"2:1 (operation 2): invalid character '}' looking for beginning of value":    good + "}",
 	} {
-		operations, err := Parse([]byte(file))
+		parsed, err := Parse([]byte(file))
 		failed, ok := errors.AsType[*Error](err)
-		if !ok || operations != nil {
-			t.Errorf("%q: got %d operations, %v", file, len(operations), err)
+		if !ok || parsed.Operations != nil {
+			t.Errorf("%q: got %d operations, %v", file, len(parsed.Operations), err)
 			continue
 		}
 		if !strings.Contains(failed.Error(), want) {
@@ -149,11 +176,11 @@ func TestParse_RandomFiles_DoNotPanic(t *testing.T) {
 				file = append(file[:at:at], append([]byte(files[random.IntN(2)][:random.IntN(20)]), file[at:]...)...)
 			}
 		}
-		operations, err := Parse(file)
-		if err != nil && operations != nil {
+		parsed, err := Parse(file)
+		if err != nil && parsed.Operations != nil {
 			t.Fatalf("%q has operations and the mistakes %v", file, err)
 		}
-		for _, operation := range operations {
+		for _, operation := range parsed.Operations {
 			if err := operation.Validate(); err != nil {
 				t.Fatalf("%q has the invalid operation %+v: %v", file, operation, err)
 			}

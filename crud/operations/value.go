@@ -37,11 +37,11 @@ type field struct {
 	value value
 }
 
-// names are those of the fields of an object so far.
-type names map[string]position
+// fieldNames are those of the fields of an object so far.
+type fieldNames map[string]position
 
 // add returns an error if the object has a field of that name already, of which readers would keep an arbitrary one.
-func (n names) add(f field) error {
+func (n fieldNames) add(f field) error {
 	if before, ok := n[f.name]; ok {
 		return &positioned{f.position, fmt.Sprintf("%s is set already at %d:%d", f.name, before.line, before.column)}
 	}
@@ -89,7 +89,7 @@ func (v value) describe() string {
 type Fault struct {
 	// Line and Column are where it is, counted from 1.
 	Line, Column int
-	// Operation is the number of the operation, counted from 1.
+	// Operation is the number of the operation, counted from 1, and 0 in the header.
 	Operation int
 	Message   string
 }
@@ -97,11 +97,20 @@ type Fault struct {
 // Error is why a file is rejected.
 type Error struct{ Faults []Fault }
 
-// Error implements error, with one line per fault: line:column (operation n): message.
+// String returns line:column (operation n): message.
+func (f Fault) String() string {
+	at := "header"
+	if f.Operation > 0 {
+		at = fmt.Sprint("operation ", f.Operation)
+	}
+	return fmt.Sprintf("%d:%d (%s): %s", f.Line, f.Column, at, f.Message)
+}
+
+// Error implements error, with one line per fault.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Faults))
 	for i, fault := range e.Faults {
-		lines[i] = fmt.Sprintf("%d:%d (operation %d): %s", fault.Line, fault.Column, fault.Operation, fault.Message)
+		lines[i] = fault.String()
 	}
 	return strings.Join(lines, "\n")
 }

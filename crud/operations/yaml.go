@@ -60,7 +60,7 @@ func (r *yamlReader) convert(node *yaml.Node) (value, error) {
 	case yaml.AliasNode:
 		return r.convert(node.Alias)
 	case yaml.MappingNode:
-		result, set := value{position: at, kind: object}, names{}
+		result, set := value{position: at, kind: object}, fieldNames{}
 		for i := 0; i < len(node.Content); i += 2 {
 			key := node.Content[i]
 			inner, err := r.convert(node.Content[i+1])

@@ -27,7 +27,7 @@ func (s *scene) parse(file string) []crud.Operation {
 	if err != nil {
 		s.Fatal(err)
 	}
-	return parsed
+	return parsed.Operations
 }
 
 func outcomes(results []crud.Result) []crud.Outcome {

@@ -1,0 +1,27 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package closest finds the name that a user probably meant.
+package closest
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// To returns the name that is closest to one with a typing mistake, whatever the case of letters, or "" if none is close. Of several that are
+// as close, it is the first of the alphabet.
+func To(mistyped string, names iter.Seq[string]) (closest string) {
+	least := 1 + len(mistyped)/3
+	for name := range names {
+		distance := levenshtein.Distance(strings.ToLower(mistyped), strings.ToLower(name), nil)
+		if distance < least || distance == least && closest != "" && name < closest {
+			least, closest = distance, name
+		}
+	}
+	return closest
+}
