@@ -8,7 +8,6 @@ package crud
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -51,8 +50,6 @@ func (c *Client) RunPlan(ctx context.Context, plan Plan) ([]Result, error) {
 	}
 	return results, errors.Join(errs...)
 }
-
-func numbered(i int, err error) error { return fmt.Errorf("operation %d: %w", i+1, err) }
 
 // runAfter runs an operation. It waits for a kind that one of the operations before defines.
 func (c *Client) runAfter(ctx context.Context, before []Operation, op Operation) (Result, error) {

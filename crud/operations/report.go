@@ -1,0 +1,127 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package operations
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/mallard-dev/mallard/crud"
+)
+
+// State is how a file ended.
+type State string
+
+const (
+	// Done: every operation succeeded, and no deletion is delayed.
+	Done State = "Done"
+	// Again: the same file may succeed later, as an object changed meanwhile or is being deleted, or the API server is not available.
+	Again State = "Again"
+	// Failed: an operation fails again unless something is changed.
+	Failed State = "Failed"
+)
+
+// transient are the classes of errors after which the state is Again.
+var transient = []crud.Class{crud.Conflict, crud.Terminating, crud.Throttled, crud.ServerError, crud.DiscoveryUnavailable}
+
+// Report is how the operations of a file ended, without contents of objects.
+type Report struct {
+	State      State             `json:"state"`
+	DryRun     bool              `json:"dryRun,omitempty"`
+	Error      string            `json:"error,omitempty"` // that belongs to no operation
+	Operations []OperationReport `json:"operations"`
+}
+
+// OperationReport is how one operation ended.
+type OperationReport struct {
+	Type       crud.Type    `json:"operationType"`
+	APIVersion string       `json:"apiVersion,omitempty"`
+	Kind       string       `json:"kind"`
+	Namespace  string       `json:"namespace,omitempty"`
+	Name       string       `json:"name"`
+	Outcome    crud.Outcome `json:"outcome"`
+	ErrorClass crud.Class   `json:"errorClass,omitempty"`
+	Error      string       `json:"error,omitempty"`
+	Attempts   int          `json:"attempts"`
+	Warnings   []string     `json:"warnings,omitempty"`
+	Finalizers []string     `json:"finalizers,omitempty"`
+}
+
+// Report describes what crud.Client.RunPlan returned for the plan of the file.
+func (f File) Report(results []crud.Result, err error) Report {
+	report := Report{State: Done, DryRun: f.DryRun, Operations: make([]OperationReport, len(results))}
+	for i, result := range results {
+		report.Operations[i] = reportOf(f.Operations[i], result)
+		if result.Outcome == crud.Deleting && !f.DryRun { // a dry run deletes nothing
+			report.State = Again
+		}
+	}
+	for _, err := range separate(err) {
+		class := crud.ClassOf(err)
+		if numbered, ok := errors.AsType[*crud.NumberedError](err); ok {
+			of := &report.Operations[numbered.Number-1]
+			of.ErrorClass, of.Error = class, numbered.Err.Error()
+		} else {
+			report.Error = err.Error()
+		}
+		switch {
+		case !slices.Contains(transient, class):
+			report.State = Failed
+		case report.State == Done:
+			report.State = Again
+		}
+	}
+	return report
+}
+
+func reportOf(op crud.Operation, result crud.Result) OperationReport {
+	ref := op.Ref
+	if object := op.Object; object != nil {
+		apiVersion, kind := object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+		ref = crud.Ref{APIVersion: apiVersion, Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	}
+	if object := result.Object; object != nil {
+		ref = crud.Ref{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
+	}
+	return OperationReport{
+		Type: op.Type, APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
+		Outcome: result.Outcome, Attempts: result.Attempts, Warnings: result.Warnings, Finalizers: result.Finalizers,
+	}
+}
+
+// separate returns the errors that were joined.
+func separate(err error) []error {
+	switch joined := err.(type) { //nolint:errorlint // an error that was wrapped after it was joined is one
+	case nil:
+		return nil
+	case interface{ Unwrap() []error }:
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// WriteFile writes the report as JSON. A reader finds the file of before or the whole new one.
+func (r Report) WriteFile(path string) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("creating the file of results: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("writing the file of results: %w", err), os.Remove(file.Name()))
+		}
+	}()
+	encoder := json.NewEncoder(file)
+	encoder.SetIndent("", "  ")
+	if err := errors.Join(encoder.Encode(r), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
