@@ -60,7 +60,7 @@ func (f *File) header(document value, found *faults) bool {
 func (f *File) add(document value, found *faults) {
 	d := &decoder{faults: found}
 	d.decode(document)
-	f.Operations = append(f.Operations, d.op)
+	f.Operations, f.positions = append(f.Operations, d.op), append(f.positions, document.position)
 	if d.onHookError {
 		f.OnHookError = append(f.OnHookError, d.op)
 	}
@@ -88,10 +88,10 @@ func (d *decoder) decode(document value) {
 // build makes the operation of its type from the fields, and checks that they belong together.
 func (d *decoder) build(at position) {
 	switch {
-	case d.isDeletion() && d.spec != nil:
+	case deletes(d.op) && d.spec != nil:
 		d.addf(d.spec.position, "%s does not have %s", d.op.Type, d.spec.name)
 		return
-	case d.isDeletion():
+	case deletes(d.op):
 	case d.spec == nil:
 		d.addf(at, "%s needs spec", d.op.Type)
 		return
@@ -107,10 +107,6 @@ func (d *decoder) build(at position) {
 	if err := d.op.Validate(); err != nil {
 		d.addf(at, "%s", err)
 	}
-}
-
-func (d *decoder) isDeletion() bool {
-	return d.op.Type == crud.TypeEnsureDeleted || d.op.Type == crud.TypeEnsureDeletedInBackground || d.op.Type == crud.TypeEnsureDeletedOrphaning
 }
 
 func (d *decoder) buildSpec() bool {

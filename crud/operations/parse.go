@@ -31,6 +31,8 @@ type File struct {
 	DryRun bool
 	// OnHookError are those of the operations that are executed although the hook that wrote the file failed.
 	OnHookError []crud.Operation
+
+	positions []position // of the operations
 }
 
 // Parse returns the content of a file. The error is an *Error, and there are no operations then. An empty file has no operations.

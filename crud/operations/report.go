@@ -82,11 +82,7 @@ func (f File) Report(results []crud.Result, err error) Report {
 }
 
 func reportOf(op crud.Operation, result crud.Result) OperationReport {
-	ref := op.Ref
-	if object := op.Object; object != nil {
-		apiVersion, kind := object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
-		ref = crud.Ref{APIVersion: apiVersion, Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
-	}
+	ref := refOf(op)
 	if object := result.Object; object != nil {
 		ref = crud.Ref{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 	}

@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package operations
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mallard-dev/mallard/crud"
+)
+
+var (
+	creations = []crud.Type{crud.TypeCreateOrUpdate, crud.TypeCreate, crud.TypeCreateIfNotExists}
+	deletions = []crud.Type{crud.TypeEnsureDeleted, crud.TypeEnsureDeletedInBackground, crud.TypeEnsureDeletedOrphaning}
+)
+
+func creates(op crud.Operation) bool { return slices.Contains(creations, op.Type) }
+
+func deletes(op crud.Operation) bool { return slices.Contains(deletions, op.Type) }
+
+// Lint reports operations that are valid alone, and probably a mistake after others of the file. Objects are the same if their kinds have the
+// same name; the API server is not asked whether two names are of one kind.
+func (f File) Lint() []Fault {
+	var found []Fault
+	last := map[crud.Ref]int{} // the operation that created or deleted an object last
+	once := -1                 // the first operation that is not repeatable
+	for i, op := range f.Operations {
+		addf := func(format string, args ...any) {
+			at := f.positions[i]
+			found = append(found, Fault{at.line, at.column, i + 1, fmt.Sprintf(format, args...)})
+		}
+		if once >= 0 && op.Optimistic() {
+			addf("%s requires a resourceVersion: after a conflict, the file is executed again with operation %d, which is not repeatable", op.Type, once+1)
+		}
+		if once < 0 && !op.Repeatable() {
+			once = i
+		}
+		ref := refOf(op)
+		key := crud.Ref{Kind: strings.ToLower(ref.Kind), Namespace: ref.Namespace, Name: ref.Name}
+		if before, ok := last[key]; ok && ref.Name != "" && sameGroup(ref, refOf(f.Operations[before])) {
+			if reason := contradiction(f.Operations[before], op); reason != "" {
+				addf("%s of %s follows operation %d, %s", op.Type, ref, before+1, reason)
+			}
+		}
+		if creates(op) || deletes(op) {
+			last[key] = i
+		}
+	}
+	return found
+}
+
+// contradiction returns why an operation does not fit the one that created or deleted its object before.
+func contradiction(before, op crud.Operation) string {
+	switch {
+	case creates(before) && deletes(op):
+		return "which creates the object"
+	case creates(before) && creates(op):
+		return "which writes the whole object, too"
+	case !deletes(before) || deletes(op) || op.OnTerminating == crud.WaitUntilGone:
+		return ""
+	case !creates(op):
+		return "which deletes the object"
+	case before.Wait == 0:
+		return "which deletes the object without waiting: set wait there"
+	}
+	return ""
+}
+
+// sameGroup reports whether the kinds of two references may be the same. An operation without apiVersion may mean any group.
+func sameGroup(a, b crud.Ref) bool {
+	return a.APIVersion == "" || b.APIVersion == "" ||
+		schema.FromAPIVersionAndKind(a.APIVersion, "").Group == schema.FromAPIVersionAndKind(b.APIVersion, "").Group
+}
+
+// refOf returns the reference of an operation, or of its object.
+func refOf(op crud.Operation) crud.Ref {
+	if op.Object == nil {
+		return op.Ref
+	}
+	apiVersion, kind := op.Object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
+	return crud.Ref{APIVersion: apiVersion, Kind: kind, Namespace: op.Object.GetNamespace(), Name: op.Object.GetName()}
+}

@@ -1,0 +1,44 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"slices"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+)
+
+// Repeatable reports whether a second execution of the operation changes nothing and succeeds. Create and JSON patches that add, remove or move
+// list items are not repeatable. What a jq program or a function does is not known, and assumed to be repeatable.
+func (o Operation) Repeatable() bool {
+	if o.Type == TypeJSONPatch {
+		patch, err := decodeJSONPatch(o.Patch)
+		return err == nil && !slices.ContainsFunc(patch, changesAgain)
+	}
+	return o.Type != TypeCreate
+}
+
+// Optimistic reports whether the operation requires a resourceVersion, so that it fails if the object has changed since the caller read it.
+func (o Operation) Optimistic() bool {
+	if o.Preconditions.ResourceVersion != nil || o.Type == TypeFilterPatchOptimistic {
+		return true
+	}
+	switch o.Type {
+	case TypeCreateOrUpdate:
+		return !isNil(o.Object) && o.Object.GetResourceVersion() != ""
+	case TypeMergePatch:
+		fields, err := decodeMergePatch(o.Patch)
+		metadata, _ := fields["metadata"].(map[string]any)
+		return err == nil && metadata["resourceVersion"] != nil
+	case TypeJSONPatch:
+		patch, err := decodeJSONPatch(o.Patch)
+		return err == nil && slices.ContainsFunc(patch, func(operation jsonpatch.Operation) bool {
+			path, _ := operation.Path() // checked
+			return path == "/metadata/resourceVersion"
+		})
+	}
+	return false
+}
