@@ -98,7 +98,7 @@ func (c *call) desired() *unstructured.Unstructured {
 	return desired
 }
 
-// encodeStringData moves the values of a Secret to the field in which the API server returns them.
+// encodeStringData moves the strings of a Secret to the field in which the API server returns them.
 func encodeStringData(desired *unstructured.Unstructured) {
 	values, ok := desired.Object["stringData"].(map[string]any)
 	if !ok || desired.GroupVersionKind().GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
@@ -111,10 +111,13 @@ func encodeStringData(desired *unstructured.Unstructured) {
 	for key, value := range values {
 		if text, ok := value.(string); ok {
 			data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+			delete(values, key)
 		}
 	}
 	desired.Object["data"] = data
-	delete(desired.Object, "stringData")
+	if len(values) == 0 { // otherwise, the API server rejects the rest
+		delete(desired.Object, "stringData")
+	}
 }
 
 func (c *call) create(ctx context.Context, desired *unstructured.Unstructured) error {

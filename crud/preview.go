@@ -1,0 +1,171 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/yaml"
+)
+
+// Change is what an operation would change.
+type Change struct {
+	// Result is that of the dry run.
+	Result Result
+	Err    error
+	// Deferred operations depend on one before, so that they cannot be tried. Their outcome is NotRun.
+	Deferred bool
+	// Before and After are the states of the object, nil if it does not exist.
+	Before, After *unstructured.Unstructured
+}
+
+// Preview returns what each of the operations would change, and changes nothing.
+func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
+	p := &preflight{Client: *c, touched: sets.New[Ref](), allowed: map[authorizationv1.ResourceAttributes]error{}}
+	p.options.DryRun = true
+	changes := make([]Change, len(operations))
+	for i, op := range operations {
+		switch dependent, err := p.check(ctx, operations[:i], op); {
+		case err != nil:
+			changes[i] = Change{Result: Result{Outcome: Failed}, Err: err}
+		case dependent:
+			changes[i] = Change{Result: Result{Outcome: NotRun}, Deferred: true}
+		default:
+			changes[i] = p.preview(ctx, op)
+		}
+	}
+	return changes
+}
+
+func (p *preflight) preview(ctx context.Context, op Operation) (change Change) {
+	call := &call{Client: &p.Client, op: op}
+	err := errors.Join(call.prepare(), call.resolve())
+	if err == nil && call.op.Name != "" {
+		change.Before, err = call.objects.Get(ctx, call.op.Name, metav1.GetOptions{})
+	}
+	if ClassOf(err) == NotFound {
+		change.Before, err = nil, nil
+	}
+	if err != nil {
+		return Change{Result: Result{Outcome: Failed}, Err: call.failed(ctx, fmt.Errorf("getting the object: %w", err))}
+	}
+	change.Result, change.Err = p.Run(ctx, op)
+	switch change.Result.Outcome {
+	case Created, Updated, StatusUpdated:
+		change.After = change.Result.Object
+	case Replaced:
+		change.After = call.desired()
+	case Deleted, Deleting, AlreadyAbsent: // nothing is left
+	default:
+		change.After = change.Before
+	}
+	return change
+}
+
+// Diff returns the change as a unified diff of YAML, and "" if there is none. It does not show values of Secrets, and leaves out the fields that
+// the API server sets on each write.
+func (c Change) Diff() (string, error) {
+	before, after := shown(c.Before), shown(c.After)
+	for _, object := range []*unstructured.Unstructured{c.Before, c.After} {
+		if object != nil && object.GroupVersionKind().GroupKind().String() == "Secret" {
+			maskSecret(before, after)
+		}
+	}
+	from, err := lines(before)
+	if err != nil {
+		return "", err
+	}
+	to, err := lines(after)
+	if err != nil {
+		return "", err
+	}
+	const context = 3
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: from, FromFile: title(c.Before), B: to, ToFile: title(c.After), Context: context,
+	})
+	if err != nil {
+		return "", fmt.Errorf("comparing the states: %w", err)
+	}
+	return diff, nil
+}
+
+// shown returns a copy of the fields that a diff shows.
+func shown(object *unstructured.Unstructured) map[string]any {
+	if object == nil {
+		return nil
+	}
+	fields := object.DeepCopy().Object
+	metadata, _ := fields["metadata"].(map[string]any)
+	for _, field := range []string{
+		"managedFields", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion", "selfLink", "uid",
+	} {
+		delete(metadata, field)
+	}
+	return fields
+}
+
+// maskSecret replaces the values of a Secret, also those in the annotation of kubectl apply.
+func maskSecret(before, after map[string]any) {
+	for _, path := range [][]string{{"data"}, {"stringData"}, {"metadata", "annotations"}} {
+		a, _, _ := unstructured.NestedFieldNoCopy(before, path...)
+		b, _, _ := unstructured.NestedFieldNoCopy(after, path...)
+		from, _ := a.(map[string]any)
+		to, _ := b.(map[string]any)
+		for key := range sets.KeySet(from).Union(sets.KeySet(to)) {
+			if path[0] == "metadata" && key != corev1.LastAppliedConfigAnnotation {
+				continue
+			}
+			mask(from, to, key)
+		}
+	}
+}
+
+// mask shows of a value only whether it changes.
+func mask(before, after map[string]any, key string) {
+	from, was := before[key]
+	to, is := after[key]
+	changes := was && is && !equal(from, to)
+	for _, side := range []struct {
+		fields map[string]any
+		has    bool
+		suffix string
+	}{{before, was, " (before)"}, {after, is, " (after)"}} {
+		if side.has {
+			side.fields[key] = "***"
+		}
+		if changes {
+			side.fields[key] = "***" + side.suffix
+		}
+	}
+}
+
+func title(object *unstructured.Unstructured) string {
+	if object == nil {
+		return "/dev/null"
+	}
+	return object.GetAPIVersion() + " " + Ref{Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}.String()
+}
+
+func lines(fields map[string]any) ([]string, error) {
+	if fields == nil {
+		return nil, nil
+	}
+	text, err := yaml.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the object as YAML: %w", err)
+	}
+	return slices.Collect(strings.Lines(string(text))), nil
+}
