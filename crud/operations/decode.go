@@ -27,6 +27,8 @@ var typeNames = map[string]crud.Type{
 	"JQPatch": crud.TypeJQPatch, "JSONPatch": crud.TypeJSONPatch, "MergePatch": crud.TypeMergePatch,
 }
 
+func allTypeNames() []string { return slices.Sorted(maps.Keys(typeNames)) }
+
 // specNames are the names that shell-operator has for spec, and the operations to which they belong.
 var specNames = map[string][]crud.Type{
 	"object":   {crud.TypeCreateOrUpdate, crud.TypeCreate, crud.TypeCreateIfNotExists},
@@ -72,15 +74,15 @@ func (d *decoder) decode(document value) {
 		return
 	}
 	d.set = d.decodeFields(document.fields, operationFields)
-	typeOf, ok := d.set["operationType"]
+	typeOf, ok := d.set[typeField]
 	if !ok {
-		d.addf(document.position, "operationType is missing: use one of %s", strings.Join(slices.Sorted(maps.Keys(typeNames)), ", "))
+		d.addf(document.position, "operationType is missing: use one of %s", strings.Join(allTypeNames(), ", "))
 	}
 	if d.op.Type != "" {
 		d.build(typeOf.position)
 	}
 	if d.onHookError && !d.op.StatusPatch {
-		f := d.set["applyOnHookError"]
+		f := d.set[hookErrorField]
 		d.addf(f.position, "%s belongs to patches with statusPatch only: what a failed hook wants done is not known", f.name)
 	}
 }

@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package operations
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mallard-dev/mallard/crud/internal/closest"
+)
+
+// decodeFields decodes the fields of an object, and returns them by the names that are no aliases.
+func (d *decoder) decodeFields(fields []field, fieldTypes []fieldType) map[string]field {
+	set := map[string]field{}
+	for _, f := range fields {
+		i := slices.IndexFunc(fieldTypes, func(t fieldType) bool { return t.name == f.name || slices.Contains(t.aliases, f.name) })
+		if i < 0 {
+			d.addf(f.position, "field %s does not exist: %s", f.name, advice(f.name, names(fieldTypes)))
+			continue
+		}
+		if before, ok := set[fieldTypes[i].name]; ok {
+			d.addf(f.position, "%s is set already at %d:%d", f.name, before.line, before.column)
+			continue
+		}
+		set[fieldTypes[i].name] = f
+		fieldTypes[i].decode(d, f)
+	}
+	return set
+}
+
+// object decodes the fields of an object.
+func (d *decoder) object(f field, fieldTypes []fieldType) {
+	if f.value.kind != object {
+		d.addf(f.value.position, "%s must be an object, not %s", f.name, f.value.describe())
+	}
+	d.decodeFields(f.value.fields, fieldTypes)
+}
+
+func (d *decoder) text(f field) string {
+	text, ok := f.value.scalar.(string)
+	if !ok {
+		d.addf(f.value.position, "%s must be a string, not %s", f.name, f.value.describe())
+	}
+	return text
+}
+
+func (d *decoder) boolean(f field) bool {
+	is, ok := f.value.scalar.(bool)
+	if !ok {
+		d.addf(f.value.position, "%s must be true or false, not %s", f.name, f.value.describe())
+	}
+	return is
+}
+
+func (d *decoder) choice(f field, values ...string) string {
+	text := d.text(f)
+	if _, isText := f.value.scalar.(string); isText && !slices.Contains(values, text) {
+		d.addf(f.value.position, "%s must be %s, not %q", f.name, strings.TrimPrefix(strings.Join(values, " or "), " or "), text)
+	}
+	return text
+}
+
+func (d *decoder) operationType(f field) {
+	text := d.text(f)
+	d.op.Type = typeNames[text]
+	if _, isText := f.value.scalar.(string); isText && d.op.Type == "" {
+		d.addf(f.value.position, "operation %q does not exist: %s", text, advice(text, allTypeNames()))
+	}
+}
+
+func (d *decoder) subresource(f field) {
+	if d.choice(f, "", "status", "/status") != "" {
+		d.op.StatusPatch = true
+	}
+}
+
+func (d *decoder) wait(f field) {
+	wait, err := time.ParseDuration(d.text(f))
+	if err != nil || wait < 0 {
+		d.addf(f.value.position, "wait must be a duration with its unit such as 30s, and not negative")
+	}
+	d.op.Wait = wait
+}
+
+// names are all names of fields.
+func names(fieldTypes []fieldType) []string {
+	var names []string
+	for _, t := range fieldTypes {
+		names = append(append(names, t.name), t.aliases...)
+	}
+	return names
+}
+
+// advice says which name was probably meant, or all that there are.
+func advice(mistyped string, names []string) string {
+	if name := closest.To(mistyped, slices.Values(names)); name != "" {
+		return "did you mean " + name + "?"
+	}
+	return "use " + strings.Join(names, ", ")
+}
