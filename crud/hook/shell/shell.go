@@ -1,0 +1,135 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package shell lets an executable be bash, sh and jq, so that hooks in shell run in an image that has no other program. Everything is the
+// work of libraries: the interpreter of mvdan.cc/sh, the commands of u-root such as cat and mktemp, and gojq.
+//
+// The executable is called by one of these names through links, as busybox is. Programs that the image has are preferred.
+package shell
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/itchyny/gojq/cli"
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/interp"
+	"mvdan.cc/sh/v3/syntax"
+	"mvdan.cc/sh/x/coreutils"
+)
+
+var tools = map[string]func() int{"bash": bash, "sh": bash, "jq": cli.Run}
+
+// Main runs a tool and ends the process, if the executable was called by its name. A main function calls it first.
+func Main() {
+	if tool, ok := tools[filepath.Base(os.Args[0])]; ok {
+		os.Exit(tool())
+	}
+}
+
+// Link makes links to this executable by the names of the tools. The folder belongs at the end of PATH.
+func Link(folder string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this executable: %w", err)
+	}
+	for name := range tools {
+		if err := os.Symlink(self, filepath.Join(folder, name)); err != nil {
+			return fmt.Errorf("linking %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Command returns the program and the arguments that run a script or program. A script for a shell that does not exist is run by that in
+// the folder of Link.
+func Command(path, folder string) (command []string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the program: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // only read
+	line, err := bufio.NewReaderSize(file, 256).ReadSlice('\n')
+	interpreter, isScript := strings.CutPrefix(string(line), "#!")
+	if words := strings.Fields(interpreter); err == nil && isScript && len(words) > 0 && !exists(words) {
+		if name := filepath.Base(words[len(words)-1]); name == "bash" || name == "sh" {
+			return []string{filepath.Join(folder, name), path}, nil
+		}
+	}
+	return []string{path}, nil
+}
+
+// exists reports whether the interpreter of a script exists: it is a path, or the name that env is to find.
+func exists(interpreter []string) bool {
+	if _, err := os.Stat(interpreter[0]); err != nil || filepath.Base(interpreter[0]) != "env" {
+		return err == nil
+	}
+	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool {
+		_, err := os.Stat(filepath.Join(folder, interpreter[len(interpreter)-1]))
+		return err == nil
+	})
+}
+
+// bash runs the script that the first argument names, or the second one after -c, and returns the exit status.
+func bash() int {
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer cancel()
+	err := runScript(ctx, os.Args[1:])
+	if status, ok := interp.IsExitStatus(err); ok {
+		return int(status)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bash:", err)
+		return 1
+	}
+	return 0
+}
+
+func runScript(ctx context.Context, args []string) error {
+	var script, name string
+	switch {
+	case len(args) > 1 && args[0] == "-c":
+		script, name, args = args[1], "bash", append(args[:1:1], args[2:]...)
+	case len(args) > 0 && !strings.HasPrefix(args[0], "-"):
+		content, err := os.ReadFile(args[0])
+		if err != nil {
+			return fmt.Errorf("reading the script: %w", err)
+		}
+		script, name = string(content), args[0]
+	default:
+		return fmt.Errorf("the arguments %q are not supported: use FILE ARGUMENT… or -c COMMAND", args)
+	}
+	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), name)
+	if err != nil {
+		return fmt.Errorf("parsing the script: %w", err)
+	}
+	runner, err := interp.New(
+		interp.Env(expand.ListEnviron(os.Environ()...)), interp.Params(append([]string{"--"}, args[1:]...)...),
+		interp.StdIO(os.Stdin, os.Stdout, os.Stderr), interp.ExecHandlers(missing),
+	)
+	if err != nil {
+		return fmt.Errorf("preparing the shell: %w", err)
+	}
+	return runner.Run(ctx, parsed) //nolint:wrapcheck // an exit status
+}
+
+// missing runs the commands that are not in PATH.
+func missing(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
+	builtin := coreutils.ExecHandler(next)
+	return func(ctx context.Context, args []string) error {
+		shell := interp.HandlerCtx(ctx)
+		if _, err := interp.LookPathDir(shell.Dir, shell.Env, args[0]); err == nil {
+			return next(ctx, args)
+		}
+		return builtin(ctx, args)
+	}
+}

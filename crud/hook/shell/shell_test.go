@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package shell_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/crud/hook/shell"
+)
+
+// TestMain makes the test binary a shell, as a main function does.
+func TestMain(m *testing.M) {
+	shell.Main()
+	os.Exit(m.Run())
+}
+
+// linked returns a folder with the tools, and an environment in which no other program exists.
+func linked(t *testing.T) (folder string, env []string) {
+	t.Helper()
+	folder = t.TempDir()
+	if err := shell.Link(folder); err != nil {
+		t.Fatal(err)
+	}
+	return folder, []string{"PATH=" + folder, "TMPDIR=" + t.TempDir()}
+}
+
+func TestShell_ImageWithoutPrograms_RunsWhatHooksConsistOf(t *testing.T) {
+	for name, test := range map[string]struct{ script, want string }{
+		"HereDocument":    {"cat <<EOF\na: $1\nEOF", "a: one\n"},
+		"QuotedDocument":  {"cat <<'EOF'\n$1 \\n\nEOF", "$1 \\n\n"},
+		"FunctionOfCRUD":  {`crud::greet() { printf '%s!\n' "$@"; }; crud::greet "a b" '"'`, "a b!\n\"!\n"},
+		"Condition":       {`if [[ $1 == "one" && -z ${MISSING:-} ]]; then echo yes; fi`, "yes\n"},
+		"Array":           {`list=(a "b c"); for item in "${list[@]}"; do echo "<$item>"; done`, "<a>\n<b c>\n"},
+		"JQ":              {`jq -r '.[] | .name' <<< '[{"name": "a"}, {"name": "b c"}]'`, "a\nb c\n"},
+		"Pipe":            {`printf '%s\n' x y | while read -r line; do echo "$line$line"; done`, "xx\nyy\n"},
+		"Substitution":    {`value=$(jq -r .a <<< '{"a": "ü$"}'); echo "${value}"`, "ü$\n"},
+		"TemporaryFile":   {`f=$(mktemp); echo text > "$f"; cat "$f"; rm "$f"`, "text\n"},
+		"Append":          {`printf 'a\n' >> "$TMPDIR/f"; printf 'b\n' >> "$TMPDIR/f"; cat "$TMPDIR/f"`, "a\nb\n"},
+		"Source":          {`echo 'f() { echo sourced; }' > "$TMPDIR/lib"; source "$TMPDIR/lib"; f`, "sourced\n"},
+		"ParameterExpand": {`name=a/b; echo "${name#*/} ${name%/*} ${name^^}"`, "b a A/B\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, env := linked(t)
+			script := filepath.Join(t.TempDir(), "hook")
+			if err := os.WriteFile(script, []byte("#!/missing/bash\nset -eu\n"+test.script), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			command, err := shell.Command(script, folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(command[0], append(command[1:], "one")...)
+			cmd.Env = env
+			out, err := cmd.CombinedOutput()
+			if err != nil || string(out) != test.want {
+				t.Errorf("got %q, %v, want %q", out, err, test.want)
+			}
+		})
+	}
+}
+
+func TestShell_Failures_HaveExitStatusAndMessage(t *testing.T) {
+	folder, env := linked(t)
+	for name, test := range map[string]struct {
+		args   []string
+		status int
+		want   string
+	}{
+		"Exit":    {[]string{"-c", "exit 3"}, 3, ""},
+		"Errexit": {[]string{"-c", "set -e; cat /missing; echo on"}, 1, "/missing"},
+		"Unknown": {[]string{"-c", "frobnicate"}, 127, "frobnicate"},
+		"Syntax":  {[]string{"-c", "if"}, 1, "bash:1:1"},
+		"NoFile":  {[]string{"/missing"}, 1, "reading the script"},
+		"Flag":    {[]string{"--posix"}, 1, "use FILE ARGUMENT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(filepath.Join(folder, "bash"), test.args...)
+			cmd.Env = env
+			out, _ := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != test.status || !strings.Contains(string(out), test.want) {
+				t.Errorf("exit status %d and %q, want %d and %q", cmd.ProcessState.ExitCode(), out, test.status, test.want)
+			}
+		})
+	}
+}
+
+func TestCommand_InterpreterExists_IsPreferred(t *testing.T) {
+	existing := filepath.Join(t.TempDir(), "bash")
+	if err := os.WriteFile(existing, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		content string
+		want    []string // before the path
+	}{
+		"Exists":         {"#!" + existing + "\n", nil},
+		"Missing":        {"#!/missing/bash\n", []string{"/tools/bash"}},
+		"MissingByEnv":   {"#!/usr/bin/env missing-bash\n", nil},
+		"NoShell":        {"#!/missing/python3\n", nil},
+		"NoScript":       {"\x7fELF\n", nil},
+		"WithArguments":  {"#! /missing/sh\n", []string{"/tools/sh"}},
+		"WithoutNewline": {"", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "hook")
+			if err := os.WriteFile(path, []byte(test.content), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			got, err := shell.Command(path, "/tools")
+			if err != nil || !slices.Equal(got, append(test.want, path)) {
+				t.Errorf("got %q, %v, want %q before the path", got, err, test.want)
+			}
+		})
+	}
+}
