@@ -7,6 +7,9 @@ package operations
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -113,18 +116,24 @@ func (d *decoder) build(at position) {
 
 func (d *decoder) buildSpec() bool {
 	spec := d.spec.value
-	switch d.op.Type {
-	case crud.TypeJQPatch:
-		text, ok := spec.scalar.(string)
-		if d.op.JQ = text; !ok {
+	text, isText := spec.scalar.(string)
+	if d.op.Type == crud.TypeJQPatch {
+		if d.op.JQ = text; !isText {
 			d.addf(spec.position, "%s must be a string, not %s", d.spec.name, spec.describe())
 		}
-		return ok
-	case crud.TypeMergePatch, crud.TypeJSONPatch:
-		if text, ok := spec.scalar.(string); ok {
-			d.op.Patch = json.RawMessage(text)
-			return true
+		return isText
+	}
+	if isText {
+		inner, err := parseText(text)
+		if err != nil {
+			d.addf(spec.position, "the text of %s: %s", d.spec.name, err)
+			return false
 		}
+		inner.position = spec.position
+		spec = inner
+	}
+	switch d.op.Type {
+	case crud.TypeMergePatch, crud.TypeJSONPatch:
 		encoded, err := json.Marshal(spec.plain())
 		if d.op.Patch = encoded; err != nil {
 			d.addf(spec.position, "%s: %s", d.spec.name, err)
@@ -133,6 +142,25 @@ func (d *decoder) buildSpec() bool {
 	default:
 		return d.buildObject(spec)
 	}
+}
+
+// parseText returns the value of JSON or YAML in a string, as shell-operator's hooks write objects and patches, too. The positions in it are
+// relative to the string.
+func parseText(text string) (found value, err error) {
+	found.kind = scalar
+	read := reader([]byte(text))
+	if found, err = read(); err == nil {
+		if _, err = read(); err == nil {
+			return found, errors.New("it has more than one document")
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return found, nil
+	}
+	if bad, ok := errors.AsType[*positioned](err); ok {
+		return found, fmt.Errorf("%d:%d: %w", bad.line, bad.column, bad)
+	}
+	return found, err
 }
 
 // buildObject takes the object, with whose reference the fields of the operation must agree.

@@ -21,10 +21,16 @@ type jsonReader struct {
 	content []byte
 	decoder *json.Decoder
 	lines   []int // offsets at which lines begin
+	// lineBreaks is whether lineBreak stands for line breaks.
+	lineBreaks bool
 }
 
+// lineBreak stands for a line break in a string while the decoder reads it. JSON does not allow it there, but shells write it.
+const lineBreak = '\x7f'
+
 func newJSONReader(content []byte) *jsonReader {
-	r := &jsonReader{content: content, decoder: json.NewDecoder(bytes.NewReader(content)), lines: []int{0}}
+	replaced, found := replaceLineBreaks(content)
+	r := &jsonReader{content: content, decoder: json.NewDecoder(bytes.NewReader(replaced)), lines: []int{0}, lineBreaks: found}
 	r.decoder.UseNumber()
 	for i, c := range content {
 		if c == '\n' {
@@ -32,6 +38,28 @@ func newJSONReader(content []byte) *jsonReader {
 		}
 	}
 	return r
+}
+
+// replaceLineBreaks replaces those in strings by lineBreak, and reports whether there are any. A content that has that byte stays as it is.
+func replaceLineBreaks(content []byte) (replaced []byte, found bool) {
+	if bytes.IndexByte(content, lineBreak) >= 0 || bytes.Contains(bytes.ToLower(content), []byte(`\u007f`)) {
+		return content, false
+	}
+	replaced = bytes.Clone(content)
+	inString, escaped := false, false
+	for i, c := range content {
+		switch {
+		case escaped:
+			escaped = false
+		case c == '"':
+			inString = !inString
+		case inString && c == '\\':
+			escaped = true
+		case inString && c == '\n':
+			replaced[i], found = lineBreak, true
+		}
+	}
+	return replaced, found
 }
 
 func (r *jsonReader) at(offset int) position {
@@ -60,6 +88,9 @@ func (r *jsonReader) next() (json.Token, position, error) {
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, at, &positioned{at, "the document ends in the middle of a value"}
+	}
+	if text, ok := token.(string); ok && r.lineBreaks {
+		token = strings.ReplaceAll(text, string(lineBreak), "\n")
 	}
 	return token, at, err //nolint:wrapcheck // io.EOF
 }

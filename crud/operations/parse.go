@@ -86,13 +86,18 @@ func firstInvalid(content []byte) int {
 	return -1
 }
 
-// documents returns the operations of a file in any format.
-func documents(content []byte) func(yield func(value, error) bool) {
-	read := (&yamlReader{decoder: yaml.NewDecoder(bytes.NewReader(content))}).read
+// reader returns a function that returns the next document in the format of the content, and io.EOF after the last one.
+func reader(content []byte) func() (value, error) {
 	trimmed := bytes.TrimLeft(content, " \t\r\n")
 	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
-		read = newJSONReader(content).read
+		return newJSONReader(content).read
 	}
+	return (&yamlReader{decoder: yaml.NewDecoder(bytes.NewReader(content))}).read
+}
+
+// documents returns the operations of a file in any format.
+func documents(content []byte) func(yield func(value, error) bool) {
+	read := reader(content)
 	return func(yield func(value, error) bool) {
 		for {
 			document, err := read()

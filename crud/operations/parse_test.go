@@ -90,6 +90,31 @@ func TestParse_Header_SetsThePlan(t *testing.T) {
 	}
 }
 
+func TestParse_TextsInFields_AreDocuments(t *testing.T) {
+	for name, test := range map[string]struct{ file, want string }{
+		"JSON in YAML":        {"operation: MergePatch\nkind: Pod\nnamespace: d\nname: a\nmergePatch: |\n  {\"spec\": {\"a\": 9007199254740993}}\n", `{"spec":{"a":9007199254740993}}`},
+		"YAML in YAML":        {"operation: MergePatch\nkind: Pod\nnamespace: d\nname: a\nmergePatch: |\n  spec:\n    a: \"1\"\n", `{"spec":{"a":"1"}}`},
+		"YAML in JSON":        {`{"operation":"MergePatch","kind":"Pod","namespace":"d","name":"a","mergePatch":"spec:\n  a: 1"}`, `{"spec":{"a":1}}`},
+		"line break in JSON":  {"{\"operation\":\"MergePatch\",\"kind\":\"Pod\",\"namespace\":\"d\",\"name\":\"a\",\"mergePatch\":\"{\n \\\"a\\\": 1}\"}", `{"a":1}`},
+		"line break in value": {"{\"operation\":\"MergePatch\",\"kind\":\"Pod\",\"namespace\":\"d\",\"name\":\"a\",\"spec\":{\"a\":\"1\n2\"}}", `{"a":"1\n2"}`},
+		"control character":   {`{"operation":"MergePatch","kind":"Pod","namespace":"d","name":"a","spec":{"a":"\u007f"}}`, "{\"a\":\"\x7f\"}"},
+	} {
+		file, err := Parse([]byte(test.file))
+		if err != nil || string(file.Operations[0].Patch) != test.want {
+			t.Errorf("%s: got %+v, %v, want %s", name, file.Operations, err, test.want)
+		}
+	}
+	for want, file := range map[string]string{
+		"5:13 (operation 1): the text of mergePatch: 1:2: the document ends": "operation: MergePatch\nkind: Pod\nnamespace: d\nname: a\nmergePatch: '{\"a}'",
+		"5:9 (operation 1): the text of object: it has more than one":        "operation: Create\nkind: Pod\nnamespace: d\nname: a\nobject: \"a: 1\\n---\\nb: 1\"",
+		"5:9 (operation 1): object must be an object, not a list":            "operation: Create\nkind: Pod\nnamespace: d\nname: a\nobject: '[]'",
+	} {
+		if _, err := Parse([]byte(file)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: the message is\n%v\nwant\n%s", file, err, want)
+		}
+	}
+}
+
 func TestT34_Parse_Mistakes_HaveLineColumnAndNumber(t *testing.T) {
 	const good = `{"operationType":"JQPatch","kind":"Pod","namespace":"d","name":"a","spec":"."}` + "\n"
 	for want, file := range map[string]string{

@@ -16,8 +16,8 @@ SPDX-License-Identifier: Apache-2.0
 //   - a free local port for each containerPort. An environment variable whose value is the number of a containerPort
 //     has the local port instead, which is how the process learns of it; so each containerPort needs such a variable;
 //   - KO_DATA_PATH, the kodata folder of its package;
-//   - PATH of this process and a HOME of its own; nothing else is inherited, so that neither the developer's
-//     kubeconfig nor a stray variable changes what the operator does.
+//   - PATH of this process, and a HOME and TMPDIR of its own, which is where an emptyDir that is mounted at /tmp is; nothing else is inherited,
+//     so that neither the developer's kubeconfig nor a stray variable changes what the operator does.
 //
 // The UID of the Pod stays the same when a process is started again, as it does for a container; a process that is told to
 // stop is taken out of the endpoints, as a Pod is that is being deleted.
@@ -31,7 +31,7 @@ SPDX-License-Identifier: Apache-2.0
 // selectors, priority, image pull settings, liveness and startup probes (a process that hangs is left for its developer
 // to look at; one that ends is reported, not restarted), update strategy, and the variables that Kubernetes derives from
 // Services. What has a meaning that cannot be given here is an error that names the field: init containers, commands and
-// working directories (they name files of an image), volume mounts and devices, lifecycle hooks,
+// working directories (they name files of an image), other volume mounts and devices, lifecycle hooks,
 // probes other than httpGet, ports other than TCP.
 //
 // The package neither starts the API server nor applies manifests, and it does not watch for changed Deployments.

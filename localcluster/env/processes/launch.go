@@ -51,8 +51,9 @@ func (r *Runner) prepare(ctx context.Context, p *Process, override Override) (*e
 		return nil, nil, fmt.Errorf("deployment %s: %w", p.deployment, err)
 	}
 	home := filepath.Join(r.dir, p.name)
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("making its folder: %w", err)
+	temporaryFiles := filepath.Join(home, "tmp")
+	if err := os.MkdirAll(temporaryFiles, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("creating its folders: %w", err)
 	}
 	kubeconfig, err := r.credentials(ctx, p, account, override, ptr.Deref(template.Spec.AutomountServiceAccountToken, true))
 	if err != nil {
@@ -62,6 +63,7 @@ func (r *Runner) prepare(ctx context.Context, p *Process, override Override) (*e
 	variables := map[string]string{
 		"PATH":         os.Getenv("PATH"),
 		"HOME":         home,
+		"TMPDIR":       temporaryFiles,
 		"HOSTNAME":     pod.Name,
 		"KO_DATA_PATH": filepath.Join(binary.Source, "kodata"),
 	}

@@ -77,7 +77,7 @@ func TestWorkloads(t *testing.T) {
 		"Init":       {reason: "named", change: func(p *corev1.PodSpec) { p.InitContainers = []corev1.Container{{}} }, err: "spec.template.spec.initContainers: Forbidden"},
 		"Command":    {reason: "named", change: func(p *corev1.PodSpec) { p.Containers[0].Command = []string{"sh"} }, err: "containers[0].command: Forbidden"},
 		"WorkingDir": {reason: "named", change: func(p *corev1.PodSpec) { p.Containers[0].WorkingDir = "/x" }, err: "containers[0].workingDir: Forbidden"},
-		"Mount":      {reason: "named", change: func(p *corev1.PodSpec) { p.Containers[0].VolumeMounts = []corev1.VolumeMount{{}} }, err: "containers[0].volumeMounts: Forbidden"},
+		"Mount":      {reason: "named", change: func(p *corev1.PodSpec) { p.Containers[0].VolumeMounts = []corev1.VolumeMount{{}} }, err: "containers[0].volumeMounts[0]: Forbidden"},
 		"Lifecycle":  {reason: "named", change: func(p *corev1.PodSpec) { p.Containers[0].Lifecycle = &corev1.Lifecycle{} }, err: "containers[0].lifecycle: Forbidden"},
 		"UDP": {
 			reason: "an address is found for TCP only",

@@ -46,6 +46,7 @@ func workloads(deployment *appsv1.Deployment) ([]workload, error) {
 		container := &pod.Containers[i]
 		containerPath := path.Child("containers").Index(i)
 		problems = append(problems, rejected(container, containerPath)...)
+		problems = append(problems, rejectedMounts(container, pod.Volumes, containerPath.Child("volumeMounts"))...)
 		w := workload{
 			deployment: deployment,
 			container:  container,
@@ -78,13 +79,26 @@ func rejected(c *corev1.Container, path *field.Path) field.ErrorList {
 	}
 	forbid(len(c.Command) > 0, "command", "it names a file of the image, and a local process has no image")
 	forbid(c.WorkingDir != "", "workingDir", "it names a folder of the image, and a local process has no image")
-	forbid(len(c.VolumeMounts) > 0, "volumeMounts", "a local process has no file system of its own")
 	forbid(len(c.VolumeDevices) > 0, "volumeDevices", "a local process has no devices of its own")
 	forbid(c.Lifecycle != nil, "lifecycle", "hooks are not run for a local process")
 	for i, port := range c.Ports {
 		if port.Protocol != "" && port.Protocol != corev1.ProtocolTCP {
 			problems = append(problems, field.NotSupported(path.Child("ports").Index(i).Child("protocol"), port.Protocol,
 				[]corev1.Protocol{corev1.ProtocolTCP}))
+		}
+	}
+	return problems
+}
+
+// temporary is the only folder that a local process has of its own.
+const temporary = "/tmp"
+
+// rejectedMounts lists the mounts of a container but for that of an emptyDir at the folder for temporary files.
+func rejectedMounts(c *corev1.Container, volumes []corev1.Volume, path *field.Path) (problems field.ErrorList) {
+	for i, mount := range c.VolumeMounts {
+		isEmpty := slices.ContainsFunc(volumes, func(v corev1.Volume) bool { return v.Name == mount.Name && v.EmptyDir != nil })
+		if !isEmpty || mount.MountPath != temporary {
+			problems = append(problems, field.Forbidden(path.Index(i), "a local process has no file system of its own: only an emptyDir at "+temporary+" can be mounted"))
 		}
 	}
 	return problems

@@ -15,7 +15,7 @@ import (
 )
 
 // Components are the operator's processes, each of which has a log level in the ConfigMap config-logging.
-var Components = []string{"controller", "webhook"}
+var Components = []string{"controller", "webhook", "hooks"}
 
 // Parsers parse the operator's own ConfigMaps, by their names.
 var Parsers = configmap.Constructors{AddressableName: NewAddressableFromConfigMap}
