@@ -63,7 +63,7 @@ var buildOnce = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return exec.Command("go", slices.Concat([]string{"build"}, flags, []string{"-o", binDir, "./controller", "./webhook"})...).CombinedOutput()
+	return exec.Command("go", slices.Concat([]string{"build"}, flags, []string{"-o", binDir, "./controller", "./hooks", "./webhook"})...).CombinedOutput()
 })
 
 // build builds the binaries of cmd/ and returns them by name.
@@ -74,6 +74,7 @@ func build(t *testing.T) map[string]string {
 	}
 	return map[string]string{
 		"controller": filepath.Join(binDir, "controller"),
+		"hooks":      filepath.Join(binDir, "hooks"),
 		"webhook":    filepath.Join(binDir, "webhook"),
 	}
 }

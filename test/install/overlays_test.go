@@ -61,8 +61,8 @@ func changes(t *testing.T, overlay string) []string {
 
 func TestHaIsThreeReplicasOfWhichTwoStay(t *testing.T) {
 	want := []string{
-		"~ Deployment knative-samples/controller", "~ Deployment knative-samples/webhook",
-		"~ PodDisruptionBudget knative-samples/controller", "~ PodDisruptionBudget knative-samples/webhook",
+		"~ Deployment knative-samples/controller", "~ Deployment knative-samples/hooks", "~ Deployment knative-samples/webhook",
+		"~ PodDisruptionBudget knative-samples/controller", "~ PodDisruptionBudget knative-samples/hooks", "~ PodDisruptionBudget knative-samples/webhook",
 	}
 	if diff := cmp.Diff(want, changes(t, "ha")); diff != "" {
 		t.Errorf("objects that the overlay changes (-want +got):\n%s", diff)
@@ -95,7 +95,7 @@ func limited(t *testing.T) []string {
 	changed := []string{"+ Role default/mallard-directory", "+ RoleBinding default/mallard-directory"}
 	for name := range config(t).objects {
 		kind, role, _ := strings.Cut(name, " ")
-		inNamespaces := role == "mallard-controller" || role != "mallard-webhook" && (strings.HasSuffix(role, "-controller") || strings.HasSuffix(role, "-webhook"))
+		inNamespaces := role == "mallard-controller" || role == "mallard-hooks" || role != "mallard-webhook" && (strings.HasSuffix(role, "-controller") || strings.HasSuffix(role, "-webhook"))
 		if inNamespaces && (kind == "ClusterRole" || kind == "ClusterRoleBinding") || kind == "ClusterRoleBinding" && strings.HasPrefix(role, "mallard-controller-") {
 			changed = append(changed, "- "+name, "+ "+strings.TrimPrefix(kind, "Cluster")+" default/"+role)
 		}
@@ -107,7 +107,7 @@ func TestSingleNamespaceChangesWhereThingsAreAllowedAndNothingElse(t *testing.T)
 	want := append(limited(t), "- Namespace knative-samples-directory",
 		"- Role knative-samples-directory/mallard-directory", "- RoleBinding knative-samples-directory/mallard-directory",
 		"~ ConfigMap knative-samples/config-addressable",
-		"~ Deployment knative-samples/controller", "~ Deployment knative-samples/webhook",
+		"~ Deployment knative-samples/controller", "~ Deployment knative-samples/hooks", "~ Deployment knative-samples/webhook",
 		"~ MutatingWebhookConfiguration binding.webhook.samples.knative.dev",
 		"~ MutatingWebhookConfiguration defaulting.webhook.samples.knative.dev",
 		"~ ValidatingWebhookConfiguration validation.webhook.samples.knative.dev",
@@ -239,6 +239,10 @@ func (c *cluster) expectRightsInOneNamespace() {
 		{"controller", "get", "configmaps", "knative-samples", "yes"},
 		{"controller", "get", "configmaps", "default", "no"},
 		{"controller", "watch", "customresourcedefinitions.apiextensions.k8s.io", "", "yes"},
+		{"hooks", "watch", "services", "default", "yes"},
+		{"hooks", "watch", "services", "other", "no"},
+		{"hooks", "create", "addressableservices.samples.knative.dev", "default", "yes"},
+		{"hooks", "create", "addressableservices.samples.knative.dev", "other", "no"},
 		{"controller", "watch", "namespaces", "", "yes"},
 		{"webhook", "list", "secrets", "knative-samples", "yes"},
 		{"webhook", "list", "secrets", "default", "no"},

@@ -23,8 +23,8 @@ func eachDeployment(t *testing.T, test func(t *testing.T, i *installation, d *ap
 	t.Helper()
 	for _, overlay := range overlays {
 		i := rendered(t, overlay)
-		if len(i.deployments) != 2 {
-			t.Errorf("overlay %s has %d Deployments, want the controller and the webhook", overlay, len(i.deployments))
+		if len(i.deployments) != 3 {
+			t.Errorf("overlay %s has %d Deployments, want those of the controller, the hooks and the webhook", overlay, len(i.deployments))
 		}
 		for name, d := range i.deployments {
 			t.Run(overlay+"/"+name, func(t *testing.T) { test(t, i, d) })

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { harness.Main(m, harness.WithReplicas("controller",
 const root = "../../"
 
 // processes are all that run, by the Deployment that they belong to.
-var processes = map[string][]string{"controller": {"controller", "controller-1"}, "webhook": {"webhook"}}
+var processes = map[string][]string{"controller": {"controller", "controller-1"}, "hooks": {"hooks"}, "webhook": {"webhook"}}
 
 // manifest is an object that becomes Ready, one that does not, and one that has to be converted.
 const manifest = `

@@ -76,7 +76,7 @@ func (r relabeling) apply(t *testing.T, labels map[string]string) bool {
 	return true
 }
 
-func TestScrapeConfig_ServicesOfTheInstallation_AreJobsControllerAndWebhook(t *testing.T) {
+func TestScrapeConfig_ServicesOfTheInstallation_AreJobsOfTheirProcesses(t *testing.T) {
 	var config struct {
 		ScrapeConfigs []struct {
 			SD []struct {
@@ -116,12 +116,12 @@ func TestScrapeConfig_ServicesOfTheInstallation_AreJobsControllerAndWebhook(t *t
 			jobs = append(jobs, labels["job"])
 		}
 	}
-	if want := []string{"controller", "webhook"}; !slices.Equal(jobs, want) {
+	if want := []string{"controller", "hooks", "webhook"}; !slices.Equal(jobs, want) {
 		t.Errorf("the jobs are %q, want %q", jobs, want)
 	}
 }
 
-func TestServiceMonitor_ServicesOfTheInstallation_AreJobsControllerAndWebhook(t *testing.T) {
+func TestServiceMonitor_ServicesOfTheInstallation_AreJobsOfTheirProcesses(t *testing.T) {
 	var monitor struct {
 		Metadata struct {
 			Namespace string `json:"namespace"`
@@ -149,7 +149,7 @@ func TestServiceMonitor_ServicesOfTheInstallation_AreJobsControllerAndWebhook(t 
 			}
 		}
 	}
-	if want := []string{"controller", "webhook"}; !slices.Equal(jobs, want) {
+	if want := []string{"controller", "hooks", "webhook"}; !slices.Equal(jobs, want) {
 		t.Errorf("the jobs are %q, want %q", jobs, want)
 	}
 }

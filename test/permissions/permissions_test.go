@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-var accounts = []string{"controller", "webhook"}
+var accounts = []string{"controller", "hooks", "webhook"}
 
 // TestEveryGrantIsUsedAndNoneIsMissing makes the operator do all that it ever does
 // and compares. What the other suites have it do is a part of that.
@@ -32,7 +32,7 @@ func TestEveryGrantIsUsedAndNoneIsMissing(t *testing.T) {
 	}
 	env := harness.Own(t, options...)
 	mark := env.Mark(t)
-	for _, name := range []string{"webhook", "controller"} {
+	for _, name := range []string{"webhook", "controller", "hooks"} {
 		env.Process(t, name).Start(t)
 	}
 	live(t, env)

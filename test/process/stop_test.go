@@ -35,7 +35,7 @@ spec:
 func TestAProcessThatIsToldToStopEndsWellAndGivesItsLeasesUp(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
-	for name, leases := range map[string]int{"controller": 1, "webhook": 1} {
+	for name, leases := range map[string]int{"controller": 1, "hooks": 1, "webhook": 1} {
 		t.Run(name, func(t *testing.T) {
 			harness.Eventually(t, "the process has its leases", func(ctx context.Context) error {
 				if held := heldLeases(ctx, t, env, name); len(held) != leases {

@@ -146,7 +146,7 @@ spec:
 			t.Errorf("it did not print %q", text)
 		}
 	}
-	p.leavesLogsOf("controller", "webhook")
+	p.leavesLogsOf("controller", "hooks", "webhook")
 }
 
 func TestProcessThatDies(t *testing.T) {
@@ -162,7 +162,7 @@ func TestProcessThatDies(t *testing.T) {
 			t.Errorf("it did not print %q", text)
 		}
 	}
-	p.leavesLogsOf("controller", "webhook")
+	p.leavesLogsOf("controller", "hooks", "webhook")
 }
 
 // notPermitted is a configuration in which the controller is not allowed to list what it reconciles, so that it never is ready.
@@ -195,7 +195,7 @@ func TestRun_ProcessNotReady_EndsWithItsErrorsAndKeepsLogs(t *testing.T) {
 			t.Errorf("it did not print %q", text)
 		}
 	}
-	p.leavesLogsOf("controller", "webhook")
+	p.leavesLogsOf("controller", "hooks", "webhook")
 }
 
 func TestRun_InterruptWhileProcessNotReady_PrintsItsErrors(t *testing.T) {

@@ -169,16 +169,16 @@ func TestReleaseIsTheSameWhereverItIsMade(t *testing.T) {
 	}
 
 	images := strings.Fields(first["images.txt"])
-	if len(images) != 3 {
-		t.Fatalf("the images are %q, want the controller's, that of migrate and the webhook's", images)
+	if len(images) != 4 {
+		t.Fatalf("the images are %q, want those of the controller, the hooks, migrate and the webhook", images)
 	}
 	t.Run("Images", func(t *testing.T) {
 		for _, image := range images {
 			inspect(t, image)
 		}
 	})
-	t.Run("Install", func(t *testing.T) { expectPinned(t, first["install.yaml"], []string{images[0], images[2]}) })
-	t.Run("PostInstall", func(t *testing.T) { expectPinned(t, first["post-install.yaml"], images[1:2]) })
+	t.Run("Install", func(t *testing.T) { expectPinned(t, first["install.yaml"], []string{images[0], images[1], images[3]}) })
+	t.Run("PostInstall", func(t *testing.T) { expectPinned(t, first["post-install.yaml"], images[2:3]) })
 	t.Run("Monitoring", func(t *testing.T) { expectMonitoring(t, first["monitoring.yaml"]) })
 	t.Run("Kustomize", func(t *testing.T) { expectKustomize(t, first["kustomize.tar.gz"], images) })
 	t.Run("SBOM", func(t *testing.T) { expectSPDX(t, first, images) })
@@ -284,7 +284,7 @@ func expectKustomize(t *testing.T, compressed string, images []string) {
 func expectSPDX(t *testing.T, files map[string]string, images []string) {
 	t.Helper()
 	for _, document := range []string{
-		"controller-index", "controller-linux-amd64", "controller-linux-arm64",
+		"controller-index", "controller-linux-amd64", "controller-linux-arm64", "hooks-index", "hooks-linux-amd64", "hooks-linux-arm64",
 		"migrate-index", "migrate-linux-amd64", "migrate-linux-arm64", "webhook-index", "webhook-linux-amd64", "webhook-linux-arm64",
 	} {
 		var spdx struct {
