@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // The process of hooks runs the programs below kodata/hooks when objects in the cluster change, and executes the operations with which they
-// answer. config/hooks.yaml deploys it, with the permissions of the hooks.
+// answer. config/hooks.yaml deploys it, and config/200-hooks.yaml has its permissions.
 package main
 
 import (
