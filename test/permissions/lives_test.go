@@ -54,6 +54,23 @@ func live(t *testing.T, env *harness.Env) {
 	address(t, env)
 	deploy(t, env)
 	bind(t, env)
+	addressByHook(t, env)
+}
+
+// addressByHook is the life of the AddressableService that the hook of the process of hooks creates and corrects.
+func addressByHook(t *testing.T, env *harness.Env) {
+	t.Helper()
+	ns := env.Namespace(t)
+	const labeled = `
+apiVersion: v1
+kind: Service
+metadata: {name: it, labels: {samples.knative.dev/addressable: "true"}}
+spec:
+  ports: [{name: http, port: 80}]
+`
+	created := env.Apply(t, ns, labeled)[0]
+	created.Resource = v1.SchemeGroupVersion.WithResource("addressableservices")
+	env.Await(t, created, harness.Ready)
 }
 
 // withConflict does what brings a status write of a resource's object, which meets a conflict and is tried again on what is
