@@ -8,6 +8,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,7 +35,9 @@ func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructur
 		return nil, Malformed.errorf("a field is nil: with the strategy apply, leave out fields that are removed")
 	}
 	object.SetUID(live.GetUID())
-	applied, err := c.objects.Apply(ctx, c.op.Name, object, metav1.ApplyOptions{FieldManager: c.options.FieldManager, DryRun: c.dryRun()})
+	applied, err := request(ctx, http.MethodPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return c.objects.Apply(ctx, c.op.Name, object, metav1.ApplyOptions{FieldManager: c.options.FieldManager, DryRun: c.dryRun()})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("applying the object: %w", written(err))
 	}

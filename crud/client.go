@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,6 +34,8 @@ var DefaultBackoff = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 2.5, 
 type Options struct {
 	// FieldManager is the name under which the API server records the fields that the client writes. It is required.
 	FieldManager string
+	// Namespace is that of operations without one, if their kind has namespaces. Without it, they fail with the class ScopeMismatch.
+	Namespace string
 	// Scheme knows the Go types of operations; client-go's by default.
 	Scheme *runtime.Scheme
 	// Backoff is between the attempts of an operation, of which there are at most Steps. DefaultBackoff by default. In each attempt,
@@ -50,6 +53,7 @@ type Client struct {
 	// settled are the states of objects that the API server returned for a desired state, or that a write of it did not change. The values
 	// that the API server sets by default are in no desired state, so that a comparison alone would find a difference each time.
 	settled *lru.Cache
+	fights  *fights
 }
 
 // New returns a client for the API server of a configuration. Warnings of the API server are in the results.
@@ -79,17 +83,23 @@ func NewForClients(client dynamic.Interface, discoverer discovery.DiscoveryInter
 	if options.Backoff.Steps == 0 {
 		options.Backoff = DefaultBackoff
 	}
-	return &Client{dynamic: client, kinds: &kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects)}, nil
+	return &Client{
+		dynamic: client, kinds: &kinds{discovery: discoverer}, options: options, settled: lru.New(settledObjects),
+		fights: &fights{writes: lru.New(settledObjects)},
+	}, nil
 }
 
 // Run executes an operation. The error is an *Error. The result is complete also with an error, as far as the operation went.
 func (c *Client) Run(ctx context.Context, op Operation) (Result, error) {
 	call := &call{Client: c, op: op}
+	ctx, end := call.begin(ctx)
 	err := call.run(withWarnings(ctx, &call.result.Warnings))
 	if err != nil {
 		call.result.Outcome = Failed
 	}
-	return call.result, call.failed(ctx, err)
+	err = call.failed(ctx, err)
+	end(err)
+	return call.result, err
 }
 
 // failed describes the error of an operation.
@@ -113,6 +123,10 @@ type call struct {
 	kind    kind
 	objects dynamic.ResourceInterface
 	result  Result
+	hash    uint64 // of the desired state of CreateOrUpdate
+	noop    noop   // with the outcome Unchanged
+	// hasYielded is whether the write was delayed in favor of another writer.
+	hasYielded bool
 }
 
 func (c *call) run(ctx context.Context) error {
@@ -138,8 +152,13 @@ func (c *call) run(ctx context.Context) error {
 // resolve finds the kind of the operation, and checks that the operation can be sent for it.
 func (c *call) resolve() error {
 	found, err := c.kinds.find(c.op.Ref)
+	if found.namespaced && c.op.Namespace == "" {
+		if c.op.Namespace = c.options.Namespace; c.object != nil {
+			c.object.SetNamespace(c.op.Namespace)
+		}
+	}
 	if err == nil {
-		err = found.check(c.op, executions[c.op.Type].verbs...)
+		err = found.check(c.op, c.op.verbs()...)
 	}
 	if err != nil {
 		return err
@@ -174,6 +193,15 @@ var executions = map[Type]struct {
 	TypeJQPatch:                   {(*call).filterPatch, []string{"get", "patch"}},
 	TypeJSONPatch:                 {(*call).jsonPatch, []string{"patch"}},
 	TypeMergePatch:                {(*call).mergePatch, []string{"patch"}},
+}
+
+// verbs are those of the operation. With an id, the object is read to find out whether the operation was executed.
+func (o Operation) verbs() []string {
+	verbs := executions[o.Type].verbs
+	if o.ID != "" && !slices.Contains(verbs, "get") {
+		return append([]string{"get"}, verbs...)
+	}
+	return verbs
 }
 
 // gvkOf returns the kind of a Go object, which typed objects do not contain.

@@ -29,8 +29,8 @@ var policies = map[Type]struct {
 	TypeEnsureDeletedOrphaning:    {metav1.DeletePropagationOrphan, metav1.FinalizerOrphanDependents},
 }
 
-// waiting is the back-off between the requests for an object that is being deleted.
-var waiting = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 20, Cap: time.Second}
+// polling is the back-off between the requests for an object that is being deleted.
+var polling = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 20, Cap: time.Second}
 
 // ensureDeleted deletes the object that it finds, and never one that is created later with the same name.
 func (c *call) ensureDeleted(ctx context.Context) error {
@@ -81,6 +81,10 @@ func (c *call) isDeletedSo(live *unstructured.Unstructured) bool {
 	if live.GetDeletionTimestamp() == nil {
 		return false
 	}
+	// The API server shortens a grace period that has begun.
+	if wanted, has := c.op.GracePeriodSeconds, live.GetDeletionGracePeriodSeconds(); wanted != nil && (has == nil || *wanted < *has) {
+		return false
+	}
 	finalizers, wanted := live.GetFinalizers(), policies[c.op.Type].finalizer
 	if wanted != "" {
 		return slices.Contains(finalizers, wanted)
@@ -108,9 +112,12 @@ func (c *call) awaitDeletion(ctx context.Context, live *unstructured.Unstructure
 
 // awaitGone returns nil once the object is deleted, or its last state when Operation.Wait is over. A request that fails does not end the wait.
 func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	end, backoff := time.Now().Add(c.op.Wait), waiting
+	end, backoff := time.Now().Add(c.op.Wait), polling
 	if c.options.DryRun {
 		end = time.Now() // nothing is deleted
+	} else {
+		waiting.Add(ctx, 1, attributes(c.ofKind()...))
+		defer waiting.Add(ctx, -1, attributes(c.ofKind()...))
 	}
 	for {
 		current, err := c.get(ctx)

@@ -105,7 +105,11 @@ func (c *call) filterPatch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if pending != nil && live.GetResourceVersion() != read {
+		if c.wasExecuted(live) {
+			return nil
+		}
+		// With an id, the patch was not executed.
+		if pending != nil && c.op.ID == "" && live.GetResourceVersion() != read {
 			unknown = c.wasWritten(live, pending)
 			return nil
 		}
@@ -164,8 +168,10 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 	}
 	patch := mergePatch(before, after, true)
 	if patch == nil {
-		c.result.Outcome = Unchanged
-		return nil, nil //nolint:nilnil // no answer was lost
+		return nil, c.unchanged(byDiff)
+	}
+	if c.op.ID != "" && !c.hasFixedPoint(ctx, after) {
+		patch = mergePatch(before, c.marked(live, after), true)
 	}
 	if err := c.checkChangedFields(patch); err != nil {
 		return nil, err
@@ -179,6 +185,16 @@ func (c *call) writeChange(ctx context.Context, live *unstructured.Unstructured)
 	}
 	c.updated(live, patched)
 	return nil, nil //nolint:nilnil // no answer was lost
+}
+
+// hasFixedPoint reports whether the jq program leaves its own result as it is, so that it can be executed again. A function in Go is not called
+// for that, since it may do something else, too.
+func (c *call) hasFixedPoint(ctx context.Context, after map[string]any) bool {
+	if c.op.Type != TypeJQPatch {
+		return false
+	}
+	_, again, err := c.op.change(ctx, &unstructured.Unstructured{Object: after})
+	return err == nil && equal(after, again)
 }
 
 // checkChangedFields rejects a change of which the API server would ignore a part, or which removes the status as a whole.

@@ -23,6 +23,9 @@ import (
 // jqTimeout is how long a program may run for one object.
 const jqTimeout = time.Second
 
+// jqLimit is about how many bytes a program may return: those of the largest request that the API server accepts.
+const jqLimit = 3 << 20
+
 // jqChange compiles a program. It has no access to files, to environment variables or to other inputs.
 func jqChange(program string) (change, error) {
 	query, err := gojq.Parse(program)
@@ -61,7 +64,8 @@ func runJQ(ctx context.Context, code *gojq.Code, input map[string]any) (map[stri
 	if !ok {
 		return nil, fmt.Errorf("the jq program returned %s: it must return the object", gojq.TypeOf(result))
 	}
-	after, err := fromJQ(object)
+	room := jqLimit
+	after, err := fromJQ(object, &room)
 	if err != nil {
 		return nil, err
 	}
@@ -101,23 +105,32 @@ func toJQ(value any) any {
 	return value
 }
 
-// fromJQ is the reverse. The result shares nothing with the value, since a program may return the same part of its input twice.
-func fromJQ(value any) (any, error) {
+// fromJQ is the reverse. The result shares nothing with the value, since a program may return the same part of its input twice. A program that
+// nests a value into itself therefore returns little and describes much: room is what is left of the limit.
+func fromJQ(value any, room *int) (any, error) {
+	*room--
+	if text, ok := value.(string); ok {
+		*room -= len(text)
+	}
+	if *room < 0 {
+		return nil, fmt.Errorf("the jq program returned more than %d bytes, which is more than the API server accepts", jqLimit)
+	}
 	switch value := value.(type) {
 	case map[string]any:
 		object := make(map[string]any, len(value))
 		for key, field := range value {
-			converted, err := fromJQ(field)
+			converted, err := fromJQ(field, room)
 			if err != nil {
 				return nil, err
 			}
+			*room -= len(key)
 			object[key] = converted
 		}
 		return object, nil
 	case []any:
 		items := make([]any, len(value))
 		for i, item := range value {
-			converted, err := fromJQ(item)
+			converted, err := fromJQ(item, room)
 			if err != nil {
 				return nil, err
 			}

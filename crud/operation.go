@@ -114,8 +114,15 @@ type Operation struct {
 	OnImmutable       OnImmutable
 	// OwnedBy is the UID of an owner. An object that exists and is controlled by another one is an OwnershipConflict.
 	OwnedBy types.UID
+	// GracePeriodSeconds replaces the grace period that the object has for its deletion. Zero deletes it at once.
+	GracePeriodSeconds *int64
 	// Wait is how long a deletion is waited for. Zero does not wait: the outcome is Deleting, and the same operation later resumes.
 	Wait time.Duration
+
+	// ID makes an operation that is executed again with the same ID succeed with the outcome Replayed and change nothing. The API server stores
+	// it with the change: Create as the label crud.mallard.dev/operation, JSONPatch, JQPatch and FilterPatch in the annotation
+	// crud.mallard.dev/operations, which keeps the last 64. It must be valid as the value of a label. Plan.Task sets it.
+	ID string
 
 	// Object is the desired state of CreateOrUpdate, Create and CreateIfNotExists, and the snapshot of FilterPatchOptimistic.
 	Object Object

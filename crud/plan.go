@@ -8,7 +8,12 @@ package crud
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // establishing is how long a plan waits until the kind of a CustomResourceDefinition that it created is served.
@@ -17,30 +22,56 @@ const establishing = 30 * time.Second
 // Plan is a list of operations, which are executed in order.
 type Plan struct {
 	Operations []Operation
+	// Task makes it safe to run the plan again, also in another process after a crash: operations that must not be executed twice get an
+	// Operation.ID from the task, their place in the plan and their content, except for patches of the status. It must be the same for each
+	// attempt of one task, and another one for each task.
+	Task string
 	// Continue executes the operations after one that failed, too.
 	Continue bool
 	// SkipPreflight begins with the first operation without checking the others.
 	SkipPreflight bool
+	// Done is called after each operation that was executed, if it is not nil.
+	Done func(number int, result Result, err error)
 }
 
 // RunPlan executes a plan. Unless the preflight is skipped, nothing is executed if an operation cannot succeed as the cluster is: its kind
 // is not served, the client lacks a permission, or the API server rejects its dry run. An operation that depends on an earlier one of the plan,
 // such as an object in a Namespace that it creates, is checked when it runs.
 //
-// There is one result per operation, in order; those after a failure are NotRun. Errors name the number of the operation, counted from 1.
+// There is one result per operation, in order; those after a failure, or after the end of the context, are NotRun. Errors name the number of the
+// operation, counted from 1.
 func (c *Client) RunPlan(ctx context.Context, plan Plan) ([]Result, error) {
+	ctx, span := otel.Tracer(scope).Start(ctx, "RunPlan", trace.WithAttributes(attribute.Int("crud.operations", len(plan.Operations))))
+	defer span.End()
+	results, err := c.runPlan(ctx, plan)
+	failSpan(span, err)
+	return results, err
+}
+
+func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 	results := make([]Result, len(plan.Operations))
 	for i := range results {
 		results[i].Outcome = NotRun
 	}
+	operations, err := plan.identified()
+	if err != nil {
+		return results, err
+	}
 	if !plan.SkipPreflight {
-		if err := c.Preflight(ctx, plan.Operations); err != nil {
+		if err := c.Preflight(ctx, operations); err != nil {
 			return results, err
 		}
 	}
 	var errs []error
-	for i, op := range plan.Operations {
-		result, err := c.runAfter(ctx, plan.Operations[:i], op)
+	for i, op := range operations {
+		if ctx.Err() != nil {
+			errs = append(errs, canceled(ctx, fmt.Errorf("operation %d and those after it were not executed", i+1)))
+			break
+		}
+		result, err := c.runAfter(ctx, operations[:i], op)
+		if plan.Done != nil {
+			plan.Done(i+1, result, err)
+		}
 		if results[i] = result; err != nil {
 			errs = append(errs, numbered(i, err))
 			if !plan.Continue {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.opentelemetry.io/otel"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,6 +21,14 @@ import (
 // Preflight reports which of the operations cannot succeed as the cluster is, and changes nothing. Mistakes, kinds and permissions are reported
 // for all operations, then the first dry run that fails.
 func (c *Client) Preflight(ctx context.Context, operations []Operation) error {
+	ctx, span := otel.Tracer(scope).Start(ctx, "Preflight")
+	defer span.End()
+	err := c.preflight(ctx, operations)
+	failSpan(span, err)
+	return err
+}
+
+func (c *Client) preflight(ctx context.Context, operations []Operation) error {
 	p := &preflight{Client: *c, touched: sets.New[Ref](), allowed: map[authorizationv1.ResourceAttributes]error{}}
 	p.options.DryRun = true
 	var (
@@ -67,7 +76,7 @@ func (p *preflight) check(ctx context.Context, before []Operation, op Operation)
 	}
 	dependent = p.touched.Has(call.op.Ref) || p.touched.Has(Ref{"v1", "Namespace", "", call.op.Namespace})
 	p.touched.Insert(call.op.Ref)
-	for _, verb := range executions[op.Type].verbs {
+	for _, verb := range op.verbs() {
 		if err := p.authorize(ctx, call, verb); err != nil {
 			return false, call.failed(ctx, err)
 		}

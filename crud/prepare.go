@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Validate returns the first mistake of an operation that can be found without the API server, or nil. Run validates, too.
@@ -86,6 +87,8 @@ var (
 	patches   = []Type{TypeFilterPatch, TypeFilterPatchOptimistic, TypeJQPatch, TypeJSONPatch, TypeMergePatch}
 	deletions = []Type{TypeEnsureDeleted, TypeEnsureDeletedInBackground, TypeEnsureDeletedOrphaning}
 	upsert    = []Type{TypeCreateOrUpdate}
+	// identified can have an id.
+	identified = []Type{TypeCreate, TypeJSONPatch, TypeJQPatch, TypeFilterPatch}
 )
 
 // checkOptions rejects an option that the type does not have, since an option that is ignored is a surprise.
@@ -102,6 +105,8 @@ func (o Operation) checkOptions() error {
 		{"strategy", o.Strategy != "", upsert},
 		{"onTerminating", o.OnTerminating != "", upsert},
 		{"onImmutable", o.OnImmutable != "", upsert},
+		{"gracePeriodSeconds", o.GracePeriodSeconds != nil, deletions},
+		{"id", o.ID != "", identified},
 		{"wait", o.Wait != 0, slices.Concat(deletions, upsert)},
 		{"preconditions", o.Preconditions != (metav1.Preconditions{}), slices.Concat(deletions, upsert, patches)},
 		{"ownedBy", o.OwnedBy != "", slices.Concat(deletions, upsert, []Type{TypeFilterPatch, TypeJQPatch})},
@@ -110,6 +115,19 @@ func (o Operation) checkOptions() error {
 			return fmt.Errorf("%s does not belong to %s, but to %s", option.name, o.Type, list(names(option.of, func(t Type) string { return string(t) })))
 		}
 	}
+	if faults := validation.IsValidLabelValue(o.ID); len(faults) > 0 {
+		return fmt.Errorf("id %q is not valid as the value of a label: %s", o.ID, strings.Join(faults, ", "))
+	}
+	switch {
+	case o.ID != "" && o.StatusPatch:
+		return errors.New("id does not belong to a patch of the status: the API server would not store it")
+	case o.GracePeriodSeconds != nil && *o.GracePeriodSeconds < 0:
+		return fmt.Errorf("gracePeriodSeconds is %d: it must not be negative", *o.GracePeriodSeconds)
+	}
+	return o.checkChoices()
+}
+
+func (o Operation) checkChoices() error {
 	for _, choice := range []struct{ name, value, allowed string }{
 		{"strategy", string(o.Strategy), "merge apply"},
 		{"onTerminating", string(o.OnTerminating), "requeue wait patch"},

@@ -6,9 +6,13 @@ SPDX-License-Identifier: Apache-2.0
 package crud
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Repeatable reports whether a second execution of the operation changes nothing and succeeds. Create and JSON patches that add, remove or move
@@ -41,4 +45,24 @@ func (o Operation) Optimistic() bool {
 		})
 	}
 	return false
+}
+
+// TryJQ runs the program of a JQPatch on a sample, and returns an error if it fails, if it returns another result the second time, or if it
+// changes its own result.
+func (o Operation) TryJQ(ctx context.Context, sample *unstructured.Unstructured) error {
+	change, err := jqChange(o.JQ)
+	if err != nil {
+		return err
+	}
+	_, first, err := change(ctx, sample)
+	if err != nil {
+		return fmt.Errorf("trying the jq program: %w", err)
+	}
+	if _, second, err := change(ctx, sample); err != nil || !equal(first, second) {
+		return errors.New("the jq program returns another result each time")
+	}
+	if _, again, err := change(ctx, &unstructured.Unstructured{Object: first}); err != nil || !equal(first, again) {
+		return errors.New("the jq program changes its own result, so that each execution writes")
+	}
+	return nil
 }

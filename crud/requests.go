@@ -10,9 +10,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,7 +23,9 @@ import (
 // Each method sends one request. The API server rejects fields that the kind does not have, instead of dropping them.
 
 func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
-	live, err := c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
+	live, err := request(ctx, http.MethodGet, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
+	})
 	if ClassOf(err) == Uncertain {
 		err = ServerError.of(err) // it changes nothing, so that it may be sent again
 	}
@@ -33,8 +37,10 @@ func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
 }
 
 func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	created, err := c.objects.Create(ctx, object, metav1.CreateOptions{
-		FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
+	created, err := request(ctx, http.MethodPost, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return c.objects.Create(ctx, object, metav1.CreateOptions{
+			FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("creating the object: %w", written(err))
@@ -48,9 +54,11 @@ func (c *call) patch(ctx context.Context, kind types.PatchType, patch []byte) (*
 	if c.op.StatusPatch {
 		subresources = []string{"status"}
 	}
-	patched, err := c.objects.Patch(ctx, c.op.Name, kind, patch, metav1.PatchOptions{
-		FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
-	}, subresources...)
+	patched, err := request(ctx, http.MethodPatch, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return c.objects.Patch(ctx, c.op.Name, kind, patch, metav1.PatchOptions{
+			FieldManager: c.options.FieldManager, FieldValidation: metav1.FieldValidationStrict, DryRun: c.dryRun(),
+		}, subresources...)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("patching the object: %w", written(err))
 	}
@@ -87,7 +95,11 @@ func withPreconditions(fields map[string]any, preconditions metav1.Preconditions
 }
 
 func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, preconditions metav1.Preconditions) error {
-	err := c.objects.Delete(ctx, c.op.Name, metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &preconditions, DryRun: c.dryRun()})
+	_, err := request(ctx, http.MethodDelete, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return nil, c.objects.Delete(ctx, c.op.Name, metav1.DeleteOptions{
+			PropagationPolicy: &policy, Preconditions: &preconditions, GracePeriodSeconds: c.op.GracePeriodSeconds, DryRun: c.dryRun(),
+		})
+	})
 	if err != nil {
 		return fmt.Errorf("deleting the object: %w", written(err))
 	}
@@ -113,7 +125,7 @@ func (c *call) updated(before, after *unstructured.Unstructured) {
 	}
 	switch {
 	case unchanged:
-		c.result.Outcome = Unchanged
+		_ = c.unchanged(byServer)
 	case c.op.StatusPatch:
 		c.result.Outcome = StatusUpdated
 	default:
@@ -131,7 +143,12 @@ func (c *call) retry(ctx context.Context, attempt func() error, again ...Class) 
 		if err == nil || !class.passes() && !slices.Contains(again, class) || c.result.Attempts >= c.options.Backoff.Steps {
 			return err
 		}
-		if !sleep(ctx, backoff.Step()) {
+		c.retrying(ctx, class)
+		delay := backoff.Step()
+		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+			delay = max(delay, time.Duration(seconds)*time.Second)
+		}
+		if !sleep(ctx, delay) {
 			return canceled(ctx, fmt.Errorf("waiting for the next attempt after: %w", err))
 		}
 	}

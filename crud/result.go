@@ -28,6 +28,8 @@ const (
 	Deleting Outcome = "Deleting"
 	// AlreadyAbsent: there was nothing to delete.
 	AlreadyAbsent Outcome = "AlreadyAbsent"
+	// Replayed: the operation was executed before with the same Operation.ID, so nothing was written.
+	Replayed Outcome = "Replayed"
 	// Skipped: there was nothing to patch, and the operation ignores that.
 	Skipped Outcome = "Skipped"
 	// Failed: see the error.

@@ -111,6 +111,12 @@ if [[ -d conversion ]]; then
   )
 fi
 
+if [[ -d crud ]]; then
+  step "JSON Schema of operation files"
+  go run ./cmd/crud schema >"${scratch}/schema.json"
+  mv "${scratch}/schema.json" crud/operations/schema.json
+fi
+
 step "apply configurations"
 # The duck types are embedded in the kinds' status. Left out here, they would be embedded as they are, and the setters
 # that are made for an apply configuration's pointers would not compile.

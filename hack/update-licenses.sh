@@ -2,7 +2,7 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Writes third_party/: the licenses and notices of everything that is linked into the programs below cmd/, and a list of them. The
+# Writes third_party/: the licenses and notices of everything that is linked into the programs of images, and a list of them. The
 # images carry it as their data, as most licenses ask for. It fails on a license that asks for more than to be passed on. An argument
 # names another folder to write to, by its absolute path. It runs from any working directory.
 
@@ -31,10 +31,11 @@ tool="$(go -C hack/tools tool -n go-licenses)"
 goroot="$(go env GOROOT)"
 cache="$(go env GOMODCACHE)"
 readonly tool goroot cache
+mapfile -t programs < <(find cmd -mindepth 2 -maxdepth 2 -name kodata -printf './%h\n' | sort)
 go mod download
 for architecture in amd64 arm64; do
   # It would look for the page of each license in the web, which is not needed here.
-  GOOS=linux GOARCH="${architecture}" HTTPS_PROXY=http://127.0.0.1:9 "${tool}" report ./cmd/... --ignore "$(go list -m)" \
+  GOOS=linux GOARCH="${architecture}" HTTPS_PROXY=http://127.0.0.1:9 "${tool}" report "${programs[@]}" --ignore "$(go list -m)" \
     --template "${scratch}/template" >>"${scratch}/found" 2>"${scratch}/log" || { cat -- "${scratch}/log" >&2; exit 1; }
 done
 echo "${goroot}/LICENSE,BSD-3-Clause,std" >>"${scratch}/found"

@@ -84,7 +84,7 @@ func (r *jsonReader) next() (json.Token, position, error) {
 	token, err := r.decoder.Token()
 	at := r.at(start)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return nil, at, &positioned{at, syntax.Error()}
+		return nil, at, &positioned{at, syntax.Error() + ": a file that begins with { or [ is JSON"}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, at, &positioned{at, "the document ends in the middle of a value"}

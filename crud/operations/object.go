@@ -56,6 +56,14 @@ func (d *decoder) boolean(f field) bool {
 	return is
 }
 
+func (d *decoder) integer(f field) *int64 {
+	integer, ok := f.value.scalar.(int64)
+	if !ok {
+		d.addf(f.value.position, "%s must be an integer, not %s", f.name, f.value.describe())
+	}
+	return &integer
+}
+
 func (d *decoder) choice(f field, values ...string) string {
 	text := d.text(f)
 	if _, isText := f.value.scalar.(string); isText && !slices.Contains(values, text) {

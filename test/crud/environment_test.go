@@ -9,11 +9,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -29,9 +34,23 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestMain(m *testing.M) { harness.Main(m, harness.Bare()) }
+// The providers of OpenTelemetry are set once per process.
+var (
+	measurements = sdkmetric.NewManualReader()
+	spans        = tracetest.NewSpanRecorder()
+)
 
-// The kinds of the cases: with status subresource and a list with keys, without status subresource, and without namespaces.
+func TestMain(m *testing.M) {
+	if os.Getenv(killEnv) != "" {
+		runAndKill()
+	}
+	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(measurements)))
+	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	harness.Main(m, harness.Bare())
+}
+
+// The kinds of the cases: with status subresource and a list with keys, without status subresource, for one test that reads metrics, and without
+// namespaces.
 const group = "crud.example.com"
 
 var (
@@ -65,7 +84,7 @@ versions:
 
 // define defines the kinds, once for all tests.
 var define = sync.OnceValue(func() error {
-	for _, kind := range []string{"Widget", "Gadget", "ClusterThing"} {
+	for _, kind := range []string{"Widget", "Gadget", "Measured", "ClusterThing"} {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		if err := yaml.UnmarshalStrict([]byte(manifest), &crd.Spec); err != nil {
 			return err
@@ -74,7 +93,7 @@ var define = sync.OnceValue(func() error {
 		crd.Name = plural + "." + group
 		crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: kind, Plural: plural, Singular: strings.ToLower(kind)}
 		switch kind {
-		case "Widget":
+		case "Widget", "Measured":
 			crd.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
 		case "ClusterThing":
 			crd.Spec.Scope = apiextensionsv1.ClusterScoped
@@ -98,7 +117,7 @@ func awaitKinds(t testing.TB) {
 	if err := define(); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"widgets", "gadgets", "clusterthings"} {
+	for _, kind := range []string{"widgets", "gadgets", "measureds", "clusterthings"} {
 		harness.Eventually(t, kind+" are served", func(ctx context.Context) error {
 			_, err := shared.Dynamic.Resource(widgets.GroupVersion().WithResource(kind)).List(ctx, metav1.ListOptions{})
 			return err

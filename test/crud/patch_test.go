@@ -169,7 +169,8 @@ func TestT25_JSONPatch_AnswerIsLost_AppendsOnce(t *testing.T) {
 	s.create("Widget", "a")
 	s.run(crud.MergePatch(s.ref("Widget", "a"), `{"spec":{"list":["first"]}}`), crud.Updated)
 	undo := s.proxy.Lose(harness.Matching("patch", "widgets").And(harness.InNamespace(s.ns)))
-	s.fails(crud.JSONPatch(s.ref("Widget", "a"), `[{"op":"add","path":"/spec/list/-","value":"second"}]`), crud.Uncertain)
+	appended := crud.JSONPatch(s.ref("Widget", "a"), `[{"op":"add","path":"/spec/list/-","value":"second"}]`)
+	s.fails(appended, crud.Uncertain)
 	undo()
 	if list := fmt.Sprint(field(t, s.get(widgets, "a"), "spec", "list")); list != "[first second]" {
 		t.Errorf("the list is %s", list)

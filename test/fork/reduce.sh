@@ -23,7 +23,7 @@ edit() {
 }
 
 # Products: the modules come from the module proxy; the migration serves kinds of several versions; no reconciler uses crud.
-rm -r conversion crud localcluster cmd/migrate pkg/migration pkg/observer post-install
+rm -r conversion crud localcluster cmd/crud cmd/migrate pkg/migration pkg/observer post-install
 edit test/repository/layers_test.go '/packages: +"(pkg\/migration|crud)"/,/\}, \{/d'
 # Texts and settings that concern Mallard, and suites that show what a fork does not change.
 rm -r docs monitoring kustomize .github ./*.md hack/{release,test-versions,update-versions}.sh hack/tools/ko/*.go

@@ -7,17 +7,25 @@ package repository
 
 import (
 	"path/filepath"
+	"regexp"
 	"testing"
 )
 
+// image matches the program of an image.
+var image = regexp.MustCompile(`ko://\S+/(cmd/\w+)`)
+
 // The images carry the licenses as their data, which ko takes from a folder beside the program.
 func TestEveryImageCarriesTheLicenses(t *testing.T) {
-	mains, err := filepath.Glob(filepath.Join(root, "cmd", "*", "main.go"))
-	if err != nil || len(mains) == 0 {
-		t.Fatalf("finding the programs: %v (%d)", err, len(mains))
+	programs := map[string]bool{}
+	for _, path := range files(t, "config/*.yaml", "post-install/*.yaml") {
+		for _, match := range image.FindAllStringSubmatch(read(t, path), -1) {
+			programs[filepath.Join(root, match[1])] = true
+		}
 	}
-	for _, main := range mains {
-		program := filepath.Dir(main)
+	if len(programs) == 0 {
+		t.Fatal("there are no images")
+	}
+	for program := range programs {
 		for _, name := range []string{"LICENSE", "third_party"} {
 			want, err := filepath.EvalSymlinks(filepath.Join(root, name))
 			if err != nil {

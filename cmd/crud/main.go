@@ -1,0 +1,120 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// The crud program executes, previews and checks operation files (package crud/operations) on any cluster.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/mallard-dev/mallard/crud/operations"
+)
+
+const help = `crud executes operation files: it creates, patches and deletes objects of any kind.
+
+  crud apply FILE...    executes the operations, after a check that nothing has to fail
+  crud preview FILE...  shows what apply would change, and changes nothing
+  crud lint FILE...     checks files without a cluster
+  crud schema           prints the JSON Schema of operation files, for editors
+
+A FILE is YAML or JSON, and - is standard input. Flags of a command: crud COMMAND --help
+
+Examples:
+  crud preview operations.yaml
+  crud apply --context staging --results results.json operations.yaml
+  echo '{"operationType": "JQPatch", "kind": "Deployment", "name": "nginx", "spec": ".spec.replicas = 3"}' | crud apply --namespace default -
+
+Exit codes:
+  0    everything is done (preview: nothing would fail; lint: nothing is found)
+  1    an operation failed (preview: would fail; lint: found something)
+  2    a flag or a file is invalid; nothing was executed
+  3    try again later: an object changed meanwhile or is being deleted, or the API server is not available
+  130  interrupted: the operations after the present one were not executed
+`
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitAgain       = 3
+	exitInterrupted = 130
+)
+
+// program is what the commands share.
+type program struct {
+	in       io.Reader
+	out      io.Writer
+	errs     io.Writer
+	terminal bool // whether errs is one
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	p := &program{os.Stdin, os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))}
+	context.AfterFunc(ctx, func() {
+		stop()
+		fmt.Fprintln(p.errs, "crud: interrupted: a request that was sent is completed; another interrupt ends the program at once")
+	})
+	code := p.run(ctx, os.Args[1:])
+	if ctx.Err() != nil && code != exitDone {
+		code = exitInterrupted
+	}
+	os.Exit(code)
+}
+
+// usageError is a mistake in the arguments or in a file.
+type usageError struct{ error }
+
+func (p *program) run(ctx context.Context, args []string) int {
+	state, err := p.command(ctx, args)
+	_, usage := errors.AsType[usageError](err)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case err != nil:
+		fmt.Fprintln(p.errs, "crud:", strings.ReplaceAll(err.Error(), "\n", "\ncrud: "))
+	}
+	switch {
+	case usage:
+		return exitUsage
+	case err != nil || state == operations.Failed:
+		return exitFailed
+	case state == operations.Again:
+		return exitAgain
+	}
+	return exitDone
+}
+
+func (p *program) command(ctx context.Context, args []string) (operations.State, error) {
+	if len(args) == 0 {
+		return "", usageError{errors.New("a command is missing: use apply, preview, lint or schema (see crud --help)")}
+	}
+	switch name, args := args[0], args[1:]; name {
+	case "apply":
+		return p.apply(ctx, args)
+	case "preview":
+		return p.preview(ctx, args)
+	case "lint":
+		return p.lint(ctx, args)
+	case "schema":
+		return p.schema(args)
+	case "help", "-h", "-help", "--help":
+		_, err := fmt.Fprint(p.out, help)
+		return operations.Done, err
+	default:
+		return "", usageError{fmt.Errorf("command %q does not exist: use apply, preview, lint or schema (see crud --help)", name)}
+	}
+}

@@ -1,0 +1,26 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/mallard-dev/mallard/crud/operations"
+)
+
+func (p *program) schema(args []string) (operations.State, error) {
+	switch others, err := p.parse(newFlags(), "crud schema\n\nPrints the JSON Schema of operation files.", args); {
+	case err != nil:
+		return "", err
+	case len(others) > 0:
+		return "", usageError{fmt.Errorf("schema takes no argument: leave out %q", others[0])}
+	}
+	schema, err := operations.Schema()
+	if err == nil {
+		_, err = p.out.Write(schema)
+	}
+	return operations.Done, err
+}

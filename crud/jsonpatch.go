@@ -1,0 +1,220 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// jsonPatch sends the patch of the caller. The object is read before only if the operation has an id, or ignores missing paths.
+func (c *call) jsonPatch(ctx context.Context) error {
+	patch, _ := decodeJSONPatch(c.op.Patch) // validated
+	if err := c.checkPaths(patch); err != nil {
+		return err
+	}
+	if len(patch) == 0 {
+		return c.unchanged(byDiff)
+	}
+	var again []Class
+	if c.op.Preconditions.ResourceVersion == nil && !slices.ContainsFunc(patch, isLock) {
+		again = append(again, Conflict)
+	}
+	if c.op.ID != "" || !slices.ContainsFunc(patch, changesAgain) {
+		again = append(again, Uncertain)
+	}
+	hasFitted := false
+	return c.skipMissing(ctx, c.retry(ctx, func() error {
+		err := c.sendJSON(ctx, patch)
+		if ClassOf(err) != Invalid {
+			return err
+		}
+		if unfit := c.explain(ctx, patch); unfit != nil {
+			return unfit
+		}
+		if status, ok := errors.AsType[*apierrors.StatusError](err); ok && len(status.ErrStatus.Details.Causes) == 0 && !hasFitted {
+			hasFitted = true
+			return Conflict.errorf("the object changed, since the JSON patch fits now: %w", err)
+		}
+		return err
+	}, again...))
+}
+
+// checkPaths rejects paths that the API server would ignore.
+func (c *call) checkPaths(patch jsonpatch.Patch) error {
+	for i, operation := range patch {
+		if operation.Kind() == "test" {
+			continue
+		}
+		path, _ := operation.Path() // validated
+		top, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		err := c.checkField(top)
+		if field, _, _ := strings.Cut(rest, "/"); err == nil && top == "metadata" {
+			err = c.checkMetadata(field)
+		}
+		if err != nil {
+			return fmt.Errorf("operation %d of the JSON patch: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// sendJSON sends a JSON patch. The API server answers another resourceVersion with a conflict, and another UID as a change of the UID.
+func (c *call) sendJSON(ctx context.Context, patch jsonpatch.Patch) error {
+	preconditions := c.op.Preconditions
+	if c.op.ID != "" || c.op.IgnoreMissingPaths {
+		live, err := c.get(ctx)
+		if err != nil || c.wasExecuted(live) {
+			return err
+		}
+		if err := checkPreconditions(live, preconditions); err != nil {
+			return err
+		}
+		if patch, err = c.fit(live, patch); err != nil {
+			return err
+		}
+		if len(patch) == 0 {
+			return c.unchanged(byDiff)
+		}
+		version := live.GetResourceVersion()
+		preconditions.ResourceVersion = &version
+	}
+	operations := []any{}
+	for _, operation := range patch {
+		operations = append(operations, operation)
+	}
+	replace := func(path, value string) {
+		operations = append(operations, map[string]string{"op": "replace", "path": path, "value": value})
+	}
+	if preconditions.UID != nil {
+		replace("/metadata/uid", string(*preconditions.UID))
+	}
+	if preconditions.ResourceVersion != nil {
+		replace("/metadata/resourceVersion", *preconditions.ResourceVersion)
+	}
+	encoded, err := json.Marshal(operations)
+	if err != nil {
+		return Malformed.errorf("encoding the patch: %w", err)
+	}
+	return c.send(ctx, types.JSONPatchType, encoded)
+}
+
+// fit returns the patch as it is sent for a state: without removals of paths that do not exist if the operation ignores them, and with the id of
+// the operation.
+func (c *call) fit(live *unstructured.Unstructured, patch jsonpatch.Patch) (jsonpatch.Patch, error) {
+	fitting, document, err := c.rehearse(live, patch)
+	if err != nil || len(fitting) == 0 || c.op.ID == "" {
+		return fitting, err
+	}
+	mark, err := c.marking(live, document)
+	return slices.Concat(fitting, mark), err
+}
+
+// rehearse executes a JSON patch on a state here. It returns the document after it, and the operations without removals of paths that do not
+// exist if the operation ignores them. The API server does not return which operation failed; the error does.
+func (c *call) rehearse(live *unstructured.Unstructured, patch jsonpatch.Patch) (fitting jsonpatch.Patch, document []byte, err error) {
+	if document, err = live.MarshalJSON(); err != nil {
+		return nil, nil, fmt.Errorf("encoding the object: %w", err)
+	}
+	if after, err := patch.Apply(document); err == nil {
+		return patch, after, nil
+	}
+	for i, operation := range patch {
+		next, err := jsonpatch.Patch{operation}.Apply(document)
+		switch {
+		case err == nil:
+			document, fitting = next, append(fitting, operation)
+		case operation.Kind() != "remove" || !c.op.IgnoreMissingPaths:
+			path, _ := operation.Path() // checked
+			return nil, nil, PatchTestFailed.errorf("operation %d of the JSON patch, %s of %s: %s",
+				i, operation.Kind(), path, c.reasonOf(operation, document, err))
+		}
+	}
+	return fitting, document, nil
+}
+
+// explain returns why the API server could not execute a JSON patch, or nil if the patch fits the object by now.
+func (c *call) explain(ctx context.Context, patch jsonpatch.Patch) error {
+	live, err := c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
+	if err == nil {
+		_, _, err = c.rehearse(live, patch)
+	}
+	if ClassOf(err) == PatchTestFailed {
+		return err
+	}
+	return nil
+}
+
+// isLock reports whether an operation of a JSON patch rejects other states of the object.
+func isLock(operation jsonpatch.Operation) bool {
+	path, _ := operation.Path() // checked
+	return path == "/metadata/resourceVersion"
+}
+
+// changesAgain reports whether an operation of a JSON patch changes an object, or fails, although it was executed before: all except replace,
+// and add of a field.
+func changesAgain(operation jsonpatch.Operation) bool {
+	path, _ := operation.Path() // checked
+	last := path[strings.LastIndex(path, "/")+1:]
+	_, err := strconv.Atoi(last)
+	isItem := err == nil || last == "-"
+	return operation.Kind() != "replace" && (operation.Kind() != "add" || isItem)
+}
+
+// maxJSONPatch is the number of operations that the API server accepts (k8s.io/apiserver/pkg/endpoints/handlers/patch.go).
+const maxJSONPatch = 10_000
+
+func decodeJSONPatch(encoded []byte) (jsonpatch.Patch, error) {
+	patch, err := jsonpatch.DecodePatch(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("the JSON patch is not a list of operations: %w", err)
+	}
+	if len(patch) > maxJSONPatch {
+		return nil, fmt.Errorf("the JSON patch has %d operations, of which the API server accepts %d", len(patch), maxJSONPatch)
+	}
+	for i, operation := range patch {
+		if err := checkJSONPatch(operation); err != nil {
+			return nil, fmt.Errorf("operation %d of the JSON patch: %w", i, err)
+		}
+	}
+	return patch, nil
+}
+
+// requires are the fields that each operation of a JSON patch has beside op and path (RFC 6902, section 4).
+var requires = map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from"}
+
+func checkJSONPatch(operation jsonpatch.Operation) error {
+	path, err := operation.Path()
+	if err != nil || path != "" && !strings.HasPrefix(path, "/") {
+		return errors.New("path must be a JSON pointer, such as /metadata/labels/app.kubernetes.io~1name")
+	}
+	needed, ok := requires[operation.Kind()]
+	if !ok {
+		return fmt.Errorf("op %q does not exist: use add, remove, replace, move, copy or test", operation.Kind())
+	}
+	if value, ok := operation[needed]; needed != "" && (!ok || needed == "from" && value == nil) {
+		return fmt.Errorf("%s of %s lacks %s", operation.Kind(), path, needed)
+	}
+	top, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if top == "metadata" && operation.Kind() != "test" {
+		switch rest {
+		case "name", "namespace", "uid", "creationTimestamp", "managedFields":
+			return fmt.Errorf("%s cannot be changed", path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const (
+	// idLabel is the label with the id of the operation that created an object.
+	idLabel = "crud.mallard.dev/operation"
+	// idAnnotation is the annotation with the ids of the last operations that patched an object, oldest first.
+	idAnnotation = "crud.mallard.dev/operations"
+	// keptIDs is how many ids the annotation has. An operation whose id it has lost would be executed again.
+	keptIDs = 64
+	// maxNameBase is the length to which the API server shortens generateName (k8s.io/apiserver/pkg/storage/names), less that of our suffix.
+	maxNameBase = 63 - suffixLength
+	// suffixLength is more than the 5 of the API server: nothing tries again after a collision.
+	suffixLength = 10
+)
+
+// identified returns the operations of the plan. With a task, each that must not be executed twice has an id.
+func (p Plan) identified() ([]Operation, error) {
+	if p.Task == "" {
+		return p.Operations, nil
+	}
+	operations := slices.Clone(p.Operations)
+	patches := map[Ref]int{}
+	for i, op := range operations {
+		if op.ID != "" || op.isRepeatable() {
+			continue
+		}
+		id, err := op.identify(p.Task, i)
+		if err != nil {
+			continue // Run reports why the object cannot be encoded
+		}
+		operations[i].ID = id
+		target := Ref{Namespace: op.Namespace, Name: op.Name}
+		if patches[target]++; op.Type != TypeCreate && patches[target] > keptIDs {
+			return nil, numbered(i, Malformed.errorf("%s: at most %d patches of one object that are not repeatable fit into a plan with a task", op, keptIDs))
+		}
+	}
+	return operations, nil
+}
+
+// isRepeatable reports whether an operation has the same effect if it is executed twice, or cannot have an id. For jq programs that is known when
+// they run only.
+func (o Operation) isRepeatable() bool {
+	if !slices.Contains(identified, o.Type) || o.StatusPatch {
+		return true
+	}
+	if o.Type != TypeJSONPatch {
+		return false
+	}
+	patch, err := decodeJSONPatch(o.Patch)
+	return err != nil || !slices.ContainsFunc(patch, changesAgain)
+}
+
+// identify returns an id that is the same for the same operation at the same place of the same task.
+func (o Operation) identify(task string, index int) (string, error) {
+	var object map[string]any
+	if !isNil(o.Object) {
+		var err error
+		if object, err = fields(o.Object); err != nil {
+			return "", err
+		}
+	}
+	content, err := json.Marshal([]any{task, index, o.Type, o.Ref, object, string(o.Patch), o.JQ})
+	if err != nil {
+		return "", fmt.Errorf("encoding the operation: %w", err)
+	}
+	return digest(content)[:32], nil
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// markNew writes the id of the operation into an object before it is created. A name that the API server would generate becomes one that follows
+// from the id: two requests, of which the first may still be on its way, cannot both succeed.
+func (c *call) markNew(object *unstructured.Unstructured) {
+	labels := maps.Clone(object.GetLabels())
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[idLabel] = c.op.ID
+	object.SetLabels(labels)
+	if object.GetName() == "" {
+		base := object.GetGenerateName()
+		c.op.Name = base[:min(len(base), maxNameBase)] + digest([]byte(c.op.ID))[:suffixLength]
+		object.SetName(c.op.Name)
+	}
+}
+
+// wasExecuted reports whether the operation has changed the object before, and sets the outcome.
+func (c *call) wasExecuted(live *unstructured.Unstructured) bool {
+	if c.op.ID == "" || live.GetLabels()[idLabel] != c.op.ID && !slices.Contains(ids(live), c.op.ID) {
+		return false
+	}
+	c.result.Outcome = Replayed
+	return true
+}
+
+// findCreated decides about an object that exists already: the operation has created it, or it is another one.
+func (c *call) findCreated(ctx context.Context, exists error) error {
+	if live, err := c.get(ctx); err == nil && c.wasExecuted(live) {
+		return nil
+	}
+	c.result.Object = nil
+	return exists
+}
+
+func ids(object *unstructured.Unstructured) []string {
+	return strings.Fields(object.GetAnnotations()[idAnnotation])
+}
+
+// withID returns the annotation with the id of the operation.
+func (c *call) withID(live *unstructured.Unstructured) string {
+	all := append(ids(live), c.op.ID)
+	return strings.Join(all[max(0, len(all)-keptIDs):], " ")
+}
+
+// marked returns the result of a filter with the id of the operation.
+func (c *call) marked(live *unstructured.Unstructured, after map[string]any) map[string]any {
+	object := &unstructured.Unstructured{Object: after}
+	annotations := maps.Clone(object.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[idAnnotation] = c.withID(live)
+	object = object.DeepCopy()
+	object.SetAnnotations(annotations)
+	return object.Object
+}
+
+// marking returns the operation of a JSON patch that writes the id, for the document after the others.
+func (c *call) marking(live *unstructured.Unstructured, document []byte) (jsonpatch.Patch, error) {
+	path, value := "/metadata/annotations/"+strings.ReplaceAll(idAnnotation, "/", "~1"), any(c.withID(live))
+	after := &unstructured.Unstructured{}
+	if err := after.UnmarshalJSON(document); err != nil {
+		return nil, fmt.Errorf("decoding the object after the JSON patch: %w", err)
+	}
+	if after.GetAnnotations() == nil {
+		path, value = "/metadata/annotations", map[string]any{idAnnotation: value}
+	}
+	encoded, err := json.Marshal([]any{map[string]any{"op": "add", "path": path, "value": value}})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the id of the operation: %w", err)
+	}
+	return decodeJSONPatch(encoded)
+}

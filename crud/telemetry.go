@@ -1,0 +1,144 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// scope is the instrumentation scope of the meter and of the spans.
+const scope = "github.com/mallard-dev/mallard/crud"
+
+// The instruments begin to record when the process sets the global provider. The errors would be about names and bounds, which are constants.
+var (
+	meter = otel.Meter(scope)
+
+	executed, _ = meter.Int64Counter("object.operations", metric.WithUnit("{operation}"),
+		metric.WithDescription("Operations on objects by how they ended."))
+	duration, _ = meter.Float64Histogram("object.operation.duration", metric.WithUnit("s"),
+		metric.WithDescription("Duration of operations on objects, with their retries and waits."),
+		metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60))
+	attempts, _ = meter.Int64Histogram("object.operation.attempts", metric.WithUnit("{attempt}"),
+		metric.WithDescription("Attempts that operations on objects needed."), metric.WithExplicitBucketBoundaries(1, 2, 3, 4, 6, 8, 16))
+	retries, _ = meter.Int64Counter("object.operation.retries", metric.WithUnit("{attempt}"),
+		metric.WithDescription("Attempts of operations on objects after the first, by the reason."))
+	noops, _ = meter.Int64Counter("object.operation.noop", metric.WithUnit("{operation}"),
+		metric.WithDescription("Operations that changed nothing, by what showed that."))
+	waiting, _ = meter.Int64UpDownCounter("object.deletions.waiting", metric.WithUnit("{operation}"),
+		metric.WithDescription("Operations that wait until an object is deleted."))
+	writeFights, _ = meter.Int64Counter("object.write.fights", metric.WithUnit("{write}"),
+		metric.WithDescription("Writes that were delayed because another writer undoes them."))
+)
+
+// Attributes of the metrics. None has the name of an object, of which there may be many; spans have it.
+const (
+	operationKey   = attribute.Key("operation")
+	groupKey       = attribute.Key("group")
+	kindKey        = attribute.Key("kind")
+	subresourceKey = attribute.Key("subresource")
+	outcomeKey     = attribute.Key("outcome")
+	classKey       = attribute.Key("error_class")
+	reasonKey      = attribute.Key("reason")
+	howKey         = attribute.Key("how")
+)
+
+// noop is what showed that an operation has nothing to change.
+type noop string
+
+const (
+	byDiff   noop = "diff"   // the state that was read
+	byMemo   noop = "memo"   // what the client remembers of that state
+	byServer noop = "server" // the answer to a write
+)
+
+// unchanged sets the outcome.
+func (c *call) unchanged(how noop) error {
+	c.result.Outcome, c.noop = Unchanged, how
+	return nil
+}
+
+func attributes(of ...attribute.KeyValue) metric.MeasurementOption {
+	return metric.WithAttributes(of...)
+}
+
+// ofKind are the attributes of the kind, which are empty until the API server has confirmed it.
+func (c *call) ofKind() []attribute.KeyValue {
+	return []attribute.KeyValue{groupKey.String(c.kind.Group), kindKey.String(c.kind.Kind)}
+}
+
+// begin makes the span of the operation. end must be called with the error of the operation, and measures it. Dry runs are not counted.
+func (c *call) begin(ctx context.Context) (_ context.Context, end func(error)) {
+	ctx, span := otel.Tracer(scope).Start(ctx, string(c.op.Type))
+	start := time.Now()
+	return ctx, func(err error) {
+		defer span.End()
+		outcome := outcomeKey.String(string(c.result.Outcome))
+		if span.IsRecording() {
+			span.SetName(string(c.op.Type) + " " + c.op.Kind)
+			span.SetAttributes(attribute.String("crud.group", c.kind.Group), attribute.String("crud.kind", c.op.Kind),
+				attribute.String("crud.namespace", c.op.Namespace), attribute.String("crud.name", c.op.Name),
+				attribute.String("crud.outcome", string(c.result.Outcome)), attribute.Bool("crud.dry_run", c.options.DryRun))
+			failSpan(span, err)
+		}
+		if c.options.DryRun {
+			return
+		}
+		operation, subresource := operationKey.String(string(c.op.Type)), ""
+		if c.op.StatusPatch {
+			subresource = "status"
+		}
+		executed.Add(ctx, 1, attributes(append(c.ofKind(), operation, outcome, subresourceKey.String(subresource), classKey.String(string(ClassOf(err))))...))
+		duration.Record(ctx, time.Since(start).Seconds(), attributes(operation, outcome))
+		attempts.Record(ctx, int64(c.result.Attempts), attributes(operation))
+		if c.noop != "" && c.result.Outcome == Unchanged {
+			noops.Add(ctx, 1, attributes(operation, howKey.String(string(c.noop))))
+		}
+	}
+}
+
+// retrying counts another attempt.
+func (c *call) retrying(ctx context.Context, class Class) {
+	reason := "conflict"
+	switch class {
+	case Throttled:
+		reason = "throttled"
+	case ServerError, DiscoveryUnavailable:
+		reason = "server"
+	case Uncertain:
+		reason = "uncertain"
+	default: // the object or its name is another one than the attempt expected
+	}
+	trace.SpanFromContext(ctx).AddEvent("retry", trace.WithAttributes(attribute.String("crud.reason", reason)))
+	if !c.options.DryRun {
+		retries.Add(ctx, 1, attributes(operationKey.String(string(c.op.Type)), reasonKey.String(reason)))
+	}
+}
+
+// request makes a span of a request.
+func request(ctx context.Context, method string, send func(context.Context) (*unstructured.Unstructured, error)) (*unstructured.Unstructured, error) {
+	ctx, span := otel.Tracer(scope).Start(ctx, method, trace.WithSpanKind(trace.SpanKindClient))
+	defer span.End()
+	object, err := send(ctx)
+	if failSpan(span, err); err == nil && object != nil && span.IsRecording() {
+		span.SetAttributes(attribute.String("crud.resource_version", object.GetResourceVersion()))
+	}
+	return object, err
+}
+
+func failSpan(span trace.Span, err error) {
+	if err != nil {
+		span.SetAttributes(attribute.String("crud.error_class", string(ClassOf(err))))
+		span.SetStatus(codes.Error, err.Error())
+	}
+}
