@@ -16,9 +16,12 @@ import (
 	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/tools/cache"
@@ -103,6 +106,19 @@ func Metadata(resource schema.GroupVersionResource, qualifiers ...Qualifier) Sou
 		return metadatainformer.NewFilteredMetadataInformer(client, resource, key.namespace, resyncCheck, indexers(), tweak).Informer(), nil
 	}
 	return newSource[*metav1.PartialObjectMetadata](resource, qualifiers, build)
+}
+
+// Unstructured is a list and watch of the objects of a resource whose Go type the program does not have.
+func Unstructured(resource schema.GroupVersionResource, qualifiers ...Qualifier) Source[*unstructured.Unstructured] {
+	type kind schema.GroupVersionResource // not that of Metadata
+	build := func(ctx context.Context, key sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error) {
+		client, err := dynamic.NewForConfig(injection.GetConfig(ctx))
+		if err != nil {
+			return nil, fmt.Errorf("making a dynamic client: %w", err)
+		}
+		return dynamicinformer.NewFilteredDynamicInformer(client, resource, key.namespace, resyncCheck, indexers(), tweak).Informer(), nil
+	}
+	return newSource[*unstructured.Unstructured](kind(resource), qualifiers, build)
 }
 
 func newSource[T Object](kind any, qualifiers []Qualifier,

@@ -1,0 +1,273 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/itchyny/gojq"
+	"github.com/robfig/cron/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// Bindings are what a hook runs for. The names of the fields in JSON and YAML are those of shell-operator.
+type Bindings struct {
+	// OnStartup runs the hook once when the process begins to lead, before its other bindings. Hooks with a lower number run first.
+	OnStartup  *int         `json:"onStartup,omitempty"`
+	Schedule   []Schedule   `json:"schedule,omitempty"`
+	Kubernetes []Kubernetes `json:"kubernetes,omitempty"`
+	Settings   Settings     `json:"settings,omitzero"`
+}
+
+// Common are the fields of bindings of both kinds.
+type Common struct {
+	// Name is that of the binding in binding contexts and snapshots: schedule or kubernetes by default.
+	Name string `json:"name,omitempty"`
+	// Queue is main by default. The runs of a queue follow one another.
+	Queue string `json:"queue,omitempty"`
+	// AllowFailure drops a run that failed, which is otherwise repeated before anything else in the queue runs.
+	AllowFailure bool `json:"allowFailure,omitempty"`
+	// IncludeSnapshotsFrom are names of kubernetes bindings whose objects are part of the binding context.
+	IncludeSnapshotsFrom []string `json:"includeSnapshotsFrom,omitempty"`
+	// Group has one binding context for all bindings of the group, with the snapshots of all.
+	Group string `json:"group,omitempty"`
+}
+
+// Schedule runs a hook at times.
+type Schedule struct {
+	Common `json:",inline"`
+
+	// Crontab has five fields, or six with seconds first, or is a descriptor such as @hourly or @every 10m.
+	Crontab string `json:"crontab"`
+}
+
+// Kubernetes runs a hook when objects change.
+type Kubernetes struct {
+	Common `json:",inline"`
+
+	// APIVersion may be empty if a single group serves the kind.
+	APIVersion string `json:"apiVersion,omitempty"`
+	// Kind is the kind, or the plural, singular or short name of its resource.
+	Kind          string                `json:"kind"`
+	NameSelector  *NameSelector         `json:"nameSelector,omitempty"`
+	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+	FieldSelector *FieldSelector        `json:"fieldSelector,omitempty"`
+	Namespace     *NamespaceSelector    `json:"namespace,omitempty"`
+	// ExecuteHookOnEvent are the events that run the hook: all if it is nil, none if it is empty.
+	ExecuteHookOnEvent []WatchEvent `json:"executeHookOnEvent,omitempty"`
+	// WatchEvent is an older name of ExecuteHookOnEvent.
+	WatchEvent []WatchEvent `json:"watchEvent,omitempty"`
+	// ExecuteHookOnSynchronization is whether the hook runs with the objects that exist when the process begins to lead, true by default.
+	ExecuteHookOnSynchronization *bool `json:"executeHookOnSynchronization,omitempty"`
+	// JQFilter is a jq program. The hook does not run for a change that leaves its result as it was.
+	JQFilter string `json:"jqFilter,omitempty"`
+	// KeepFullObjectsInMemory leaves the objects out of binding contexts if it is false, so that they have the results of JQFilter alone.
+	KeepFullObjectsInMemory *bool `json:"keepFullObjectsInMemory,omitempty"`
+
+	// These are accepted, and have no effect: nothing waits for the first list of another hook, and no event is repeated without a change.
+	WaitForSynchronization  *bool  `json:"waitForSynchronization,omitempty"`
+	ResynchronizationPeriod string `json:"resynchronizationPeriod,omitempty"`
+}
+
+// NameSelector selects by names.
+type NameSelector struct {
+	MatchNames []string `json:"matchNames"`
+}
+
+// NamespaceSelector selects namespaces by their names, or by their labels.
+type NamespaceSelector struct {
+	NameSelector  *NameSelector         `json:"nameSelector,omitempty"`
+	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+}
+
+// FieldSelector selects by the fields that the API server supports for the kind.
+type FieldSelector struct {
+	MatchExpressions []FieldExpression `json:"matchExpressions"`
+}
+
+// FieldExpression compares one field. Operator is Equals, =, ==, NotEquals or !=.
+type FieldExpression struct {
+	Field    string `json:"field"`
+	Operator string `json:"operator"`
+	Value    string `json:"value"`
+}
+
+// Settings are those of all runs of a hook.
+type Settings struct {
+	// ExecutionMinInterval is the shortest time between runs on average, and ExecutionBurst how many may follow one another before.
+	ExecutionMinInterval metav1.Duration `json:"executionMinInterval,omitzero"`
+	ExecutionBurst       int             `json:"executionBurst,omitempty"`
+	// Timeout ends a run. By default it is that of Options.
+	Timeout metav1.Duration `json:"timeout,omitzero"`
+	// Namespaces are those in which the hook may change objects. If it is empty, permissions alone decide, also about objects without namespace.
+	Namespaces []string `json:"namespaces,omitempty"`
+	// RunOnOwnWrites runs the hook also for changes that its own operations made.
+	RunOnOwnWrites bool `json:"runOnOwnWrites,omitempty"`
+}
+
+// WatchEvent is how an object changed.
+type WatchEvent string
+
+// The events.
+const (
+	Added    WatchEvent = "Added"
+	Modified WatchEvent = "Modified"
+	Deleted  WatchEvent = "Deleted"
+)
+
+const mainQueue = "main"
+
+// crontabs parses crontabs with and without seconds.
+var crontabs = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+
+// complete sets defaults, and returns every mistake.
+func (b *Bindings) complete() error {
+	b.Schedule, b.Kubernetes = slices.Clone(b.Schedule), slices.Clone(b.Kubernetes)
+	var errs []error
+	names := sets.New[string]()
+	for i := range b.Kubernetes {
+		k := &b.Kubernetes[i]
+		k.complete("kubernetes")
+		errs = append(errs, in(fmt.Sprintf("kubernetes[%d]", i), k.check()))
+		if names.Has(k.Name) {
+			errs = append(errs, fmt.Errorf("kubernetes[%d].name: another binding has the name %s: set a different one", i, k.Name))
+		}
+		names.Insert(k.Name)
+	}
+	for i := range b.Schedule {
+		s := &b.Schedule[i]
+		s.complete("schedule")
+		if _, err := crontabs.Parse(s.Crontab); err != nil {
+			errs = append(errs, fmt.Errorf("schedule[%d].crontab: %w: use five fields, or six with seconds first", i, err))
+		}
+	}
+	for path, common := range b.commons() {
+		for _, from := range common.IncludeSnapshotsFrom {
+			if !names.Has(from) {
+				errs = append(errs, fmt.Errorf("%s.includeSnapshotsFrom: no kubernetes binding has the name %s: %s", path, from, advice(from, names)))
+			}
+		}
+	}
+	if b.OnStartup == nil && len(b.Schedule)+len(b.Kubernetes) == 0 {
+		errs = append(errs, errors.New("there is no binding: use onStartup, schedule or kubernetes"))
+	}
+	s := b.Settings
+	if s.ExecutionBurst < 0 || s.ExecutionMinInterval.Duration < 0 || s.Timeout.Duration < 0 {
+		errs = append(errs, errors.New("settings: executionBurst, executionMinInterval and timeout must not be negative"))
+	}
+	return errors.Join(errs...)
+}
+
+// commons are the common fields of all bindings, by their paths.
+func (b *Bindings) commons() map[string]*Common {
+	all := map[string]*Common{}
+	for i := range b.Kubernetes {
+		all[fmt.Sprintf("kubernetes[%d]", i)] = &b.Kubernetes[i].Common
+	}
+	for i := range b.Schedule {
+		all[fmt.Sprintf("schedule[%d]", i)] = &b.Schedule[i].Common
+	}
+	return all
+}
+
+func (c *Common) complete(name string) {
+	if c.Name == "" {
+		c.Name = name
+	}
+	if c.Queue == "" {
+		c.Queue = mainQueue
+	}
+}
+
+func (k *Kubernetes) check() error {
+	if k.ExecuteHookOnEvent == nil {
+		k.ExecuteHookOnEvent = k.WatchEvent
+	}
+	if k.Kind == "" {
+		return errors.New("kind: it is missing")
+	}
+	for _, event := range k.ExecuteHookOnEvent {
+		if event != Added && event != Modified && event != Deleted {
+			return fmt.Errorf("executeHookOnEvent: there is no %s: use Added, Modified and Deleted", event)
+		}
+	}
+	if _, err := metav1.LabelSelectorAsSelector(k.LabelSelector); err != nil {
+		return fmt.Errorf("labelSelector: %w", err)
+	}
+	if _, err := k.fields(); err != nil {
+		return err
+	}
+	if n := k.Namespace; n != nil {
+		if _, err := metav1.LabelSelectorAsSelector(n.LabelSelector); err != nil {
+			return fmt.Errorf("namespace.labelSelector: %w", err)
+		}
+		if n.LabelSelector != nil && n.NameSelector != nil {
+			return errors.New("namespace: use either nameSelector or labelSelector")
+		}
+	}
+	_, err := k.filter()
+	return err
+}
+
+// fields returns the field selector.
+func (k *Kubernetes) fields() (fields.Selector, error) {
+	selectors := []fields.Selector{}
+	if k.FieldSelector != nil {
+		for i, e := range k.FieldSelector.MatchExpressions {
+			switch e.Operator {
+			case "Equals", "=", "==":
+				selectors = append(selectors, fields.OneTermEqualSelector(e.Field, e.Value))
+			case "NotEquals", "!=":
+				selectors = append(selectors, fields.OneTermNotEqualSelector(e.Field, e.Value))
+			default:
+				return nil, fmt.Errorf("fieldSelector.matchExpressions[%d].operator: there is no %q: use Equals or NotEquals", i, e.Operator)
+			}
+		}
+	}
+	return fields.AndSelectors(selectors...), nil
+}
+
+// filter compiles the jq filter. It is nil if there is none.
+func (k *Kubernetes) filter() (*gojq.Code, error) {
+	if k.JQFilter == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	query, err := gojq.Parse(k.JQFilter)
+	if err != nil {
+		return nil, fmt.Errorf("jqFilter: %w", err)
+	}
+	code, err := gojq.Compile(query)
+	if err != nil {
+		return nil, fmt.Errorf("jqFilter: %w", err)
+	}
+	return code, nil
+}
+
+// runsOn reports whether an event runs the hook.
+func (k *Kubernetes) runsOn(event WatchEvent) bool {
+	return k.ExecuteHookOnEvent == nil || slices.Contains(k.ExecuteHookOnEvent, event)
+}
+
+func (s Settings) timeout(otherwise time.Duration) time.Duration {
+	if s.Timeout.Duration > 0 {
+		return s.Timeout.Duration
+	}
+	return otherwise
+}
+
+// in adds a path to each of the errors that were joined.
+func in(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(path + "." + strings.ReplaceAll(err.Error(), "\n", "\n"+path+"."))
+}

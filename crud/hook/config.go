@@ -1,0 +1,106 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mallard-dev/mallard/crud/internal/closest"
+)
+
+// config is what an executable prints: its bindings, and those that are rejected.
+type config struct {
+	Bindings `json:",inline"`
+
+	ConfigVersion string `json:"configVersion"`
+
+	Validating json.RawMessage `json:"kubernetesValidating"`
+	Mutating   json.RawMessage `json:"kubernetesMutating"`
+	Conversion json.RawMessage `json:"kubernetesCustomResourceConversion"`
+}
+
+// parseConfig returns the bindings of a configuration in YAML or JSON. Each mistake is a line of the error.
+func parseConfig(content []byte) (Bindings, error) {
+	if len(strings.TrimSpace(string(content))) == 0 {
+		return Bindings{}, errors.New("it is empty: print configVersion: v1 and the bindings")
+	}
+	encoded, err := yaml.YAMLToJSONStrict(content)
+	if err != nil {
+		return Bindings{}, fmt.Errorf("reading it as YAML: %w", err)
+	}
+	var c config
+	strict, err := kjson.UnmarshalStrict(encoded, &c)
+	if err != nil {
+		return Bindings{}, fmt.Errorf("decoding it: %w", err)
+	}
+	var errs []error
+	for _, unknown := range strict {
+		errs = append(errs, advised(unknown))
+	}
+	if c.ConfigVersion != "v1" {
+		errs = append(errs, fmt.Errorf("configVersion: it must be v1, not %q", c.ConfigVersion))
+	}
+	for name, value := range map[string]json.RawMessage{
+		"kubernetesValidating": c.Validating, "kubernetesMutating": c.Mutating, "kubernetesCustomResourceConversion": c.Conversion,
+	} {
+		if value != nil {
+			errs = append(errs, fmt.Errorf("%s: hooks cannot answer reviews of admission or conversion yet: remove it", name))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return Bindings{}, err
+	}
+	return c.Bindings, c.complete()
+}
+
+// advised adds the field that was probably meant to the error about a field that does not exist.
+func advised(err error) error {
+	_, path, ok := strings.Cut(err.Error(), `unknown field "`)
+	if !ok {
+		return err
+	}
+	path = strings.TrimSuffix(path, `"`)
+	name := path[strings.LastIndex(path, ".")+1:]
+	return fmt.Errorf("%s: the field does not exist: %s", path, advice(name, fieldNames(reflect.TypeFor[config]())))
+}
+
+func advice(mistyped string, names sets.Set[string]) string {
+	if name := closest.To(mistyped, func(yield func(string) bool) {
+		for _, name := range sets.List(names) {
+			if !yield(name) {
+				return
+			}
+		}
+	}); name != "" {
+		return "did you mean " + name + "?"
+	}
+	return "use " + strings.Join(sets.List(names), ", ")
+}
+
+// fieldNames are the names of all fields below a type.
+func fieldNames(t reflect.Type) sets.Set[string] {
+	names := sets.New[string]()
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return fieldNames(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" {
+				names.Insert(name)
+			}
+			names = names.Union(fieldNames(t.Field(i).Type))
+		}
+	}
+	return names
+}

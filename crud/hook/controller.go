@@ -1,0 +1,231 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/lru"
+
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+
+	"github.com/mallard-dev/mallard/crud"
+	"github.com/mallard-dev/mallard/crud/operations"
+)
+
+// Options of the hooks of a process. All are optional.
+type Options struct {
+	// FieldManager is the name under which the API server records what the hooks write: hooks by default.
+	FieldManager string
+	// Command returns the program and the arguments that run an executable. By default that is the executable alone.
+	Command func(path string) ([]string, error)
+	// Folder is where each run of an executable has a folder of its own. By default it is that of the system for temporary files.
+	Folder string
+	// RetryDelay is the delay after the first failure. It doubles with each failure that follows, up to MaxRetryDelay. They are 5s and 32s by default.
+	RetryDelay, MaxRetryDelay time.Duration
+	// Timeout ends a run, 10m by default, and settings.timeout of a hook replaces it.
+	Timeout time.Duration
+	// Grace is how long a run may go on when the process ends, 10s by default. It must be shorter than the renew deadline of the election.
+	Grace time.Duration
+	// Freshness bounds how long a run after a conflict waits for a newer state of the object, 5s by default.
+	Freshness time.Duration
+	// Conflicts is how many conflicts in succession are a failure, 10 by default.
+	Conflicts int
+	// Deletions bounds how long a plan waits for an object that is being deleted before that is a failure, 5m by default.
+	Deletions time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	o.FieldManager = cmp.Or(o.FieldManager, "hooks")
+	o.RetryDelay = cmp.Or(o.RetryDelay, 5*time.Second)
+	o.MaxRetryDelay = cmp.Or(o.MaxRetryDelay, 32*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Minute)
+	o.Grace = cmp.Or(o.Grace, 10*time.Second)
+	o.Freshness = cmp.Or(o.Freshness, 5*time.Second)
+	o.Conflicts = cmp.Or(o.Conflicts, 10)
+	o.Deletions = cmp.Or(o.Deletions, 5*time.Minute)
+	return o
+}
+
+// NewController returns the constructor of the controller that runs hooks, for process.Process.Controllers. The hooks run on one replica, so
+// that Process.OneLeader must be true. The error has every mistake in the bindings.
+func NewController(options Options, hooks ...*Hook) (injection.ControllerConstructor, error) {
+	var errs []error
+	names := map[string]bool{}
+	hooks = slices.Clone(hooks)
+	for i, h := range hooks {
+		completed := *h
+		if err := completed.bindings.complete(); err != nil {
+			errs = append(errs, fmt.Errorf("hook %q: %w", h.name, err))
+		}
+		if names[h.name] {
+			errs = append(errs, fmt.Errorf("hook %q: another hook has this name", h.name))
+		}
+		hooks[i], names[h.name] = &completed, true
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		r, err := newRunner(ctx, options.withDefaults(), hooks)
+		if err != nil {
+			panic(fmt.Sprintf("constructing the controller of hooks: %v", err))
+		}
+		return r.impl
+	}, nil
+}
+
+// runner runs hooks while the process leads. It implements controller.Reconciler, whose keys are queues, and reconciler.LeaderAware.
+type runner struct {
+	options Options
+	hooks   []*Hook
+	// ctx is that of the process.
+	ctx context.Context //nolint:containedctx // the lifetime of the controller
+	// client runs operations, and preview those of files that ask for a dry run.
+	client, preview *crud.Client
+	impl            *controller.Impl
+	limits          map[*Hook]*rate.Limiter
+
+	mu sync.Mutex
+	// term is nil while the process does not lead.
+	term *term
+	// own are versions of objects that operations of a hook have written, by the hook.
+	own map[*Hook]*lru.Cache
+	// previous is how the last operations of a hook ended.
+	previous map[*Hook]*operations.Report
+}
+
+// ownVersions bounds how many versions are remembered for each hook.
+const ownVersions = 20_000
+
+func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, error) {
+	r := &runner{
+		options: options, hooks: hooks, ctx: ctx,
+		limits: map[*Hook]*rate.Limiter{}, own: map[*Hook]*lru.Cache{}, previous: map[*Hook]*operations.Report{},
+	}
+	for _, h := range hooks {
+		r.own[h] = lru.New(ownVersions)
+		if interval := h.bindings.Settings.ExecutionMinInterval.Duration; interval > 0 {
+			r.limits[h] = rate.NewLimiter(rate.Every(interval), max(h.bindings.Settings.ExecutionBurst, 1))
+		}
+	}
+	var err error
+	if r.client, err = crud.New(injection.GetConfig(ctx), crud.Options{FieldManager: options.FieldManager}); err != nil {
+		return nil, err
+	}
+	if r.preview, err = crud.New(injection.GetConfig(ctx), crud.Options{FieldManager: options.FieldManager, DryRun: true}); err != nil {
+		return nil, err
+	}
+	r.impl = controller.NewContext(ctx, r, controller.ControllerOptions{
+		WorkQueueName: "hooks", Concurrency: len(r.queues()), Logger: logging.FromContext(ctx).Named("hooks"),
+	})
+	observeQueues(r)
+	return r, nil
+}
+
+// queues returns the queues that the hooks name.
+func (r *runner) queues() map[string]*queue {
+	queues := map[string]*queue{mainQueue: {name: mainQueue}}
+	for _, h := range r.hooks {
+		for _, common := range h.bindings.commons() {
+			queues[common.Queue] = &queue{name: common.Queue}
+		}
+	}
+	return queues
+}
+
+// keyOf returns the key of a queue, whose name may have a slash.
+func keyOf(queue string) types.NamespacedName { return types.NamespacedName{Name: url.PathEscape(queue)} }
+
+// Promote implements reconciler.LeaderAware.
+func (r *runner) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types.NamespacedName)) error {
+	for name := range r.queues() {
+		if !b.Has(keyOf(name)) {
+			return errors.New("hooks run on one replica, and this process leads some of the queues: set Process.OneLeader")
+		}
+	}
+	t, err := newTerm(r)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.term = t
+	t.start()
+	return nil
+}
+
+// Demote implements reconciler.LeaderAware.
+func (r *runner) Demote(reconciler.Bucket) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.term != nil {
+		r.term.end()
+		r.term = nil
+	}
+}
+
+// Reconcile implements controller.Reconciler. It does what comes next in a queue, and enqueues the queue again.
+func (r *runner) Reconcile(ctx context.Context, key string) error {
+	name, err := url.PathUnescape(key)
+	if err != nil {
+		return controller.NewPermanentError(fmt.Errorf("parsing the key: %w", err))
+	}
+	r.mu.Lock()
+	t := r.term
+	r.mu.Unlock()
+	if t == nil || t.ctx.Err() != nil || t.queues[name] == nil {
+		return nil
+	}
+	q := t.queues[name]
+	due, deletion, wait := t.next(q)
+	switch {
+	case deletion != nil:
+		t.repeatDeletion(ctx, q, deletion)
+	case due == nil && wait > 0:
+		r.impl.EnqueueKeyAfter(q.key(), wait)
+		return nil
+	case due == nil:
+		return nil
+	case due.resume != nil:
+		t.resume(ctx, q, due)
+	default:
+		t.run(ctx, q, due)
+	}
+	r.impl.EnqueueKey(q.key())
+	return nil
+}
+
+// isOwn reports whether an operation of the hook has written a version, and the hook ignores those.
+func (r *runner) isOwn(h *Hook) func(version string) bool {
+	return func(version string) bool {
+		_, ok := r.own[h].Get(version)
+		return ok && !h.bindings.Settings.RunOnOwnWrites
+	}
+}
+
+func newFailures(options Options) workqueue.TypedRateLimiter[*task] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[*task](options.RetryDelay, options.MaxRetryDelay)
+}
+
+func eventOf(m *monitor) func(cache.ObjectName) trigger {
+	return func(name cache.ObjectName) trigger { return trigger{TypeEvent, &m.Common, m, name} }
+}

@@ -1,0 +1,66 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package hook runs programs when objects in the cluster change, on a schedule, or at the start. They answer with operations of package crud.
+// A hook needs to know neither how to watch, nor how to write: it is a function
+//
+//	h := hook.Func("labels", hook.Bindings{Kubernetes: []hook.Kubernetes{{Kind: "ConfigMap"}}}, func(ctx context.Context, run *hook.Run) error {
+//		for _, c := range run.Contexts {
+//			for _, o := range c.Objects {
+//				run.Add(crud.MergePatch(crud.Ref{Kind: "ConfigMap", Namespace: o.Object.GetNamespace(), Name: o.Object.GetName()}, patch))
+//			}
+//		}
+//		return nil
+//	})
+//
+// or an executable that Load finds, in any language, with the configuration, binding contexts and variables of shell-operator:
+//
+//	#!/bin/bash
+//	if [[ $1 == --config ]]; then
+//	  echo '{configVersion: v1, kubernetes: [{kind: ConfigMap, executeHookOnEvent: [Added]}]}'
+//	  exit
+//	fi
+//	source "$CRUD_FUNCTIONS"
+//	crud::context --json '.[] | select(.type == "Event").object.metadata' | ...
+//	crud::merge_patch --namespace default ConfigMap settings 'data: {color: green}'
+//
+// A process has hooks if the constructor that NewController returns is one of its controllers, and its main function begins with Main. The
+// hooks run on the replica that leads.
+//
+// # Runs
+//
+//   - A hook is told of each change that lasts, and of all objects that exist first (Synchronization). An event has the newest state of the
+//     object: changes while the hook waits are one event. Snapshots are as the cache is when the run begins.
+//   - Runs of a queue follow one another. Adjacent events of a hook are one run. A run that fails is repeated first in its queue, with a
+//     delay that grows, unless its binding allows failures.
+//   - The operations are checked and executed after the run, as one plan. If the hook fails, for an executable by its exit status, none
+//     is executed but those with applyOnHookError.
+//   - A conflict means that an object has changed since the hook decided. That is no failure: the hook runs again, as soon as the cache has
+//     another version of the object. The object is found by the resourceVersion of the operation.
+//   - If an object is being deleted, the rest of the plan waits for that, and with it the other runs of this hook in the queue, but not those
+//     of other hooks. A deletion that finalizers delay is followed up, and nothing waits for it.
+//   - A change that an operation of the hook made does not run it, unless settings.runOnOwnWrites is true.
+//   - When the process ends, a run has Options.Grace to end, and no other begins. A lease that is lost ends it at once.
+//
+// # Executables
+//
+// An executable runs in its own folder, with these variables besides those of the process:
+//
+//	BINDING_CONTEXT_PATH       the binding contexts
+//	KUBERNETES_OPERATION_PATH  the file for the operations, see package operations; KUBERNETES_PATCH_PATH is the same
+//	METRICS_PATH               a file that is ignored: metrics of hooks are not implemented
+//	PREVIOUS_RESULTS_PATH      how the operations of the last run ended, empty in the first
+//	HOOK_TASK_ID               the same in each repetition of a run
+//	CRUD_FUNCTIONS             functions for bash, see crud.sh
+//	CRUD_PROGRAM               the program that these call
+//	TMPDIR                     the folder of the files, which is removed after the run
+//
+// Processes that are left at the end of a run are killed. At the timeout and at the end of the process, the group of the executable receives
+// SIGTERM, then SIGKILL.
+//
+// What a hook prints is logged by lines, up to a length and a rate. The values of Secrets are masked in it and in errors, if the hook was told
+// of the Secret in this run, by an event or a snapshot, or its operations write it: the values, their lines and their base64 form, from four
+// characters on. Values that the hook transforms or reads by itself are not known, and are not masked. Binding contexts and operations are never logged.
+package hook

@@ -1,0 +1,132 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// terminateWithin is how long a process group has after SIGTERM.
+	terminateWithin = 2 * time.Second
+	// readWithin is how long the output is read after the end of the group. A process that left the group may hold it open.
+	readWithin = time.Second
+)
+
+// runGroup runs a command as the leader of a process group, and reads its output. It returns when no process of the group runs. When ctx ends,
+// the group is asked to end, and killed after a while, or at once if an ancestor of ctx ended: then another process may lead.
+func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var readers []*os.File
+	var reading sync.WaitGroup
+	for stream, target := range map[string]*io.Writer{"stdout": &cmd.Stdout, "stderr": &cmd.Stderr} {
+		reader, writer, err := os.Pipe()
+		if err != nil {
+			return fmt.Errorf("making a pipe: %w", err)
+		}
+		*target = writer
+		readers = append(readers, reader)
+		reading.Go(func() { out.read(stream, reader) })
+	}
+	defer func() {
+		for _, reader := range readers {
+			_ = reader.SetReadDeadline(time.Now().Add(readWithin))
+		}
+		reading.Wait()
+		for _, reader := range readers {
+			_ = reader.Close()
+		}
+		out.end()
+	}()
+	err := cmd.Start()
+	closeAll(cmd)
+	if err != nil {
+		return fmt.Errorf("starting it: %w", err)
+	}
+	group := cmd.Process.Pid
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	err = await(ctx, group, ended)
+	killRest(group)
+	return err
+}
+
+func closeAll(cmd *exec.Cmd) {
+	for _, w := range []io.Writer{cmd.Stdout, cmd.Stderr} {
+		if file, ok := w.(*os.File); ok {
+			_ = file.Close()
+		}
+	}
+}
+
+// await returns how the leader ended, and ends it when ctx does.
+func await(ctx context.Context, group int, ended <-chan error) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errTimeout) || errors.Is(cause, errEnding) {
+		_ = syscall.Kill(-group, syscall.SIGTERM)
+		select {
+		case <-ended:
+			return cause
+		case <-time.After(terminateWithin):
+		}
+	}
+	_ = syscall.Kill(-group, syscall.SIGKILL)
+	<-ended
+	return cause
+}
+
+// killRest kills what the leader left behind. As the first process of a container, this process is the parent of what has lost its own.
+func killRest(group int) {
+	_ = syscall.Kill(-group, syscall.SIGKILL)
+	for {
+		_, err := syscall.Wait4(-group, nil, 0, nil)
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+}
+
+// mostPasses bounds how often processes are looked for that other ones begin meanwhile.
+const mostPasses = 10
+
+// killEscaped kills the processes that have a variable in their environment, also those that have left the group. It finds them where the
+// system has /proc.
+func killEscaped(variable string) {
+	for range mostPasses {
+		found := false
+		environments, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, path := range environments {
+			content, err := os.ReadFile(path)
+			if err != nil || !bytes.Contains(content, []byte(variable+"\x00")) {
+				continue
+			}
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && pid != os.Getpid() {
+				found = true
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				_, _ = syscall.Wait4(pid, nil, 0, nil) // if it is a child by now
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}

@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mallard-dev/mallard/crud"
+	"github.com/mallard-dev/mallard/crud/operations"
+)
+
+// Hook is a function or an executable with its bindings. Use Func or Load.
+type Hook struct {
+	name     string
+	bindings Bindings
+	// call runs the hook once and returns its operations. With an error, those for hooks that failed are valid.
+	call func(context.Context, *Run) (operations.File, error)
+}
+
+// Func returns a hook in Go. The operations that f adds to the run are executed once f has returned without an error.
+func Func(name string, bindings Bindings, f func(context.Context, *Run) error) *Hook {
+	return &Hook{name: name, bindings: bindings, call: func(ctx context.Context, run *Run) (file operations.File, err error) {
+		defer func() {
+			if reason := recover(); reason != nil {
+				run.Logger.Errorw("The hook panicked", "reason", run.secrets.mask(fmt.Sprint(reason)), "stack", string(debug.Stack()))
+				err = errors.New("it panicked")
+			}
+		}()
+		err = f(ctx, run)
+		return operations.File{Plan: run.Plan}, err
+	}}
+}
+
+// Run is one run of a hook.
+type Run struct {
+	// Hook and Queue are the names of the hook and of its queue.
+	Hook, Queue string
+	// Task is the same when a run is repeated after a failure or a conflict.
+	Task string
+	// Contexts are why the hook runs, in order. The objects are shared with a cache, so they must not be changed.
+	Contexts []Context
+	// Previous is how the operations of the last run of the hook ended, or nil.
+	Previous *operations.Report
+	// Plan has the operations that are executed after the run.
+	Plan crud.Plan
+	// Logger has the names of the hook, its binding and its queue.
+	Logger *zap.SugaredLogger
+
+	secrets secrets
+}
+
+// Add adds operations to the plan.
+func (r *Run) Add(added ...crud.Operation) { r.Plan.Operations = append(r.Plan.Operations, added...) }
+
+// ContextType is why a hook runs.
+type ContextType string
+
+// The types. The context of onStartup has none.
+const (
+	TypeSynchronization ContextType = "Synchronization"
+	TypeEvent           ContextType = "Event"
+	TypeSchedule        ContextType = "Schedule"
+	TypeGroup           ContextType = "Group"
+)
+
+// Context is one reason for a run: a binding context. Its JSON is that of shell-operator.
+type Context struct {
+	// Binding is the name of the binding or of its group, or onStartup.
+	Binding string
+	Type    ContextType
+	// WatchEvent and Snapshot are those of an Event: the newest state of the object, or for Deleted the last known one.
+	WatchEvent WatchEvent
+	Snapshot
+	// Objects are those of a Synchronization.
+	Objects []Snapshot
+	// Snapshots are the objects of the bindings in IncludeSnapshotsFrom or of the group, by the names of the bindings.
+	Snapshots map[string][]Snapshot
+}
+
+// Snapshot is an object, and the result of the jq filter of its binding.
+type Snapshot struct {
+	Object       *unstructured.Unstructured `json:"object,omitempty"`
+	FilterResult json.RawMessage            `json:"filterResult,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c Context) MarshalJSON() ([]byte, error) {
+	fields := map[string]any{"binding": c.Binding}
+	if c.Type != "" {
+		fields["type"] = c.Type
+	}
+	switch {
+	case c.Type == TypeSynchronization && c.Objects == nil:
+		fields["objects"] = []Snapshot{}
+	case c.Type == TypeSynchronization:
+		fields["objects"] = c.Objects
+	case c.Type == TypeEvent:
+		fields["watchEvent"] = c.WatchEvent
+		if c.Object != nil {
+			fields["object"] = c.Object
+		}
+		if c.FilterResult != nil {
+			fields["filterResult"] = c.FilterResult
+		}
+	}
+	if c.Snapshots != nil {
+		fields["snapshots"] = c.Snapshots
+	}
+	encoded, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the context of binding %s: %w", c.Binding, err)
+	}
+	return encoded, nil
+}

@@ -1,0 +1,134 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/itchyny/gojq"
+	"github.com/spf13/pflag"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+func decode(text string) (json.RawMessage, error) {
+	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
+		if json.Valid([]byte(trimmed)) {
+			return json.RawMessage(trimmed), nil
+		}
+	}
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
+	var only []byte
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading YAML: %w", err)
+		}
+		if len(bytes.TrimSpace(document)) > 0 && only != nil {
+			return nil, errors.New("there are several documents: call the function once for each")
+		}
+		if len(bytes.TrimSpace(document)) > 0 {
+			only = document
+		}
+	}
+	encoded, err := yaml.YAMLToJSONStrict(only)
+	if err != nil {
+		return nil, fmt.Errorf("reading YAML: %w", err)
+	}
+	return encoded, nil
+}
+
+// evaluate returns the only result of a jq program as JSON.
+func evaluate(program string, input any, names []string, values []any) (json.RawMessage, error) {
+	code, err := compile(program, names)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), filterTimeout)
+	defer cancel()
+	result, ok := code.RunWithContext(ctx, input, values...).Next()
+	if err, isError := result.(error); isError {
+		return nil, fmt.Errorf("running the jq program: %w", err)
+	}
+	if !ok {
+		return nil, errors.New("the jq program returns nothing")
+	}
+	return gojq.Marshal(result) //nolint:wrapcheck // it does not fail
+}
+
+func compile(program string, names []string) (*gojq.Code, error) {
+	query, err := gojq.Parse(program)
+	if err != nil {
+		return nil, fmt.Errorf("parsing the jq program: %w", err)
+	}
+	code, err := gojq.Compile(query, gojq.WithVariables(names))
+	if err != nil {
+		return nil, fmt.Errorf("compiling the jq program: %w", err)
+	}
+	return code, nil
+}
+
+// printContext prints the results of a jq filter of the binding contexts.
+func printContext(args []string, to io.Writer) error {
+	flags := pflag.NewFlagSet("context", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	isJSON := flags.Bool("json", false, "")
+	var a arguments
+	flags.StringArrayVar(&a.variables, "arg", nil, "")
+	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
+		return errors.Join(err, errors.New("crud::context: use [--json] [--arg NAME=VALUE ...] FILTER"))
+	}
+	names, values, err := a.split()
+	if err != nil {
+		return err
+	}
+	code, err := compile(flags.Arg(0), names)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(os.Getenv(contextVariable))
+	if err != nil {
+		return fmt.Errorf("environment variable %s: %w", contextVariable, err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	var contexts any
+	if err := decoder.Decode(&contexts); err != nil {
+		return fmt.Errorf("reading the binding contexts: %w", err)
+	}
+	iter := code.Run(contexts, values...)
+	for {
+		result, ok := iter.Next()
+		if !ok {
+			return nil
+		}
+		if err, isError := result.(error); isError {
+			return fmt.Errorf("running the filter: %w", err)
+		}
+		line, isText := result.(string)
+		if !isText || *isJSON {
+			encoded, err := gojq.Marshal(result)
+			if err != nil {
+				return fmt.Errorf("encoding a result: %w", err)
+			}
+			line = string(encoded)
+		}
+		if _, err := fmt.Fprintln(to, line); err != nil {
+			return fmt.Errorf("printing a result: %w", err)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// configWithin is how long an executable may take to print its bindings.
+	configWithin = 30 * time.Second
+	// mostOfConfig bounds their size.
+	mostOfConfig = 1 << 20
+)
+
+// Load returns the executables below a folder as hooks, each with the bindings that it prints when it is called with --config. Their names are
+// their paths below the folder. Files that are not executable, hidden ones, and folders with the name lib are left out. The options must be
+// those of NewController.
+func Load(ctx context.Context, folder string, options Options) ([]*Hook, error) {
+	var hooks []*Hook
+	var errs []error
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path != folder && strings.HasPrefix(entry.Name(), "."), entry.IsDir() && entry.Name() == "lib":
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return nil
+		}
+		if info, err := entry.Info(); err != nil || info.Mode().Perm()&0o111 == 0 {
+			return err //nolint:wrapcheck // it names the path
+		}
+		name, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err //nolint:wrapcheck // it names the paths
+		}
+		h, err := load(ctx, name, path, options.withDefaults())
+		if err != nil {
+			errs = append(errs, fmt.Errorf("hook %s: %w", path, err))
+			return nil
+		}
+		hooks = append(hooks, h)
+		return nil
+	})
+	return hooks, errors.Join(append(errs, err)...)
+}
+
+func load(ctx context.Context, name, path string, options Options) (*Hook, error) {
+	x := &executable{path: path, options: options}
+	cmd, err := x.command("--config")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, configWithin, errTimeout)
+	defer cancel()
+	var stdout, stderr limited
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = time.Second // a process that it leaves behind may hold the output open
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("running it with --config: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	err = await(ctx, cmd.Process.Pid, ended)
+	killRest(cmd.Process.Pid)
+	if err != nil {
+		return nil, fmt.Errorf("running it with --config: %w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	bindings, err := parseConfig(stdout.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("its bindings: %w", err)
+	}
+	return &Hook{name: name, bindings: bindings, call: x.call}, nil
+}
+
+// limited is a buffer that drops what is too much.
+type limited struct{ bytes.Buffer }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if room := mostOfConfig - l.Len(); len(p) > room {
+		l.Buffer.Write(p[:room])
+		return len(p), nil
+	}
+	return l.Buffer.Write(p) //nolint:wrapcheck // it cannot fail
+}

@@ -1,0 +1,92 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Attributes of the metrics.
+const (
+	hookKey    = attribute.Key("hook")
+	bindingKey = attribute.Key("binding")
+	queueKey   = attribute.Key("queue")
+	resultKey  = attribute.Key("result")
+	reasonKey  = attribute.Key("reason")
+)
+
+// The instruments begin to record when the process sets the global provider. The errors would be about names and bounds, which are constants.
+var (
+	meter = otel.Meter("github.com/mallard-dev/mallard/crud/hook")
+
+	runs, _      = meter.Int64Counter("hook.runs", metric.WithUnit("{run}"), metric.WithDescription("Runs of hooks, by the result."))
+	runErrors, _ = meter.Int64Counter("hook.run.errors", metric.WithUnit("{run}"), metric.WithDescription("Runs of hooks that failed."))
+	conflicts, _ = meter.Int64Counter("hook.run.conflicts", metric.WithUnit("{run}"),
+		metric.WithDescription("Runs of hooks that are repeated because an object changed after the hook had decided."))
+	duration, _ = meter.Float64Histogram("hook.run.duration", metric.WithUnit("s"),
+		metric.WithDescription("Duration of the runs of hooks, with their operations."),
+		metric.WithExplicitBucketBoundaries(0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300))
+	rejections, _ = meter.Int64Counter("operations.file.rejected", metric.WithUnit("{file}"),
+		metric.WithDescription("Plans of which no operation was executed, by the reason."))
+	lengths, _ = meter.Int64ObservableGauge("hook.queue.length", metric.WithUnit("{run}"),
+		metric.WithDescription("Runs that wait in a queue, or are running."))
+)
+
+// observeQueues reports the lengths of the queues until the process ends.
+func observeQueues(r *runner) {
+	registration, err := meter.RegisterCallback(func(_ context.Context, observer metric.Observer) error {
+		r.mu.Lock()
+		t := r.term
+		r.mu.Unlock()
+		if t == nil {
+			return nil
+		}
+		for name, q := range t.queues {
+			observer.ObserveInt64(lengths, int64(t.length(q)), metric.WithAttributes(queueKey.String(name)))
+		}
+		return nil
+	}, lengths)
+	if err == nil {
+		context.AfterFunc(r.ctx, func() { _ = registration.Unregister() })
+	}
+}
+
+// measurement counts the runs of a binding.
+type measurement struct{ attributes []attribute.KeyValue }
+
+func measurementOf(hook, binding, queue string) measurement {
+	return measurement{[]attribute.KeyValue{hookKey.String(hook), bindingKey.String(binding), queueKey.String(queue)}}
+}
+
+func (m measurement) ran(v verdict, took time.Duration) {
+	attributes := metric.WithAttributes(append(m.attributes, resultKey.String(string(v)))...)
+	runs.Add(context.Background(), 1, attributes)
+	duration.Record(context.Background(), took.Seconds(), attributes)
+	// A rate is known from the first failure on only if there was a zero before.
+	runErrors.Add(context.Background(), 0, metric.WithAttributes(m.attributes...))
+	conflicts.Add(context.Background(), 0, metric.WithAttributes(m.attributes...))
+}
+
+func (m measurement) failed() {
+	runErrors.Add(context.Background(), 1, metric.WithAttributes(m.attributes...))
+}
+
+func (m measurement) conflicted() {
+	conflicts.Add(context.Background(), 1, metric.WithAttributes(m.attributes...))
+}
+
+// countRejection counts an error that is a rejection.
+func countRejection(hook string, err error) {
+	if rejected, ok := errors.AsType[*rejection](err); ok {
+		rejections.Add(context.Background(), 1, metric.WithAttributes(hookKey.String(hook), reasonKey.String(rejected.reason)))
+	}
+}

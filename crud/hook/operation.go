@@ -1,0 +1,190 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mallard-dev/mallard/crud/operations"
+)
+
+// Main does what the shell functions call this program for, and ends the process, if it was called by them. The main function of a program
+// with hooks calls it first.
+func Main() {
+	if len(os.Args) < 2 {
+		return
+	}
+	var err error
+	switch os.Args[1] {
+	case "hook-operation":
+		err = appendOperation(os.Args[2:])
+	case "hook-context":
+		err = printContext(os.Args[2:], os.Stdout)
+	default:
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// appendOperation appends an operation to the file of the run with one write, so that those of concurrent processes do not mix.
+func appendOperation(args []string) (err error) {
+	line, err := Operation(args, os.Stdin)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(os.Getenv(operationsVariable), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return fmt.Errorf("environment variable %s: %w", operationsVariable, err)
+	}
+	_, err = file.Write(line)
+	return errors.Join(err, file.Close())
+}
+
+// arguments are those of an operation: its flags, by the names of the fields, and the variables of jq programs.
+type arguments struct {
+	fields    map[string]any
+	variables []string
+	rest      []string
+}
+
+// texts and switches are the flags, and the fields that they set.
+var (
+	texts = map[string]string{
+		"namespace": "namespace", "api-version": "apiVersion", "strategy": "strategy", "on-terminating": "onTerminating",
+		"on-immutable": "onImmutable", "owned-by": "ownedBy", "wait": "wait", "uid": "uid", "resource-version": "resourceVersion",
+	}
+	switches = map[string]string{
+		"status": "statusPatch", "ignore-missing": "ignoreMissing", "ignore-missing-paths": "ignoreMissingPaths",
+		"ignore-unknown-kind": "ignoreUnknownKind", "apply-on-hook-error": "applyOnHookError",
+	}
+)
+
+func parseArguments(name string, args []string) (a arguments, err error) {
+	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	for flag, field := range texts {
+		shorthand := ""
+		if flag == "namespace" {
+			shorthand = "n"
+		}
+		flags.StringP(flag, shorthand, "", "sets "+field)
+	}
+	for flag, field := range switches {
+		flags.Bool(flag, false, "sets "+field)
+	}
+	flags.StringArrayVar(&a.variables, "arg", nil, "a variable of the jq program, NAME=VALUE")
+	if err := flags.Parse(args); err != nil {
+		return a, fmt.Errorf("%w: the flags are\n%s", err, flags.FlagUsages())
+	}
+	a.fields, a.rest = map[string]any{}, flags.Args()
+	preconditions := map[string]any{}
+	flags.Visit(func(f *pflag.Flag) {
+		switch field := texts[f.Name] + switches[f.Name]; field {
+		case "":
+		case "uid", "resourceVersion":
+			preconditions[field] = f.Value.String()
+			a.fields["preconditions"] = preconditions
+		default:
+			a.fields[field] = f.Value.String()
+			if switches[f.Name] != "" {
+				a.fields[field] = f.Value.String() == "true"
+			}
+		}
+	})
+	return a, nil
+}
+
+// Operation returns an operation as one line of JSON, as the shell functions write it. The arguments are the type of the operation, then those
+// of the function; crud.sh describes them. An object or a patch that is not among them is read from stdin.
+func Operation(args []string, stdin io.Reader) ([]byte, error) {
+	if len(args) == 0 {
+		return nil, errors.New("the type of the operation is missing")
+	}
+	typeOf := args[0]
+	a, err := parseArguments(typeOf, args[1:])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", typeOf, err)
+	}
+	a.fields["operationType"] = typeOf
+	if !strings.HasPrefix(typeOf, "Create") {
+		if len(a.rest) < 2 {
+			return nil, fmt.Errorf("%s: KIND and NAME are missing", typeOf)
+		}
+		a.fields["kind"], a.fields["name"] = a.rest[0], a.rest[1]
+		a.rest = a.rest[2:]
+	}
+	if !strings.HasPrefix(typeOf, "EnsureDeleted") {
+		if a.fields["spec"], err = a.spec(typeOf, stdin); err != nil {
+			return nil, fmt.Errorf("%s: %w", typeOf, err)
+		}
+	}
+	if len(a.rest) > 0 {
+		return nil, fmt.Errorf("%s: there are too many arguments: %q", typeOf, a.rest)
+	}
+	line, err := json.Marshal(a.fields)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", typeOf, err)
+	}
+	if _, err := operations.Parse(line); err != nil {
+		return nil, fmt.Errorf("%s: %w", typeOf, err)
+	}
+	return append(line, '\n'), nil
+}
+
+// spec returns the specification of the operation: the next argument, or else what stdin has.
+func (a *arguments) spec(typeOf string, stdin io.Reader) (any, error) {
+	var text string
+	if len(a.rest) > 0 {
+		text, a.rest = a.rest[0], a.rest[1:]
+	} else {
+		content, err := io.ReadAll(io.LimitReader(stdin, operations.MostBytes+1))
+		if err != nil {
+			return nil, fmt.Errorf("reading standard input: %w", err)
+		}
+		text = string(content)
+	}
+	names, values, err := a.split()
+	switch {
+	case err != nil:
+		return nil, err
+	case typeOf == "JQPatch":
+		// A string in JSON is one in jq, too.
+		for i := len(names) - 1; i >= 0; i-- {
+			value, err := json.Marshal(values[i])
+			if err != nil {
+				return nil, fmt.Errorf("--arg: %w", err)
+			}
+			text = string(value) + " as " + names[i] + " | " + text
+		}
+		return text, nil
+	case len(names) > 0:
+		return evaluate(text, nil, names, values)
+	}
+	return decode(text)
+}
+
+// split returns the variables as jq names them, and their values.
+func (a *arguments) split() (names []string, values []any, err error) {
+	for _, variable := range a.variables {
+		name, value, ok := strings.Cut(variable, "=")
+		if !ok {
+			return nil, nil, errors.New("--arg must be NAME=VALUE")
+		}
+		names, values = append(names, "$"+name), append(values, value)
+	}
+	return names, values, nil
+}

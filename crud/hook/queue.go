@@ -1,0 +1,177 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/tools/cache"
+)
+
+// trigger is one reason for a run.
+type trigger struct {
+	kind ContextType
+	// common are those of the binding, or nil for onStartup.
+	common *Common
+	// monitor is that of a Synchronization or an Event, and object that of an Event.
+	monitor *monitor
+	object  cache.ObjectName
+}
+
+// binding is the name of the binding.
+func (t trigger) binding() string {
+	if t.common == nil {
+		return "onStartup"
+	}
+	return t.common.Name
+}
+
+func (t trigger) queue() string {
+	if t.common == nil {
+		return mainQueue
+	}
+	return t.common.Queue
+}
+
+func (t trigger) allowsFailure() bool { return t.common != nil && t.common.AllowFailure }
+
+// task is a run of a hook that is to take place, once or until it succeeds.
+type task struct {
+	id            string
+	hook          *Hook
+	triggers      []trigger
+	allowsFailure bool
+	// started is whether a run has begun.
+	started bool
+	// conflicts are those since the last failure.
+	conflicts int
+	notBefore time.Time
+	// resume is the rest of the plan, if an object that is being deleted delays it.
+	resume *remainder
+}
+
+// queue has the tasks of one worker. The lock of the term guards it.
+type queue struct {
+	name  string
+	tasks []*task
+	// deletions are those that finalizers delay. Nothing waits for them.
+	deletions []*remainder
+}
+
+// key is the key of the queue in the work queue of the controller.
+func (q *queue) key() types.NamespacedName { return keyOf(q.name) }
+
+// enqueue adds a trigger, unless it waits already. Adjacent triggers of a hook are one task.
+func (t *term) enqueue(hook *Hook, why trigger) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pending.Has(why) || t.ctx.Err() != nil {
+		return
+	}
+	t.pending.Insert(why)
+	q := t.queues[why.queue()]
+	if last := len(q.tasks) - 1; last >= 0 && !q.tasks[last].started && q.tasks[last].takes(hook, why.allowsFailure()) {
+		q.tasks[last].triggers = append(q.tasks[last].triggers, why)
+	} else {
+		q.tasks = append(q.tasks, &task{id: string(uuid.NewUUID()), hook: hook, triggers: []trigger{why}, allowsFailure: why.allowsFailure()})
+	}
+	t.impl.EnqueueKey(q.key())
+}
+
+// takes reports whether triggers of a hook can be part of the task.
+func (t *task) takes(hook *Hook, allowsFailure bool) bool {
+	return t.hook == hook && t.allowsFailure == allowsFailure && t.resume == nil
+}
+
+// next returns what the worker of the queue does now, or when it is to look again if that is not decided by an event. Tasks are in strict
+// order, except that a plan which waits for the deletion of an object delays the tasks of its own hook alone.
+func (t *term) next(q *queue) (due *task, deletion *remainder, wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	after := func(at time.Time) {
+		if delay := at.Sub(now); wait == 0 || delay < wait {
+			wait = delay
+		}
+	}
+	for _, d := range q.deletions {
+		if !d.next.After(now) {
+			return nil, d, 0
+		}
+		after(d.next)
+	}
+	held := sets.New[*Hook]()
+	for i, candidate := range q.tasks {
+		switch {
+		case held.Has(candidate.hook):
+			continue
+		case candidate.resume != nil && candidate.resume.next.After(now):
+			after(candidate.resume.next)
+			held.Insert(candidate.hook)
+			continue
+		case candidate.resume != nil:
+			return candidate, nil, 0
+		case t.writing[candidate.hook] > 0:
+			return nil, nil, wait // its events may be of the operations that run in another queue, which enqueues this one
+		case candidate.notBefore.After(now):
+			after(candidate.notBefore)
+			return nil, nil, wait
+		}
+		t.begin(q, i)
+		return candidate, nil, 0
+	}
+	return nil, nil, wait
+}
+
+// begin has a task start, together with those after it that it takes. It is called with the lock.
+func (t *term) begin(q *queue, i int) {
+	begun := q.tasks[i]
+	begun.started = true
+	for len(q.tasks) > i+1 && begun.takes(q.tasks[i+1].hook, q.tasks[i+1].allowsFailure) {
+		for _, why := range q.tasks[i+1].triggers {
+			if !slices.Contains(begun.triggers, why) {
+				begun.triggers = append(begun.triggers, why)
+			}
+			t.pending.Delete(why)
+		}
+		q.tasks = slices.Delete(q.tasks, i+1, i+2)
+	}
+	t.pending.Delete(begun.triggers...)
+}
+
+// finish removes a task from its queue.
+func (t *term) finish(q *queue, done *task) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failures.Forget(done)
+	q.tasks = slices.DeleteFunc(q.tasks, func(other *task) bool { return other == done })
+}
+
+// length is the number of runs that wait or are running.
+func (t *term) length(q *queue) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(q.tasks)
+}
+
+// write notes that operations of a hook run. Until the function that it returns is called, its events wait.
+func (t *term) write(hook *Hook) (done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writing[hook]++
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.writing[hook]--
+		for _, q := range t.queues {
+			t.impl.EnqueueKey(q.key())
+		}
+	}
+}

@@ -1,0 +1,165 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+
+	"knative.dev/pkg/logging"
+
+	"github.com/mallard-dev/mallard/observe"
+)
+
+// term is the time during which the process leads. Each begins with all objects.
+type term struct {
+	*runner
+
+	// ctx ends with the term.
+	ctx    context.Context //nolint:containedctx // see above
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	queues   map[string]*queue
+	pending  sets.Set[trigger] // of tasks that have not started
+	writing  map[*Hook]int     // the number of queues in which operations of the hook run
+	failures workqueue.TypedRateLimiter[*task]
+	begun    sets.Set[*Hook] // whose bindings have begun
+
+	monitors map[*Hook][]*monitor
+	schedule *cron.Cron
+}
+
+func newTerm(r *runner) (*term, error) {
+	t := &term{
+		runner: r, queues: r.queues(), pending: sets.New[trigger](), writing: map[*Hook]int{}, failures: newFailures(r.options),
+		begun: sets.New[*Hook](), monitors: map[*Hook][]*monitor{}, schedule: cron.New(cron.WithParser(crontabs)),
+	}
+	t.ctx, t.cancel = context.WithCancel(r.ctx)
+	for _, h := range r.hooks {
+		for i := range h.bindings.Kubernetes {
+			m := &monitor{
+				Kubernetes: &h.bindings.Kubernetes[i], hook: h, objects: map[cache.ObjectName]*object{},
+				sources: map[cache.ObjectName]*observe.Subscription{},
+			}
+			m.logger = t.logger(h, m.Name, m.Queue)
+			event := eventOf(m)
+			m.changed = func(name cache.ObjectName) { t.enqueue(h, event(name)) }
+			var err error
+			if m.filter, err = m.Kubernetes.filter(); err != nil {
+				return nil, fmt.Errorf("hook %q: binding %q: %w", h.name, m.Name, err)
+			}
+			t.monitors[h] = append(t.monitors[h], m)
+		}
+	}
+	return t, nil
+}
+
+// start has the hooks with onStartup run, and the bindings of the others begin.
+func (t *term) start() {
+	hooks := slices.Clone(t.hooks)
+	slices.SortStableFunc(hooks, func(a, b *Hook) int {
+		return cmp.Or(cmp.Compare(ptr.Deref(a.bindings.OnStartup, 0), ptr.Deref(b.bindings.OnStartup, 0)), cmp.Compare(a.name, b.name))
+	})
+	for _, h := range hooks {
+		if h.bindings.OnStartup != nil {
+			t.enqueue(h, trigger{})
+		} else {
+			t.beginBindings(h)
+		}
+	}
+	t.schedule.Start()
+}
+
+// beginBindings begins the schedules of a hook, and has it run with the objects of its other bindings once they are known.
+func (t *term) beginBindings(h *Hook) {
+	t.mu.Lock()
+	isNew := !t.begun.Has(h)
+	t.begun.Insert(h)
+	t.mu.Unlock()
+	if !isNew {
+		return
+	}
+	for i := range h.bindings.Schedule {
+		s := &h.bindings.Schedule[i]
+		times, _ := crontabs.Parse(s.Crontab) // checked
+		t.schedule.Schedule(times, cron.FuncJob(func() { t.enqueue(h, trigger{kind: TypeSchedule, common: &s.Common}) }))
+	}
+	go func() {
+		if !t.awaitObjects(h) {
+			return
+		}
+		for _, m := range t.monitors[h] {
+			if m.ExecuteHookOnSynchronization == nil || *m.ExecuteHookOnSynchronization {
+				t.enqueue(h, trigger{kind: TypeSynchronization, common: &m.Common, monitor: m})
+			} else {
+				m.enable(m.states())
+			}
+		}
+	}()
+}
+
+const (
+	syncPoll = 20 * time.Millisecond
+	// slow is after how long a first list is logged.
+	slow = 10 * time.Second
+)
+
+// awaitObjects starts the monitors of a hook, and waits until they have the objects that exist. It tries again until the kinds are served.
+func (t *term) awaitObjects(h *Hook) bool {
+	delays := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.1, Steps: math.MaxInt32, Cap: 30 * time.Second}
+	for _, m := range t.monitors[h] {
+		_ = delays.DelayFunc().Until(t.ctx, true, true, func(context.Context) (bool, error) {
+			err := m.start(t.runner.ctx, t.client)
+			if err != nil {
+				m.logger.Errorw("A binding waits for its objects", "error", err)
+			}
+			return err == nil, nil
+		})
+	}
+	began, log := time.Now(), sync.OnceFunc(func() {
+		t.logger(h, "", "").Warnw("A hook waits for the first list of its objects", "error", observe.Health(t.runner.ctx))
+	})
+	err := wait.PollUntilContextCancel(t.ctx, syncPoll, true, func(context.Context) (bool, error) {
+		if time.Since(began) > slow {
+			log()
+		}
+		return !slices.ContainsFunc(t.monitors[h], func(m *monitor) bool { return !m.hasSynced() }), nil
+	})
+	return err == nil
+}
+
+// end begins nothing any more.
+func (t *term) end() {
+	t.cancel()
+	t.schedule.Stop()
+	go func() {
+		for _, monitors := range t.monitors {
+			for _, m := range monitors {
+				if err := m.stop(func(cache.ObjectName) bool { return true }); err != nil {
+					m.logger.Warnw("Ending the observers of a binding failed", "error", err)
+				}
+			}
+		}
+	}()
+}
+
+func (r *runner) logger(h *Hook, binding, queue string) *zap.SugaredLogger {
+	return logging.FromContext(r.ctx).Named("hooks").With("hook", h.name, "binding", binding, "queue", queue)
+}
