@@ -35,6 +35,7 @@ var badValues = map[string][]string{
 	"HEALTH_PORT":             {"", "0", "http"},
 	"PROFILING_PORT":          {"", "65536"},
 	"METRICS_PROMETHEUS_PORT": {"", "-1"},
+	"KO_DATA_PATH":            nil, // any folder may be given, and it is read after the connection to the API server
 	"WORKERS":                 {"", "0", "many"},
 	"WEBHOOK_NAME":            {"", "a.b"},
 	"WEBHOOK_PORT":            {"", "https"},

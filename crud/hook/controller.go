@@ -153,7 +153,9 @@ func (r *runner) queues() map[string]*queue {
 }
 
 // keyOf returns the key of a queue, whose name may have a slash.
-func keyOf(queue string) types.NamespacedName { return types.NamespacedName{Name: url.PathEscape(queue)} }
+func keyOf(queue string) types.NamespacedName {
+	return types.NamespacedName{Name: url.PathEscape(queue)}
+}
 
 // Promote implements reconciler.LeaderAware.
 func (r *runner) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types.NamespacedName)) error {

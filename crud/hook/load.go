@@ -30,7 +30,11 @@ const (
 func Load(ctx context.Context, folder string, options Options) ([]*Hook, error) {
 	var hooks []*Hook
 	var errs []error
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	folder, err := filepath.Abs(folder) // each hook runs in its own folder
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder of the hooks: %w", err)
+	}
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

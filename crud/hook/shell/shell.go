@@ -4,9 +4,8 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package shell lets an executable be bash, sh and jq, so that hooks in shell run in an image that has no other program. Everything is the
-// work of libraries: the interpreter of mvdan.cc/sh, the commands of u-root such as cat and mktemp, and gojq.
-//
-// The executable is called by one of these names through links, as busybox is. Programs that the image has are preferred.
+// work of libraries: the interpreter of mvdan.cc/sh, the commands of u-root such as cat and mktemp, and gojq. Programs that the image has are
+// preferred.
 package shell
 
 import (
@@ -27,32 +26,26 @@ import (
 	"mvdan.cc/sh/x/coreutils"
 )
 
-var tools = map[string]func() int{"bash": bash, "sh": bash, "jq": cli.Run}
+// command is the argument by which Main is asked for a tool, whose name and arguments follow.
+const command = "hook-shell"
 
-// Main runs a tool and ends the process, if the executable was called by its name. A main function calls it first.
+var tools = []string{"bash", "sh", "jq"}
+
+// Main runs a tool and ends the process, if the executable was called for one. A main function calls it first.
 func Main() {
-	if tool, ok := tools[filepath.Base(os.Args[0])]; ok {
-		os.Exit(tool())
+	if len(os.Args) < 3 || os.Args[1] != command { //nolint:mnd // the program, the command and the tool
+		return
+	}
+	switch os.Args = os.Args[2:]; os.Args[0] {
+	case "bash", "sh":
+		os.Exit(bash())
+	case "jq":
+		os.Exit(cli.Run())
 	}
 }
 
-// Link makes links to this executable by the names of the tools. The folder belongs at the end of PATH.
-func Link(folder string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("finding this executable: %w", err)
-	}
-	for name := range tools {
-		if err := os.Symlink(self, filepath.Join(folder, name)); err != nil {
-			return fmt.Errorf("linking %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// Command returns the program and the arguments that run a script or program. A script for a shell that does not exist is run by that in
-// the folder of Link.
-func Command(path, folder string) (command []string, err error) {
+// Command returns the program and the arguments that run a script or program: this executable for a script whose shell does not exist.
+func Command(path string) ([]string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the program: %w", err)
@@ -60,12 +53,19 @@ func Command(path, folder string) (command []string, err error) {
 	defer file.Close() //nolint:errcheck // only read
 	line, err := bufio.NewReaderSize(file, 256).ReadSlice('\n')
 	interpreter, isScript := strings.CutPrefix(string(line), "#!")
-	if words := strings.Fields(interpreter); err == nil && isScript && len(words) > 0 && !exists(words) {
-		if name := filepath.Base(words[len(words)-1]); name == "bash" || name == "sh" {
-			return []string{filepath.Join(folder, name), path}, nil
-		}
+	words := strings.Fields(interpreter)
+	if err != nil || !isScript || len(words) == 0 || exists(words) {
+		return []string{path}, nil
 	}
-	return []string{path}, nil
+	name := filepath.Base(words[len(words)-1])
+	if name != "bash" && name != "sh" {
+		return []string{path}, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this executable: %w", err)
+	}
+	return []string{self, command, name, path}, nil
 }
 
 // exists reports whether the interpreter of a script exists: it is a path, or the name that env is to find.
@@ -129,6 +129,13 @@ func missing(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		shell := interp.HandlerCtx(ctx)
 		if _, err := interp.LookPathDir(shell.Dir, shell.Env, args[0]); err == nil {
 			return next(ctx, args)
+		}
+		if slices.Contains(tools, args[0]) {
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("finding this executable: %w", err)
+			}
+			return next(ctx, append([]string{self, command}, args...))
 		}
 		return builtin(ctx, args)
 	}

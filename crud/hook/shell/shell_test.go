@@ -22,14 +22,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// linked returns a folder with the tools, and an environment in which no other program exists.
-func linked(t *testing.T) (folder string, env []string) {
+// environment is one in which no program exists.
+func environment(t *testing.T) []string {
 	t.Helper()
-	folder = t.TempDir()
-	if err := shell.Link(folder); err != nil {
-		t.Fatal(err)
-	}
-	return folder, []string{"PATH=" + folder, "TMPDIR=" + t.TempDir()}
+	return []string{"PATH=" + t.TempDir(), "TMPDIR=" + t.TempDir()}
 }
 
 func TestShell_ImageWithoutPrograms_RunsWhatHooksConsistOf(t *testing.T) {
@@ -48,17 +44,16 @@ func TestShell_ImageWithoutPrograms_RunsWhatHooksConsistOf(t *testing.T) {
 		"ParameterExpand": {`name=a/b; echo "${name#*/} ${name%/*} ${name^^}"`, "b a A/B\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder, env := linked(t)
 			script := filepath.Join(t.TempDir(), "hook")
 			if err := os.WriteFile(script, []byte("#!/missing/bash\nset -eu\n"+test.script), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			command, err := shell.Command(script, folder)
+			command, err := shell.Command(script)
 			if err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(command[0], append(command[1:], "one")...)
-			cmd.Env = env
+			cmd.Env = environment(t)
 			out, err := cmd.CombinedOutput()
 			if err != nil || string(out) != test.want {
 				t.Errorf("got %q, %v, want %q", out, err, test.want)
@@ -68,7 +63,10 @@ func TestShell_ImageWithoutPrograms_RunsWhatHooksConsistOf(t *testing.T) {
 }
 
 func TestShell_Failures_HaveExitStatusAndMessage(t *testing.T) {
-	folder, env := linked(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		args   []string
 		status int
@@ -82,8 +80,8 @@ func TestShell_Failures_HaveExitStatusAndMessage(t *testing.T) {
 		"Flag":    {[]string{"--posix"}, 1, "use FILE ARGUMENT"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(filepath.Join(folder, "bash"), test.args...)
-			cmd.Env = env
+			cmd := exec.Command(self, append([]string{"hook-shell", "bash"}, test.args...)...)
+			cmd.Env = environment(t)
 			out, _ := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != test.status || !strings.Contains(string(out), test.want) {
 				t.Errorf("exit status %d and %q, want %d and %q", cmd.ProcessState.ExitCode(), out, test.status, test.want)
@@ -93,6 +91,10 @@ func TestShell_Failures_HaveExitStatusAndMessage(t *testing.T) {
 }
 
 func TestCommand_InterpreterExists_IsPreferred(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	existing := filepath.Join(t.TempDir(), "bash")
 	if err := os.WriteFile(existing, nil, 0o700); err != nil {
 		t.Fatal(err)
@@ -102,11 +104,11 @@ func TestCommand_InterpreterExists_IsPreferred(t *testing.T) {
 		want    []string // before the path
 	}{
 		"Exists":         {"#!" + existing + "\n", nil},
-		"Missing":        {"#!/missing/bash\n", []string{"/tools/bash"}},
+		"Missing":        {"#!/missing/bash\n", []string{self, "hook-shell", "bash"}},
 		"MissingByEnv":   {"#!/usr/bin/env missing-bash\n", nil},
 		"NoShell":        {"#!/missing/python3\n", nil},
 		"NoScript":       {"\x7fELF\n", nil},
-		"WithArguments":  {"#! /missing/sh\n", []string{"/tools/sh"}},
+		"WithArguments":  {"#! /missing/sh\n", []string{self, "hook-shell", "sh"}},
 		"WithoutNewline": {"", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +116,7 @@ func TestCommand_InterpreterExists_IsPreferred(t *testing.T) {
 			if err := os.WriteFile(path, []byte(test.content), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			got, err := shell.Command(path, "/tools")
+			got, err := shell.Command(path)
 			if err != nil || !slices.Equal(got, append(test.want, path)) {
 				t.Errorf("got %q, %v, want %q before the path", got, err, test.want)
 			}

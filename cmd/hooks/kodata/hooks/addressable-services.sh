@@ -20,9 +20,9 @@ EOF
   exit
 fi
 
-source "${CRUD_SH}"
+source "${CRUD_FUNCTIONS}"
 
-crud::objects | jq -c '{
+crud::context --json '.[] | .object, .objects[]?.object | select(.) | {
   apiVersion: "samples.knative.dev/v1",
   kind: "AddressableService",
   metadata: {
