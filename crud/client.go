@@ -127,6 +127,8 @@ type call struct {
 	noop    noop   // with the outcome Unchanged
 	// hasYielded is whether the write was delayed in favor of another writer.
 	hasYielded bool
+	// cannotWatch is whether the client lacks the permission to watch the object.
+	cannotWatch bool
 }
 
 func (c *call) run(ctx context.Context) error {

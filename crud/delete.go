@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // policies are the propagation policies of the deletions, and the finalizer by which an object shows that it is deleted so. They are always
@@ -29,7 +30,10 @@ var policies = map[Type]struct {
 	TypeEnsureDeletedOrphaning:    {metav1.DeletePropagationOrphan, metav1.FinalizerOrphanDependents},
 }
 
-// polling is the back-off between the requests for an object that is being deleted.
+// longestWatch is how long a deletion is waited for by an event alone, which may be lost.
+const longestWatch = 30 * time.Second
+
+// polling is the back-off between the requests for an object that is being deleted and cannot be watched.
 var polling = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 1.5, Jitter: 0.1, Steps: 20, Cap: time.Second}
 
 // ensureDeleted deletes the object that it finds, and never one that is created later with the same name.
@@ -131,13 +135,39 @@ func (c *call) awaitGone(ctx context.Context, live *unstructured.Unstructured) (
 		case err == nil:
 			live = current
 		}
-		delay := min(backoff.Step(), time.Until(end))
-		if delay <= 0 {
+		left := time.Until(end)
+		if left <= 0 {
 			return live, err
 		}
-		if !sleep(ctx, delay) {
+		delay := min(backoff.Step(), left)
+		if err != nil || !c.awaitEvent(ctx, live, min(left, longestWatch)) {
+			sleep(ctx, delay)
+		}
+		if ctx.Err() != nil {
 			return nil, canceled(ctx, errors.New("waiting for the deletion"))
 		}
+	}
+}
+
+// awaitEvent waits until the object changes, at most for a time. It reports false if it cannot watch the object, which needs a permission that
+// deletions do not need.
+func (c *call) awaitEvent(ctx context.Context, live *unstructured.Unstructured, limit time.Duration) bool {
+	if !c.kind.verbs.Has("watch") || c.cannotWatch {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	events, err := c.objects.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + c.op.Name, ResourceVersion: live.GetResourceVersion()})
+	if err != nil {
+		c.cannotWatch = ClassOf(err) == Forbidden
+		return false
+	}
+	defer events.Stop()
+	select {
+	case event, ok := <-events.ResultChan():
+		return ok && event.Type != watch.Error
+	case <-ctx.Done():
+		return true
 	}
 }
 

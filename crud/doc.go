@@ -15,6 +15,9 @@ SPDX-License-Identifier: Apache-2.0
 //	...
 //	log.Print(result.Outcome) // Created, Updated or Unchanged
 //
+// Client.RunPlan runs several operations in order, and checks all of them before the first. With Plan.Task, a plan that a crash interrupted can be
+// run again: no operation of it is executed twice.
+//
 // A failure is an *Error; ClassOf returns its Class, by which a caller decides. Only a positive answer counts: an object is absent only if
 // the API server serves its kind in its scope and answers that there is no such object.
 package crud

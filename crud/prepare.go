@@ -87,8 +87,8 @@ var (
 	patches   = []Type{TypeFilterPatch, TypeFilterPatchOptimistic, TypeJQPatch, TypeJSONPatch, TypeMergePatch}
 	deletions = []Type{TypeEnsureDeleted, TypeEnsureDeletedInBackground, TypeEnsureDeletedOrphaning}
 	upsert    = []Type{TypeCreateOrUpdate}
-	// identified can have an id.
-	identified = []Type{TypeCreate, TypeJSONPatch, TypeJQPatch, TypeFilterPatch}
+	// withIDs can have an id.
+	withIDs = []Type{TypeCreate, TypeJSONPatch, TypeJQPatch, TypeFilterPatch}
 )
 
 // checkOptions rejects an option that the type does not have, since an option that is ignored is a surprise.
@@ -106,7 +106,7 @@ func (o Operation) checkOptions() error {
 		{"onTerminating", o.OnTerminating != "", upsert},
 		{"onImmutable", o.OnImmutable != "", upsert},
 		{"gracePeriodSeconds", o.GracePeriodSeconds != nil, deletions},
-		{"id", o.ID != "", identified},
+		{"id", o.ID != "", withIDs},
 		{"wait", o.Wait != 0, slices.Concat(deletions, upsert)},
 		{"preconditions", o.Preconditions != (metav1.Preconditions{}), slices.Concat(deletions, upsert, patches)},
 		{"ownedBy", o.OwnedBy != "", slices.Concat(deletions, upsert, []Type{TypeFilterPatch, TypeJQPatch})},

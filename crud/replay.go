@@ -59,7 +59,7 @@ func (p Plan) identified() ([]Operation, error) {
 // isRepeatable reports whether an operation has the same effect if it is executed twice, or cannot have an id. For jq programs that is known when
 // they run only.
 func (o Operation) isRepeatable() bool {
-	if !slices.Contains(identified, o.Type) || o.StatusPatch {
+	if !slices.Contains(withIDs, o.Type) || o.StatusPatch {
 		return true
 	}
 	if o.Type != TypeJSONPatch {
@@ -117,7 +117,11 @@ func (c *call) wasExecuted(live *unstructured.Unstructured) bool {
 
 // findCreated decides about an object that exists already: the operation has created it, or it is another one.
 func (c *call) findCreated(ctx context.Context, exists error) error {
-	if live, err := c.get(ctx); err == nil && c.wasExecuted(live) {
+	live, err := c.get(ctx)
+	switch {
+	case err != nil && ClassOf(err) != NotFound:
+		return err
+	case err == nil && c.wasExecuted(live):
 		return nil
 	}
 	c.result.Object = nil

@@ -107,12 +107,10 @@ func (c *call) begin(ctx context.Context) (_ context.Context, end func(error)) {
 	}
 }
 
-// retrying counts another attempt.
+// retrying counts another attempt. client-go repeats requests that the API server throttled, within an attempt.
 func (c *call) retrying(ctx context.Context, class Class) {
 	reason := "conflict"
 	switch class {
-	case Throttled:
-		reason = "throttled"
 	case ServerError, DiscoveryUnavailable:
 		reason = "server"
 	case Uncertain:

@@ -30,15 +30,22 @@ func (c *call) settledKey(live *unstructured.Unstructured) settledKey {
 }
 
 // hashOf returns a hash of a desired state and of how it is written.
-func hashOf(strategy Strategy, desired *unstructured.Unstructured) uint64 {
+func hashOf(strategy Strategy, desired *unstructured.Unstructured) (uint64, error) {
+	encoded, err := json.Marshal([]any{strategy, desired.Object})
+	if err != nil {
+		return 0, Malformed.errorf("encoding the desired state: %w", err)
+	}
 	hash := fnv.New64a()
-	_ = json.NewEncoder(hash).Encode([]any{strategy, desired.Object}) // it was decoded from JSON
-	return hash.Sum64()
+	_, _ = hash.Write(encoded) // never fails
+	return hash.Sum64(), nil
 }
 
 func (c *call) createOrUpdate(ctx context.Context) error {
 	desired := c.desired()
-	c.hash = hashOf(c.op.Strategy, desired)
+	var err error
+	if c.hash, err = hashOf(c.op.Strategy, desired); err != nil {
+		return err
+	}
 	again := []Class{Uncertain, Conflict, AlreadyExists}
 	if c.hasPreconditions() {
 		again = nil // an object that changes meanwhile does not fit anymore
@@ -89,27 +96,29 @@ func (c *call) update(ctx context.Context, live, desired *unstructured.Unstructu
 	if _, ok := c.settled.Get(c.settledKey(live)); ok {
 		return c.unchanged(byMemo)
 	}
-	var after *unstructured.Unstructured
 	if c.op.Strategy == Apply {
-		var err error
-		if after, err = c.apply(ctx, live, desired); err != nil {
-			return err
-		}
-	} else {
-		patch := mergePatch(live.Object, withUnions(live, desired).Object, false)
-		if patch == nil {
-			return c.unchanged(byDiff)
-		}
-		// The object may have changed during the delay.
-		if hasYielded, err := c.yield(ctx, live, patch); err != nil {
-			return err
-		} else if hasYielded {
-			return c.upsert(ctx, desired)
-		}
-		var err error
-		if after, err = c.patchFields(ctx, live, patch); err != nil {
-			return err
-		}
+		after, err := c.apply(ctx, live, desired)
+		return c.stored(live, after, desired, err)
+	}
+	patch := mergePatch(live.Object, withUnions(live, desired).Object, false)
+	if patch == nil {
+		return c.unchanged(byDiff)
+	}
+	hasYielded, err := c.yield(ctx, live, patch)
+	switch {
+	case err != nil:
+		return err
+	case hasYielded: // meanwhile, the object may have changed
+		return c.upsert(ctx, desired)
+	}
+	after, err := c.patchFields(ctx, live, patch)
+	return c.stored(live, after, desired, err)
+}
+
+// stored decides about the answer to a write of the desired state.
+func (c *call) stored(live, after, desired *unstructured.Unstructured, err error) error {
+	if err != nil {
+		return err
 	}
 	if c.updated(live, after); c.result.Outcome == Updated && !c.options.DryRun {
 		c.fights.recent(c.settledKey(live), true)

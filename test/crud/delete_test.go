@@ -78,6 +78,7 @@ func TestT15_EnsureDeleted_CreatedAgainDuringTheWait_IsDeleted(t *testing.T) {
 		return nil
 	})
 	held = s.proxy.Hold(harness.Matching("get", "configmaps").And(here))
+	s.patch(configMaps, "a", `{"data":{"changed":"1"}}`) // the operation waits for an event
 	held.Wait(t)
 	s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
 	harness.Eventually(t, "the object is gone", func(ctx context.Context) error {
@@ -91,6 +92,46 @@ func TestT15_EnsureDeleted_CreatedAgainDuringTheWait_IsDeleted(t *testing.T) {
 	}
 	if uid := s.get(configMaps, "a").GetUID(); uid != third {
 		t.Errorf("the new object was deleted")
+	}
+}
+
+// A wait costs a watch instead of a request per second, and needs no permission to watch.
+func TestEnsureDeleted_Wait_WatchesOrPolls(t *testing.T) {
+	s := newScene(t)
+	op := crud.EnsureDeletedInBackground(s.ref("ConfigMap", "a"))
+	op.Wait = harness.Deadline
+	here := harness.InNamespace(s.ns)
+	watches := harness.Matching("watch", "configmaps").And(here)
+	wait := func(waits func() error) (reads int) {
+		s.run(crud.Create(s.configMap("a", nil)), crud.Created)
+		s.patch(configMaps, "a", `{"metadata":{"finalizers":["example.com/theirs"]}}`)
+		gets := s.proxy.Count(harness.Matching("get", "configmaps").And(here))
+		done := s.begin(op)
+		harness.Eventually(t, "the operation waits", func(context.Context) error { return waits() })
+		s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
+		if after := <-done; after.err != nil || after.result.Outcome != crud.Deleted {
+			t.Errorf("got %v, %v", after.result.Outcome, after.err)
+		}
+		return gets()
+	}
+	if reads := wait(func() error {
+		if s.proxy.Watches(watches) == 0 {
+			return errors.New("there is no watch")
+		}
+		return nil
+	}); reads > 4 {
+		t.Errorf("sent %d reads", reads)
+	}
+	refused := s.proxy.Count(watches)
+	s.proxy.Fail(watches, http.StatusForbidden)
+	wait(func() error {
+		if refused() == 0 {
+			return errors.New("it has not tried to watch")
+		}
+		return nil
+	})
+	if n := refused(); n != 1 {
+		t.Errorf("tried to watch %d times", n)
 	}
 }
 

@@ -282,7 +282,7 @@ func TestT29_JQPatch_WrongResult_IsOneOfSevenErrors(t *testing.T) {
 	for program, class := range map[string]crud.Class{
 		"empty": crud.FilterFailed, "null": crud.FilterFailed, ".data": crud.FilterFailed, "., .": crud.FilterFailed, `"x"`: crud.FilterFailed,
 		`.metadata.name = "y"`: crud.FilterFailed, ".foo(": crud.Malformed, ".data.k.x": crud.FilterFailed, "error(.data.k)": crud.FilterFailed,
-		"last(repeat(.))": crud.FilterFailed,
+		"last(repeat(.))": crud.FilterFailed, "reduce range(40) as $i (.; {a: ., b: .})": crud.FilterFailed,
 	} {
 		message := s.fails(crud.JQPatch(s.ref("ConfigMap", "a"), program), class)
 		if strings.Contains(message, "content-of") {

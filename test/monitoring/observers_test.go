@@ -50,11 +50,12 @@ func ofObservers(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 	}
 	go func() { _ = controller.StartAll(ctx, controllers...) }()
 
+	operate(t, env)
 	families := map[string]*dto.MetricFamily{}
 	harness.Eventually(t, "the metrics of the observer's call", func(context.Context) error {
 		gathered, err := registry.Gather()
 		for _, family := range gathered {
-			if strings.HasPrefix(family.GetName(), "observer_") {
+			if strings.HasPrefix(family.GetName(), "observer_") || strings.HasPrefix(family.GetName(), "object_") {
 				families[family.GetName()] = family
 			}
 		}
