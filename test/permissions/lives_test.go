@@ -57,18 +57,15 @@ func live(t *testing.T, env *harness.Env) {
 	addressByHook(t, env)
 }
 
-// addressByHook is the life of the AddressableService that the hook of the process of hooks creates and corrects.
+// addressByHook is the life of an AddressableService that the hook of the process of hooks creates.
 func addressByHook(t *testing.T, env *harness.Env) {
 	t.Helper()
-	ns := env.Namespace(t)
-	const labeled = `
+	created := env.Apply(t, env.Namespace(t), `
 apiVersion: v1
 kind: Service
 metadata: {name: it, labels: {samples.knative.dev/addressable: "true"}}
-spec:
-  ports: [{name: http, port: 80}]
-`
-	created := env.Apply(t, ns, labeled)[0]
+spec: {ports: [{name: http, port: 80}]}
+`)[0]
 	created.Resource = v1.SchemeGroupVersion.WithResource("addressableservices")
 	env.Await(t, created, harness.Ready)
 }

@@ -2,8 +2,8 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Creates an AddressableService of the same name for each Service with the label samples.knative.dev/addressable=true. It belongs to the
-# Service, so that the garbage collector deletes it with the Service.
+# Creates an AddressableService of the same name for each Service with the label samples.knative.dev/addressable=true, unless there is one.
+# It belongs to the Service, so that the garbage collector deletes it with the Service.
 
 set -o errexit -o nounset -o pipefail
 
@@ -32,5 +32,5 @@ crud::context --json '.[] | .object, .objects[]?.object | select(.) | {
   },
   spec: {ref: {apiVersion: "v1", kind: "Service", name: .metadata.name}}
 }' | while read -r object; do
-  crud::create_or_update <<<"${object}"
+  crud::create_if_not_exists <<<"${object}"
 done
