@@ -43,8 +43,9 @@ func (o Operation) Optimistic() bool {
 			path, _ := operation.Path() // checked
 			return path == "/metadata/resourceVersion"
 		})
+	default:
+		return false
 	}
-	return false
 }
 
 // TryJQ runs the program of a JQPatch on a sample, and returns an error if it fails, if it returns another result the second time, or if it

@@ -34,7 +34,7 @@ func (a *applyFlags) register(flags *flag.FlagSet) {
 	flags.BoolFunc("dry-run", "change nothing (default as the file says)", func(value string) error {
 		dryRun, err := strconv.ParseBool(value)
 		a.set = append(a.set, func(f *operations.File) { f.DryRun = dryRun })
-		return err
+		return err //nolint:wrapcheck // package flag does
 	})
 	choose(flags, "on-failure", "`stop or continue` after an operation that failed (default as the file says, or stop)", func(choice string) {
 		a.set = append(a.set, func(f *operations.File) { f.Continue = choice == "continue" })

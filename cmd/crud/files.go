@@ -31,7 +31,7 @@ func (p *program) parse(flags *flag.FlagSet, usage string, args []string) (other
 			flags.SetOutput(p.out)
 			fmt.Fprintln(p.out, usage)
 			flags.PrintDefaults()
-			return nil, err
+			return nil, flag.ErrHelp
 		case err != nil:
 			return nil, usageError{err}
 		case flags.NArg() == 0:
@@ -55,7 +55,7 @@ func (p *program) read(names []string) ([]namedFile, error) {
 	for _, name := range names {
 		content, err := p.content(name)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("reading operations: %w", err))
+			errs = append(errs, err)
 			continue
 		}
 		if name == "-" {
@@ -75,7 +75,11 @@ func (p *program) read(names []string) ([]namedFile, error) {
 
 func (p *program) content(name string) ([]byte, error) {
 	if name != "-" {
-		return os.ReadFile(name)
+		return os.ReadFile(name) //nolint:gosec // the user names the file
 	}
-	return io.ReadAll(io.LimitReader(p.in, operations.MostBytes+1))
+	content, err := io.ReadAll(io.LimitReader(p.in, operations.MostBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	return content, nil
 }

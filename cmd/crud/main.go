@@ -64,13 +64,18 @@ type program struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	p := &program{os.Stdin, os.Stdout, os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))}
+	interrupted := make(chan struct{})
 	context.AfterFunc(ctx, func() {
+		defer close(interrupted)
 		stop()
 		fmt.Fprintln(p.errs, "crud: interrupted: a request that was sent is completed; another interrupt ends the program at once")
 	})
 	code := p.run(ctx, os.Args[1:])
-	if ctx.Err() != nil && code != exitDone {
-		code = exitInterrupted
+	if ctx.Err() != nil {
+		<-interrupted // it prints
+		if code != exitDone {
+			code = exitInterrupted
+		}
 	}
 	os.Exit(code)
 }
@@ -112,8 +117,8 @@ func (p *program) command(ctx context.Context, args []string) (operations.State,
 	case "schema":
 		return p.schema(args)
 	case "help", "-h", "-help", "--help":
-		_, err := fmt.Fprint(p.out, help)
-		return operations.Done, err
+		fmt.Fprint(p.out, help)
+		return operations.Done, nil
 	default:
 		return "", usageError{fmt.Errorf("command %q does not exist: use apply, preview, lint or schema (see crud --help)", name)}
 	}

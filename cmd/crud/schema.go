@@ -19,8 +19,11 @@ func (p *program) schema(args []string) (operations.State, error) {
 		return "", usageError{fmt.Errorf("schema takes no argument: leave out %q", others[0])}
 	}
 	schema, err := operations.Schema()
-	if err == nil {
-		_, err = p.out.Write(schema)
+	if err != nil {
+		return "", fmt.Errorf("making the schema: %w", err)
 	}
-	return operations.Done, err
+	if _, err := p.out.Write(schema); err != nil {
+		return "", fmt.Errorf("printing the schema: %w", err)
+	}
+	return operations.Done, nil
 }

@@ -48,26 +48,26 @@ type decoder struct {
 	set         map[string]field // of the operation, by the name that is no alias
 }
 
-// header decodes the options of the file, if the document has them.
-func (f *File) header(document value, found *faults) bool {
+// decodeHeader decodes the options of the file, if the document has them.
+func decodeHeader(document value, file *File, found *faults) bool {
 	if !slices.ContainsFunc(document.fields, func(f field) bool { return f.name == headerFields[0].name }) {
 		return false
 	}
 	header := *found
 	header.operation = 0
-	d := &decoder{faults: &header, file: f}
+	d := &decoder{faults: &header, file: file}
 	d.decodeFields(document.fields, headerFields)
 	found.found = header.found
 	return true
 }
 
-// add decodes an operation.
-func (f *File) add(document value, found *faults) {
+// decodeOperation adds an operation to the file.
+func decodeOperation(document value, file *File, found *faults) {
 	d := &decoder{faults: found}
 	d.decode(document)
-	f.Operations, f.positions = append(f.Operations, d.op), append(f.positions, document.position)
+	file.Operations, file.positions = append(file.Operations, d.op), append(file.positions, document.position)
 	if d.onHookError {
-		f.OnHookError = append(f.OnHookError, d.op)
+		file.OnHookError = append(file.OnHookError, d.op)
 	}
 }
 

@@ -16,7 +16,7 @@ type fieldType struct {
 	name    string
 	aliases []string
 	about   string
-	format
+	value   format
 }
 
 // format is what a field holds.
@@ -30,31 +30,60 @@ type format struct {
 // operationFields are the fields of an operation.
 var operationFields = []fieldType{
 	{typeField, []string{"operation"}, "What is done.", format{jsonSchema{"enum": allTypeNames()}, crud.TypeCreate, nil, (*decoder).operationType}},
-	{"apiVersion", nil, "Group and version, such as apps/v1. Optional if only one group has the kind.", text(func(d *decoder) *string { return &d.op.APIVersion })},
+	{
+		"apiVersion", nil, "Group and version, such as apps/v1. Optional if only one group has the kind.",
+		text(func(d *decoder) *string { return &d.op.APIVersion }),
+	},
 	{"kind", nil, "Kind, or the plural, singular or short name of its resource.", text(func(d *decoder) *string { return &d.op.Kind })},
 	{"namespace", nil, "Namespace of the object. Kinds without namespaces have none.", text(func(d *decoder) *string { return &d.op.Namespace })},
 	{"name", nil, "Name of the object.", text(func(d *decoder) *string { return &d.op.Name })},
-	{specField, []string{"object", "jqFilter", "mergePatch", "jsonPatch"}, "The object, the jq program or the patch.",
-		format{jsonSchema{}, nil, nil, func(d *decoder, f field) { d.spec = &f }}},
+	{
+		specField,
+		[]string{"object", "jqFilter", "mergePatch", "jsonPatch"},
+		"The object, the jq program or the patch.",
+		format{jsonSchema{}, nil, nil, func(d *decoder, f field) { d.spec = &f }},
+	},
 	{"statusPatch", nil, "Sends the patch to the status subresource.", boolean(func(d *decoder) *bool { return &d.op.StatusPatch })},
-	{"subresource", nil, "The value status is the same as statusPatch: true.",
-		format{jsonSchema{"enum": []string{"", "status", "/status"}}, "status", "", (*decoder).subresource}},
-	{"preconditions", nil, "Rejects another object of the same name, or another state of the object.",
-		format{objectSchema(preconditionFields), jsonSchema{"uid": "a"}, jsonSchema{}, func(d *decoder, f field) { d.object(f, preconditionFields) }}},
-	{"ignoreMissing", []string{"ignoreMissingObject"}, "Makes a patch of an object that does not exist succeed.",
-		boolean(func(d *decoder) *bool { return &d.op.IgnoreMissing })},
-	{"ignoreMissingPaths", nil, "Leaves out removals of a JSON patch whose path does not exist.",
-		boolean(func(d *decoder) *bool { return &d.op.IgnoreMissingPaths })},
-	{"ignoreUnknownKind", nil, "Makes a deletion succeed if the API server does not serve the kind.",
-		boolean(func(d *decoder) *bool { return &d.op.IgnoreUnknownKind })},
-	{hookErrorField, []string{"ignoreHookError"}, "Executes a patch of the status although the hook failed.",
-		boolean(func(d *decoder) *bool { return &d.onHookError })},
-	{"strategy", nil, "How an object that exists is changed.",
-		choice(func(d *decoder) *crud.Strategy { return &d.op.Strategy }, crud.Merge, crud.Apply)},
-	{"onTerminating", nil, "What happens with an object that is being deleted.",
-		choice(func(d *decoder) *crud.OnTerminating { return &d.op.OnTerminating }, crud.Requeue, crud.WaitUntilGone, crud.PatchTerminating)},
-	{"onImmutable", nil, "What happens if a field cannot be changed.",
-		choice(func(d *decoder) *crud.OnImmutable { return &d.op.OnImmutable }, crud.FailImmutable, crud.Recreate)},
+	{
+		"subresource", nil, "The value status is the same as statusPatch: true.",
+		format{jsonSchema{"enum": []string{"", "status", "/status"}}, "status", "", (*decoder).subresource},
+	},
+	{
+		"preconditions", nil, "Rejects another object of the same name, or another state of the object.",
+		format{objectSchema(preconditionFields), jsonSchema{"uid": "a"}, jsonSchema{}, func(d *decoder, f field) { d.object(f, preconditionFields) }},
+	},
+	{
+		"ignoreMissing",
+		[]string{"ignoreMissingObject"},
+		"Makes a patch of an object that does not exist succeed.",
+		boolean(func(d *decoder) *bool { return &d.op.IgnoreMissing }),
+	},
+	{
+		"ignoreMissingPaths", nil, "Leaves out removals of a JSON patch whose path does not exist.",
+		boolean(func(d *decoder) *bool { return &d.op.IgnoreMissingPaths }),
+	},
+	{
+		"ignoreUnknownKind", nil, "Makes a deletion succeed if the API server does not serve the kind.",
+		boolean(func(d *decoder) *bool { return &d.op.IgnoreUnknownKind }),
+	},
+	{
+		hookErrorField,
+		[]string{"ignoreHookError"},
+		"Executes a patch of the status although the hook failed.",
+		boolean(func(d *decoder) *bool { return &d.onHookError }),
+	},
+	{
+		"strategy", nil, "How an object that exists is changed.",
+		choice(func(d *decoder) *crud.Strategy { return &d.op.Strategy }, crud.Merge, crud.Apply),
+	},
+	{
+		"onTerminating", nil, "What happens with an object that is being deleted.",
+		choice(func(d *decoder) *crud.OnTerminating { return &d.op.OnTerminating }, crud.Requeue, crud.WaitUntilGone, crud.PatchTerminating),
+	},
+	{
+		"onImmutable", nil, "What happens if a field cannot be changed.",
+		choice(func(d *decoder) *crud.OnImmutable { return &d.op.OnImmutable }, crud.FailImmutable, crud.Recreate),
+	},
 	{"ownedBy", nil, "UID of the owner that must control the object.", text(func(d *decoder) *types.UID { return &d.op.OwnedBy })},
 	{"gracePeriodSeconds", nil, "Replaces the grace period that the object has for its deletion.", format{
 		jsonSchema{"type": "integer", "minimum": 0}, 0, nil, func(d *decoder, f field) { d.op.GracePeriodSeconds = d.integer(f) },

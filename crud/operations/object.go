@@ -27,7 +27,7 @@ func (d *decoder) decodeFields(fields []field, fieldTypes []fieldType) map[strin
 			continue
 		}
 		set[fieldTypes[i].name] = f
-		fieldTypes[i].decode(d, f)
+		fieldTypes[i].value.decode(d, f)
 	}
 	return set
 }

@@ -60,7 +60,7 @@ func parse(content []byte, found *faults) (file File) {
 			found.addf(bad.position, "%s", bad.message)
 			return file
 		}
-		isHeader := first && file.header(document, found)
+		isHeader := first && decodeHeader(document, &file, found)
 		if first = false; isHeader {
 			continue
 		}
@@ -68,7 +68,7 @@ func parse(content []byte, found *faults) (file File) {
 			found.addf(document.position, "the file has more than %d operations", MostOperations)
 			return file
 		}
-		file.add(document, found)
+		decodeOperation(document, &file, found)
 		found.operation++
 	}
 	return file

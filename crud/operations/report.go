@@ -19,6 +19,7 @@ import (
 // State is how a file ended.
 type State string
 
+// The states.
 const (
 	// Done: every operation succeeded, and no deletion is delayed.
 	Done State = "Done"
@@ -119,5 +120,5 @@ func (r Report) WriteFile(path string) (err error) {
 	if err := errors.Join(encoder.Encode(r), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), path)
+	return os.Rename(file.Name(), path) //nolint:wrapcheck // above
 }

@@ -135,7 +135,7 @@ func accepts(operation jsonSchema, t fieldType) (bool, error) {
 		return true, nil
 	}
 	operation = maps.Clone(operation)
-	if operation[t.name] = t.example; t.name == hookErrorField {
+	if operation[t.name] = t.value.example; t.name == hookErrorField {
 		operation["statusPatch"] = true
 	}
 	encoded, err := json.Marshal(operation)
@@ -149,17 +149,17 @@ func accepts(operation jsonSchema, t fieldType) (bool, error) {
 
 // disallowed is the schema of a field that an operation may have only with the value that means the same as no field.
 func (t fieldType) disallowed() any {
-	if t.unset == nil {
+	if t.value.unset == nil {
 		return false
 	}
-	return jsonSchema{"const": t.unset}
+	return jsonSchema{"const": t.value.unset}
 }
 
 func objectSchema(fieldTypes []fieldType) jsonSchema {
 	properties := jsonSchema{}
 	for _, t := range fieldTypes {
 		for _, name := range names([]fieldType{t}) {
-			described := maps.Clone(t.schema)
+			described := maps.Clone(t.value.schema)
 			described["description"] = t.about
 			properties[name] = described
 		}

@@ -126,7 +126,7 @@ func TestSchema_EachFieldOfEachType_AgreesWithTheParser(t *testing.T) {
 				continue
 			}
 			for _, name := range names([]fieldType{one}) {
-				for _, value := range []any{one.example, one.unset, 1, []string{"a"}, "nothing such", map[string]any{"a": 1}} {
+				for _, value := range []any{one.value.example, one.value.unset, 1, []string{"a"}, "nothing such", map[string]any{"a": 1}} {
 					operation := maps.Clone(minimal)
 					operation[name] = value
 					encoded, err := json.Marshal(operation)

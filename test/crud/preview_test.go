@@ -31,17 +31,17 @@ func TestT40_Preview_FiveObjects_HasADiffOfEachAndChangesNothing(t *testing.T) {
 	s.run(crud.Create(s.configMap("b", map[string]string{"k": "1"})), crud.Created)
 	s.run(crud.Create(s.object(`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80}]}}`)), crud.Created)
 	versions := func() string {
-		all := ""
+		var all strings.Builder
 		for _, resource := range []schema.GroupVersionResource{secrets, widgets, configMaps, services} {
 			list, err := s.env.Dynamic.Resource(resource).Namespace(s.ns).List(t.Context(), metav1.ListOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, item := range list.Items {
-				all += fmt.Sprintln(item.GetKind(), item.GetName(), item.GetResourceVersion())
+				fmt.Fprintln(&all, item.GetKind(), item.GetName(), item.GetResourceVersion())
 			}
 		}
-		return all
+		return all.String()
 	}
 	before := versions()
 	changes := s.client.Preview(t.Context(), s.parse(`

@@ -184,7 +184,7 @@ func (s *scene) interrupt(r *running) {
 	}
 	harness.Eventually(s.T, "the program is interrupted", func(context.Context) error {
 		if !strings.Contains(r.errs.String(), "interrupted") {
-			return errors.New("it does not say so")
+			return fmt.Errorf("%s does not say so: %s%s", r.Args[1:], &r.out, &r.errs)
 		}
 		return nil
 	})
