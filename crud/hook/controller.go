@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/lru"
 
@@ -164,12 +163,15 @@ func (r *runner) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types.Na
 			return errors.New("hooks run on one replica, and this process leads some of the queues: set Process.OneLeader")
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.term != nil {
+		return nil // without an election, knative.dev/pkg promotes twice
+	}
 	t, err := newTerm(r)
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.term = t
 	t.start()
 	return nil
@@ -226,8 +228,4 @@ func (r *runner) isOwn(h *Hook) func(version string) bool {
 
 func newFailures(options Options) workqueue.TypedRateLimiter[*task] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[*task](options.RetryDelay, options.MaxRetryDelay)
-}
-
-func eventOf(m *monitor) func(cache.ObjectName) trigger {
-	return func(name cache.ObjectName) trigger { return trigger{TypeEvent, &m.Common, m, name} }
 }

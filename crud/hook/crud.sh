@@ -1,7 +1,10 @@
+# Copyright 2026 The Mallard Authors.
+# SPDX-License-Identifier: Apache-2.0
+
 # Functions for hooks in bash. They write nothing but calls of the program that runs the hook, which makes the JSON: values need no quoting
 # other than that of the shell, and no other program is needed.
 #
-#   source "$CRUD_FUNCTIONS"
+#   source "$CRUD_SH"
 #
 #   crud::create_or_update [FLAG ...] [OBJECT]
 #   crud::create [FLAG ...] [OBJECT]
@@ -13,6 +16,7 @@
 #   crud::json_patch [FLAG ...] KIND NAME [PATCH]
 #   crud::merge_patch [FLAG ...] KIND NAME [PATCH]
 #   crud::context [--json] [--arg NAME=VALUE ...] FILTER
+#   crud::objects
 #
 # OBJECT and PATCH are JSON or YAML, and are read from standard input if they are left out. With --arg NAME=VALUE, which may be repeated, they
 # are jq programs that return them, in which $NAME is the value:
@@ -26,6 +30,7 @@
 #
 # crud::context prints the results of a jq filter of the binding contexts, strings without quotes unless --json is set. A function fails, and
 # adds no operation, if it is called wrongly.
+# crud::objects prints the objects of the binding contexts that exist, each as one line of JSON.
 
 crud::create_or_update() { "$CRUD_PROGRAM" hook-operation CreateOrUpdate "$@"; }
 crud::create() { "$CRUD_PROGRAM" hook-operation Create "$@"; }
@@ -37,3 +42,6 @@ crud::jq_patch() { "$CRUD_PROGRAM" hook-operation JQPatch "$@"; }
 crud::json_patch() { "$CRUD_PROGRAM" hook-operation JSONPatch "$@"; }
 crud::merge_patch() { "$CRUD_PROGRAM" hook-operation MergePatch "$@"; }
 crud::context() { "$CRUD_PROGRAM" hook-context "$@"; }
+crud::objects() {
+  crud::context --json '.[] | if .type == "Synchronization" then .objects[].object elif .watchEvent != "Deleted" then .object else empty end | values'
+}

@@ -19,12 +19,13 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	#!/bin/bash
 //	if [[ $1 == --config ]]; then
-//	  echo '{configVersion: v1, kubernetes: [{kind: ConfigMap, executeHookOnEvent: [Added]}]}'
+//	  echo '{configVersion: v1, kubernetes: [{kind: ConfigMap, executeHookOnSynchronization: false, executeHookOnEvent: [Added]}]}'
 //	  exit
 //	fi
-//	source "$CRUD_FUNCTIONS"
-//	crud::context --json '.[] | select(.type == "Event").object.metadata' | ...
-//	crud::merge_patch --namespace default ConfigMap settings 'data: {color: green}'
+//	source "$CRUD_SH"
+//	crud::context '.[].object.metadata.name' | while read -r name; do
+//	  crud::merge_patch --namespace default ConfigMap "$name" 'data: {color: green}'
+//	done
 //
 // A process has hooks if the constructor that NewController returns is one of its controllers, and its main function begins with Main. The
 // hooks run on the replica that leads.
@@ -46,14 +47,14 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # Executables
 //
-// An executable runs in its own folder, with these variables besides those of the process:
+// An executable runs in the folder that contains it, with these variables besides those of the process:
 //
 //	BINDING_CONTEXT_PATH       the binding contexts
 //	KUBERNETES_OPERATION_PATH  the file for the operations, see package operations; KUBERNETES_PATCH_PATH is the same
 //	METRICS_PATH               a file that is ignored: metrics of hooks are not implemented
 //	PREVIOUS_RESULTS_PATH      how the operations of the last run ended, empty in the first
 //	HOOK_TASK_ID               the same in each repetition of a run
-//	CRUD_FUNCTIONS             functions for bash, see crud.sh
+//	CRUD_SH                    functions for bash, see crud.sh
 //	CRUD_PROGRAM               the program that these call
 //	TMPDIR                     the folder of the files, which is removed after the run
 //
@@ -62,5 +63,9 @@ SPDX-License-Identifier: Apache-2.0
 //
 // What a hook prints is logged by lines, up to a length and a rate. The values of Secrets are masked in it and in errors, if the hook was told
 // of the Secret in this run, by an event or a snapshot, or its operations write it: the values, their lines and their base64 form, from four
-// characters on. Values that the hook transforms or reads by itself are not known, and are not masked. Binding contexts and operations are never logged.
+// characters on. Values that the hook transforms or reads by itself are not known, and neither they nor what a hook in Go logs by itself are
+// masked. Binding contexts and operations are never logged.
+//
+// A hook has the permissions of the process, in the cluster and on the machine. settings.namespaces bounds its operations, and not what it does
+// by itself.
 package hook

@@ -37,7 +37,7 @@ const (
 	patchVariable      = "KUBERNETES_PATCH_PATH"
 	metricsVariable    = "METRICS_PATH"
 	previousVariable   = "PREVIOUS_RESULTS_PATH"
-	functionsVariable  = "CRUD_FUNCTIONS"
+	functionsVariable  = "CRUD_SH"
 	programVariable    = "CRUD_PROGRAM"
 	taskVariable       = "HOOK_TASK_ID"
 )

@@ -12,9 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
@@ -50,7 +48,7 @@ func (t *term) execute(ctx context.Context, q *queue, run *Run, h *Hook, file op
 	if answer.err == nil {
 		return answer
 	}
-	answer.verdict = verdictOf(ctx, answer.err)
+	answer.verdict = verdictOf(ctx, file.Operations, answer.err)
 	switch answer.verdict {
 	case conflicted:
 		answer.lost = lostBy(file.Operations, answer.err)
@@ -116,7 +114,7 @@ func (s Settings) check(planned []crud.Operation) error {
 		if namespace == "" && op.Object != nil {
 			namespace = op.Object.GetNamespace()
 		}
-		if !contains(s.Namespaces, namespace) {
+		if !slices.Contains(s.Namespaces, namespace) {
 			return &rejection{fmt.Errorf("operation %d: %s: the hook may change objects in the namespaces %s of settings.namespaces, not in %q",
 				i+1, op, strings.Join(s.Namespaces, ", "), namespace), "namespace"}
 		}
@@ -133,21 +131,27 @@ func (t *term) report(h *Hook, report operations.Report) {
 
 // verdictOf returns how a run ended whose operations ended with an error. A failure counts more than a conflict, and that more than a deletion
 // that is waited for.
-func verdictOf(ctx context.Context, err error) verdict {
+func verdictOf(ctx context.Context, planned []crud.Operation, err error) verdict {
 	worst := terminating
 	for _, one := range separate(err) {
-		switch crud.ClassOf(one) {
-		case crud.Terminating:
-		case crud.Conflict:
+		switch class := crud.ClassOf(one); {
+		case class == crud.Terminating:
+		case class == crud.Conflict, class == crud.NotFound && isOptimistic(planned, one):
 			worst = conflicted
+		case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout):
+			return canceled
 		default:
-			if errors.Is(context.Cause(ctx), errEnding) || ctx.Err() != nil && context.Cause(ctx) != errTimeout { //nolint:errorlint // it is not wrapped
-				return canceled
-			}
 			return failed
 		}
 	}
 	return worst
+}
+
+// isOptimistic reports whether the error is of an operation on an object of which the hook has been told. That it does not exist anymore is a
+// change like others.
+func isOptimistic(planned []crud.Operation, err error) bool {
+	numbered, ok := errors.AsType[*crud.NumberedError](err)
+	return ok && planned[numbered.Number-1].Type == crud.TypeFilterPatchOptimistic
 }
 
 // separate returns the errors that were joined.
@@ -199,89 +203,3 @@ func lostBy(planned []crud.Operation, err error) (of lost) {
 	}
 	return of
 }
-
-// remainder are operations that wait until objects are deleted.
-type remainder struct {
-	plan     crud.Plan
-	next     time.Time
-	deadline time.Time
-	backoff  wait.Backoff
-	// run and why are those of the task.
-	run *Run
-	why occasion
-}
-
-func newRemainder(plan crud.Plan, within time.Duration) *remainder {
-	r := &remainder{plan: plan, deadline: time.Now().Add(within), backoff: wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Steps: 100, Cap: 10 * time.Second}}
-	r.postpone()
-	return r
-}
-
-func (r *remainder) postpone() { r.next = time.Now().Add(r.backoff.Step()) }
-
-// resume runs the rest of a plan. It is no failure that an object is not deleted yet, until the deadline.
-func (t *term) resume(ctx context.Context, q *queue, due *task) {
-	ctx, cancel := t.bounded(ctx, t.options.Timeout)
-	defer cancel()
-	rest := due.resume
-	answer := t.execute(ctx, q, rest.run, due.hook, operations.File{Plan: rest.plan})
-	switch {
-	case answer.verdict == canceled:
-	case answer.verdict == terminating && time.Now().Before(rest.deadline):
-		rest.plan = answer.rest
-		rest.postpone()
-	default:
-		if answer.verdict == terminating {
-			answer.verdict = failed
-		}
-		due.resume = nil
-		t.settle(ctx, q, due, rest.run, rest.why, answer)
-	}
-}
-
-// addDeletions remembers the deletions that finalizers delay. An object that is created again with the same name stays.
-func (t *term) addDeletions(q *queue, run *Run, planned []crud.Operation, results []crud.Result) {
-	for i, result := range results {
-		if result.Outcome != crud.Deleting {
-			continue
-		}
-		op := planned[i]
-		if result.Object != nil {
-			op.Preconditions.UID = ptr.To(result.Object.GetUID())
-			op.Preconditions.ResourceVersion = nil
-		}
-		run.Logger.Infow("A deletion waits for finalizers", "operation", op.String(), "finalizers", result.Finalizers)
-		r := newRemainder(crud.Plan{Operations: []crud.Operation{op}, SkipPreflight: true}, t.options.Deletions)
-		r.run = run
-		t.mu.Lock()
-		q.deletions = slices.DeleteFunc(q.deletions, func(other *remainder) bool { return other.plan.Operations[0].Ref == op.Ref })
-		q.deletions = append(q.deletions, r)
-		t.mu.Unlock()
-	}
-}
-
-// repeatDeletion repeats a deletion until the object does not exist, or until the deadline.
-func (t *term) repeatDeletion(ctx context.Context, q *queue, d *remainder) {
-	ctx, cancel := t.bounded(ctx, t.options.Timeout)
-	defer cancel()
-	results, err := t.client.RunPlan(ctx, d.plan)
-	isOver := err != nil && crud.ClassOf(err) != crud.Precondition && time.Now().After(d.deadline)
-	switch {
-	case ctx.Err() != nil:
-	case isOver, err == nil && results[0].Outcome == crud.Deleting && time.Now().After(d.deadline):
-		d.run.Logger.Warnw("A deletion is not awaited anymore", "operation", d.plan.Operations[0].String(), "finalizers", results[0].Finalizers)
-		t.forget(q, d)
-	case err == nil && results[0].Outcome != crud.Deleting, crud.ClassOf(err) == crud.Precondition:
-		d.run.Logger.Infow("A deletion is complete", "operation", d.plan.Operations[0].String())
-		t.forget(q, d)
-	}
-	d.postpone()
-}
-
-func (t *term) forget(q *queue, d *remainder) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	q.deletions = slices.DeleteFunc(q.deletions, func(other *remainder) bool { return other == d })
-}
-
-func contains(values []string, value string) bool { return slices.Contains(values, value) }

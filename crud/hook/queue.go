@@ -17,6 +17,7 @@ import (
 
 // trigger is one reason for a run.
 type trigger struct {
+	hook *Hook
 	kind ContextType
 	// common are those of the binding, or nil for onStartup.
 	common *Common
@@ -69,7 +70,7 @@ type queue struct {
 func (q *queue) key() types.NamespacedName { return keyOf(q.name) }
 
 // enqueue adds a trigger, unless it waits already. Adjacent triggers of a hook are one task.
-func (t *term) enqueue(hook *Hook, why trigger) {
+func (t *term) enqueue(why trigger) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.pending.Has(why) || t.ctx.Err() != nil {
@@ -77,10 +78,10 @@ func (t *term) enqueue(hook *Hook, why trigger) {
 	}
 	t.pending.Insert(why)
 	q := t.queues[why.queue()]
-	if last := len(q.tasks) - 1; last >= 0 && !q.tasks[last].started && q.tasks[last].takes(hook, why.allowsFailure()) {
+	if last := len(q.tasks) - 1; last >= 0 && !q.tasks[last].started && q.tasks[last].takes(why.hook, why.allowsFailure()) {
 		q.tasks[last].triggers = append(q.tasks[last].triggers, why)
 	} else {
-		q.tasks = append(q.tasks, &task{id: string(uuid.NewUUID()), hook: hook, triggers: []trigger{why}, allowsFailure: why.allowsFailure()})
+		q.tasks = append(q.tasks, &task{id: string(uuid.NewUUID()), hook: why.hook, triggers: []trigger{why}, allowsFailure: why.allowsFailure()})
 	}
 	t.impl.EnqueueKey(q.key())
 }

@@ -8,6 +8,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -238,7 +239,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 
 // includes reports whether the context of a trigger has the objects of a binding.
 func (t trigger) includes(m *monitor) bool {
-	return t.common != nil && (contains(t.common.IncludeSnapshotsFrom, m.Name) || t.common.Group != "" && t.common.Group == m.Group)
+	return t.common != nil && (slices.Contains(t.common.IncludeSnapshotsFrom, m.Name) || t.common.Group != "" && t.common.Group == m.Group)
 }
 
 // lost is the version of an object that lost a conflict.

@@ -49,6 +49,11 @@ func (m *monitor) start(ctx context.Context, client *crud.Client) error {
 	return nil
 }
 
+// selectorOfNamespaces is the name of the subscription to namespaces.
+var selectorOfNamespaces = cache.ObjectName{}
+
+func isSelector(name cache.ObjectName) bool { return name == selectorOfNamespaces }
+
 // startNamespaces subscribes to the objects of each namespace that has the labels, as long as it has them.
 func (m *monitor) startNamespaces(ctx context.Context, mapping *meta.RESTMapping) error {
 	selector, err := metav1.LabelSelectorAsSelector(m.Namespace.LabelSelector)
@@ -56,7 +61,7 @@ func (m *monitor) startNamespaces(ctx context.Context, mapping *meta.RESTMapping
 		return fmt.Errorf("namespace.labelSelector: %w", err)
 	}
 	namespaces := observe.Metadata(corev1.SchemeGroupVersion.WithResource("namespaces"), observe.Labels(selector.String()))
-	return m.add(cache.ObjectName{}, func() (*observe.Subscription, error) {
+	return m.add(selectorOfNamespaces, func() (*observe.Subscription, error) {
 		return observe.Subscribe(ctx, m.id()+" namespaces", namespaces, func(_ context.Context, e observe.Event[*metav1.PartialObjectMetadata]) error {
 			if e.Type == observe.Deleted {
 				m.leave(e.Object.Name)
@@ -87,7 +92,6 @@ func (m *monitor) subscribe(ctx context.Context, mapping *meta.RESTMapping, name
 			of = fields.AndSelectors(selected, fields.OneTermEqualSelector(metav1.ObjectNameField, name))
 		}
 		source := observe.Unstructured(mapping.Resource, observe.InNamespace(namespace), observe.Labels(labels.String()), observe.Fields(of.String()))
-		// The namespace is part of neither name for objects of all namespaces, and the empty name is that of the selector of namespaces.
 		if err := m.add(cache.ObjectName{Namespace: namespace, Name: "objects/" + name}, func() (*observe.Subscription, error) {
 			return observe.Subscribe(ctx, m.id(), source, m.observed, observe.Options[*unstructured.Unstructured]{Inline: true})
 		}); err != nil {

@@ -8,6 +8,7 @@ package hook
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -59,8 +60,7 @@ func newTerm(r *runner) (*term, error) {
 				sources: map[cache.ObjectName]*observe.Subscription{},
 			}
 			m.logger = t.logger(h, m.Name, m.Queue)
-			event := eventOf(m)
-			m.changed = func(name cache.ObjectName) { t.enqueue(h, event(name)) }
+			m.changed = func(name cache.ObjectName) { t.enqueue(trigger{h, TypeEvent, &m.Common, m, name}) }
 			var err error
 			if m.filter, err = m.Kubernetes.filter(); err != nil {
 				return nil, fmt.Errorf("hook %q: binding %q: %w", h.name, m.Name, err)
@@ -79,7 +79,7 @@ func (t *term) start() {
 	})
 	for _, h := range hooks {
 		if h.bindings.OnStartup != nil {
-			t.enqueue(h, trigger{})
+			t.enqueue(trigger{hook: h})
 		} else {
 			t.beginBindings(h)
 		}
@@ -99,7 +99,7 @@ func (t *term) beginBindings(h *Hook) {
 	for i := range h.bindings.Schedule {
 		s := &h.bindings.Schedule[i]
 		times, _ := crontabs.Parse(s.Crontab) // checked
-		t.schedule.Schedule(times, cron.FuncJob(func() { t.enqueue(h, trigger{kind: TypeSchedule, common: &s.Common}) }))
+		t.schedule.Schedule(times, cron.FuncJob(func() { t.enqueue(trigger{hook: h, kind: TypeSchedule, common: &s.Common}) }))
 	}
 	go func() {
 		if !t.awaitObjects(h) {
@@ -107,7 +107,7 @@ func (t *term) beginBindings(h *Hook) {
 		}
 		for _, m := range t.monitors[h] {
 			if m.ExecuteHookOnSynchronization == nil || *m.ExecuteHookOnSynchronization {
-				t.enqueue(h, trigger{kind: TypeSynchronization, common: &m.Common, monitor: m})
+				t.enqueue(trigger{hook: h, kind: TypeSynchronization, common: &m.Common, monitor: m})
 			} else {
 				m.enable(m.states())
 			}
@@ -136,6 +136,10 @@ func (t *term) awaitObjects(h *Hook) bool {
 	began, log := time.Now(), sync.OnceFunc(func() {
 		t.logger(h, "", "").Warnw("A hook waits for the first list of its objects", "error", observe.Health(t.runner.ctx))
 	})
+	if t.ctx.Err() != nil {
+		t.stopMonitors(h) // one may have started after the end of the term
+		return false
+	}
 	err := wait.PollUntilContextCancel(t.ctx, syncPoll, true, func(context.Context) (bool, error) {
 		if time.Since(began) > slow {
 			log()
@@ -150,14 +154,19 @@ func (t *term) end() {
 	t.cancel()
 	t.schedule.Stop()
 	go func() {
-		for _, monitors := range t.monitors {
-			for _, m := range monitors {
-				if err := m.stop(func(cache.ObjectName) bool { return true }); err != nil {
-					m.logger.Warnw("Ending the observers of a binding failed", "error", err)
-				}
-			}
+		for _, h := range t.hooks {
+			t.stopMonitors(h)
 		}
 	}()
+}
+
+// stopMonitors ends the observers of a hook: first those of namespaces, which start others.
+func (t *term) stopMonitors(h *Hook) {
+	for _, m := range t.monitors[h] {
+		if err := errors.Join(m.stop(isSelector), m.stop(func(cache.ObjectName) bool { return true })); err != nil {
+			m.logger.Warnw("Ending the observers of a binding failed", "error", err)
+		}
+	}
 }
 
 func (r *runner) logger(h *Hook, binding, queue string) *zap.SugaredLogger {

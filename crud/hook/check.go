@@ -1,0 +1,168 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/itchyny/gojq"
+	"github.com/robfig/cron/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+const mainQueue = "main"
+
+// crontabs parses crontabs with and without seconds.
+var crontabs = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+
+// complete sets defaults, and returns every mistake.
+func (b *Bindings) complete() error {
+	b.Schedule, b.Kubernetes = slices.Clone(b.Schedule), slices.Clone(b.Kubernetes)
+	var errs []error
+	names := sets.New[string]()
+	for i := range b.Kubernetes {
+		k := &b.Kubernetes[i]
+		k.complete("kubernetes")
+		errs = append(errs, in(fmt.Sprintf("kubernetes[%d]", i), k.check()))
+		if names.Has(k.Name) {
+			errs = append(errs, fmt.Errorf("kubernetes[%d].name: another binding has the name %s: set a different one", i, k.Name))
+		}
+		names.Insert(k.Name)
+	}
+	for i := range b.Schedule {
+		s := &b.Schedule[i]
+		s.complete("schedule")
+		if _, err := crontabs.Parse(s.Crontab); err != nil {
+			errs = append(errs, fmt.Errorf("schedule[%d].crontab: %w: use five fields, or six with seconds first", i, err))
+		}
+	}
+	for path, common := range b.commons() {
+		for _, from := range common.IncludeSnapshotsFrom {
+			if !names.Has(from) {
+				errs = append(errs, fmt.Errorf("%s.includeSnapshotsFrom: no kubernetes binding has the name %s: %s", path, from, advice(from, names)))
+			}
+		}
+	}
+	if b.OnStartup == nil && len(b.Schedule)+len(b.Kubernetes) == 0 {
+		errs = append(errs, errors.New("there is no binding: use onStartup, schedule or kubernetes"))
+	}
+	s := b.Settings
+	if s.ExecutionBurst < 0 || s.ExecutionMinInterval.Duration < 0 || s.Timeout.Duration < 0 {
+		errs = append(errs, errors.New("settings: executionBurst, executionMinInterval and timeout must not be negative"))
+	}
+	return errors.Join(errs...)
+}
+
+// commons are the common fields of all bindings, by their paths.
+func (b *Bindings) commons() map[string]*Common {
+	all := map[string]*Common{}
+	for i := range b.Kubernetes {
+		all[fmt.Sprintf("kubernetes[%d]", i)] = &b.Kubernetes[i].Common
+	}
+	for i := range b.Schedule {
+		all[fmt.Sprintf("schedule[%d]", i)] = &b.Schedule[i].Common
+	}
+	return all
+}
+
+func (c *Common) complete(name string) {
+	if c.Name == "" {
+		c.Name = name
+	}
+	if c.Queue == "" {
+		c.Queue = mainQueue
+	}
+}
+
+func (k *Kubernetes) check() error {
+	if k.ExecuteHookOnEvent == nil {
+		k.ExecuteHookOnEvent = k.WatchEvent
+	}
+	if k.Kind == "" {
+		return errors.New("kind: it is missing")
+	}
+	for _, event := range k.ExecuteHookOnEvent {
+		if event != Added && event != Modified && event != Deleted {
+			return fmt.Errorf("executeHookOnEvent: there is no %s: use Added, Modified and Deleted", event)
+		}
+	}
+	if _, err := metav1.LabelSelectorAsSelector(k.LabelSelector); err != nil {
+		return fmt.Errorf("labelSelector: %w", err)
+	}
+	if _, err := k.fields(); err != nil {
+		return err
+	}
+	if n := k.Namespace; n != nil {
+		if _, err := metav1.LabelSelectorAsSelector(n.LabelSelector); err != nil {
+			return fmt.Errorf("namespace.labelSelector: %w", err)
+		}
+		if n.LabelSelector != nil && n.NameSelector != nil {
+			return errors.New("namespace: use either nameSelector or labelSelector")
+		}
+	}
+	_, err := k.filter()
+	return err
+}
+
+// fields returns the field selector.
+func (k *Kubernetes) fields() (fields.Selector, error) {
+	selectors := []fields.Selector{}
+	if k.FieldSelector != nil {
+		for i, e := range k.FieldSelector.MatchExpressions {
+			switch e.Operator {
+			case "Equals", "=", "==":
+				selectors = append(selectors, fields.OneTermEqualSelector(e.Field, e.Value))
+			case "NotEquals", "!=":
+				selectors = append(selectors, fields.OneTermNotEqualSelector(e.Field, e.Value))
+			default:
+				return nil, fmt.Errorf("fieldSelector.matchExpressions[%d].operator: there is no %q: use Equals or NotEquals", i, e.Operator)
+			}
+		}
+	}
+	return fields.AndSelectors(selectors...), nil
+}
+
+// filter compiles the jq filter. It is nil if there is none.
+func (k *Kubernetes) filter() (*gojq.Code, error) {
+	if k.JQFilter == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	query, err := gojq.Parse(k.JQFilter)
+	if err != nil {
+		return nil, fmt.Errorf("jqFilter: %w", err)
+	}
+	code, err := gojq.Compile(query)
+	if err != nil {
+		return nil, fmt.Errorf("jqFilter: %w", err)
+	}
+	return code, nil
+}
+
+// runsOn reports whether an event runs the hook.
+func (k *Kubernetes) runsOn(event WatchEvent) bool {
+	return k.ExecuteHookOnEvent == nil || slices.Contains(k.ExecuteHookOnEvent, event)
+}
+
+func (s Settings) timeout(otherwise time.Duration) time.Duration {
+	if s.Timeout.Duration > 0 {
+		return s.Timeout.Duration
+	}
+	return otherwise
+}
+
+// in adds a path to each of the errors that were joined.
+func in(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(path + "." + strings.ReplaceAll(err.Error(), "\n", "\n"+path+"."))
+}

@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func TestParseConfig_AllFields_AreThoseOfShellOperator(t *testing.T) {
+	const text = `
+configVersion: v1
+onStartup: 10
+settings: {executionMinInterval: 3s, executionBurst: 2, timeout: 1m, namespaces: [a], runOnOwnWrites: true}
+schedule:
+- {name: often, crontab: "*/5 * * * * *", queue: q, allowFailure: true, includeSnapshotsFrom: [pods], group: g}
+kubernetes:
+- name: pods
+  apiVersion: v1
+  kind: Pod
+  executeHookOnEvent: [Added]
+  executeHookOnSynchronization: false
+  waitForSynchronization: false
+  keepFullObjectsInMemory: false
+  resynchronizationPeriod: 1h
+  nameSelector: {matchNames: [a, b]}
+  labelSelector: {matchLabels: {app: it}, matchExpressions: [{key: tier, operator: In, values: [front]}]}
+  fieldSelector: {matchExpressions: [{field: status.phase, operator: Equals, value: Running}]}
+  namespace: {nameSelector: {matchNames: [default]}}
+  jqFilter: .metadata.labels
+`
+	want := Bindings{
+		OnStartup: new(10),
+		Settings: Settings{
+			ExecutionMinInterval: metav1.Duration{Duration: 3 * time.Second}, ExecutionBurst: 2, Timeout: metav1.Duration{Duration: time.Minute},
+			Namespaces: []string{"a"}, RunOnOwnWrites: true,
+		},
+		Schedule: []Schedule{{
+			Common:  Common{Name: "often", Queue: "q", AllowFailure: true, IncludeSnapshotsFrom: []string{"pods"}, Group: "g"},
+			Crontab: "*/5 * * * * *",
+		}},
+		Kubernetes: []Kubernetes{{
+			Common: Common{Name: "pods", Queue: "main"}, APIVersion: "v1", Kind: "Pod", ExecuteHookOnEvent: []WatchEvent{Added},
+			ExecuteHookOnSynchronization: ptr.To(false), WaitForSynchronization: ptr.To(false), KeepFullObjectsInMemory: ptr.To(false),
+			ResynchronizationPeriod: "1h", NameSelector: &NameSelector{[]string{"a", "b"}},
+			LabelSelector: &metav1.LabelSelector{
+				MatchLabels:      map[string]string{"app": "it"},
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: "In", Values: []string{"front"}}},
+			},
+			FieldSelector: &FieldSelector{[]FieldExpression{{"status.phase", "Equals", "Running"}}},
+			Namespace:     &NamespaceSelector{NameSelector: &NameSelector{[]string{"default"}}}, JQFilter: ".metadata.labels",
+		}},
+	}
+	got, err := parseConfig([]byte(text))
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n-want, +got:\n%s", err, diff)
+	}
+}
+
+func TestParseConfig_Mistake_NamesTheField(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "print configVersion: v1",
+		"a: [":                                   "reading it as YAML",
+		"onStartup: 1":                           `configVersion: it must be v1, not ""`,
+		"{configVersion: v1, configVersion: v1}": `"configVersion" already set`,
+		"{configVersion: v1}":                    "there is no binding",
+		"{configVersion: v1, onStartup: first}":  "onStartup",
+		"{configVersion: v1, onStartup: 1, setings: {}}":                                       "setings: the field does not exist: did you mean settings?",
+		"{configVersion: v1, kubernetes: [{kind: Pod, namespace: {labelselector: {}}}]}":       "kubernetes[0].namespace.labelselector: the field does not exist: did you mean labelSelector?",
+		"{configVersion: v1, kubernetes: [{}]}":                                                "kubernetes[0].kind: it is missing",
+		"{configVersion: v1, kubernetes: [{kind: Pod}, {kind: Pod}]}":                          "kubernetes[1].name: another binding has the name kubernetes",
+		"{configVersion: v1, kubernetes: [{kind: Pod, jqFilter: '.['}]}":                       "kubernetes[0].jqFilter: ",
+		"{configVersion: v1, kubernetes: [{kind: Pod, executeHookOnEvent: [Changed]}]}":        "use Added, Modified and Deleted",
+		"{configVersion: v1, kubernetes: [{kind: Pod, includeSnapshotsFrom: [kubernets]}]}":    "kubernetes[0].includeSnapshotsFrom: no kubernetes binding has the name kubernets: did you mean kubernetes?",
+		"{configVersion: v1, kubernetes: [{kind: P, labelSelector: {matchLabels: {'/': a}}}]}": "kubernetes[0].labelSelector: ",
+		"{configVersion: v1, schedule: [{crontab: 61 * * * *}]}":                               "schedule[0].crontab: ",
+		"{configVersion: v1, onStartup: 1, kubernetesMutating: [{}]}":                          "kubernetesMutating: hooks cannot answer reviews",
+		"{configVersion: v1, onStartup: 1, kubernetesCustomResourceConversion: [{}]}":          "kubernetesCustomResourceConversion: hooks cannot answer reviews",
+	} {
+		if _, err := parseConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: the error is %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestOperation_WrongCall_SaysWhatIsValid(t *testing.T) {
+	for want, args := range map[string][]string{
+		"KIND and NAME are missing": {"EnsureDeleted", "Pod"},
+		"too many arguments":        {"EnsureDeleted", "Pod", "a", "b"},
+		"unknown flag":              {"EnsureDeleted", "--nam", "a", "Pod", "b"},
+		"--arg must be NAME=VALUE":  {"MergePatch", "--arg", "a", "Pod", "a", "{}"},
+		"did you mean":              {"EnsureDeletd", "Pod", "a"},
+		"several documents":         {"Create", "a: b\n---\nc: d\n"},
+		"parsing the jq program":    {"MergePatch", "--arg", "a=b", "Pod", "a", "{"},
+	} {
+		if line, err := Operation(args, strings.NewReader("{}")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %s, %v, want %q", args, line, err, want)
+		}
+	}
+}

@@ -1,0 +1,306 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/system"
+
+	"github.com/mallard-dev/mallard/crud/hook"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/observe"
+)
+
+// metrics are those of the test process. They add up, so each test has names of its own.
+var metrics = sdkmetric.NewManualReader()
+
+func TestMain(m *testing.M) {
+	hook.Main() // the shell functions call this program
+	if err := os.Setenv(system.NamespaceEnvKey, "knative-samples"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(metrics)))
+	harness.Main(m, harness.Bare())
+}
+
+// scene is a process with hooks, whose requests pass a proxy, in a namespace of its own.
+type scene struct {
+	*testing.T
+
+	env    *harness.Env
+	ns     string
+	config *rest.Config
+	proxy  *harness.Proxy
+	// hooks, runs and temporary are folders: of the executables, of what they record, and of their files.
+	hooks, runs, temporary string
+	logs                   *observer.ObservedLogs
+	// end ends the process as SIGTERM does, and ended is closed when its workers have ended.
+	end   context.CancelFunc
+	ended chan struct{}
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	env := harness.Shared(t)
+	config, proxy := env.Proxied(t)
+	s := &scene{
+		T: t, env: env, ns: env.Namespace(t), config: config, proxy: proxy, hooks: t.TempDir(), runs: t.TempDir(), temporary: t.TempDir(),
+		ended: make(chan struct{}),
+	}
+	return s
+}
+
+// quick are options with short delays.
+func (s *scene) quick() hook.Options {
+	return hook.Options{
+		FieldManager: "hooks-test", Folder: s.temporary, RetryDelay: 50 * time.Millisecond, MaxRetryDelay: 400 * time.Millisecond,
+		Timeout: time.Minute, Grace: 500 * time.Millisecond, Conflicts: 4,
+	}
+}
+
+// start starts a process with hooks, which ends with the test.
+func (s *scene) start(options hook.Options, hooks ...*hook.Hook) {
+	s.Helper()
+	construct, err := hook.NewController(options, hooks...)
+	if err != nil {
+		s.Fatal(err)
+	}
+	core, logs := observer.New(zap.InfoLevel)
+	s.logs = logs
+	ctx, cancel := context.WithCancel(context.Background())
+	s.end = cancel
+	ctx = injection.WithConfig(logging.WithLogger(ctx, zap.New(core).Sugar()), s.config)
+	ctx, informers := injection.Default.SetupInformers(ctx, s.config)
+	impl := construct(ctx, nil)
+	if err := controller.StartInformers(ctx.Done(), informers...); err != nil {
+		s.Fatal(err)
+	}
+	go func() {
+		defer close(s.ended)
+		_ = controller.StartAll(ctx, impl)
+	}()
+	s.Cleanup(func() {
+		cancel()
+		<-s.ended
+		limited, cancelLimited := context.WithTimeout(context.Background(), harness.Deadline)
+		defer cancelLimited()
+		if err := observe.Shutdown(limited); err != nil {
+			s.Error(err)
+		}
+		if s.Failed() {
+			for _, entry := range logs.All() {
+				if entry.Message != "Reconcile succeeded" {
+					s.Log(entry.Message, entry.ContextMap())
+				}
+			}
+		}
+	})
+}
+
+// script adds an executable hook. Each run records its task and its binding contexts, and continues with the body.
+func (s *scene) script(name, config, body string) {
+	s.Helper()
+	text := fmt.Sprintf(`#!/bin/bash
+set -eu
+if [[ "${1:-}" == --config ]]; then
+cat <<'EOF'
+%s
+EOF
+exit
+fi
+source "$CRUD_SH"
+ns=%s runs=%s
+record="%s.$EPOCHREALTIME.$$"
+{ echo "$HOOK_TASK_ID"; cat "$BINDING_CONTEXT_PATH"; } >"$runs/.$record"
+mv "$runs/.$record" "$runs/$record"
+%s
+`, strings.ReplaceAll(config, "$NS", s.ns), s.ns, s.runs, name, body)
+	if err := os.WriteFile(filepath.Join(s.hooks, name), []byte(text), 0o700); err != nil { //nolint:gosec // it is executed
+		s.Fatal(err)
+	}
+}
+
+// load loads the executables.
+func (s *scene) load(options hook.Options) []*hook.Hook {
+	s.Helper()
+	hooks, err := hook.Load(s.Context(), s.hooks, options)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return hooks
+}
+
+// recorded is a run of an executable.
+type recorded struct {
+	task     string
+	contexts []map[string]any
+}
+
+// recordedOf returns the runs of an executable in order.
+func (s *scene) recordedOf(name string) (all []recorded) {
+	s.Helper()
+	paths, err := filepath.Glob(filepath.Join(s.runs, name+".*")) // sorted, by their time
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			s.Fatal(err)
+		}
+		task, text, _ := strings.Cut(string(content), "\n")
+		r := recorded{task: task}
+		if err := json.Unmarshal([]byte(text), &r.contexts); err != nil {
+			s.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// awaitRuns waits until an executable has run a number of times.
+func (s *scene) awaitRuns(name string, n int) (all []recorded) {
+	s.Helper()
+	harness.Eventually(s, fmt.Sprintf("hook %s has run %d times", name, n), func(context.Context) error {
+		if all = s.recordedOf(name); len(all) < n {
+			return fmt.Errorf("it has run %d times", len(all))
+		}
+		return nil
+	})
+	return all
+}
+
+// journal records what happens in hooks in Go.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) add(format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, fmt.Sprintf(format, args...))
+}
+
+func (j *journal) all() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.lines)
+}
+
+// await waits until the lines are there, and no other.
+func (j *journal) await(t testing.TB, want ...string) {
+	t.Helper()
+	harness.Eventually(t, "the journal is complete", func(context.Context) error {
+		if diff := cmp.Diff(want, j.all()); diff != "" {
+			return errors.New("-want, +got:\n" + diff)
+		}
+		return nil
+	})
+}
+
+func (s *scene) create(name, value string, labels map[string]string) *corev1.ConfigMap {
+	s.Helper()
+	created, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Create(s.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Data: map[string]string{"value": value},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return created
+}
+
+func (s *scene) patch(name, patch string) {
+	s.Helper()
+	if _, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Patch(context.WithoutCancel(s.Context()), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *scene) delete(name string) {
+	s.Helper()
+	if err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), name, metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// awaitData waits until a ConfigMap has a value.
+func (s *scene) awaitData(name, key, want string) {
+	s.Helper()
+	harness.Eventually(s, fmt.Sprintf("ConfigMap %s has %s=%q", name, key, want), func(ctx context.Context) error {
+		cm, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && cm.Data[key] != want {
+			err = fmt.Errorf("it has %q", cm.Data)
+		}
+		return err
+	})
+}
+
+// measured returns the sum of the data points of a counter of a hook.
+func measured(t testing.TB, name, hookName string, with ...string) (sum int64) {
+	t.Helper()
+	var collected metricdata.ResourceMetrics
+	if err := metrics.Collect(t.Context(), &collected); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range collected.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			counter, ok := m.Data.(metricdata.Sum[int64])
+			if !ok || m.Name != name {
+				continue
+			}
+			for _, point := range counter.DataPoints {
+				of, _ := point.Attributes.Value("hook")
+				matches := of.AsString() == hookName
+				for i := 0; i+1 < len(with); i += 2 {
+					value, _ := point.Attributes.Value(attribute.Key(with[i]))
+					matches = matches && value.AsString() == with[i+1]
+				}
+				if matches {
+					sum += point.Value
+				}
+			}
+		}
+	}
+	return sum
+}
+
+func expectMeasured(t testing.TB, want int64, name, hookName string, with ...string) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("%s of hook %s %v is %d", name, hookName, with, want), func(context.Context) error {
+		if got := measured(t, name, hookName, with...); got != want {
+			return fmt.Errorf("it is %d", got)
+		}
+		return nil
+	})
+}

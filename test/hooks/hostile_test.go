@@ -1,0 +1,138 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/crud"
+	"github.com/mallard-dev/mallard/crud/hook"
+)
+
+const secretValue = "hunter2-hunter2"
+
+// hostile are the bodies of hooks, and the reason for which their operations are rejected.
+var hostile = map[string]struct{ settings, body, reason string }{
+	"output":     {settings: "timeout: 3s", body: `yes "endless $secret"`},
+	"line":       {settings: "timeout: 3s", body: `yes "no end $secret" | tr -d '\n'`},
+	"operations": {body: `yes '{"operationType": "EnsureDeleted", "kind": "ConfigMap", "namespace": "default", "name": "a"}' | head -100000 >"$KUBERNETES_OPERATION_PATH"`, reason: "syntax"},
+	"endless":    {settings: "timeout: 3s", body: `head -c 40000000 /dev/zero | tr '\0' ' ' >"$KUBERNETES_OPERATION_PATH"`, reason: "syntax"},
+	"children":   {body: `for i in {1..25}; do setsid sleep 1000 & echo $! >>"$runs/children"; sleep 1000 & echo $! >>"$runs/children"; done; sleep 0.5; exit 1`},
+	"symlink":    {body: `rm "$KUBERNETES_OPERATION_PATH"; ln -s /etc/passwd "$KUBERNETES_OPERATION_PATH"`, reason: "file"},
+	"fifo":       {body: `rm "$KUBERNETES_OPERATION_PATH"; mkfifo "$KUBERNETES_OPERATION_PATH"`, reason: "file"},
+	"folder":     {body: `rm "$KUBERNETES_OPERATION_PATH"; mkdir "$KUBERNETES_OPERATION_PATH"; mkdir -p "$TMPDIR/a/b"; chmod 000 "$TMPDIR/a"`, reason: "file"},
+	"removed":    {body: `rm -r "$TMPDIR"`, reason: "file"},
+	"namespace": {
+		settings: "namespaces: [$NS]", reason: "namespace",
+		body: `crud::create_or_update '{apiVersion: v1, kind: ConfigMap, metadata: {name: hostile, namespace: default}}'`,
+	},
+	"secret": {body: `echo "the password is $secret" >&2; crud::context . >&2; exit 1`},
+	"invalid": {reason: "dryrun", body: `
+crud::create_or_update --arg s="$secret" --arg ns="$ns" '{apiVersion: "v1", kind: "Secret", metadata: {namespace: $ns, name: "a"}, data: {password: $s}}'
+crud::merge_patch -n "$ns" --arg s="$secret" Secret it '{data: {password: ($s + "!")}}'`},
+}
+
+// 9 and 10: hooks that do harm do it to themselves alone, and no value of a Secret is logged.
+func TestHostileHooks_HarmNeitherTheProcessNorOthers(t *testing.T) {
+	s := newScene(t)
+	if _, err := s.env.Kube.CoreV1().Secrets(s.ns).Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "it"}, StringData: map[string]string{"password": secretValue, "text": "first line of " + secretValue + "\nsecond"},
+	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, of := range hostile {
+		settings := ""
+		if of.settings != "" {
+			settings = "settings: {" + of.settings + "}\n"
+		}
+		s.script(name, "configVersion: v1\n"+settings+`
+kubernetes:
+- kind: Secret
+  queue: `+name+`
+  allowFailure: true
+  executeHookOnEvent: []
+  namespace: {nameSelector: {matchNames: [$NS]}}`, `
+secret=$(crud::context '.[0].objects[0].object.data.password | @base64d')
+[[ "$secret" == `+secretValue+` ]]
+`+of.body)
+	}
+	var j journal
+	goHook := s.hook("go", hook.Bindings{Kubernetes: []hook.Kubernetes{{
+		Common: hook.Common{Queue: "go", AllowFailure: true}, Kind: "Secret", Namespace: &hook.NamespaceSelector{NameSelector: &hook.NameSelector{MatchNames: []string{s.ns}}},
+	}}}, func(_ context.Context, run *hook.Run) error {
+		run.Add(crud.EnsureDeleted(crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "witness0"}))
+		if run.Contexts[0].Type == hook.TypeSynchronization {
+			panic("the password is " + secretValue)
+		}
+		return errors.New("the password is " + secretValue)
+	})
+	witness := s.hook("witness", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps(func(k *hook.Kubernetes) { k.ExecuteHookOnEvent = []hook.WatchEvent{hook.Added} })}},
+		func(_ context.Context, run *hook.Run) error {
+			j.add("%s", describe(run.Contexts))
+			return nil
+		})
+	s.start(s.quick(), append(s.load(s.quick()), goHook, witness)...)
+	j.await(t, "kubernetes Synchronization")
+	s.create("witness0", "1", it)
+	j.await(t, "kubernetes Synchronization", "kubernetes EventAdded witness0=1")
+	for _, name := range append(slices.Sorted(maps.Keys(hostile)), s.ns+"-go") {
+		expectMeasured(t, 1, "hook.run.errors", name)
+		if reason := hostile[name].reason; reason != "" {
+			expectMeasured(t, 1, "operations.file.rejected", name, "reason", reason)
+		}
+	}
+	s.create("witness1", "1", it)
+	j.await(t, "kubernetes Synchronization", "kubernetes EventAdded witness0=1", "kubernetes EventAdded witness1=1")
+	s.awaitDead("children", 50)
+	s.end()
+	<-s.ended
+	if left, err := os.ReadDir(s.temporary); err != nil || len(left) > 0 {
+		t.Errorf("runs left %v: %v", left, err)
+	}
+	if _, err := s.env.Kube.CoreV1().ConfigMaps("default").Get(t.Context(), "hostile", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("an operation in another namespace was executed: %v", err)
+	}
+	s.expectLogs()
+}
+
+// expectLogs checks that what the hooks printed is bounded, and has no value of a Secret.
+func (s *scene) expectLogs() {
+	s.Helper()
+	lines := map[any]int{}
+	masked := 0
+	for _, entry := range s.logs.All() {
+		text := entry.Message + fmt.Sprint(entry.ContextMap())
+		lines[entry.ContextMap()["hook"]]++
+		if strings.Contains(text, "***") {
+			masked++
+		}
+		if strings.Contains(text, "hunter2") || strings.Contains(text, "aHVudGVyMi1odW50ZXIy") {
+			s.Errorf("a value of a Secret is logged: %.300s", text)
+		}
+		if len(text) > 8192 {
+			s.Errorf("a line has %d bytes", len(text))
+		}
+	}
+	for name, n := range lines {
+		if n > 400 {
+			s.Errorf("hook %v has %d lines in the log", name, n)
+		}
+	}
+	if masked == 0 || lines["output"] < 100 {
+		s.Errorf("%d lines are masked, and %d of the endless output are logged", masked, lines["output"])
+	}
+}

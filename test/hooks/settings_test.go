@@ -1,0 +1,94 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/crud/hook"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+)
+
+// 3 and 11: hooks of onStartup run in their order before other bindings begin, and runs that wait are counted.
+func TestOnStartup_Hooks_RunInOrder(t *testing.T) {
+	s := newScene(t)
+	s.create("it", "1", it)
+	var j journal
+	proceed := make(chan struct{})
+	record := func(name string, wait <-chan struct{}) func(context.Context, *hook.Run) error {
+		return func(_ context.Context, run *hook.Run) error {
+			<-wait
+			j.add("%s %s", name, describe(run.Contexts))
+			return nil
+		}
+	}
+	now := make(chan struct{})
+	close(now)
+	queued := s.configMaps(func(k *hook.Kubernetes) { k.Queue = s.ns })
+	s.start(s.quick(),
+		s.hook("late", hook.Bindings{OnStartup: new(20), Kubernetes: []hook.Kubernetes{queued}}, record("late", now)),
+		s.hook("early", hook.Bindings{OnStartup: new(10)}, record("early", proceed)))
+	harness.Eventually(t, "both runs are in the queue", func(ctx context.Context) error {
+		if n := queueLength(ctx, t, "main"); n != 2 {
+			return fmt.Errorf("its length is %d", n)
+		}
+		return nil
+	})
+	close(proceed)
+	j.await(t, "early onStartup", "late onStartup", "late kubernetes Synchronization it=1")
+}
+
+// queueLength returns the length of a queue of the processes that run.
+func queueLength(ctx context.Context, t *testing.T, queue string) (n int64) {
+	t.Helper()
+	var collected metricdata.ResourceMetrics
+	if err := metrics.Collect(ctx, &collected); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range collected.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			gauge, ok := m.Data.(metricdata.Gauge[int64])
+			if !ok || m.Name != "hook.queue.length" {
+				continue
+			}
+			for _, point := range gauge.DataPoints {
+				if value, _ := point.Attributes.Value("queue"); value.AsString() == queue {
+					n += point.Value
+				}
+			}
+		}
+	}
+	return n
+}
+
+// 3: the shortest time between runs, of which some may follow one another at once.
+func TestSettings_ExecutionMinInterval_DelaysRuns(t *testing.T) {
+	const interval = 700 * time.Millisecond
+	s := newScene(t)
+	times := make(chan time.Time, 10)
+	s.start(s.quick(), s.hook("slow", hook.Bindings{
+		Kubernetes: []hook.Kubernetes{s.configMaps()},
+		Settings:   hook.Settings{ExecutionMinInterval: metav1.Duration{Duration: interval}, ExecutionBurst: 2},
+	}, func(context.Context, *hook.Run) error {
+		times <- time.Now()
+		return nil
+	}))
+	first := <-times
+	var last time.Time
+	for i := range 3 {
+		s.create(fmt.Sprint("cm", i), "1", it)
+		last = <-times
+	}
+	if took := last.Sub(first); took < 2*interval-interval/10 {
+		t.Errorf("4 runs began within %v, want at least %v", took, 2*interval)
+	}
+}
