@@ -40,7 +40,7 @@ func (p Plan) identified() ([]Operation, error) {
 	operations := slices.Clone(p.Operations)
 	patches := map[Ref]int{}
 	for i, op := range operations {
-		if op.ID != "" || op.isRepeatable() {
+		if op.ID != "" || !op.needsID() {
 			continue
 		}
 		id, err := op.identify(p.Task, i)
@@ -56,17 +56,10 @@ func (p Plan) identified() ([]Operation, error) {
 	return operations, nil
 }
 
-// isRepeatable reports whether an operation has the same effect if it is executed twice, or cannot have an id. For jq programs that is known when
-// they run only.
-func (o Operation) isRepeatable() bool {
-	if !slices.Contains(withIDs, o.Type) || o.StatusPatch {
-		return true
-	}
-	if o.Type != TypeJSONPatch {
-		return false
-	}
-	patch, err := decodeJSONPatch(o.Patch)
-	return err != nil || !slices.ContainsFunc(patch, changesAgain)
+// needsID reports whether the operation may have another effect if it is executed twice, and can have an id. For filters that is known when they
+// run only.
+func (o Operation) needsID() bool {
+	return slices.Contains(withIDs, o.Type) && !o.StatusPatch && (o.Type != TypeJSONPatch || !o.Repeatable())
 }
 
 // identify returns an id that is the same for the same operation at the same place of the same task.
