@@ -91,16 +91,17 @@ func advice(mistyped string, names sets.Set[string]) string {
 // fieldNames are the names of all fields below a type.
 func fieldNames(t reflect.Type) sets.Set[string] {
 	names := sets.New[string]()
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice:
-		return fieldNames(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" {
-				names.Insert(name)
-			}
-			names = names.Union(fieldNames(t.Field(i).Type))
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return names
+	}
+	for field := range t.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			names.Insert(name)
 		}
+		names = names.Union(fieldNames(field.Type))
 	}
 	return names
 }

@@ -196,7 +196,7 @@ func (r *runner) Reconcile(ctx context.Context, key string) error {
 	r.mu.Lock()
 	t := r.term
 	r.mu.Unlock()
-	if t == nil || t.ctx.Err() != nil || t.queues[name] == nil {
+	if t == nil || t.isOver() || t.queues[name] == nil {
 		return nil
 	}
 	q := t.queues[name]

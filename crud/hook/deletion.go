@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -29,7 +28,10 @@ type remainder struct {
 }
 
 func newRemainder(plan crud.Plan, within time.Duration) *remainder {
-	r := &remainder{plan: plan, deadline: time.Now().Add(within), backoff: wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Steps: 100, Cap: 10 * time.Second}}
+	r := &remainder{
+		plan: plan, deadline: time.Now().Add(within),
+		backoff: wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Steps: 100, Cap: 10 * time.Second},
+	}
 	r.postpone()
 	return r
 }
@@ -64,7 +66,7 @@ func (t *term) addDeletions(q *queue, run *Run, planned []crud.Operation, result
 		}
 		op := planned[i]
 		if result.Object != nil {
-			op.Preconditions.UID = ptr.To(result.Object.GetUID())
+			op.Preconditions.UID = new(result.Object.GetUID())
 			op.Preconditions.ResourceVersion = nil
 		}
 		run.Logger.Infow("A deletion waits for finalizers", "operation", op.String(), "finalizers", result.Finalizers)

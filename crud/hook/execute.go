@@ -50,6 +50,7 @@ func (t *term) execute(ctx context.Context, q *queue, run *Run, h *Hook, file op
 	}
 	answer.verdict = verdictOf(ctx, file.Operations, answer.err)
 	switch answer.verdict {
+	case succeeded, canceled:
 	case conflicted:
 		answer.lost = lostBy(file.Operations, answer.err)
 	case terminating:
@@ -90,7 +91,7 @@ func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.F
 			}
 		}
 	}
-	return results, err //nolint:wrapcheck // it names the operations
+	return results, err
 }
 
 // executeAfterError runs the operations that a hook wants although it failed.
@@ -156,7 +157,7 @@ func isOptimistic(planned []crud.Operation, err error) bool {
 
 // separate returns the errors that were joined.
 func separate(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // an error that was wrapped after it was joined is one
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
 	}
 	return []error{err}

@@ -30,7 +30,6 @@ const (
 // runGroup runs a command as the leader of a process group, and reads its output. It returns when no process of the group runs. When ctx ends,
 // the group is asked to end, and killed after a while, or at once if an ancestor of ctx ended: then another process may lead.
 func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var readers []*os.File
 	var reading sync.WaitGroup
 	for stream, target := range map[string]*io.Writer{"stdout": &cmd.Stdout, "stderr": &cmd.Stderr} {
@@ -52,17 +51,12 @@ func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
 		}
 		out.end()
 	}()
-	err := cmd.Start()
+	await, err := startGroup(cmd)
 	closeAll(cmd)
 	if err != nil {
-		return fmt.Errorf("starting it: %w", err)
+		return err
 	}
-	group := cmd.Process.Pid
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	err = await(ctx, group, ended)
-	killRest(group)
-	return err
+	return await(ctx)
 }
 
 func closeAll(cmd *exec.Cmd) {
@@ -73,11 +67,32 @@ func closeAll(cmd *exec.Cmd) {
 	}
 }
 
-// await returns how the leader ended, and ends it when ctx does.
-func await(ctx context.Context, group int, ended <-chan error) error {
+// startGroup starts a command as the leader of a process group. await returns how it ended, or ends it when ctx does.
+func startGroup(cmd *exec.Cmd) (await func(ctx context.Context) error, err error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting it: %w", err)
+	}
+	var exit error
+	ended := make(chan struct{})
+	go func() {
+		exit = cmd.Wait()
+		close(ended)
+	}()
+	return func(ctx context.Context) error {
+		defer killRest(cmd.Process.Pid)
+		if cause := endWith(ctx, cmd.Process.Pid, ended); cause != nil {
+			return cause
+		}
+		return exit
+	}, nil
+}
+
+// endWith waits for the end of the leader. If ctx ends before, it ends the group, and returns why.
+func endWith(ctx context.Context, group int, ended <-chan struct{}) error {
 	select {
-	case err := <-ended:
-		return err
+	case <-ended:
+		return nil
 	case <-ctx.Done():
 	}
 	cause := context.Cause(ctx)
@@ -115,7 +130,7 @@ func killEscaped(variable string) {
 		found := false
 		environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 		for _, path := range environments {
-			content, err := os.ReadFile(path)
+			content, err := os.ReadFile(path) //nolint:gosec // of /proc
 			if err != nil || !bytes.Contains(content, []byte(variable+"\x00")) {
 				continue
 			}

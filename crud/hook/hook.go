@@ -75,12 +75,13 @@ const (
 
 // Context is one reason for a run: a binding context. Its JSON is that of shell-operator.
 type Context struct {
+	// Snapshot and WatchEvent are those of an Event: the newest state of the object, or for Deleted the last known one.
+	Snapshot
+
+	WatchEvent WatchEvent
 	// Binding is the name of the binding or of its group, or onStartup.
 	Binding string
 	Type    ContextType
-	// WatchEvent and Snapshot are those of an Event: the newest state of the object, or for Deleted the last known one.
-	WatchEvent WatchEvent
-	Snapshot
 	// Objects are those of a Synchronization.
 	Objects []Snapshot
 	// Snapshots are the objects of the bindings in IncludeSnapshotsFrom or of the group, by the names of the bindings.

@@ -100,7 +100,7 @@ func printContext(args []string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(os.Getenv(contextVariable))
+	content, err := os.ReadFile(os.Getenv(contextVariable)) //nolint:gosec // the hook decides
 	if err != nil {
 		return fmt.Errorf("environment variable %s: %w", contextVariable, err)
 	}

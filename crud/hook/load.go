@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -75,14 +74,10 @@ func load(ctx context.Context, name, path string, options Options) (*Hook, error
 	var stdout, stderr limited
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second // a process that it leaves behind may hold the output open
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("running it with --config: %w", err)
+	await, err := startGroup(cmd)
+	if err == nil {
+		err = await(ctx)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	err = await(ctx, cmd.Process.Pid, ended)
-	killRest(cmd.Process.Pid)
 	if err != nil {
 		return nil, fmt.Errorf("running it with --config: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -46,7 +47,7 @@ func appendOperation(args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(os.Getenv(operationsVariable), os.O_WRONLY|os.O_APPEND, 0)
+	file, err := os.OpenFile(os.Getenv(operationsVariable), os.O_WRONLY|os.O_APPEND, 0) //nolint:gosec // the hook decides
 	if err != nil {
 		return fmt.Errorf("environment variable %s: %w", operationsVariable, err)
 	}
@@ -163,12 +164,12 @@ func (a *arguments) spec(typeOf string, stdin io.Reader) (any, error) {
 		return nil, err
 	case typeOf == "JQPatch":
 		// A string in JSON is one in jq, too.
-		for i := len(names) - 1; i >= 0; i-- {
+		for i, name := range slices.Backward(names) {
 			value, err := json.Marshal(values[i])
 			if err != nil {
 				return nil, fmt.Errorf("--arg: %w", err)
 			}
-			text = string(value) + " as " + names[i] + " | " + text
+			text = string(value) + " as " + name + " | " + text
 		}
 		return text, nil
 	case len(names) > 0:

@@ -197,6 +197,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 	for _, of := range due.triggers {
 		c := Context{Binding: of.binding(), Type: of.kind}
 		switch of.kind {
+		case TypeSchedule, TypeGroup:
 		case TypeSynchronization:
 			all := statesOf(of.monitor)
 			c.Objects = of.monitor.snapshots(all)

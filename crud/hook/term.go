@@ -149,6 +149,8 @@ func (t *term) awaitObjects(h *Hook) bool {
 	return err == nil
 }
 
+func (t *term) isOver() bool { return t.ctx.Err() != nil }
+
 // end begins nothing any more.
 func (t *term) end() {
 	t.cancel()

@@ -138,7 +138,7 @@ func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
 	}
 	var j journal
 	replaces := s.hook("replaces", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(_ context.Context, run *hook.Run) error {
-		j.add("replaces")
+		j.addf("replaces")
 		if len(j.all()) == 1 {
 			run.Add(crud.EnsureDeletedInBackground(ref), crud.CreateOrUpdate(desired("held")), crud.CreateOrUpdate(desired("after")))
 			run.Plan.SkipPreflight = true
@@ -182,7 +182,7 @@ func TestDeletion_FinalizerDelaysIt_NothingWaits(t *testing.T) {
 	var j journal
 	deletes := s.hook("deletes", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps(func(k *hook.Kubernetes) { k.ExecuteHookOnEvent = []hook.WatchEvent{hook.Added} })}},
 		func(_ context.Context, run *hook.Run) error {
-			j.add("deletes %s", describe(run.Contexts))
+			j.addf("deletes %s", describe(run.Contexts))
 			if len(j.all()) == 1 {
 				run.Add(crud.EnsureDeletedInBackground(crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "held"}))
 			} else if run.Previous == nil || len(run.Previous.Operations) != 1 || run.Previous.Operations[0].Outcome != crud.Deleting {

@@ -20,9 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
@@ -145,7 +143,7 @@ record="%s.$EPOCHREALTIME.$$"
 mv "$runs/.$record" "$runs/$record"
 %s
 `, strings.ReplaceAll(config, "$NS", s.ns), s.ns, s.runs, name, body)
-	if err := os.WriteFile(filepath.Join(s.hooks, name), []byte(text), 0o700); err != nil { //nolint:gosec // it is executed
+	if err := os.WriteFile(filepath.Join(s.hooks, name), []byte(text), 0o700); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -206,7 +204,7 @@ type journal struct {
 	lines []string
 }
 
-func (j *journal) add(format string, args ...any) {
+func (j *journal) addf(format string, args ...any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.lines = append(j.lines, fmt.Sprintf(format, args...))
@@ -263,44 +261,5 @@ func (s *scene) awaitData(name, key, want string) {
 			err = fmt.Errorf("it has %q", cm.Data)
 		}
 		return err
-	})
-}
-
-// measured returns the sum of the data points of a counter of a hook.
-func measured(t testing.TB, name, hookName string, with ...string) (sum int64) {
-	t.Helper()
-	var collected metricdata.ResourceMetrics
-	if err := metrics.Collect(t.Context(), &collected); err != nil {
-		t.Fatal(err)
-	}
-	for _, scope := range collected.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			counter, ok := m.Data.(metricdata.Sum[int64])
-			if !ok || m.Name != name {
-				continue
-			}
-			for _, point := range counter.DataPoints {
-				of, _ := point.Attributes.Value("hook")
-				matches := of.AsString() == hookName
-				for i := 0; i+1 < len(with); i += 2 {
-					value, _ := point.Attributes.Value(attribute.Key(with[i]))
-					matches = matches && value.AsString() == with[i+1]
-				}
-				if matches {
-					sum += point.Value
-				}
-			}
-		}
-	}
-	return sum
-}
-
-func expectMeasured(t testing.TB, want int64, name, hookName string, with ...string) {
-	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("%s of hook %s %v is %d", name, hookName, with, want), func(context.Context) error {
-		if got := measured(t, name, hookName, with...); got != want {
-			return fmt.Errorf("it is %d", got)
-		}
-		return nil
 	})
 }

@@ -205,8 +205,7 @@ trap '' TERM
 setsid sleep 1000 & echo $! >"$runs/pids"
 sleep 1000 & echo $! >>"$runs/pids"
 echo $$ >>"$runs/pids"
-wait
-wait
+wait || wait
 `)
 	s.start(s.quick(), s.load(s.quick())...)
 	s.awaitRuns("b-timeout", 1)

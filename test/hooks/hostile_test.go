@@ -82,7 +82,7 @@ secret=$(crud::context '.[0].objects[0].object.data.password | @base64d')
 	})
 	witness := s.hook("witness", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps(func(k *hook.Kubernetes) { k.ExecuteHookOnEvent = []hook.WatchEvent{hook.Added} })}},
 		func(_ context.Context, run *hook.Run) error {
-			j.add("%s", describe(run.Contexts))
+			j.addf("%s", describe(run.Contexts))
 			return nil
 		})
 	s.start(s.quick(), append(s.load(s.quick()), goHook, witness)...)

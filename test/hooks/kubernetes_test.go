@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/hook"
@@ -46,14 +46,14 @@ func describe(contexts []hook.Context) string {
 		return o.Object.GetName() + "=" + text
 	}
 	for _, c := range contexts {
-		part := fmt.Sprint(c.Binding, " ", c.Type, c.WatchEvent)
+		words := []string{c.Binding, string(c.Type) + string(c.WatchEvent)}
 		for _, o := range c.Objects {
-			part += " " + value(o)
+			words = append(words, value(o))
 		}
 		if c.Object != nil {
-			part += " " + value(c.Snapshot)
+			words = append(words, value(c.Snapshot))
 		}
-		parts = append(parts, strings.TrimSpace(part))
+		parts = append(parts, strings.TrimSpace(strings.Join(words, " ")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -70,7 +70,7 @@ func TestKubernetes_Bindings_SelectObjectsAndEvents(t *testing.T) {
 	s.create("other", "1", nil)
 	s.start(s.quick(), s.hook("all", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps(func(k *hook.Kubernetes) { k.JQFilter = ".data" })}},
 		func(_ context.Context, run *hook.Run) error {
-			j.add("%s", describe(run.Contexts))
+			j.addf("%s", describe(run.Contexts))
 			return nil
 		}))
 	j.await(t, "kubernetes Synchronization first=1")
@@ -98,9 +98,9 @@ func TestKubernetes_NamespacesByLabels_AreThoseThatMatchNow(t *testing.T) {
 		Kind: "ConfigMap", APIVersion: "v1", NameSelector: &hook.NameSelector{MatchNames: []string{"a", "b"}},
 		FieldSelector:                &hook.FieldSelector{MatchExpressions: []hook.FieldExpression{{Field: "metadata.name", Operator: "NotEquals", Value: "b"}}},
 		Namespace:                    &hook.NamespaceSelector{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"hooks-test": s.ns}}},
-		ExecuteHookOnSynchronization: ptr.To(false),
+		ExecuteHookOnSynchronization: new(false),
 	}}}, func(_ context.Context, run *hook.Run) error {
-		j.add("%s", describe(run.Contexts))
+		j.addf("%s", describe(run.Contexts))
 		return nil
 	}))
 	harness.Eventually(t, "the binding watches the namespace", func(context.Context) error {
@@ -130,7 +130,7 @@ func TestQueue_FailedRun_IsRepeatedBeforeOthersOfTheQueue(t *testing.T) {
 	}
 	record := func(name string) func(context.Context, *hook.Run) error {
 		return func(_ context.Context, run *hook.Run) error {
-			j.add("%s %s", name, describe(run.Contexts))
+			j.addf("%s %s", name, describe(run.Contexts))
 			return nil
 		}
 	}
@@ -141,10 +141,10 @@ func TestQueue_FailedRun_IsRepeatedBeforeOthersOfTheQueue(t *testing.T) {
 		}
 		if failures.Add(1) <= 3 {
 			<-release
-			j.add("failed")
+			j.addf("failed")
 			return errors.New("it fails")
 		}
-		j.add("failing %s", describe(run.Contexts))
+		j.addf("failing %s", describe(run.Contexts))
 		return nil
 	})
 	s.start(s.quick(), failing, s.hook("free", hook.Bindings{Kubernetes: []hook.Kubernetes{inQueue("free")}}, record("free")))
@@ -170,7 +170,7 @@ func TestQueue_AdjacentEvents_AreOneRun(t *testing.T) {
 				<-proceed
 				return errors.New("it fails, and is not repeated")
 			}
-			j.add("%s", describe(run.Contexts))
+			j.addf("%s", describe(run.Contexts))
 			return nil
 		}), s.hook("witness", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps(func(k *hook.Kubernetes) { k.Queue = "witness" })}},
 		func(_ context.Context, run *hook.Run) error {
@@ -212,7 +212,7 @@ func TestOwnWrites_HookAnnotatesWhatItWatches_DoesNotRunAgain(t *testing.T) {
 					for _, o := range append(c.Objects, c.Snapshot) {
 						if o.Object != nil && n < 5 {
 							run.Add(crud.MergePatch(crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: o.Object.GetName()},
-								map[string]any{"metadata": map[string]any{"annotations": map[string]any{"runs": fmt.Sprint(n)}}}))
+								map[string]any{"metadata": map[string]any{"annotations": map[string]any{"runs": strconv.FormatInt(n, 10)}}}))
 						}
 					}
 				}

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/crud/hook"
@@ -27,7 +26,7 @@ func TestOnStartup_Hooks_RunInOrder(t *testing.T) {
 	record := func(name string, wait <-chan struct{}) func(context.Context, *hook.Run) error {
 		return func(_ context.Context, run *hook.Run) error {
 			<-wait
-			j.add("%s %s", name, describe(run.Contexts))
+			j.addf("%s %s", name, describe(run.Contexts))
 			return nil
 		}
 	}
@@ -45,29 +44,6 @@ func TestOnStartup_Hooks_RunInOrder(t *testing.T) {
 	})
 	close(proceed)
 	j.await(t, "early onStartup", "late onStartup", "late kubernetes Synchronization it=1")
-}
-
-// queueLength returns the length of a queue of the processes that run.
-func queueLength(ctx context.Context, t *testing.T, queue string) (n int64) {
-	t.Helper()
-	var collected metricdata.ResourceMetrics
-	if err := metrics.Collect(ctx, &collected); err != nil {
-		t.Fatal(err)
-	}
-	for _, scope := range collected.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			gauge, ok := m.Data.(metricdata.Gauge[int64])
-			if !ok || m.Name != "hook.queue.length" {
-				continue
-			}
-			for _, point := range gauge.DataPoints {
-				if value, _ := point.Attributes.Value("queue"); value.AsString() == queue {
-					n += point.Value
-				}
-			}
-		}
-	}
-	return n
 }
 
 // 3: the shortest time between runs, of which some may follow one another at once.
