@@ -112,8 +112,12 @@ if [[ -d conversion ]]; then
 fi
 
 if [[ -d crud ]]; then
-  step "JSON Schema of operation files"
+  step "JSON Schema and page of operation files"
   go run ./cmd/crud schema >"${scratch}/schema.json"
+  if [[ -d docs ]]; then
+    go run ./cmd/crud schema --output markdown >"${scratch}/operation-files.md"
+    mv "${scratch}/operation-files.md" docs/operation-files.md
+  fi
   mv "${scratch}/schema.json" crud/operations/schema.json
 fi
 

@@ -12,13 +12,19 @@ import (
 )
 
 func (p *program) schema(args []string) (operations.State, error) {
-	switch others, err := p.parse(newFlags(), "crud schema\n\nPrints the JSON Schema of operation files.", args); {
+	flags, describe := newFlags(), operations.Schema
+	choose(flags, "output", "print it as `json or markdown`, which is the page docs/operation-files.md (default json)", func(choice string) {
+		if choice == "markdown" {
+			describe = operations.Reference
+		}
+	}, "json", "markdown")
+	switch others, err := p.parse(flags, "crud schema [flags]\n\nPrints the JSON Schema of operation files.", args); {
 	case err != nil:
 		return "", err
 	case len(others) > 0:
 		return "", usageError{fmt.Errorf("schema takes no argument: leave out %q", others[0])}
 	}
-	schema, err := operations.Schema()
+	schema, err := describe()
 	if err != nil {
 		return "", fmt.Errorf("making the schema: %w", err)
 	}

@@ -182,6 +182,9 @@ func (d *decoder) buildObject(spec value) bool {
 			return false
 		}
 	}
+	if content.GetNamespace() == "" && d.op.Namespace != "" {
+		content.SetNamespace(d.op.Namespace)
+	}
 	d.op.Object = content
 	return true
 }

@@ -115,6 +115,13 @@ func TestParse_TextsInFields_AreDocuments(t *testing.T) {
 	}
 }
 
+func TestParse_ObjectWithoutNamespace_HasThatOfTheOperation(t *testing.T) {
+	file, err := Parse([]byte("operationType: Create\nnamespace: there\nspec: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"))
+	if err != nil || file.Operations[0].Object.GetNamespace() != "there" {
+		t.Errorf("got %+v, %v", file.Operations, err)
+	}
+}
+
 func TestT34_Parse_Mistakes_HaveLineColumnAndNumber(t *testing.T) {
 	const good = `{"operationType":"JQPatch","kind":"Pod","namespace":"d","name":"a","spec":"."}` + "\n"
 	for want, file := range map[string]string{

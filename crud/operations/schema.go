@@ -84,19 +84,16 @@ var specs = map[crud.Type]struct {
 var example = jsonSchema{"apiVersion": "v1", "kind": "ConfigMap", "metadata": jsonSchema{"name": "a"}}
 
 func objectWith(metadata jsonSchema) jsonSchema {
-	return jsonSchema{"type": "object", "required": []string{"kind", "metadata"}, "properties": jsonSchema{"metadata": metadata}}
+	return jsonSchema{"type": []string{"object", "string"}, "required": []string{"kind", "metadata"}, "properties": jsonSchema{"metadata": metadata}}
 }
 
 // rulesOf returns what holds for operations of a type. The parser decides which options the type has.
 func rulesOf(of crud.Type) (jsonSchema, error) {
 	spec, properties := specs[of], jsonSchema{}
 	then := jsonSchema{"properties": properties}
-	minimal := jsonSchema{typeField: of, "kind": "ConfigMap", "name": "a"}
+	minimal := minimalOf(of)
 	if spec.schema == nil || of == crud.TypeJQPatch || of == crud.TypeJSONPatch || of == crud.TypeMergePatch {
 		then["required"] = []string{"kind", "name"}
-	}
-	if spec.schema != nil {
-		minimal[specField] = spec.example
 	}
 	var allowed []string
 	for _, t := range operationFields {
@@ -127,6 +124,15 @@ func rulesOf(of crud.Type) (jsonSchema, error) {
 		}
 	}
 	return jsonSchema{"if": either(typeField, func(name string) jsonSchema { return having(name, typeNamesOf...) }), "then": then}, nil
+}
+
+// minimalOf returns an operation of a type without options.
+func minimalOf(of crud.Type) jsonSchema {
+	minimal := jsonSchema{typeField: of, "kind": "ConfigMap", "name": "a"}
+	if spec := specs[of]; spec.schema != nil {
+		minimal[specField] = spec.example
+	}
+	return minimal
 }
 
 // accepts reports whether the parser accepts a field of an operation.

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,14 +18,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestSchema_File_IsCurrent(t *testing.T) {
-	want, err := Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("schema.json")
-	if diff := cmp.Diff(string(want), string(got)); err != nil || diff != "" {
-		t.Errorf("run make generate: %v\n%s", err, diff)
+func TestSchema_Files_AreCurrent(t *testing.T) {
+	for path, generate := range map[string]func() ([]byte, error){"schema.json": Schema, "../../docs/operation-files.md": Reference} {
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			continue // a fork may have no documents
+		}
+		want, err := generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if diff := cmp.Diff(string(want), string(got)); err != nil || diff != "" {
+			t.Errorf("%s: run make generate: %v\n%s", path, err, diff)
+		}
 	}
 }
 
@@ -81,6 +87,7 @@ func TestSchema_Samples_AgreeWithTheParser(t *testing.T) {
 		`[{file: {}}, {operation: Delete, kind: Pod, namespace: d, name: a}]`,
 		`{operationType: Create, spec: {kind: Pod, metadata: {generateName: a}}}`,
 		`{operation: CreateOrUpdate, onTerminating: wait, wait: 1m30s, object: {apiVersion: v1, kind: Pod, metadata: {name: a}}}`,
+		`{operation: Create, object: '{"kind": "Pod", "metadata": {"name": "a"}}'}`,
 		`{operation: JSONPatch, kind: Pod, name: a, jsonPatch: [{op: add, path: /a, value: 1}], subresource: status}`,
 		`{operation: MergePatch, kind: Pod, name: a, mergePatch: '{"status": {}}', statusPatch: true, ignoreHookError: true}`,
 		`{operation: JQPatch, kind: Pod, name: a, jqFilter: ., subresource: status, applyOnHookError: true, preconditions: {uid: b}}`,

@@ -248,6 +248,7 @@ func TestProgram_WithoutCluster_Helps(t *testing.T) {
 	s.ends(s.start("", "--help"), 0, "Exit codes:")
 	s.ends(s.start("", "apply", "--help"), 0, "crud apply [flags] FILE...", "-on-failure")
 	s.ends(s.start("", "schema"), 0, "http://json-schema.org/draft-07/schema#")
+	s.ends(s.start("", "schema", "--output", "markdown"), 0, "# Operation files")
 	s.ends(s.start(writeA+patchB, "lint", "-"), 0)
 	sample := filepath.Join(t.TempDir(), "sample.yaml")
 	if err := os.WriteFile(sample, []byte("{apiVersion: v1, kind: ConfigMap, data: {k: a}}"), 0o600); err != nil {

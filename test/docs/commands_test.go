@@ -60,12 +60,12 @@ func TestCommands(t *testing.T) {
 			if len(options) > 0 {
 				shell.env = append(shell.env, env.KoEnvironment(t)...)
 			}
-			shell.run(t, "kubectl apply -f samples/ && kubectl wait --for=condition=Ready asvc,abind,sdeploy --all --timeout=5m")
+			shell.run(t, "kubectl apply -f samples/ && kubectl wait --for=condition=Ready asvc,abind,sdeploy --all --timeout=5m", false)
 			for _, b := range commands {
 				if b.kind == "console" {
 					shell.console(t, b)
 				} else {
-					shell.run(t, b.text)
+					shell.run(t, b.text, false)
 				}
 			}
 		})
@@ -78,8 +78,8 @@ type shell struct {
 	env []string
 }
 
-// run runs a script, which must succeed, and returns what it prints.
-func (s shell) run(t *testing.T, script string) string {
+// run runs a script, which must succeed or fail, and returns what it prints.
+func (s shell) run(t *testing.T, script string, fails bool) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
 	defer cancel()
@@ -87,7 +87,7 @@ func (s shell) run(t *testing.T, script string) string {
 	command.Dir, command.Env = s.dir, s.env
 	command.WaitDelay = time.Second
 	out, err := command.CombinedOutput()
-	if err != nil {
+	if (err != nil) != fails {
 		t.Fatalf("%v\n%s\n%s", err, script, out)
 	}
 	return string(out)
@@ -96,9 +96,10 @@ func (s shell) run(t *testing.T, script string) string {
 // console runs the commands of a block and compares what they print with what stands there.
 func (s shell) console(t *testing.T, b block) {
 	t.Helper()
+	_, fails := b.attributes["fails"]
 	for part := range strings.SplitSeq(strings.TrimPrefix(b.text, "$ "), "\n$ ") {
 		command, want, _ := strings.Cut(part, "\n")
-		got := s.run(t, command)
+		got := s.run(t, command, fails)
 		if !shows(want, got) {
 			t.Errorf("%s: %s\nprints:\n%s\nthe document shows:\n%s", b, command, got, want)
 		}

@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	sh        is run, from the root of the repository with kubectl on the PATH
 //	console   its lines after "$ " are run, and print the lines that follow; an
-//	          ellipsis stands for anything in one line
+//	          ellipsis stands for anything in one line; with the word fails, each has to fail
 //	yaml, go, markdown
 //	          carries file=PATH and stands in that file word for word
 //	text      stands in a file in the same way, if it is one that a test compares with what is printed, or shows what

@@ -38,7 +38,7 @@ func TestReadmeShowsWhatMakeRunPrints(t *testing.T) {
 		"GIT_CONFIG_KEY_0=url."+repository+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/mallard-dev/mallard",
 		"GIT_CONFIG_KEY_1=safe.directory", "GIT_CONFIG_VALUE_1=*",
 		"WAIT=ready")}
-	output := strings.Split(normalize(reader.run(t, quickstart)), "\n")
+	output := strings.Split(normalize(reader.run(t, quickstart, false)), "\n")
 	for line := range strings.SplitSeq(strings.TrimSpace(normalize(shown)), "\n") {
 		if !containsLine(output, line) {
 			t.Errorf("make run does not print this line of README.md: %q\nit prints:\n%s", line, strings.Join(output, "\n"))

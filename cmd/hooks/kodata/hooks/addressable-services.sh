@@ -20,9 +20,9 @@ EOF
   exit
 fi
 
-source "${CRUD_FUNCTIONS}"
+source "${CRUD_SH}"
 
-crud::context --json '.[] | .object, .objects[]?.object | select(.) | {
+crud::objects | jq -c '{
   apiVersion: "samples.knative.dev/v1",
   kind: "AddressableService",
   metadata: {
