@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 func TestParseConfig_AllFields_AreThoseOfShellOperator(t *testing.T) {
@@ -49,7 +48,7 @@ kubernetes:
 		}},
 		Kubernetes: []Kubernetes{{
 			Common: Common{Name: "pods", Queue: "main"}, APIVersion: "v1", Kind: "Pod", ExecuteHookOnEvent: []WatchEvent{Added},
-			ExecuteHookOnSynchronization: ptr.To(false), WaitForSynchronization: ptr.To(false), KeepFullObjectsInMemory: ptr.To(false),
+			ExecuteHookOnSynchronization: new(false), WaitForSynchronization: new(false), KeepFullObjectsInMemory: new(false),
 			ResynchronizationPeriod: "1h", NameSelector: &NameSelector{[]string{"a", "b"}},
 			LabelSelector: &metav1.LabelSelector{
 				MatchLabels:      map[string]string{"app": "it"},

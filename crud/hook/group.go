@@ -84,7 +84,7 @@ func startGroup(cmd *exec.Cmd) (await func(ctx context.Context) error, err error
 		if cause := endWith(ctx, cmd.Process.Pid, ended); cause != nil {
 			return cause
 		}
-		return exit
+		return exit //nolint:wrapcheck // the exit status
 	}, nil
 }
 

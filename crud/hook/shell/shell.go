@@ -8,6 +8,7 @@ package shell
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -43,7 +44,7 @@ func Main() {
 
 // Command returns the program and the arguments that run a script or program: this executable for a script whose shell does not exist.
 func Command(path string) ([]string, error) {
-	file, err := os.Open(path)
+	file, err := os.Open(path) //nolint:gosec // the hook to run
 	if err != nil {
 		return nil, fmt.Errorf("opening the program: %w", err)
 	}
@@ -81,7 +82,7 @@ func bash() int {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer cancel()
 	err := runScript(ctx, os.Args[1:])
-	if status, ok := interp.IsExitStatus(err); ok {
+	if status, ok := errors.AsType[interp.ExitStatus](err); ok {
 		return int(status)
 	}
 	if err != nil {
@@ -97,7 +98,7 @@ func runScript(ctx context.Context, args []string) error {
 	case len(args) > 1 && args[0] == "-c":
 		script, name, args = args[1], "bash", append(args[:1:1], args[2:]...)
 	case len(args) > 0 && !strings.HasPrefix(args[0], "-"):
-		content, err := os.ReadFile(args[0])
+		content, err := os.ReadFile(args[0]) //nolint:gosec // the script to run
 		if err != nil {
 			return fmt.Errorf("reading the script: %w", err)
 		}

@@ -52,7 +52,7 @@ func TestShell_ImageWithoutPrograms_RunsWhatHooksConsistOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command(command[0], append(command[1:], "one")...)
+			cmd := exec.CommandContext(t.Context(), command[0], append(command[1:], "one")...)
 			cmd.Env = environment(t)
 			out, err := cmd.CombinedOutput()
 			if err != nil || string(out) != test.want {
@@ -80,7 +80,7 @@ func TestShell_Failures_HaveExitStatusAndMessage(t *testing.T) {
 		"Flag":    {[]string{"--posix"}, 1, "use FILE ARGUMENT"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(self, append([]string{"hook-shell", "bash"}, test.args...)...)
+			cmd := exec.CommandContext(t.Context(), self, append([]string{"hook-shell", "bash"}, test.args...)...)
 			cmd.Env = environment(t)
 			out, _ := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != test.status || !strings.Contains(string(out), test.want) {
