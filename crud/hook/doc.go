@@ -32,7 +32,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # Runs
 //
-//   - A hook is told of each change that lasts, and of all objects that exist first (Synchronization). An event has the newest state of the
+//   - A hook receives all objects that exist first (Synchronization), and then each change that lasts. An event has the newest state of the
 //     object: changes while the hook waits are one event. Snapshots are as the cache is when the run begins.
 //   - Runs of a queue follow one another. Adjacent events of a hook are one run. A run that fails is repeated first in its queue, with a
 //     delay that grows, unless its binding allows failures.
@@ -61,8 +61,8 @@ SPDX-License-Identifier: Apache-2.0
 // Processes that are left at the end of a run are killed. At the timeout and at the end of the process, the group of the executable receives
 // SIGTERM, then SIGKILL.
 //
-// What a hook prints is logged by lines, up to a length and a rate. The values of Secrets are masked in it and in errors, if the hook was told
-// of the Secret in this run, by an event or a snapshot, or its operations write it: the values, their lines and their base64 form, from four
+// What a hook prints is logged by lines, up to a length and a rate. The values of Secrets are masked in it and in errors, if the hook received
+// the Secret in this run, by an event or a snapshot, or its operations write it: the values, their lines and their base64 form, from four
 // characters on. Values that the hook transforms or reads by itself are not known, and neither they nor what a hook in Go logs by itself are
 // masked. Binding contexts and operations are never logged.
 //

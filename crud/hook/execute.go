@@ -148,7 +148,7 @@ func verdictOf(ctx context.Context, planned []crud.Operation, err error) verdict
 	return worst
 }
 
-// isOptimistic reports whether the error is of an operation on an object of which the hook has been told. That it does not exist anymore is a
+// isOptimistic reports whether the error is of an operation on an object that the hook has received. That it does not exist anymore is a
 // change like others.
 func isOptimistic(planned []crud.Operation, err error) bool {
 	numbered, ok := errors.AsType[*crud.NumberedError](err)

@@ -21,7 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/observe"
 )
 
-// monitor has the objects of a kubernetes binding, and what the hook has been told of each. An event is the difference of both, so that an
+// monitor has the objects of a kubernetes binding, and the state of each that the hook has received. An event is the difference of both, so that an
 // object has at most one event, whatever the rate of its changes.
 type monitor struct {
 	*Kubernetes
@@ -29,7 +29,7 @@ type monitor struct {
 	hook   *Hook
 	filter *gojq.Code
 	logger *zap.SugaredLogger
-	// changed is called, with the lock, for an object of which the hook has not been told.
+	// changed is called, with the lock, for an object with a change that the hook has not received.
 	changed func(cache.ObjectName)
 
 	mu      sync.Mutex
@@ -40,10 +40,10 @@ type monitor struct {
 	sources map[cache.ObjectName]*observe.Subscription
 }
 
-// object is what is known of an object, and what the hook has been told, nil if it does not exist.
+// object is the state of an object, and the one that the hook has received, nil if it does not exist.
 type object struct {
-	now, told *state
-	// versions are those since the hook was told. What was before many is the empty one.
+	now, received *state
+	// versions are those since the hook received a state. What was before many is the empty one.
 	versions []string
 }
 
@@ -63,16 +63,16 @@ func versionOf(u *unstructured.Unstructured) string {
 	return string(u.GetUID()) + "/" + u.GetResourceVersion()
 }
 
-// event returns of what the hook has not been told, if there is something.
+// event returns the change that the hook has not received, if there is one.
 func (o *object) event(hasFilter bool) (WatchEvent, *state) {
 	switch {
-	case o.told == nil && o.now == nil:
+	case o.received == nil && o.now == nil:
 		return "", nil
-	case o.told == nil:
+	case o.received == nil:
 		return Added, o.now
-	case o.now == nil || o.now.GetUID() != o.told.GetUID():
-		return Deleted, o.told
-	case hasFilter && bytes.Equal(o.now.filtered, o.told.filtered), o.now.GetResourceVersion() == o.told.GetResourceVersion():
+	case o.now == nil || o.now.GetUID() != o.received.GetUID():
+		return Deleted, o.received
+	case hasFilter && bytes.Equal(o.now.filtered, o.received.filtered), o.now.GetResourceVersion() == o.received.GetResourceVersion():
 		return "", nil
 	}
 	return Modified, o.now
@@ -89,8 +89,8 @@ func (m *monitor) observed(_ context.Context, e observe.Event[*unstructured.Unst
 		m.objects[e.Name] = o
 	}
 	if e.Type == observe.Deleted {
-		if o.told != nil && o.told.GetUID() == s.GetUID() {
-			o.told = s
+		if o.received != nil && o.received.GetUID() == s.GetUID() {
+			o.received = s
 		}
 		o.now = nil
 	} else {
@@ -104,19 +104,19 @@ func (m *monitor) observed(_ context.Context, e observe.Event[*unstructured.Unst
 	return nil
 }
 
-// announce has the hook told of an object. It is called with the lock.
+// announce reports that the hook has to receive a change. It is called with the lock.
 func (m *monitor) announce(name cache.ObjectName, o *object) {
 	switch event, _ := o.event(m.filter != nil); {
-	case o.now == nil && o.told == nil:
+	case o.now == nil && o.received == nil:
 		delete(m.objects, name)
 	case event != "" && m.enabled:
 		m.changed(name)
 	}
 }
 
-// untold returns the event of an object, or "" if there is nothing to tell: also because the hook itself wrote all changes, or does not want
+// undelivered returns the event of an object, or "" if there is none: also because the hook itself wrote all changes, or does not want
 // the event.
-func (m *monitor) untold(name cache.ObjectName, isOwn func(version string) bool) (WatchEvent, *state) {
+func (m *monitor) undelivered(name cache.ObjectName, isOwn func(version string) bool) (WatchEvent, *state) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := m.objects[name]
@@ -126,42 +126,42 @@ func (m *monitor) untold(name cache.ObjectName, isOwn func(version string) bool)
 		if event == "" || m.runsOn(event) && !own {
 			return event, s
 		}
-		o.tell(event, s)
+		o.deliver(event, s)
 	}
 	return "", nil
 }
 
-// tell notes that the hook has been told of an event.
-func (o *object) tell(event WatchEvent, s *state) {
-	o.told = s
+// deliver notes that the hook has received an event.
+func (o *object) deliver(event WatchEvent, s *state) {
+	o.received = s
 	if event == Deleted {
-		o.told = nil
+		o.received = nil
 		return
 	}
 	o.versions = slices.Clone(o.versions[slices.Index(o.versions, s.version())+1:])
 }
 
-// tell notes that the hook has been told of an event.
-func (m *monitor) tell(name cache.ObjectName, event WatchEvent, s *state) {
+// deliver notes that the hook has received an event.
+func (m *monitor) deliver(name cache.ObjectName, event WatchEvent, s *state) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if o := m.objects[name]; o != nil {
-		o.tell(event, s)
+		o.deliver(event, s)
 		m.announce(name, o)
 	}
 }
 
-// enable notes that the hook has been told of all objects in a state, and begins to tell of events.
-func (m *monitor) enable(told []*state) {
+// enable notes that the hook has received objects in a state, and begins to deliver events.
+func (m *monitor) enable(received []*state) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.enabled = true
-	for _, s := range told {
+	for _, s := range received {
 		name := cache.MetaObjectToName(s)
 		if m.objects[name] == nil {
 			m.objects[name] = &object{} // deleted since
 		}
-		m.objects[name].tell(Added, s)
+		m.objects[name].deliver(Added, s)
 	}
 	for name, o := range m.objects {
 		m.announce(name, o)

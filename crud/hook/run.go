@@ -32,7 +32,7 @@ const (
 func (t *term) run(ctx context.Context, q *queue, due *task) {
 	why := t.occasionOf(due)
 	if len(why.contexts) == 0 {
-		t.finish(q, due) // there is nothing to tell anymore
+		t.finish(q, due) // no change is left
 		return
 	}
 	if limit := t.limits[due.hook]; limit != nil {
@@ -140,10 +140,10 @@ func (t *term) settle(ctx context.Context, q *queue, due *task, run *Run, why oc
 	}
 }
 
-// done ends a task whose hook has been told.
+// done ends a task whose hook has received the contexts.
 func (t *term) done(q *queue, due *task, why occasion) {
-	for _, tell := range why.told {
-		tell()
+	for _, received := range why.received {
+		received()
 	}
 	t.finish(q, due)
 }
@@ -177,15 +177,15 @@ func (t *term) awaitFresh(ctx context.Context, h *Hook, lost lost) {
 	})
 }
 
-// occasion is what a hook is told in a run.
+// occasion is what a hook receives in a run.
 type occasion struct {
 	contexts []Context
-	// told are called once the hook has been told.
-	told    []func()
-	secrets secrets
+	// received are called once the run has succeeded.
+	received []func()
+	secrets  secrets
 }
 
-// occasionOf returns what the hook of a task is to be told as the objects are now.
+// occasionOf returns the contexts for the hook of a task, as the objects are now.
 func (t *term) occasionOf(due *task) (why occasion) {
 	states, groups := map[*monitor][]*state{}, map[string]bool{}
 	statesOf := func(m *monitor) []*state {
@@ -201,17 +201,17 @@ func (t *term) occasionOf(due *task) (why occasion) {
 		case TypeSynchronization:
 			all := statesOf(of.monitor)
 			c.Objects = of.monitor.snapshots(all)
-			why.told = append(why.told, func() { of.monitor.enable(all) })
+			why.received = append(why.received, func() { of.monitor.enable(all) })
 		case TypeEvent:
-			event, s := of.monitor.untold(of.object, t.isOwn(due.hook))
+			event, s := of.monitor.undelivered(of.object, t.isOwn(due.hook))
 			if event == "" {
 				continue
 			}
 			c.WatchEvent, c.Snapshot = event, of.monitor.snapshot(s)
-			why.told = append(why.told, func() { of.monitor.tell(of.object, event, s) })
+			why.received = append(why.received, func() { of.monitor.deliver(of.object, event, s) })
 			why.secrets.add(s.Unstructured)
 		case "":
-			why.told = append(why.told, func() { t.beginBindings(due.hook) })
+			why.received = append(why.received, func() { t.beginBindings(due.hook) })
 		}
 		if of.common != nil && of.common.Group != "" {
 			if groups[of.common.Group] {

@@ -21,7 +21,7 @@ import (
 // shortestSecret is the length from which a value of a Secret is masked. Shorter ones, such as true, are in any text.
 const shortestSecret = 4
 
-// secrets are the values of the Secrets that a hook was told of or wants to write, which are masked in everything that it logs.
+// secrets are the values of the Secrets that a hook received or wants to write, which are masked in everything that it logs.
 type secrets struct {
 	values sets.Set[string]
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// decides returns a hook that adds to the number in a ConfigMap by an optimistic patch of the state that it was told of. before runs between.
+// decides returns a hook that adds to the number in a ConfigMap by an optimistic patch of the state that it received. before runs between.
 func (s *scene) decides(name string, allowFailure bool, before func(run int64)) (h *hook.Hook, runs *atomic.Int64) {
 	runs = &atomic.Int64{}
 	binding := s.configMaps(func(k *hook.Kubernetes) { k.AllowFailure = allowFailure })
@@ -49,7 +49,7 @@ func (s *scene) decides(name string, allowFailure bool, before func(run int64)) 
 	}), runs
 }
 
-// T30 and T31: the object changes after the hook has been told of it, and the cache learns of that at once, or late.
+// T30 and T31: the object changes after the hook has received it, and the cache learns of that at once, or late.
 func TestConflict_ObjectChangedSince_HookRunsOnceMoreWithTheNewState(t *testing.T) {
 	for name, delay := range map[string]time.Duration{"T30": 0, "T31": time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestConflict_ObjectChangedSince_HookRunsOnceMoreWithTheNewState(t *testing.
 			s.start(options, h)
 			s.awaitData("it", "value", "1+hook")
 			expectMeasured(t, 1, "hook.runs", s.ns+"-decides", "result", "success")
-			// Its own write, and the change that it has been told of, do not run it again.
+			// Its own write, and the change that it has received, do not run it again.
 			s.create("last", "0", it)
 			s.awaitData("last", "value", "0+hook")
 			if n := runs.Load(); n != 3 {
@@ -120,7 +120,7 @@ func TestConflict_AgainAndAgain_IsOneFailure(t *testing.T) {
 		}
 	})
 	s.start(s.quick(), h)
-	s.awaitData("it", "value", "0+hook") // the failure is dropped, and the hook is told of the last change
+	s.awaitData("it", "value", "0+hook") // the failure is dropped, and the hook receives the last change
 	expectMeasured(t, 1, "hook.run.errors", s.ns+"-decides")
 	expectMeasured(t, 4, "hook.run.conflicts", s.ns+"-decides")
 }
