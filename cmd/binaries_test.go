@@ -64,7 +64,11 @@ var buildOnce = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return exec.Command("go", slices.Concat([]string{"build"}, flags, []string{"-o", binDir, "./controller", "./hooks", "./webhook"})...).CombinedOutput()
+	arguments := slices.Concat([]string{"build"}, flags, []string{"-o", binDir})
+	for _, name := range deployed() {
+		arguments = append(arguments, "./"+name)
+	}
+	return exec.Command("go", arguments...).CombinedOutput()
 })
 
 // build builds the binaries of cmd/ and returns them by name.
@@ -73,11 +77,26 @@ func build(t *testing.T) map[string]string {
 	if out, err := buildOnce(); err != nil {
 		t.Fatalf("building the binaries: %v\n%s", err, out)
 	}
-	return map[string]string{
-		"controller": filepath.Join(binDir, "controller"),
-		"hooks":      filepath.Join(binDir, "hooks"),
-		"webhook":    filepath.Join(binDir, "webhook"),
+	binaries := map[string]string{}
+	for _, name := range deployed() {
+		binaries[name] = filepath.Join(binDir, name)
 	}
+	if len(binaries) == 0 {
+		t.Fatal("config/ deploys no program of cmd/")
+	}
+	return binaries
+}
+
+// deployed returns the programs that have a Deployment in config/.
+func deployed() (names []string) {
+	folders, _ := filepath.Glob("*/kodata")
+	for _, folder := range folders {
+		name := filepath.Dir(folder)
+		if _, err := os.Stat(filepath.Join("../config", name+".yaml")); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // run runs a binary with nothing but these variables in its environment. It must

@@ -22,9 +22,10 @@ edit() {
   rm -- "${file}.before"
 }
 
-# Products: the modules come from the module proxy; the migration serves kinds of several versions; no reconciler uses crud.
-rm -r conversion crud localcluster cmd/crud cmd/migrate pkg/migration pkg/observer post-install
-edit test/repository/layers_test.go '/packages: +"(pkg\/migration|crud)"/,/\}, \{/d'
+# Products: the modules come from the module proxy; the migration serves kinds of several versions; no reconciler uses crud or hooks.
+rm -r conversion crud localcluster cmd/{crud,hooks,migrate} config/{200-hooks,hooks}.yaml pkg/migration pkg/observer post-install samples/600-hook.yaml
+edit pkg/apis/config/store.go 's/, "hooks"//'
+edit test/repository/layers_test.go '/packages: +"(pkg\/migration|crud(\/hook)?)"/,/\}, \{/d'
 # Texts and settings that concern Mallard, and suites that show what a fork does not change.
 rm -r docs monitoring kustomize .github ./*.md hack/{release,test-versions,update-versions}.sh hack/tools/ko/*.go
 find test -mindepth 1 -maxdepth 1 -type d -regextype egrep ! -regex 'test/(addressableservice|crds|fixtures|randschema|reconcilertest|repository)' -exec rm -r {} +
