@@ -134,7 +134,7 @@ func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, er
 		return nil, err
 	}
 	r.impl = controller.NewContext(ctx, r, controller.ControllerOptions{
-		WorkQueueName: "hooks", Concurrency: len(r.queues()), Logger: logging.FromContext(ctx).Named("hooks"),
+		WorkQueueName: "Hooks", Concurrency: len(r.queues()), Logger: logging.FromContext(ctx).Named("hooks"),
 	})
 	observeQueues(r)
 	return r, nil

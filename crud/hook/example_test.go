@@ -33,7 +33,7 @@ func ExampleFunc() {
 		LabelSelector:      &metav1.LabelSelector{MatchLabels: map[string]string{"samples.knative.dev/addressable": "true"}},
 		ExecuteHookOnEvent: []hook.WatchEvent{hook.Added},
 	}
-	h := hook.Func("addressable-services", hook.Bindings{Kubernetes: []hook.Kubernetes{services}}, func(_ context.Context, run *hook.Run) error {
+	h := hook.Func("addressableservices", hook.Bindings{Kubernetes: []hook.Kubernetes{services}}, func(_ context.Context, run *hook.Run) error {
 		for _, c := range run.Contexts {
 			for _, service := range append(c.Objects, c.Snapshot) {
 				if service.Object != nil {

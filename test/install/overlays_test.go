@@ -95,7 +95,8 @@ func limited(t *testing.T) []string {
 	changed := []string{"+ Role default/mallard-directory", "+ RoleBinding default/mallard-directory"}
 	for name := range config(t).objects {
 		kind, role, _ := strings.Cut(name, " ")
-		inNamespaces := role == "mallard-controller" || role == "mallard-hooks" || role != "mallard-webhook" && (strings.HasSuffix(role, "-controller") || strings.HasSuffix(role, "-webhook"))
+		inNamespaces := role == "mallard-controller" || strings.HasPrefix(role, "mallard-") && role != "mallard-webhook" &&
+			slices.ContainsFunc([]string{"-controller", "-hooks", "-webhook"}, func(suffix string) bool { return strings.HasSuffix(role, suffix) })
 		if inNamespaces && (kind == "ClusterRole" || kind == "ClusterRoleBinding") || kind == "ClusterRoleBinding" && strings.HasPrefix(role, "mallard-controller-") {
 			changed = append(changed, "- "+name, "+ "+strings.TrimPrefix(kind, "Cluster")+" default/"+role)
 		}

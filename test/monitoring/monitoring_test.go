@@ -82,7 +82,7 @@ func awaitMeasured(t *testing.T, env *harness.Env) {
 		all := everything(t, env)
 		for _, name := range []string{
 			"kn_workqueue_longest_running_processor_seconds", "kn_workqueue_unfinished_work_seconds", "kn_workqueue_retries_total",
-			"reconcile_duration_seconds", "webhook_certificate_expiry_timestamp_seconds",
+			"reconcile_duration_seconds", "webhook_certificate_expiry_timestamp_seconds", "hook_runs_total",
 		} {
 			if all[name] == nil {
 				return fmt.Errorf("nobody exports %s; there are %q", name, slices.Sorted(maps.Keys(all)))
@@ -122,7 +122,7 @@ func TestOneProcessLeadsEachReconciler(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1, "ConversionWebhook": 1, "Bindings": 1,
+		"Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1, "ConversionWebhook": 1, "Bindings": 1, "Hooks": 1,
 	}
 	for _, crd := range crds.All(t) {
 		want[crd.Spec.Names.Kind] = 1

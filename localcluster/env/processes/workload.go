@@ -98,7 +98,8 @@ func rejectedMounts(c *corev1.Container, volumes []corev1.Volume, path *field.Pa
 	for i, mount := range c.VolumeMounts {
 		isEmpty := slices.ContainsFunc(volumes, func(v corev1.Volume) bool { return v.Name == mount.Name && v.EmptyDir != nil })
 		if !isEmpty || mount.MountPath != temporary {
-			problems = append(problems, field.Forbidden(path.Index(i), "a local process has no file system of its own: only an emptyDir at "+temporary+" can be mounted"))
+			problems = append(problems, field.Forbidden(path.Index(i),
+				"a local process has no file system of its own: only an emptyDir at "+temporary+" can be mounted"))
 		}
 	}
 	return problems
