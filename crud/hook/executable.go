@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/mallard-dev/mallard/crud/hook/internal/self"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
 
@@ -90,9 +91,9 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	if err := prepare(root, run); err != nil {
 		return file, err
 	}
-	program, err := os.Executable()
+	program, err := self.Path()
 	if err != nil {
-		return file, fmt.Errorf("finding this program: %w", err)
+		return file, err //nolint:wrapcheck // it is about nothing else
 	}
 	marker := contextVariable + "=" + filepath.Join(folder, contextFile)
 	cmd.Env = append(

@@ -22,6 +22,8 @@ import (
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 	"mvdan.cc/sh/x/coreutils"
+
+	"github.com/mallard-dev/mallard/crud/hook/internal/self"
 )
 
 // command is the argument by which Main is asked for a tool, whose name and arguments follow.
@@ -59,11 +61,11 @@ func Command(path string) ([]string, error) {
 	if name != "bash" && name != "sh" {
 		return []string{path}, nil
 	}
-	self, err := os.Executable()
+	program, err := self.Path()
 	if err != nil {
-		return nil, fmt.Errorf("finding this executable: %w", err)
+		return nil, err //nolint:wrapcheck // it is about nothing else
 	}
-	return []string{self, command, name, path}, nil
+	return []string{program, command, name, path}, nil
 }
 
 // exists reports whether the interpreter of a script exists: it is a path, or the name that env is to find.
@@ -129,11 +131,11 @@ func missing(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 			return next(ctx, args)
 		}
 		if slices.Contains(tools, args[0]) {
-			self, err := os.Executable()
+			program, err := self.Path()
 			if err != nil {
-				return fmt.Errorf("finding this executable: %w", err)
+				return err //nolint:wrapcheck // it is about nothing else
 			}
-			return next(ctx, append([]string{self, command}, args...))
+			return next(ctx, append([]string{program, command}, args...))
 		}
 		return builtin(ctx, args)
 	}
