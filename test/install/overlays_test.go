@@ -172,8 +172,8 @@ func TestSingleNamespaceIsNamedOnce(t *testing.T) {
 			t.Errorf("%q is left in what is rendered for the namespace orders", left)
 		}
 	}
-	// Roles and bindings, the directory, two variables, four selectors.
-	want := 7
+	// Roles and bindings, the directory, three variables, four selectors.
+	want := 8
 	for _, change := range limited(t) {
 		if strings.HasPrefix(change, "+ ") {
 			want++
