@@ -178,7 +178,7 @@ func TestPodsAskForWhatTheyNeedAndNoMore(t *testing.T) {
 			"cannot write to its root":       container.SecurityContext.ReadOnlyRootFilesystem != nil && *container.SecurityContext.ReadOnlyRootFilesystem,
 			"has an image that ko builds":    strings.HasPrefix(container.Image, "ko://github.com/mallard-dev/mallard/cmd/"),
 			"has no volume but for temporary files, whose size is limited": !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool {
-				return v.EmptyDir == nil || v.EmptyDir.SizeLimit.IsZero()
+				return v.EmptyDir == nil || v.EmptyDir.SizeLimit == nil
 			}),
 		} {
 			if !holds {
