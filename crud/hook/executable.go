@@ -93,7 +93,7 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	}
 	program, err := self.Path()
 	if err != nil {
-		return file, err //nolint:wrapcheck // it is about nothing else
+		return file, err
 	}
 	marker := contextVariable + "=" + filepath.Join(folder, contextFile)
 	cmd.Env = append(

@@ -63,7 +63,7 @@ func Command(path string) ([]string, error) {
 	}
 	program, err := self.Path()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it is about nothing else
+		return nil, err
 	}
 	return []string{program, command, name, path}, nil
 }
@@ -133,7 +133,7 @@ func missing(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		if slices.Contains(tools, args[0]) {
 			program, err := self.Path()
 			if err != nil {
-				return err //nolint:wrapcheck // it is about nothing else
+				return err
 			}
 			return next(ctx, append([]string{program, command}, args...))
 		}

@@ -16,9 +16,9 @@ import (
 var name, nameErr = func() (string, error) {
 	path, err := exec.LookPath(os.Args[0])
 	if err != nil {
-		return "", err //nolint:wrapcheck // Path does
+		return "", err
 	}
-	return filepath.Abs(path) //nolint:wrapcheck // Path does
+	return filepath.Abs(path)
 }()
 
 // Path returns the path of the executable. Without a /proc file system, that is the one by which the process was called.
