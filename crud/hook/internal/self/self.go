@@ -12,23 +12,26 @@ import (
 	"path/filepath"
 )
 
-// name is that by which the process was called, which a main function may replace later, as it may the working directory.
-var name, nameErr = func() (string, error) {
+// name is the path by which the process was called, or "". A main function may replace the arguments later, and change the working directory.
+var name = func() string {
 	path, err := exec.LookPath(os.Args[0])
-	if err != nil {
-		return "", err
+	if err == nil {
+		path, err = filepath.Abs(path)
 	}
-	return filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	return path
 }()
 
 // Path returns the path of the executable. Without a /proc file system, that is the one by which the process was called.
 func Path() (string, error) {
 	path, err := os.Executable()
-	if err != nil {
-		path, err = name, nameErr
+	switch {
+	case err == nil:
+		return path, nil
+	case name != "":
+		return name, nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("finding the executable of this process: %w", err)
-	}
-	return path, nil
+	return "", fmt.Errorf("finding the executable of this process: %w", err)
 }
