@@ -41,7 +41,7 @@ func TestResolveOverlay(t *testing.T) {
 	if err := render.Run(); err != nil {
 		t.Fatalf("%s: %v\n%s", render, err, errors.String())
 	}
-	if manifests := expectResolved(t, overlay.String(), "--filename", "-"); strings.Count(manifests, "replicas: 3") != 2 {
+	if manifests := expectResolved(t, overlay.String(), "--filename", "-"); strings.Count(manifests, "replicas: 3") != 3 {
 		t.Error("what is resolved is not the overlay with three replicas of each process")
 	}
 }
