@@ -49,7 +49,7 @@ func jqChange(program string) (change, error) {
 func runJQ(ctx context.Context, code *gojq.Code, input map[string]any) (map[string]any, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, jqTimeout, fmt.Errorf("the jq program ran for %v", jqTimeout))
 	defer cancel()
-	iter := code.RunWithContext(ctx, toJQ(input))
+	iter := code.RunWithContext(ctx, input)
 	result, ok := iter.Next()
 	if !ok {
 		return nil, errors.New("the jq program returned no value: it must return the object")
@@ -88,24 +88,7 @@ func jqError(ctx context.Context, err error) error {
 	return fmt.Errorf("running the jq program: %s", strings.TrimSpace(reason))
 }
 
-// toJQ replaces int64, the integers of unstructured objects, by the int of gojq.
-func toJQ(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for key, field := range value {
-			value[key] = toJQ(field)
-		}
-	case []any:
-		for i, item := range value {
-			value[i] = toJQ(item)
-		}
-	case int64:
-		return int(value)
-	}
-	return value
-}
-
-// fromJQ is the reverse. The result shares nothing with the value, since a program may return the same part of its input twice. A program that
+// fromJQ returns a result as unstructured objects hold it: gojq takes their int64, and returns int. The result shares nothing with the value, since a program may return the same part of its input twice. A program that
 // nests a value into itself therefore returns little and describes much: room is what is left of the limit.
 func fromJQ(value any, room *int) (any, error) {
 	*room--

@@ -7,7 +7,18 @@ package crud
 
 import "fmt"
 
-// NumberedError is the error of one operation of a plan. RunPlan and Preflight return several joined.
+// Errors returns the errors that RunPlan or Preflight joined: none for nil.
+func Errors(err error) []error {
+	switch joined := err.(type) { //nolint:errorlint // an error that was wrapped after it was joined is one
+	case nil:
+		return nil
+	case interface{ Unwrap() []error }:
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// NumberedError is the error of one operation of a plan. RunPlan and Preflight return several joined: see Errors.
 type NumberedError struct {
 	// Number is that of the operation in the plan, counted from 1.
 	Number int

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -209,6 +210,21 @@ func (o Operation) with(patch any) Operation {
 		}
 	}
 	return o
+}
+
+// Creates reports whether operations of the type create an object that does not exist.
+func (t Type) Creates() bool { return slices.Contains(creations, t) }
+
+// Deletes reports whether operations of the type delete an object.
+func (t Type) Deletes() bool { return slices.Contains(deletions, t) }
+
+// Target returns the reference of the object that the operation changes. Without its kind, an object is of a Go type.
+func (o Operation) Target() Ref {
+	if isNil(o.Object) {
+		return o.Ref
+	}
+	gvk := o.Object.GetObjectKind().GroupVersionKind()
+	return Ref{gvk.GroupVersion().String(), gvk.Kind, o.Object.GetNamespace(), o.Object.GetName()}
 }
 
 // String describes the operation in errors and logs, without content of the object.

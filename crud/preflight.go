@@ -29,8 +29,7 @@ func (c *Client) Preflight(ctx context.Context, operations []Operation) error {
 }
 
 func (c *Client) preflight(ctx context.Context, operations []Operation) error {
-	p := &preflight{Client: *c, touched: sets.New[Ref](), allowed: map[authorizationv1.ResourceAttributes]error{}}
-	p.options.DryRun = true
+	p := newPreflight(c)
 	var (
 		errs     []error
 		runnable []int
@@ -59,6 +58,12 @@ type preflight struct {
 	Client
 	touched sets.Set[Ref]
 	allowed map[authorizationv1.ResourceAttributes]error
+}
+
+func newPreflight(c *Client) *preflight {
+	p := &preflight{Client: *c, touched: sets.New[Ref](), allowed: map[authorizationv1.ResourceAttributes]error{}}
+	p.options.DryRun = true
+	return p
 }
 
 // check returns an error if an operation cannot be sent, and whether it depends on one of those before, so that it cannot be tried yet.

@@ -59,11 +59,9 @@ func (o Operation) checkSpec() error {
 
 // checkRef checks the reference. The kind of a typed object is known to the client's scheme only.
 func (o Operation) checkRef() error {
-	ref, generated := o.Ref, false
+	ref, generated := o.Target(), false
 	typed := o.sample != nil && ref.Kind == ""
 	if !isNil(o.Object) {
-		gvk := o.Object.GetObjectKind().GroupVersionKind()
-		ref = Ref{gvk.GroupVersion().String(), gvk.Kind, o.Object.GetNamespace(), o.Object.GetName()}
 		_, untyped := o.Object.(*unstructured.Unstructured)
 		typed, generated = !untyped, o.Object.GetGenerateName() != ""
 	}
@@ -84,6 +82,7 @@ func (o Operation) checkRef() error {
 }
 
 var (
+	creations = []Type{TypeCreateOrUpdate, TypeCreate, TypeCreateIfNotExists}
 	patches   = []Type{TypeFilterPatch, TypeFilterPatchOptimistic, TypeJQPatch, TypeJSONPatch, TypeMergePatch}
 	deletions = []Type{TypeEnsureDeleted, TypeEnsureDeletedInBackground, TypeEnsureDeletedOrphaning}
 	upsert    = []Type{TypeCreateOrUpdate}

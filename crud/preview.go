@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,8 +33,7 @@ type Change struct {
 
 // Preview returns what each of the operations would change, and changes nothing.
 func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
-	p := &preflight{Client: *c, touched: sets.New[Ref](), allowed: map[authorizationv1.ResourceAttributes]error{}}
-	p.options.DryRun = true
+	p := newPreflight(c)
 	changes := make([]Change, len(operations))
 	for i, op := range operations {
 		switch dependent, err := p.check(ctx, operations[:i], op); {

@@ -7,11 +7,11 @@ package crud
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -25,27 +25,33 @@ func (o Operation) Repeatable() bool {
 	return o.Type != TypeCreate
 }
 
-// Optimistic reports whether the operation requires a resourceVersion, so that it fails if the object has changed since the caller read it.
-func (o Operation) Optimistic() bool {
-	if o.Preconditions.ResourceVersion != nil || o.Type == TypeFilterPatchOptimistic {
-		return true
+// RequiredVersion returns the resourceVersion that the operation requires, so that it fails if the object has changed since the caller read it, or
+// "" if it requires none.
+func (o Operation) RequiredVersion() (version string) {
+	if o.Preconditions.ResourceVersion != nil {
+		return *o.Preconditions.ResourceVersion
 	}
 	switch o.Type {
-	case TypeCreateOrUpdate:
-		return !isNil(o.Object) && o.Object.GetResourceVersion() != ""
+	case TypeCreateOrUpdate, TypeFilterPatchOptimistic:
+		if !isNil(o.Object) {
+			version = o.Object.GetResourceVersion()
+		}
 	case TypeMergePatch:
-		fields, err := decodeMergePatch(o.Patch)
-		metadata, _ := fields["metadata"].(map[string]any)
-		return err == nil && metadata["resourceVersion"] != nil
+		if fields, err := decodeMergePatch(o.Patch); err == nil {
+			metadata, _ := fields["metadata"].(map[string]any)
+			version, _ = metadata["resourceVersion"].(string)
+		}
 	case TypeJSONPatch:
 		patch, err := decodeJSONPatch(o.Patch)
-		return err == nil && slices.ContainsFunc(patch, func(operation jsonpatch.Operation) bool {
+		for _, operation := range patch {
 			path, _ := operation.Path() // checked
-			return path == "/metadata/resourceVersion"
-		})
+			if value, ok := operation["value"]; err == nil && ok && path == "/metadata/resourceVersion" && json.Unmarshal(*value, &version) != nil {
+				return ""
+			}
+		}
 	default:
-		return false
 	}
+	return version
 }
 
 // TryJQ runs the program of a JQPatch on a sample, and returns an error if it fails, if it returns another result the second time, or if it

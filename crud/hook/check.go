@@ -17,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/mallard-dev/mallard/crud/internal/closest"
 )
 
 const mainQueue = "main"
@@ -48,7 +50,7 @@ func (b *Bindings) complete() error {
 	for path, common := range b.commons() {
 		for _, from := range common.IncludeSnapshotsFrom {
 			if !names.Has(from) {
-				errs = append(errs, fmt.Errorf("%s.includeSnapshotsFrom: no kubernetes binding has the name %s: %s", path, from, advice(from, names)))
+				errs = append(errs, fmt.Errorf("%s.includeSnapshotsFrom: no kubernetes binding has the name %s: %s", path, from, closest.Advice(from, sets.List(names))))
 			}
 		}
 	}

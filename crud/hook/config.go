@@ -72,20 +72,7 @@ func advised(err error) error {
 	}
 	path = strings.TrimSuffix(path, `"`)
 	name := path[strings.LastIndex(path, ".")+1:]
-	return fmt.Errorf("%s: the field does not exist: %s", path, advice(name, fieldNames(reflect.TypeFor[config]())))
-}
-
-func advice(mistyped string, names sets.Set[string]) string {
-	if name := closest.To(mistyped, func(yield func(string) bool) {
-		for _, name := range sets.List(names) {
-			if !yield(name) {
-				return
-			}
-		}
-	}); name != "" {
-		return "did you mean " + name + "?"
-	}
-	return "use " + strings.Join(sets.List(names), ", ")
+	return fmt.Errorf("%s: the field does not exist: %s", path, closest.Advice(name, sets.List(fieldNames(reflect.TypeFor[config]()))))
 }
 
 // fieldNames are the names of all fields below a type.

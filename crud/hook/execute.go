@@ -7,14 +7,12 @@ package hook
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
@@ -111,10 +109,7 @@ func (s Settings) check(planned []crud.Operation) error {
 		return nil
 	}
 	for i, op := range planned {
-		namespace := op.Namespace
-		if namespace == "" && op.Object != nil {
-			namespace = op.Object.GetNamespace()
-		}
+		namespace := op.Target().Namespace
 		if !slices.Contains(s.Namespaces, namespace) {
 			return &rejection{fmt.Errorf("operation %d: %s: the hook may change objects in the namespaces %s of settings.namespaces, not in %q",
 				i+1, op, strings.Join(s.Namespaces, ", "), namespace), "namespace"}
@@ -134,7 +129,7 @@ func (t *term) report(h *Hook, report operations.Report) {
 // that is waited for.
 func verdictOf(ctx context.Context, planned []crud.Operation, err error) verdict {
 	worst := terminating
-	for _, one := range separate(err) {
+	for _, one := range crud.Errors(err) {
 		switch class := crud.ClassOf(one); {
 		case class == crud.Terminating:
 		case class == crud.Conflict, class == crud.NotFound && isOptimistic(planned, one):
@@ -155,14 +150,6 @@ func isOptimistic(planned []crud.Operation, err error) bool {
 	return ok && planned[numbered.Number-1].Type == crud.TypeFilterPatchOptimistic
 }
 
-// separate returns the errors that were joined.
-func separate(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	return []error{err}
-}
-
 // rejectionReason returns why the preflight stopped a plan.
 func rejectionReason(err error) string {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
@@ -181,26 +168,12 @@ func rejectionReason(err error) string {
 }
 
 // lostBy returns the version with which an operation of a plan met a conflict.
-func lostBy(planned []crud.Operation, err error) (of lost) {
+func lostBy(planned []crud.Operation, err error) lost {
 	numbered, ok := errors.AsType[*crud.NumberedError](err)
 	if !ok {
-		return of
+		return lost{}
 	}
 	op := planned[numbered.Number-1]
-	of.name = cache.NewObjectName(op.Namespace, op.Name)
-	if object := op.Object; object != nil {
-		of.name, of.resourceVersion = cache.MetaObjectToName(object), object.GetResourceVersion()
-	}
-	of.resourceVersion = ptr.Deref(op.Preconditions.ResourceVersion, of.resourceVersion)
-	if op.Type == crud.TypeMergePatch {
-		var patch struct {
-			Metadata struct {
-				ResourceVersion string `json:"resourceVersion"`
-			} `json:"metadata"`
-		}
-		if json.Unmarshal(op.Patch, &patch) == nil && patch.Metadata.ResourceVersion != "" {
-			of.resourceVersion = patch.Metadata.ResourceVersion
-		}
-	}
-	return of
+	target := op.Target()
+	return lost{cache.NewObjectName(target.Namespace, target.Name), op.RequiredVersion()}
 }

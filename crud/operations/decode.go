@@ -93,10 +93,10 @@ func (d *decoder) decode(document value) {
 // build makes the operation of its type from the fields, and checks that they belong together.
 func (d *decoder) build(at position) {
 	switch {
-	case deletes(d.op) && d.spec != nil:
+	case d.op.Type.Deletes() && d.spec != nil:
 		d.addf(d.spec.position, "%s does not have %s", d.op.Type, d.spec.name)
 		return
-	case deletes(d.op):
+	case d.op.Type.Deletes():
 	case d.spec == nil:
 		d.addf(at, "%s needs spec", d.op.Type)
 		return

@@ -8,7 +8,6 @@ package operations
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,15 +15,6 @@ import (
 
 	"github.com/mallard-dev/mallard/crud"
 )
-
-var (
-	creations = []crud.Type{crud.TypeCreateOrUpdate, crud.TypeCreate, crud.TypeCreateIfNotExists}
-	deletions = []crud.Type{crud.TypeEnsureDeleted, crud.TypeEnsureDeletedInBackground, crud.TypeEnsureDeletedOrphaning}
-)
-
-func creates(op crud.Operation) bool { return slices.Contains(creations, op.Type) }
-
-func deletes(op crud.Operation) bool { return slices.Contains(deletions, op.Type) }
 
 // Lint reports operations that are valid alone, and probably a mistake after others of the file. Objects are the same if their kinds have the
 // same name; the API server is not asked whether two names are of one kind. The jq programs for objects of a sample's kind are tried with it.
@@ -37,7 +27,7 @@ func (f File) Lint(ctx context.Context, samples ...*unstructured.Unstructured) [
 			at := f.positions[i]
 			found = append(found, Fault{at.line, at.column, i + 1, fmt.Sprintf(format, args...)})
 		}
-		if once >= 0 && op.Optimistic() {
+		if once >= 0 && op.RequiredVersion() != "" {
 			addf("%s requires a resourceVersion: after a conflict, the file is executed again with operation %d, which is not repeatable", op.Type, once+1)
 		}
 		if once < 0 && !op.Repeatable() {
@@ -51,14 +41,14 @@ func (f File) Lint(ctx context.Context, samples ...*unstructured.Unstructured) [
 				addf("%s", err)
 			}
 		}
-		ref := refOf(op)
+		ref := op.Target()
 		key := crud.Ref{Kind: strings.ToLower(ref.Kind), Namespace: ref.Namespace, Name: ref.Name}
-		if before, ok := last[key]; ok && ref.Name != "" && sameGroup(ref, refOf(f.Operations[before])) {
+		if before, ok := last[key]; ok && ref.Name != "" && sameGroup(ref, f.Operations[before].Target()) {
 			if reason := contradiction(f.Operations[before], op); reason != "" {
 				addf("%s of %s follows operation %d, %s", op.Type, ref, before+1, reason)
 			}
 		}
-		if creates(op) || deletes(op) {
+		if op.Type.Creates() || op.Type.Deletes() {
 			last[key] = i
 		}
 	}
@@ -68,13 +58,13 @@ func (f File) Lint(ctx context.Context, samples ...*unstructured.Unstructured) [
 // contradiction returns why an operation does not fit the one that created or deleted its object before.
 func contradiction(before, op crud.Operation) string {
 	switch {
-	case creates(before) && deletes(op):
+	case before.Type.Creates() && op.Type.Deletes():
 		return "which creates the object"
-	case creates(before) && creates(op):
+	case before.Type.Creates() && op.Type.Creates():
 		return "which writes the whole object, too"
-	case !deletes(before) || deletes(op) || op.OnTerminating == crud.WaitUntilGone:
+	case !before.Type.Deletes() || op.Type.Deletes() || op.OnTerminating == crud.WaitUntilGone:
 		return ""
-	case !creates(op):
+	case !op.Type.Creates():
 		return "which deletes the object"
 	case before.Wait == 0:
 		return "which deletes the object without waiting: set wait there"
@@ -86,13 +76,4 @@ func contradiction(before, op crud.Operation) string {
 func sameGroup(a, b crud.Ref) bool {
 	return a.APIVersion == "" || b.APIVersion == "" ||
 		schema.FromAPIVersionAndKind(a.APIVersion, "").Group == schema.FromAPIVersionAndKind(b.APIVersion, "").Group
-}
-
-// refOf returns the reference of an operation, or of its object.
-func refOf(op crud.Operation) crud.Ref {
-	if op.Object == nil {
-		return op.Ref
-	}
-	apiVersion, kind := op.Object.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
-	return crud.Ref{APIVersion: apiVersion, Kind: kind, Namespace: op.Object.GetNamespace(), Name: op.Object.GetName()}
 }

@@ -19,7 +19,7 @@ func (d *decoder) decodeFields(fields []field, fieldTypes []fieldType) map[strin
 	for _, f := range fields {
 		i := slices.IndexFunc(fieldTypes, func(t fieldType) bool { return t.name == f.name || slices.Contains(t.aliases, f.name) })
 		if i < 0 {
-			d.addf(f.position, "field %s does not exist: %s", f.name, advice(f.name, names(fieldTypes)))
+			d.addf(f.position, "field %s does not exist: %s", f.name, closest.Advice(f.name, names(fieldTypes)))
 			continue
 		}
 		if before, ok := set[fieldTypes[i].name]; ok {
@@ -76,7 +76,7 @@ func (d *decoder) operationType(f field) {
 	text := d.text(f)
 	d.op.Type = typeNames[text]
 	if _, isText := f.value.scalar.(string); isText && d.op.Type == "" {
-		d.addf(f.value.position, "operation %q does not exist: %s", text, advice(text, allTypeNames()))
+		d.addf(f.value.position, "operation %q does not exist: %s", text, closest.Advice(text, allTypeNames()))
 	}
 }
 
@@ -101,12 +101,4 @@ func names(fieldTypes []fieldType) []string {
 		names = append(append(names, t.name), t.aliases...)
 	}
 	return names
-}
-
-// advice says which name was probably meant, or all that there are.
-func advice(mistyped string, names []string) string {
-	if name := closest.To(mistyped, slices.Values(names)); name != "" {
-		return "did you mean " + name + "?"
-	}
-	return "use " + strings.Join(names, ", ")
 }

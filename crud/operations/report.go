@@ -64,7 +64,7 @@ func (f File) Report(results []crud.Result, err error) Report {
 			report.State = Again
 		}
 	}
-	for _, err := range separate(err) {
+	for _, err := range crud.Errors(err) {
 		class := crud.ClassOf(err)
 		if numbered, ok := errors.AsType[*crud.NumberedError](err); ok {
 			of := &report.Operations[numbered.Number-1]
@@ -83,7 +83,7 @@ func (f File) Report(results []crud.Result, err error) Report {
 }
 
 func reportOf(op crud.Operation, result crud.Result) OperationReport {
-	ref := refOf(op)
+	ref := op.Target()
 	if object := result.Object; object != nil {
 		ref = crud.Ref{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 	}
@@ -91,17 +91,6 @@ func reportOf(op crud.Operation, result crud.Result) OperationReport {
 		Type: op.Type, APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
 		Outcome: result.Outcome, Attempts: result.Attempts, Warnings: result.Warnings, Finalizers: result.Finalizers,
 	}
-}
-
-// separate returns the errors that were joined.
-func separate(err error) []error {
-	switch joined := err.(type) { //nolint:errorlint // an error that was wrapped after it was joined is one
-	case nil:
-		return nil
-	case interface{ Unwrap() []error }:
-		return joined.Unwrap()
-	}
-	return []error{err}
 }
 
 // WriteFile writes the report as JSON. A reader finds the file of before or the whole new one.

@@ -7,6 +7,7 @@ package closest
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/agext/levenshtein"
@@ -23,4 +24,12 @@ func To(mistyped string, names iter.Seq[string]) (closest string) {
 		}
 	}
 	return closest
+}
+
+// Advice returns which name was probably meant, or all that there are.
+func Advice(mistyped string, names []string) string {
+	if name := To(mistyped, slices.Values(names)); name != "" {
+		return "did you mean " + name + "?"
+	}
+	return "use " + strings.Join(names, ", ")
 }
