@@ -138,11 +138,7 @@ func (k *Kubernetes) filter() (*gojq.Code, error) {
 	if k.JQFilter == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	query, err := gojq.Parse(k.JQFilter)
-	if err != nil {
-		return nil, fmt.Errorf("jqFilter: %w", err)
-	}
-	code, err := gojq.Compile(query)
+	code, err := compile(k.JQFilter, nil)
 	if err != nil {
 		return nil, fmt.Errorf("jqFilter: %w", err)
 	}

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package hook
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -14,53 +13,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/itchyny/gojq"
 	"github.com/spf13/pflag"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 )
 
-func decode(text string) (json.RawMessage, error) {
-	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
-		if json.Valid([]byte(trimmed)) {
-			return json.RawMessage(trimmed), nil
-		}
-	}
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
-	var only []byte
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading YAML: %w", err)
-		}
-		if len(bytes.TrimSpace(document)) > 0 && only != nil {
-			return nil, errors.New("there are several documents: call the function once for each")
-		}
-		if len(bytes.TrimSpace(document)) > 0 {
-			only = document
-		}
-	}
-	encoded, err := yaml.YAMLToJSONStrict(only)
-	if err != nil {
-		return nil, fmt.Errorf("reading YAML: %w", err)
-	}
-	return encoded, nil
-}
-
-// evaluate returns the only result of a jq program as JSON.
-func evaluate(program string, input any, names []string, values []any) (json.RawMessage, error) {
+// evaluate returns the result of a jq program of variables as JSON.
+func evaluate(program string, names []string, values []any) (json.RawMessage, error) {
 	code, err := compile(program, names)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), filterTimeout)
 	defer cancel()
-	result, ok := code.RunWithContext(ctx, input, values...).Next()
+	result, ok := code.RunWithContext(ctx, nil, values...).Next()
 	if err, isError := result.(error); isError {
 		return nil, fmt.Errorf("running the jq program: %w", err)
 	}

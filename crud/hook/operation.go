@@ -173,9 +173,9 @@ func (a *arguments) spec(typeOf string, stdin io.Reader) (any, error) {
 		}
 		return text, nil
 	case len(names) > 0:
-		return evaluate(text, nil, names, values)
+		return evaluate(text, names, values)
 	}
-	return decode(text)
+	return text, nil // the parser of operation files reads JSON and YAML in it
 }
 
 // split returns the variables as jq names them, and their values.

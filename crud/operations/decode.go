@@ -151,7 +151,7 @@ func parseText(text string) (found value, err error) {
 	read := reader([]byte(text))
 	if found, err = read(); err == nil {
 		if _, err = read(); err == nil {
-			return found, errors.New("it has more than one document")
+			return found, errors.New("it has more than one document: several documents are several operations")
 		}
 	}
 	if errors.Is(err, io.EOF) {
