@@ -89,7 +89,7 @@ func build(t *testing.T) map[string]string {
 
 // deployed returns the programs that have a Deployment in config/.
 func deployed() (names []string) {
-	folders, _ := filepath.Glob("*/kodata")
+	folders, _ := filepath.Glob("*/kodata") // it fails for a wrong pattern only
 	for _, folder := range folders {
 		name := filepath.Dir(folder)
 		if _, err := os.Stat(filepath.Join("../config", name+".yaml")); err == nil {

@@ -41,7 +41,7 @@ func (f *fights) recent(key settledKey, add bool) int {
 	defer f.mu.Unlock()
 	key.resourceVersion = ""
 	found, _ := f.writes.Get(key)
-	times, _ := found.([]time.Time)
+	times, _ := found.([]time.Time) // none for a state that was not written
 	begin := time.Now().Add(-fightWindow)
 	times = slices.DeleteFunc(slices.Clone(times), func(at time.Time) bool { return at.Before(begin) })
 	if add {

@@ -101,7 +101,7 @@ func Metadata(resource schema.GroupVersionResource, qualifiers ...Qualifier) Sou
 	build := func(ctx context.Context, key sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error) {
 		client, err := metadata.NewForConfig(injection.GetConfig(ctx))
 		if err != nil {
-			return nil, fmt.Errorf("making a metadata client: %w", err)
+			return nil, fmt.Errorf("creating a metadata client: %w", err)
 		}
 		return metadatainformer.NewFilteredMetadataInformer(client, resource, key.namespace, resyncCheck, indexers(), tweak).Informer(), nil
 	}
@@ -114,7 +114,7 @@ func Unstructured(resource schema.GroupVersionResource, qualifiers ...Qualifier)
 	build := func(ctx context.Context, key sourceKey, tweak func(*metav1.ListOptions)) (cache.SharedIndexInformer, error) {
 		client, err := dynamic.NewForConfig(injection.GetConfig(ctx))
 		if err != nil {
-			return nil, fmt.Errorf("making a dynamic client: %w", err)
+			return nil, fmt.Errorf("creating a dynamic client: %w", err)
 		}
 		return dynamicinformer.NewFilteredDynamicInformer(client, resource, key.namespace, resyncCheck, indexers(), tweak).Informer(), nil
 	}

@@ -26,7 +26,7 @@ func (p *program) schema(args []string) (operations.State, error) {
 	}
 	schema, err := describe()
 	if err != nil {
-		return "", fmt.Errorf("making the schema: %w", err)
+		return "", fmt.Errorf("describing operation files: %w", err)
 	}
 	if _, err := p.out.Write(schema); err != nil {
 		return "", fmt.Errorf("printing the schema: %w", err)

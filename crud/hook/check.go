@@ -8,6 +8,7 @@ package hook
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -64,16 +65,20 @@ func (b *Bindings) complete() error {
 	return errors.Join(errs...)
 }
 
-// commons are the common fields of all bindings, by their paths.
-func (b *Bindings) commons() map[string]*Common {
-	all := map[string]*Common{}
-	for i := range b.Kubernetes {
-		all[fmt.Sprintf("kubernetes[%d]", i)] = &b.Kubernetes[i].Common
+// commons are the paths and the common fields of all bindings.
+func (b *Bindings) commons() iter.Seq2[string, *Common] {
+	return func(yield func(string, *Common) bool) {
+		for i := range b.Kubernetes {
+			if !yield(fmt.Sprintf("kubernetes[%d]", i), &b.Kubernetes[i].Common) {
+				return
+			}
+		}
+		for i := range b.Schedule {
+			if !yield(fmt.Sprintf("schedule[%d]", i), &b.Schedule[i].Common) {
+				return
+			}
+		}
 	}
-	for i := range b.Schedule {
-		all[fmt.Sprintf("schedule[%d]", i)] = &b.Schedule[i].Common
-	}
-	return all
 }
 
 func (c *Common) complete(name string) {

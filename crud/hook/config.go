@@ -51,11 +51,14 @@ func parseConfig(content []byte) (Bindings, error) {
 	if c.ConfigVersion != "v1" {
 		errs = append(errs, fmt.Errorf("configVersion: it must be v1, not %q", c.ConfigVersion))
 	}
-	for name, value := range map[string]json.RawMessage{
-		"kubernetesValidating": c.Validating, "kubernetesMutating": c.Mutating, "kubernetesCustomResourceConversion": c.Conversion,
+	for _, review := range []struct {
+		name  string
+		value json.RawMessage
+	}{
+		{"kubernetesValidating", c.Validating}, {"kubernetesMutating", c.Mutating}, {"kubernetesCustomResourceConversion", c.Conversion},
 	} {
-		if value != nil {
-			errs = append(errs, fmt.Errorf("%s: hooks cannot answer reviews of admission or conversion yet: remove it", name))
+		if review.value != nil {
+			errs = append(errs, fmt.Errorf("%s: hooks cannot answer reviews of admission or conversion yet: remove it", review.name))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

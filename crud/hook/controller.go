@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/lru"
 
 	"knative.dev/pkg/configmap"
@@ -224,8 +223,4 @@ func (r *runner) isOwn(h *Hook) func(version string) bool {
 		_, ok := r.own[h].Get(version)
 		return ok && !h.bindings.Settings.RunOnOwnWrites
 	}
-}
-
-func newFailures(options Options) workqueue.TypedRateLimiter[*task] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[*task](options.RetryDelay, options.MaxRetryDelay)
 }

@@ -71,7 +71,7 @@ func (x *executable) command(args ...string) (*exec.Cmd, error) {
 func (x *executable) call(ctx context.Context, run *Run) (file operations.File, err error) {
 	folder, err := os.MkdirTemp(x.options.Folder, "hook-")
 	if err != nil {
-		return file, fmt.Errorf("making the folder of the run: %w", err)
+		return file, fmt.Errorf("creating the folder of the run: %w", err)
 	}
 	defer func() {
 		if failure := removeAll(folder); failure != nil {
@@ -179,6 +179,7 @@ func removeAll(folder string) error {
 	if os.RemoveAll(folder) == nil {
 		return nil
 	}
+	// What fails is reported by the second attempt to remove the folder.
 	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if entry != nil && entry.IsDir() {
 			_ = os.Chmod(path, 0o700) //nolint:gosec // it is a folder

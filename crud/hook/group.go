@@ -28,14 +28,15 @@ const (
 )
 
 // runGroup runs a command as the leader of a process group, and reads its output. It returns when no process of the group runs. When ctx ends,
-// the group is asked to end, and killed after a while, or at once if an ancestor of ctx ended: then another process may lead.
+// the group receives SIGTERM, and SIGKILL after terminateWithin. If an ancestor of ctx ended, another process may lead, and the group receives
+// SIGKILL at once.
 func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
 	var readers []*os.File
 	var reading sync.WaitGroup
 	for stream, target := range map[string]*io.Writer{"stdout": &cmd.Stdout, "stderr": &cmd.Stderr} {
 		reader, writer, err := os.Pipe()
 		if err != nil {
-			return fmt.Errorf("making a pipe: %w", err)
+			return fmt.Errorf("creating a pipe: %w", err)
 		}
 		*target = writer
 		readers = append(readers, reader)
@@ -43,11 +44,11 @@ func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
 	}
 	defer func() {
 		for _, reader := range readers {
-			_ = reader.SetReadDeadline(time.Now().Add(readWithin))
+			_ = reader.SetReadDeadline(time.Now().Add(readWithin)) // pipes have deadlines
 		}
 		reading.Wait()
 		for _, reader := range readers {
-			_ = reader.Close()
+			_ = reader.Close() // only read
 		}
 		out.end()
 	}()
@@ -62,7 +63,7 @@ func runGroup(ctx context.Context, cmd *exec.Cmd, out *output) error {
 func closeAll(cmd *exec.Cmd) {
 	for _, w := range []io.Writer{cmd.Stdout, cmd.Stderr} {
 		if file, ok := w.(*os.File); ok {
-			_ = file.Close()
+			_ = file.Close() // the process has its own
 		}
 	}
 }
@@ -97,21 +98,24 @@ func endWith(ctx context.Context, group int, ended <-chan struct{}) error {
 	}
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errTimeout) || errors.Is(cause, errEnding) {
-		_ = syscall.Kill(-group, syscall.SIGTERM)
+		signalTo(-group, syscall.SIGTERM)
 		select {
 		case <-ended:
 			return cause
 		case <-time.After(terminateWithin):
 		}
 	}
-	_ = syscall.Kill(-group, syscall.SIGKILL)
+	signalTo(-group, syscall.SIGKILL)
 	<-ended
 	return cause
 }
 
+// signalTo sends a signal to a process, or to a group by its negative number. It fails only if there is none anymore.
+func signalTo(process int, signal syscall.Signal) { _ = syscall.Kill(process, signal) }
+
 // killRest kills what the leader left behind. As the first process of a container, this process is the parent of what has lost its own.
 func killRest(group int) {
-	_ = syscall.Kill(-group, syscall.SIGKILL)
+	signalTo(-group, syscall.SIGKILL)
 	for {
 		_, err := syscall.Wait4(-group, nil, 0, nil)
 		if err != nil && !errors.Is(err, syscall.EINTR) {
@@ -128,7 +132,7 @@ const mostPasses = 10
 func killEscaped(variable string) {
 	for range mostPasses {
 		found := false
-		environments, _ := filepath.Glob("/proc/[0-9]*/environ")
+		environments, _ := filepath.Glob("/proc/[0-9]*/environ") // it fails for a wrong pattern only
 		for _, path := range environments {
 			content, err := os.ReadFile(path) //nolint:gosec // of /proc
 			if err != nil || !bytes.Contains(content, []byte(variable+"\x00")) {
@@ -136,8 +140,8 @@ func killEscaped(variable string) {
 			}
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && pid != os.Getpid() {
 				found = true
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-				_, _ = syscall.Wait4(pid, nil, 0, nil) // if it is a child by now
+				signalTo(pid, syscall.SIGKILL)
+				_, _ = syscall.Wait4(pid, nil, 0, nil) // it fails for a process that is no child
 			}
 		}
 		if !found {

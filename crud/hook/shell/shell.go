@@ -26,12 +26,12 @@ import (
 	"github.com/mallard-dev/mallard/crud/hook/internal/self"
 )
 
-// command is the argument by which Main is asked for a tool, whose name and arguments follow.
+// command is the argument that selects a tool, whose name and arguments follow.
 const command = "hook-shell"
 
 var tools = []string{"bash", "sh", "jq"}
 
-// Main runs a tool and ends the process, if the executable was called for one. A main function calls it first.
+// Main runs a tool and ends the process, if the arguments select one. A main function calls it first.
 func Main() {
 	if len(os.Args) < 3 || os.Args[1] != command { //nolint:mnd // the program, the command and the tool
 		return
