@@ -144,20 +144,34 @@ func (d *decoder) buildSpec() bool {
 	}
 }
 
-// parseText returns the value of JSON or YAML in a string, as shell-operator's hooks write objects and patches, too. The positions in it are
-// relative to the string.
-func parseText(text string) (found value, err error) {
-	found.kind = scalar
-	read := reader([]byte(text))
-	if found, err = read(); err == nil {
-		if _, err = read(); err == nil {
-			return found, errors.New("it has more than one document: several documents are several operations")
+// parseText returns the value of JSON or YAML in a string, as shell-operator's hooks write objects and patches, too. YAML may begin as JSON
+// does: {a: b}. The positions in the value are relative to the string.
+func parseText(text string) (value, error) {
+	content := []byte(text)
+	found, err := only(reader(content))
+	if err != nil {
+		if other, err := only(newYAMLReader(content).read); err == nil {
+			return other, nil
 		}
 	}
+	return found, err
+}
+
+// only returns the only document of a reader, or null if there is none.
+func only(read func() (value, error)) (value, error) {
+	found, err := read()
 	if errors.Is(err, io.EOF) {
-		return found, nil
+		return value{kind: scalar}, nil
 	}
-	if bad, ok := errors.AsType[*positioned](err); ok {
+	if err == nil {
+		_, err = read()
+	}
+	switch bad, ok := errors.AsType[*positioned](err); {
+	case errors.Is(err, io.EOF):
+		return found, nil
+	case err == nil:
+		return found, errors.New("it has more than one document: several documents are several operations")
+	case ok:
 		return found, fmt.Errorf("%d:%d: %w", bad.line, bad.column, bad)
 	}
 	return found, err

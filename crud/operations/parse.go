@@ -11,8 +11,6 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/mallard-dev/mallard/crud"
 )
 
@@ -92,7 +90,7 @@ func reader(content []byte) func() (value, error) {
 	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
 		return newJSONReader(content).read
 	}
-	return (&yamlReader{decoder: yaml.NewDecoder(bytes.NewReader(content))}).read
+	return newYAMLReader(content).read
 }
 
 // documents returns the operations of a file in any format.

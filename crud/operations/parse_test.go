@@ -95,6 +95,7 @@ func TestParse_TextsInFields_AreDocuments(t *testing.T) {
 		"JSON in YAML":        {"operation: MergePatch\nkind: Pod\nnamespace: d\nname: a\nmergePatch: |\n  {\"spec\": {\"a\": 9007199254740993}}\n", `{"spec":{"a":9007199254740993}}`},
 		"YAML in YAML":        {"operation: MergePatch\nkind: Pod\nnamespace: d\nname: a\nmergePatch: |\n  spec:\n    a: \"1\"\n", `{"spec":{"a":"1"}}`},
 		"YAML in JSON":        {`{"operation":"MergePatch","kind":"Pod","namespace":"d","name":"a","mergePatch":"spec:\n  a: 1"}`, `{"spec":{"a":1}}`},
+		"YAML in braces":      {"operation: MergePatch\nkind: Pod\nnamespace: d\nname: a\nmergePatch: '{spec: {a: 1}}'", `{"spec":{"a":1}}`},
 		"line break in JSON":  {"{\"operation\":\"MergePatch\",\"kind\":\"Pod\",\"namespace\":\"d\",\"name\":\"a\",\"mergePatch\":\"{\n \\\"a\\\": 1}\"}", `{"a":1}`},
 		"line break in value": {"{\"operation\":\"MergePatch\",\"kind\":\"Pod\",\"namespace\":\"d\",\"name\":\"a\",\"spec\":{\"a\":\"1\n2\"}}", `{"a":"1\n2"}`},
 		"control character":   {`{"operation":"MergePatch","kind":"Pod","namespace":"d","name":"a","spec":{"a":"\u007f"}}`, "{\"a\":\"\x7f\"}"},

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package operations
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,10 @@ const mostNodes = 1_000_000
 type yamlReader struct {
 	decoder *yaml.Decoder
 	nodes   int
+}
+
+func newYAMLReader(content []byte) *yamlReader {
+	return &yamlReader{decoder: yaml.NewDecoder(bytes.NewReader(content))}
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?s:(.*))$`)
