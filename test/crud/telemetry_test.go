@@ -8,7 +8,6 @@ package crud
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,56 +15,17 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/measured"
 )
 
 // counted returns the sum of a metric's data points that have these attributes among others, and the names of all its attributes.
 func counted(t testing.TB, name string, with ...attribute.KeyValue) (sum int64, keys []string) {
 	t.Helper()
-	var all metricdata.ResourceMetrics
-	if err := measurements.Collect(context.Background(), &all); err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]bool{}
-	add := func(set attribute.Set, n int64) {
-		for _, kv := range set.ToSlice() {
-			found[string(kv.Key)] = true
-		}
-		for _, kv := range with {
-			if value, ok := set.Value(kv.Key); !ok || value != kv.Value {
-				return
-			}
-		}
-		sum += n
-	}
-	for _, scope := range all.ScopeMetrics {
-		for _, metric := range scope.Metrics {
-			if metric.Name != name {
-				continue
-			}
-			switch data := metric.Data.(type) {
-			case metricdata.Sum[int64]:
-				for _, point := range data.DataPoints {
-					add(point.Attributes, point.Value)
-				}
-			case metricdata.Histogram[int64]:
-				for _, point := range data.DataPoints {
-					add(point.Attributes, int64(point.Count))
-				}
-			case metricdata.Histogram[float64]:
-				for _, point := range data.DataPoints {
-					add(point.Attributes, int64(point.Count))
-				}
-			default:
-				t.Fatalf("%s has data of type %T", name, data)
-			}
-		}
-	}
-	return sum, slices.Sorted(maps.Keys(found))
+	return measured.Sum(t, measurements, name, with...)
 }
 
 func TestT40_Metrics_EachOperationIsCountedOnceWithoutItsName(t *testing.T) {

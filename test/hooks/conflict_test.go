@@ -157,7 +157,7 @@ func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
 	expectMeasured(t, 1, "hook.runs", s.ns+"-replaces", "result", "terminating")
 	s.create("meanwhile", "1", it)
 	expectMeasured(t, 2, "hook.runs", s.ns+"-other", "result", "success")
-	if n := measured(t, "hook.runs", s.ns+"-replaces"); n != 1 {
+	if n := counted(t, "hook.runs", s.ns+"-replaces"); n != 1 {
 		t.Errorf("the hook whose plan waits has run %d times, want 1", n)
 	}
 	if _, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Patch(t.Context(), "held", types.JSONPatchType,

@@ -151,7 +151,7 @@ exit 3`,
 	s.start(s.quick(), s.load(s.quick())...)
 	for name, reason := range map[string]string{"exit": "", "syntax": "syntax", "resolve": "resolve", "dryrun": "dryrun", "truncated": "syntax"} {
 		harness.Eventually(t, name+" has failed", func(context.Context) error {
-			if n := measured(t, "hook.run.errors", name); n != 1 {
+			if n := counted(t, "hook.run.errors", name); n != 1 {
 				return fmt.Errorf("there are %d failures", n)
 			}
 			return nil
@@ -212,7 +212,7 @@ wait || wait
 	s.awaitDead("survivors", 2)
 	expectMeasured(t, 1, "hook.runs", "a-survivor", "result", "success")
 	harness.Eventually(t, "the timeout is an error", func(context.Context) error {
-		if measured(t, "hook.run.errors", "b-timeout") == 0 || s.logs.FilterMessage("A hook failed").Len() == 0 {
+		if counted(t, "hook.run.errors", "b-timeout") == 0 || s.logs.FilterMessage("A hook failed").Len() == 0 {
 			return errors.New("it is not")
 		}
 		return nil

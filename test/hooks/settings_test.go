@@ -36,8 +36,8 @@ func TestOnStartup_Hooks_RunInOrder(t *testing.T) {
 	s.start(s.quick(),
 		s.hook("late", hook.Bindings{OnStartup: new(20), Kubernetes: []hook.Kubernetes{queued}}, record("late", now)),
 		s.hook("early", hook.Bindings{OnStartup: new(10)}, record("early", proceed)))
-	harness.Eventually(t, "both runs are in the queue", func(ctx context.Context) error {
-		if n := queueLength(ctx, t, "main"); n != 2 {
+	harness.Eventually(t, "both runs are in the queue", func(context.Context) error {
+		if n := queueLength(t, "main"); n != 2 {
 			return fmt.Errorf("its length is %d", n)
 		}
 		return nil

@@ -18,12 +18,12 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"knative.dev/pkg/system"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/measured"
 )
 
 // environment has the variables with which the tests run. client-go reads those of its detectors when it is initialized: it then panics if an
@@ -97,30 +97,13 @@ func awaitEnd(t *testing.T, before int) {
 	}
 }
 
-// measured returns the sum of the data points of a counter that have these attributes, among others.
-func measured(t *testing.T, name string, with map[string]string) (sum int64) {
+// counted returns the sum of the data points of a counter that have these attributes, among others.
+func counted(t *testing.T, name string, with map[string]string) int64 {
 	t.Helper()
-	var collected metricdata.ResourceMetrics
-	if err := metrics.Collect(t.Context(), &collected); err != nil {
-		t.Fatal(err)
+	var attributes []attribute.KeyValue
+	for key, value := range with {
+		attributes = append(attributes, attribute.String(key, value))
 	}
-	for _, scope := range collected.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			counter, ok := m.Data.(metricdata.Sum[int64])
-			if !ok || m.Name != name {
-				continue
-			}
-			for _, point := range counter.DataPoints {
-				matches := true
-				for key, want := range with {
-					value, _ := point.Attributes.Value(attribute.Key(key))
-					matches = matches && value.AsString() == want
-				}
-				if matches {
-					sum += point.Value
-				}
-			}
-		}
-	}
+	sum, _ := measured.Sum(t, metrics, name, attributes...)
 	return sum
 }

@@ -110,11 +110,11 @@ func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *test
 // changes returns the changes of Secrets that are counted so far, by type.
 func changes(t *testing.T) map[string]int64 {
 	t.Helper()
-	counted := map[string]int64{}
+	byType := map[string]int64{}
 	for _, kind := range []observe.Type{observe.Added, observe.Updated, observe.Deleted} {
-		counted[string(kind)] = measured(t, "secret.changes", map[string]string{"type": string(kind)})
+		byType[string(kind)] = counted(t, "secret.changes", map[string]string{"type": string(kind)})
 	}
-	return counted
+	return byType
 }
 
 // registered is the name of an observer of the ConfigMaps with a label of the same name. The others are subscribed while the process runs.

@@ -94,7 +94,7 @@ func TestObserver_Panics_IsRepeatedWithWhatChangedSinceLoggedOnceAndCounted(t *t
 // calls returns the number of calls of an observer that ended in a way.
 func (s *scene) calls(t *testing.T, observer, result string) int64 {
 	t.Helper()
-	return measured(t, "observer.calls", map[string]string{"observer": observer, "result": result})
+	return counted(t, "observer.calls", map[string]string{"observer": observer, "result": result})
 }
 
 func TestObserver_PermanentError_DropsTheEvent(t *testing.T) {
@@ -176,7 +176,7 @@ func TestInjected_ObjectsAreOfAnotherType_IsReportedAndOthersReceiveThem(t *test
 			}
 			s.create(t, way, "1")
 			harness.Eventually(t, "the type is reported", func(context.Context) error {
-				if measured(t, "observer.mismatches", map[string]string{"observer": name}) == 0 {
+				if counted(t, "observer.mismatches", map[string]string{"observer": name}) == 0 {
 					return errors.New("nothing is counted")
 				}
 				return nil

@@ -80,7 +80,7 @@ func (f *family) createChild(ctx context.Context, owner *corev1.ConfigMap) error
 // postponed returns how many reconciliations were postponed.
 func (f *family) postponed(t *testing.T) int64 {
 	t.Helper()
-	return measured(t, "reconcile.triggers", map[string]string{"kind": f.ns, "cause": "requeued"})
+	return counted(t, "reconcile.triggers", map[string]string{"kind": f.ns, "cause": "requeued"})
 }
 
 func TestWire_ChildIsNotInTheCache_ReconciliationIsPostponedAndNoOtherIsCreated(t *testing.T) {
