@@ -88,8 +88,9 @@ func jqError(ctx context.Context, err error) error {
 	return fmt.Errorf("running the jq program: %s", strings.TrimSpace(reason))
 }
 
-// fromJQ returns a result as unstructured objects hold it: gojq takes their int64, and returns int. The result shares nothing with the value, since a program may return the same part of its input twice. A program that
-// nests a value into itself therefore returns little and describes much: room is what is left of the limit.
+// fromJQ returns a result as unstructured objects hold it: gojq takes their int64, and returns int. The result shares nothing with the value,
+// since a program may return the same part of its input twice. A program that nests a value into itself therefore returns little and describes
+// much: room is what is left of the limit.
 func fromJQ(value any, room *int) (any, error) {
 	*room--
 	if text, ok := value.(string); ok {

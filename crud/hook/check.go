@@ -51,7 +51,8 @@ func (b *Bindings) complete() error {
 	for path, common := range b.commons() {
 		for _, from := range common.IncludeSnapshotsFrom {
 			if !names.Has(from) {
-				errs = append(errs, fmt.Errorf("%s.includeSnapshotsFrom: no kubernetes binding has the name %s: %s", path, from, closest.Advice(from, sets.List(names))))
+				advice := closest.Advice(from, sets.List(names))
+				errs = append(errs, fmt.Errorf("%s.includeSnapshotsFrom: no kubernetes binding has the name %s: %s", path, from, advice))
 			}
 		}
 	}

@@ -25,43 +25,54 @@ func Sum(t testing.TB, reader sdkmetric.Reader, name string, with ...attribute.K
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
-	add := func(set attribute.Set, n int64) {
-		for _, kv := range set.ToSlice() {
-			found[string(kv.Key)] = true
-		}
-		for _, kv := range with {
-			if value, ok := set.Value(kv.Key); !ok || value != kv.Value {
-				return
-			}
-		}
-		sum += n
-	}
 	for _, scope := range all.ScopeMetrics {
 		for _, metric := range scope.Metrics {
 			if metric.Name != name {
 				continue
 			}
-			switch data := metric.Data.(type) {
-			case metricdata.Sum[int64]:
-				for _, point := range data.DataPoints {
-					add(point.Attributes, point.Value)
+			for set, n := range points(t, metric) {
+				for _, kv := range set.ToSlice() {
+					found[string(kv.Key)] = true
 				}
-			case metricdata.Gauge[int64]:
-				for _, point := range data.DataPoints {
-					add(point.Attributes, point.Value)
+				if has(set, with) {
+					sum += n
 				}
-			case metricdata.Histogram[int64]:
-				for _, point := range data.DataPoints {
-					add(point.Attributes, int64(point.Count))
-				}
-			case metricdata.Histogram[float64]:
-				for _, point := range data.DataPoints {
-					add(point.Attributes, int64(point.Count))
-				}
-			default:
-				t.Fatalf("%s has data of type %T", name, data)
 			}
 		}
 	}
 	return sum, slices.Sorted(maps.Keys(found))
+}
+
+func has(set attribute.Set, with []attribute.KeyValue) bool {
+	return !slices.ContainsFunc(with, func(kv attribute.KeyValue) bool {
+		value, ok := set.Value(kv.Key)
+		return !ok || value != kv.Value
+	})
+}
+
+// points returns the data points of a metric.
+func points(t testing.TB, metric metricdata.Metrics) map[attribute.Set]int64 {
+	t.Helper()
+	all := map[attribute.Set]int64{}
+	switch data := metric.Data.(type) {
+	case metricdata.Sum[int64]:
+		for _, point := range data.DataPoints {
+			all[point.Attributes] += point.Value
+		}
+	case metricdata.Gauge[int64]:
+		for _, point := range data.DataPoints {
+			all[point.Attributes] += point.Value
+		}
+	case metricdata.Histogram[int64]:
+		for _, point := range data.DataPoints {
+			all[point.Attributes] += int64(point.Count)
+		}
+	case metricdata.Histogram[float64]:
+		for _, point := range data.DataPoints {
+			all[point.Attributes] += int64(point.Count)
+		}
+	default:
+		t.Fatalf("%s has data of type %T", metric.Name, data)
+	}
+	return all
 }
