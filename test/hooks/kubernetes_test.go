@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,12 +96,21 @@ func TestKubernetes_NamespacesByLabels_AreThoseThatMatchNow(t *testing.T) {
 	}
 	label(s.ns)
 	elsewhere := s.env.Namespace(t)
+	begun := make(chan struct{})
 	s.start(s.quick(), s.hook("all", hook.Bindings{Kubernetes: []hook.Kubernetes{{
 		Kind: "ConfigMap", APIVersion: "v1", NameSelector: &hook.NameSelector{MatchNames: []string{"a", "b"}},
 		FieldSelector:                &hook.FieldSelector{MatchExpressions: []hook.FieldExpression{{Field: "metadata.name", Operator: "NotEquals", Value: "b"}}},
 		Namespace:                    &hook.NamespaceSelector{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"hooks-test": s.ns}}},
 		ExecuteHookOnSynchronization: new(false),
+	}, {
+		// Its run shows that the events of the binding before have begun.
+		Common: hook.Common{Name: "begun"}, Kind: "Namespace", APIVersion: "v1", NameSelector: &hook.NameSelector{MatchNames: []string{s.ns}},
+		ExecuteHookOnEvent: []hook.WatchEvent{},
 	}}}, func(_ context.Context, run *hook.Run) error {
+		if run.Contexts[0].Binding == "begun" {
+			close(begun)
+			return nil
+		}
 		j.addf("%s", describe(run.Contexts))
 		return nil
 	}))
@@ -110,6 +120,11 @@ func TestKubernetes_NamespacesByLabels_AreThoseThatMatchNow(t *testing.T) {
 		}
 		return nil
 	})
+	select {
+	case <-begun:
+	case <-time.After(harness.Deadline):
+		t.Fatal("the events of the binding have not begun")
+	}
 	s.create("b", "1", it)
 	s.patch("a", `{"data": {"value": "2"}}`)
 	j.await(t, "kubernetes EventModified a=2")
