@@ -28,6 +28,8 @@ type Version struct {
 type Kind struct {
 	// Versions, each of which is converted to the next one.
 	Versions []Version
+	// DependsOnMetadata is whether a conversion looks at the metadata of the object, so that an edit there may change other fields.
+	DependsOnMetadata bool
 	// Functions are for randfill, in addition to those that this package brings.
 	Functions []any
 }

@@ -43,6 +43,9 @@ func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation
 	case plan.MapEnum:
 		o.kind = apply
 		o.function = enumName(c.Enum, f.up)
+	case plan.ByFunctions:
+		o.kind = applyWhole
+		o.both = func(src string) string { return p.roundTrip(f, c.Functions, src) }
 	}
 	return o
 }
@@ -59,10 +62,14 @@ func (p *printer) widened(f flow, o *operation) {
 // pairCall writes the call of the function that converts a nested struct.
 func (p *printer) pairCall(f flow, pair *plan.Pair) func(dst, src, at string) {
 	return func(dst, src, _ string) {
+		metadata := ""
+		if pair.TakesMetadata() {
+			metadata = ", " + f.metadata()
+		}
 		if f.up {
-			p.linef("if err := %s.AssignProperties_To_%s(%s); err != nil {", receiver(src), pair.Newer.Name, dst)
+			p.linef("if err := %s.AssignProperties_To_%s(%s%s); err != nil {", receiver(src), pair.Newer.Name, dst, metadata)
 		} else {
-			p.linef("if err := %s.AssignProperties_From_%s(%s); err != nil {", receiver(dst), pair.Newer.Name, src)
+			p.linef("if err := %s.AssignProperties_From_%s(%s%s); err != nil {", receiver(dst), pair.Newer.Name, src, metadata)
 		}
 		p.linef("return err")
 		p.linef("}")

@@ -55,8 +55,9 @@ func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
 	newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
 	p.linef("// assignable%s is implemented by %s if its conversion is augmented.", pair.Older.Name, pair.Older.Name)
 	p.linef("type assignable%s interface {", pair.Older.Name)
-	p.linef("AssignPropertiesTo(dst *%s) error", newer)
-	p.linef("AssignPropertiesFrom(src *%s) error", newer)
+	metadata := p.metadataParameter(pair.Older.Settings.Metadata)
+	p.linef("AssignPropertiesTo(dst *%s%s) error", newer, metadata)
+	p.linef("AssignPropertiesFrom(src *%s%s) error", newer, metadata)
 	p.linef("}")
 	p.linef("")
 	if pair.Augmented {
@@ -70,18 +71,22 @@ func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
 func (p *printer) assignment(f flow) {
 	from, to := f.versions()
 	newer := p.name(f.link.Newer.StoragePath(), f.pair.Newer.Name)
+	metadata := p.metadataParameter(f.pair.TakesMetadata())
 	if f.up {
 		p.linef("// AssignProperties_To_%s copies the %s to %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, to)
-		p.linef("func (in *%s) AssignProperties_To_%s(dst *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
+		p.linef("func (in *%s) AssignProperties_To_%s(dst *%s%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer, metadata)
 		p.linef("*dst = %s{}", newer)
 	} else {
 		p.linef("// AssignProperties_From_%s fills the %s from %s. The two share no memory.", f.pair.Newer.Name, f.pair.Older.Name, from)
-		p.linef("func (in *%s) AssignProperties_From_%s(src *%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer)
+		p.linef("func (in *%s) AssignProperties_From_%s(src *%s%s) error {", f.pair.Older.Name, f.pair.Newer.Name, newer, metadata)
 		p.linef("*in = %s{}", f.pair.Older.Name)
 	}
 	p.linef("bag := %s.PropertyBag.Clone()", f.source())
 	if f.pair.Older.Root {
 		p.linef("%s.ObjectMeta.DeepCopyInto(&%s.ObjectMeta)", f.source(), f.target())
+	}
+	if f.pair.Functions != nil {
+		p.wholeAssignment(f)
 	}
 	for _, each := range f.pair.Fields {
 		p.field(f, each)
@@ -89,6 +94,9 @@ func (p *printer) assignment(f flow) {
 	p.linef("%s.PropertyBag = bag.OrNil()", f.target())
 	p.linef("")
 	p.hook(f)
+	if f.pair.Functions != nil {
+		p.wholeDerived(f)
+	}
 	for _, each := range f.pair.Fields {
 		p.derived(f, each)
 	}
@@ -134,7 +142,9 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 		// What this version showed instead of a value that it does not know stands for that value until somebody changes it.
 		p.linef("%s := true", exact)
 		p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
-		p.linef("%s = nil", dst)
+		if o.kind != applyWhole {
+			p.linef("%s = nil", dst)
+		}
 		p.copied(o, dst, src, "", 0)
 		p.linef("}")
 	default:
@@ -147,7 +157,11 @@ func (p *printer) hook(f flow) {
 	from, to := f.versions()
 	p.linef("var self any = in")
 	p.linef("if augmented, ok := self.(assignable%s); ok {", f.pair.Older.Name)
-	p.linef("if err := augmented.%s(%s); err != nil {", choose(f.up, "AssignPropertiesTo", "AssignPropertiesFrom"), choose(f.up, "dst", "src"))
+	metadata := ""
+	if f.pair.Older.Settings.Metadata {
+		metadata = ", " + f.metadata()
+	}
+	p.linef("if err := augmented.%s(%s%s); err != nil {", choose(f.up, "AssignPropertiesTo", "AssignPropertiesFrom"), choose(f.up, "dst", "src"), metadata)
 	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("augmenting %s→%s %s: %%w", from, to, f.pair.Older.Name)))
 	p.linef("}")
 	p.linef("}")

@@ -19,6 +19,7 @@ const (
 	deepCopy
 	call
 	apply
+	applyWhole
 	ofPointer
 	ofSlice
 	ofArray
@@ -37,6 +38,8 @@ type operation struct {
 	call func(dst, src, at string)
 	// function returns the value and whether it is exact; exact is the variable that takes note.
 	function, exact string
+	// both writes the call that returns a whole field and whether it is exact.
+	both func(src string) string
 	// key, for a map, casts a key of the source to one of the target; name casts it to a string.
 	key, name func(key string) string
 	// list, for a list, is the call that finds the places of its elements, given the place and the list of the API type.
@@ -66,6 +69,8 @@ func (p *printer) copied(o *operation, dst, src, at string, depth int) {
 	case apply:
 		p.linef("converted, same := %s(%s)", o.function, src)
 		p.linef("%s, %s = converted, %s && same", dst, o.exact, o.exact)
+	case applyWhole:
+		p.linef("%s, %s = %s", dst, o.exact, o.both(src))
 	case ofPointer:
 		p.pointer(o, dst, src, at, depth)
 	case ofSlice, ofMap:

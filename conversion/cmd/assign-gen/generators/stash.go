@@ -123,24 +123,25 @@ func (p *printer) put(f flow, key, value string) {
 
 // derived prints what is stashed after the hook: values that hold good only for what the destination shows now.
 func (p *printer) derived(f flow, each *plan.FieldPlan) {
-	from, to := f.versions()
-	stash := func(key, value, basis string) {
-		p.linef("if err := %s.PropertyBag.PutDerived(%s, %s, %s); err != nil {", f.target(), keyName(key), value, basis)
-		p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
-		p.linef("}")
-	}
 	switch {
 	case each.Fate == plan.StashedNewer && basisOf(each) != "" && !f.up:
-		stash(each.NewerKey, "src."+each.Newer.String(), basisOf(each))
+		p.putDerived(f, each.NewerKey, "src."+each.Newer.String(), basisOf(each))
 	case each.Fate == plan.Converted && each.Conversion.Inexact():
 		p.linef("if !%s {", exactName(each))
 		if f.up {
-			stash(each.OlderKey, "in."+each.Older.Name(), "dst."+each.Newer.String())
+			p.putDerived(f, each.OlderKey, "in."+each.Older.Name(), "dst."+each.Newer.String())
 		} else {
-			stash(each.NewerKey, "src."+each.Newer.String(), "in."+each.Older.Name())
+			p.putDerived(f, each.NewerKey, "src."+each.Newer.String(), "in."+each.Older.Name())
 		}
 		p.linef("}")
 	}
+}
+
+func (p *printer) putDerived(f flow, key, value, basis string) {
+	from, to := f.versions()
+	p.linef("if err := %s.PropertyBag.PutDerived(%s, %s, %s); err != nil {", f.target(), keyName(key), value, basis)
+	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
+	p.linef("}")
 }
 
 // basisOf is the expression of what a stash holds good for, in either direction: the older struct is the receiver.
@@ -166,6 +167,11 @@ func keyName(key string) string { return "bag" + exported(key) }
 func (p *printer) bagKeys(link *plan.Link) {
 	var lines []string
 	for _, pair := range link.Pairs {
+		if pair.Functions != nil {
+			for _, key := range []string{pair.OlderKey(), pair.NewerKey()} {
+				lines = append(lines, fmt.Sprintf("%s = %s", keyName(key), quoted(key)))
+			}
+		}
 		for _, each := range pair.Fields {
 			for _, key := range []string{each.OlderKey, each.NewerKey} {
 				if key != "" {

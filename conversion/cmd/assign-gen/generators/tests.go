@@ -30,8 +30,8 @@ func storageTests(p *printer, link *plan.Link) {
 		newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
 		p.linef("func TestAssignPropertiesOf%s(t *%s) {", pair.Older.Name, p.name("testing", "T"))
 		p.linef("%s[%s, %s]{", p.name(testPackage, "Link"), pair.Older.Name, newer)
-		p.linef("Up: (*%s).AssignProperties_To_%s,", pair.Older.Name, pair.Newer.Name)
-		p.linef("Down: (*%s).AssignProperties_From_%s,", pair.Older.Name, pair.Newer.Name)
+		p.linkFunction("Up", pair, newer, "AssignProperties_To_"+pair.Newer.Name)
+		p.linkFunction("Down", pair, newer, "AssignProperties_From_"+pair.Newer.Name)
 		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
 		p.linef("}.Test(t)")
 		p.linef("}")
@@ -44,6 +44,16 @@ func storageTests(p *printer, link *plan.Link) {
 	}
 	p.linef(")")
 	p.linef("}")
+}
+
+// linkFunction prints a generated function for the tests. One that takes the metadata of the object gets that of some object.
+func (p *printer) linkFunction(field string, pair *plan.Pair, newer, method string) {
+	if !pair.TakesMetadata() {
+		p.linef("%s: (*%s).%s,", field, pair.Older.Name, method)
+		return
+	}
+	object := fmt.Sprintf("&%s{Namespace: \"space\", Name: \"object\"}", p.name(metaPackage, "ObjectMeta"))
+	p.linef("%s: func(older *%s, newer *%s) error { return older.%s(newer, %s) },", field, pair.Older.Name, newer, method, object)
 }
 
 // functions prints what randfill has to know of the storage types: which values enums have, and which fields are dropped.
@@ -148,6 +158,9 @@ func roundTrips(p *printer, all *plan.Plan) {
 		}
 		p.linef("},")
 		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
+		if all.DependsOnMetadata(root) {
+			p.linef("DependsOnMetadata: true,")
+		}
 		p.linef("}")
 		p.linef("}")
 		p.linef("")

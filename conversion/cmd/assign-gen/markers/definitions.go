@@ -32,6 +32,8 @@ type definition struct {
 	example string
 }
 
+const functionsExample = "+conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata"
+
 // definitions are all markers there are. Another one that begins with one of the prefixes is an error.
 var definitions = []definition{
 	{"conversion-gen:hub", onPackage, none, "+conversion-gen:hub"},
@@ -39,12 +41,14 @@ var definitions = []definition{
 	{"conversion-gen:annotation", onPackage, required, "+conversion-gen:annotation=conversion.GROUP/properties"},
 	{"conversion-gen:retired", onPackage, required, "+conversion-gen:retired=VERSION,VERSION"},
 	{"conversion:name", onType, required, "+conversion:name=NewName"},
-	{"conversion:augment", onType, none, "+conversion:augment"},
+	{"conversion:augment", onType, optional, "+conversion:augment or +conversion:augment=metadata"},
+	{"conversion:with", onType, required, functionsExample},
 	{"conversion:skip", onType, optional, "+conversion:skip or +conversion:skip=VERSION,VERSION"},
 	{"conversion:rename", onField, required, "+conversion:rename=NewField or +conversion:rename=Struct.Field"},
 	{"conversion:strategy", onField, required, "+conversion:strategy=augment, =stash or =drop,reason=TEXT"},
 	{"conversion:older", onField, required, "+conversion:older=augment, =stash or =drop,reason=TEXT"},
 	{"conversion:enum", onField, required, "+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD"},
+	{"conversion:with", onField, required, functionsExample},
 	{"conversion:basis", onField, required, "+conversion:basis=OlderField,OlderField"},
 	{"conversion:sensitive", onField, none, "+conversion:sensitive"},
 	{"conversion:positional", onField, none, "+conversion:positional"},
@@ -53,13 +57,14 @@ var definitions = []definition{
 // prefixes are what the names of our markers begin with.
 var prefixes = []string{"conversion", "conversion-gen"}
 
-func define(name string) (definition, bool) {
+// define returns the definition of a marker for a place, or else the one for another place.
+func define(name string, here place) (known definition, ok bool) {
 	for _, each := range definitions {
-		if each.name == name {
-			return each, true
+		if each.name == name && (!ok || each.place == here) {
+			known, ok = each, true
 		}
 	}
-	return definition{}, false
+	return known, ok
 }
 
 // examples lists the right uses of all markers that may stand in a place.

@@ -42,6 +42,9 @@ func ParseType(markers []model.Marker, where string, problems *problem.List) Typ
 			settings.Name = marker.Value
 		case "conversion:augment":
 			settings.Augment = true
+			settings.Metadata = metadata(marker, where, problems)
+		case "conversion:with":
+			settings.With = functions(marker, onType, where, problems)
 		case "conversion:skip":
 			settings.SkipIn = list(marker.Value)
 			settings.Skip = len(settings.SkipIn) == 0
@@ -63,6 +66,8 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 			settings.ToOlder = treatment(marker, where, problems)
 		case "conversion:enum":
 			settings.Enum = enum(marker, where, problems)
+		case "conversion:with":
+			settings.With = functions(marker, onField, where, problems)
 		case "conversion:basis":
 			settings.Basis = list(marker.Value)
 		case "conversion:sensitive":
@@ -102,7 +107,7 @@ func check(markers []model.Marker, here place, where string, problems *problem.L
 		if !ours(marker.Name) {
 			continue
 		}
-		known, ok := define(marker.Name)
+		known, ok := define(marker.Name, here)
 		switch {
 		case !ok:
 			bad("the markers of "+string(here)+" are "+strings.Join(examples(here), "; "),
@@ -149,7 +154,7 @@ func ours(name string) bool {
 }
 
 func treatment(marker model.Marker, where string, problems *problem.List) Treatment {
-	known, _ := define(marker.Name)
+	known, _ := define(marker.Name, onField)
 	strategy, rest, _ := strings.Cut(marker.Value, ",")
 	reason, hasReason := strings.CutPrefix(rest, "reason=")
 	result := Treatment{Strategy: Strategy(strategy), Reason: strings.TrimSpace(reason)}
@@ -179,7 +184,7 @@ func enum(marker model.Marker, where string, problems *problem.List) *Enum {
 		}
 		older, newer, ok := strings.Cut(item, ":")
 		if !ok || older == "" || newer == "" || olders[older] {
-			known, _ := define(marker.Name)
+			known, _ := define(marker.Name, onField)
 			problems.Add(problem.Problem{
 				Code: problem.BadMarker, Where: where,
 				Text: fmt.Sprintf("the enum map has the part %q, which is no pair of an older and a newer value, or maps a value again", item),

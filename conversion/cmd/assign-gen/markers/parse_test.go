@@ -33,6 +33,10 @@ func TestMarkersBecomeSettings(t *testing.T) {
 	if diff := cmp.Diff(Type{Name: "Rule", Augment: true, SkipIn: []string{"v1alpha1"}}, gotType); diff != "" {
 		t.Error("of the type (-want +got):", diff)
 	}
+	gotType = ParseType([]model.Marker{{Name: "conversion:augment", Value: "metadata"}, {Name: "conversion:with", Value: "Up,Down"}}, "p.T", &problems)
+	if diff := cmp.Diff(Type{Augment: true, Metadata: true, With: &Functions{Up: "Up", Down: "Down"}}, gotType); diff != "" {
+		t.Error("of the type with functions (-want +got):", diff)
+	}
 	if got := ParseType([]model.Marker{{Name: "conversion:skip"}}, "p.T", &problems); !got.Skip {
 		t.Error("skip without versions does not skip")
 	}
@@ -43,6 +47,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 		{Name: "conversion:older", Value: "augment"},
 		{Name: "conversion:basis", Value: "A,B"},
 		{Name: "conversion:enum", Value: "Internal:local,External:public,fallback=Internal"},
+		{Name: "conversion:with", Value: "up, down,metadata"},
 		{Name: "conversion:sensitive"},
 		{Name: "conversion:positional"},
 		{Name: "listType", Value: "map"},
@@ -56,6 +61,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 		ToOlder:   Treatment{Strategy: Augment},
 		Basis:     []string{"A", "B"},
 		Enum:      &Enum{Values: []EnumValue{{"Internal", "local"}, {"External", "public"}}, Fallback: "Internal"},
+		With:      &Functions{Up: "up", Down: "down", Metadata: true},
 		Sensitive: true, Positional: true, ListMapKeys: []string{"name", "port"},
 	}
 	if diff := cmp.Diff(wantField, gotField); diff != "" {
@@ -66,11 +72,26 @@ func TestMarkersBecomeSettings(t *testing.T) {
 	}
 }
 
+func TestAnUnknownArgumentOfAugmentIsAProblem(t *testing.T) {
+	var problems problem.List
+	if got := ParseType([]model.Marker{{Name: "conversion:augment", Value: "object"}}, "v1.T", &problems); got.Metadata {
+		t.Error("the hook gets the metadata")
+	}
+	want := []problem.Problem{{
+		Code: problem.BadMarker, Where: "v1.T", Text: `the marker +conversion:augment has the argument "object", which it does not know`,
+		Fix: "write +conversion:augment or +conversion:augment=metadata",
+	}}
+	if diff := cmp.Diff(want, problems.All()); diff != "" {
+		t.Error("(-want +got):", diff)
+	}
+}
+
 // A marker that is not obeyed is worse than none.
 func TestWrongMarkersAreProblems(t *testing.T) {
 	const fieldMarkers = "the markers of a field are +conversion:rename=NewField or +conversion:rename=Struct.Field; " +
 		"+conversion:strategy=augment, =stash or =drop,reason=TEXT; +conversion:older=augment, =stash or =drop,reason=TEXT; " +
-		"+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD; +conversion:basis=OlderField,OlderField; +conversion:sensitive; +conversion:positional"
+		"+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD; +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata; " +
+		"+conversion:basis=OlderField,OlderField; +conversion:sensitive; +conversion:positional"
 	for name, test := range map[string]struct {
 		markers   []model.Marker
 		text, fix string
@@ -122,6 +143,21 @@ func TestWrongMarkersAreProblems(t *testing.T) {
 		"enum without a pair": {
 			[]model.Marker{{Name: "conversion:enum", Value: "A:b,C"}},
 			`the enum map has the part "C", which is no pair of an older and a newer value, or maps a value again`, "write +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD",
+		},
+		"one function": {
+			[]model.Marker{{Name: "conversion:with", Value: "up"}},
+			`"up" does not name two functions of the storage package, the one to the next version first`,
+			"write +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata",
+		},
+		"functions of another package": {
+			[]model.Marker{{Name: "conversion:with", Value: "other.Up,other.Down"}},
+			`"other.Up,other.Down" does not name two functions of the storage package, the one to the next version first`,
+			"write +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata",
+		},
+		"functions with an unknown argument": {
+			[]model.Marker{{Name: "conversion:with", Value: "up,down,metadat"}},
+			`"up,down,metadat" does not name two functions of the storage package, the one to the next version first`,
+			"write +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata",
 		},
 		"enum with a value twice": {
 			[]model.Marker{{Name: "conversion:enum", Value: "A:b,A:c"}},

@@ -23,10 +23,21 @@ type Type struct {
 	Name string
 	// Augment makes the hook mandatory.
 	Augment bool
+	// Metadata passes the metadata of the object to the hook.
+	Metadata bool
+	// With are the functions that convert the type, if it is not converted field by field.
+	With *Functions
 	// Skip leaves the type out of conversion altogether.
 	Skip bool
 	// SkipIn are versions that do not have this kind, on purpose.
 	SkipIn []string
+}
+
+// Functions are two hand-written functions of the older version's storage package that convert a value there and back.
+type Functions struct {
+	Up, Down string
+	// Metadata passes the metadata of the object to both functions.
+	Metadata bool
 }
 
 // Strategy is what is to become of a field instead of what the generator would do.
@@ -70,6 +81,8 @@ type Field struct {
 	ToOlder Treatment
 	// Enum maps values to those of the next version.
 	Enum *Enum
+	// With are the functions that convert the field to the next version and back.
+	With *Functions
 	// Basis are the fields of the older version that a stash of this field holds good for: when one of them was changed
 	// there, the stash is out of date.
 	Basis []string

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
@@ -16,9 +17,10 @@ import (
 // reason for types that it has nothing to say about, and a reason for those that it knows and cannot convert.
 type converter struct {
 	*planner
-	pair     *Pair
-	enum     *Enum
-	enumUsed bool
+	pair      *Pair
+	functions *markers.Functions
+	enum      *Enum
+	enumUsed  bool
 }
 
 type handler func(c *converter, older, newer *model.Type) (conversion *Conversion, reason string)
@@ -27,6 +29,7 @@ type handler func(c *converter, older, newer *model.Type) (conversion *Conversio
 // they hold.
 func handlers() []handler {
 	return []handler{
+		callFunctions,
 		mapEnum,
 		copyBasic,
 		widenNumber,
@@ -47,6 +50,14 @@ func (c *converter) convert(older, newer *model.Type) (conversion *Conversion, r
 		}
 	}
 	return nil, fmt.Sprintf("no conversion from %s to %s", describe(older), describe(newer))
+}
+
+// callFunctions handles a field with the marker with, whatever it holds.
+func callFunctions(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	if c.functions == nil {
+		return nil, ""
+	}
+	return &Conversion{Rule: ByFunctions, Older: older, Newer: newer, Functions: c.functions}, ""
 }
 
 // mapEnum handles the strings of a field with the marker enum.

@@ -26,6 +26,10 @@ type matching struct {
 
 // fields plans what becomes of each field of a pair.
 func (p *planner) fields(pair *Pair) {
+	if pair.Functions != nil {
+		p.whole(pair)
+		return
+	}
 	m := &matching{planner: p, pair: pair, claimed: make(map[string]*Field), opened: make(map[string]bool)}
 	for _, older := range pair.Older.Fields {
 		if len(older.Settings.Rename) > 1 {
@@ -173,7 +177,7 @@ func (m *matching) convert(older *Field, path Path) {
 			"use +conversion:strategy=augment")
 		return
 	}
-	c := &converter{planner: m.planner, pair: m.pair}
+	c := &converter{planner: m.planner, pair: m.pair, functions: older.Settings.With}
 	if older.Settings.Enum != nil {
 		c.enum = m.enum(older, last.Field, label)
 		if c.enum == nil {
@@ -183,7 +187,8 @@ func (m *matching) convert(older *Field, path Path) {
 	conversion, reason := c.convert(older.Storage, last.Type)
 	if conversion == nil {
 		m.problem(problem.NoConversion, label, reason,
-			"rename one of the fields and add +conversion:rename=NewField, or add +conversion:strategy=augment (the hook becomes mandatory), or =stash")
+			"convert it by two functions with +conversion:with=UpFunc,DownFunc, or rename one of the fields and add +conversion:rename=NewField, "+
+				"or add +conversion:strategy=augment (the hook becomes mandatory), or =stash")
 		return
 	}
 	if c.enum != nil && !c.enumUsed {
@@ -198,10 +203,7 @@ func (m *matching) convert(older *Field, path Path) {
 	result := &FieldPlan{Fate: Converted, Older: older, Newer: path, Conversion: conversion}
 	if conversion.Inexact() {
 		result.OlderKey, result.NewerKey = m.olderKey(older), m.newerKey(m.pathKey(path))
-		if older.Settings.Sensitive || (last.Field != nil && last.Field.Settings.Sensitive) {
-			m.problem(problem.SensitiveStash, label, "the field is sensitive, and values that the other version cannot show would be kept in the annotation",
-				"use types that show every value, or +conversion:strategy=augment, or =drop,reason=TEXT")
-		}
+		m.keepable(label, older, last.Field)
 	}
 	m.plans[older] = result
 	m.pair.Fields = append(m.pair.Fields, result)

@@ -100,13 +100,13 @@ func TestAllProblemsAreReportedSorted(t *testing.T) {
 		t.Fatal("there is a plan")
 	}
 	want := `E08 samples/v1beta1.WidgetSpec.Alpha: there is no marker +conversion:renam; did you mean "conversion:rename"?
-    fix: the markers of a field are +conversion:rename=NewField or +conversion:rename=Struct.Field; +conversion:strategy=augment, =stash or =drop,reason=TEXT; +conversion:older=augment, =stash or =drop,reason=TEXT; +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD; +conversion:basis=OlderField,OlderField; +conversion:sensitive; +conversion:positional
+    fix: the markers of a field are +conversion:rename=NewField or +conversion:rename=Struct.Field; +conversion:strategy=augment, =stash or =drop,reason=TEXT; +conversion:older=augment, =stash or =drop,reason=TEXT; +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD; +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata; +conversion:basis=OlderField,OlderField; +conversion:sensitive; +conversion:positional
 E07 samples/v1beta1.WidgetSpec.Any (any): what an interface holds is unknown
     fix: use types that JSON and DeepCopy know: builtin ones, structs, pointers, lists, and maps with strings as keys
 E02 samples/v1beta1.WidgetSpec.Path: the field is called Rout in the next version, and samples/v1.WidgetSpec has no field Rout; did you mean "Route"?
     fix: correct +conversion:rename, or add the field
 E01 samples/v1beta1.WidgetSpec.Protocols ([]string) → samples/v1.WidgetSpec.Protocols (map[string]string): no conversion from slice to map
-    fix: rename one of the fields and add +conversion:rename=NewField, or add +conversion:strategy=augment (the hook becomes mandatory), or =stash
+    fix: convert it by two functions with +conversion:with=UpFunc,DownFunc, or rename one of the fields and add +conversion:rename=NewField, or add +conversion:strategy=augment (the hook becomes mandatory), or =stash
 E06 samples/v1beta1.WidgetSpec.Secret: the field is sensitive, only one version has it, and it would be kept in the annotation
     fix: add it to the other version, or take it to the hook (+conversion:strategy=augment at an older field, +conversion:older=augment at a newer one), or drop it with a reason`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {

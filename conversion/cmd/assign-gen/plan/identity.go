@@ -95,7 +95,7 @@ func keeps(pair *Pair, up bool, seen map[*Pair]bool) bool {
 		return false
 	}
 	seen[pair] = true
-	if pair.Augmented {
+	if pair.Augmented || pair.Functions != nil {
 		return true
 	}
 	for _, each := range pair.Fields {

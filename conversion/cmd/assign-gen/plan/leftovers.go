@@ -20,9 +20,9 @@ func (p *planner) unused(result *Plan) {
 		for _, each := range version.Structs {
 			here := where(version.Package) + "." + each.Name
 			pair := p.pairs[each]
-			if pair == nil && (each.Settings.Augment || (each.Settings.Name != "" && version.Next == nil)) {
+			if pair == nil && (each.Settings.Augment || each.Settings.With != nil || (each.Settings.Name != "" && version.Next == nil)) {
 				p.problem(problem.BadMarker, here, "the type has a marker about the next version, and has no counterpart there",
-					"remove +conversion:name and +conversion:augment")
+					"remove +conversion:name, :augment and :with")
 			}
 			for _, field := range each.Fields {
 				p.unusedAt(field, pair)
@@ -34,18 +34,26 @@ func (p *planner) unused(result *Plan) {
 func (p *planner) unusedAt(field *Field, pair *Pair) {
 	p.listKeys(field)
 	settings := field.Settings
-	aboutNext := settings.Rename != nil || settings.ToNext.Strategy != "" || settings.Enum != nil
+	aboutNext := settings.Rename != nil || settings.ToNext.Strategy != "" || settings.Enum != nil || settings.With != nil
 	if pair == nil && aboutNext {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the next version, where its type has no counterpart",
-			"remove +conversion:rename, :strategy and :enum; to say what becomes of the field in the older version, use +conversion:older")
+			"remove +conversion:rename, :strategy, :enum and :with; to say what becomes of the field in the older version, use +conversion:older")
 	}
-	if settings.ToNext.Strategy != "" && (settings.Rename != nil || settings.Enum != nil) {
+	if settings.ToNext.Strategy != "" && (settings.Rename != nil || settings.Enum != nil || settings.With != nil) {
 		p.problem(problem.BadMarker, field.label(), "the field has a strategy, so that its other markers about the next version mean nothing",
-			"remove either +conversion:strategy or +conversion:rename and :enum")
+			"remove either +conversion:strategy or +conversion:rename, :enum and :with")
 	}
-	if pair != nil && settings.Enum != nil && settings.ToNext.Strategy == "" && settings.Rename == nil && pair.Newer.Field(field.Name()) == nil {
-		p.problem(problem.BadMarker, field.label(), "the field has an enum map, and the next version has no such field",
-			"remove +conversion:enum, or add +conversion:rename")
+	if settings.Enum != nil && settings.With != nil {
+		p.problem(problem.BadMarker, field.label(), "the field has an enum map, and functions that convert it", "remove +conversion:enum or +conversion:with")
+	}
+	hasConversion := settings.Enum != nil || settings.With != nil
+	if pair != nil && hasConversion && settings.ToNext.Strategy == "" && settings.Rename == nil && pair.Newer.Field(field.Name()) == nil {
+		p.problem(problem.BadMarker, field.label(), "the field has a marker about its conversion, and the next version has no such field",
+			"remove +conversion:enum and :with, or add +conversion:rename")
+	}
+	if pair != nil && pair.Functions != nil && aboutNext {
+		p.problem(problem.BadMarker, field.label(), "functions convert the type of the field as a whole, so that its markers about the next version mean nothing",
+			"remove +conversion:with from the type, or the markers from the field")
 	}
 	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !field.used {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the older version, and no older version lacks the field",

@@ -39,6 +39,7 @@ func Make(packages []*model.Package) (*Plan, error) {
 			})
 		}
 	}
+	p.metadata(result)
 	p.identities(result)
 	p.unused(result)
 	p.collisions(result)

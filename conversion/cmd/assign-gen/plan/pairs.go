@@ -39,7 +39,7 @@ func (p *planner) pair(link *Link) {
 			continue
 		}
 		claimed[newer] = older
-		pair := &Pair{Older: older, Newer: newer, Augmented: older.Settings.Augment}
+		pair := &Pair{Older: older, Newer: newer, Augmented: older.Settings.Augment, Functions: older.Settings.With}
 		for _, field := range older.Fields {
 			pair.Augmented = pair.Augmented || field.Settings.ToNext.Strategy == markers.Augment
 		}

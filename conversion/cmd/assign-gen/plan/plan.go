@@ -104,9 +104,23 @@ type Pair struct {
 	Older, Newer *Struct
 	// Augmented says that the hook is mandatory.
 	Augmented bool
+	// Functions convert the struct as a whole, if it is not converted field by field. Then there are no Fields.
+	Functions *markers.Functions
+	// Metadata says that the conversion depends on the metadata of the object, here or in a struct inside.
+	Metadata bool
 	// Fields are sorted by the names of the newer fields, then of the older ones.
 	Fields []*FieldPlan
 }
+
+// OlderKey and NewerKey are the keys in the bag of a struct that functions convert as a whole.
+func (p *Pair) OlderKey() string { return p.Older.Version.Name + "/" + wholeKey }
+
+// NewerKey is OlderKey for the newer struct.
+func (p *Pair) NewerKey() string { return p.Newer.Version.Name + "/" + wholeKey }
+
+// TakesMetadata returns whether the functions of the pair have the metadata of the object as a parameter. Those of a kind have
+// the object itself.
+func (p *Pair) TakesMetadata() bool { return p.Metadata && !p.Older.Root }
 
 // Fate is what becomes of a field on its way between two versions.
 type Fate string
@@ -191,6 +205,8 @@ const (
 	Widen
 	// MapEnum maps the values of an enum.
 	MapEnum
+	// ByFunctions calls hand-written functions.
+	ByFunctions
 )
 
 // Conversion is how a value of the older type becomes one of the newer type and back.
@@ -200,13 +216,14 @@ type Conversion struct {
 	Elem         *Conversion
 	Pair         *Pair
 	Enum         *Enum
+	Functions    *markers.Functions
 }
 
 // Inexact says whether some value would come back changed, so that the original has to be kept beside. What is inside of
 // structs does not count; they have bags of their own.
 func (c *Conversion) Inexact() bool {
 	switch c.Rule {
-	case Widen, MapEnum:
+	case Widen, MapEnum, ByFunctions:
 		return true
 	case OfPointer, OfSlice, OfArray, OfMap:
 		return c.Elem.Inexact()

@@ -29,6 +29,9 @@ func lockLines(all *plan.Plan) []string {
 	var lines []string
 	for _, link := range all.Links {
 		for _, pair := range link.Pairs {
+			if pair.Functions != nil {
+				lines = append(lines, wholeLines(link, pair)...)
+			}
 			for _, each := range pair.Fields {
 				lines = append(lines, fieldLines(link, pair, each)...)
 			}
@@ -36,6 +39,18 @@ func lockLines(all *plan.Plan) []string {
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
+}
+
+// wholeLines are the entries of a struct that functions convert as a whole.
+func wholeLines(link *plan.Link, pair *plan.Pair) []string {
+	line := func(at *plan.Struct, key string, original *plan.Struct, in *plan.Version) string {
+		named := &model.Type{Kind: model.Named, Package: in.Package.Path, Name: original.Name}
+		return fmt.Sprintf("%s %s %s %s derived", at.Version.Name, at.Name, key, jsonOf(named, in, nil))
+	}
+	return []string{
+		line(pair.Newer, pair.OlderKey(), pair.Older, link.Older),
+		line(pair.Older, pair.NewerKey(), pair.Newer, link.Newer),
+	}
 }
 
 // fieldLines are the entries of a field: in the newer version's representation for the older field, and the other way round.

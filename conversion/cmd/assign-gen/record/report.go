@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
@@ -56,6 +57,9 @@ func reportPair(text *strings.Builder, link *plan.Link, pair *plan.Pair) {
 		rows = append(rows, fmt.Sprintf("| %s | %s | %s |", olderCell(each), newerCell(each), fate(link, each)))
 	}
 	fmt.Fprintf(text, "\n### %s\n\n", title)
+	if pair.Functions != nil {
+		fmt.Fprintf(text, "Each is %s.\n", functionsInWords(pair.Functions))
+	}
 	if same > 0 {
 		fmt.Fprintf(text, "%s the same.\n", count(same, "field is", "fields are"))
 	}
@@ -166,6 +170,8 @@ func convertedInWords(each *plan.FieldPlan) string {
 			words = append(words, "a number that does not fit is kept beside the nearest one that does")
 		case plan.MapEnum:
 			words = append(words, enumInWords(c.Enum))
+		case plan.ByFunctions:
+			words = append(words, functionsInWords(c.Functions))
 		case plan.Copy, plan.DeepCopy, plan.Call, plan.OfPointer, plan.OfSlice, plan.OfArray, plan.OfMap:
 		}
 	}
@@ -173,6 +179,10 @@ func convertedInWords(each *plan.FieldPlan) string {
 		words = append(words, "the type differs, the content does not")
 	}
 	return strings.Join(words, "; ")
+}
+
+func functionsInWords(functions *markers.Functions) string {
+	return fmt.Sprintf("converted by `%s` and `%s`; what these lose is kept", functions.Up, functions.Down)
 }
 
 func enumInWords(e *plan.Enum) string {

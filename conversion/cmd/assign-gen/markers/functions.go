@@ -1,0 +1,46 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package markers
+
+import (
+	"fmt"
+	"go/token"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// metadataOption passes the metadata of the object to hand-written code.
+const metadataOption = "metadata"
+
+// metadata is the one word that may be the value of +conversion:augment, or nothing.
+func metadata(marker model.Marker, where string, problems *problem.List) bool {
+	if marker.Value == "" || marker.Value == metadataOption {
+		return marker.Value != ""
+	}
+	known, _ := define(marker.Name, onType)
+	problems.Add(problem.Problem{
+		Code: problem.BadMarker, Where: where, Text: fmt.Sprintf("the marker +%s has the argument %q, which it does not know", marker.Name, marker.Value),
+		Fix: "write " + known.example,
+	})
+	return false
+}
+
+func functions(marker model.Marker, here place, where string, problems *problem.List) *Functions {
+	const names = 2
+	parts := list(marker.Value)
+	hasMetadata := len(parts) == names+1 && parts[names] == metadataOption
+	if (len(parts) == names || hasMetadata) && token.IsIdentifier(parts[0]) && token.IsIdentifier(parts[1]) {
+		return &Functions{Up: parts[0], Down: parts[1], Metadata: hasMetadata}
+	}
+	known, _ := define(marker.Name, here)
+	problems.Add(problem.Problem{
+		Code: problem.BadMarker, Where: where,
+		Text: fmt.Sprintf("%q does not name two functions of the storage package, the one to the next version first", marker.Value),
+		Fix:  "write " + known.example,
+	})
+	return nil
+}
