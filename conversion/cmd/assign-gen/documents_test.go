@@ -106,7 +106,7 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 	expectSame(t, "code", codes, all(t, reference, `(?m)^### (E\d\d)$`))
 	for _, code := range codes {
 		chapter := regexp.MustCompile("(?s)\n### " + code + "\n.*?\n(```text file=conversion/cmd/assign-gen/generate/testdata/problems/" +
-			strings.ToLower(code) + `\w*/want.txt` + "\n" + code + " .*?\n    fix: )").FindString(read(t, reference))
+			strings.ToLower(code) + `\w*/want.txt` + "\n[^\n]+: " + code + " .*?\n    fix: )").FindString(read(t, reference))
 		if strings.Count(chapter, "\n### ") != 1 {
 			t.Errorf("%s shows no message of %s", reference, code)
 		}

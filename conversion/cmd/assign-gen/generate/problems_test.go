@@ -9,9 +9,11 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -78,6 +80,50 @@ func TestProblemsAreReportedInFull(t *testing.T) {
 	}
 }
 
+// Editors and people find the place to change first, what is wrong second, and the fix third. gengo's warnings about comments that
+// conflict do not stand between.
+func TestProblemsBeginWithTheirPositionAndFitTheScreen(t *testing.T) {
+	first := regexp.MustCompile(`^testdata/problems/\S+\.(go|lock):\d+: E\d\d \S`)
+	wants, err := filepath.Glob(filepath.Join(problemsDir, "*", "want.txt"))
+	if err != nil || len(wants) == 0 {
+		t.Fatal("no cases:", err)
+	}
+	for _, want := range wants {
+		lines := strings.Split(strings.TrimSuffix(read(t, want), "\n"), "\n")
+		for i, line := range lines {
+			if utf8.RuneCountInString(line) > 160 {
+				t.Errorf("%s:%d has more than 160 columns: %s", want, i+1, line)
+			}
+			switch {
+			case strings.HasPrefix(line, "        "): // continues the line above
+			case strings.HasPrefix(line, "    fix: "):
+				if i == 0 || strings.HasPrefix(lines[i-1], "    fix: ") {
+					t.Errorf("%s:%d is a fix of nothing: %s", want, i+1, line)
+				}
+			case !first.MatchString(line):
+				t.Errorf("%s:%d is no position, code and name: %s", want, i+1, line)
+			}
+		}
+	}
+}
+
+func TestLoad_PrintsNothing(t *testing.T) {
+	printed, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr := os.Stderr
+	os.Stderr = printed
+	_, _, err = Load([]string{"./testdata/problems/onecause/v1", "./testdata/problems/onecause/v1beta1"})
+	os.Stderr = stderr
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, printed.Name()); got != "" {
+		t.Errorf("stderr has %q", got)
+	}
+}
+
 // Each code is shown by a case.
 func TestEveryCodeHasACase(t *testing.T) {
 	for code := range map[problem.Code]bool{
@@ -90,7 +136,7 @@ func TestEveryCodeHasACase(t *testing.T) {
 			t.Errorf("%s has no case: %v", code, err)
 			continue
 		}
-		if !strings.Contains("\n"+string(want), "\n"+string(code)+" ") {
+		if !strings.Contains(string(want), ": "+string(code)+" ") {
 			t.Errorf("the case of %s reports something else: %s", code, want)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/generators"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/record"
 )
@@ -73,7 +74,7 @@ func (o *output) checkLock() error {
 	if err != nil {
 		return fmt.Errorf("reading the lock of released bag keys: %w", err)
 	}
-	return record.CheckLock(o.plan, filepath.Base(o.lock), string(earlier))
+	return record.CheckLock(o.plan, model.Relative(o.lock), string(earlier))
 }
 
 // write has all files written to scratch folders, and then moves them to where they belong.

@@ -67,12 +67,12 @@ func define(name string, here place) (known definition, ok bool) {
 	return known, ok
 }
 
-// examples lists the right uses of all markers that may stand in a place.
-func examples(where place) []string {
+// names lists all markers that may stand in a place.
+func names(where place) []string {
 	var all []string
 	for _, each := range definitions {
 		if each.place == where {
-			all = append(all, each.example)
+			all = append(all, "+"+each.name)
 		}
 	}
 	return all

@@ -89,7 +89,7 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 func Stray(markers []model.Marker, where string, problems *problem.List) {
 	for _, marker := range markers {
 		problems.Add(problem.Problem{
-			Code: problem.BadMarker, Where: where + " (" + marker.Where + ")",
+			Code: problem.BadMarker, At: marker.Position, Where: where,
 			Text: fmt.Sprintf("the marker +%s belongs to nothing", marker.Name),
 			Fix:  "put it directly above the type or field, without an empty line between them, or into doc.go",
 		})
@@ -110,8 +110,7 @@ func check(markers []model.Marker, here place, where string, problems *problem.L
 		known, ok := define(marker.Name, here)
 		switch {
 		case !ok:
-			bad("the markers of "+string(here)+" are "+strings.Join(examples(here), "; "),
-				"there is no marker +%s%s", marker.Name, meant(marker.Name))
+			unknown(marker.Name, here, bad)
 		case known.place != here:
 			bad("move it to "+string(known.place)+", or remove it", "the marker +%s belongs to %s, not to %s", marker.Name, known.place, here)
 		case seen[marker.Name]:
@@ -128,19 +127,23 @@ func check(markers []model.Marker, here place, where string, problems *problem.L
 	return good
 }
 
-// meant suggests the marker whose name after the prefix is closest.
-func meant(name string) string {
+// unknown reports a marker that does not exist, with the one whose name after the prefix is closest.
+func unknown(name string, here place, bad func(fix, format string, args ...any)) {
 	_, word, _ := strings.Cut(name, ":")
 	var words []string
 	for _, each := range definitions {
 		_, rest, _ := strings.Cut(each.name, ":")
 		words = append(words, rest)
 	}
-	closest, found := nearest.Word(word, words)
-	if !found {
-		return ""
+	fix, suggestion := "the markers of "+string(here)+" are "+strings.Join(names(here), ", "), ""
+	if closest, found := nearest.Word(word, words); found {
+		meant := definitions[slices.Index(words, closest)]
+		suggestion = fmt.Sprintf("; did you mean %q?", meant.name)
+		if meant.place == here {
+			fix = "write " + meant.example
+		}
 	}
-	return fmt.Sprintf("; did you mean %q?", definitions[slices.Index(words, closest)].name)
+	bad(fix, "there is no marker +%s%s", name, suggestion)
 }
 
 // ours says whether a marker is one of this generator's, or was meant to be one.

@@ -88,17 +88,18 @@ func TestAnUnknownArgumentOfAugmentIsAProblem(t *testing.T) {
 
 // A marker that is not obeyed is worse than none.
 func TestWrongMarkersAreProblems(t *testing.T) {
-	const fieldMarkers = "the markers of a field are +conversion:rename=NewField or +conversion:rename=Struct.Field; " +
-		"+conversion:strategy=augment, =stash or =drop,reason=TEXT; +conversion:older=augment, =stash or =drop,reason=TEXT; " +
-		"+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD; +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata; " +
-		"+conversion:basis=OlderField,OlderField; +conversion:sensitive; +conversion:positional"
+	const (
+		rename       = "write +conversion:rename=NewField or +conversion:rename=Struct.Field"
+		fieldMarkers = "the markers of a field are +conversion:rename, +conversion:strategy, +conversion:older, +conversion:enum, +conversion:with, " +
+			"+conversion:basis, +conversion:sensitive, +conversion:positional"
+	)
 	for name, test := range map[string]struct {
 		markers   []model.Marker
 		text, fix string
 	}{
 		"misspelt": {
 			[]model.Marker{{Name: "conversion:renam", Value: "X"}},
-			`there is no marker +conversion:renam; did you mean "conversion:rename"?`, fieldMarkers,
+			`there is no marker +conversion:renam; did you mean "conversion:rename"?`, rename,
 		},
 		"unknown": {
 			[]model.Marker{{Name: "conversion:whatever"}},
@@ -106,7 +107,11 @@ func TestWrongMarkersAreProblems(t *testing.T) {
 		},
 		"misspelt prefix": {
 			[]model.Marker{{Name: "konversion:rename", Value: "X"}},
-			`there is no marker +konversion:rename; did you mean "conversion:rename"?`, fieldMarkers,
+			`there is no marker +konversion:rename; did you mean "conversion:rename"?`, rename,
+		},
+		"misspelt, of another place": {
+			[]model.Marker{{Name: "conversion:agument"}},
+			`there is no marker +conversion:agument; did you mean "conversion:augment"?`, fieldMarkers,
 		},
 		"only the prefix": {
 			[]model.Marker{{Name: "conversion"}},

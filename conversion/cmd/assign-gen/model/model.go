@@ -21,6 +21,8 @@ type Package struct {
 	Types []*Type
 	// Stray are markers of ours in comments that belong to no package clause, exported type or field. Nobody reads them.
 	Stray []Marker
+	// Positions are the files and lines of the package clause, "", of types, "Type", and of fields, "Type.Field".
+	Positions map[string]token.Position
 }
 
 // Type returns the type that the package declares under a name, or nil.
@@ -39,8 +41,8 @@ type Marker struct {
 	Name string
 	// Value is what stands after it.
 	Value string
-	// Where says which file and line a stray marker stands in.
-	Where string
+	// Position is the file and line of a stray marker.
+	Position token.Position
 }
 
 // Kind says which of a Type's fields mean something.

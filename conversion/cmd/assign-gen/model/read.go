@@ -56,11 +56,11 @@ func (r *reader) read(path string) (*Package, error) {
 			}
 		}
 	}
-	stray, err := strayMarkers(loaded.Dir)
+	found, err := readSources(loaded.Dir)
 	if err != nil {
 		return nil, err
 	}
-	result.Stray = stray
+	result.Stray, result.Positions = found.stray, found.positions
 	return result, nil
 }
 

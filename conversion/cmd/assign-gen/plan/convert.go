@@ -21,6 +21,8 @@ type converter struct {
 	functions *markers.Functions
 	enum      *Enum
 	enumUsed  bool
+	// reported says that the reason why there is no conversion is a problem already.
+	reported bool
 }
 
 type handler func(c *converter, older, newer *model.Type) (conversion *Conversion, reason string)
@@ -122,9 +124,11 @@ func callPair(c *converter, older, newer *model.Type) (conversion *Conversion, r
 	if !c.isOlder(older) || !c.isNewer(newer) {
 		return nil, ""
 	}
-	pair := c.pairs[c.pair.Older.Version.Struct(older.Name)]
+	declared := c.pair.Older.Version.Struct(older.Name)
+	pair := c.pairs[declared]
 	switch {
 	case pair == nil:
+		c.reported, c.unpaired[declared] = c.unpaired[declared], true
 		return nil, fmt.Sprintf("%s has no counterpart in the next version; if that is %s, mark the type +conversion:name=%s", older, newer, newer.Name)
 	case pair.Newer.Name != newer.Name:
 		return nil, fmt.Sprintf("%s becomes %s.%s and not %s", older, pair.Newer.Version.Name, pair.Newer.Name, newer)

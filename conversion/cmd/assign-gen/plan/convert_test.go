@@ -87,8 +87,8 @@ func TestTypesThatAreNotConverted(t *testing.T) {
 		older, newer *model.Type
 		want         string
 	}{
-		"a list and a map":           {slice(olderRule), mapOf(basic("string"), newerRule), "([]v1beta1.Rule) → samples/v1.WidgetSpec.F (map[string]v1.Rule): no conversion from slice to map"},
-		"a list and one":             {slice(basic("string")), basic("string"), "([]string) → samples/v1.WidgetSpec.F (string): no conversion from slice to string"},
+		"a list and a map":           {slice(olderRule), mapOf(basic("string"), newerRule), "([]v1beta1.Rule) → v1.WidgetSpec.F (map[string]v1.Rule): no conversion from slice to map"},
+		"a list and one":             {slice(basic("string")), basic("string"), "([]string) → v1.WidgetSpec.F (string): no conversion from slice to string"},
 		"one and a list":             {basic("string"), slice(basic("string")), "no conversion from string to slice"},
 		"a number and a text":        {basic("int32"), basic("string"), "no conversion from int32 to string"},
 		"a number with less room":    {basic("int64"), basic("int32"), "int32 is narrower than int64"},
@@ -118,7 +118,7 @@ func TestTypesThatAreNotConverted(t *testing.T) {
 			got := rejected(t,
 				older.with([]*model.Field{field("F", test.older), field("Rule", olderRule), field("Other", olderOther)}, types...),
 				newer.with([]*model.Field{field("F", test.newer), field("Rule", newerRule), field("Other", newerOther)}, newerRule, newerOther))
-			if !strings.HasPrefix(got, "E01 samples/v1beta1.WidgetSpec.F (") || !strings.Contains(got, test.want+"\n    fix: ") {
+			if !strings.HasPrefix(got, "E01 v1beta1.WidgetSpec.F (") || !strings.Contains(got, test.want+"\n    fix: ") {
 				t.Errorf("the problems are\n%s\nwant E01 for the field with %q", got, test.want)
 			}
 		})
@@ -141,7 +141,7 @@ func TestTypesThatNothingCarries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := rejected(t, older.with([]*model.Field{field("F", test.kind)}), newer.with(nil))
-			if want := "E07 samples/v1beta1.WidgetSpec.F (" + test.kind.String() + "): " + test.want + "\n    fix: "; !strings.HasPrefix(got, want) {
+			if want := "E07 v1beta1.WidgetSpec.F (" + test.kind.String() + "): " + test.want + "\n    fix: "; !strings.HasPrefix(got, want) {
 				t.Errorf("the problems are\n%s\nwant %q", got, want)
 			}
 		})

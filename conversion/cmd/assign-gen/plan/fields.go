@@ -69,6 +69,11 @@ func (m *matching) older(older *Field) {
 	switch {
 	case !ok:
 		return
+	case older.unsupported:
+		if path != nil {
+			m.claimed[path.String()] = older
+		}
+		return
 	case path == nil:
 		m.olderOnly(older)
 		return
@@ -112,7 +117,7 @@ func (m *matching) sourcesOf(newer string) []string {
 
 // olderOnly stashes a field that the newer version does not have.
 func (m *matching) olderOnly(older *Field) {
-	m.stashable(older.label(), older.API.Type, older)
+	m.stashable(older, "+conversion:strategy")
 	m.pair.Fields = append(m.pair.Fields, &FieldPlan{
 		Fate: StashedOlder, Older: older, OlderKey: m.olderKey(older),
 	})
@@ -123,6 +128,9 @@ func (m *matching) newerOnly(path Path, key string) {
 	result := &FieldPlan{Fate: StashedNewer, Newer: path}
 	if field := path.Last().Field; field != nil {
 		field.used = true
+		if field.unsupported {
+			return
+		}
 		switch treatment := field.Settings.ToOlder; treatment.Strategy {
 		case markers.Augment:
 			result.Fate, result.NewerKey = AugmentedNewer, m.newerKey(field.Key())
@@ -132,7 +140,7 @@ func (m *matching) newerOnly(path Path, key string) {
 		case markers.Stash:
 		}
 		if result.Fate == StashedNewer {
-			m.stashable(field.label(), field.API.Type, field)
+			m.stashable(field, "+conversion:older")
 			result.Basis = m.basis(field)
 		}
 	}
@@ -166,6 +174,9 @@ func (m *matching) basis(field *Field) []*Field {
 // convert plans a field that both versions have.
 func (m *matching) convert(older *Field, path Path) {
 	last := path.Last()
+	if last.Field != nil && last.Field.unsupported {
+		return
+	}
 	label := older.label() + " (" + older.API.Type.String() + ") → " + m.newerLabel(path)
 	newerType := last.Type.String()
 	if last.Field != nil {
@@ -185,10 +196,12 @@ func (m *matching) convert(older *Field, path Path) {
 		}
 	}
 	conversion, reason := c.convert(older.Storage, last.Type)
-	if conversion == nil {
+	switch {
+	case conversion == nil && c.reported:
+		return
+	case conversion == nil:
 		m.problem(problem.NoConversion, label, reason,
-			"convert it by two functions with +conversion:with=UpFunc,DownFunc, or rename one of the fields and add +conversion:rename=NewField, "+
-				"or add +conversion:strategy=augment (the hook becomes mandatory), or =stash")
+			"convert it by functions (+conversion:with=UpFunc,DownFunc) or a hook (+conversion:strategy=augment), or keep both apart (+conversion:strategy=stash)")
 		return
 	}
 	if c.enum != nil && !c.enumUsed {

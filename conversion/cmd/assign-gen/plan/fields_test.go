@@ -99,16 +99,16 @@ func TestAllProblemsAreReportedSorted(t *testing.T) {
 	if err == nil {
 		t.Fatal("there is a plan")
 	}
-	want := `E08 samples/v1beta1.WidgetSpec.Alpha: there is no marker +conversion:renam; did you mean "conversion:rename"?
-    fix: the markers of a field are +conversion:rename=NewField or +conversion:rename=Struct.Field; +conversion:strategy=augment, =stash or =drop,reason=TEXT; +conversion:older=augment, =stash or =drop,reason=TEXT; +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD; +conversion:with=UpFunc,DownFunc or +conversion:with=UpFunc,DownFunc,metadata; +conversion:basis=OlderField,OlderField; +conversion:sensitive; +conversion:positional
-E07 samples/v1beta1.WidgetSpec.Any (any): what an interface holds is unknown
+	want := `E08 v1beta1.WidgetSpec.Alpha: there is no marker +conversion:renam; did you mean "conversion:rename"?
+    fix: write +conversion:rename=NewField or +conversion:rename=Struct.Field
+E07 v1beta1.WidgetSpec.Any (any): what an interface holds is unknown
     fix: use types that JSON and DeepCopy know: builtin ones, structs, pointers, lists, and maps with strings as keys
-E02 samples/v1beta1.WidgetSpec.Path: the field is called Rout in the next version, and samples/v1.WidgetSpec has no field Rout; did you mean "Route"?
+E02 v1beta1.WidgetSpec.Path: the field is called Rout in the next version, and v1.WidgetSpec has no field Rout; did you mean "Route"?
     fix: correct +conversion:rename, or add the field
-E01 samples/v1beta1.WidgetSpec.Protocols ([]string) → samples/v1.WidgetSpec.Protocols (map[string]string): no conversion from slice to map
-    fix: convert it by two functions with +conversion:with=UpFunc,DownFunc, or rename one of the fields and add +conversion:rename=NewField, or add +conversion:strategy=augment (the hook becomes mandatory), or =stash
-E06 samples/v1beta1.WidgetSpec.Secret: the field is sensitive, only one version has it, and it would be kept in the annotation
-    fix: add it to the other version, or take it to the hook (+conversion:strategy=augment at an older field, +conversion:older=augment at a newer one), or drop it with a reason`
+E01 v1beta1.WidgetSpec.Protocols ([]string) → v1.WidgetSpec.Protocols (map[string]string): no conversion from slice to map
+    fix: convert it by functions (+conversion:with=UpFunc,DownFunc) or a hook (+conversion:strategy=augment), or keep both apart (+conversion:strategy=stash)
+E06 v1beta1.WidgetSpec.Secret: the field is sensitive, and only one version has it, so it would be kept in the annotation
+    fix: add it to the other version, or leave it to a hook (+conversion:strategy=augment), or drop it (+conversion:strategy=drop,reason=TEXT)`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Error("(-want +got):", diff)
 	}
@@ -125,23 +125,23 @@ func TestPathsIntoStructsThatAreNotConverted(t *testing.T) {
 	}{
 		"a wider number": {
 			field("F", basic("int32"), "+conversion:rename=Inner.Count"),
-			"E01 samples/v1beta1.WidgetSpec.F (int32) → samples/v1.WidgetSpec.Inner.Count (int64): the field becomes a part of a struct, and not every value of it can be shown by both versions",
+			"E01 v1beta1.WidgetSpec.F (int32) → v1.WidgetSpec.Inner.Count (int64): the field becomes a part of a struct, and not every value of it can be shown by both versions",
 		},
 		"a value of another module": {
 			field("F", text, "+conversion:rename=Duck.Value"),
-			"E01 samples/v1beta1.WidgetSpec.F (string) → samples/v1.WidgetSpec.Duck.Value (string): the path leads to a value inside of a struct of another module, which cannot be absent",
+			"E01 v1beta1.WidgetSpec.F (string) → v1.WidgetSpec.Duck.Value (string): the path leads to a value inside of a struct of another module, which cannot be absent",
 		},
 		"a field that is not exported": {
 			field("F", text, "+conversion:rename=Duck.hidden"),
-			"E02 samples/v1beta1.WidgetSpec.F: the field is called Duck.hidden in the next version, and duck.Duck has no field hidden",
+			"E02 v1beta1.WidgetSpec.F: the field is called Duck.hidden in the next version, and duck.Duck has no field hidden",
 		},
 		"a misspelt end": {
 			field("F", text, "+conversion:rename=Inner.Conut"),
-			`E02 samples/v1beta1.WidgetSpec.F: the field is called Inner.Conut in the next version, and v1.Inner has no field Conut; did you mean "Count"?`,
+			`E02 v1beta1.WidgetSpec.F: the field is called Inner.Conut in the next version, and v1.Inner has no field Conut; did you mean "Count"?`,
 		},
 		"through a pointer": {
 			field("F", text, "+conversion:rename=Pointed.Count"),
-			"E01 samples/v1beta1.WidgetSpec.F → samples/v1.WidgetSpec.Pointed: the path Pointed.Count leads through *v1.Inner, which is no struct by value and may not be there",
+			"E01 v1beta1.WidgetSpec.F → v1.WidgetSpec.Pointed: the path Pointed.Count leads through *v1.Inner, which is no struct by value and may not be there",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,27 +66,27 @@ func TestMarkersOfFunctionsThatHaveNoEffect(t *testing.T) {
 	}{
 		"a field that the next version lacks": {
 			field: []string{"+conversion:rename=Nowhere", "+conversion:with=up,down"},
-			want:  "E02 samples/v1beta1.WidgetSpec.F: the field is called Nowhere in the next version",
+			want:  "E02 v1beta1.WidgetSpec.F: the field is called Nowhere in the next version",
 		},
 		"a strategy": {
 			field: []string{"+conversion:strategy=stash", "+conversion:with=up,down"},
-			want:  "E08 samples/v1beta1.WidgetSpec.F: the field has a strategy, so that its other markers about the next version mean nothing",
+			want:  "E08 v1beta1.WidgetSpec.F: the field has a strategy, so that its other markers about the next version mean nothing",
 		},
 		"an enum": {
 			field: []string{"+conversion:enum=A:b", "+conversion:with=up,down"},
-			want:  "E08 samples/v1beta1.WidgetSpec.F: the field has an enum map, and functions that convert it",
+			want:  "E08 v1beta1.WidgetSpec.F: the field has an enum map, and functions that convert it",
 		},
 		"a type that is converted as a whole": {
 			rule: []string{"+conversion:with=up,down"}, inner: []string{"+conversion:rename=Other"},
-			want: "E08 samples/v1beta1.Rule.Inner: functions convert the type of the field as a whole, so that its markers about the next version mean nothing",
+			want: "E08 v1beta1.Rule.Inner: functions convert the type of the field as a whole, so that its markers about the next version mean nothing",
 		},
 		"a type that is sensitive inside": {
 			rule: []string{"+conversion:with=up,down"}, inner: []string{"+conversion:sensitive"},
-			want: "E06 samples/v1beta1.Rule: samples/v1beta1.Rule.Inner is sensitive, and values that the other version cannot show would be kept in the annotation",
+			want: "E06 v1beta1.Rule: v1beta1.Rule.Inner is sensitive, and values that the other version cannot show would be kept in the annotation",
 		},
 		"a sensitive field": {
 			field: []string{"+conversion:with=up,down", "+conversion:sensitive"},
-			want: "E06 samples/v1beta1.WidgetSpec.F (string) → samples/v1.WidgetSpec.F (string): samples/v1beta1.WidgetSpec.F is sensitive, " +
+			want: "E06 v1beta1.WidgetSpec.F (string) → v1.WidgetSpec.F (string): v1beta1.WidgetSpec.F is sensitive, " +
 				"and values that the other version cannot show would be kept in the annotation",
 		},
 	} {
@@ -107,7 +107,7 @@ func TestFunctionsCannotConvertAKind(t *testing.T) {
 	kind := older.with(nil).build()
 	kind.Type("Widget").Markers = parsed("+conversion:with=up,down")
 	_, err := Make([]*model.Package{kind, newer.with(nil).build()})
-	const want = "E08 samples/v1beta1.Widget: functions cannot convert a kind as a whole, because its metadata is converted with it"
+	const want = "E08 v1beta1.Widget: functions cannot convert a kind as a whole, because its metadata is converted with it"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("the problems are %v, want %q", err, want)
 	}

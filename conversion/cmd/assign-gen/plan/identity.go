@@ -36,7 +36,7 @@ func (p *planner) identities(result *Plan) {
 				}
 				if p.keptFromAbove(field) || p.keptFromBelow(field, below) {
 					p.problem(problem.NoIdentity, field.label()+" ("+field.API.Type.String()+")",
-						"something is kept in the annotation for elements of the list, and nothing tells which element it belongs to once the list was edited",
+						"values are kept in the annotation for its elements, and nothing identifies an element once the list is edited",
 						"add +listType=map and +listMapKey=NAME, or accept identity by position and content with +conversion:positional")
 				}
 			}

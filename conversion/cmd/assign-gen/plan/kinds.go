@@ -28,7 +28,7 @@ func (p *planner) kinds(result *Plan) {
 	}
 	if len(having) == 0 {
 		p.problem(problem.KindMissing, strings.Join(places(result.Versions), ", "), "no type is a kind, so there is nothing to convert",
-			"embed metav1.TypeMeta and metav1.ObjectMeta in the types that are kinds, and remove +conversion:skip where it stands at all of them")
+			"embed metav1.TypeMeta and metav1.ObjectMeta in the types that are kinds, and do not mark all of them +conversion:skip")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(having)) {
 		allowed := p.allowedWithout(kind, having[kind], result.Versions)
@@ -39,7 +39,7 @@ func (p *planner) kinds(result *Plan) {
 			p.problem(problem.KindMissing, where(version.Package)+"."+kind,
 				fmt.Sprintf("the kind is in %s and not here", strings.Join(places(having[kind]), ", ")),
 				fmt.Sprintf("add it, or mark the kind +conversion:skip=%s in the other versions if this one never had it, or +conversion:skip "+
-					"if it is not to be converted at all", version.Name))
+					"to convert it nowhere", version.Name))
 		}
 	}
 }

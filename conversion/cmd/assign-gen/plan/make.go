@@ -15,7 +15,8 @@ import (
 
 // Make plans the conversions between the versions of an API. The error, if any, holds all problems of the input.
 func Make(packages []*model.Package) (*Plan, error) {
-	p := &planner{pairs: make(map[*Struct]*Pair), plans: make(map[*Field]*FieldPlan)}
+	p := &planner{pairs: make(map[*Struct]*Pair), plans: make(map[*Field]*FieldPlan), unpaired: make(map[*Struct]bool)}
+	p.positions(packages)
 	result := p.versions(packages)
 	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
 		// Without an order of versions nothing can be said about fields, except that markers are misspelt.
@@ -56,6 +57,8 @@ type planner struct {
 	pairs map[*Struct]*Pair
 	// plans are by the older field, of those fields that are converted.
 	plans map[*Field]*FieldPlan
+	// unpaired are the older structs of which it is reported that they have no counterpart.
+	unpaired map[*Struct]bool
 }
 
 func (p *planner) problem(code problem.Code, where, text, fix string) {

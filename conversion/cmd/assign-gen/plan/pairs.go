@@ -29,6 +29,7 @@ func (p *planner) pair(link *Link) {
 				fmt.Sprintf("the type is called %s in %s, which no kind there uses%s", name, where(link.Newer.Package),
 					nearest.Suggestion(name, structNames(link.Newer))),
 				"correct +conversion:name, or add the type")
+			p.unpaired[older] = true
 			continue
 		case newer == nil:
 			continue
@@ -36,6 +37,7 @@ func (p *planner) pair(link *Link) {
 			p.problem(problem.TwoSources, here,
 				fmt.Sprintf("both this type and %s become %s.%s", claimed[newer].Name, where(link.Newer.Package), name),
 				"remove +conversion:name from one of them, or rename the newer type")
+			p.unpaired[older] = true
 			continue
 		}
 		claimed[newer] = older

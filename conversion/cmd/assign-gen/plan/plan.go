@@ -79,6 +79,8 @@ type Field struct {
 	Storage *model.Type
 	// used says which of the markers about the older version had an effect.
 	used bool
+	// unsupported says that a problem of the field is known, so that no conversion is sought.
+	unsupported bool
 }
 
 // Name is the field's name in Go, in both types.

@@ -10,21 +10,21 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-// stashable reports a field that must not, or cannot, be kept in the bag.
-func (p *planner) stashable(label string, t *model.Type, field *Field) {
+// stashable reports a field that must not, or cannot, be kept in the bag. The marker is the one that decides about the field.
+func (p *planner) stashable(field *Field, marker string) {
+	label, t := field.label(), field.API.Type
 	if secret := sensitiveIn(field, make(map[*Field]bool)); secret != nil {
-		text := "the field is sensitive, only one version has it, and it would be kept in the annotation"
+		text := "the field is sensitive, and only one version has it, so it would be kept in the annotation"
 		if secret != field {
-			text = "the field holds " + secret.label() + ", which is sensitive, only one version has it, and it would be kept in the annotation"
+			text = "the field holds " + secret.label() + ", which is sensitive and would be kept in the annotation"
 		}
 		p.problem(problem.SensitiveStash, label, text,
-			"add it to the other version, or take it to the hook (+conversion:strategy=augment at an older field, +conversion:older=augment at a newer one), "+
-				"or drop it with a reason")
+			"add it to the other version, or leave it to a hook ("+marker+"=augment), or drop it ("+marker+"=drop,reason=TEXT)")
 	}
 	if part := notInJSON(t, field.Struct.Version.Package.Path, make(map[*model.Type]bool)); part != "" {
 		p.problem(problem.UnsupportedType, label+" ("+t.String()+")",
 			"only one version has the field, so it is kept as JSON, and "+part+" does not survive that",
-			"use another type, or take it to the hook (+conversion:strategy=augment at an older field, +conversion:older=augment at a newer one)")
+			"use another type, or leave it to a hook ("+marker+"=augment)")
 	}
 }
 

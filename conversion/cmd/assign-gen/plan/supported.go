@@ -21,6 +21,7 @@ func (f *Field) label() string {
 // supported reports a field that no conversion can carry.
 func (p *planner) supported(f *Field) {
 	unsupported := func(text, fix string) {
+		f.unsupported = true
 		p.problem(problem.UnsupportedType, f.label()+" ("+f.API.Type.String()+")", text, fix)
 	}
 	pkg := f.Struct.Version.Package.Path

@@ -124,12 +124,12 @@ func planned(t *testing.T, older, newer version) map[string]*FieldPlan {
 	return plans
 }
 
-// rejected returns the problems of two versions.
+// rejected returns the problems of two versions, each line unwrapped.
 func rejected(t *testing.T, older, newer version) string {
 	t.Helper()
 	result, err := Make([]*model.Package{older.build(), newer.build()})
 	if err == nil {
 		t.Fatalf("there is a plan: %v", result)
 	}
-	return err.Error()
+	return strings.ReplaceAll(err.Error(), "\n        ", " ")
 }

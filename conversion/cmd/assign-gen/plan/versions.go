@@ -7,6 +7,7 @@ package plan
 
 import (
 	"cmp"
+	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -17,9 +18,17 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-// where is how messages name a package: its folder and the one above.
-func where(pkg *model.Package) string {
-	return path.Join(path.Base(path.Dir(pkg.Path)), path.Base(pkg.Path))
+// where is how messages name a package: the folder, which is the version.
+func where(pkg *model.Package) string { return path.Base(pkg.Path) }
+
+// positions have the problems of packages, types and fields say where these are declared.
+func (p *planner) positions(packages []*model.Package) {
+	p.problems.Positions = make(map[string]token.Position)
+	for _, each := range packages {
+		for name, position := range each.Positions {
+			p.problems.Positions[strings.TrimSuffix(where(each)+"."+name, ".")] = position
+		}
+	}
 }
 
 // versions orders the packages as their markers say.
@@ -37,10 +46,10 @@ func (p *planner) versions(packages []*model.Package) *Plan {
 		markers.Stray(each.Stray, where(each), &p.problems)
 	}
 	slices.Sort(paths)
-	for _, version := range result.Versions {
-		p.next(version, settings[version], byPath, paths)
-	}
 	p.hub(result, settings)
+	for _, version := range result.Versions {
+		p.next(version, result.Hub, settings[version], byPath, paths)
+	}
 	p.circles(result)
 	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
 		return result
@@ -59,20 +68,21 @@ func (p *planner) versions(packages []*model.Package) *Plan {
 }
 
 // next finds the version that follows.
-func (p *planner) next(version *Version, settings markers.Package, byPath map[string]*Version, paths []string) {
+func (p *planner) next(version, hub *Version, settings markers.Package, byPath map[string]*Version, paths []string) {
 	here := where(version.Package)
 	switch {
 	case settings.Hub && settings.Next != "":
 		p.problem(problem.BrokenChain, here, "the hub names a next version, "+settings.Next,
 			"remove +conversion-gen:next, or move +conversion-gen:hub to the newest version")
 	case settings.Hub:
+	case settings.Next == "" && hub == nil: // reported with the hub that is missing
 	case settings.Next == "":
 		p.problem(problem.BrokenChain, here, "the version is neither the hub nor does it name a next one",
 			"add +conversion-gen:next=IMPORT/PATH or +conversion-gen:hub to doc.go")
 	case byPath[settings.Next] == nil:
 		p.problem(problem.BrokenChain, here,
-			"the next version, "+settings.Next+", is not among the packages that were given"+nearest.Suggestion(settings.Next, paths),
-			"correct +conversion-gen:next, or give that package too; given are "+strings.Join(paths, ", "))
+			"the next version, "+settings.Next+", is not given"+nearest.Suggestion(settings.Next, paths),
+			"correct +conversion-gen:next, or give that package too")
 	default:
 		version.Next = byPath[settings.Next]
 	}
@@ -80,9 +90,12 @@ func (p *planner) next(version *Version, settings markers.Package, byPath map[st
 
 // hub finds the one version that is the hub.
 func (p *planner) hub(result *Plan, settings map[*Version]markers.Package) {
-	var hubs, all []string
+	var hubs, all, ends []string
 	for _, version := range result.Versions {
 		all = append(all, where(version.Package))
+		if settings[version].Next == "" {
+			ends = append(ends, where(version.Package))
+		}
 		if settings[version].Hub {
 			hubs = append(hubs, where(version.Package))
 			result.Hub = version
@@ -91,18 +104,22 @@ func (p *planner) hub(result *Plan, settings map[*Version]markers.Package) {
 	slices.Sort(all)
 	slices.Sort(hubs)
 	switch {
-	case len(hubs) == 0:
+	case len(hubs) == 0 && len(ends) == 0:
 		p.problem(problem.HubCount, strings.Join(all, ", "), "no version is the hub",
-			"add +conversion-gen:hub to doc.go of the version that is stored")
+			"write +conversion-gen:hub in place of +conversion-gen:next in doc.go of the version that is stored")
+	case len(hubs) == 0:
+		slices.Sort(ends)
+		p.problem(problem.HubCount, strings.Join(ends, ", "), "no version is the hub",
+			"add +conversion-gen:hub to doc.go of the version that is stored, and +conversion-gen:next=IMPORT/PATH to all others")
 	case len(hubs) > 1:
 		p.problem(problem.HubCount, strings.Join(hubs, ", "), "more than one version is the hub",
 			"keep +conversion-gen:hub only in the version that is stored")
 	}
 }
 
-// circles finds versions from which no hub can be reached because they follow each other.
+// circles finds versions from which no hub can be reached because they follow each other. A circle is reported at its first.
 func (p *planner) circles(result *Plan) {
-	for _, start := range result.Versions {
+	for i, start := range result.Versions {
 		steps := []string{where(start.Package)}
 		for version := start.Next; version != nil; version = version.Next {
 			steps = append(steps, where(version.Package))
@@ -111,8 +128,8 @@ func (p *planner) circles(result *Plan) {
 					"let +conversion-gen:next lead from each version to a newer one, and the last to the hub")
 				break
 			}
-			if len(steps) > len(result.Versions) {
-				break // it leads into a circle that it is not part of, which is reported there
+			if slices.Contains(result.Versions[:i], version) || len(steps) > len(result.Versions) {
+				break // it leads to a version whose circle, if any, is reported there
 			}
 		}
 	}

@@ -7,8 +7,10 @@ package problem
 
 import (
 	"cmp"
+	"go/token"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Code tells kinds of problems apart. Codes are never given to another kind of problem, so that they can be searched for.
@@ -49,6 +51,8 @@ const (
 // Problem is one thing that is wrong with the input.
 type Problem struct {
 	Code Code
+	// At is the file and line to change. The list that a problem is added to knows those of packages, types and fields.
+	At token.Position
 	// Where names the package, type or field, and both fields where two are at odds.
 	Where string
 	// Text says what is wrong.
@@ -57,21 +61,67 @@ type Problem struct {
 	Fix string
 }
 
-// String returns the problem as it is printed: code and place first, the way out on a line of its own.
+// columns is the width that messages are wrapped at.
+const columns = 160
+
+// String returns the problem as compilers print theirs: position, code and name first, the fix on a line of its own.
 func (p Problem) String() string {
-	return string(p.Code) + " " + p.Where + ": " + p.Text + "\n    fix: " + p.Fix
+	text := string(p.Code) + " " + p.Where + ": " + p.Text
+	if p.At.IsValid() {
+		text = p.At.String() + ": " + text
+	}
+	return wrapped(text) + "\n" + wrapped("    fix: "+p.Fix)
+}
+
+// wrapped breaks a line between words where it is too wide.
+func wrapped(line string) string {
+	const indent = "\n        "
+	var text strings.Builder
+	width := 0
+	for i, word := range strings.Split(line, " ") {
+		length := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case width+1+length > columns:
+			text.WriteString(indent)
+			width = len(indent) - 1
+		default:
+			text.WriteString(" ")
+			width++
+		}
+		text.WriteString(word)
+		width += length
+	}
+	return text.String()
 }
 
 // List collects problems. The zero value is ready for use, and is an error only through Err.
 type List struct {
+	// Positions are the files and lines of packages, types and fields, by their names in problems.
+	Positions map[string]token.Position
+
 	problems []Problem
 }
 
 // Add takes a problem into the list. The same problem found on two ways is kept once.
 func (l *List) Add(problem Problem) {
+	if !problem.At.IsValid() {
+		problem.At = l.position(problem.Where)
+	}
 	if !slices.Contains(l.problems, problem) {
 		l.problems = append(l.problems, problem)
 	}
+}
+
+// position finds the first name of a place, or what contains it: a version lacks what problems say is missing there.
+func (l *List) position(where string) token.Position {
+	name, _, _ := strings.Cut(where, " ")
+	for name = strings.TrimSuffix(name, ","); name != ""; name = name[:max(0, strings.LastIndex(name, "."))] {
+		if position, found := l.Positions[name]; found {
+			return position
+		}
+	}
+	return token.Position{}
 }
 
 // Has says whether there is a problem of one of these kinds.
@@ -83,7 +133,8 @@ func (l *List) Has(codes ...Code) bool {
 func (l *List) All() []Problem {
 	sorted := slices.Clone(l.problems)
 	slices.SortFunc(sorted, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(a.At.Filename, b.At.Filename), cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.Where, b.Where),
+			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Text, b.Text))
 	})
 	return sorted
 }

@@ -7,6 +7,8 @@ package record
 
 import (
 	"fmt"
+	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -132,7 +134,8 @@ func jsonOf(t *model.Type, version *plan.Version, inside []string) string {
 func CheckLock(all *plan.Plan, file, earlier string) error {
 	var problems problem.List
 	now := lockLines(all)
-	for line := range strings.Lines(earlier) {
+	for i, line := range strings.Split(earlier, "\n") {
+		at := token.Position{Filename: file, Line: i + 1}
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") || slices.Contains(now, line) {
 			continue
@@ -140,18 +143,18 @@ func CheckLock(all *plan.Plan, file, earlier string) error {
 		entry, value, ok := cutEntry(line)
 		if !ok {
 			problems.Add(problem.Problem{
-				Code: problem.LockChanged, Where: file, Text: fmt.Sprintf("the line %q is none of a lock", line), Fix: "restore the file",
+				Code: problem.LockChanged, At: at, Where: filepath.Base(file), Text: fmt.Sprintf("the line %q is none of a lock", line), Fix: "restore the file",
 			})
 			continue
 		}
 		if !isRetired(entry, all.Retired) {
-			problems.Add(changed(file, entry, value, now))
+			problems.Add(changed(at, entry, value, now))
 		}
 	}
 	return problems.Err()
 }
 
-func changed(file, entry, value string, now []string) problem.Problem {
+func changed(at token.Position, entry, value string, now []string) problem.Problem {
 	text := fmt.Sprintf("released objects carry %s, and it would no longer be read", value)
 	for _, line := range now {
 		if other, current, _ := cutEntry(line); other == entry {
@@ -159,9 +162,8 @@ func changed(file, entry, value string, now []string) problem.Problem {
 		}
 	}
 	return problem.Problem{
-		Code: problem.LockChanged, Where: file + ": " + entry, Text: text,
-		Fix: "keep the field's name and type in JSON, and its fate; if the version is gone, name it in +conversion-gen:retired; " +
-			"if this was never released, remove the line",
+		Code: problem.LockChanged, At: at, Where: entry, Text: text,
+		Fix: "keep the field's JSON and fate; or, if the version is gone, name it in +conversion-gen:retired; or, if never released, remove the line",
 	}
 }
 
