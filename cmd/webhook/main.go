@@ -17,7 +17,6 @@ import (
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/webhook"
-	"github.com/mallard-dev/mallard/runtime/admission"
 	"github.com/mallard-dev/mallard/runtime/process"
 )
 
@@ -52,7 +51,7 @@ func main() {
 			webhook.NewConversionController,
 			webhook.NewBindingController,
 		},
-		Serve: admission.Serve,
+		Serve: webhook.Serve,
 		Ports: map[string]process.Port{"WEBHOOK_PORT": s.Port},
 		// It reconciles a handful of objects: the certificate and the configurations that trust it.
 		OneLeader: true,

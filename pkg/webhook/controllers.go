@@ -11,9 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/apis"
+	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
+	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
+	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/webhook"
 	"knative.dev/pkg/webhook/configmaps"
@@ -41,7 +45,14 @@ func NewCertificateController(ctx context.Context, _ configmap.Watcher) *control
 		Mutating:   []string{DefaultingName, binding.WebhookName},
 		Validating: []string{ValidationName, ConfigValidationName},
 		CRDs:       served.convertedCRDs(),
+	}, certificates.Informers{
+		Secrets: secretinformer.Get(ctx), Mutating: mutatinginformer.Get(ctx), Validating: validatinginformer.Get(ctx), CRDs: crdinformer.Get(ctx),
 	})
+}
+
+// Serve serves the webhooks with the certificate that NewCertificateController keeps.
+func Serve(ctx context.Context, webhooks []any) error {
+	return admission.Serve(ctx, secretinformer.Get(ctx).Lister(), webhooks)
 }
 
 // NewDefaultingController serves the defaults of the samples. They depend on the

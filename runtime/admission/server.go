@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	corev1listers "k8s.io/client-go/listers/core/v1"
 
-	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/logging"
 	knativetls "knative.dev/pkg/network/tls"
 	"knative.dev/pkg/observability/semconv"
@@ -33,10 +33,10 @@ const (
 	lastRequests = 10 * time.Second
 )
 
-// Serve serves webhooks, with the options of the context, until ctx ends and the last request has been answered. The server of
+// Serve serves webhooks, with the options of the context and the certificate in their Secret, until ctx ends and the last request has been answered. The server of
 // knative.dev/pkg does not end while the API server keeps its connections busy: it waits for a pause in the requests, and is killed with
 // those that it is answering. This one closes each connection with the response to its next request once ctx has ended.
-func Serve(ctx context.Context, webhooks []any) error {
+func Serve(ctx context.Context, secrets corev1listers.SecretLister, webhooks []any) error {
 	options := webhook.GetOptions(ctx)
 	wh, err := webhook.New(ctx, webhooks)
 	if err != nil {
@@ -48,7 +48,7 @@ func Serve(ctx context.Context, webhooks []any) error {
 	if err != nil {
 		return fmt.Errorf("reading the TLS settings from the environment: %w", err)
 	}
-	keys := certificates.NewKeys(secretinformer.Get(ctx).Lister().Secrets(system.Namespace()), options.SecretName)
+	keys := certificates.NewKeys(secrets.Secrets(system.Namespace()), options.SecretName)
 	keys.Configure(config)
 	served := newRoutes(webhooks)
 	https := newServer(config, served.instrumented(served.handler(ctx, wh, keys), certificates.Host(options)))

@@ -20,7 +20,6 @@ import (
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/controller"
-	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 	"knative.dev/pkg/system"
@@ -54,12 +53,12 @@ type certificates struct {
 }
 
 // NewController keeps the serving certificate in the Secret that the options of the webhook name, and which has to exist.
-func NewController(ctx context.Context, registered Registered) *controller.Impl {
+func NewController(ctx context.Context, registered Registered, informers Informers) *controller.Impl {
 	logger, options := logging.FromContext(ctx), webhook.GetOptions(ctx)
 	r := &certificates{
 		client:       kubeclient.Get(ctx),
-		secrets:      secretinformer.Get(ctx).Lister().Secrets(system.Namespace()),
-		registration: newRegistration(ctx, registered),
+		secrets:      informers.Secrets.Lister().Secrets(system.Namespace()),
+		registration: newRegistration(registered, informers),
 		key:          types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
 		clock:        clock.RealClock{},
 		rotation:     rotation{host: Host(options)},
@@ -76,7 +75,7 @@ func NewController(ctx context.Context, registered Registered) *controller.Impl 
 		Concurrency: 1, WorkQueueName: "Certificates", Logger: logger.Named("Certificates"),
 	})
 	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }
-	registered.watch(ctx, func() { impl.EnqueueKey(r.key) })
+	registered.Watch(ctx, informers, func() { impl.EnqueueKey(r.key) })
 	return impl
 }
 

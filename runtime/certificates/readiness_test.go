@@ -28,12 +28,16 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	apiextensionsclient "knative.dev/pkg/client/injection/apiextensions/client"
+	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
 	_ "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition/fake"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	_ "knative.dev/pkg/client/injection/kube/client/fake"
+	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
 	_ "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration/fake"
+	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
 	_ "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration/fake"
 	"knative.dev/pkg/controller"
+	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	_ "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret/fake"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
@@ -56,6 +60,11 @@ const (
 
 var ducks = Registered{
 	Mutating: []string{defaultingName, subjectsName}, Validating: []string{validationName, configValidationName}, CRDs: []string{crdName},
+}
+
+// injected returns the informers of a process that reads all objects of these kinds.
+func injected(ctx context.Context) Informers {
+	return Informers{Secrets: secretinformer.Get(ctx), Mutating: mutatinginformer.Get(ctx), Validating: validatinginformer.Get(ctx), CRDs: crdinformer.Get(ctx)}
 }
 
 // registered is everything that the reconciler reads, in its good state.
@@ -292,7 +301,7 @@ func TestReconcile_CertificateEnds_IsNoLongerReady(t *testing.T) {
 // The process drops all keys while it loses its lease, among them perhaps the one that would have made it unready.
 func TestController_Demoted_ChecksReadinessAgain(t *testing.T) {
 	ctx, _, _ := reconcilertesting.SetupFakeContextWithCancel(t)
-	impl := NewController(webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"}), ducks)
+	impl := NewController(webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"}), ducks, injected(ctx))
 	r := impl.Reconciler.(*certificates)
 	var again time.Duration
 	r.again = func(after time.Duration) { again = after }
@@ -317,7 +326,7 @@ func certificate(t *testing.T, service string, lifetime time.Duration) map[strin
 func TestReadinessFollowsTheInformers(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
-	impl, ended := NewController(ctx, ducks), make(chan struct{})
+	impl, ended := NewController(ctx, ducks, injected(ctx)), make(chan struct{})
 	of := &process.Readiness{}
 	impl.Reconciler.(*certificates).readiness = of
 	of.Set(reachable, false)
@@ -368,7 +377,7 @@ func TestWatchRegistration_OthersChange_NothingIsVerified(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
 	var verified atomic.Int32
-	ducks.watch(ctx, func() { verified.Add(1) })
+	ducks.Watch(ctx, injected(ctx), func() { verified.Add(1) })
 	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)
 	t.Cleanup(func() { cancel(); stopped() })
 	if err != nil {

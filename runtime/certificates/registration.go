@@ -13,16 +13,15 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
 	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	admissioninformers "k8s.io/client-go/informers/admissionregistration/v1"
+	corev1informers "k8s.io/client-go/informers/core/v1"
 	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	"k8s.io/client-go/tools/cache"
 
-	crdinformer "knative.dev/pkg/client/injection/apiextensions/informers/apiextensions/v1/customresourcedefinition"
-	mutatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/mutatingwebhookconfiguration"
-	validatinginformer "knative.dev/pkg/client/injection/kube/informers/admissionregistration/v1/validatingwebhookconfiguration"
 	"knative.dev/pkg/controller"
-	secretinformer "knative.dev/pkg/injection/clients/namespacedkube/informers/core/v1/secret"
 	"knative.dev/pkg/kmeta"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/webhook"
@@ -34,6 +33,15 @@ type Registered struct {
 	Mutating, Validating, CRDs []string
 }
 
+// Informers are those of the Secret and of the registered objects. They are the caller's, since a process that links an injected informer needs
+// permission to read every object of its kind. CRDs may be nil if none are registered.
+type Informers struct {
+	Secrets    corev1informers.SecretInformer
+	Mutating   admissioninformers.MutatingWebhookConfigurationInformer
+	Validating admissioninformers.ValidatingWebhookConfigurationInformer
+	CRDs       apiextensionsinformers.CustomResourceDefinitionInformer
+}
+
 // registration reads these objects.
 type registration struct {
 	Registered
@@ -43,13 +51,17 @@ type registration struct {
 	crds       apiextensionslisters.CustomResourceDefinitionLister
 }
 
-func newRegistration(ctx context.Context, registered Registered) registration {
-	return registration{registered, mutatinginformer.Get(ctx).Lister(), validatinginformer.Get(ctx).Lister(), crdinformer.Get(ctx).Lister()}
+func newRegistration(registered Registered, informers Informers) registration {
+	r := registration{Registered: registered, mutating: informers.Mutating.Lister(), validating: informers.Validating.Lister()}
+	if informers.CRDs != nil {
+		r.crds = informers.CRDs.Lister()
+	}
+	return r
 }
 
-// watch calls changed for each event of the certificate's Secret and of the objects that hold its CA. Events of other
-// CRDs, Secrets and webhook configurations are ignored: each call verifies certificates, which takes about a millisecond.
-func (r Registered) watch(ctx context.Context, changed func()) {
+// Watch calls changed for each event of the certificate's Secret and of the objects that hold its CA. Events of other
+// CRDs, Secrets and webhook configurations are ignored: to verify certificates takes about a millisecond.
+func (r Registered) Watch(ctx context.Context, informers Informers, changed func()) {
 	names := sets.New(webhook.GetOptions(ctx).SecretName).Insert(r.Mutating...).Insert(r.Validating...).Insert(r.CRDs...)
 	handler := cache.FilteringResourceEventHandler{
 		FilterFunc: func(obj any) bool {
@@ -58,9 +70,11 @@ func (r Registered) watch(ctx context.Context, changed func()) {
 		},
 		Handler: controller.HandleAll(func(any) { changed() }),
 	}
-	for _, informer := range []cache.SharedIndexInformer{
-		secretinformer.Get(ctx).Informer(), mutatinginformer.Get(ctx).Informer(), validatinginformer.Get(ctx).Informer(), crdinformer.Get(ctx).Informer(),
-	} {
+	watched := []cache.SharedIndexInformer{informers.Secrets.Informer(), informers.Mutating.Informer(), informers.Validating.Informer()}
+	if informers.CRDs != nil {
+		watched = append(watched, informers.CRDs.Informer())
+	}
+	for _, informer := range watched {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			logging.FromContext(ctx).Fatalw("Setting up the informers failed", "error", err)
 		}
@@ -90,7 +104,7 @@ func (r registration) all() (found []entry, missing error) {
 		}
 		return entries
 	})
-	converting, convertingErr := collect(r.CRDs, r.crds.Get, converters)
+	converting, convertingErr := collect(r.CRDs, func(name string) (*apiextensionsv1.CustomResourceDefinition, error) { return r.crds.Get(name) }, converters)
 	return slices.Concat(mutating, validating, converting), errors.Join(mutatingErr, validatingErr, convertingErr)
 }
 
