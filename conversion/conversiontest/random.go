@@ -183,9 +183,9 @@ var common = []any{
 	func(t *metav1.Time, c randfill.Continue) { *t = metav1.NewTime(moment(c)) },
 	func(t *metav1.MicroTime, c randfill.Continue) { *t = metav1.NewMicroTime(moment(c)) },
 	func(t *apis.VolatileTime, c randfill.Continue) { t.Inner = metav1.NewTime(moment(c)) },
-	func(d *metav1.Duration, c randfill.Continue) { d.Duration = time.Duration(c.Int63()) },
+	func(d *metav1.Duration, c randfill.Continue) { d.Duration = time.Duration(often0(c, c.Int63())) },
 	func(q *resource.Quantity, c randfill.Continue) {
-		*q = resource.MustParse(fmt.Sprintf("%d%s", c.Intn(1000), []string{"", "m", "Ki", "G"}[c.Intn(4)]))
+		*q = resource.MustParse(fmt.Sprintf("%d%s", often0(c, c.Int63n(1000)), []string{"", "m", "Ki", "G"}[c.Intn(4)]))
 		_ = q.String() // keeps the text, as parsing JSON does
 	},
 	func(i *intstr.IntOrString, c randfill.Continue) {
@@ -200,6 +200,15 @@ var common = []any{
 	func(u *apis.URL, c randfill.Continue) {
 		*u = apis.URL{Scheme: "https", Host: word(c) + ".example.com", Path: "/" + word(c)}
 	},
+}
+
+// often0 is the number, or often enough 0, for which some types have a meaning or a form of its own.
+func often0(c randfill.Continue, number int64) int64 {
+	const oneIn = 6
+	if c.Intn(oneIn) == 0 {
+		return 0
+	}
+	return number
 }
 
 // word is a short text of letters, seldom empty.

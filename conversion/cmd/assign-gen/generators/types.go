@@ -29,13 +29,26 @@ func (p *printer) storageType(each *plan.Struct) {
 		p.linef("ObjectMeta %s `json:\"metadata\"`", p.name(metaPackage, "ObjectMeta"))
 	}
 	for _, field := range each.Fields {
-		p.linef("%s %s `json:\"%s,omitzero\"`", field.Name(), p.storage(field.Storage), field.Key())
+		p.linef("%s %s `json:\"%s%s\"`", field.Name(), p.storage(field.Storage), field.Key(), omitNil(field.Storage))
 	}
 	p.linef("")
 	p.linef("// PropertyBag holds what this version has no field for.")
 	p.linef("PropertyBag %s `json:\"$propertyBag,omitempty\"`", p.runtime("PropertyBag"))
 	p.linef("}")
 	p.linef("")
+}
+
+// omitNil is the option of a JSON tag that leaves a field out if it is nil, and only then. omitzero would ask a method
+// IsZero first, which resource.Quantity brings along for pointers to it.
+func omitNil(t *model.Type) string {
+	switch {
+	case t.Kind == model.Pointer:
+		return ",omitempty"
+	case t.Has("IsZero"):
+		return "" // null is nil again
+	default:
+		return ",omitzero"
+	}
 }
 
 // enumValues repeats the constants of the API package, for hooks: storage types have strings where it has names for them,

@@ -15,7 +15,7 @@ import (
 // Backup is Backup of v1 in memory. What is absent is nil.
 type Backup struct {
 	ObjectMeta metav1.ObjectMeta `json:"metadata"`
-	Spec       *BackupSpec       `json:"spec,omitzero"`
+	Spec       *BackupSpec       `json:"spec,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -23,11 +23,11 @@ type Backup struct {
 
 // BackupSpec is BackupSpec of v1 in memory. What is absent is nil.
 type BackupSpec struct {
-	Schedule   *string          `json:"schedule,omitzero"`
-	Overlap    *string          `json:"overlap,omitzero"`
-	Retention  *metav1.Duration `json:"retention,omitzero"`
+	Schedule   *string          `json:"schedule,omitempty"`
+	Overlap    *string          `json:"overlap,omitempty"`
+	Retention  *metav1.Duration `json:"retention,omitempty"`
 	Volumes    []Volume         `json:"volumes,omitzero"`
-	Encryption *Encryption      `json:"encryption,omitzero"`
+	Encryption *Encryption      `json:"encryption,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -35,7 +35,7 @@ type BackupSpec struct {
 
 // Encryption is Encryption of v1 in memory. What is absent is nil.
 type Encryption struct {
-	KeyName *string `json:"keyName,omitzero"`
+	KeyName *string `json:"keyName,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -43,8 +43,8 @@ type Encryption struct {
 
 // Volume is Volume of v1 in memory. What is absent is nil.
 type Volume struct {
-	Name    *string  `json:"name,omitzero"`
-	Path    *string  `json:"path,omitzero"`
+	Name    *string  `json:"name,omitempty"`
+	Path    *string  `json:"path,omitempty"`
 	Exclude []string `json:"exclude,omitzero"`
 
 	// PropertyBag holds what this version has no field for.

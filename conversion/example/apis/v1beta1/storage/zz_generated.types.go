@@ -15,7 +15,7 @@ import (
 // Backup is Backup of v1beta1 in memory. What is absent is nil.
 type Backup struct {
 	ObjectMeta metav1.ObjectMeta `json:"metadata"`
-	Spec       *BackupSpec       `json:"spec,omitzero"`
+	Spec       *BackupSpec       `json:"spec,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -23,9 +23,9 @@ type Backup struct {
 
 // BackupSpec is BackupSpec of v1beta1 in memory. What is absent is nil.
 type BackupSpec struct {
-	Cron      *string  `json:"cron,omitzero"`
-	Overlap   *string  `json:"overlap,omitzero"`
-	Retention *int32   `json:"retention,omitzero"`
+	Cron      *string  `json:"cron,omitempty"`
+	Overlap   *string  `json:"overlap,omitempty"`
+	Retention *int32   `json:"retention,omitempty"`
 	Volumes   []Volume `json:"volumes,omitzero"`
 
 	// PropertyBag holds what this version has no field for.
@@ -34,8 +34,8 @@ type BackupSpec struct {
 
 // Volume is Volume of v1beta1 in memory. What is absent is nil.
 type Volume struct {
-	Name *string `json:"name,omitzero"`
-	Path *string `json:"path,omitzero"`
+	Name *string `json:"name,omitempty"`
+	Path *string `json:"path,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`

@@ -15,9 +15,9 @@ import (
 
 // AddressPort is AddressPort of v1 in memory. What is absent is nil.
 type AddressPort struct {
-	Name        *string `json:"name,omitzero"`
-	Port        *int32  `json:"port,omitzero"`
-	AppProtocol *string `json:"appProtocol,omitzero"`
+	Name        *string `json:"name,omitempty"`
+	Port        *int32  `json:"port,omitempty"`
+	AppProtocol *string `json:"appProtocol,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -26,8 +26,8 @@ type AddressPort struct {
 // AddressableService is AddressableService of v1 in memory. What is absent is nil.
 type AddressableService struct {
 	ObjectMeta metav1.ObjectMeta         `json:"metadata"`
-	Spec       *AddressableServiceSpec   `json:"spec,omitzero"`
-	Status     *AddressableServiceStatus `json:"status,omitzero"`
+	Spec       *AddressableServiceSpec   `json:"spec,omitempty"`
+	Status     *AddressableServiceStatus `json:"status,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -35,11 +35,11 @@ type AddressableService struct {
 
 // AddressableServiceSpec is AddressableServiceSpec of v1 in memory. What is absent is nil.
 type AddressableServiceSpec struct {
-	Ref        *TargetReference `json:"ref,omitzero"`
+	Ref        *TargetReference `json:"ref,omitempty"`
 	Ports      []AddressPort    `json:"ports,omitzero"`
-	Path       *string          `json:"path,omitzero"`
-	Visibility *string          `json:"visibility,omitzero"`
-	Publish    *Publication     `json:"publish,omitzero"`
+	Path       *string          `json:"path,omitempty"`
+	Visibility *string          `json:"visibility,omitempty"`
+	Publish    *Publication     `json:"publish,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -47,8 +47,8 @@ type AddressableServiceSpec struct {
 
 // AddressableServiceStatus is AddressableServiceStatus of v1 in memory. What is absent is nil.
 type AddressableServiceStatus struct {
-	Status        *duckv1.Status        `json:"Status,omitzero"`
-	AddressStatus *duckv1.AddressStatus `json:"AddressStatus,omitzero"`
+	Status        *duckv1.Status        `json:"Status,omitempty"`
+	AddressStatus *duckv1.AddressStatus `json:"AddressStatus,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -56,7 +56,7 @@ type AddressableServiceStatus struct {
 
 // Publication is Publication of v1 in memory. What is absent is nil.
 type Publication struct {
-	Alias *string `json:"alias,omitzero"`
+	Alias *string `json:"alias,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -64,10 +64,10 @@ type Publication struct {
 
 // TargetReference is TargetReference of v1 in memory. What is absent is nil.
 type TargetReference struct {
-	APIVersion *string `json:"apiVersion,omitzero"`
-	Kind       *string `json:"kind,omitzero"`
-	Namespace  *string `json:"namespace,omitzero"`
-	Name       *string `json:"name,omitzero"`
+	APIVersion *string `json:"apiVersion,omitempty"`
+	Kind       *string `json:"kind,omitempty"`
+	Namespace  *string `json:"namespace,omitempty"`
+	Name       *string `json:"name,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`

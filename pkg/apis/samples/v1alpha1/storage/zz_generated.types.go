@@ -16,8 +16,8 @@ import (
 // AddressableService is AddressableService of v1alpha1 in memory. What is absent is nil.
 type AddressableService struct {
 	ObjectMeta metav1.ObjectMeta         `json:"metadata"`
-	Spec       *AddressableServiceSpec   `json:"spec,omitzero"`
-	Status     *AddressableServiceStatus `json:"status,omitzero"`
+	Spec       *AddressableServiceSpec   `json:"spec,omitempty"`
+	Status     *AddressableServiceStatus `json:"status,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -25,7 +25,7 @@ type AddressableService struct {
 
 // AddressableServiceSpec is AddressableServiceSpec of v1alpha1 in memory. What is absent is nil.
 type AddressableServiceSpec struct {
-	ServiceName *string `json:"serviceName,omitzero"`
+	ServiceName *string `json:"serviceName,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -33,8 +33,8 @@ type AddressableServiceSpec struct {
 
 // AddressableServiceStatus is AddressableServiceStatus of v1alpha1 in memory. What is absent is nil.
 type AddressableServiceStatus struct {
-	Status  *duckv1.Status      `json:"Status,omitzero"`
-	Address *duckv1.Addressable `json:"address,omitzero"`
+	Status  *duckv1.Status      `json:"Status,omitempty"`
+	Address *duckv1.Addressable `json:"address,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`

@@ -16,8 +16,8 @@ import (
 // AddressableService is AddressableService of v1beta1 in memory. What is absent is nil.
 type AddressableService struct {
 	ObjectMeta metav1.ObjectMeta         `json:"metadata"`
-	Spec       *AddressableServiceSpec   `json:"spec,omitzero"`
-	Status     *AddressableServiceStatus `json:"status,omitzero"`
+	Spec       *AddressableServiceSpec   `json:"spec,omitempty"`
+	Status     *AddressableServiceStatus `json:"status,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -25,10 +25,10 @@ type AddressableService struct {
 
 // AddressableServiceSpec is AddressableServiceSpec of v1beta1 in memory. What is absent is nil.
 type AddressableServiceSpec struct {
-	Ref      *TargetReference `json:"ref,omitzero"`
-	Port     *int32           `json:"port,omitzero"`
-	Path     *string          `json:"path,omitzero"`
-	Exposure *string          `json:"exposure,omitzero"`
+	Ref      *TargetReference `json:"ref,omitempty"`
+	Port     *int32           `json:"port,omitempty"`
+	Path     *string          `json:"path,omitempty"`
+	Exposure *string          `json:"exposure,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -36,8 +36,8 @@ type AddressableServiceSpec struct {
 
 // AddressableServiceStatus is AddressableServiceStatus of v1beta1 in memory. What is absent is nil.
 type AddressableServiceStatus struct {
-	Status  *duckv1.Status      `json:"Status,omitzero"`
-	Address *duckv1.Addressable `json:"address,omitzero"`
+	Status  *duckv1.Status      `json:"Status,omitempty"`
+	Address *duckv1.Addressable `json:"address,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
@@ -45,10 +45,10 @@ type AddressableServiceStatus struct {
 
 // TargetReference is TargetReference of v1beta1 in memory. What is absent is nil.
 type TargetReference struct {
-	APIVersion *string `json:"apiVersion,omitzero"`
-	Kind       *string `json:"kind,omitzero"`
-	Namespace  *string `json:"namespace,omitzero"`
-	Name       *string `json:"name,omitzero"`
+	APIVersion *string `json:"apiVersion,omitempty"`
+	Kind       *string `json:"kind,omitempty"`
+	Namespace  *string `json:"namespace,omitempty"`
+	Name       *string `json:"name,omitempty"`
 
 	// PropertyBag holds what this version has no field for.
 	PropertyBag conversion.PropertyBag `json:"$propertyBag,omitempty"`
