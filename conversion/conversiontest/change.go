@@ -123,11 +123,8 @@ func stashed(object whole, annotation string) (text string, ok bool) {
 	return text, ok
 }
 
-// stash sets the annotation of an object. A kind whose versions all show everything has none.
+// stash sets the annotation of an object.
 func stash(object whole, annotation, text string) {
-	if annotation == "" {
-		return
-	}
 	metadata, ok := object["metadata"].(whole)
 	if !ok {
 		metadata = whole{}

@@ -14,41 +14,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/validation"
 
-	"knative.dev/pkg/apis"
-
 	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
-
-// annotation is the name of the annotation in which versions keep what they cannot show. It is empty if each shows everything.
-func (k Kind) annotation(t *testing.T) string {
-	t.Helper()
-	random := newFiller(testrand.Source(t), k.Functions)
-	const objects = 50
-	for _, a := range k.Versions {
-		for _, b := range k.Versions {
-			for range objects {
-				object := random.object(t, a)
-				before := annotationsOf(t, object)
-				for name := range annotationsOf(t, converted(t, canonical(t, object), a, b)) {
-					if _, known := before[name]; !known {
-						return name
-					}
-				}
-			}
-		}
-	}
-	return ""
-}
-
-func annotationsOf(t *testing.T, object apis.Convertible) map[string]string {
-	t.Helper()
-	annotated, ok := object.(interface{ GetAnnotations() map[string]string })
-	if !ok {
-		t.Fatalf("%T has no metav1.ObjectMeta", object)
-	}
-	return annotated.GetAnnotations()
-}
 
 // monstrous are annotations that nobody should write, and that would cost much if they were taken seriously. The limit that is
 // theirs is no more than an object costs.

@@ -143,6 +143,7 @@ func roundTrips(p *printer, all *plan.Plan) {
 		p.linef("// conversionOf%s is the kind in all its versions, the oldest first.", root.Name)
 		p.linef("func conversionOf%s() %s {", root.Name, p.name(testPackage, "Kind"))
 		p.linef("return %s{", p.name(testPackage, "Kind"))
+		p.linef("Annotation: %s,", quoted(all.Annotation))
 		p.linef("Versions: []%s{", p.name(testPackage, "Version"))
 		for _, version := range all.Versions {
 			for _, each := range version.Structs {

@@ -31,6 +31,7 @@ func knownFunctions() []any {
 // conversionOfBackup is the kind in all its versions, the oldest first.
 func conversionOfBackup() conversiontest.Kind {
 	return conversiontest.Kind{
+		Annotation: "conversion.backup.example.com/properties",
 		Versions: []conversiontest.Version{
 			{Name: "v1beta1", New: func() apis.Convertible { return &apisv1beta1.Backup{} }},
 			{Name: "v1", New: func() apis.Convertible { return &apisv1.Backup{} }},

@@ -32,6 +32,7 @@ func knownFunctions() []any {
 // conversionOfAddressableService is the kind in all its versions, the oldest first.
 func conversionOfAddressableService() conversiontest.Kind {
 	return conversiontest.Kind{
+		Annotation: "conversion.samples.knative.dev/properties",
 		Versions: []conversiontest.Version{
 			{Name: "v1alpha1", New: func() apis.Convertible { return &samplesv1alpha1.AddressableService{} }},
 			{Name: "v1beta1", New: func() apis.Convertible { return &samplesv1beta1.AddressableService{} }},
