@@ -1,0 +1,76 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package zoo
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	settingsFile = "api.yaml"
+	modFile      = "zoo.mod"
+	sumFile      = "zoo.sum"
+)
+
+// API is an API of another project, in several versions.
+type API struct {
+	// Name is the name of the folder.
+	Name string `json:"-"`
+	// Dir is the folder.
+	Dir string `json:"-"`
+	// Module is the Go module of the packages, as PATH@VERSION.
+	Module string `json:"module"`
+	// Kinds are the names of the Go types that are converted.
+	Kinds []string `json:"kinds"`
+	// Versions begin with the oldest. The last one is the hub.
+	Versions []Version `json:"versions"`
+}
+
+// Version is one version of an API.
+type Version struct {
+	// Package is the import path of the types.
+	Package string `json:"package"`
+	// Module is the Go module of this package if it is another one, as PATH@VERSION.
+	Module string `json:"module,omitempty"`
+	// Markers are lists of markers without the plus sign, by Type or Type.Field.
+	Markers map[string][]string `json:"markers,omitempty"`
+}
+
+// Name is the name of the version.
+func (v Version) Name() string { return path.Base(v.Package) }
+
+// Load reads the API in a folder.
+func Load(dir string) (*API, error) {
+	content, err := os.ReadFile(filepath.Join(dir, settingsFile))
+	if err != nil {
+		return nil, err
+	}
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("folder of the API: %w", err)
+	}
+	api := &API{Name: filepath.Base(absolute), Dir: absolute}
+	if err := yaml.UnmarshalStrict(content, api); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", filepath.Join(dir, settingsFile), err)
+	}
+	if len(api.Kinds) == 0 || len(api.Versions) < 2 {
+		return nil, fmt.Errorf("reading %s: kinds must have an entry, and versions two, for example package: k8s.io/api/batch/v1", filepath.Join(dir, settingsFile))
+	}
+	for i, version := range api.Versions {
+		if version.Module == "" {
+			api.Versions[i].Module = api.Module
+		}
+	}
+	return api, nil
+}
+
+// Path is the import path of a version in the project into which the API is copied.
+func (a *API) Path(version Version) string { return path.Join("example.com", a.Name, version.Name()) }

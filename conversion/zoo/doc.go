@@ -1,0 +1,16 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package zoo runs assign-gen on multi-version APIs of other projects.
+//
+// Each folder of testdata is one API. Its api.yaml names the packages and kinds, and the markers that the API's authors would write. A test
+// copies the Go types from the module cache into a temporary project, adds the markers and the hand-written files of the folder, runs
+// assign-gen, compiles the result, and runs the generated tests. Types are copied as they are: an API that assign-gen cannot convert needs a
+// change of assign-gen.
+//
+//	testdata/NAME/api.yaml                packages, kinds, markers
+//	testdata/NAME/zoo.mod, zoo.sum        go.mod and go.sum of the project; each API pins its own dependencies
+//	testdata/NAME/VERSION/storage/*.go    hooks, in the folders in which assign-gen expects them
+package zoo

@@ -1,0 +1,97 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package zoo
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "complete zoo.mod and zoo.sum of each API")
+
+// keepVariable is the environment variable with the folder in which the projects are kept.
+const keepVariable = "ZOO"
+
+func TestZoo_EachAPI_ConvertsWithoutLoss(t *testing.T) {
+	for _, api := range apis(t) {
+		t.Run(api.Name, func(t *testing.T) {
+			p := assembled(t, api)
+			if err := run(p.Command(t.Context(), generator(t), "--input-dirs", p.Versions())); err != nil {
+				t.Fatal(err)
+			}
+			if *update {
+				if err := p.Tidy(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			output, err := p.Command(t.Context(), "go", "test", "-vet=off", "./...").CombinedOutput()
+			if err != nil {
+				t.Fatalf("the generated tests: %v\n%s", err, output)
+			}
+			t.Logf("%s", output)
+		})
+	}
+}
+
+// apis are the APIs below testdata.
+func apis(t *testing.T) []*API {
+	t.Helper()
+	settings, err := filepath.Glob(filepath.Join("testdata", "*", settingsFile))
+	if err != nil || len(settings) == 0 {
+		t.Fatalf("no API in testdata: %v", err)
+	}
+	all := make([]*API, len(settings))
+	for i, each := range settings {
+		if all[i], err = Load(filepath.Dir(each)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// assembled is the project of an API, before anything is generated.
+func assembled(t *testing.T, api *API) *Project {
+	t.Helper()
+	dir, flags := t.TempDir(), "-trimpath"
+	if keep := os.Getenv(keepVariable); keep != "" {
+		dir = filepath.Join(keep, api.Name)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if *update {
+		flags += " -mod=mod"
+	}
+	p, err := api.Assemble(t.Context(), dir, flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// built is assign-gen, which is built once.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "zoo")
+	if err != nil {
+		return "", err
+	}
+	generator := filepath.Join(dir, "assign-gen")
+	p := &Project{dir: "..", flags: "-trimpath"}
+	return generator, run(p.Command(context.Background(), "go", "build", "-o", generator, "./cmd/assign-gen"))
+})
+
+func generator(t *testing.T) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatalf("building assign-gen: %v", err)
+	}
+	return path
+}
