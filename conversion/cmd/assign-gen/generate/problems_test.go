@@ -58,7 +58,7 @@ func TestProblemsAreReportedInFull(t *testing.T) {
 			_, err := plan.Make(packages)
 			if err == nil {
 				all, _ := plan.Make(packages)
-				err = newOutput(args.New(), all).checkLock()
+				err = newOutput(args.New(), all).useLock()
 			}
 			if err == nil {
 				t.Fatal("nothing is wrong")

@@ -40,7 +40,7 @@ func Run(a *args.Args) error {
 		return err
 	}
 	o := newOutput(a, all)
-	if err := o.checkLock(); err != nil {
+	if err := o.useLock(); err != nil {
 		return err
 	}
 	return o.write(loaded, header)
@@ -66,7 +66,8 @@ func newOutput(a *args.Args, all *plan.Plan) *output {
 	return o
 }
 
-func (o *output) checkLock() error {
+// useLock keeps what released objects carry, and checks that nothing of it is missing.
+func (o *output) useLock() error {
 	earlier, err := os.ReadFile(o.lock)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -74,6 +75,7 @@ func (o *output) checkLock() error {
 	if err != nil {
 		return fmt.Errorf("reading the lock of released bag keys: %w", err)
 	}
+	record.KeepKeys(o.plan, string(earlier))
 	return record.CheckLock(o.plan, model.Relative(o.lock), string(earlier))
 }
 

@@ -42,7 +42,7 @@ func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation
 		p.widened(f, o)
 	case plan.MapEnum:
 		o.kind = apply
-		o.function = enumName(c.Enum, f.up)
+		o.function = p.enumName(c.Enum, f.up)
 	case plan.ByFunctions:
 		o.kind = applyWhole
 		o.both = func(src string) string { return p.roundTrip(f, c.Functions, src) }
@@ -80,8 +80,24 @@ func (p *printer) pairCall(f flow, pair *plan.Pair) func(dst, src, at string) {
 func receiver(pointer string) string { return strings.TrimPrefix(pointer, "&") }
 
 // enumName is the function that maps an enum; up and down have one each.
-func enumName(e *plan.Enum, up bool) string {
-	return choose(up, "enumTo", "enumFrom") + exported(e.Name)
+func (p *printer) enumName(e *plan.Enum, up bool) string {
+	return choose(up, "enumTo", "enumFrom") + p.enumNames[e.Name]
+}
+
+// nameEnums chooses the names of a link's enums.
+func (p *printer) nameEnums(link *plan.Link) {
+	var all []string
+	for _, pair := range link.Pairs {
+		for _, each := range pair.Fields {
+			if each.Fate != plan.Converted {
+				continue
+			}
+			if e := enumOf(each.Conversion); e != nil {
+				all = append(all, e.Name)
+			}
+		}
+	}
+	p.enumNames = identifiers("", all)
 }
 
 // enums prints the functions that map a pair's enums.
@@ -104,7 +120,7 @@ func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
 	if !up {
 		cases, fallback = e.Down, e.Fallback
 	}
-	name := enumName(e, up)
+	name := p.enumName(e, up)
 	p.linef("// %s maps the values of %s, and says whether the way back leads to the same one.", name, choose(up, each.Older.Name(), each.Newer.String()))
 	p.linef("func %s(value string) (converted string, exact bool) {", name)
 	p.linef("switch value {")

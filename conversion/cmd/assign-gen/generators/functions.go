@@ -56,7 +56,7 @@ func (p *printer) wholeAssignment(f flow) {
 	p.linef("own := *%s", f.source())
 	p.linef("own.PropertyBag = nil")
 	p.linef("exact := true")
-	p.linef("if bag.TakeDerived(%s, own, %s) != %s {", keyName(choose(f.up, f.pair.NewerKey(), f.pair.OlderKey())), f.target(), p.runtime("Exact"))
+	p.linef("if bag.TakeDerived(%s, own, %s) != %s {", p.keyName(choose(f.up, f.pair.NewerKey(), f.pair.OlderKey())), f.target(), p.runtime("Exact"))
 	p.linef("*%s = %s{}", f.target(), f.targetType(p))
 	p.linef("converted, same := %s", p.roundTrip(f, f.pair.Functions, "&own"))
 	p.linef("if converted != nil {\n*%s = *converted\n}", f.target())

@@ -40,6 +40,7 @@ func choose(first bool, a, b string) string {
 // horizontal prints the conversions between the storage types of a version and those of the next.
 func horizontal(p *printer, link *plan.Link) {
 	p.bagKeys(link)
+	p.nameEnums(link)
 	for _, pair := range link.Pairs {
 		p.assignable(link, pair)
 		p.assignment(flow{link: link, pair: pair, up: true})
@@ -114,7 +115,7 @@ func (p *printer) field(f flow, each *plan.FieldPlan) {
 		if f.up {
 			p.put(f, each.OlderKey, "in."+each.Older.Name())
 		} else {
-			p.linef("bag.Take(%s, &in.%s)", keyName(each.OlderKey), each.Older.Name())
+			p.linef("bag.Take(%s, &in.%s)", p.keyName(each.OlderKey), each.Older.Name())
 		}
 	case plan.StashedNewer:
 		p.stashedNewer(f, each)
@@ -141,7 +142,7 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 	case each.Conversion.Inexact():
 		// What this version showed instead of a value that it does not know stands for that value until somebody changes it.
 		p.linef("%s := true", exact)
-		p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
+		p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", p.keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
 		if o.kind != applyWhole {
 			p.linef("%s = nil", dst)
 		}

@@ -36,6 +36,8 @@ type printer struct {
 	versions map[string]*plan.Version
 	// aliases are the names of imported packages, by import path.
 	aliases map[string]string
+	// keys are the constants of bag keys, enumNames what functions call enums.
+	keys, enumNames map[string]string
 }
 
 func newPrinter(pkg string, all []*plan.Version) *printer {

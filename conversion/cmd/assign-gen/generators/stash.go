@@ -15,7 +15,7 @@ import (
 )
 
 func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
-	key, basis := keyName(each.NewerKey), basisOf(each)
+	key, basis := p.keyName(each.NewerKey), basisOf(each)
 	switch {
 	case each.Presence:
 		p.stashedPresence(f, each)
@@ -36,9 +36,9 @@ func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
 
 // stashedInside stashes a part of a struct of which other parts have a field of their own in the older version.
 func (p *printer) stashedInside(f flow, each *plan.FieldPlan) {
-	key := keyName(each.NewerKey)
+	key := p.keyName(each.NewerKey)
 	if f.up {
-		variable := "stashed" + exported(each.Newer.String())
+		variable := stashedName(f, each)
 		p.linef("var %s %s", variable, p.storage(each.Newer.Last().Type))
 		p.linef("if bag.Take(%s, &%s) {", key, variable)
 		p.entered("dst", each.Newer)
@@ -56,9 +56,9 @@ func (p *printer) stashedInside(f flow, each *plan.FieldPlan) {
 // stashedPresence stashes the bag of a struct whose fields the older version has elsewhere, and one with nothing in it, which
 // these fields would not tell from none.
 func (p *printer) stashedPresence(f flow, each *plan.FieldPlan) {
-	key, own := keyName(each.NewerKey), p.isOwn(each.Newer.Last().Type)
+	key, own := p.keyName(each.NewerKey), p.isOwn(each.Newer.Last().Type)
 	if f.up {
-		variable := "stashed" + exported(each.Newer.String())
+		variable := stashedName(f, each)
 		p.linef("var %s %s", variable, p.runtime("PropertyBag"))
 		p.linef("if bag.Take(%s, &%s) {", key, variable)
 		p.entered("dst", append(slices.Clone(each.Newer), plan.Step{}))
@@ -116,7 +116,7 @@ func present(root string, path plan.Path, end bool) string {
 
 func (p *printer) put(f flow, key, value string) {
 	from, to := f.versions()
-	p.linef("if err := bag.Put(%s, %s); err != nil {", keyName(key), value)
+	p.linef("if err := bag.Put(%s, %s); err != nil {", p.keyName(key), value)
 	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
 	p.linef("}")
 }
@@ -139,7 +139,7 @@ func (p *printer) derived(f flow, each *plan.FieldPlan) {
 
 func (p *printer) putDerived(f flow, key, value, basis string) {
 	from, to := f.versions()
-	p.linef("if err := %s.PropertyBag.PutDerived(%s, %s, %s); err != nil {", f.target(), keyName(key), value, basis)
+	p.linef("if err := %s.PropertyBag.PutDerived(%s, %s, %s); err != nil {", f.target(), p.keyName(key), value, basis)
 	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("converting %s of %s to %s: %%w", f.pair.Older.Name, from, to)))
 	p.linef("}")
 }
@@ -161,30 +161,41 @@ func basisOf(each *plan.FieldPlan) string {
 }
 
 // keyName is the constant of a bag key.
-func keyName(key string) string { return "bag" + exported(key) }
+func (p *printer) keyName(key string) string { return p.keys[key] }
+
+// stashedName is the variable that a part of the newer struct is taken out of the bag into.
+func stashedName(f flow, each *plan.FieldPlan) string {
+	var paths []string
+	for _, other := range f.pair.Fields {
+		paths = append(paths, other.Newer.String())
+	}
+	return identifiers("stashed", paths)[each.Newer.String()]
+}
 
 // bagKeys prints the constants of all keys, also of those fields that are left to hooks.
 func (p *printer) bagKeys(link *plan.Link) {
-	var lines []string
+	var keys []string
 	for _, pair := range link.Pairs {
 		if pair.Functions != nil {
-			for _, key := range []string{pair.OlderKey(), pair.NewerKey()} {
-				lines = append(lines, fmt.Sprintf("%s = %s", keyName(key), quoted(key)))
-			}
+			keys = append(keys, pair.OlderKey(), pair.NewerKey())
 		}
 		for _, each := range pair.Fields {
 			for _, key := range []string{each.OlderKey, each.NewerKey} {
 				if key != "" {
-					lines = append(lines, fmt.Sprintf("%s = %s", keyName(key), quoted(key)))
+					keys = append(keys, key)
 				}
 			}
 		}
 	}
-	slices.Sort(lines)
-	lines = slices.Compact(lines)
-	if lines == nil {
+	if keys == nil {
 		return
 	}
+	p.keys = identifiers("bag", keys)
+	var lines []string
+	for key, name := range p.keys {
+		lines = append(lines, fmt.Sprintf("%s = %s", name, quoted(key)))
+	}
+	slices.Sort(lines)
 	p.linef("// Keys of what is stashed in bags. They stay what they are for as long as objects carry them.")
 	p.linef("const (\n%s\n)", strings.Join(lines, "\n"))
 	p.linef("")

@@ -16,7 +16,7 @@ import (
 
 // Enum maps the values of an enum in both directions. Values in neither list stay what they are.
 type Enum struct {
-	// Name tells the enums of a version apart: the older struct and field.
+	// Name is the older struct and field, "Struct.Field".
 	Name string
 	// Up maps older values, Down newer ones, both sorted by From.
 	Up, Down []EnumCase
@@ -43,7 +43,7 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 		p.problem(problem.BadMarker, label, fmt.Sprintf("the enum map has the %s value %q, which the type does not declare%s", side, value,
 			nearest.Suggestion(value, values)), "values are "+strings.Join(values, ", "))
 	}
-	result := &Enum{Name: older.Struct.Name + older.Name(), Fallback: settings.Fallback}
+	result := &Enum{Name: older.Struct.Name + "." + older.Name(), Fallback: settings.Fallback}
 	sources := make(map[string][]string)
 	for _, each := range settings.Values {
 		if len(olderValues) > 0 && !slices.Contains(olderValues, each.Older) {

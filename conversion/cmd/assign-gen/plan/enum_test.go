@@ -24,7 +24,7 @@ func enumOf(t *testing.T, marker string, olderValues, newerValues []string) *Enu
 func TestEnumWithFallback(t *testing.T) {
 	got := enumOf(t, "+conversion:enum=Internal:local,External:public,fallback=Internal", []string{"External", "Internal"}, []string{"local", "mesh", "public"})
 	want := &Enum{
-		Name: "WidgetSpecF",
+		Name: "WidgetSpec.F",
 		Up: []EnumCase{
 			{From: "External", To: "public", Exact: true},
 			{From: "Internal", To: "local", Exact: true},
@@ -42,7 +42,7 @@ func TestEnumWithFallback(t *testing.T) {
 func TestEnumWithoutFallbackLetsOthersPass(t *testing.T) {
 	got := enumOf(t, "+conversion:enum=A:b", []string{"A", "C"}, []string{"C", "b"})
 	want := &Enum{
-		Name: "WidgetSpecF",
+		Name: "WidgetSpec.F",
 		Up:   []EnumCase{{From: "A", To: "b", Exact: true}, {From: "b", To: "b"}},
 		Down: []EnumCase{{From: "A", To: "A"}, {From: "b", To: "A", Exact: true}},
 		Kept: []string{"", "C"},
@@ -55,7 +55,7 @@ func TestEnumWithoutFallbackLetsOthersPass(t *testing.T) {
 func TestEnumWhereTwoBecomeOne(t *testing.T) {
 	got := enumOf(t, "+conversion:enum=A:x,B:x,fallback=B", []string{"A", "B"}, []string{"x"})
 	want := &Enum{
-		Name:     "WidgetSpecF",
+		Name:     "WidgetSpec.F",
 		Up:       []EnumCase{{From: "A", To: "x"}, {From: "B", To: "x", Exact: true}, {From: "x", To: "x"}},
 		Down:     []EnumCase{{From: "x", To: "B", Exact: true}},
 		Fallback: "B", Kept: []string{""},

@@ -68,10 +68,10 @@ func (m *matching) step(in *model.Type, field *model.Field) Step {
 // inside plans the fields of a newer struct that older fields lead into.
 func (m *matching) inside(path Path, key string) {
 	declared := path.Last().Type.Elem
+	m.presence(path, key)
 	if inline := path.Last().Field; inline != nil && inline.API.Inline() && len(path) == 1 {
 		key = ""
 	}
-	m.presence(path)
 	for _, field := range declared.Underlying.Fields {
 		if !field.Exported() || field.JSON == "-" {
 			continue
@@ -105,6 +105,6 @@ func (m *matching) leadsInto(path Path) bool {
 }
 
 // presence stashes what belongs to a newer struct as a whole, whose fields are planned one by one.
-func (m *matching) presence(path Path) {
-	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: m.newerKey(path.String()), Presence: true})
+func (m *matching) presence(path Path, key string) {
+	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: m.newerKey(key), Presence: true})
 }

@@ -129,6 +129,23 @@ func jsonOf(t *model.Type, version *plan.Version, inside []string) string {
 	}
 }
 
+// KeepKeys has a plan use the keys of a lock for what belongs to a struct as a whole: earlier releases called these after the path in Go,
+// and objects carry such keys.
+func KeepKeys(all *plan.Plan, earlier string) {
+	lines := strings.Split(earlier, "\n")
+	for _, link := range all.Links {
+		for _, pair := range link.Pairs {
+			for _, each := range pair.Fields {
+				released := *each
+				released.NewerKey = link.Newer.Name + "/" + each.Newer.String()
+				if each.Presence && slices.Contains(lines, fieldLines(link, pair, &released)[0]) {
+					each.NewerKey = released.NewerKey
+				}
+			}
+		}
+	}
+}
+
 // CheckLock compares a plan with the lock of an earlier run, named file. A line that is no longer there is a problem, unless
 // it speaks of a version that is retired.
 func CheckLock(all *plan.Plan, file, earlier string) error {
