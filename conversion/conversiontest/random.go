@@ -162,6 +162,9 @@ func ChooseEach(c randfill.Continue, list, values []string) []string {
 	return list
 }
 
+// bits are those of an int64. A random number that is shifted by up to as many is of any size.
+const bits = 64
+
 // common are functions for types whose random bytes would be no JSON, or would not come back as they were.
 var common = []any{
 	func(meta *metav1.ObjectMeta, c randfill.Continue) {
@@ -183,7 +186,9 @@ var common = []any{
 	func(t *metav1.Time, c randfill.Continue) { *t = metav1.NewTime(moment(c)) },
 	func(t *metav1.MicroTime, c randfill.Continue) { *t = metav1.NewMicroTime(moment(c)) },
 	func(t *apis.VolatileTime, c randfill.Continue) { t.Inner = metav1.NewTime(moment(c)) },
-	func(d *metav1.Duration, c randfill.Continue) { d.Duration = time.Duration(often0(c, c.Int63())) },
+	func(d *metav1.Duration, c randfill.Continue) {
+		d.Duration = time.Duration(often0(c, int64(c.Uint64())>>c.Intn(bits)))
+	},
 	func(q *resource.Quantity, c randfill.Continue) {
 		*q = resource.MustParse(fmt.Sprintf("%d%s", often0(c, c.Int63n(1000)), []string{"", "m", "Ki", "G"}[c.Intn(4)]))
 		_ = q.String() // keeps the text, as parsing JSON does

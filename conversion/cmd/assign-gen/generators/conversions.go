@@ -42,10 +42,14 @@ func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation
 		p.widened(f, o)
 	case plan.MapEnum:
 		o.kind = apply
-		o.function = p.enumName(c.Enum, f.up)
+		o.apply = func(src string) string { return fmt.Sprintf("%s(%s)", p.enumName(c.Enum, f.up), src) }
+	case plan.ToDuration:
+		p.inUnits(o, c.Unit, f.up)
+	case plan.FromDuration:
+		p.inUnits(o, c.Unit, !f.up)
 	case plan.ByFunctions:
 		o.kind = applyWhole
-		o.both = func(src string) string { return p.roundTrip(f, c.Functions, src) }
+		o.apply = func(src string) string { return p.roundTrip(f, c.Functions, src) }
 	}
 	return o
 }
@@ -56,7 +60,28 @@ func (p *printer) widened(f flow, o *operation) {
 		o.kind = cast
 		return
 	}
-	o.kind, o.function = apply, p.runtime("Narrow")+"["+o.target()+"]"
+	o.kind = apply
+	o.apply = func(src string) string { return fmt.Sprintf("%s[%s](%s)", p.runtime("Narrow"), o.target(), src) }
+}
+
+// units are the durations that +conversion:unit names, as package time has them.
+var units = map[string]string{
+	"nanoseconds": "Nanosecond", "microseconds": "Microsecond", "milliseconds": "Millisecond", "seconds": "Second", "minutes": "Minute", "hours": "Hour",
+}
+
+// inUnits makes a duration of a number, or a number of a duration.
+func (p *printer) inUnits(o *operation, unit string, toDuration bool) {
+	o.kind = apply
+	o.apply = func(src string) string {
+		length := "24*" + p.name("time", "Hour") // a day
+		if name := units[unit]; name != "" {
+			length = p.name("time", name)
+		}
+		if toDuration {
+			return fmt.Sprintf("%s(%s, %s)", p.runtime("ToDuration"), src, length)
+		}
+		return fmt.Sprintf("%s[%s](%s, %s)", p.runtime("FromDuration"), o.target(), src, length)
+	}
 }
 
 // pairCall writes the call of the function that converts a nested struct.

@@ -36,10 +36,9 @@ type operation struct {
 	nilable bool
 	// call writes the call that fills a struct. The expressions are pointers; at is the place in the annotation, if any.
 	call func(dst, src, at string)
-	// function returns the value and whether it is exact; exact is the variable that takes note.
-	function, exact string
-	// both writes the call that returns a whole field and whether it is exact.
-	both func(src string) string
+	// apply writes the call that returns the value and whether it is exact; exact is the variable that takes note.
+	apply func(src string) string
+	exact string
 	// key, for a map, casts a key of the source to one of the target; name casts it to a string.
 	key, name func(key string) string
 	// list, for a list, is the call that finds the places of its elements, given the place and the list of the API type.
@@ -67,10 +66,10 @@ func (p *printer) copied(o *operation, dst, src, at string, depth int) {
 	case call:
 		o.call(address(dst), address(src), at)
 	case apply:
-		p.linef("converted, same := %s(%s)", o.function, src)
+		p.linef("converted, same := %s", o.apply(src))
 		p.linef("%s, %s = converted, %s && same", dst, o.exact, o.exact)
 	case applyWhole:
-		p.linef("%s, %s = %s", dst, o.exact, o.both(src))
+		p.linef("%s, %s = %s", dst, o.exact, o.apply(src))
 	case ofPointer:
 		p.pointer(o, dst, src, at, depth)
 	case ofSlice, ofMap:

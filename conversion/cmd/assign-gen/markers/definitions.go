@@ -49,6 +49,7 @@ var definitions = []definition{
 	{"conversion:older", onField, required, "+conversion:older=augment, =stash or =drop,reason=TEXT"},
 	{"conversion:enum", onField, required, "+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD"},
 	{"conversion:with", onField, required, functionsExample},
+	{"conversion:unit", onField, required, "+conversion:unit=seconds"},
 	{"conversion:basis", onField, required, "+conversion:basis=OlderField,OlderField"},
 	{"conversion:sensitive", onField, none, "+conversion:sensitive"},
 	{"conversion:positional", onField, none, "+conversion:positional"},

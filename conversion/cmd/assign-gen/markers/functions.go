@@ -8,8 +8,11 @@ package markers
 import (
 	"fmt"
 	"go/token"
+	"slices"
+	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -27,6 +30,20 @@ func metadata(marker model.Marker, where string, problems *problem.List) bool {
 		Fix: "write " + known.example,
 	})
 	return false
+}
+
+// Units are the values of +conversion:unit.
+var Units = []string{"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours", "days"}
+
+func unit(marker model.Marker, where string, problems *problem.List) string {
+	if slices.Contains(Units, marker.Value) {
+		return marker.Value
+	}
+	problems.Add(problem.Problem{
+		Code: problem.BadMarker, Where: where, Text: fmt.Sprintf("there is no unit %q%s", marker.Value, nearest.Suggestion(marker.Value, Units)),
+		Fix: "write one of " + strings.Join(Units, ", "),
+	})
+	return ""
 }
 
 func functions(marker model.Marker, here place, where string, problems *problem.List) *Functions {

@@ -66,6 +66,8 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 			settings.ToOlder = treatment(marker, where, problems)
 		case "conversion:enum":
 			settings.Enum = enum(marker, where, problems)
+		case "conversion:unit":
+			settings.Unit = unit(marker, where, problems)
 		case "conversion:with":
 			settings.With = functions(marker, onField, where, problems)
 		case "conversion:basis":

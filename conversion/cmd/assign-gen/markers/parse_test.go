@@ -48,6 +48,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 		{Name: "conversion:basis", Value: "A,B"},
 		{Name: "conversion:enum", Value: "Internal:local,External:public,fallback=Internal"},
 		{Name: "conversion:with", Value: "up, down,metadata"},
+		{Name: "conversion:unit", Value: "seconds"},
 		{Name: "conversion:sensitive"},
 		{Name: "conversion:positional"},
 		{Name: "listType", Value: "map"},
@@ -62,6 +63,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 		Basis:     []string{"A", "B"},
 		Enum:      &Enum{Values: []EnumValue{{"Internal", "local"}, {"External", "public"}}, Fallback: "Internal"},
 		With:      &Functions{Up: "up", Down: "down", Metadata: true},
+		Unit:      "seconds",
 		Sensitive: true, Positional: true, ListMapKeys: []string{"name", "port"},
 	}
 	if diff := cmp.Diff(wantField, gotField); diff != "" {
@@ -90,7 +92,7 @@ func TestAnUnknownArgumentOfAugmentIsAProblem(t *testing.T) {
 func TestWrongMarkersAreProblems(t *testing.T) {
 	const (
 		rename       = "write +conversion:rename=NewField or +conversion:rename=Struct.Field"
-		fieldMarkers = "the markers of a field are +conversion:rename, +conversion:strategy, +conversion:older, +conversion:enum, +conversion:with, " +
+		fieldMarkers = "the markers of a field are +conversion:rename, +conversion:strategy, +conversion:older, +conversion:enum, +conversion:with, +conversion:unit, " +
 			"+conversion:basis, +conversion:sensitive, +conversion:positional"
 	)
 	for name, test := range map[string]struct {
@@ -148,6 +150,10 @@ func TestWrongMarkersAreProblems(t *testing.T) {
 		"enum without a pair": {
 			[]model.Marker{{Name: "conversion:enum", Value: "A:b,C"}},
 			`the enum map has the part "C", which is no pair of an older and a newer value, or maps a value again`, "write +conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD",
+		},
+		"a misspelt unit": {
+			[]model.Marker{{Name: "conversion:unit", Value: "second"}},
+			`there is no unit "second"; did you mean "seconds"?`, "write one of nanoseconds, microseconds, milliseconds, seconds, minutes, hours, days",
 		},
 		"one function": {
 			[]model.Marker{{Name: "conversion:with", Value: "up"}},

@@ -81,6 +81,8 @@ type Field struct {
 	ToOlder Treatment
 	// Enum maps values to those of the next version.
 	Enum *Enum
+	// Unit is what a number counts of a duration, one of Units.
+	Unit string
 	// With are the functions that convert the field to the next version and back.
 	With *Functions
 	// Basis are the fields of the older version that a stash of this field holds good for: when one of them was changed
@@ -93,3 +95,6 @@ type Field struct {
 	// ListMapKeys are the JSON names of the fields that tell the list's elements apart.
 	ListMapKeys []string
 }
+
+// HasConversion returns whether a marker names a conversion of the field to the next version.
+func (f Field) HasConversion() bool { return f.Enum != nil || f.Unit != "" || f.With != nil }

@@ -21,6 +21,8 @@ type converter struct {
 	functions *markers.Functions
 	enum      *Enum
 	enumUsed  bool
+	unit      string
+	unitUsed  bool
 	// reported says that the reason why there is no conversion is a problem already.
 	reported bool
 }
@@ -33,6 +35,7 @@ func handlers() []handler {
 	return []handler{
 		callFunctions,
 		mapEnum,
+		countUnits,
 		copyBasic,
 		widenNumber,
 		copyForeign,
@@ -81,10 +84,16 @@ func copyBasic(_ *converter, older, newer *model.Type) (conversion *Conversion, 
 
 // numbers are the kinds of numbers, each from the narrowest to the widest. An int is 64 bits wide on what operators run on.
 var numbers = [][]string{
-	{"int8", "int16", "int32", "int64", "int"},
-	{"uint8", "uint16", "uint32", "uint64", "uint"},
-	{"float32", "float64"},
+	signed:   {"int8", "int16", "int32", "int64", "int"},
+	unsigned: {"uint8", "uint16", "uint32", "uint64", "uint"},
+	floats:   {"float32", "float64"},
 }
+
+const (
+	signed = iota
+	unsigned
+	floats
+)
 
 // widenNumber handles numbers that got more room in the newer version.
 func widenNumber(_ *converter, older, newer *model.Type) (conversion *Conversion, reason string) {

@@ -188,7 +188,7 @@ func (m *matching) convert(older *Field, path Path) {
 			"use +conversion:strategy=augment")
 		return
 	}
-	c := &converter{planner: m.planner, pair: m.pair, functions: older.Settings.With}
+	c := &converter{planner: m.planner, pair: m.pair, functions: older.Settings.With, unit: older.Settings.Unit}
 	if older.Settings.Enum != nil {
 		c.enum = m.enum(older, last.Field, label)
 		if c.enum == nil {
@@ -206,6 +206,11 @@ func (m *matching) convert(older *Field, path Path) {
 	}
 	if c.enum != nil && !c.enumUsed {
 		m.problem(problem.BadMarker, label, "+conversion:enum stands at a field that holds no strings", "remove it")
+		return
+	}
+	if c.unit != "" && !c.unitUsed {
+		m.problem(problem.BadMarker, label, "+conversion:unit stands at a field that is not a duration in one version and a whole number in the other",
+			"remove it")
 		return
 	}
 	if len(path) > 1 && conversion.Inexact() {

@@ -74,7 +74,7 @@ func TestMarkersOfFunctionsThatHaveNoEffect(t *testing.T) {
 		},
 		"an enum": {
 			field: []string{"+conversion:enum=A:b", "+conversion:with=up,down"},
-			want:  "E08 v1beta1.WidgetSpec.F: the field has an enum map, and functions that convert it",
+			want:  "E08 v1beta1.WidgetSpec.F: functions convert the field, so that its enum map or unit means nothing",
 		},
 		"a type that is converted as a whole": {
 			rule: []string{"+conversion:with=up,down"}, inner: []string{"+conversion:rename=Other"},

@@ -34,22 +34,22 @@ func (p *planner) unused(result *Plan) {
 func (p *planner) unusedAt(field *Field, pair *Pair) {
 	p.listKeys(field)
 	settings := field.Settings
-	aboutNext := settings.Rename != nil || settings.ToNext.Strategy != "" || settings.Enum != nil || settings.With != nil
+	aboutNext := settings.Rename != nil || settings.ToNext.Strategy != "" || settings.HasConversion()
 	if pair == nil && aboutNext {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the next version, where its type has no counterpart",
-			"remove +conversion:rename, :strategy, :enum and :with; to say what becomes of the field in the older version, use +conversion:older")
+			"remove +conversion:rename, :strategy, :enum, :unit and :with; to say what becomes of the field in the older version, use +conversion:older")
 	}
-	if settings.ToNext.Strategy != "" && (settings.Rename != nil || settings.Enum != nil || settings.With != nil) {
+	if settings.ToNext.Strategy != "" && (settings.Rename != nil || settings.HasConversion()) {
 		p.problem(problem.BadMarker, field.label(), "the field has a strategy, so that its other markers about the next version mean nothing",
-			"remove either +conversion:strategy or +conversion:rename, :enum and :with")
+			"remove either +conversion:strategy or +conversion:rename, :enum, :unit and :with")
 	}
-	if settings.Enum != nil && settings.With != nil {
-		p.problem(problem.BadMarker, field.label(), "the field has an enum map, and functions that convert it", "remove +conversion:enum or +conversion:with")
+	if settings.With != nil && (settings.Enum != nil || settings.Unit != "") {
+		p.problem(problem.BadMarker, field.label(), "functions convert the field, so that its enum map or unit means nothing",
+			"remove +conversion:with, or +conversion:enum and :unit")
 	}
-	hasConversion := settings.Enum != nil || settings.With != nil
-	if pair != nil && hasConversion && settings.ToNext.Strategy == "" && settings.Rename == nil && pair.Newer.Field(field.Name()) == nil {
+	if pair != nil && settings.HasConversion() && settings.ToNext.Strategy == "" && settings.Rename == nil && pair.Newer.Field(field.Name()) == nil {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about its conversion, and the next version has no such field",
-			"remove +conversion:enum and :with, or add +conversion:rename")
+			"remove +conversion:enum, :unit and :with, or add +conversion:rename")
 	}
 	if pair != nil && pair.Functions != nil && aboutNext {
 		p.problem(problem.BadMarker, field.label(), "functions convert the type of the field as a whole, so that its markers about the next version mean nothing",

@@ -207,6 +207,9 @@ const (
 	Widen
 	// MapEnum maps the values of an enum.
 	MapEnum
+	// ToDuration and FromDuration convert a number of units into a duration and back, in the direction of the newer version.
+	ToDuration
+	FromDuration
 	// ByFunctions calls hand-written functions.
 	ByFunctions
 )
@@ -219,13 +222,15 @@ type Conversion struct {
 	Pair         *Pair
 	Enum         *Enum
 	Functions    *markers.Functions
+	// Unit is what a number counts of a duration.
+	Unit string
 }
 
 // Inexact says whether some value would come back changed, so that the original has to be kept beside. What is inside of
 // structs does not count; they have bags of their own.
 func (c *Conversion) Inexact() bool {
 	switch c.Rule {
-	case Widen, MapEnum, ByFunctions:
+	case Widen, MapEnum, ToDuration, FromDuration, ByFunctions:
 		return true
 	case OfPointer, OfSlice, OfArray, OfMap:
 		return c.Elem.Inexact()

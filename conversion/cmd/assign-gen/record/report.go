@@ -170,6 +170,8 @@ func convertedInWords(each *plan.FieldPlan) string {
 			words = append(words, "a number that does not fit is kept beside the nearest one that does")
 		case plan.MapEnum:
 			words = append(words, enumInWords(c.Enum))
+		case plan.ToDuration, plan.FromDuration:
+			words = append(words, "a number of "+c.Unit+"; a part of one is kept")
 		case plan.ByFunctions:
 			words = append(words, functionsInWords(c.Functions))
 		case plan.Copy, plan.DeepCopy, plan.Call, plan.OfPointer, plan.OfSlice, plan.OfArray, plan.OfMap:
