@@ -19,7 +19,7 @@
 #   crud::objects
 #
 # OBJECT and PATCH are JSON or YAML, and are read from standard input if they are left out. With --arg NAME=VALUE, which may be repeated, they
-# are jq programs that return them, in which $NAME is the value:
+# are jq programs that return exactly one, in which $NAME is the value:
 #
 #   crud::create_or_update --arg name="$name" --arg text="$text" \
 #     '{apiVersion: "v1", kind: "ConfigMap", metadata: {namespace: "default", name: $name}, data: {text: $text}}'

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// evaluate returns the result of a jq program of variables as JSON.
+// evaluate returns the single result of a jq program of variables as JSON.
 func evaluate(program string, names []string, values []any) (json.RawMessage, error) {
 	code, err := compile(program, names)
 	if err != nil {
@@ -26,12 +26,16 @@ func evaluate(program string, names []string, values []any) (json.RawMessage, er
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), filterTimeout)
 	defer cancel()
-	result, ok := code.RunWithContext(ctx, nil, values...).Next()
+	iter := code.RunWithContext(ctx, nil, values...)
+	result, ok := iter.Next()
 	if err, isError := result.(error); isError {
 		return nil, fmt.Errorf("running the jq program: %w", err)
 	}
 	if !ok {
-		return nil, errors.New("the jq program returns nothing")
+		return nil, errors.New("the jq program returned no value: it must return one")
+	}
+	if _, more := iter.Next(); more {
+		return nil, errors.New("the jq program returned several values: it must return one, so call the function once for each object or patch")
 	}
 	return gojq.Marshal(result) //nolint:wrapcheck // it does not fail
 }

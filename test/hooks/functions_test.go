@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,8 @@ crud::merge_patch -n "$ns" --ignore-missing --api-version v1 ConfigMap missing '
 crud::ensure_deleted_in_background -n "$ns" --wait 5s ConfigMap deleted
 if crud::ensure_deleted --namspace "$ns" ConfigMap kept; then exit 5; fi
 if crud::create 'not an object'; then exit 6; fi
+if crud::create --arg ns="$ns" '("one", "two") as $name | {apiVersion: "v1", kind: "ConfigMap", metadata: {namespace: $ns, name: $name}}' 2>"$runs/several"; then exit 7; fi
+if crud::merge_patch -n "$ns" --arg value=2 ConfigMap kept 'empty' 2>"$runs/none"; then exit 8; fi
 `)
 	s.script("reads", `configVersion: v1
 kubernetes: [{kind: ConfigMap, nameSelector: {matchNames: [created]}, namespace: {nameSelector: {matchNames: [$NS]}}}]`, `
@@ -75,4 +78,17 @@ crud::objects >"$runs/objects"
 		return err
 	})
 	expectMeasured(t, 0, "hook.run.errors", "functions")
+	for file, want := range map[string]string{
+		"several": "Create: the jq program returned several values: it must return one",
+		"none":    "MergePatch: the jq program returned no value: it must return one",
+	} {
+		if printed, err := os.ReadFile(filepath.Join(s.runs, file)); err != nil || !strings.Contains(string(printed), want) {
+			t.Errorf("a jq program with %s values: the error is %q (%v), want %q", file, printed, err, want)
+		}
+	}
+	for _, name := range []string{"one", "two"} {
+		if _, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("an operation of a program with several results was executed: %v", err)
+		}
+	}
 }
