@@ -94,6 +94,7 @@ func withPreconditions(fields map[string]any, preconditions metav1.Preconditions
 	return fields
 }
 
+// delete must be called with the UID of the object as a precondition.
 func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, preconditions metav1.Preconditions) error {
 	_, err := request(ctx, http.MethodDelete, func(ctx context.Context) (*unstructured.Unstructured, error) {
 		return nil, c.objects.Delete(ctx, c.op.Name, metav1.DeleteOptions{
@@ -101,9 +102,12 @@ func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, pr
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("deleting the object: %w", written(err))
+		err = fmt.Errorf("deleting the object: %w", written(err))
 	}
-	return nil
+	if err == nil || ClassOf(err) == Uncertain {
+		c.result.Deleted = *preconditions.UID
+	}
+	return err
 }
 
 func (c *call) dryRun() []string {

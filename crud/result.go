@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package crud
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Outcome is how an operation ended.
 type Outcome string
@@ -43,6 +46,8 @@ type Result struct {
 	Outcome Outcome
 	// Object is the state after the operation, as the API server returned it last. It is nil after a deletion and if nothing was read.
 	Object *unstructured.Unstructured
+	// Deleted is the UID of the object whose deletion the operation requested, unless the API server rejected that.
+	Deleted types.UID
 	// Attempts is how often the operation was tried: 1 without a conflict.
 	Attempts int
 	// Finalizers delay a deletion.

@@ -105,7 +105,7 @@ type runner struct {
 	mu sync.Mutex
 	// term is nil while the process does not lead.
 	term *term
-	// own are versions of objects that operations of a hook have written, by the hook.
+	// own are versions of objects that operations of a hook have written, and its deletions, by the hook.
 	own map[*Hook]*lru.Cache
 	// previous is how the last operations of a hook ended.
 	previous map[*Hook]*operations.Report
@@ -215,12 +215,4 @@ func (r *runner) Reconcile(ctx context.Context, key string) error {
 	}
 	r.impl.EnqueueKey(q.key())
 	return nil
-}
-
-// isOwn reports whether an operation of the hook has written a version, and the hook ignores those.
-func (r *runner) isOwn(h *Hook) func(version string) bool {
-	return func(version string) bool {
-		_, ok := r.own[h].Get(version)
-		return ok && !h.bindings.Settings.RunOnOwnWrites
-	}
 }

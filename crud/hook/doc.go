@@ -42,7 +42,7 @@ SPDX-License-Identifier: Apache-2.0
 //     another version of the object. The object is found by the resourceVersion of the operation.
 //   - If an object is being deleted, the rest of the plan waits for that, and with it the other runs of this hook in the queue, but not those
 //     of other hooks. A deletion that finalizers delay is followed up, and nothing waits for it.
-//   - A change that an operation of the hook made does not run it, unless settings.runOnOwnWrites is true.
+//   - A change that an operation of the hook made, or a deletion, does not run it, unless settings.runOnOwnWrites is true.
 //   - When the process ends, a run has Options.Grace to end, and no other begins. A lease that is lost ends it at once.
 //
 // # Executables

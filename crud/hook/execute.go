@@ -67,7 +67,7 @@ func (t *term) execute(ctx context.Context, q *queue, run *Run, h *Hook, file op
 	return answer
 }
 
-// runPlan runs a plan, and remembers the versions that it wrote.
+// runPlan runs a plan, and remembers the versions that it wrote, and the objects that it deleted.
 func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.File) ([]crud.Result, error) {
 	for _, op := range file.Operations {
 		run.secrets.addOperation(op)
@@ -86,6 +86,9 @@ func (t *term) runPlan(ctx context.Context, run *Run, h *Hook, file operations.F
 		for _, result := range results {
 			if result.Object != nil && slices.Contains([]crud.Outcome{crud.Created, crud.Updated, crud.StatusUpdated, crud.Replaced}, result.Outcome) {
 				t.own[h].Add(versionOf(result.Object), true)
+			}
+			if result.Deleted != "" {
+				t.own[h].Add(deletionOf(result.Deleted), true)
 			}
 		}
 	}

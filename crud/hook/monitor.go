@@ -58,11 +58,6 @@ type state struct {
 
 func (s *state) version() string { return versionOf(s.Unstructured) }
 
-// versionOf identifies a state of an object.
-func versionOf(u *unstructured.Unstructured) string {
-	return string(u.GetUID()) + "/" + u.GetResourceVersion()
-}
-
 // event returns the change that the hook has not received, if there is one.
 func (o *object) event(hasFilter bool) (WatchEvent, *state) {
 	switch {
@@ -114,16 +109,15 @@ func (m *monitor) announce(name cache.ObjectName, o *object) {
 	}
 }
 
-// undelivered returns the event of an object, or "" if there is none: also because the hook itself wrote all changes, or does not want
-// the event.
+// undelivered returns the event of an object, or "" if there is none: also because the hook itself wrote all changes, or deleted the object, or
+// does not want the event.
 func (m *monitor) undelivered(name cache.ObjectName, isOwn func(version string) bool) (WatchEvent, *state) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := m.objects[name]
 	for o != nil {
 		event, s := o.event(m.filter != nil)
-		own := event != Deleted && len(o.versions) > 0 && !slices.ContainsFunc(o.versions, func(version string) bool { return !isOwn(version) })
-		if event == "" || m.runsOn(event) && !own {
+		if event == "" || m.runsOn(event) && !o.isOwn(event, s, isOwn) {
 			return event, s
 		}
 		o.deliver(event, s)
