@@ -207,6 +207,12 @@ func (p *printer) edge(version *plan.Version, t *model.Type, load bool, keys str
 
 func (p *printer) edgeNamed(o *operation, t *model.Type, own, load bool) {
 	switch {
+	case own && load && borrowed(t):
+		o.kind = call
+		o.call = func(dst, src, at string) { p.linef("%s(%s, %s, %s)", toStorage(t), src, dst, at) }
+	case own && borrowed(t):
+		o.kind = call
+		o.call = func(dst, src, at string) { p.linef("%s(%s, %s, %s)", fromStorage(t), dst, src, at) }
 	case own && load:
 		o.kind = call
 		o.call = func(dst, src, at string) { p.linef("%s.assignToStorage(%s, %s)", receiver(src), dst, at) }

@@ -8,6 +8,7 @@ package generators
 import (
 	"strings"
 
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
@@ -129,9 +130,21 @@ func counterpart(all *plan.Plan, each *plan.Struct) *plan.Struct {
 	return nil
 }
 
+// borrowed says whether another package declares a struct, which therefore has functions in place of methods.
+func borrowed(t *model.Type) bool { return t.Origin != nil }
+
+func toStorage(t *model.Type) string { return "assign" + t.Name + "ToStorage" }
+
+func fromStorage(t *model.Type) string { return "assign" + t.Name + "FromStorage" }
+
 // load prints the conversion of a struct to its storage type. It cannot fail: the shapes are the same.
 func (p *printer) load(each *plan.Struct) {
-	p.linef("func (in *%s) assignToStorage(dst *%s, from %s) {", each.Name, p.name(each.Version.StoragePath(), each.Name), p.runtime("Reader"))
+	storage := p.name(each.Version.StoragePath(), each.Name)
+	if borrowed(each.Declared) {
+		p.linef("func %s(in *%s, dst *%s, from %s) {", toStorage(each.Declared), p.api(each.Declared), storage, p.runtime("Reader"))
+	} else {
+		p.linef("func (in *%s) assignToStorage(dst *%s, from %s) {", each.Name, storage, p.runtime("Reader"))
+	}
 	p.linef("dst.PropertyBag = from.Bag()")
 	for _, field := range each.Fields {
 		p.loadField(field)
@@ -142,7 +155,12 @@ func (p *printer) load(each *plan.Struct) {
 
 // store prints the conversion of a struct from its storage type.
 func (p *printer) store(each *plan.Struct) {
-	p.linef("func (in *%s) assignFromStorage(src *%s, to %s) {", each.Name, p.name(each.Version.StoragePath(), each.Name), p.runtime("Writer"))
+	storage := p.name(each.Version.StoragePath(), each.Name)
+	if borrowed(each.Declared) {
+		p.linef("func %s(in *%s, src *%s, to %s) {", fromStorage(each.Declared), p.api(each.Declared), storage, p.runtime("Writer"))
+	} else {
+		p.linef("func (in *%s) assignFromStorage(src *%s, to %s) {", each.Name, storage, p.runtime("Writer"))
+	}
 	p.linef("to.SetBag(src.PropertyBag)")
 	for _, field := range each.Fields {
 		p.storeField(field)

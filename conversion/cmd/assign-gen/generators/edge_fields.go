@@ -114,7 +114,7 @@ func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
 		p.linef("} else {")
 		if o.kind == call {
 			// What its fields show is not there either.
-			p.linef("%s.assignFromStorage(&%s{}, %s)", dst, p.name(f.Struct.Version.StoragePath(), f.API.Type.Name), at)
+			o.call(address(dst), "&"+p.storage(f.API.Type)+"{}", at)
 		}
 		p.linef("to.MarkAbsent(%s)", key)
 	case o.kind == call:

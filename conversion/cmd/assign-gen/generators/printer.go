@@ -110,20 +110,20 @@ func (p *printer) imports() []string {
 
 // storage writes a type of a storage type's field.
 func (p *printer) storage(t *model.Type) string {
-	return p.spell(t, func(pkg string) string { return p.versions[pkg].StoragePath() })
+	return p.spell(t, func(own *model.Type) string { return p.name(p.versions[own.Package].StoragePath(), own.Name) })
 }
 
 // api writes a type of an API type's field.
 func (p *printer) api(t *model.Type) string {
-	return p.spell(t, func(pkg string) string { return pkg })
+	return p.spell(t, func(own *model.Type) string { return p.name(own.Declared().Package, own.Declared().Name) })
 }
 
-// spell writes a type; own says which package the types of a version's package are to be taken from.
-func (p *printer) spell(t *model.Type, own func(pkg string) string) string {
+// spell writes a type; own writes one of a version's package.
+func (p *printer) spell(t *model.Type, own func(own *model.Type) string) string {
 	switch t.Kind {
 	case model.Named:
 		if p.versions[t.Package] != nil {
-			return p.name(own(t.Package), t.Name)
+			return own(t)
 		}
 		return p.name(t.Package, t.Name)
 	case model.Pointer:

@@ -179,7 +179,7 @@ func droppedIn(all *plan.Plan, version *plan.Version) []string {
 	for _, each := range version.Structs {
 		for _, field := range each.Fields {
 			if dropped[field] {
-				names = append(names, quoted(each.Name+"."+field.Name()))
+				names = append(names, quoted(each.Declared.Declared().Name+"."+field.Name()))
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (p *printer) enumFunctions(version *plan.Version) {
 		for _, constant := range declared.Constants {
 			values = append(values, quoted(constant.Value))
 		}
-		if values != nil && token.IsExported(declared.Name) {
+		if values != nil && token.IsExported(declared.Name) && !borrowed(declared) {
 			p.linef("%s[%s](%s),", p.name(testPackage, "OneOf"), p.name(version.Package.Path, declared.Name), strings.Join(slices.Compact(values), ", "))
 		}
 	}
@@ -209,7 +209,7 @@ func (p *printer) droppedFunctions(all *plan.Plan) {
 					lines = append(lines, p.cleared(field))
 				}
 			}
-			p.function(p.name(version.Package.Path, each.Name), lines)
+			p.function(p.api(each.Declared), lines)
 		}
 	}
 }

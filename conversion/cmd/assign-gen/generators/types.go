@@ -23,7 +23,11 @@ func storageTypes(p *printer, version *plan.Version) {
 }
 
 func (p *printer) storageType(each *plan.Struct) {
-	p.linef("// %s is %s of %s in memory. What is absent is nil.", each.Name, each.Name, each.Version.Name)
+	if borrowed(each.Declared) {
+		p.linef("// %s is %s in memory, as %s uses it. What is absent is nil.", each.Name, each.Declared, each.Version.Name)
+	} else {
+		p.linef("// %s is %s of %s in memory. What is absent is nil.", each.Name, each.Name, each.Version.Name)
+	}
 	p.linef("type %s struct {", each.Name)
 	if each.Root {
 		p.linef("ObjectMeta %s `json:\"metadata\"`", p.name(metaPackage, "ObjectMeta"))
@@ -56,6 +60,9 @@ func omitNil(t *model.Type) string {
 func (p *printer) enumValues(version *plan.Version) {
 	var lines []string
 	for _, declared := range version.Package.Types {
+		if borrowed(declared) {
+			continue
+		}
 		for _, constant := range declared.Constants {
 			if token.IsExported(constant.Name) && version.Struct(constant.Name) == nil {
 				lines = append(lines, constant.Name+" = "+quoted(constant.Value))

@@ -72,6 +72,8 @@ type Type struct {
 
 	// Package is the import path and PackageName the name of the package that declares a Named type.
 	Package, PackageName string
+	// Origin is the type of another version that a version uses as if it declared the same type itself, or nil.
+	Origin *Type
 	// Underlying is what a Named type is declared as, never itself Named.
 	Underlying *Type
 	// Markers are those of the type's comment.
@@ -144,6 +146,14 @@ func (t *Type) FieldNames() []string {
 	return names
 }
 
+// Declared returns the type as a package declares it.
+func (t *Type) Declared() *Type {
+	if t.Origin != nil {
+		return t.Origin
+	}
+	return t
+}
+
 // Has says whether a Named type, or the pointer to it, has a method.
 func (t *Type) Has(method string) bool {
 	return slices.Contains(t.Methods, method)
@@ -161,7 +171,7 @@ func (t *Type) Base() *Type {
 func (t *Type) String() string {
 	switch t.Kind {
 	case Named:
-		return t.PackageName + "." + t.Name
+		return t.Declared().PackageName + "." + t.Declared().Name
 	case Pointer:
 		return "*" + t.Elem.String()
 	case Slice:

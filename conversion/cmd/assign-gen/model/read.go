@@ -11,6 +11,8 @@ import (
 	"go/constant"
 	gotypes "go/types"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -137,7 +139,38 @@ func (r *reader) namedType(t *gotypes.Named) *Type {
 		result.Underlying = r.typeOf(underlying)
 	}
 	result.Constants = r.constants(t)
+	if !result.Has(deepCopyInto) && r.willBeCopied(t) {
+		result.Methods = append(result.Methods, deepCopyInto)
+	}
 	return result
+}
+
+const deepCopyInto = "DeepCopyInto"
+
+// willBeCopied says whether deepcopy-gen is going to give a type the method: conversions may be generated first.
+func (r *reader) willBeCopied(t *gotypes.Named) bool {
+	switch t.Underlying().(type) {
+	case *gotypes.Struct, *gotypes.Slice, *gotypes.Map:
+	default:
+		return false
+	}
+	declaring := r.universe[t.Obj().Pkg().Path()]
+	if declaring == nil {
+		return false
+	}
+	doc, err := os.ReadFile(filepath.Join(declaring.Dir, "doc.go"))
+	return err == nil && slices.Contains(markersIn(comments(string(doc))), Marker{Name: "k8s:deepcopy-gen", Value: "package"})
+}
+
+// comments returns the lines of a file that are comments, without their slashes.
+func comments(source string) []string {
+	var lines []string
+	for line := range strings.Lines(source) {
+		if text, ok := strings.CutPrefix(line, "//"); ok {
+			lines = append(lines, text)
+		}
+	}
+	return lines
 }
 
 func (r *reader) fields(t *gotypes.Struct, comments *types.Type) []*Field {

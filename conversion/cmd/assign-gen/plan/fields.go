@@ -127,7 +127,7 @@ func (m *matching) olderOnly(older *Field) {
 func (m *matching) newerOnly(path Path, key string) {
 	result := &FieldPlan{Fate: StashedNewer, Newer: path}
 	if field := path.Last().Field; field != nil {
-		field.used = true
+		m.used[field.label()] = true
 		if field.unsupported {
 			return
 		}
@@ -157,7 +157,7 @@ func (m *matching) basis(field *Field) []*Field {
 		older := m.pair.Older.Field(name)
 		if older == nil {
 			m.problem(problem.NoRenameTarget, field.label(),
-				fmt.Sprintf("its basis is %s, and %s.%s has no such field%s", name, where(m.pair.Older.Version.Package), m.pair.Older.Name,
+				fmt.Sprintf("its basis is %s, and %s has no such field%s", name, m.pair.Older.label(),
 					nearest.Suggestion(name, fieldNames(m.pair.Older.Fields))),
 				"correct +conversion:basis; it names fields of the older version")
 			continue
@@ -244,7 +244,7 @@ func (m *matching) pathKey(path Path) string {
 
 // newerLabel is how messages name a newer field.
 func (m *matching) newerLabel(path Path) string {
-	return where(m.pair.Newer.Version.Package) + "." + m.pair.Newer.Name + "." + path.String()
+	return m.pair.Newer.label() + "." + path.String()
 }
 
 func fieldNames(fields []*Field) []string {

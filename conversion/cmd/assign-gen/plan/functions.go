@@ -20,7 +20,7 @@ const wholeKey = "$whole"
 
 // whole checks a struct that functions convert as a whole.
 func (p *planner) whole(pair *Pair) {
-	label := where(pair.Older.Version.Package) + "." + pair.Older.Name
+	label := pair.Older.label()
 	if pair.Older.Root {
 		p.problem(problem.BadMarker, label, "functions cannot convert a kind as a whole, because its metadata is converted with it",
 			"move +conversion:with to the types of its fields")

@@ -18,7 +18,7 @@ import (
 func (p *planner) unused(result *Plan) {
 	for _, version := range result.Versions {
 		for _, each := range version.Structs {
-			here := where(version.Package) + "." + each.Name
+			here := each.label()
 			pair := p.pairs[each]
 			if pair == nil && (each.Settings.Augment || each.Settings.With != nil || (each.Settings.Name != "" && version.Next == nil)) {
 				p.problem(problem.BadMarker, here, "the type has a marker about the next version, and has no counterpart there",
@@ -55,7 +55,7 @@ func (p *planner) unusedAt(field *Field, pair *Pair) {
 		p.problem(problem.BadMarker, field.label(), "functions convert the type of the field as a whole, so that its markers about the next version mean nothing",
 			"remove +conversion:with from the type, or the markers from the field")
 	}
-	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !field.used {
+	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !p.used[field.label()] {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the older version, and no older version lacks the field",
 			"remove +conversion:older and +conversion:basis")
 	}
@@ -68,8 +68,7 @@ func (p *planner) unusedAt(field *Field, pair *Pair) {
 func (p *planner) collisions(result *Plan) {
 	for _, version := range result.Versions {
 		for _, each := range version.Structs {
-			declared := version.Package.Type(each.Name)
-			here := where(version.Package) + "." + each.Name
+			here := each.label()
 			apiNames := []string{"assignToStorage", "assignFromStorage"}
 			storageNames := []string{"PropertyBag", "AssignPropertiesTo", "AssignPropertiesFrom"}
 			if each.Root {
@@ -81,7 +80,7 @@ func (p *planner) collisions(result *Plan) {
 				storageNames = append(storageNames, "AssignProperties_To_"+pair.Newer.Name, "AssignProperties_From_"+pair.Newer.Name)
 			}
 			for _, name := range apiNames {
-				if declared.Has(name) || each.Field(name) != nil {
+				if each.Declared.Has(name) || each.Field(name) != nil {
 					p.problem(problem.NameCollision, here, "the type has a method or field "+name+", which is generated", "rename it, or remove the method")
 				}
 			}

@@ -15,8 +15,13 @@ import (
 
 // Make plans the conversions between the versions of an API. The error, if any, holds all problems of the input.
 func Make(packages []*model.Package) (*Plan, error) {
-	p := &planner{pairs: make(map[*Struct]*Pair), plans: make(map[*Field]*FieldPlan), unpaired: make(map[*Struct]bool)}
+	p := &planner{
+		pairs: make(map[*Struct]*Pair), plans: make(map[*Field]*FieldPlan), unpaired: make(map[*Struct]bool), used: make(map[string]bool),
+	}
 	p.positions(packages)
+	for _, each := range packages {
+		borrow(each, packages)
+	}
 	result := p.versions(packages)
 	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
 		// Without an order of versions nothing can be said about fields, except that markers are misspelt.
@@ -59,6 +64,8 @@ type planner struct {
 	plans map[*Field]*FieldPlan
 	// unpaired are the older structs of which it is reported that they have no counterpart.
 	unpaired map[*Struct]bool
+	// used are the fields, by their labels, whose markers about the older version have an effect.
+	used map[string]bool
 }
 
 func (p *planner) problem(code problem.Code, where, text, fix string) {

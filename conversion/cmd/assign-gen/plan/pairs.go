@@ -17,12 +17,16 @@ import (
 func (p *planner) pair(link *Link) {
 	claimed := make(map[*Struct]*Struct)
 	for _, older := range link.Older.Structs {
-		name := older.Name
-		if older.Settings.Name != "" {
-			name = older.Settings.Name
+		name, newer := older.Settings.Name, link.Newer.borrowed(older)
+		if name == "" {
+			name = older.Declared.Declared().Name
+		} else {
+			newer = nil
 		}
-		newer := link.Newer.Struct(name)
-		here := where(link.Older.Package) + "." + older.Name
+		if newer == nil {
+			newer = link.Newer.Struct(name)
+		}
+		here := older.label()
 		switch {
 		case newer == nil && older.Settings.Name != "":
 			p.problem(problem.NoTypeTarget, here,
@@ -33,7 +37,7 @@ func (p *planner) pair(link *Link) {
 			continue
 		case newer == nil:
 			continue
-		case claimed[newer] != nil:
+		case claimed[newer] != nil && claimed[newer].Declared.Origin == nil && older.Declared.Origin == nil:
 			p.problem(problem.TwoSources, here,
 				fmt.Sprintf("both this type and %s become %s.%s", claimed[newer].Name, where(link.Newer.Package), name),
 				"remove +conversion:name from one of them, or rename the newer type")

@@ -32,7 +32,7 @@ func (m *matching) target(older *Field) (path Path, ok bool) {
 	}
 	newer := m.pair.Newer.Field(steps[0])
 	if newer == nil {
-		missing(steps[0], where(m.pair.Newer.Version.Package)+"."+m.pair.Newer.Name, fieldNames(m.pair.Newer.Fields))
+		missing(steps[0], m.pair.Newer.label(), fieldNames(m.pair.Newer.Fields))
 		return nil, false
 	}
 	path = Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}}

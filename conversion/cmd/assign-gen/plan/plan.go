@@ -49,10 +49,13 @@ func (v *Version) Struct(name string) *Struct {
 // StoragePath is the import path of the version's storage types.
 func (v *Version) StoragePath() string { return v.Package.Path + "/storage" }
 
-// Struct is a struct of an API package. The storage type made of it has the same name.
+// Struct is a struct of an API package, and the storage type that is made of it.
 type Struct struct {
 	Version *Version
-	Name    string
+	// Declared is the type in the API package.
+	Declared *model.Type
+	// Name is that of the storage type. It is the same unless the type is borrowed and the version has another of its name.
+	Name string
 	// Root says that this is a kind: it has type and object metadata.
 	Root     bool
 	Settings markers.Type
@@ -77,8 +80,6 @@ type Field struct {
 	Settings markers.Field
 	// Storage is the field's type in the storage type. It can always be nil.
 	Storage *model.Type
-	// used says which of the markers about the older version had an effect.
-	used bool
 	// unsupported says that a problem of the field is known, so that no conversion is sought.
 	unsupported bool
 }

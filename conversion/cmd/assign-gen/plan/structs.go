@@ -21,12 +21,16 @@ const metaPackage = "k8s.io/apimachinery/pkg/apis/meta/v1"
 func (p *planner) declared(version *Version) {
 	all := make(map[*model.Type]*Struct)
 	for _, declared := range version.Package.Types {
-		here := where(version.Package) + "." + declared.Name
-		settings := markers.ParseType(declared.Markers, here, &p.problems)
+		result := &Struct{Version: version, Declared: declared, Name: declared.Name}
+		settings := markers.ParseType(declared.Markers, result.label(), &p.problems)
 		if declared.Underlying.Kind != model.Struct {
 			continue
 		}
-		all[declared] = p.structOf(version, declared, settings)
+		if declared.Origin == nil {
+			result.Root, result.Settings = isRoot(declared), settings
+		}
+		p.fieldsOf(result)
+		all[declared] = result
 	}
 	var visit func(at *Struct)
 	visit = func(at *Struct) {
@@ -40,7 +44,7 @@ func (p *planner) declared(version *Version) {
 				continue
 			}
 			if reached.Settings.Skip {
-				p.problem(problem.BadMarker, where(version.Package)+"."+reached.Name,
+				p.problem(problem.BadMarker, reached.label(),
 					"the type is marked +conversion:skip and is used by "+at.Name+"."+field.Name(),
 					"remove +conversion:skip, or the field")
 				continue
@@ -62,18 +66,18 @@ func (p *planner) declared(version *Version) {
 	}
 }
 
-// structOf describes a struct with all of its fields' markers.
-func (p *planner) structOf(version *Version, declared *model.Type, settings markers.Type) *Struct {
-	result := &Struct{Version: version, Name: declared.Name, Settings: settings, Root: isRoot(declared)}
-	for _, field := range declared.Underlying.Fields {
-		here := where(version.Package) + "." + declared.Name + "." + field.Name
-		read := markers.ParseField(field.Markers, here, &p.problems)
-		if result.Root && (isMeta(field, "TypeMeta") || isMeta(field, "ObjectMeta")) {
-			continue
+// fieldsOf describes the fields of a struct with their markers.
+func (p *planner) fieldsOf(result *Struct) {
+	for _, each := range result.Declared.Underlying.Fields {
+		field := &Field{Struct: result, API: each}
+		field.Settings = markers.ParseField(each.Markers, field.label(), &p.problems)
+		if result.Declared.Origin != nil {
+			field.Settings = borrowedSettings(field.Settings)
 		}
-		result.Fields = append(result.Fields, &Field{Struct: result, API: field, Settings: read})
+		if !result.Root || (!isMeta(each, "TypeMeta") && !isMeta(each, "ObjectMeta")) {
+			result.Fields = append(result.Fields, field)
+		}
 	}
-	return result
 }
 
 // isRoot says whether a type is a kind. A list of objects is none: the API server converts its items.

@@ -15,7 +15,7 @@ import (
 
 // label is how messages name a field.
 func (f *Field) label() string {
-	return where(f.Struct.Version.Package) + "." + f.Struct.Name + "." + f.Name()
+	return f.Struct.label() + "." + f.Name()
 }
 
 // supported reports a field that no conversion can carry.

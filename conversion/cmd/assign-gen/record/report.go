@@ -92,7 +92,7 @@ func unremarkable(each *plan.FieldPlan) bool {
 func spelled(t *model.Type) string {
 	switch t.Kind {
 	case model.Named:
-		return t.Name
+		return t.Declared().Name
 	case model.Pointer:
 		return "*" + spelled(t.Elem)
 	case model.Slice, model.Array:

@@ -10,6 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/generate/testdata/problems/e07/v1beta1/common"
 )
 
 // Widget is a kind.
@@ -33,6 +35,7 @@ type WidgetSpec struct {
 	Hidden    string           `json:"-"`
 	*Embedded `json:",inline"`
 	secret    string
+	Copied    common.Target `json:"copied"`
 }
 
 // Embedded is a struct.
