@@ -41,6 +41,6 @@ func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructur
 	if err != nil {
 		return nil, fmt.Errorf("applying the object: %w", written(err))
 	}
-	c.result.Object = applied
+	c.received(applied)
 	return applied, nil
 }

@@ -32,7 +32,7 @@ func (c *call) get(ctx context.Context) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("getting the object: %w", err)
 	}
-	c.result.Object = live
+	c.received(live)
 	return live, nil
 }
 
@@ -45,7 +45,7 @@ func (c *call) post(ctx context.Context, object *unstructured.Unstructured) (*un
 	if err != nil {
 		return nil, fmt.Errorf("creating the object: %w", written(err))
 	}
-	c.result.Object = created
+	c.received(created)
 	return created, nil
 }
 
@@ -62,7 +62,7 @@ func (c *call) patch(ctx context.Context, kind types.PatchType, patch []byte) (*
 	if err != nil {
 		return nil, fmt.Errorf("patching the object: %w", written(err))
 	}
-	c.result.Object = patched
+	c.received(patched)
 	return patched, nil
 }
 
@@ -105,7 +105,7 @@ func (c *call) delete(ctx context.Context, policy metav1.DeletionPropagation, pr
 		err = fmt.Errorf("deleting the object: %w", written(err))
 	}
 	if err == nil || ClassOf(err) == Uncertain {
-		c.result.Deleted = *preconditions.UID
+		c.deleted(*preconditions.UID)
 	}
 	return err
 }

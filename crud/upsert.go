@@ -55,7 +55,7 @@ func (c *call) createOrUpdate(ctx context.Context) error {
 
 // upsert is one attempt.
 func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) error {
-	live, err := c.get(ctx)
+	live, err := c.read(ctx)
 	switch {
 	case ClassOf(err) == NotFound && !c.hasPreconditions():
 		return c.create(ctx, desired)
@@ -72,8 +72,8 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 	switch class := ClassOf(err); {
 	case class == Immutable && c.op.OnImmutable == Recreate:
 		return c.recreate(ctx, live, desired, err)
-	case class == NotFound && !c.hasPreconditions():
-		return Conflict.of(err) // it was deleted meanwhile, and is created by the next attempt
+	case (class == NotFound || class == Precondition) && !c.hasPreconditions():
+		return Conflict.of(err) // it was deleted meanwhile, and the next attempt finds none, or another of its name
 	}
 	return err
 }

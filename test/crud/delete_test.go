@@ -95,52 +95,18 @@ func TestT15_EnsureDeleted_CreatedAgainDuringTheWait_IsDeleted(t *testing.T) {
 	}
 }
 
-// A wait costs a watch instead of a request per second, and needs no permission to watch.
-func TestEnsureDeleted_Wait_WatchesOrPolls(t *testing.T) {
-	s := newScene(t)
-	op := crud.EnsureDeletedInBackground(s.ref("ConfigMap", "a"))
-	op.Wait = harness.Deadline
-	here := harness.InNamespace(s.ns)
-	watches := harness.Matching("watch", "configmaps").And(here)
-	wait := func(waits func() error) (reads int) {
-		s.run(crud.Create(s.configMap("a", nil)), crud.Created)
-		s.patch(configMaps, "a", `{"metadata":{"finalizers":["example.com/theirs"]}}`)
-		gets := s.proxy.Count(harness.Matching("get", "configmaps").And(here))
-		done := s.begin(op)
-		harness.Eventually(t, "the operation waits", func(context.Context) error { return waits() })
-		s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
-		if after := <-done; after.err != nil || after.result.Outcome != crud.Deleted {
-			t.Errorf("got %v, %v", after.result.Outcome, after.err)
-		}
-		return gets()
-	}
-	if reads := wait(func() error {
-		if s.proxy.Watches(watches) == 0 {
-			return errors.New("there is no watch")
-		}
-		return nil
-	}); reads > 4 {
-		t.Errorf("sent %d reads", reads)
-	}
-	refused := s.proxy.Count(watches)
-	s.proxy.Fail(watches, http.StatusForbidden)
-	wait(func() error {
-		if refused() == 0 {
-			return errors.New("it has not tried to watch")
-		}
-		return nil
-	})
-	if n := refused(); n != 1 {
-		t.Errorf("tried to watch %d times", n)
+// remove deletes a ConfigMap as another client.
+func (s *scene) remove(name string) {
+	s.Helper()
+	if err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), name, metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
 	}
 }
 
 // recreate deletes and creates a ConfigMap as another client, and returns its new UID.
 func (s *scene) recreate(name string) types.UID {
 	s.Helper()
-	if err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), name, metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
+	s.remove(name)
 	created, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Create(s.Context(), s.configMap(name, nil), metav1.CreateOptions{})
 	if err != nil {
 		s.Fatal(err)

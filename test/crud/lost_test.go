@@ -39,6 +39,26 @@ func TestCreateOrUpdate_OtherWritesBetween_IsCorrected(t *testing.T) {
 	}
 }
 
+// Another client deletes the object and creates another one of its name between the read and the write.
+func TestCreateOrUpdate_ApplyMeetsAnotherObject_IsTriedAgain(t *testing.T) {
+	s := newScene(t)
+	applied := func(value string) crud.Operation {
+		op := crud.CreateOrUpdate(s.configMap("a", map[string]string{"k": value}))
+		op.Strategy = crud.Apply
+		return op
+	}
+	s.run(applied("1"), crud.Created)
+	s.run(applied("2"), crud.Updated) // it takes over the fields, for which it requires the resourceVersion
+	held := s.proxy.Hold(harness.Matching("patch", "configmaps").And(harness.InNamespace(s.ns)))
+	done := s.begin(applied("3"))
+	held.Wait(t)
+	uid := s.recreate("a")
+	held.Release()
+	if after := <-done; after.err != nil || after.result.Attempts != 2 || after.result.Object.GetUID() != uid {
+		t.Errorf("after %d attempts: %v", after.result.Attempts, after.err)
+	}
+}
+
 func TestEnsureDeleted_AnswerIsLostAndNameIsCreatedAgain_IsDeleted(t *testing.T) {
 	s := newScene(t)
 	s.run(crud.Create(s.configMap("a", nil)), crud.Created)
