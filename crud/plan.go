@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // establishing is how long a plan waits until the kind of a CustomResourceDefinition that it created is served.
@@ -30,7 +31,7 @@ type Plan struct {
 	Continue bool
 	// SkipPreflight begins with the first operation without checking the others.
 	SkipPreflight bool
-	// Done is called after each operation that was executed, if it is not nil.
+	// Done is called after each operation that was executed, if it is not nil. Result.Object is the whole object.
 	Done func(number int, result Result, err error)
 }
 
@@ -38,7 +39,8 @@ type Plan struct {
 // is not served, the client lacks a permission, or the API server rejects its dry run. An operation that depends on an earlier one of the plan,
 // such as an object in a Namespace that it creates, is checked when it runs.
 //
-// There is one result per operation, in order; those after a failure, or after the end of the context, are NotRun. Errors name the number of the
+// There is one result per operation, in order; those after a failure, or after the end of the context, are NotRun. Their objects have only a kind,
+// a namespace, a name, a UID and a resourceVersion, so that the results of a long plan need little memory. Errors name the number of the
 // operation, counted from 1.
 func (c *Client) RunPlan(ctx context.Context, plan Plan) ([]Result, error) {
 	ctx, span := otel.Tracer(scope).Start(ctx, "RunPlan", trace.WithAttributes(attribute.Int("crud.operations", len(plan.Operations))))
@@ -72,6 +74,7 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 		if plan.Done != nil {
 			plan.Done(i+1, result, err)
 		}
+		result.Object = identity(result.Object)
 		if results[i] = result; err != nil {
 			errs = append(errs, numbered(i, err))
 			if !plan.Continue {
@@ -80,6 +83,20 @@ func (c *Client) runPlan(ctx context.Context, plan Plan) ([]Result, error) {
 		}
 	}
 	return results, errors.Join(errs...)
+}
+
+// identity returns the part of an object that names it and its state.
+func identity(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if object == nil {
+		return nil
+	}
+	only := &unstructured.Unstructured{}
+	only.SetGroupVersionKind(object.GroupVersionKind())
+	only.SetNamespace(object.GetNamespace())
+	only.SetName(object.GetName())
+	only.SetUID(object.GetUID())
+	only.SetResourceVersion(object.GetResourceVersion())
+	return only
 }
 
 // runAfter runs an operation. It waits for a kind that one of the operations before defines.
