@@ -89,14 +89,24 @@ func (p *preflight) check(ctx context.Context, before []Operation, op Operation)
 	return dependent, nil
 }
 
-// authorize asks the API server once for each permission. A question that fails does not stop the operation: only an answer counts.
+// authorize asks the API server once for each permission: for all objects of a kind, and only if the client lacks that, for the one object.
 func (p *preflight) authorize(ctx context.Context, call *call, verb string) error {
 	attributes := authorizationv1.ResourceAttributes{
-		Namespace: call.op.Namespace, Name: call.op.Name, Verb: verb, Group: call.kind.Group, Version: call.kind.Version, Resource: call.kind.resource,
+		Namespace: call.op.Namespace, Verb: verb, Group: call.kind.Group, Version: call.kind.Version, Resource: call.kind.resource,
 	}
 	if call.op.StatusPatch && verb == "patch" {
 		attributes.Subresource = "status"
 	}
+	err := p.ask(ctx, attributes)
+	if err != nil && call.op.Name != "" {
+		attributes.Name = call.op.Name
+		err = p.ask(ctx, attributes)
+	}
+	return err
+}
+
+// ask asks for a permission once. A question that fails does not stop the operation: only an answer counts.
+func (p *preflight) ask(ctx context.Context, attributes authorizationv1.ResourceAttributes) error {
 	if err, ok := p.allowed[attributes]; ok {
 		return err
 	}
@@ -114,7 +124,7 @@ func (p *preflight) authorize(ctx context.Context, call *call, verb string) erro
 		return nil //nolint:nilerr // see above
 	}
 	if allowed, found, err := unstructured.NestedBool(answer.Object, "status", "allowed"); err == nil && found && !allowed {
-		p.allowed[attributes] = Forbidden.errorf("the client may not %s %s in group %q", verb, attributes.Resource, attributes.Group)
+		p.allowed[attributes] = Forbidden.errorf("the client may not %s %s in group %q", attributes.Verb, attributes.Resource, attributes.Group)
 	}
 	return p.allowed[attributes]
 }

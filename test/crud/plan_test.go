@@ -57,7 +57,7 @@ spec: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: $NS, name: b}, dat
 
 func TestT35_Plan_OneOperationCannotSucceed_NothingIsExecuted(t *testing.T) {
 	s := newScene(t)
-	limited := s.env.As(t, s.account())
+	limited := s.env.As(t, s.account(`[{apiGroups: [""], resources: [configmaps], verbs: ["*"]}, {apiGroups: [""], resources: [secrets], verbs: [get]}]`))
 	limitedClient, err := crud.New(limited.Config, crud.Options{FieldManager: "crud-test"})
 	if err != nil {
 		t.Fatal(err)
@@ -103,8 +103,8 @@ func TestT35_Plan_OneOperationCannotSucceed_NothingIsExecuted(t *testing.T) {
 	}
 }
 
-// account creates a service account that may do everything with ConfigMaps in the namespace, and returns its user name.
-func (s *scene) account() string {
+// account creates a service account with permissions in the namespace, and returns its user name.
+func (s *scene) account(rules string) string {
 	s.Helper()
 	s.env.Apply(s.T, s.ns, `
 apiVersion: v1
@@ -114,7 +114,7 @@ metadata: {name: limited}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: limited}
-rules: [{apiGroups: [""], resources: [configmaps], verbs: ["*"]}, {apiGroups: [""], resources: [secrets], verbs: [get]}]
+rules: `+rules+`
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
