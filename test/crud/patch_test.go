@@ -324,4 +324,14 @@ func TestT30_FilterPatchOptimistic_SnapshotIsOld_IsAConflict(t *testing.T) {
 	}
 	s.run(crud.FilterPatchOptimistic(read(), change), crud.Updated)
 	s.fails(crud.FilterPatchOptimistic(s.configMap("a", nil), change), crud.Malformed)
+	s.recreate("a") // its data is empty
+	ofAnother := crud.FilterPatchOptimistic(snapshot, func(configMap *corev1.ConfigMap) error {
+		configMap.Data = nil
+		return nil
+	})
+	s.fails(ofAnother, crud.Conflict)
+	s.remove("a")
+	s.fails(ofAnother, crud.NotFound)
+	ofAnother.IgnoreMissing = true
+	s.run(ofAnother, crud.Skipped)
 }
