@@ -146,11 +146,11 @@ func verdictOf(ctx context.Context, planned []crud.Operation, err error) verdict
 	return worst
 }
 
-// isOptimistic reports whether the error is of an operation on an object that the hook has received. That it does not exist anymore is a
-// change like others.
+// isOptimistic reports whether the error is of an operation on a state that the hook has received. That the object does not exist anymore is
+// a change like others.
 func isOptimistic(planned []crud.Operation, err error) bool {
 	numbered, ok := errors.AsType[*crud.NumberedError](err)
-	return ok && planned[numbered.Number-1].Type == crud.TypeFilterPatchOptimistic
+	return ok && planned[numbered.Number-1].RequiredVersion() != ""
 }
 
 // rejectionReason returns why the preflight stopped a plan.

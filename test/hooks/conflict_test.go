@@ -7,20 +7,14 @@ package hooks
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/hook"
@@ -125,105 +119,40 @@ func TestConflict_AgainAndAgain_IsOneFailure(t *testing.T) {
 	expectMeasured(t, 4, "hook.run.conflicts", s.ns+"-decides")
 }
 
-const finalizer = "hooks.example.com/hold"
-
-// T14: a plan whose object is being deleted goes on once it is deleted; another hook of the queue runs meanwhile.
-func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
-	s := newScene(t)
-	held := s.create("held", "old", nil)
-	s.patch("held", `{"metadata": {"finalizers": ["`+finalizer+`"]}}`)
-	ref := crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "held"}
-	desired := func(name string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: name}, Data: map[string]string{"value": "new"}}
-	}
-	var j journal
-	replaces := s.hook("replaces", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(_ context.Context, run *hook.Run) error {
-		j.addf("replaces")
-		if len(j.all()) == 1 {
-			run.Add(crud.EnsureDeletedInBackground(ref), crud.CreateOrUpdate(desired("held")), crud.CreateOrUpdate(desired("after")))
-			run.Plan.SkipPreflight = true
-		}
-		return nil
-	})
-	other := s.hook("other", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(context.Context, *hook.Run) error { return nil })
-	s.start(s.quick(), replaces, other)
-	harness.Eventually(t, "the object is being deleted", func(ctx context.Context) error {
-		cm, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Get(ctx, "held", metav1.GetOptions{})
-		if err == nil && cm.DeletionTimestamp == nil {
-			err = errors.New("it is not")
-		}
-		return err
-	})
-	expectMeasured(t, 1, "hook.runs", s.ns+"-replaces", "result", "terminating")
-	s.create("meanwhile", "1", it)
-	expectMeasured(t, 2, "hook.runs", s.ns+"-other", "result", "success")
-	if n := counted(t, "hook.runs", s.ns+"-replaces"); n != 1 {
-		t.Errorf("the hook whose plan waits has run %d times, want 1", n)
-	}
-	if _, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Patch(t.Context(), "held", types.JSONPatchType,
-		[]byte(`[{"op": "remove", "path": "/metadata/finalizers"}]`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	s.awaitData("after", "value", "new")
-	s.awaitData("held", "value", "new")
-	cm, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), "held", metav1.GetOptions{})
-	if err != nil || cm.UID == held.UID {
-		t.Errorf("the object is the old one: %v", err)
-	}
-	expectMeasured(t, 0, "hook.run.errors", s.ns+"-replaces")
-	expectMeasured(t, 2, "hook.runs", s.ns+"-replaces")
-}
-
-// T14: nothing waits for a deletion that finalizers delay, and it never deletes a later object of the same name.
-func TestDeletion_FinalizerDelaysIt_NothingWaits(t *testing.T) {
-	s := newScene(t)
-	s.create("held", "old", it)
-	s.patch("held", `{"metadata": {"finalizers": ["`+finalizer+`"]}}`)
-	var j journal
-	deletes := s.hook("deletes", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps(func(k *hook.Kubernetes) { k.ExecuteHookOnEvent = []hook.WatchEvent{hook.Added} })}},
-		func(_ context.Context, run *hook.Run) error {
-			j.addf("deletes %s", describe(run.Contexts))
-			if len(j.all()) == 1 {
-				run.Add(crud.EnsureDeletedInBackground(crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "held"}))
-			} else if run.Previous == nil || len(run.Previous.Operations) != 1 || run.Previous.Operations[0].Outcome != crud.Deleting {
-				report, _ := json.Marshal(run.Previous)
-				t.Errorf("the results of the run before are %s", report)
-			}
-			return nil
-		})
-	s.start(s.quick(), deletes)
-	j.await(t, "deletes kubernetes Synchronization held=old")
-	s.create("next", "1", it)
-	j.await(t, "deletes kubernetes Synchronization held=old", "deletes kubernetes EventAdded next=1")
-	s.patch("held", `{"metadata": {"finalizers": null}}`)
-	s.create("held", "new", nil)
-	harness.Eventually(t, "the deletion is complete", func(context.Context) error {
-		if s.logs.FilterMessage("A deletion is complete").Len() == 0 {
-			return errors.New("it is not")
-		}
-		return nil
-	})
-	s.awaitData("held", "value", "new")
-	expectMeasured(t, 0, "hook.run.errors", s.ns+"-deletes")
-}
-
-// 3: what is wrong with bindings is reported with the hook and the field, for executables, too.
-func TestLoad_WrongBindings_NamesFileAndField(t *testing.T) {
-	s := newScene(t)
-	s.script("typo", "configVersion: v1\nkubernetes: [{kindd: Pod}]", "")
-	s.script("admission", "configVersion: v1\nkubernetesValidating: [{name: a}]", "")
-	s.script("cron", "configVersion: v1\nschedule: [{crontab: '* *'}]", "")
-	_, err := hook.Load(t.Context(), s.hooks, s.quick())
-	if err == nil {
-		t.Fatal("there is no error")
-	}
-	for _, want := range []string{
-		"typo: its bindings: kubernetes[0].kindd: the field does not exist: did you mean kind?",
-		"admission: its bindings: kubernetesValidating: hooks cannot answer reviews of admission or conversion yet",
-		"cron: its bindings: schedule[0].crontab: ",
+// The object is deleted after the hook has received it. The API server answers that it does not exist, which is a change like others.
+func TestConflict_ObjectDeletedSince_HookRunsOnceMoreWithoutIt(t *testing.T) {
+	for name, optimistic := range map[string]func(*unstructured.Unstructured) crud.Operation{
+		"filter": func(u *unstructured.Unstructured) crud.Operation {
+			return crud.FilterPatchOptimistic(u, func(u *unstructured.Unstructured) error {
+				return unstructured.SetNestedField(u.Object, "hook", "data", "value")
+			})
+		},
+		"precondition": func(u *unstructured.Unstructured) crud.Operation {
+			op := crud.MergePatch(crud.Ref{Kind: "ConfigMap", Namespace: u.GetNamespace(), Name: u.GetName()}, `{"data": {"value": "hook"}}`)
+			op.Preconditions.ResourceVersion = new(u.GetResourceVersion())
+			return op
+		},
 	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error lacks %q: %v", want, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.create("it", "0", it)
+			var j journal
+			h := s.hook(name, hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(_ context.Context, run *hook.Run) error {
+				j.addf("%s", describe(run.Contexts))
+				for _, o := range run.Contexts[0].Objects {
+					s.delete("it")
+					run.Add(optimistic(o.Object))
+					run.Plan.SkipPreflight = true // the operation itself finds that the object is deleted
+				}
+				return nil
+			})
+			options := s.quick()
+			options.RetryDelay = time.Hour // a failure would end the test
+			s.start(options, h)
+			j.await(t, "kubernetes Synchronization it=0", "kubernetes Synchronization")
+			expectMeasured(t, 1, "hook.runs", s.ns+"-"+name, "result", "success")
+			expectMeasured(t, 1, "hook.run.conflicts", s.ns+"-"+name)
+			expectMeasured(t, 0, "hook.run.errors", s.ns+"-"+name)
+		})
 	}
 }

@@ -1,0 +1,148 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mallard-dev/mallard/crud"
+	"github.com/mallard-dev/mallard/crud/hook"
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+)
+
+const finalizer = "hooks.example.com/hold"
+
+// T14: a plan whose object is being deleted goes on once it is deleted; another hook of the queue runs meanwhile.
+func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
+	s := newScene(t)
+	held := s.create("held", "old", nil)
+	s.patch("held", `{"metadata": {"finalizers": ["`+finalizer+`"]}}`)
+	ref := crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "held"}
+	desired := func(name string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: name}, Data: map[string]string{"value": "new"}}
+	}
+	var j journal
+	replaces := s.hook("replaces", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(_ context.Context, run *hook.Run) error {
+		j.addf("replaces")
+		if len(j.all()) == 1 {
+			run.Add(crud.EnsureDeletedInBackground(ref), crud.CreateOrUpdate(desired("held")), crud.CreateOrUpdate(desired("after")))
+			run.Plan.SkipPreflight = true
+		}
+		return nil
+	})
+	other := s.hook("other", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps()}}, func(context.Context, *hook.Run) error { return nil })
+	s.start(s.quick(), replaces, other)
+	harness.Eventually(t, "the object is being deleted", func(ctx context.Context) error {
+		cm, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Get(ctx, "held", metav1.GetOptions{})
+		if err == nil && cm.DeletionTimestamp == nil {
+			err = errors.New("it is not")
+		}
+		return err
+	})
+	expectMeasured(t, 1, "hook.runs", s.ns+"-replaces", "result", "terminating")
+	s.create("meanwhile", "1", it)
+	expectMeasured(t, 2, "hook.runs", s.ns+"-other", "result", "success")
+	if n := counted(t, "hook.runs", s.ns+"-replaces"); n != 1 {
+		t.Errorf("the hook whose plan waits has run %d times, want 1", n)
+	}
+	if _, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Patch(t.Context(), "held", types.JSONPatchType,
+		[]byte(`[{"op": "remove", "path": "/metadata/finalizers"}]`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitData("after", "value", "new")
+	s.awaitData("held", "value", "new")
+	cm, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), "held", metav1.GetOptions{})
+	if err != nil || cm.UID == held.UID {
+		t.Errorf("the object is the old one: %v", err)
+	}
+	expectMeasured(t, 0, "hook.run.errors", s.ns+"-replaces")
+	expectMeasured(t, 2, "hook.runs", s.ns+"-replaces")
+}
+
+// T14: nothing waits for a deletion that finalizers delay, and it never deletes a later object of the same name.
+func TestDeletion_FinalizerDelaysIt_NothingWaits(t *testing.T) {
+	s := newScene(t)
+	s.create("held", "old", it)
+	s.patch("held", `{"metadata": {"finalizers": ["`+finalizer+`"]}}`)
+	var j journal
+	deletes := s.hook("deletes", hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps(func(k *hook.Kubernetes) { k.ExecuteHookOnEvent = []hook.WatchEvent{hook.Added} })}},
+		func(_ context.Context, run *hook.Run) error {
+			j.addf("deletes %s", describe(run.Contexts))
+			if len(j.all()) == 1 {
+				run.Add(crud.EnsureDeletedInBackground(crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "held"}))
+			} else if run.Previous == nil || len(run.Previous.Operations) != 1 || run.Previous.Operations[0].Outcome != crud.Deleting {
+				report, _ := json.Marshal(run.Previous)
+				t.Errorf("the results of the run before are %s", report)
+			}
+			return nil
+		})
+	s.start(s.quick(), deletes)
+	j.await(t, "deletes kubernetes Synchronization held=old")
+	s.create("next", "1", it)
+	j.await(t, "deletes kubernetes Synchronization held=old", "deletes kubernetes EventAdded next=1")
+	s.patch("held", `{"metadata": {"finalizers": null}}`)
+	s.create("held", "new", nil)
+	harness.Eventually(t, "the deletion is complete", func(context.Context) error {
+		if s.logs.FilterMessage("A deletion is complete").Len() == 0 {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+	s.awaitData("held", "value", "new")
+	expectMeasured(t, 0, "hook.run.errors", s.ns+"-deletes")
+}
+
+// T14: at its deadline, a deletion that nobody completes is reported, and a plan that waits for it is a failure.
+func TestDeletion_FinalizerIsNeverRemoved_EndsAtTheDeadline(t *testing.T) {
+	s := newScene(t)
+	s.create("held", "old", it)
+	s.patch("held", `{"metadata": {"finalizers": ["`+finalizer+`"]}}`)
+	t.Cleanup(func() { s.patch("held", `{"metadata": {"finalizers": null}}`) })
+	ref := crud.Ref{Kind: "ConfigMap", Namespace: s.ns, Name: "held"}
+	once := func(queue string) hook.Bindings {
+		return hook.Bindings{Kubernetes: []hook.Kubernetes{s.configMaps(func(k *hook.Kubernetes) {
+			k.Queue, k.AllowFailure, k.ExecuteHookOnEvent = queue, true, []hook.WatchEvent{}
+		})}}
+	}
+	deletes := s.hook("deletes", once("deletes"), func(_ context.Context, run *hook.Run) error {
+		run.Add(crud.EnsureDeleted(ref))
+		return nil
+	})
+	replaces := s.hook("replaces", once("replaces"), func(_ context.Context, run *hook.Run) error {
+		run.Add(crud.EnsureDeleted(ref), crud.CreateOrUpdate(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: "held"}}))
+		run.Plan.SkipPreflight = true
+		return nil
+	})
+	options := s.quick()
+	options.Deletions = 500 * time.Millisecond
+	s.start(options, deletes, replaces)
+	expectMeasured(t, 1, "hook.runs", s.ns+"-replaces", "result", "terminating")
+	expectMeasured(t, 1, "hook.run.errors", s.ns+"-replaces")
+	expectMeasured(t, 0, "hook.run.errors", s.ns+"-deletes")
+	for message, want := range map[string]string{
+		"A hook failed, which its binding allows": "Terminating: the object is being deleted: it waits for the finalizers " + finalizer,
+		"A deletion is not awaited anymore":       finalizer,
+	} {
+		harness.Eventually(t, "the log has: "+message, func(context.Context) error {
+			for _, entry := range s.logs.FilterMessage(message).All() {
+				if strings.Contains(fmt.Sprint(entry.ContextMap()), want) {
+					return nil
+				}
+			}
+			return errors.New("it has not: " + want)
+		})
+	}
+}
