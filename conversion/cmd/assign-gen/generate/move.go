@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -133,23 +134,21 @@ func replace(file, by string) error {
 
 // removeStale removes files that this generator wrote in an earlier run and does not write any more.
 func removeStale(folder string, kept map[string]bool) error {
-	names := []string{
-		generators.EdgeFile, generators.TypesFile, generators.HorizontalFile, generators.HubFile, generators.TestFile, generators.RoundTripFile,
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return fmt.Errorf("looking for what an earlier run left: %w", err)
 	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		file := filepath.Join(folder, name)
-		if kept[file] {
+	for _, entry := range entries {
+		file := filepath.Join(folder, entry.Name())
+		if generated, err := path.Match("zz_generated.*.go", entry.Name()); !generated || err != nil || kept[file] {
 			continue
 		}
 		content, err := os.ReadFile(file)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
+		if err != nil {
 			return fmt.Errorf("looking for what an earlier run left: %w", err)
-		case !bytes.Contains(content, []byte(generators.GeneratedBy)):
-			continue // somebody else's
+		}
+		if !bytes.Contains(content, []byte(generators.GeneratedBy)) {
+			continue // another generator's, or a file that somebody wrote
 		}
 		if err := os.Remove(file); err != nil {
 			return fmt.Errorf("removing what an earlier run left: %w", err)

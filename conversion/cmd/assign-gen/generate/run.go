@@ -23,7 +23,10 @@ import (
 )
 
 // Run generates what the arguments ask for. On an error nothing has been written; it holds all that is wrong with the API.
-func Run(a *args.Args) error {
+func Run(a *args.Args) error { return runWithin(a, generators.MaxLines) }
+
+// runWithin divides files that have more lines than allowed.
+func runWithin(a *args.Args, maxLines int) error {
 	if err := a.Validate(); err != nil {
 		return err
 	}
@@ -43,7 +46,8 @@ func Run(a *args.Args) error {
 	if err := o.useLock(); err != nil {
 		return err
 	}
-	return o.write(loaded, header)
+	layout := generators.Layout{Header: header, RoundTripPackage: o.roundTripsPath, RoundTripDir: o.roundTrips, MaxLines: maxLines}
+	return o.write(loaded, layout)
 }
 
 // output knows where files belong.
@@ -80,13 +84,12 @@ func (o *output) useLock() error {
 }
 
 // write has all files written to scratch folders, and then moves them to where they belong.
-func (o *output) write(loaded *generator.Context, header string) (err error) {
+func (o *output) write(loaded *generator.Context, layout generators.Layout) (err error) {
 	move, err := newMove(append(o.folders(), filepath.Dir(o.report), filepath.Dir(o.lock)))
 	defer func() { err = errors.Join(err, move.clean()) }()
 	if err != nil {
 		return err
 	}
-	layout := generators.Layout{Header: header, RoundTripPackage: o.roundTripsPath, RoundTripDir: o.roundTrips}
 	if err := loaded.ExecuteTargets(generators.Targets(o.plan, layout, move.scratchFor)); err != nil {
 		return fmt.Errorf("writing Go code: %w", err)
 	}

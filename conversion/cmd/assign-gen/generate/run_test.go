@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/generators"
 )
 
@@ -52,6 +53,41 @@ func TestColdStartThenNoChange(t *testing.T) {
 	mustRun(t, projectVersions...)
 	if diff := cmp.Diff(before, snapshot(t, "widget")); diff != "" {
 		t.Error("the second run (-before +after):", diff)
+	}
+}
+
+// A file that is too long is divided by kinds, and one again when it is not any more.
+func TestLongFilesAreDivided(t *testing.T) {
+	generatedProject(t)
+	const most = 700
+	a := args.New()
+	a.InputDirs = projectVersions
+	if err := runWithin(a, most); err != nil {
+		t.Fatal(err)
+	}
+	var divided []string
+	for file := range snapshot(t, "widget") {
+		if filepath.Base(filepath.Dir(file)) == "v1beta1" && strings.HasPrefix(filepath.Base(file), "zz_generated.conversion") {
+			divided = append(divided, filepath.Base(file))
+		}
+		if strings.HasPrefix(filepath.Base(file), "zz_generated.") && filepath.Base(file) != "zz_generated.deepcopy.go" {
+			if lines := strings.Count(read(t, file), "\n"); lines > most {
+				t.Errorf("%s has %d lines, want at most %d", file, lines, most)
+			}
+		}
+	}
+	slices.Sort(divided)
+	want := []string{"zz_generated.conversion.gadget.go", "zz_generated.conversion.go", "zz_generated.conversion.widget.2.go", "zz_generated.conversion.widget.go"}
+	if diff := cmp.Diff(want, divided); diff != "" {
+		t.Error("v1beta1 has (-want +got):", diff)
+	}
+	mustGo(t, "vet", "./...")
+
+	mustRun(t, projectVersions...)
+	for file := range snapshot(t, "widget") {
+		if strings.HasPrefix(filepath.Base(file), "zz_generated.conversion.") && read(t, file) != firstRun[file] {
+			t.Errorf("%s is not as it was, or was not there, before files were divided", file)
+		}
 	}
 }
 

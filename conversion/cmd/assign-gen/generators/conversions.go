@@ -109,8 +109,8 @@ func (p *printer) enumName(e *plan.Enum, up bool) string {
 	return choose(up, "enumTo", "enumFrom") + p.enumNames[e.Name]
 }
 
-// nameEnums chooses the names of a link's enums.
-func (p *printer) nameEnums(link *plan.Link) {
+// enumNames chooses the names of a link's enums.
+func enumNames(link *plan.Link) map[string]string {
 	var all []string
 	for _, pair := range link.Pairs {
 		for _, each := range pair.Fields {
@@ -122,7 +122,7 @@ func (p *printer) nameEnums(link *plan.Link) {
 			}
 		}
 	}
-	p.enumNames = identifiers("", all)
+	return identifiers("", all)
 }
 
 // enums prints the functions that map a pair's enums.

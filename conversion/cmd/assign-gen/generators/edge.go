@@ -16,22 +16,27 @@ import (
 const annotationVariable = "conversionProperties"
 
 // edge prints the conversions between the API types of a version and its storage types, and what the webhook calls.
-func edge(p *printer, all *plan.Plan, version *plan.Version) {
-	p.annotation(all, version)
+func edge(all *plan.Plan, version *plan.Version) []section {
+	sections := []section{{nil, func(p *printer) { p.annotation(all, version) }}}
 	for _, each := range version.Structs {
 		if each.Root {
-			p.rootEdge(each)
-			p.toHub(all, each)
-			p.convertible(all, each)
+			sections = append(sections, section{each, func(p *printer) {
+				p.rootEdge(each)
+				p.toHub(all, each)
+				p.convertible(all, each)
+			}})
 		}
 	}
 	for _, each := range version.Structs {
-		p.load(each)
-		p.store(each)
+		sections = append(sections, section{each, func(p *printer) {
+			p.load(each)
+			p.store(each)
+		}})
 	}
 	for _, each := range version.Structs {
-		p.keyFunctions(each)
+		sections = append(sections, section{each, func(p *printer) { p.keyFunctions(each) }})
 	}
+	return sections
 }
 
 // annotation prints the variable that hand-written code of the package uses too, in SetDefaults and Validate.

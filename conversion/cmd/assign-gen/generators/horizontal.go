@@ -38,17 +38,27 @@ func choose(first bool, a, b string) string {
 }
 
 // horizontal prints the conversions between the storage types of a version and those of the next.
-func horizontal(p *printer, link *plan.Link) {
-	p.bagKeys(link)
-	p.nameEnums(link)
+func horizontal(link *plan.Link) []section {
+	keys, enums := keyNames(link), enumNames(link)
+	var sections []section
+	add := func(owner *plan.Struct, print func(p *printer)) {
+		sections = append(sections, section{owner, func(p *printer) {
+			p.keys, p.enumNames = keys, enums
+			print(p)
+		}})
+	}
+	add(nil, (*printer).bagKeys)
 	for _, pair := range link.Pairs {
-		p.assignable(link, pair)
-		p.assignment(flow{link: link, pair: pair, up: true})
-		p.assignment(flow{link: link, pair: pair})
+		add(pair.Older, func(p *printer) {
+			p.assignable(link, pair)
+			p.assignment(flow{link: link, pair: pair, up: true})
+			p.assignment(flow{link: link, pair: pair})
+		})
 	}
 	for _, pair := range link.Pairs {
-		p.enums(pair)
+		add(pair.Older, func(p *printer) { p.enums(pair) })
 	}
+	return sections
 }
 
 // assignable prints the interface of a struct's hook.

@@ -172,8 +172,8 @@ func stashedName(f flow, each *plan.FieldPlan) string {
 	return identifiers("stashed", paths)[each.Newer.String()]
 }
 
-// bagKeys prints the constants of all keys, also of those fields that are left to hooks.
-func (p *printer) bagKeys(link *plan.Link) {
+// keyNames chooses the constants of all keys, also of those fields that are left to hooks.
+func keyNames(link *plan.Link) map[string]string {
 	var keys []string
 	for _, pair := range link.Pairs {
 		if pair.Functions != nil {
@@ -187,10 +187,14 @@ func (p *printer) bagKeys(link *plan.Link) {
 			}
 		}
 	}
-	if keys == nil {
+	return identifiers("bag", keys)
+}
+
+// bagKeys prints the constants of keys.
+func (p *printer) bagKeys() {
+	if len(p.keys) == 0 {
 		return
 	}
-	p.keys = identifiers("bag", keys)
 	var lines []string
 	for key, name := range p.keys {
 		lines = append(lines, fmt.Sprintf("%s = %s", name, quoted(key)))

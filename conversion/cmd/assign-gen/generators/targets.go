@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package generators
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -39,34 +40,41 @@ type Layout struct {
 	Header string
 	// RoundTripPackage is the import path of the package of tests that go through all versions, and RoundTripDir its folder.
 	RoundTripPackage, RoundTripDir string
+	// MaxLines is the length from which on a file is divided.
+	MaxLines int
 }
 
 // Targets are all packages that a plan makes files for. In maps each package's folder to the one to write to.
 func Targets(all *plan.Plan, layout Layout, in func(dir string) string) []generator.Target {
 	var targets []generator.Target
-	add := func(tag bool, path, pkg, dir, name string, body func(p *printer)) {
-		targets = append(targets, &generator.SimpleTarget{
-			PkgName: pkg, PkgPath: path, PkgDir: in(dir), HeaderComment: header(layout.Header, tag),
-			GeneratorsFunc: func(*generator.Context) []generator.Generator {
-				base := generator.GoGenerator{OutputFilename: name}
-				return []generator.Generator{&file{GoGenerator: base, printer: newPrinter(path, all.Versions), body: body}}
-			},
-		})
+	add := func(tag bool, path, pkg, dir, name string, sections ...section) {
+		above := header(layout.Header, tag)
+		allowed := layout.MaxLines - importLines - bytes.Count(above, []byte("\n"))
+		for _, each := range divide(name, sections, allowed, length(all, path)) {
+			targets = append(targets, &generator.SimpleTarget{
+				PkgName: pkg, PkgPath: path, PkgDir: in(dir), HeaderComment: above,
+				GeneratorsFunc: func(*generator.Context) []generator.Generator {
+					base := generator.GoGenerator{OutputFilename: each.name}
+					return []generator.Generator{&file{GoGenerator: base, printer: newPrinter(path, all.Versions), body: each.print}}
+				},
+			})
+		}
 	}
 	for _, version := range all.Versions {
 		pkg := version.Package
-		add(true, pkg.Path, pkg.Name, pkg.Dir, EdgeFile, func(p *printer) { edge(p, all, version) })
+		add(true, pkg.Path, pkg.Name, pkg.Dir, EdgeFile, edge(all, version)...)
 		storageDir := filepath.Join(pkg.Dir, "storage")
-		add(false, version.StoragePath(), "storage", storageDir, TypesFile, func(p *printer) { storageTypes(p, version) })
-		add(true, version.StoragePath(), "storage", storageDir, HubFile, func(p *printer) { hub(p, all, version) })
+		add(false, version.StoragePath(), "storage", storageDir, TypesFile, storageTypes(version)...)
+		add(true, version.StoragePath(), "storage", storageDir, HubFile, section{print: func(p *printer) { hub(p, all, version) }})
 	}
 	for _, link := range all.Links {
 		storageDir := filepath.Join(link.Older.Package.Dir, "storage")
-		add(true, link.Older.StoragePath(), "storage", storageDir, HorizontalFile, func(p *printer) { horizontal(p, link) })
-		add(false, link.Older.StoragePath(), "storage", storageDir, TestFile, func(p *printer) { storageTests(p, link) })
+		add(true, link.Older.StoragePath(), "storage", storageDir, HorizontalFile, horizontal(link)...)
+		add(false, link.Older.StoragePath(), "storage", storageDir, TestFile, section{print: func(p *printer) { storageTests(p, link) }})
 	}
 	if layout.RoundTripPackage != "" {
-		add(false, layout.RoundTripPackage, filepath.Base(layout.RoundTripDir), layout.RoundTripDir, RoundTripFile, func(p *printer) { roundTrips(p, all) })
+		add(false, layout.RoundTripPackage, filepath.Base(layout.RoundTripDir), layout.RoundTripDir, RoundTripFile,
+			section{print: func(p *printer) { roundTrips(p, all) }})
 	}
 	return targets
 }

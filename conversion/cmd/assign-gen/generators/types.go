@@ -15,11 +15,12 @@ import (
 
 // storageTypes prints the storage types of a version. They live in memory, and as JSON inside of a bag when the next
 // version knows nothing of them.
-func storageTypes(p *printer, version *plan.Version) {
+func storageTypes(version *plan.Version) []section {
+	var sections []section
 	for _, each := range version.Structs {
-		p.storageType(each)
+		sections = append(sections, section{each, func(p *printer) { p.storageType(each) }})
 	}
-	p.enumValues(version)
+	return append(sections, section{nil, func(p *printer) { p.enumValues(version) }})
 }
 
 func (p *printer) storageType(each *plan.Struct) {

@@ -147,3 +147,31 @@ func optional(t *model.Type) *model.Type {
 		return &model.Type{Kind: model.Pointer, Elem: t}
 	}
 }
+
+// Kinds are the names of the kinds that hold the struct, sorted.
+func (s *Struct) Kinds() []string {
+	var kinds []string
+	for _, root := range s.Version.Structs {
+		held := make(map[*Struct]bool)
+		if root.Root {
+			root.hold(held)
+		}
+		if held[s] {
+			kinds = append(kinds, root.Name)
+		}
+	}
+	return kinds
+}
+
+// hold adds the struct and those that it leads to.
+func (s *Struct) hold(held map[*Struct]bool) {
+	if s == nil || held[s] {
+		return
+	}
+	held[s] = true
+	for _, field := range s.Fields {
+		if t := innermost(field.API.Type, s.Version.Package.Path); isOwn(t, s.Version.Package.Path) {
+			s.Version.Struct(t.Name).hold(held)
+		}
+	}
+}
