@@ -15,7 +15,10 @@ type Bindings struct {
 	OnStartup  *int         `json:"onStartup,omitempty"`
 	Schedule   []Schedule   `json:"schedule,omitempty"`
 	Kubernetes []Kubernetes `json:"kubernetes,omitempty"`
-	Settings   Settings     `json:"settings,omitzero"`
+	// Validating and Mutating answer reviews of requests to the API server. See Reviews.
+	Validating []Admission `json:"kubernetesValidating,omitempty"`
+	Mutating   []Admission `json:"kubernetesMutating,omitempty"`
+	Settings   Settings    `json:"settings,omitzero"`
 }
 
 // Common are the fields of bindings of both kinds.

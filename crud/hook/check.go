@@ -30,6 +30,7 @@ var crontabs = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cr
 // complete sets defaults, and returns every mistake.
 func (b *Bindings) complete() error {
 	b.Schedule, b.Kubernetes = slices.Clone(b.Schedule), slices.Clone(b.Kubernetes)
+	b.Validating, b.Mutating = slices.Clone(b.Validating), slices.Clone(b.Mutating)
 	var errs []error
 	names := sets.New[string]()
 	for i := range b.Kubernetes {
@@ -48,16 +49,23 @@ func (b *Bindings) complete() error {
 			errs = append(errs, fmt.Errorf("schedule[%d].crontab: %w: use five fields, or six with seconds first", i, err))
 		}
 	}
-	for path, common := range b.commons() {
-		for _, from := range common.IncludeSnapshotsFrom {
+	checkIncluded := func(path string, included []string) {
+		for _, from := range included {
 			if !names.Has(from) {
 				advice := closest.Advice(from, sets.List(names))
 				errs = append(errs, fmt.Errorf("%s.includeSnapshotsFrom: no kubernetes binding has the name %s: %s", path, from, advice))
 			}
 		}
 	}
-	if b.OnStartup == nil && len(b.Schedule)+len(b.Kubernetes) == 0 {
-		errs = append(errs, errors.New("there is no binding: use onStartup, schedule or kubernetes"))
+	for path, common := range b.commons() {
+		checkIncluded(path, common.IncludeSnapshotsFrom)
+	}
+	for path, a := range b.admissions() {
+		errs = append(errs, in(path, a.complete()))
+		checkIncluded(path, a.IncludeSnapshotsFrom)
+	}
+	if b.OnStartup == nil && len(b.Schedule)+len(b.Kubernetes)+len(b.Validating)+len(b.Mutating) == 0 {
+		errs = append(errs, errors.New("there is no binding: use onStartup, schedule, kubernetes, kubernetesValidating or kubernetesMutating"))
 	}
 	s := b.Settings
 	if s.ExecutionBurst < 0 || s.ExecutionMinInterval.Duration < 0 || s.Timeout.Duration < 0 {
@@ -76,6 +84,22 @@ func (b *Bindings) commons() iter.Seq2[string, *Common] {
 		}
 		for i := range b.Schedule {
 			if !yield(fmt.Sprintf("schedule[%d]", i), &b.Schedule[i].Common) {
+				return
+			}
+		}
+	}
+}
+
+// admissions are the paths and the bindings that answer reviews.
+func (b *Bindings) admissions() iter.Seq2[string, *Admission] {
+	return func(yield func(string, *Admission) bool) {
+		for i := range b.Validating {
+			if !yield(fmt.Sprintf("kubernetesValidating[%d]", i), &b.Validating[i]) {
+				return
+			}
+		}
+		for i := range b.Mutating {
+			if !yield(fmt.Sprintf("kubernetesMutating[%d]", i), &b.Mutating[i]) {
 				return
 			}
 		}
@@ -109,16 +133,24 @@ func (k *Kubernetes) check() error {
 	if _, err := k.fields(); err != nil {
 		return err
 	}
-	if n := k.Namespace; n != nil {
-		if _, err := metav1.LabelSelectorAsSelector(n.LabelSelector); err != nil {
-			return fmt.Errorf("namespace.labelSelector: %w", err)
-		}
-		if n.LabelSelector != nil && n.NameSelector != nil {
-			return errors.New("namespace: use either nameSelector or labelSelector")
-		}
+	if err := k.Namespace.check(); err != nil {
+		return err
 	}
 	_, err := k.filter()
 	return err
+}
+
+func (n *NamespaceSelector) check() error {
+	if n == nil {
+		return nil
+	}
+	if _, err := metav1.LabelSelectorAsSelector(n.LabelSelector); err != nil {
+		return fmt.Errorf("namespace.labelSelector: %w", err)
+	}
+	if n.LabelSelector != nil && n.NameSelector != nil {
+		return errors.New("namespace: use either nameSelector or labelSelector")
+	}
+	return nil
 }
 
 // fields returns the field selector.

@@ -19,14 +19,12 @@ import (
 	"github.com/mallard-dev/mallard/crud/internal/closest"
 )
 
-// config is what an executable prints: its bindings, and those that are rejected.
+// config is what an executable prints: its bindings, and one that is rejected.
 type config struct {
 	Bindings `json:",inline"`
 
 	ConfigVersion string `json:"configVersion"`
 
-	Validating json.RawMessage `json:"kubernetesValidating"`
-	Mutating   json.RawMessage `json:"kubernetesMutating"`
 	Conversion json.RawMessage `json:"kubernetesCustomResourceConversion"`
 }
 
@@ -46,20 +44,14 @@ func parseConfig(content []byte) (Bindings, error) {
 	}
 	var errs []error
 	for _, unknown := range strict {
-		errs = append(errs, advised(unknown))
+		errs = append(errs, advised(unknown, reflect.TypeFor[config]()))
 	}
 	if c.ConfigVersion != "v1" {
 		errs = append(errs, fmt.Errorf("configVersion: it must be v1, not %q", c.ConfigVersion))
 	}
-	for _, review := range []struct {
-		name  string
-		value json.RawMessage
-	}{
-		{"kubernetesValidating", c.Validating}, {"kubernetesMutating", c.Mutating}, {"kubernetesCustomResourceConversion", c.Conversion},
-	} {
-		if review.value != nil {
-			errs = append(errs, fmt.Errorf("%s: hooks cannot answer reviews of admission or conversion yet: remove it", review.name))
-		}
+	if c.Conversion != nil {
+		errs = append(errs, errors.New("kubernetesCustomResourceConversion: hooks do not convert objects, since what they do not know would be lost: "+
+			"remove it, and generate the conversion, see docs/assign-gen.md"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return Bindings{}, err
@@ -67,15 +59,15 @@ func parseConfig(content []byte) (Bindings, error) {
 	return c.Bindings, c.complete()
 }
 
-// advised adds the field that was probably meant to the error about a field that does not exist.
-func advised(err error) error {
+// advised adds the field that was probably meant to the error about a field that does not exist below a type.
+func advised(err error, t reflect.Type) error {
 	_, path, ok := strings.Cut(err.Error(), `unknown field "`)
 	if !ok {
 		return err
 	}
 	path = strings.TrimSuffix(path, `"`)
 	name := path[strings.LastIndex(path, ".")+1:]
-	return fmt.Errorf("%s: the field does not exist: %s", path, closest.Advice(name, sets.List(fieldNames(reflect.TypeFor[config]()))))
+	return fmt.Errorf("%s: the field does not exist: %s", path, closest.Advice(name, sets.List(fieldNames(t))))
 }
 
 // fieldNames are the names of all fields below a type.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -35,6 +36,20 @@ kubernetes:
   fieldSelector: {matchExpressions: [{field: status.phase, operator: Equals, value: Running}]}
   namespace: {nameSelector: {matchNames: [default]}}
   jqFilter: .metadata.labels
+kubernetesValidating:
+- name: a.example.com
+  includeSnapshotsFrom: [pods]
+  group: g
+  labelSelector: {matchLabels: {app: it}}
+  namespace: {labelSelector: {matchLabels: {app: it}}}
+  rules: [{apiGroups: [apps], apiVersions: [v1], resources: [deployments], operations: [CREATE], scope: Namespaced}]
+  matchConditions: [{name: a, expression: "true"}]
+  failurePolicy: Ignore
+  sideEffects: None
+  timeoutSeconds: 3
+kubernetesMutating:
+- name: a.example.com
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [pods], operations: ["*"]}]
 `
 	want := Bindings{
 		OnStartup: new(10),
@@ -56,6 +71,29 @@ kubernetes:
 			},
 			FieldSelector: &FieldSelector{[]FieldExpression{{"status.phase", "Equals", "Running"}}},
 			Namespace:     &NamespaceSelector{NameSelector: &NameSelector{[]string{"default"}}}, JQFilter: ".metadata.labels",
+		}},
+		Validating: []Admission{{
+			Name: "a.example.com", IncludeSnapshotsFrom: []string{"pods"}, Group: "g",
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "it"}},
+			Namespace:     &NamespaceSelector{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "it"}}},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{"CREATE"},
+				Rule: admissionregistrationv1.Rule{
+					APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}, Scope: new(admissionregistrationv1.NamespacedScope),
+				},
+			}},
+			MatchConditions: []admissionregistrationv1.MatchCondition{{Name: "a", Expression: "true"}},
+			FailurePolicy:   "Ignore", SideEffects: "None", TimeoutSeconds: 3,
+		}},
+		Mutating: []Admission{{
+			Name: "a.example.com",
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{"*"},
+				Rule: admissionregistrationv1.Rule{
+					APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}, Scope: new(admissionregistrationv1.AllScopes),
+				},
+			}},
+			FailurePolicy: "Fail", SideEffects: "None", TimeoutSeconds: 10,
 		}},
 	}
 	got, err := parseConfig([]byte(text))
@@ -81,10 +119,38 @@ func TestParseConfig_Mistake_NamesTheField(t *testing.T) {
 		"{configVersion: v1, kubernetes: [{kind: Pod, includeSnapshotsFrom: [kubernets]}]}":    "kubernetes[0].includeSnapshotsFrom: no kubernetes binding has the name kubernets: did you mean kubernetes?",
 		"{configVersion: v1, kubernetes: [{kind: P, labelSelector: {matchLabels: {'/': a}}}]}": "kubernetes[0].labelSelector: ",
 		"{configVersion: v1, schedule: [{crontab: 61 * * * *}]}":                               "schedule[0].crontab: ",
-		"{configVersion: v1, onStartup: 1, kubernetesMutating: [{}]}":                          "kubernetesMutating: hooks cannot answer reviews",
-		"{configVersion: v1, onStartup: 1, kubernetesCustomResourceConversion: [{}]}":          "kubernetesCustomResourceConversion: hooks cannot answer reviews",
+		"{configVersion: v1, onStartup: 1, kubernetesCustomResourceConversion: [{}]}":          "kubernetesCustomResourceConversion: hooks do not convert objects",
+		"{configVersion: v1, kubernetesValidating: [{name: a.b}]}":                             "kubernetesValidating[0].name: Invalid value",
+		"{configVersion: v1, kubernetesMutating: [{name: a.b.c}]}":                             "kubernetesMutating[0].rules: there is none",
 	} {
 		if _, err := parseConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: the error is %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestParseConfig_AdmissionMistake_NamesTheField(t *testing.T) {
+	for change, want := range map[string]string{
+		"sideEffects: NoneOnDryRun":                           "sideEffects: NoneOnDryRun is not supported",
+		"failurePolicy: Retry":                                "failurePolicy: there is no Retry: use Fail or Ignore",
+		"timeoutSeconds: 31":                                  "timeoutSeconds: it must be from 1 to 30",
+		"timeoutSeconds: -1":                                  "timeoutSeconds: it must be from 1 to 30",
+		"queue: main":                                         "queue: the field does not exist",
+		"failurePolice: Fail":                                 "failurePolice: the field does not exist: did you mean failurePolicy?",
+		"includeSnapshotsFrom: [pods]":                        "includeSnapshotsFrom: no kubernetes binding has the name pods",
+		"labelSelector: {matchLabels: {'/': a}}":              "labelSelector: ",
+		"namespace: {labelSelector: {matchLabels: {'/': a}}}": "namespace.labelSelector: ",
+		"namespace: {labelSelector: {}, nameSelector: {matchNames: []}}":                     "namespace: use either nameSelector or labelSelector",
+		"rules: [{apiGroup: [a]}]":                                                           "rules[0].apiGroup: the field does not exist: did you mean apiGroups?",
+		"rules: [{apiGroups: [a], apiVersions: [v1], resources: [b]}]":                       "rules[0]: apiGroups, apiVersions, resources and operations must not be empty",
+		"rules: [{apiGroups: [a], apiVersions: [v1], resources: [b], operations: [create]}]": "rules[0].operations: there is no create: use CREATE",
+	} {
+		rules := "rules: [{apiGroups: [a], apiVersions: [v1], resources: [b], operations: [CREATE]}]"
+		if strings.HasPrefix(change, "rules") {
+			rules = "group: g"
+		}
+		text := "{configVersion: v1, kubernetesMutating: [{name: a.b.c, " + rules + ", " + change + "}]}"
+		if _, err := parseConfig([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "kubernetesMutating[0]."+want) {
 			t.Errorf("%q: the error is %v, want %q", text, err, want)
 		}
 	}

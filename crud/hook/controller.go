@@ -66,6 +66,21 @@ func (o Options) withDefaults() Options {
 // NewController returns the constructor of the controller that runs hooks, for process.Process.Controllers. The hooks run on one replica, so
 // that Process.OneLeader must be true. The error has every mistake in the bindings.
 func NewController(options Options, hooks ...*Hook) (injection.ControllerConstructor, error) {
+	hooks, err := completed(hooks)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
+		r, err := newRunner(ctx, options.withDefaults(), hooks)
+		if err != nil {
+			panic(fmt.Sprintf("constructing the controller of hooks: %v", err))
+		}
+		return r.impl
+	}, nil
+}
+
+// completed returns hooks with the defaults of their bindings. The error has every mistake in these.
+func completed(hooks []*Hook) ([]*Hook, error) {
 	var errs []error
 	names := map[string]bool{}
 	hooks = slices.Clone(hooks)
@@ -79,16 +94,7 @@ func NewController(options Options, hooks ...*Hook) (injection.ControllerConstru
 		}
 		hooks[i], names[h.name] = &completed, true
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-		r, err := newRunner(ctx, options.withDefaults(), hooks)
-		if err != nil {
-			panic(fmt.Sprintf("constructing the controller of hooks: %v", err))
-		}
-		return r.impl
-	}, nil
+	return hooks, errors.Join(errs...)
 }
 
 // runner runs hooks while the process leads. It implements controller.Reconciler, whose keys are queues, and reconciler.LeaderAware.

@@ -45,6 +45,15 @@ SPDX-License-Identifier: Apache-2.0
 //   - A change that an operation of the hook made, or a deletion, does not run it, unless settings.runOnOwnWrites is true.
 //   - When the process ends, a run has Options.Grace to end, and no other begins. A lease that is lost ends it at once.
 //
+// # Reviews
+//
+// A hook with a binding in Validating or Mutating answers admission reviews by its Response. Reviews returns these bindings for a server, such as
+// that of runtime/hooks. Their runs differ from others:
+//
+//   - They take place on each replica, have no queue, and are not repeated. A few of a binding take place at a time.
+//   - Operations are rejected, because a review has no side effects.
+//   - Without a valid response in time there is no answer, so that the failure policy of the webhook decides.
+//
 // # Executables
 //
 // An executable runs in the folder that contains it, with these variables besides those of the process:
@@ -53,13 +62,14 @@ SPDX-License-Identifier: Apache-2.0
 //	KUBERNETES_OPERATION_PATH  the file for the operations, see package operations; KUBERNETES_PATCH_PATH is the same
 //	METRICS_PATH               a file that is ignored: metrics of hooks are not implemented
 //	PREVIOUS_RESULTS_PATH      how the operations of the last run ended, empty in the first
-//	HOOK_TASK_ID               the same in each repetition of a run
+//	ADMISSION_RESPONSE_PATH    the file for the response to a review, see Response; VALIDATING_RESPONSE_PATH is the same
+//	HOOK_TASK_ID               the same in each repetition of a run, the UID of a review
 //	CRUD_SH                    functions for bash, see crud.sh
 //	CRUD_PROGRAM               the program that these call
 //	TMPDIR                     the folder of the files, which is removed after the run
 //
 // Processes that are left at the end of a run are killed. At the timeout and at the end of the process, the group of the executable receives
-// SIGTERM, then SIGKILL.
+// SIGTERM, then SIGKILL. A review that is too late receives SIGKILL at once.
 //
 // What a hook prints is logged by lines, up to a length and a rate. The values of Secrets are masked in it and in errors, if the hook received
 // the Secret in this run, by an event or a snapshot, or its operations write it: the values, their lines and their base64 form, from four

@@ -28,6 +28,7 @@ const (
 	operationsFile = "operations"
 	metricsFile    = "metrics"
 	previousFile   = "previous_results.json"
+	responseFile   = "response.json"
 	functionsFile  = "crud.sh"
 )
 
@@ -38,6 +39,8 @@ const (
 	patchVariable      = "KUBERNETES_PATCH_PATH"
 	metricsVariable    = "METRICS_PATH"
 	previousVariable   = "PREVIOUS_RESULTS_PATH"
+	responseVariable   = "ADMISSION_RESPONSE_PATH"
+	validatingVariable = "VALIDATING_RESPONSE_PATH"
 	functionsVariable  = "CRUD_SH"
 	programVariable    = "CRUD_PROGRAM"
 	taskVariable       = "HOOK_TASK_ID"
@@ -100,16 +103,42 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 		os.Environ(), marker, operationsVariable+"="+filepath.Join(folder, operationsFile), patchVariable+"="+filepath.Join(folder, operationsFile),
 		metricsVariable+"="+filepath.Join(folder, metricsFile), previousVariable+"="+filepath.Join(folder, previousFile),
 		functionsVariable+"="+filepath.Join(folder, functionsFile), programVariable+"="+program, taskVariable+"="+run.Task, "TMPDIR="+folder,
+		responseVariable+"="+filepath.Join(folder, responseFile), validatingVariable+"="+filepath.Join(folder, responseFile),
 	)
 	ended := runGroup(ctx, cmd, newOutput(run.Logger, run.secrets.masker()))
 	killEscaped(marker)
-	content, err := readOperations(root)
-	if err == nil {
-		if file, err = operations.Parse(content); err != nil {
-			err = &rejection{fmt.Errorf("reading its operations: %w", err), "syntax"}
-		}
+	file, err = readOperations(root)
+	if ended == nil && err == nil {
+		err = readResponse(root, run)
 	}
 	return file, errors.Join(ended, err)
+}
+
+func readOperations(root *os.Root) (operations.File, error) {
+	content, err := readFile(root, operationsFile, operationsVariable, operations.MostBytes)
+	if err != nil {
+		return operations.File{}, &rejection{fmt.Errorf("reading its operations: %w", err), "file"}
+	}
+	file, err := operations.Parse(content)
+	if err != nil {
+		return file, &rejection{fmt.Errorf("reading its operations: %w", err), "syntax"}
+	}
+	return file, nil
+}
+
+// readResponse reads the response of a run that is to have one.
+func readResponse(root *os.Root, run *Run) error {
+	if run.Contexts[0].Review == nil {
+		return nil
+	}
+	content, err := readFile(root, responseFile, responseVariable, mostOfResponse)
+	if err == nil {
+		run.Response, err = decodeResponse(content)
+	}
+	if err != nil {
+		return fmt.Errorf("reading its response: %w", err)
+	}
+	return nil
 }
 
 // prepare writes the files of a run.
@@ -125,7 +154,7 @@ func prepare(root *os.Root, run *Run) error {
 		}
 	}
 	for name, content := range map[string][]byte{
-		contextFile: contexts, operationsFile: nil, metricsFile: nil, previousFile: previous, functionsFile: functions,
+		contextFile: contexts, operationsFile: nil, metricsFile: nil, previousFile: previous, responseFile: nil, functionsFile: functions,
 	} {
 		if err := root.WriteFile(name, content, 0o600); err != nil {
 			return fmt.Errorf("writing a file of the run: %w", err)
@@ -134,31 +163,25 @@ func prepare(root *os.Root, run *Run) error {
 	return nil
 }
 
-// readOperations reads the file of operations, which must be a file in the folder: it follows no link, and waits for no pipe.
-func readOperations(root *os.Root) ([]byte, error) {
-	rejected := func(format string, args ...any) error {
-		return &rejection{fmt.Errorf("reading its operations: "+format, args...), "file"}
-	}
-	info, err := root.Lstat(operationsFile)
+// readFile reads what a hook wrote, at most one byte more than the limit. It must be a file in the folder: it follows no link, and waits for no
+// pipe.
+func readFile(root *os.Root, name, variable string, limit int64) ([]byte, error) {
+	info, err := root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, rejected("%s is a %s, and must be a file", operationsVariable, kindOf(info.Mode()))
+		return nil, fmt.Errorf("%s is a %s, and must be a file", variable, kindOf(info.Mode()))
 	}
 	if err != nil {
-		return nil, rejected("%w", err)
+		return nil, err //nolint:wrapcheck // it names the file
 	}
-	file, err := root.OpenFile(operationsFile, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, rejected("%w", err)
+		return nil, err //nolint:wrapcheck // it names the file
 	}
 	defer file.Close() //nolint:errcheck // only read
 	if opened, err := file.Stat(); err != nil || !os.SameFile(info, opened) {
-		return nil, rejected("the file changed after the end of the hook")
+		return nil, fmt.Errorf("%s changed after the end of the hook", variable)
 	}
-	content, err := io.ReadAll(io.LimitReader(file, operations.MostBytes+1))
-	if err != nil {
-		return nil, rejected("%w", err)
-	}
-	return content, nil
+	return io.ReadAll(io.LimitReader(file, limit+1)) //nolint:wrapcheck // it names the file
 }
 
 func kindOf(mode fs.FileMode) string {

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 
 	"go.uber.org/zap"
+	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/crud"
@@ -53,6 +54,8 @@ type Run struct {
 	Previous *operations.Report
 	// Plan has the operations that are executed after the run.
 	Plan crud.Plan
+	// Response answers the review, if the run is one of a Validating or Mutating binding. Such a run has no queue and no operations.
+	Response *Response
 	// Logger has the names of the hook, its binding and its queue.
 	Logger *zap.SugaredLogger
 
@@ -71,6 +74,8 @@ const (
 	TypeEvent           ContextType = "Event"
 	TypeSchedule        ContextType = "Schedule"
 	TypeGroup           ContextType = "Group"
+	TypeValidating      ContextType = "Validating"
+	TypeMutating        ContextType = "Mutating"
 )
 
 // Context is one reason for a run: a binding context. Its JSON is that of shell-operator.
@@ -84,6 +89,8 @@ type Context struct {
 	Type    ContextType
 	// Objects are those of a Synchronization.
 	Objects []Snapshot
+	// Review is the request that a Validating or Mutating run answers.
+	Review *admissionv1.AdmissionRequest
 	// Snapshots are the objects of the bindings in IncludeSnapshotsFrom or of the group, by the names of the bindings.
 	Snapshots map[string][]Snapshot
 }
@@ -113,6 +120,11 @@ func (c Context) MarshalJSON() ([]byte, error) {
 		if c.FilterResult != nil {
 			fields["filterResult"] = c.FilterResult
 		}
+	}
+	if c.Review != nil {
+		review := admissionv1.AdmissionReview{Request: c.Review}
+		review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
+		fields["review"] = review
 	}
 	if c.Snapshots != nil {
 		fields["snapshots"] = c.Snapshots

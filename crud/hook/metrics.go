@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	admissionv1 "k8s.io/api/admission/v1"
 )
 
 // Attributes of the metrics.
@@ -37,6 +38,10 @@ var (
 		metric.WithExplicitBucketBoundaries(0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300))
 	rejections, _ = meter.Int64Counter("operations.file.rejected", metric.WithUnit("{file}"),
 		metric.WithDescription("Plans of which no operation was executed, by the reason."))
+	reviews, _        = meter.Int64Counter("hook.reviews", metric.WithUnit("{review}"), metric.WithDescription("Admission reviews, by the result."))
+	reviewDuration, _ = meter.Float64Histogram("hook.review.duration", metric.WithUnit("s"),
+		metric.WithDescription("Duration of the admission reviews, with the time in which they wait for others."),
+		metric.WithExplicitBucketBoundaries(0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30))
 	lengths, _ = meter.Int64ObservableGauge("hook.queue.length", metric.WithUnit("{run}"),
 		metric.WithDescription("Runs that wait in a queue, or are running."))
 )
@@ -92,4 +97,17 @@ func countRejection(hook string, err error) {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		rejections.Add(context.Background(), 1, metric.WithAttributes(hookKey.String(hook), reasonKey.String(rejected.reason)))
 	}
+}
+
+// measureReview counts a review. It has no response if the hook did not answer.
+func measureReview(r *Review, response *admissionv1.AdmissionResponse, took time.Duration) {
+	result := "error"
+	if response != nil && response.Allowed {
+		result = "allowed"
+	} else if response != nil {
+		result = "denied"
+	}
+	attributes := metric.WithAttributes(hookKey.String(r.hook.name), bindingKey.String(r.Name), resultKey.String(result))
+	reviews.Add(context.Background(), 1, attributes)
+	reviewDuration.Record(context.Background(), took.Seconds(), attributes)
 }

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +39,17 @@ type monitor struct {
 	enabled bool
 	// sources are the subscriptions by namespace and name. Of the selector of namespaces there is one, too.
 	sources map[cache.ObjectName]*observe.Subscription
+}
+
+func newMonitor(ctx context.Context, h *Hook, k *Kubernetes) (*monitor, error) {
+	filter, err := k.filter()
+	if err != nil {
+		return nil, fmt.Errorf("hook %q: binding %q: %w", h.name, k.Name, err)
+	}
+	return &monitor{
+		Kubernetes: k, hook: h, filter: filter, logger: loggerOf(ctx, h, k.Name, k.Queue),
+		objects: map[cache.ObjectName]*object{}, sources: map[cache.ObjectName]*observe.Subscription{},
+	}, nil
 }
 
 // object is the state of an object, and the one that the hook has received, nil if it does not exist.

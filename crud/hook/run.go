@@ -100,9 +100,14 @@ func (t *term) attempt(ctx context.Context, q *queue, run *Run, h *Hook) answer 
 
 // bounded returns a context that ends after a timeout, and after the grace period when the process ends.
 func (t *term) bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	return bounded(ctx, timeout, errTimeout, t.ctx, t.options.Grace)
+}
+
+// bounded returns a context that ends with a cause after a timeout, and with another one after a grace period when the process ends.
+func bounded(ctx context.Context, timeout time.Duration, cause error, process context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(timeout, func() { cancel(errTimeout) })
-	stop := context.AfterFunc(t.ctx, func() { time.AfterFunc(t.options.Grace, func() { cancel(errEnding) }) })
+	timer := time.AfterFunc(timeout, func() { cancel(cause) })
+	stop := context.AfterFunc(process, func() { time.AfterFunc(grace, func() { cancel(errEnding) }) })
 	return ctx, func() {
 		stop()
 		timer.Stop()

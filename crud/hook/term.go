@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -25,6 +24,7 @@ import (
 
 	"knative.dev/pkg/logging"
 
+	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/observe"
 )
 
@@ -56,16 +56,11 @@ func newTerm(r *runner) (*term, error) {
 	t.ctx, t.cancel = context.WithCancel(r.ctx)
 	for _, h := range r.hooks {
 		for i := range h.bindings.Kubernetes {
-			m := &monitor{
-				Kubernetes: &h.bindings.Kubernetes[i], hook: h, objects: map[cache.ObjectName]*object{},
-				sources: map[cache.ObjectName]*observe.Subscription{},
+			m, err := newMonitor(r.ctx, h, &h.bindings.Kubernetes[i])
+			if err != nil {
+				return nil, err
 			}
-			m.logger = t.logger(h, m.Name, m.Queue)
 			m.changed = func(name cache.ObjectName) { t.enqueue(trigger{h, TypeEvent, &m.Common, m, name}) }
-			var err error
-			if m.filter, err = m.Kubernetes.filter(); err != nil {
-				return nil, fmt.Errorf("hook %q: binding %q: %w", h.name, m.Name, err)
-			}
 			t.monitors[h] = append(t.monitors[h], m)
 		}
 	}
@@ -124,16 +119,7 @@ const (
 
 // awaitObjects starts the monitors of a hook, and waits until they have the objects that exist. It tries again until the kinds are served.
 func (t *term) awaitObjects(h *Hook) bool {
-	delays := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.1, Steps: math.MaxInt32, Cap: 30 * time.Second}
-	for _, m := range t.monitors[h] {
-		_ = delays.DelayFunc().Until(t.ctx, true, true, func(context.Context) (bool, error) {
-			err := m.start(t.runner.ctx, t.client)
-			if err != nil {
-				m.logger.Errorw("A binding waits for its objects", "error", err)
-			}
-			return err == nil, nil
-		})
-	}
+	startMonitors(t.ctx, t.runner.ctx, t.client, t.monitors[h])
 	began, log := time.Now(), sync.OnceFunc(func() {
 		t.logger(h, "", "").Warnw("A hook waits for the first list of its objects", "error", observe.Health(t.runner.ctx))
 	})
@@ -145,9 +131,27 @@ func (t *term) awaitObjects(h *Hook) bool {
 		if time.Since(began) > slow {
 			log()
 		}
-		return !slices.ContainsFunc(t.monitors[h], func(m *monitor) bool { return !m.hasSynced() }), nil
+		return haveSynced(t.monitors[h]), nil
 	})
 	return err == nil
+}
+
+// startMonitors starts monitors. It tries again until the kinds are served, or ctx ends. process is the context of the process.
+func startMonitors(ctx, process context.Context, client *crud.Client, monitors []*monitor) {
+	delays := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.1, Steps: math.MaxInt32, Cap: 30 * time.Second}
+	for _, m := range monitors {
+		_ = delays.DelayFunc().Until(ctx, true, true, func(context.Context) (bool, error) {
+			err := m.start(process, client)
+			if err != nil {
+				m.logger.Errorw("A binding waits for its objects", "error", err)
+			}
+			return err == nil, nil
+		})
+	}
+}
+
+func haveSynced(monitors []*monitor) bool {
+	return !slices.ContainsFunc(monitors, func(m *monitor) bool { return !m.hasSynced() })
 }
 
 func (t *term) isOver() bool { return t.ctx.Err() != nil }
@@ -173,5 +177,9 @@ func (t *term) stopMonitors(h *Hook) {
 }
 
 func (r *runner) logger(h *Hook, binding, queue string) *zap.SugaredLogger {
-	return logging.FromContext(r.ctx).Named("hooks").With("hook", h.name, "binding", binding, "queue", queue)
+	return loggerOf(r.ctx, h, binding, queue)
+}
+
+func loggerOf(ctx context.Context, h *Hook, binding, queue string) *zap.SugaredLogger {
+	return logging.FromContext(ctx).Named("hooks").With("hook", h.name, "binding", binding, "queue", queue)
 }

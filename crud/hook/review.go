@@ -1,0 +1,209 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"knative.dev/pkg/injection"
+
+	"github.com/mallard-dev/mallard/crud"
+)
+
+const (
+	// concurrentReviews bounds how many runs of a binding take place at a time, and mostWaiting how many others wait for them.
+	concurrentReviews = 4
+	mostWaiting       = 50
+)
+
+var errLate = errors.New("it did not answer within the timeout of its binding")
+
+// Review answers the admission reviews of a binding. Each replica has all of them, whether it leads or not.
+type Review struct {
+	*Admission
+
+	kind    ContextType
+	hook    *Hook
+	options Options
+	// process is the context of the process, and synced is closed once the monitors of the snapshots have their objects.
+	process  context.Context //nolint:containedctx // the lifetime of the server
+	monitors []*monitor
+	synced   chan struct{}
+	// running and waiting have a token for each.
+	running, waiting chan struct{}
+}
+
+// Reviews returns the reviews of hooks, one for each binding in Validating and Mutating. The error has every mistake in the bindings.
+func Reviews(options Options, hooks ...*Hook) (all []*Review, err error) {
+	hooks, err = completed(hooks)
+	if err != nil {
+		return nil, err
+	}
+	hookOf := map[string]string{}
+	add := func(h *Hook, kind ContextType, bindings []Admission) {
+		for i := range bindings {
+			r := &Review{
+				Admission: &bindings[i], kind: kind, hook: h, options: options.withDefaults(),
+				synced: make(chan struct{}), running: make(chan struct{}, concurrentReviews), waiting: make(chan struct{}, mostWaiting),
+			}
+			if other, ok := hookOf[r.Path()]; ok {
+				err = errors.Join(err, fmt.Errorf("hook %q: %s binding %s: hook %q has one with this name", h.name, kind, r.Name, other))
+			}
+			hookOf[r.Path()] = h.name
+			all = append(all, r)
+		}
+	}
+	for _, h := range hooks {
+		add(h, TypeValidating, h.bindings.Validating)
+		add(h, TypeMutating, h.bindings.Mutating)
+	}
+	return all, err
+}
+
+// Path returns the path of the requests.
+func (r *Review) Path() string { return "/" + strings.ToLower(string(r.kind)) + "/" + r.Name }
+
+// Start observes the objects of the snapshots. It is called once, before Answer, with the context of the process.
+func (r *Review) Start(ctx context.Context) error {
+	r.process = ctx
+	for i := range r.hook.bindings.Kubernetes {
+		k := &r.hook.bindings.Kubernetes[i]
+		if slices.Contains(r.IncludeSnapshotsFrom, k.Name) || r.Group != "" && r.Group == k.Group {
+			m, err := newMonitor(ctx, r.hook, k)
+			if err != nil {
+				return err
+			}
+			r.monitors = append(r.monitors, m)
+		}
+	}
+	if len(r.monitors) == 0 {
+		close(r.synced)
+		return nil
+	}
+	client, err := crud.New(injection.GetConfig(ctx), crud.Options{FieldManager: r.options.FieldManager})
+	if err != nil {
+		return err
+	}
+	go func() {
+		startMonitors(ctx, ctx, client, r.monitors)
+		if wait.PollUntilContextCancel(ctx, syncPoll, true, func(context.Context) (bool, error) { return haveSynced(r.monitors), nil }) == nil {
+			close(r.synced)
+		}
+	}()
+	return nil
+}
+
+// Answer runs the hook for a request. An error means that there is no answer, so that the failure policy decides. It returns in time even if the
+// hook does not.
+func (r *Review) Answer(ctx context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+	began := time.Now()
+	// Before the API server stops waiting.
+	within := time.Duration(r.TimeoutSeconds) * time.Second * 9 / 10
+	ctx, cancel := bounded(ctx, min(within, r.hook.bindings.Settings.timeout(within)), errLate, r.process, r.options.Grace)
+	defer cancel()
+	logger := loggerOf(r.process, r.hook, r.Name, "").With("task", request.UID)
+	response, err := r.answer(ctx, request, logger)
+	measureReview(r, response, time.Since(began))
+	if err != nil {
+		logger.Errorw("A hook did not answer a review", "error", err)
+		return nil, fmt.Errorf("hook %s: %w", r.hook.name, err)
+	}
+	return response, nil
+}
+
+func (r *Review) answer(ctx context.Context, request *admissionv1.AdmissionRequest, logger *zap.SugaredLogger) (*admissionv1.AdmissionResponse, error) {
+	if err := r.acquire(ctx); err != nil {
+		return nil, err
+	}
+	type result struct {
+		response *admissionv1.AdmissionResponse
+		err      error
+	}
+	ended := make(chan result, 1)
+	go func() {
+		defer func() { <-r.running }()
+		response, err := r.run(ctx, request, logger)
+		ended <- result{response, err}
+	}()
+	select {
+	case result := <-ended:
+		return result.response, result.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// run runs the hook. No value of a Secret is in the error.
+func (r *Review) run(ctx context.Context, request *admissionv1.AdmissionRequest, logger *zap.SugaredLogger) (*admissionv1.AdmissionResponse, error) {
+	run := &Run{Hook: r.hook.name, Task: string(request.UID), Logger: logger}
+	run.Contexts = []Context{r.contextOf(request, &run.secrets)}
+	file, err := r.hook.call(ctx, run)
+	if planned := len(file.Operations) + len(file.OnHookError); err == nil && planned > 0 {
+		err = &rejection{fmt.Errorf("it has %d operations, which are not executed in a review", planned), "review"}
+	}
+	if err == nil {
+		err = run.Response.check(r.kind, request)
+	}
+	if err != nil {
+		countRejection(r.hook.name, err)
+		return nil, errors.New(run.secrets.mask(err.Error()))
+	}
+	return run.Response.toAPI(&run.secrets), nil
+}
+
+// acquire waits for the objects of the snapshots, and for the end of other runs.
+func (r *Review) acquire(ctx context.Context) error {
+	select {
+	case r.waiting <- struct{}{}:
+		defer func() { <-r.waiting }()
+	default:
+		return fmt.Errorf("%d reviews wait for it already", mostWaiting)
+	}
+	select {
+	case <-r.synced:
+	case <-ctx.Done():
+		return fmt.Errorf("the objects of its snapshots are not known yet: %w", context.Cause(ctx))
+	}
+	select {
+	case r.running <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for other reviews to end: %w", context.Cause(ctx))
+	}
+}
+
+// contextOf returns the context of a request, and adds the values of Secrets in it.
+func (r *Review) contextOf(request *admissionv1.AdmissionRequest, secrets *secrets) Context {
+	c := Context{Binding: r.Name, Type: r.kind, Review: request}
+	for _, m := range r.monitors {
+		if c.Snapshots == nil {
+			c.Snapshots = map[string][]Snapshot{}
+		}
+		states := m.states()
+		c.Snapshots[m.Name] = m.snapshots(states)
+		for _, s := range states {
+			secrets.add(s.Unstructured)
+		}
+	}
+	for _, object := range []runtime.RawExtension{request.Object, request.OldObject} {
+		u := &unstructured.Unstructured{}
+		if request.Kind.Kind == "Secret" && len(object.Raw) > 0 && u.UnmarshalJSON(object.Raw) == nil {
+			secrets.add(u)
+		}
+	}
+	return c
+}
