@@ -128,6 +128,6 @@ func (served routes) handler(ctx context.Context, next http.Handler, keys *certi
 			http.Error(w, "only the API server is admitted, by its client certificate", http.StatusUnauthorized)
 			return
 		}
-		next.ServeHTTP(w, r)
+		serveFailable(next, w, r)
 	})
 }

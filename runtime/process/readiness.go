@@ -28,6 +28,11 @@ type Readiness struct {
 
 type readinessKey struct{}
 
+// WithReadiness returns a context in which the conditions that parts of the process set count for this Readiness.
+func WithReadiness(ctx context.Context, r *Readiness) context.Context {
+	return context.WithValue(ctx, readinessKey{}, r)
+}
+
 // ReadinessFrom returns the Readiness of the process whose context this is. Without one, as in a test of one controller, the result counts for
 // nothing.
 func ReadinessFrom(ctx context.Context) *Readiness {

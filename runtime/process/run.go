@@ -60,7 +60,7 @@ const (
 	flushTimeout = 10 * time.Second
 )
 
-// Process is what a binary runs. All fields but the last three are required.
+// Process is what a binary runs. All fields but the last four are required.
 type Process struct {
 	// Component names the process in logs, metrics and leases, and its log level in config-logging.
 	Component string
@@ -76,6 +76,8 @@ type Process struct {
 	Ports map[string]Port
 	// OneLeader ignores the number of buckets in config-leader-election.
 	OneLeader bool
+	// Prepare completes the process once the flags have been parsed.
+	Prepare func(ctx context.Context, p *Process) error
 }
 
 // Run runs a process until it receives SIGTERM. If it cannot start or a part of it fails, it prints one line with the reason,
@@ -94,6 +96,11 @@ func (p Process) run(ctx context.Context) error {
 	running, ctx := errgroup.WithContext(ctx)
 
 	cfg := injection.ParseAndGetRESTConfigOrDie()
+	if p.Prepare != nil {
+		if err := p.Prepare(ctx, &p); err != nil {
+			return err
+		}
+	}
 	if cfg.QPS == 0 {
 		// No limit: the API server's priority and fairness sees all clients. The flags refuse a negative value.
 		cfg.QPS = -1
@@ -110,7 +117,7 @@ func (p Process) run(ctx context.Context) error {
 		return err
 	}
 	readiness := &Readiness{missing: []string{cachesSynced, leasesReached}}
-	ctx = context.WithValue(ctx, readinessKey{}, readiness)
+	ctx = WithReadiness(ctx, readiness)
 	ctx = injection.WithNamespaceScope(ctx, string(p.Settings.WatchNamespace))
 	ctx, startInformers := injection.EnableInjectionOrDie(ctx, cfg)
 	configMaps, err := p.readConfigMaps(ctx, cfg.Host)

@@ -23,7 +23,7 @@ edit() {
 }
 
 # Products: the modules come from the module proxy; the migration serves kinds of several versions; no reconciler uses crud or hooks.
-rm -r conversion crud localcluster cmd/{crud,hooks,migrate} config/*hooks.yaml pkg/migration pkg/observer post-install samples/*hook.yaml
+rm -r conversion crud localcluster cmd/{crud,hooks,migrate} runtime/hooks config/*hooks.yaml pkg/migration pkg/observer post-install samples/*hook.yaml
 edit pkg/apis/config/store.go 's/, "hooks"//'
 edit test/repository/layers_test.go '/packages: +"(pkg\/migration|crud(\/hook)?)"/,/\}, \{/d'
 # Texts and settings that concern Mallard, and suites that show what a fork does not change.

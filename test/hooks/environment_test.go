@@ -27,12 +27,14 @@ import (
 
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/system"
 
 	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/observe"
+	"github.com/mallard-dev/mallard/runtime/process"
 )
 
 // metrics are those of the test process. They add up, so each test has names of its own.
@@ -90,19 +92,34 @@ func (s *scene) start(options hook.Options, hooks ...*hook.Hook) {
 	if err != nil {
 		s.Fatal(err)
 	}
+	s.run(process.Process{Controllers: []injection.ControllerConstructor{construct}})
+}
+
+// run runs the controllers and the webhooks of a process.
+func (s *scene) run(p process.Process) {
+	s.Helper()
 	core, logs := observer.New(zap.InfoLevel)
 	s.logs = logs
 	ctx, cancel := context.WithCancel(context.Background())
 	s.end = cancel
 	ctx = injection.WithConfig(logging.WithLogger(ctx, zap.New(core).Sugar()), s.config)
 	ctx, informers := injection.Default.SetupInformers(ctx, s.config)
-	impl := construct(ctx, nil)
+	controllers, webhooks := sharedmain.ControllersAndWebhooksFromCtors(ctx, nil, p.Controllers...)
 	if err := controller.StartInformers(ctx.Done(), informers...); err != nil {
 		s.Fatal(err)
 	}
+	var running sync.WaitGroup
+	running.Go(func() { _ = controller.StartAll(ctx, controllers...) })
+	if p.Serve != nil {
+		running.Go(func() {
+			if err := p.Serve(ctx, webhooks); err != nil {
+				s.Error(err)
+			}
+		})
+	}
 	go func() {
-		defer close(s.ended)
-		_ = controller.StartAll(ctx, impl)
+		running.Wait()
+		close(s.ended)
 	}()
 	s.Cleanup(func() {
 		cancel()

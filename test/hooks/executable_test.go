@@ -170,7 +170,8 @@ exit 3`,
 func TestLoad_WrongBindings_NamesFileAndField(t *testing.T) {
 	s := newScene(t)
 	s.script("typo", "configVersion: v1\nkubernetes: [{kindd: Pod}]", "")
-	s.script("admission", "configVersion: v1\nkubernetesValidating: [{name: a}]", "")
+	s.script("admission", admission("kubernetesValidating", "a.example.com", "  failurePolicy: Retry\n"), "")
+	s.script("conversion", "configVersion: v1\nkubernetesCustomResourceConversion: [{name: a}]", "")
 	s.script("cron", "configVersion: v1\nschedule: [{crontab: '* *'}]", "")
 	_, err := hook.Load(t.Context(), s.hooks, s.quick())
 	if err == nil {
@@ -178,7 +179,8 @@ func TestLoad_WrongBindings_NamesFileAndField(t *testing.T) {
 	}
 	for _, want := range []string{
 		"typo: its bindings: kubernetes[0].kindd: the field does not exist: did you mean kind?",
-		"admission: its bindings: kubernetesValidating: hooks cannot answer reviews of admission or conversion yet",
+		"admission: its bindings: kubernetesValidating[0].failurePolicy: there is no Retry: use Fail or Ignore",
+		"conversion: its bindings: kubernetesCustomResourceConversion: hooks do not convert objects",
 		"cron: its bindings: schedule[0].crontab: ",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -8,6 +8,7 @@ package monitoring
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,8 @@ import (
 	"github.com/mallard-dev/mallard/observe"
 )
 
-// ofObservers returns the metrics that a process exports because of an observer. The processes of the operator have none.
+// ofObservers returns the metrics that a process exports because of an observer, operations or a hook that answers reviews. The processes of the
+// operator have none.
 func ofObservers(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -51,11 +53,12 @@ func ofObservers(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 	go func() { _ = controller.StartAll(ctx, controllers...) }()
 
 	operate(t, env)
+	review(ctx, t)
 	families := map[string]*dto.MetricFamily{}
 	harness.Eventually(t, "the metrics of the observer's call", func(context.Context) error {
 		gathered, err := registry.Gather()
 		for _, family := range gathered {
-			if strings.HasPrefix(family.GetName(), "observer_") || strings.HasPrefix(family.GetName(), "object_") {
+			if slices.ContainsFunc([]string{"observer_", "object_", "hook_review"}, func(prefix string) bool { return strings.HasPrefix(family.GetName(), prefix) }) {
 				families[family.GetName()] = family
 			}
 		}

@@ -6,14 +6,18 @@ SPDX-License-Identifier: Apache-2.0
 package monitoring
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/crud"
+	"github.com/mallard-dev/mallard/crud/hook"
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
@@ -58,4 +62,27 @@ func operate(t *testing.T, env *harness.Env) {
 	deletion := crud.EnsureDeletedInBackground(crud.Ref{Kind: "ConfigMap", Namespace: ns, Name: "a"})
 	deletion.Wait = time.Minute
 	run(deletion)
+}
+
+// review has a hook answer an admission review.
+func review(ctx context.Context, t *testing.T) {
+	t.Helper()
+	binding := hook.Admission{Name: "documented.example.com", Rules: []admissionregistrationv1.RuleWithOperations{{
+		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
+		Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+	}}}
+	reviews, err := hook.Reviews(hook.Options{}, hook.Func("documented", hook.Bindings{Validating: []hook.Admission{binding}},
+		func(_ context.Context, run *hook.Run) error {
+			run.Response = &hook.Response{Allowed: true}
+			return nil
+		}))
+	if err == nil {
+		err = reviews[0].Start(ctx)
+	}
+	if err == nil {
+		_, err = reviews[0].Answer(ctx, &admissionv1.AdmissionRequest{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
