@@ -93,7 +93,8 @@ test-versions: ## Runs the suites at the other versions of Kubernetes (ARGS='1.3
 .PHONY: fuzz
 fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=100000 a hundred times as many)
 	MALLARD_TEST_INPUTS=$(INPUTS) go test -count 1 -timeout $(TEST_TIMEOUT) ./pkg/apis/samples/... ./pkg/webhook $(ARGS)
-	MALLARD_TEST_INPUTS=$(INPUTS) go -C conversion test -count 1 -timeout $(TEST_TIMEOUT) ./... $(ARGS)
+	for module in conversion conversion/fixtures conversion/example; do \
+		MALLARD_TEST_INPUTS=$(INPUTS) go -C $$module test -count 1 -timeout $(TEST_TIMEOUT) ./... $(ARGS) || exit; done
 
 .PHONY: cover
 cover: ## Runs the unit tests and writes their coverage, without generated code, to coverage.txt
@@ -105,7 +106,8 @@ cover: ## Runs the unit tests and writes their coverage, without generated code,
 bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
 	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./observe/... ./pkg/... ./runtime/... \
 		$$(git grep -l '^func Benchmark' -- test | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-	go -C conversion test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./...
+	for module in conversion conversion/fixtures; do \
+		go -C $$module test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./... || exit; done
 
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's

@@ -6,14 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package conversion_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"knative.dev/pkg/apis"
 
 	"github.com/mallard-dev/mallard/conversion"
 )
@@ -41,7 +38,7 @@ func TestInAnUpdateTheLiveAnnotationWins(t *testing.T) {
 			want is
 		}{"v1alpha1": {oldProperties, c.old}, "v1": {properties, c.hub}} {
 			base, object := deepCopy(withAnnotations(c.live)), deepCopy(withAnnotations(c.sent))
-			of.Preserve(apis.WithinUpdate(t.Context(), base), object)
+			of.Preserve(object, base)
 			if diff := cmp.Diff(of.want, object.Annotations); diff != "" {
 				t.Errorf("%s at %s (-want +got):\n%s", reason, version, diff)
 			}
@@ -52,65 +49,45 @@ func TestInAnUpdateTheLiveAnnotationWins(t *testing.T) {
 	}
 }
 
-func TestOutsideOfUpdatesOfTheObjectTheAnnotationIsLeftAlone(t *testing.T) {
-	base := withAnnotations(map[string]string{annotation: "live"})
-	for reason, ctx := range map[string]context.Context{
-		"create":                 apis.WithinCreate(t.Context()),
-		"reconciler":             t.Context(),
-		"status":                 apis.WithinSubResourceUpdate(t.Context(), base, "status"),
-		"scale":                  apis.WithinSubResourceUpdate(t.Context(), base, "scale"),
-		"conversion":             conversion.WithConverting(apis.WithinUpdate(t.Context(), base)),
-		"without a live object":  apis.WithinUpdate(t.Context(), nil),
-		"live object is no such": apis.WithinUpdate(t.Context(), "object"),
-	} {
-		object := withAnnotations(map[string]string{annotation: "sent"})
-		properties.Preserve(ctx, object)
-		if got := object.Annotations[annotation]; got != "sent" {
-			t.Errorf("%s: the annotation is %q", reason, got)
-		}
+func TestAnnotationPreserve_NoLiveObject_AnnotationIsLeftAlone(t *testing.T) {
+	object := withAnnotations(map[string]string{annotation: "sent"})
+	properties.Preserve(object, nil)
+	if got := object.Annotations[annotation]; got != "sent" {
+		t.Errorf("the annotation is %q", got)
+	}
+}
+
+const limits = "at most 65536 bytes and 1024 properties fit into this annotation, and 262144 bytes into all annotations together"
+
+func finding(message, details string, warning bool) []conversion.Finding {
+	return []conversion.Finding{{Field: "metadata.annotations", Message: message, Details: annotation + ": " + details, Warning: warning}}
+}
+
+func expectFindings(t *testing.T, reason string, got, want []conversion.Finding) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", reason, diff)
 	}
 }
 
 func TestAnnotationValidate_TruncatedRepresentation_IsRejected(t *testing.T) {
-	hub := &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.HardLimit)}}}
-	truncated := shown(t, hub)
+	truncated := shown(t, &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.HardLimit)}}})
 	unmarked := deepCopy(truncated)
 	unmarked.Labels = nil
-	const limits = "the properties of other versions need 65613 bytes, at most 65536 bytes and 1024 properties fit into this annotation, and 262144 bytes into all annotations together; "
-	for name, validate := range map[string]func(context.Context) *apis.FieldError{
-		"create": func(ctx context.Context) *apis.FieldError {
-			return oldProperties.Validate(apis.WithinCreate(ctx), truncated)
-		},
-		"update": func(ctx context.Context) *apis.FieldError {
-			return oldProperties.Validate(apis.WithinUpdate(ctx, truncated), truncated)
-		},
-		"update without the label": func(ctx context.Context) *apis.FieldError {
-			return oldProperties.Validate(apis.WithinUpdate(ctx, truncated), unmarked)
-		},
-		"status": func(ctx context.Context) *apis.FieldError {
-			return oldProperties.Validate(apis.WithinSubResourceUpdate(ctx, truncated, "status"), truncated)
-		},
-	} {
-		const want = "this version cannot represent the object without losing data: metadata.annotations\n" +
-			"conversion.example.com/properties: " + limits + "write the object at the stored version"
-		if got := validate(t.Context()); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-	const want = "v1alpha1 cannot represent the object without losing data: metadata.annotations\n" +
-		"conversion.example.com/properties: " + limits + "make the object or its annotations smaller"
-	if got := properties.ValidateRepresentation("v1alpha1", truncated); got.Filter(apis.ErrorLevel) == nil || got.Error() != want {
-		t.Errorf("at v1: %v", got)
-	}
+	const need = "the properties of other versions need 65613 bytes, " + limits
+	want := finding("this version cannot represent the object without losing data", need+"; write the object at the stored version", false)
+	expectFindings(t, "create", oldProperties.Validate(truncated, nil), want)
+	expectFindings(t, "update", oldProperties.Validate(truncated, truncated), want)
+	expectFindings(t, "update without the label", oldProperties.Validate(unmarked, truncated), want)
+	expectFindings(t, "at v1", properties.ValidateRepresentation("v1alpha1", truncated),
+		finding("v1alpha1 cannot represent the object without losing data", need+"; make the object or its annotations smaller", false))
 }
 
-// Nothing of the hub is left out, so whoever has given an object the label can take it away again.
+// The hub shows everything, so a client that has set the label can remove it again.
 func TestAnnotationValidate_LabelRemovedAtHub_IsAccepted(t *testing.T) {
 	marked := &widget{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{properties.TruncatedLabel(): "1"}}}
-	if got := properties.Validate(apis.WithinUpdate(t.Context(), marked), &widget{}); got != nil {
-		t.Errorf("without the label: %v", got)
-	}
-	if got := properties.Validate(apis.WithinUpdate(t.Context(), &widget{}), marked); got == nil {
+	expectFindings(t, "without the label", properties.Validate(&widget{}, marked), nil)
+	if got := properties.Validate(marked, &widget{}); got == nil {
 		t.Error("with the label: accepted")
 	}
 }
@@ -118,45 +95,29 @@ func TestAnnotationValidate_LabelRemovedAtHub_IsAccepted(t *testing.T) {
 func TestValidationCountsNothing(t *testing.T) {
 	old := annotated(`{"f":1,"c":{"spec":{"e":{"v1/a":{}}}}}`)
 	expectCounted(t, "conversion.bag.dropped", "", 0, func() {
-		if got := oldProperties.Validate(t.Context(), old).Also(properties.ValidateRepresentation("v1alpha1", old)); got != nil {
-			t.Error(got)
-		}
+		expectFindings(t, "at v1alpha1", oldProperties.Validate(old, old), nil)
+		expectFindings(t, "at v1", properties.ValidateRepresentation("v1alpha1", old), nil)
 	})
 }
 
 func TestAnnotationValidateRepresentation_LargeAnnotation_IsWarnedAbout(t *testing.T) {
-	hub := &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.SoftLimit)}}}
-	got := properties.ValidateRepresentation("v1alpha1", shown(t, hub))
-	if got.Filter(apis.ErrorLevel) != nil || got.Filter(apis.WarningLevel) == nil ||
-		!strings.HasPrefix(got.Error(), "v1alpha1 needs 16461 bytes for the properties of other versions: metadata.annotations\n") {
-		t.Errorf("got %v", got)
-	}
-	if got := properties.ValidateRepresentation("v1alpha1", shown(t, full())); got != nil {
-		t.Errorf("a small representation: %v", got)
-	}
+	large := shown(t, &widget{Spec: widgetSpec{Probe: &probe{Path: strings.Repeat("x", conversion.SoftLimit)}}})
+	expectFindings(t, "large", properties.ValidateRepresentation("v1alpha1", large),
+		finding("v1alpha1 needs 16461 bytes for the properties of other versions", limits+"; an object that needs more is rejected", true))
+	expectFindings(t, "small", properties.ValidateRepresentation("v1alpha1", shown(t, full())), nil)
 }
 
 func TestANewObjectWithAnAnnotationIsWarnedAbout(t *testing.T) {
 	old := shown(t, full())
-	got := oldProperties.Validate(apis.WithinCreate(t.Context()), old)
-	if got.Filter(apis.ErrorLevel) != nil || got.Filter(apis.WarningLevel) == nil {
-		t.Errorf("got %v", got)
-	}
-	for name, got := range map[string]*apis.FieldError{
-		"update":                       oldProperties.Validate(apis.WithinUpdate(t.Context(), old), old),
-		"without one":                  oldProperties.Validate(apis.WithinCreate(t.Context()), withAnnotations(nil)),
-		"malformed":                    oldProperties.Validate(apis.WithinUpdate(t.Context(), old), annotated("{")),
-		"in a later format":            oldProperties.Validate(apis.WithinUpdate(t.Context(), old), annotated(`{"f":2}`)),
+	expectFindings(t, "create", oldProperties.Validate(old, nil), finding("the annotation sets properties of other versions",
+		"it belongs to the object that this manifest was copied from; leave it out to begin without them", true))
+	for name, got := range map[string][]conversion.Finding{
+		"update":                       oldProperties.Validate(old, old),
+		"without one":                  oldProperties.Validate(withAnnotations(nil), nil),
+		"malformed":                    oldProperties.Validate(annotated("{"), old),
+		"in a later format":            oldProperties.Validate(annotated(`{"f":2}`), old),
 		"representation of no version": properties.ValidateRepresentation("v1alpha1", withAnnotations(nil)),
 	} {
-		if got != nil {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
-func TestOnlyTheMarkedContextIsThatOfAConversion(t *testing.T) {
-	if conversion.IsConverting(t.Context()) || !conversion.IsConverting(conversion.WithConverting(t.Context())) {
-		t.Error("the mark is not what decides")
+		expectFindings(t, name, got, nil)
 	}
 }

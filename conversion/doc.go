@@ -30,4 +30,6 @@ SPDX-License-Identifier: Apache-2.0
 // kind, nor be deleted. So a malformed annotation is dropped and counted, one that is too large is left out, counted, and
 // marked with a label, and one of a later release is carried along untouched. Annotation.Validate reports these to clients,
 // and rejects writes through a marked representation.
+//
+// The package depends on k8s.io/apimachinery alone. Package conversion/knative calls it from webhooks of knative.dev/pkg.
 package conversion

@@ -6,24 +6,17 @@ SPDX-License-Identifier: Apache-2.0
 package conversion_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"knative.dev/pkg/apis"
-
 	"github.com/mallard-dev/mallard/conversion"
 )
 
-// ConvertTo implements apis.Convertible, of which the webhook calls only the hub's.
-func (in *widget) ConvertTo(_ context.Context, to apis.Convertible) (err error) {
+// ConvertTo shows the object at v1alpha1.
+func (in *widget) ConvertTo(dst *oldWidget) (err error) {
 	defer conversion.Recover(&err, in)
-	dst, ok := to.(*oldWidget)
-	if !ok {
-		return fmt.Errorf("v1.Widget cannot convert to %T", to)
-	}
 	var hub widgetStorage
 	if err := in.AssignProperties_To_Widget(&hub); err != nil {
 		return err
@@ -35,13 +28,9 @@ func (in *widget) ConvertTo(_ context.Context, to apis.Convertible) (err error) 
 	return dst.AssignProperties_From_Widget(&old)
 }
 
-// ConvertFrom implements apis.Convertible.
-func (in *widget) ConvertFrom(_ context.Context, from apis.Convertible) (err error) {
+// ConvertFrom reads an object of v1alpha1.
+func (in *widget) ConvertFrom(src *oldWidget) (err error) {
 	defer conversion.Recover(&err, in)
-	src, ok := from.(*oldWidget)
-	if !ok {
-		return fmt.Errorf("v1.Widget cannot convert from %T", from)
-	}
 	var old oldWidgetStorage
 	if err := src.AssignProperties_To_Widget(&old); err != nil {
 		return err
@@ -51,16 +40,6 @@ func (in *widget) ConvertFrom(_ context.Context, from apis.Convertible) (err err
 		return err
 	}
 	return in.AssignProperties_From_Widget(&hub)
-}
-
-// ConvertTo implements apis.Convertible.
-func (in *oldWidget) ConvertTo(ctx context.Context, to apis.Convertible) error {
-	return to.ConvertFrom(ctx, in)
-}
-
-// ConvertFrom implements apis.Convertible.
-func (in *oldWidget) ConvertFrom(ctx context.Context, from apis.Convertible) error {
-	return from.ConvertTo(ctx, in)
 }
 
 // An old version shows what it can; the annotation holds the rest. A rewrite keeps its code when another is put before it.
@@ -76,7 +55,7 @@ func Example() {
 	}
 
 	var old oldWidget
-	if err := hub.ConvertTo(context.Background(), &old); err != nil {
+	if err := hub.ConvertTo(&old); err != nil {
 		fmt.Println(err)
 	}
 	fmt.Println(old.Spec.ServiceName, old.Spec.Rewrites)
@@ -86,7 +65,7 @@ func Example() {
 	old.Spec.Rewrites = append([]oldRewrite{{From: "/", To: "/home"}}, old.Spec.Rewrites...)
 
 	var back widget
-	if err := back.ConvertFrom(context.Background(), &old); err != nil {
+	if err := back.ConvertFrom(&old); err != nil {
 		fmt.Println(err)
 	}
 	spec, err := json.Marshal(back.Spec)

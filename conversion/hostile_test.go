@@ -60,7 +60,7 @@ func convertHostile(t *testing.T, text string) {
 	expectWithinLimits(t, representation.Annotations)
 	expectVisible(t, stored(t, representation))
 	// What they say depends on the damage; they are not to panic.
-	_ = oldProperties.Validate(t.Context(), old)
+	_ = oldProperties.Validate(old, old)
 	_ = properties.ValidateRepresentation("v1alpha1", old)
 }
 

@@ -7,38 +7,19 @@ package conversion_test
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 
-	"go.opentelemetry.io/otel"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"github.com/mallard-dev/mallard/conversion"
 )
 
-var meters = sdkmetric.NewManualReader()
-
-func TestMain(m *testing.M) {
-	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(meters)))
-	os.Exit(m.Run())
-}
-
-// counted is how much a counter has counted so far, altogether or with this value of its attribute.
-func counted(t testing.TB, name, what string) int64 {
+// counted is how much a counter has counted so far, altogether or of one part.
+func counted(t testing.TB, name, part string) int64 {
 	t.Helper()
-	var all metricdata.ResourceMetrics
-	if err := meters.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
 	sum := int64(0)
-	for _, scope := range all.ScopeMetrics {
-		for _, metric := range scope.Metrics {
-			if metric.Name != name {
-				continue
-			}
-			for _, point := range metric.Data.(metricdata.Sum[int64]).DataPoints {
-				if value, ok := point.Attributes.Value("what"); !ok || what == "" || value.AsString() == what {
-					sum += point.Value
-				}
+	for _, counter := range conversion.Counters() {
+		for of, count := range counter.Counts() {
+			if counter.Name == name && (part == "" || part == of) {
+				sum += count
 			}
 		}
 	}
@@ -46,12 +27,12 @@ func counted(t testing.TB, name, what string) int64 {
 }
 
 // expectCounted checks how much a counter counts meanwhile.
-func expectCounted(t testing.TB, name, what string, want int64, meanwhile func()) {
+func expectCounted(t testing.TB, name, part string, want int64, meanwhile func()) {
 	t.Helper()
-	before := counted(t, name, what)
+	before := counted(t, name, part)
 	meanwhile()
-	if got := counted(t, name, what) - before; got != want {
-		t.Errorf("%s %s rose by %d, want %d", name, what, got, want)
+	if got := counted(t, name, part) - before; got != want {
+		t.Errorf("%s %s rose by %d, want %d", name, part, got, want)
 	}
 }
 
@@ -59,7 +40,7 @@ func expectCounted(t testing.TB, name, what string, want int64, meanwhile func()
 func shown(t testing.TB, hub *widget) *oldWidget {
 	t.Helper()
 	var old oldWidget
-	if err := hub.ConvertTo(t.Context(), &old); err != nil {
+	if err := hub.ConvertTo(&old); err != nil {
 		t.Fatalf("showing at v1alpha1: %v", err)
 	}
 	return &old
@@ -69,7 +50,7 @@ func shown(t testing.TB, hub *widget) *oldWidget {
 func stored(t testing.TB, old *oldWidget) *widget {
 	t.Helper()
 	var hub widget
-	if err := hub.ConvertFrom(t.Context(), old); err != nil {
+	if err := hub.ConvertFrom(old); err != nil {
 		t.Fatalf("storing at v1: %v", err)
 	}
 	return &hub

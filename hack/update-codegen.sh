@@ -96,10 +96,10 @@ readonly assign_gen
 if [[ -d conversion ]]; then
   # After the deep copies, which conversions call.
   step "conversions"
-  deep_copies conversion fixtures
-  go -C conversion build -o "${assign_gen}" ./cmd/assign-gen
+  deep_copies conversion/fixtures .
+  go -C conversion/cmd/assign-gen build -o "${assign_gen}"
   conversions . pkg
-  conversions conversion fixtures
+  conversions conversion/fixtures .
 
   # As any other project generates them.
   step "deep copies and conversions of the example"

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"knative.dev/pkg/apis"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // What a conversion may cost for each version that it goes on: so many allocations, and in time so many times what it costs
@@ -34,7 +34,8 @@ const (
 type way struct {
 	name    string
 	hops    int
-	objects []apis.Convertible
+	objects []metav1.Object
+	by      Converter
 	from    Version
 	to      Version
 }
@@ -45,14 +46,14 @@ func (k Kind) ways(t testing.TB) []way {
 	var all []way
 	for i, from := range k.Versions {
 		random := newFiller(rand.NewSource(sameObjects), k.Functions)
-		objects := make([]apis.Convertible, measured)
+		objects := make([]metav1.Object, measured)
 		for n := range objects {
 			objects[n] = from.New()
 			random.fill(objects[n])
 		}
 		for j, to := range k.Versions {
 			if hops := max(i-j, j-i); hops > 0 {
-				all = append(all, way{from.Name + " " + to.Name, hops, objects, from, to})
+				all = append(all, way{from.Name + " " + to.Name, hops, objects, k.Converters[0], from, to})
 			}
 		}
 	}
@@ -60,7 +61,7 @@ func (k Kind) ways(t testing.TB) []way {
 }
 
 func (w way) convert(ctx context.Context, n int) error {
-	if err := w.objects[n%measured].ConvertTo(ctx, w.to.New()); err != nil {
+	if err := w.by(ctx, w.objects[n%measured], w.to.New()); err != nil {
 		return fmt.Errorf("converting: %w", err)
 	}
 	return nil

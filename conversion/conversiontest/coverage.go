@@ -149,8 +149,8 @@ func (k Kind) covered(t *testing.T, a, b Version) {
 	for range objects {
 		object := random.object(t, a)
 		before := canonical(t, object)
-		shown := canonical(t, converted(t, before, a, b))
-		seen.trip(object, converted(t, shown, b, a))
+		shown := canonical(t, k.converted(t, before, a, b))
+		seen.trip(object, k.converted(t, shown, b, a))
 	}
 	for _, path := range seen.never() {
 		t.Errorf("%s of %s never holds anything: whether it survives is not shown", path, a.Name)

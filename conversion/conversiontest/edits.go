@@ -48,7 +48,7 @@ func (k Kind) edited(t *testing.T, annotation string, a, b Version) {
 		if field == "metadata" && k.DependsOnMetadata {
 			continue
 		}
-		expectUntouchedf(t, read(t, canonical(t, converted(t, before, a, b))), read(t, shown), field,
+		expectUntouchedf(t, read(t, canonical(t, k.converted(t, before, a, b))), read(t, shown), field,
 			"%s was edited at %s, which made of %s %s: at %s", field, a.Name, before, edited, b.Name)
 	}
 }
@@ -58,8 +58,8 @@ func (k Kind) carried(t *testing.T, object whole, annotation string, a, b Versio
 	t.Helper()
 	const unknown = `{"e":{"v99/a":{"d":"x"}},"f":1}`
 	stash(object, annotation, unknown)
-	shown := canonical(t, converted(t, written(t, canonical(t, object), a), a, b))
-	again := read(t, canonical(t, converted(t, shown, b, a)))
+	shown := canonical(t, k.converted(t, written(t, canonical(t, object), a), a, b))
+	again := read(t, canonical(t, k.converted(t, shown, b, a)))
 	if text, _ := stashed(again, annotation); !strings.Contains(text, `"v99/a":{"d":"x"}`) {
 		t.Fatalf("%s is gone, the annotation is %q, by way of %s", unknown, text, shown)
 	}
@@ -79,7 +79,7 @@ func (k Kind) shown(t *testing.T, random *filler, a Version) string {
 	if origin.Name == a.Name {
 		return object
 	}
-	return canonical(t, converted(t, object, origin, a))
+	return canonical(t, k.converted(t, object, origin, a))
 }
 
 // settled converts an object of a to b, returns what it is there, and expects what holds of any object, wherever it
@@ -87,18 +87,18 @@ func (k Kind) shown(t *testing.T, random *filler, a Version) string {
 // version leads to the same place.
 func (k Kind) settled(t *testing.T, object, annotation string, a, b Version) string {
 	t.Helper()
-	shown := expectConverted(t, object, a, b)
+	shown := k.expectConverted(t, object, a, b)
 	if again := written(t, object, a); again != object {
-		object, shown = again, expectConverted(t, again, a, b)
+		object, shown = again, k.expectConverted(t, again, a, b)
 	}
-	again := canonical(t, converted(t, shown, b, a))
+	again := canonical(t, k.converted(t, shown, b, a))
 	expectSamef(t, visible(t, object, annotation), visible(t, again, annotation),
 		"%s is at %s %s, and back at %s something else", object, b.Name, shown, a.Name)
-	expectSamef(t, shown, canonical(t, converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", object, a.Name)
+	expectSamef(t, shown, canonical(t, k.converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", object, a.Name)
 	for _, c := range k.Versions {
 		if c.Name != a.Name && c.Name != b.Name {
 			// What is out of date for c is left out on the way; nobody sees that.
-			straight, around := canonical(t, converted(t, object, a, c)), canonical(t, converted(t, shown, b, c))
+			straight, around := canonical(t, k.converted(t, object, a, c)), canonical(t, k.converted(t, shown, b, c))
 			expectSamef(t, visible(t, straight, annotation), visible(t, around, annotation),
 				"%s by way of %s, where it is %s, is at %s another one", object, b.Name, shown, c.Name)
 		}
@@ -118,19 +118,19 @@ func written(t *testing.T, object string, version Version) string {
 	}
 }
 
-// expectConverted converts an object from a to b in both ways that there are, and expects them to be the same, to leave the
-// source alone and to share nothing with it.
-func expectConverted(t *testing.T, object string, a, b Version) string {
+// expectConverted converts an object from a to b by all converters, and expects them to give the same, to leave the source alone and
+// to share nothing with it.
+func (k Kind) expectConverted(t *testing.T, object string, a, b Version) string {
 	t.Helper()
-	source, same, made, reversed := parsed(t, object, a), parsed(t, object, a), b.New(), b.New()
-	convert(t, source, made)
+	source, same, made := parsed(t, object, a), parsed(t, object, a), b.New()
+	convert(t, k.Converters[0], source, made)
 	shown := canonical(t, made)
-	// What only the hub is asked for, every version can do.
-	if err := reversed.ConvertFrom(t.Context(), source); err != nil {
-		t.Fatalf("ConvertFrom: %v", err)
+	for i, converter := range k.Converters[1:] {
+		other := b.New()
+		convert(t, converter, source, other)
+		expectEqualf(t, made, other, "converters 0 and %d differ", i+1)
 	}
 	expectEqualf(t, same, source, changesSource)
-	expectEqualf(t, made, reversed, "ConvertFrom and ConvertTo differ")
 	var some struct {
 		Metadata json.RawMessage `json:"metadata"`
 	}

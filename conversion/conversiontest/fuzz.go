@@ -21,7 +21,7 @@ func (k Kind) Fuzz(f *testing.F) {
 		for _, a := range k.Versions {
 			object := canonical(t, newFiller(bytesource.New(data), k.Functions).object(t, a))
 			for _, b := range k.Versions {
-				thereAndBack(t, object, a, b)
+				k.thereAndBack(t, object, a, b)
 			}
 		}
 	})

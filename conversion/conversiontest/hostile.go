@@ -40,11 +40,11 @@ func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 		object := read(t, k.shown(t, random, a))
 		random.attack(t, object, read(t, k.shown(t, random, a)), annotation)
 		text := written(t, canonical(t, object), a)
-		shown := expectConverted(t, text, a, b)
+		shown := k.expectConverted(t, text, a, b)
 		expectWithinLimit(t, text, shown, annotation)
-		again := canonical(t, converted(t, shown, b, a))
+		again := canonical(t, k.converted(t, shown, b, a))
 		expectWithinLimit(t, shown, again, annotation)
-		expectSamef(t, shown, canonical(t, converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", text, a.Name)
+		expectSamef(t, shown, canonical(t, k.converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", text, a.Name)
 	}
 
 	for _, text := range monstrous {
@@ -52,7 +52,7 @@ func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 		stash(object, annotation, text)
 		source, made := parsed(t, canonical(t, object), a), b.New()
 		const runs, most = 1, 100_000
-		if got := testing.AllocsPerRun(runs, func() { convert(t, source, made) }); got > most {
+		if got := testing.AllocsPerRun(runs, func() { convert(t, k.Converters[0], source, made) }); got > most {
 			t.Errorf("to convert an object with %d bytes like %.60s takes %v allocations", len(text), text, got)
 		}
 		expectWithinLimit(t, text, canonical(t, made), annotation)
@@ -72,7 +72,7 @@ func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 		} {
 			object := read(t, k.shown(t, random, a))
 			fill(object)
-			expectWithinLimit(t, what, expectConverted(t, canonical(t, object), a, b), annotation)
+			expectWithinLimit(t, what, k.expectConverted(t, canonical(t, object), a, b), annotation)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (k Kind) fromNothing(t *testing.T, annotation string, a, b Version) {
 	t.Helper()
 	random := newFiller(testrand.Source(t), k.Functions)
 	k.expectNothing(t, `{}`, annotation, a, b)
-	expectSamef(t, visible(t, canonical(t, b.New()), annotation), visible(t, canonical(t, converted(t, `{}`, a, b)), annotation),
+	expectSamef(t, visible(t, canonical(t, b.New()), annotation), visible(t, canonical(t, k.converted(t, `{}`, a, b)), annotation),
 		"of an object of %s with nothing in it became something at %s", a.Name, b.Name)
 	for range shareOf(testrand.Inputs(t)) {
 		k.expectNothing(t, canonical(t, leafless(read(t, k.shown(t, random, a)))), annotation, a, b)
@@ -33,7 +33,7 @@ func (k Kind) expectNothing(t *testing.T, object, annotation string, a, b Versio
 	t.Helper()
 	known := map[string]bool{}
 	walk(read(t, canonical(t, parsed(t, object, a))), func(value string) { known[value] = true })
-	made := parsed(t, expectConverted(t, object, a, b), b)
+	made := parsed(t, k.expectConverted(t, object, a, b), b)
 	expectKnown := func(path, value string) {
 		if !known[value] {
 			t.Fatalf("%s: %s comes from nowhere\nmade of %s of %s\ngot     %s", path, value, object, a.Name, canonical(t, made))

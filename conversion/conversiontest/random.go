@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand"
 	"reflect"
@@ -20,8 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/randfill"
-
-	"knative.dev/pkg/apis"
 
 	"github.com/mallard-dev/mallard/conversion"
 )
@@ -62,9 +59,6 @@ func (f *filler) withEverything() *filler {
 // fill fills what a pointer points to.
 func (f *filler) fill(object any) {
 	f.filler.Fill(object)
-	if f.whole {
-		return
-	}
 	f.varyFields(reflect.ValueOf(object).Elem())
 }
 
@@ -77,13 +71,17 @@ func (f *filler) varyFields(value reflect.Value) {
 	}
 }
 
-// vary makes some of what was filled absent, zero or empty. Types that bring their own JSON are left as they are.
+// vary makes some of what was filled absent, zero or empty. Types with their own JSON are only made readable.
 func (f *filler) vary(value reflect.Value) {
 	const oneIn = 6
-	if _, special := reflect.TypeAssert[json.Marshaler](value.Addr()); special || value.Type() == reflect.TypeFor[metav1.ObjectMeta]() {
+	if value.Type() == reflect.TypeFor[metav1.ObjectMeta]() {
 		return
 	}
-	chosen := f.random.Intn(oneIn) == 0
+	if hasOwnJSON(value) {
+		f.makeReadable(value)
+		return
+	}
+	chosen := !f.whole && f.random.Intn(oneIn) == 0
 	switch value.Kind() {
 	case reflect.Pointer:
 		if chosen {
@@ -185,7 +183,6 @@ var common = []any{
 	},
 	func(t *metav1.Time, c randfill.Continue) { *t = metav1.NewTime(moment(c)) },
 	func(t *metav1.MicroTime, c randfill.Continue) { *t = metav1.NewMicroTime(moment(c)) },
-	func(t *apis.VolatileTime, c randfill.Continue) { t.Inner = metav1.NewTime(moment(c)) },
 	func(d *metav1.Duration, c randfill.Continue) {
 		d.Duration = time.Duration(often0(c, int64(c.Uint64())>>c.Intn(bits)))
 	},
@@ -202,9 +199,6 @@ var common = []any{
 	func(r *runtime.RawExtension, c randfill.Continue) {
 		*r = runtime.RawExtension{Raw: fmt.Appendf(nil, `{"raw":%d}`, c.Int())}
 	},
-	func(u *apis.URL, c randfill.Continue) {
-		*u = apis.URL{Scheme: "https", Host: word(c) + ".example.com", Path: "/" + word(c)}
-	},
 }
 
 // often0 is the number, or often enough 0, for which some types have a meaning or a form of its own.
@@ -217,7 +211,7 @@ func often0(c randfill.Continue, number int64) int64 {
 }
 
 // word is a short text of letters, seldom empty.
-func word(c randfill.Continue) string {
+func word(c interface{ Intn(n int) int }) string {
 	const letters, longest = "abcdefghijklmnopqrstuvwxyz", 8
 	var text strings.Builder
 	for range 1 + c.Intn(longest) {

@@ -6,11 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand"
 	"testing"
 
-	"knative.dev/pkg/apis"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
@@ -19,10 +20,13 @@ import (
 type Version struct {
 	Name string
 	// New makes an empty object.
-	New func() apis.Convertible
+	New func() metav1.Object
 	// Dropped are fields, as Type.Field, that are lost on purpose and never filled.
 	Dropped []string
 }
+
+// Converter fills an object of one version from one of another version.
+type Converter func(ctx context.Context, from, to metav1.Object) error
 
 // Kind is a kind in all its versions.
 type Kind struct {
@@ -32,6 +36,8 @@ type Kind struct {
 	Versions []Version
 	// DependsOnMetadata is whether a conversion looks at the metadata of the object, so that an edit there may change other fields.
 	DependsOnMetadata bool
+	// Converters convert between any two versions. The first one is tested, and the others have to give the same result.
+	Converters []Converter
 	// Functions are for randfill, in addition to those that this package brings.
 	Functions []any
 }
@@ -75,10 +81,10 @@ func (k Kind) Test(t *testing.T) {
 }
 
 // Random returns a function that makes random objects of a version as Test does, for tests that know what the fields mean.
-func (k Kind) Random(t *testing.T) func(version Version) apis.Convertible {
+func (k Kind) Random(t *testing.T) func(version Version) metav1.Object {
 	t.Helper()
 	random := newFiller(testrand.Source(t), k.Functions)
-	return func(version Version) apis.Convertible { return random.object(t, version) }
+	return func(version Version) metav1.Object { return random.object(t, version) }
 }
 
 // there goes from a to b and back.
@@ -86,14 +92,14 @@ func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 	t.Helper()
 	random := newFiller(source, k.Functions)
 	for range testrand.Inputs(t) {
-		thereAndBack(t, canonical(t, random.object(t, a)), a, b)
+		k.thereAndBack(t, canonical(t, random.object(t, a)), a, b)
 	}
 }
 
-func thereAndBack(t *testing.T, before string, a, b Version) {
+func (k Kind) thereAndBack(t *testing.T, before string, a, b Version) {
 	t.Helper()
-	shown := expectConverted(t, before, a, b)
-	expectSamef(t, before, canonical(t, converted(t, shown, b, a)), "by way of %s", shown)
+	shown := k.expectConverted(t, before, a, b)
+	expectSamef(t, before, canonical(t, k.converted(t, shown, b, a)), "by way of %s", shown)
 }
 
 // always converts the same objects many times. What is compared are the bytes that a webhook would send.
@@ -104,7 +110,7 @@ func (k Kind) always(t *testing.T, a, b Version) {
 	for range objects {
 		object, first := k.shown(t, random, a), ""
 		for range times {
-			text, err := json.Marshal(converted(t, object, a, b))
+			text, err := json.Marshal(k.converted(t, object, a, b))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,15 +129,15 @@ func (k Kind) around(t *testing.T, source rand.Source, a, b, c Version) {
 	for range testrand.Inputs(t) {
 		start := canonical(t, random.object(t, a))
 
-		middle := canonical(t, converted(t, start, a, b))
-		end := canonical(t, converted(t, middle, b, c))
-		expectSamef(t, canonical(t, converted(t, start, a, c)), end, "the way by %s, where it is %s, leads elsewhere than the direct one", b.Name, middle)
-		expectSamef(t, start, canonical(t, converted(t, end, c, a)), "by way of %s and %s", middle, end)
+		middle := canonical(t, k.converted(t, start, a, b))
+		end := canonical(t, k.converted(t, middle, b, c))
+		expectSamef(t, canonical(t, k.converted(t, start, a, c)), end, "the way by %s, where it is %s, leads elsewhere than the direct one", b.Name, middle)
+		expectSamef(t, start, canonical(t, k.converted(t, end, c, a)), "by way of %s and %s", middle, end)
 	}
 }
 
 // object makes an object as a webhook gets it: what JSON cannot tell apart is the same.
-func (f *filler) object(t *testing.T, version Version) apis.Convertible {
+func (f *filler) object(t *testing.T, version Version) metav1.Object {
 	t.Helper()
 	object := version.New()
 	f.fill(object)
@@ -143,21 +149,21 @@ func (f *filler) object(t *testing.T, version Version) apis.Convertible {
 }
 
 // converted reads an object and converts it.
-func converted(t *testing.T, text string, from, to Version) apis.Convertible {
+func (k Kind) converted(t *testing.T, text string, from, to Version) metav1.Object {
 	t.Helper()
 	made := to.New()
-	convert(t, parsed(t, text, from), made)
+	convert(t, k.Converters[0], parsed(t, text, from), made)
 	return made
 }
 
-func convert(t *testing.T, from, to apis.Convertible) {
+func convert(t *testing.T, by Converter, from, to metav1.Object) {
 	t.Helper()
-	if err := from.ConvertTo(t.Context(), to); err != nil {
+	if err := by(t.Context(), from, to); err != nil {
 		t.Fatalf("%s: %v", canonical(t, from), err)
 	}
 }
 
-func parsed(t *testing.T, text string, version Version) apis.Convertible {
+func parsed(t *testing.T, text string, version Version) metav1.Object {
 	t.Helper()
 	object := version.New()
 	if err := json.Unmarshal([]byte(text), object); err != nil {

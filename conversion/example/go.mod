@@ -11,6 +11,7 @@ tool (
 
 require (
 	github.com/mallard-dev/mallard/conversion v0.0.0-00010101000000-000000000000
+	github.com/mallard-dev/mallard/conversion/knative v0.0.0-00010101000000-000000000000
 	k8s.io/apimachinery v0.35.7
 	knative.dev/pkg v0.0.0-20260727151759-521cb33b33dd
 	sigs.k8s.io/randfill v1.0.0
@@ -38,6 +39,7 @@ require (
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kelseyhightower/envconfig v1.4.0 // indirect
 	github.com/mailru/easyjson v0.9.0 // indirect
+	github.com/mallard-dev/mallard/conversion/cmd/assign-gen v0.0.0-00010101000000-000000000000 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
@@ -79,4 +81,8 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.0 // indirect
 )
 
-replace github.com/mallard-dev/mallard/conversion => ..
+replace (
+	github.com/mallard-dev/mallard/conversion => ..
+	github.com/mallard-dev/mallard/conversion/cmd/assign-gen => ../cmd/assign-gen
+	github.com/mallard-dev/mallard/conversion/knative => ../knative
+)

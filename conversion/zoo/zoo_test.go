@@ -83,8 +83,8 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	generator := filepath.Join(dir, "assign-gen")
-	p := &Project{dir: "..", flags: "-trimpath"}
-	return generator, run(p.Command(context.Background(), "go", "build", "-o", generator, "./cmd/assign-gen"))
+	p := &Project{dir: "../cmd/assign-gen", flags: "-trimpath"}
+	return generator, run(p.Command(context.Background(), "go", "build", "-o", generator))
 })
 
 func generator(t *testing.T) string {

@@ -16,12 +16,12 @@ import (
 	"knative.dev/pkg/controller"
 	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
 
-	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/knative"
 )
 
 // NewConversionController converts objects between the versions of their kind, without setting defaults.
 func NewConversionController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return knativeconversion.NewConversionController(ctx, "/conversion", served.conversions(), conversion.WithConverting)
+	return knativeconversion.NewConversionController(ctx, "/conversion", served.conversions(), knative.WithConverting)
 }
 
 // convertible is implemented by every version of a kind that has several.

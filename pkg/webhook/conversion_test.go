@@ -34,6 +34,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/conversion/conversiontest"
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
@@ -47,7 +48,7 @@ func servedVersions() []conversiontest.Version {
 	newObjects := served[samples.Kind("AddressableService")].versions
 	var all []conversiontest.Version
 	for _, version := range slices.Sorted(maps.Keys(newObjects)) { // a seed repeats a test only if the order is always the same
-		all = append(all, conversiontest.Version{Name: version, New: func() apis.Convertible {
+		all = append(all, conversiontest.Version{Name: version, New: func() metav1.Object {
 			return newObjects[version]().(convertible)
 		}})
 	}
@@ -78,7 +79,7 @@ func review(t *testing.T, kinds map[schema.GroupKind]knativeconversion.GroupKind
 	t.Helper()
 	ctx, _ := rtesting.SetupFakeContext(t)
 	ctx = knativewebhook.WithOptions(ctx, knativewebhook.Options{SecretName: "webhook-certs"})
-	impl := knativeconversion.NewConversionController(ctx, "/conversion", kinds, conversion.WithConverting)
+	impl := knativeconversion.NewConversionController(ctx, "/conversion", kinds, knative.WithConverting)
 	request := &apiextensionsv1.ConversionRequest{UID: "uid", DesiredAPIVersion: group + to}
 	for _, object := range objects {
 		request.Objects = append(request.Objects, runtime.RawExtension{Raw: []byte(object)})

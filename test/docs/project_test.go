@@ -27,7 +27,7 @@ const (
 )
 
 // TestAnotherProjectDoesWhatThePageSays does what the page about assign-gen says, block for block, in an empty folder
-// outside of this checkout, with the conversion module from a module proxy:
+// outside of this checkout, with the modules of conversions from a module proxy:
 //
 //	sh, console    are run; one that says fails has to
 //	writes=PATH    becomes that file
@@ -35,7 +35,7 @@ const (
 //
 // What is there at the end is the example, so that the page leaves nothing out.
 func TestAnotherProjectDoesWhatThePageSays(t *testing.T) {
-	_, environment := moduleproxy.New(t, root, "conversion")
+	_, environment := moduleproxy.New(t, root, "conversion", "conversion/knative", "conversion/cmd/assign-gen")
 	p := &project{dir: t.TempDir(), environment: environment}
 	for _, b := range blocks(t, generatorPage) {
 		if b.attributes["shown-by"] != exampleTest {
@@ -70,7 +70,7 @@ func TestAnotherProjectDoesWhatThePageSays(t *testing.T) {
 // project is a folder in which somebody who has never seen this checkout works.
 type project struct {
 	dir string
-	// environment has the go command find the conversion module of this checkout in a module proxy.
+	// environment has the go command find modules of this checkout in a module proxy.
 	environment []string
 }
 

@@ -43,14 +43,15 @@ rm -r pkg/apis/samples/{v1alpha1,v1beta1,roundtrip,v1/storage} pkg/apis/samples/
 find pkg/apis pkg/webhook -name '*conversion*' -delete
 edit pkg/apis/samples/v1/doc.go '/conversion-gen/d'
 edit pkg/apis/samples/v1/addressableservice_types.go '/\+conversion:/d'
-edit pkg/apis/samples/v1/addressableservice_defaults.go '/conversion\.IsConverting/,/}/d' '/conversionProperties/d' '/mallard\/conversion"/d'
-edit pkg/apis/samples/v1/addressableservice_validation.go 's/\.Also\(conversionProperties.*//'
+edit pkg/apis/samples/v1/addressableservice_defaults.go '/knative\.IsConverting/,/}/d' '/conversionProperties/d' '/conversion\/knative"/d'
+edit pkg/apis/samples/v1/addressableservice_validation.go 's/\.Also\(knative\.Validate.*//' '/conversion\/knative"/d'
 edit pkg/webhook/kinds.go '/samples\/v1(alpha|beta)1"/d' 's/v1alpha1.Install, v1beta1.Install, //'
 edit pkg/webhook/controllers.go '/convertedCRDs/d' 's/withOlderVersions/nil/'
 edit cmd/webhook/main.go '/NewConversionController/d'
 edit hack/update-codegen.sh 's/ --conversion-webhook [^ ]+//'
 
 go mod edit -dropreplace=github.com/mallard-dev/mallard/conversion -dropreplace=github.com/mallard-dev/mallard/localcluster/env \
+  -dropreplace=github.com/mallard-dev/mallard/conversion/knative -droprequire=github.com/mallard-dev/mallard/conversion/knative \
   -require="github.com/mallard-dev/mallard/conversion@${version}" -require="github.com/mallard-dev/mallard/localcluster/env@${version}"
 go -C hack/tools/ko mod tidy
 gofmt -w cmd pkg

@@ -22,27 +22,27 @@ import (
 
 const (
 	repository = "github.com/mallard-dev/mallard/"
+	// unreleased is the version by which modules of this checkout require each other.
+	unreleased = "v0.0.0-00010101000000-000000000000"
 	created    = "2026-01-01T00:00:00Z"
 )
 
 // New makes a proxy of modules, which are folders below the root of the checkout. It returns their version, and the environment variables
-// that have the go command use the proxy, and the machine's settings only for modules that were never downloaded.
+// that have the go command use the proxy, and the machine's settings only for modules that were never downloaded. The modules require each
+// other at this version, as those of a release do.
 func New(t *testing.T, root string, folders ...string) (version string, environment []string) {
 	t.Helper()
 	// The go command keeps each version that it has ever downloaded, so the version depends on the content.
 	sum := sha256.New()
 	for _, folder := range folders {
-		writeZip(t, sum, module.Version{Path: repository + folder, Version: "v0.0.0-20260101000000-000000000000"}, root, folder)
+		writeZip(t, sum, module.Version{Path: repository + folder, Version: "v0.0.0-20260101000000-000000000000"}, filepath.Join(root, folder))
 	}
 	version = fmt.Sprintf("v0.0.0-20260101000000-%.6x", sum.Sum(nil))
 	proxy := t.TempDir()
 	for _, folder := range folders {
-		gomod, err := os.ReadFile(filepath.Join(root, folder, "go.mod"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		copied, gomod := released(t, filepath.Join(root, folder), version)
 		var content bytes.Buffer
-		writeZip(t, &content, module.Version{Path: repository + folder, Version: version}, root, folder)
+		writeZip(t, &content, module.Version{Path: repository + folder, Version: version}, copied)
 		info := fmt.Appendf(nil, `{"Version":%q,"Time":%q}`, version, created)
 		for name, content := range map[string][]byte{
 			"@latest": info, "@v/list": nil, "@v/" + version + ".info": info, "@v/" + version + ".mod": gomod, "@v/" + version + ".zip": content.Bytes(),
@@ -62,9 +62,28 @@ func New(t *testing.T, root string, folders ...string) (version string, environm
 	}
 }
 
-func writeZip(t *testing.T, to io.Writer, version module.Version, root, folder string) {
+// released copies a module to another folder, with a version in go.mod for the other modules of this checkout.
+func released(t *testing.T, folder, version string) (copied string, gomod []byte) {
 	t.Helper()
-	if err := zip.CreateFromDir(to, version, filepath.Join(root, folder)); err != nil {
+	copied = t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(copied, "go.mod")
+	gomod, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gomod = bytes.ReplaceAll(gomod, []byte(unreleased), []byte(version))
+	if err := os.WriteFile(path, gomod, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return copied, gomod
+}
+
+func writeZip(t *testing.T, to io.Writer, version module.Version, folder string) {
+	t.Helper()
+	if err := zip.CreateFromDir(to, version, folder); err != nil {
 		t.Fatal(err)
 	}
 }

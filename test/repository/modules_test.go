@@ -6,9 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package repository
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -87,10 +89,13 @@ func versions(t *testing.T, folder string) map[string]string {
 
 // TestModules_ThoseForOthers_DependOnNothingOfOurs keeps the modules that other projects use free of everything else in this repository.
 func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
-	for _, folder := range []string{"conversion", "localcluster", "localcluster/env"} {
+	for folder, allowed := range map[string]string{
+		"conversion": "conversion", "conversion/knative": "conversion", "conversion/cmd/assign-gen": "conversion/cmd/assign-gen",
+		"localcluster": "localcluster", "localcluster/env": "localcluster/env",
+	} {
 		for path, dependencies := range dependencies(t, folder) {
 			for _, dependency := range dependencies {
-				if isBelow(dependency, module) && !isBelow(dependency, whole(folder)) {
+				if isBelow(dependency, module) && !isBelow(dependency, whole(allowed)) {
 					t.Errorf("%s must not depend on %s: the module is used without the operator", path, dependency)
 				}
 			}
@@ -98,13 +103,35 @@ func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
 	}
 }
 
-func TestConversion_Library_IsLight(t *testing.T) {
-	imports := dependencies(t, "conversion")
-	for _, forbidden := range []string{
-		"k8s.io/client-go", "k8s.io/apiextensions-apiserver", "k8s.io/gengo",
-		"knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook",
+// Packages of types import the library, those of other projects too, whatever their operator is made with.
+func TestConversion_Library_DependsOnApimachineryAlone(t *testing.T) {
+	const apimachinery = "k8s.io/apimachinery"
+	gomod, err := os.ReadFile(strings.TrimSpace(output(t, "go", "-C", "conversion", "list", "-m", "-f", "{{.GoMod}}", apimachinery)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := []string{whole("conversion"), apimachinery}
+	for _, match := range requirement.FindAllStringSubmatch(string(gomod), -1) {
+		allowed = append(allowed, match[1])
+	}
+	for path, dependencies := range dependencies(t, "conversion") {
+		for _, dependency := range dependencies {
+			isStandard := !strings.Contains(strings.Split(dependency, "/")[0], ".")
+			if !isStandard && !slices.ContainsFunc(allowed, func(module string) bool { return isBelow(dependency, module) }) {
+				t.Errorf("%s depends on %s, which neither is k8s.io/apimachinery nor a module that it requires", path, dependency)
+			}
+		}
+	}
+}
+
+func TestConversion_Adapters_LinkNoWebhook(t *testing.T) {
+	for folder, forbidden := range map[string][]string{
+		"conversion/knative": {"k8s.io/client-go", "knative.dev/pkg/controller", "knative.dev/pkg/injection", "knative.dev/pkg/webhook"},
 	} {
-		expectNoDependency(t, imports, []string{whole("conversion")}, forbidden, "packages of types call the library, those of other projects too")
+		imports := dependencies(t, folder)
+		for _, each := range forbidden {
+			expectNoDependency(t, imports, []string{whole(folder)}, each, "packages of types call it")
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ package webhook
 import (
 	"context"
 
-	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/knative"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/configmap"
@@ -31,5 +31,5 @@ func NewConversionController(ctx context.Context, _ configmap.Watcher) *controll
 					"v1":      &v1.Backup{},
 				},
 			},
-		}, conversion.WithConverting)
+		}, knative.WithConverting)
 }

@@ -16,6 +16,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	// Packages in testdata, which go mod tidy leaves out, import these.
+	_ "k8s.io/apimachinery/pkg/apis/meta/v1"
+	_ "k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/args"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"

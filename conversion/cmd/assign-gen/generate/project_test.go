@@ -17,10 +17,11 @@ import (
 )
 
 const (
-	root        = "../../.."
-	fixture     = "fixtures/widget"
-	modulePath  = "github.com/mallard-dev/mallard/conversion"
-	fixturePath = modulePath + "/" + fixture
+	// fixtures is the folder of the module with the API for tests.
+	fixtures     = "../../../fixtures"
+	fixture      = "widget"
+	fixturesPath = "github.com/mallard-dev/mallard/conversion/fixtures"
+	fixturePath  = fixturesPath + "/" + fixture
 	// projectPath is the API of somebody else's project.
 	projectPath = "example.com/project/widget"
 )
@@ -31,15 +32,15 @@ var projectVersions = []string{"./widget/v1alpha1", "./widget/v1beta1", "./widge
 // generated: there are no storage packages yet. The working directory is its folder.
 func project(t *testing.T) {
 	t.Helper()
-	module, err := filepath.Abs(root)
+	module, err := filepath.Abs(fixtures)
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := handWritten(t)
 	t.Chdir(t.TempDir())
 	modfile := read(t, filepath.Join(module, "go.mod"))
-	modfile = strings.Replace(modfile, "module "+modulePath+"\n", "module example.com/project\n", 1) +
-		"\nrequire " + modulePath + " v0.0.0\n\nreplace " + modulePath + " => " + module + "\n"
+	modfile = strings.Replace(modfile, "module "+fixturesPath+"\n", "module example.com/project\n", 1)
+	modfile = strings.ReplaceAll(modfile, "=> ..", "=> "+filepath.Dir(module))
 	write(t, "go.mod", modfile)
 	write(t, "go.sum", read(t, filepath.Join(module, "go.sum")))
 	for path, content := range files {
@@ -56,7 +57,7 @@ func project(t *testing.T) {
 func handWritten(t *testing.T) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
-	source := filepath.Join(root, filepath.FromSlash(fixture))
+	source := filepath.Join(fixtures, fixture)
 	err := filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
 		generated := strings.HasPrefix(entry.Name(), "zz_generated.") && entry.Name() != "zz_generated.deepcopy.go"
 		if err != nil || entry.IsDir() || generated || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {

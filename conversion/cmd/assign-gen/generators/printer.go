@@ -23,6 +23,7 @@ import (
 const (
 	runtimePackage = "github.com/mallard-dev/mallard/conversion"
 	testPackage    = runtimePackage + "/conversiontest"
+	knativePackage = runtimePackage + "/knative"
 	apisPackage    = "knative.dev/pkg/apis"
 	metaPackage    = "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

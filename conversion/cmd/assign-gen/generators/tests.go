@@ -148,16 +148,17 @@ func roundTrips(p *printer, all *plan.Plan) {
 		for _, version := range all.Versions {
 			for _, each := range version.Structs {
 				if each.Root && hubKind(all, each) == root.Name {
-					convertible, kind := p.name(apisPackage, "Convertible"), p.name(version.Package.Path, each.Name)
+					object, kind := p.name(metaPackage, "Object"), p.name(version.Package.Path, each.Name)
 					dropped := ""
 					if names := droppedIn(all, version); names != nil {
 						dropped = ", Dropped: []string{" + strings.Join(names, ", ") + "}"
 					}
-					p.linef("{Name: %s, New: func() %s { return &%s{} }%s},", quoted(version.Name), convertible, kind, dropped)
+					p.linef("{Name: %s, New: func() %s { return &%s{} }%s},", quoted(version.Name), object, kind, dropped)
 				}
 			}
 		}
 		p.linef("},")
+		p.linef("Converters: []%s{%s, %s},", p.name(testPackage, "Converter"), p.name(knativePackage, "ConvertTo"), p.name(knativePackage, "ConvertFrom"))
 		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
 		if all.DependsOnMetadata(root) {
 			p.linef("DependsOnMetadata: true,")

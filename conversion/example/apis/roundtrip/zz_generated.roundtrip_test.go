@@ -13,7 +13,8 @@ import (
 	apisv1 "example.com/backup/apis/v1"
 	apisv1beta1 "example.com/backup/apis/v1beta1"
 	"github.com/mallard-dev/mallard/conversion/conversiontest"
-	"knative.dev/pkg/apis"
+	"github.com/mallard-dev/mallard/conversion/knative"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to
@@ -33,10 +34,11 @@ func conversionOfBackup() conversiontest.Kind {
 	return conversiontest.Kind{
 		Annotation: "conversion.backup.example.com/properties",
 		Versions: []conversiontest.Version{
-			{Name: "v1beta1", New: func() apis.Convertible { return &apisv1beta1.Backup{} }},
-			{Name: "v1", New: func() apis.Convertible { return &apisv1.Backup{} }},
+			{Name: "v1beta1", New: func() metav1.Object { return &apisv1beta1.Backup{} }},
+			{Name: "v1", New: func() metav1.Object { return &apisv1.Backup{} }},
 		},
-		Functions: append(knownFunctions(), conversionFunctions...),
+		Converters: []conversiontest.Converter{knative.ConvertTo, knative.ConvertFrom},
+		Functions:  append(knownFunctions(), conversionFunctions...),
 	}
 }
 

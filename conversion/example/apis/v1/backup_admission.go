@@ -8,22 +8,22 @@ package v1
 import (
 	"context"
 
-	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/knative"
 
 	"knative.dev/pkg/apis"
 )
 
 // SetDefaults implements apis.Defaultable. Besides admission, conversions call it, which must not add anything.
 func (in *Backup) SetDefaults(ctx context.Context) {
-	if conversion.IsConverting(ctx) {
+	if knative.IsConverting(ctx) {
 		return
 	}
-	conversionProperties.Preserve(ctx, in)
+	knative.Preserve(ctx, conversionProperties, in)
 }
 
 // Validate implements apis.Validatable.
 func (in *Backup) Validate(ctx context.Context) *apis.FieldError {
-	return conversionProperties.Validate(ctx, in).Also(in.ValidateSpec())
+	return knative.Validate(ctx, conversionProperties, in).Also(in.ValidateSpec())
 }
 
 // ValidateSpec checks what holds whichever version the object is written at.

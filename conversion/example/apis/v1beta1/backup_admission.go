@@ -8,7 +8,7 @@ package v1beta1
 import (
 	"context"
 
-	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/knative"
 
 	"knative.dev/pkg/apis"
 
@@ -17,15 +17,15 @@ import (
 
 // SetDefaults implements apis.Defaultable. Besides admission, conversions call it, which must not add anything.
 func (in *Backup) SetDefaults(ctx context.Context) {
-	if conversion.IsConverting(ctx) {
+	if knative.IsConverting(ctx) {
 		return
 	}
-	conversionProperties.Preserve(ctx, in)
+	knative.Preserve(ctx, conversionProperties, in)
 }
 
 // Validate implements apis.Validatable. What is stashed is part of the object too, so the rules are those of v1.
 func (in *Backup) Validate(ctx context.Context) *apis.FieldError {
-	errs := conversionProperties.Validate(ctx, in)
+	errs := knative.Validate(ctx, conversionProperties, in)
 	var hub v1.Backup
 	if err := in.ConvertTo(ctx, &hub); err != nil {
 		return errs.Also(apis.ErrGeneric(err.Error(), apis.CurrentField))

@@ -3,7 +3,8 @@ module example.com/eventtype
 go 1.26.0
 
 require (
-	github.com/mallard-dev/mallard/conversion v0.0.0
+	github.com/mallard-dev/mallard/conversion v0.0.0-00010101000000-000000000000
+	github.com/mallard-dev/mallard/conversion/knative v0.0.0-00010101000000-000000000000
 	k8s.io/apimachinery v0.35.7
 	knative.dev/pkg v0.0.0-20260727151759-521cb33b33dd
 )
@@ -46,4 +47,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace github.com/mallard-dev/mallard/conversion => ../../..
+replace (
+	github.com/mallard-dev/mallard/conversion => ../../..
+	github.com/mallard-dev/mallard/conversion/knative => ../../../knative
+)

@@ -14,7 +14,7 @@ import (
 
 	"knative.dev/pkg/apis"
 
-	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
@@ -82,7 +82,7 @@ func testSetDefaults(t *testing.T, version, given, complete string) {
 		},
 		"conversion": {
 			reason: "what is absent before a conversion is absent after it",
-			ctx:    func(ctx context.Context) context.Context { return conversion.WithConverting(apis.WithinCreate(ctx)) },
+			ctx:    func(ctx context.Context) context.Context { return knative.WithConverting(apis.WithinCreate(ctx)) },
 			in:     object(given, nil),
 			want:   object(given, nil),
 		},

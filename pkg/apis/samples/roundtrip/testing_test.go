@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
-
-	"knative.dev/pkg/apis"
 
 	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/conversion/conversiontest"
+	"github.com/mallard-dev/mallard/conversion/knative"
 )
 
 const annotation = "conversion.samples.knative.dev/properties"
@@ -40,16 +40,16 @@ func versionOf(t *testing.T, name string) conversiontest.Version {
 	return versions[at]
 }
 
-func newObject(t *testing.T, version string) apis.Convertible {
+func newObject(t *testing.T, version string) metav1.Object {
 	t.Helper()
 	return versionOf(t, version).New()
 }
 
 // randomly returns a function that makes random objects of a version.
-func randomly(t *testing.T) func(version string) apis.Convertible {
+func randomly(t *testing.T) func(version string) metav1.Object {
 	t.Helper()
 	random := conversionOfAddressableService().Random(t)
-	return func(version string) apis.Convertible { return random(versionOf(t, version)) }
+	return func(version string) metav1.Object { return random(versionOf(t, version)) }
 }
 
 // converted is an object at another version, both as JSON, as a webhook has them.
@@ -57,7 +57,7 @@ func converted(t *testing.T, object, from, to string) string {
 	t.Helper()
 	source, target := newObject(t, from), newObject(t, to)
 	decode(t, object, source)
-	if err := source.ConvertTo(t.Context(), target); err != nil {
+	if err := knative.ConvertTo(t.Context(), source, target); err != nil {
 		t.Fatalf("%s of %s to %s: %v", object, from, to, err)
 	}
 	return encode(t, target)
@@ -98,7 +98,7 @@ func expectSamef(t *testing.T, want, got, format string, args ...any) {
 // edited shows an object of v1 at an older version, has it edited there, and returns what it is at v1 then.
 func edited[T any, P interface {
 	*T
-	apis.Convertible
+	metav1.Object
 }](t *testing.T, object, version string, edit func(P)) string {
 	t.Helper()
 	shown := P(new(T))

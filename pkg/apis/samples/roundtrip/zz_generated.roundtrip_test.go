@@ -11,10 +11,11 @@ import (
 	"testing"
 
 	"github.com/mallard-dev/mallard/conversion/conversiontest"
+	"github.com/mallard-dev/mallard/conversion/knative"
 	samplesv1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	samplesv1alpha1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 	samplesv1beta1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
-	"knative.dev/pkg/apis"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // conversionFunctions are for randfill, where random values are not what a hook can convert. Hand-written tests add to
@@ -34,11 +35,12 @@ func conversionOfAddressableService() conversiontest.Kind {
 	return conversiontest.Kind{
 		Annotation: "conversion.samples.knative.dev/properties",
 		Versions: []conversiontest.Version{
-			{Name: "v1alpha1", New: func() apis.Convertible { return &samplesv1alpha1.AddressableService{} }},
-			{Name: "v1beta1", New: func() apis.Convertible { return &samplesv1beta1.AddressableService{} }},
-			{Name: "v1", New: func() apis.Convertible { return &samplesv1.AddressableService{} }},
+			{Name: "v1alpha1", New: func() metav1.Object { return &samplesv1alpha1.AddressableService{} }},
+			{Name: "v1beta1", New: func() metav1.Object { return &samplesv1beta1.AddressableService{} }},
+			{Name: "v1", New: func() metav1.Object { return &samplesv1.AddressableService{} }},
 		},
-		Functions: append(knownFunctions(), conversionFunctions...),
+		Converters: []conversiontest.Converter{knative.ConvertTo, knative.ConvertFrom},
+		Functions:  append(knownFunctions(), conversionFunctions...),
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/conversion/knative"
 )
 
 // Representation is an AddressableService of an older version.
@@ -56,7 +58,7 @@ func (as *AddressableService) validateRepresentation(ctx context.Context, versio
 	if err := as.ConvertTo(ctx, representation); err != nil {
 		return apis.ErrGeneric("converting the object to "+version+": "+err.Error(), apis.CurrentField)
 	}
-	return conversionProperties.ValidateRepresentation(version, representation)
+	return knative.ValidateRepresentation(conversionProperties, version, representation)
 }
 
 // ValidateConverted is for the Validate of older versions. It checks what an object is at this version, and after an update

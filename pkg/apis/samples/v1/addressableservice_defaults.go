@@ -13,7 +13,7 @@ import (
 
 	"knative.dev/pkg/apis"
 
-	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
@@ -22,10 +22,10 @@ import (
 // create and update. knative.dev/pkg also calls it before each reconcile and after
 // each conversion; there nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
-	if conversion.IsConverting(ctx) {
+	if knative.IsConverting(ctx) {
 		return
 	}
-	conversionProperties.Preserve(ctx, as)
+	knative.Preserve(ctx, conversionProperties, as)
 	// Objects that were created at a version without the field have no visibility. Filling it in would change the spec
 	// along with, say, a label.
 	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); apis.IsInCreate(ctx) || isUpdate && old.Spec.Visibility != "" {

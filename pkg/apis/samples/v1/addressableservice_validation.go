@@ -15,6 +15,7 @@ import (
 
 	"knative.dev/pkg/apis"
 
+	"github.com/mallard-dev/mallard/conversion/knative"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
@@ -28,7 +29,7 @@ func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
 	if apis.GetUpdatedSubresource(ctx) != "" || as.DeletionTimestamp != nil {
 		return nil
 	}
-	errs := as.validateClass(ctx).Also(conversionProperties.Validate(ctx, as), as.validateRepresentations(ctx))
+	errs := as.validateClass(ctx).Also(knative.Validate(ctx, conversionProperties, as), as.validateRepresentations(ctx))
 
 	// What was accepted once must not block a later update of something else.
 	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && equality.Semantic.DeepEqual(old.Spec, as.Spec) {

@@ -14,7 +14,7 @@ import (
 
 	"knative.dev/pkg/apis"
 
-	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/knative"
 )
 
 // withStash puts a text into the annotation for what this version has no field for.
@@ -34,7 +34,7 @@ func TestSetDefaults_WithOlderVersions(t *testing.T) {
 	}{
 		// knative.dev/pkg calls SetDefaults after each conversion, and an absent field must stay absent.
 		"conversion": {
-			ctx: func(ctx context.Context) context.Context { return conversion.WithConverting(apis.WithinCreate(ctx)) },
+			ctx: func(ctx context.Context) context.Context { return knative.WithConverting(apis.WithinCreate(ctx)) },
 			in:  newObject(), want: newObject(),
 		},
 		// A client that sends its first manifest must not lose what it cannot see.

@@ -8,16 +8,16 @@ package v1alpha1
 import (
 	"context"
 
-	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/knative"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update. The spec has
 // nothing that could be left out; what v1 would default is defaulted where the object is used.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
-	if conversion.IsConverting(ctx) {
+	if knative.IsConverting(ctx) {
 		return
 	}
-	conversionProperties.Preserve(ctx, as)
+	knative.Preserve(ctx, conversionProperties, as)
 	v1.SetMetadataDefaults(ctx, as)
 }

@@ -10,17 +10,17 @@ import (
 
 	"knative.dev/pkg/apis"
 
-	"github.com/mallard-dev/mallard/conversion"
+	"github.com/mallard-dev/mallard/conversion/knative"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
 // SetDefaults implements apis.Defaultable. The defaulting webhook calls it on create and update; knative.dev/pkg also
 // calls it before each reconcile and after each conversion, where nothing is added.
 func (as *AddressableService) SetDefaults(ctx context.Context) {
-	if conversion.IsConverting(ctx) {
+	if knative.IsConverting(ctx) {
 		return
 	}
-	conversionProperties.Preserve(ctx, as)
+	knative.Preserve(ctx, conversionProperties, as)
 	// As at v1, a field that an object was created without is not defaulted later.
 	if old, isUpdate := apis.GetBaseline(ctx).(*AddressableService); apis.IsInCreate(ctx) || isUpdate && old.Spec.Exposure != "" {
 		as.Spec.SetDefaults(ctx)

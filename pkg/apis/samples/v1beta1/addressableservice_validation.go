@@ -10,6 +10,7 @@ import (
 
 	"knative.dev/pkg/apis"
 
+	"github.com/mallard-dev/mallard/conversion/knative"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
@@ -19,7 +20,7 @@ func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
 	if as.DeletionTimestamp != nil {
 		return nil
 	}
-	errs := conversionProperties.Validate(ctx, as)
+	errs := knative.Validate(ctx, conversionProperties, as)
 	if apis.GetUpdatedSubresource(ctx) != "" {
 		return errs
 	}
