@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Class is the kind of failure of an operation. ClassOf returns it.
@@ -79,7 +80,13 @@ const (
 type Error struct {
 	// Operation describes the operation and its object, without the object's content.
 	Operation string
-	Class     Class
+	// Ref names the object, with the API version and kind of the API server once that is known.
+	Ref Ref
+	// UID is that of the object, if the operation required or read it.
+	UID types.UID
+	// Finalizers are those of an object that the operation read and that is being deleted.
+	Finalizers []string
+	Class      Class
 	// Attempts is how often the operation was tried.
 	Attempts int
 	Err      error

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/lru"
+	"k8s.io/utils/ptr"
 )
 
 // settledObjects bounds the number of objects of which a client remembers that they are as desired.
@@ -117,7 +118,13 @@ func (c *call) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil && class != Uncertain {
 		class = Canceled
 	}
-	return &Error{Operation: c.op.String(), Class: class, Attempts: c.result.Attempts, Err: err}
+	failed := &Error{Operation: c.op.String(), Ref: c.op.Ref, UID: ptr.Deref(c.op.Preconditions.UID, ""), Class: class, Attempts: c.result.Attempts, Err: err}
+	if live := c.result.Object; live != nil {
+		if failed.UID = live.GetUID(); live.GetDeletionTimestamp() != nil {
+			failed.Finalizers = live.GetFinalizers()
+		}
+	}
+	return failed
 }
 
 // call is one operation while it runs.

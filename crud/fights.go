@@ -63,26 +63,32 @@ func (c *call) yield(ctx context.Context, live *unstructured.Unstructured, patch
 		delay = min(fightDelay<<doublings, maxFightDelay)
 	}
 	writeFights.Add(ctx, 1, attributes(c.ofKind()...))
+	c.result.Contested = contested(live, patch, c.options.FieldManager)
 	c.result.Warnings = append(c.result.Warnings, fmt.Sprintf("the same state was written %d times within %v and undone, %s: this write was delayed by %v",
-		n, fightWindow, contested(live, patch, c.options.FieldManager), delay))
+		n, fightWindow, c.result.Contested, delay))
 	if !sleep(ctx, delay) {
 		return false, canceled(ctx, errors.New("delaying a write that another writer undoes"))
 	}
 	return true, nil
 }
 
-// contested names a field of a patch and the field manager that wrote it last.
+// contested names a field of a patch and the field manager that wrote it last. The manager that created a map owns it as well as the one that
+// writes a field in it, so the longest path decides.
 func contested(live *unstructured.Unstructured, patch map[string]any, own string) string {
+	var manager, field string
 	for _, entry := range live.GetManagedFields() {
 		written := &fieldpath.Set{}
 		if entry.Manager == own || entry.FieldsV1 == nil || written.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
 			continue
 		}
-		if path := firstOf(written, patch, ""); path != "" {
-			return fmt.Sprintf("by the field manager %s, which writes %s", entry.Manager, path)
+		if path := firstOf(written, patch, ""); len(path) > len(field) {
+			manager, field = entry.Manager, path
 		}
 	}
-	return "by a writer that removes fields"
+	if field == "" {
+		return "by a writer that removes fields"
+	}
+	return fmt.Sprintf("by the field manager %s, which writes %s", manager, field)
 }
 
 // firstOf returns the first field of a patch that is in a set, or "".

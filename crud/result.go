@@ -53,6 +53,8 @@ type Result struct {
 	Attempts int
 	// Finalizers delay a deletion.
 	Finalizers []string
+	// Contested names the field manager and a field, if the write was delayed because another writer undoes it again and again.
+	Contested string
 	// Warnings are those of the API server, and what the operation ignored.
 	Warnings []string
 }

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/lru"
 
 	"knative.dev/pkg/configmap"
@@ -31,7 +32,7 @@ import (
 
 // Options of the hooks of a process. All are optional.
 type Options struct {
-	// FieldManager is the name under which the API server records what the hooks write: hooks by default.
+	// FieldManager is the name under which the API server records what the hooks write, and the source of their Events: hooks by default.
 	FieldManager string
 	// Command returns the program and the arguments that run an executable. By default that is the executable alone.
 	Command func(path string) ([]string, error)
@@ -105,6 +106,7 @@ type runner struct {
 	ctx context.Context //nolint:containedctx // the lifetime of the controller
 	// client runs operations, and preview those of files that ask for a dry run.
 	client, preview *crud.Client
+	recorder        record.EventRecorder
 	impl            *controller.Impl
 	limits          map[*Hook]*rate.Limiter
 
@@ -122,7 +124,7 @@ const ownVersions = 20_000
 
 func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, error) {
 	r := &runner{
-		options: options, hooks: hooks, ctx: ctx,
+		options: options, hooks: hooks, ctx: ctx, recorder: newRecorder(ctx, options.FieldManager),
 		limits: map[*Hook]*rate.Limiter{}, own: map[*Hook]*lru.Cache{}, previous: map[*Hook]*operations.Report{},
 	}
 	for _, h := range hooks {

@@ -70,6 +70,7 @@ func (t *term) addDeletions(q *queue, run *Run, planned []crud.Operation, result
 			op.Preconditions.ResourceVersion = nil
 		}
 		run.Logger.Infow("A deletion waits for finalizers", "operation", op.String(), "finalizers", result.Finalizers)
+		t.recordDeletion(run, result, false)
 		r := newRemainder(crud.Plan{Operations: []crud.Operation{op}, SkipPreflight: true}, t.options.Deletions)
 		r.run = run
 		t.mu.Lock()
@@ -89,10 +90,13 @@ func (t *term) repeatDeletion(ctx context.Context, q *queue, d *remainder) {
 	case ctx.Err() != nil:
 	case isOver, err == nil && results[0].Outcome == crud.Deleting && time.Now().After(d.deadline):
 		d.run.Logger.Warnw("A deletion is not awaited anymore", "operation", d.plan.Operations[0].String(), "finalizers", results[0].Finalizers)
+		t.recordDeletion(d.run, results[0], true)
 		t.forget(q, d)
 	case err == nil && results[0].Outcome != crud.Deleting, crud.ClassOf(err) == crud.Precondition:
 		d.run.Logger.Infow("A deletion is complete", "operation", d.plan.Operations[0].String())
 		t.forget(q, d)
+	case err == nil:
+		t.recordDeletion(d.run, results[0], false)
 	}
 	d.postpone()
 }

@@ -39,10 +39,12 @@ SPDX-License-Identifier: Apache-2.0
 //   - The operations are checked and executed after the run, as one plan. If the hook fails, for an executable by its exit status, none
 //     is executed but those with applyOnHookError.
 //   - A conflict means that an object has changed since the hook decided. That is no failure: the hook runs again, as soon as the cache has
-//     another version of the object. The object is found by the resourceVersion of the operation.
+//     another version of the object. The object is found by the resourceVersion of the operation. Options.Conflicts conflicts in succession are
+//     a failure.
 //   - If an object is being deleted, the rest of the plan waits for that, and with it the other runs of this hook in the queue, but not those
 //     of other hooks. A deletion that finalizers delay is followed up, and nothing waits for it.
 //   - A change that an operation of the hook made, or a deletion, does not run it, unless settings.runOnOwnWrites is true.
+//   - What delays or undoes the operations of a hook is recorded as an Event about the object, see ReasonConflicts and the others.
 //   - When the process ends, a run has Options.Grace to end, and no other begins. A lease that is lost ends it at once.
 //
 // # Reviews

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/client-go/tools/cache"
-
 	"github.com/mallard-dev/mallard/crud"
 	"github.com/mallard-dev/mallard/crud/operations"
 )
@@ -29,7 +27,7 @@ func (r *rejection) Unwrap() error { return r.error }
 
 // execute runs the operations of a hook.
 func (t *term) execute(ctx context.Context, q *queue, run *Run, h *Hook, file operations.File) answer {
-	answer := answer{verdict: succeeded}
+	answer := answer{verdict: succeeded, planned: len(file.Operations)}
 	var results []crud.Result
 	if answer.err = h.bindings.Settings.check(file.Operations); answer.err == nil {
 		results, answer.err = t.runPlan(ctx, run, h, file)
@@ -43,15 +41,24 @@ func (t *term) execute(ctx context.Context, q *queue, run *Run, h *Hook, file op
 	if !file.DryRun {
 		t.addDeletions(q, run, file.Operations, results)
 	}
+	for _, result := range results {
+		if result.Outcome != crud.Failed && result.Outcome != crud.NotRun {
+			answer.executed++
+		}
+		t.recordFight(run, result)
+	}
 	if answer.err == nil {
 		return answer
 	}
-	answer.verdict = verdictOf(ctx, file.Operations, answer.err)
+	var cause error
+	answer.verdict, cause = verdictOf(ctx, file.Operations, answer.err)
+	answer.cause, _ = errors.AsType[*crud.Error](cause)
 	switch answer.verdict {
 	case succeeded, canceled:
 	case conflicted:
-		answer.lost = lostBy(file.Operations, answer.err)
+		answer.lost = requiredVersion(file.Operations, cause)
 	case terminating:
+		t.recordWaiting(run, h, answer.cause)
 		answer.rest = file.Plan
 		answer.rest.Operations = nil
 		for i, result := range results {
@@ -128,29 +135,26 @@ func (t *term) report(h *Hook, report operations.Report) {
 	t.previous[h] = &report
 }
 
-// verdictOf returns how a run ended whose operations ended with an error. A failure counts more than a conflict, and that more than a deletion
-// that is waited for.
-func verdictOf(ctx context.Context, planned []crud.Operation, err error) verdict {
-	worst := terminating
+// verdictOf returns how a run ended whose operations ended with an error, and the error that decides. A failure counts more than a conflict, and
+// that more than a deletion that is waited for.
+func verdictOf(ctx context.Context, planned []crud.Operation, err error) (worst verdict, cause error) {
 	for _, one := range crud.Errors(err) {
 		switch class := crud.ClassOf(one); {
+		case class == crud.Terminating && cause == nil:
+			worst, cause = terminating, one
 		case class == crud.Terminating:
-		case class == crud.Conflict, class == crud.NotFound && isOptimistic(planned, one):
-			worst = conflicted
+		// That an object which the hook has received does not exist anymore is a change like others.
+		case class == crud.Conflict, class == crud.NotFound && requiredVersion(planned, one) != "":
+			if worst != conflicted {
+				worst, cause = conflicted, one
+			}
 		case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout):
-			return canceled
+			return canceled, one
 		default:
-			return failed
+			return failed, one
 		}
 	}
-	return worst
-}
-
-// isOptimistic reports whether the error is of an operation on a state that the hook has received. That the object does not exist anymore is
-// a change like others.
-func isOptimistic(planned []crud.Operation, err error) bool {
-	numbered, ok := errors.AsType[*crud.NumberedError](err)
-	return ok && planned[numbered.Number-1].RequiredVersion() != ""
+	return worst, cause
 }
 
 // rejectionReason returns why the preflight stopped a plan.
@@ -170,13 +174,11 @@ func rejectionReason(err error) string {
 	}
 }
 
-// lostBy returns the version with which an operation of a plan met a conflict.
-func lostBy(planned []crud.Operation, err error) lost {
+// requiredVersion returns the resourceVersion that the operation of a plan with an error required.
+func requiredVersion(planned []crud.Operation, err error) string {
 	numbered, ok := errors.AsType[*crud.NumberedError](err)
 	if !ok {
-		return lost{}
+		return ""
 	}
-	op := planned[numbered.Number-1]
-	target := op.Target()
-	return lost{cache.NewObjectName(target.Namespace, target.Name), op.RequiredVersion()}
+	return planned[numbered.Number-1].RequiredVersion()
 }

@@ -68,8 +68,9 @@ func observeQueues(r *runner) {
 // measurement counts the runs of a binding.
 type measurement struct{ attributes []attribute.KeyValue }
 
-func measurementOf(hook, binding, queue string) measurement {
-	return measurement{[]attribute.KeyValue{hookKey.String(hook), bindingKey.String(binding), queueKey.String(queue)}}
+// measurement is that of the binding with the first trigger of the task.
+func (t *task) measurement(q *queue) measurement {
+	return measurement{[]attribute.KeyValue{hookKey.String(t.hook.name), bindingKey.String(t.triggers[0].binding()), queueKey.String(q.name)}}
 }
 
 func (m measurement) ran(v verdict, took time.Duration) {

@@ -52,14 +52,16 @@ func beginsDeletion(before, after *unstructured.Unstructured) bool {
 		for _, field := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion", "managedFields"} {
 			unstructured.RemoveNestedField(u.Object, "metadata", field)
 		}
-		// The garbage collector's finalizers are how the API server stores the propagation policy.
-		finalizers := slices.DeleteFunc(u.GetFinalizers(), func(name string) bool {
-			return name == metav1.FinalizerDeleteDependents || name == metav1.FinalizerOrphanDependents
-		})
+		finalizers := slices.DeleteFunc(u.GetFinalizers(), storesPolicy)
 		if len(finalizers) == 0 {
 			finalizers = nil // removes the field
 		}
 		u.SetFinalizers(finalizers)
 	}
 	return equality.Semantic.DeepEqual(before.Object, after.Object)
+}
+
+// storesPolicy reports whether the API server stores the propagation policy of a deletion as this finalizer, for the garbage collector.
+func storesPolicy(finalizer string) bool {
+	return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 }

@@ -11,21 +11,12 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/tools/cache"
-
 	"github.com/mallard-dev/mallard/crud"
 )
 
 var (
 	errTimeout = errors.New("it ran for longer than its timeout")
 	errEnding  = errors.New("it did not end within the grace period of the process")
-)
-
-// conflictDelay is the first delay after a conflict, and mostConflictDelay the longest.
-const (
-	conflictDelay     = 20 * time.Millisecond
-	mostConflictDelay = 5 * time.Second
 )
 
 // run runs the hook of a task once, and then its operations.
@@ -45,15 +36,13 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 	t.mu.Lock()
 	previous := t.previous[due.hook]
 	t.mu.Unlock()
-	binding := due.triggers[0].binding()
 	run := &Run{
 		Hook: due.hook.name, Queue: q.name, Task: due.id, Contexts: why.contexts, Previous: previous,
-		Logger: t.logger(due.hook, binding, q.name).With("task", due.id), secrets: why.secrets,
+		Logger: t.logger(due.hook, due.triggers[0].binding(), q.name).With("task", due.id), secrets: why.secrets,
 	}
-	m := measurementOf(due.hook.name, binding, q.name)
 	began := time.Now()
 	answer := t.attempt(ctx, q, run, due.hook)
-	m.ran(answer.verdict, time.Since(began))
+	due.measurement(q).ran(answer.verdict, time.Since(began))
 	t.settle(ctx, q, due, run, why, answer)
 }
 
@@ -72,9 +61,13 @@ const (
 type answer struct {
 	verdict verdict
 	err     error
-	// rest are the operations that wait for a deletion, and lost is the object of the conflict.
+	// cause is the error of the operation that decided the verdict, or nil.
+	cause *crud.Error
+	// planned and executed are numbers of operations.
+	planned, executed int
+	// rest are the operations that wait for a deletion, and lost is the resourceVersion that the operation of a conflict required.
 	rest crud.Plan
-	lost lost
+	lost string
 }
 
 // attempt runs the hook and its operations.
@@ -113,73 +106,6 @@ func bounded(ctx context.Context, timeout time.Duration, cause error, process co
 		timer.Stop()
 		cancel(nil)
 	}
-}
-
-// settle decides what follows a run.
-func (t *term) settle(ctx context.Context, q *queue, due *task, run *Run, why occasion, answer answer) {
-	m := measurementOf(due.hook.name, due.triggers[0].binding(), q.name)
-	var reason string
-	if answer.err != nil {
-		reason = run.secrets.mask(answer.err.Error())
-	}
-	switch answer.verdict {
-	case succeeded:
-		t.done(q, due, why)
-	case canceled:
-		run.Logger.Infow("The process ended a run of a hook", "reason", reason)
-	case terminating:
-		run.Logger.Infow("The operations of a hook wait for the deletion of an object", "reason", reason)
-		due.resume = newRemainder(answer.rest, t.options.Deletions)
-		due.resume.run, due.resume.why = run, why
-	case conflicted:
-		m.conflicted()
-		if due.conflicts++; due.conflicts < t.options.Conflicts {
-			run.Logger.Infow("A hook runs again, because an object has changed since it decided", "conflicts", due.conflicts, "reason", reason)
-			due.notBefore = time.Now().Add(min(conflictDelay<<min(due.conflicts-1, 20), mostConflictDelay))
-			t.awaitFresh(ctx, due.hook, answer.lost)
-			return
-		}
-		t.fail(q, due, run, why, m, reason)
-	case failed:
-		t.fail(q, due, run, why, m, reason)
-	}
-}
-
-// done ends a task whose hook has received the contexts.
-func (t *term) done(q *queue, due *task, why occasion) {
-	for _, received := range why.received {
-		received()
-	}
-	t.finish(q, due)
-}
-
-// fail counts a failure, and repeats the task later, first in its queue, unless its bindings allow failures.
-func (t *term) fail(q *queue, due *task, run *Run, why occasion, m measurement, reason string) {
-	m.failed()
-	due.conflicts = 0
-	if due.allowsFailure {
-		run.Logger.Errorw("A hook failed, which its binding allows", "error", reason)
-		t.done(q, due, why)
-		return
-	}
-	delay := t.failures.When(due)
-	due.notBefore = time.Now().Add(delay)
-	run.Logger.Errorw("A hook failed", "error", reason, "repeatedIn", delay.String(), "failures", t.failures.NumRequeues(due))
-}
-
-// awaitFresh waits until the caches of a hook have another version of an object than the one that lost a conflict.
-func (t *term) awaitFresh(ctx context.Context, h *Hook, lost lost) {
-	if lost.resourceVersion == "" {
-		return
-	}
-	_ = wait.PollUntilContextTimeout(ctx, syncPoll, t.options.Freshness, true, func(context.Context) (bool, error) {
-		for _, m := range t.monitors[h] {
-			if m.isAt(lost.name, lost.resourceVersion) {
-				return t.ctx.Err() != nil, nil
-			}
-		}
-		return true, nil
-	})
 }
 
 // occasion is what a hook receives in a run.
@@ -246,10 +172,4 @@ func (t *term) occasionOf(due *task) (why occasion) {
 // includes reports whether the context of a trigger has the objects of a binding.
 func (t trigger) includes(m *monitor) bool {
 	return t.common != nil && (slices.Contains(t.common.IncludeSnapshotsFrom, m.Name) || t.common.Group != "" && t.common.Group == m.Group)
-}
-
-// lost is the version of an object that lost a conflict.
-type lost struct {
-	name            cache.ObjectName
-	resourceVersion string
 }

@@ -7,7 +7,6 @@ package hooks
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -102,21 +101,6 @@ done <"$TMPDIR/objects"
 	}
 	expectMeasured(t, 1, "hook.run.conflicts", "decides-in-shell")
 	expectMeasured(t, 0, "hook.run.errors", "decides-in-shell")
-}
-
-// T31: the object changes each time.
-func TestConflict_AgainAndAgain_IsOneFailure(t *testing.T) {
-	s := newScene(t)
-	s.create("it", "0", it)
-	h, _ := s.decides("decides", true, func(run int64) {
-		if run <= 4 {
-			s.patch("it", fmt.Sprintf(`{"metadata": {"annotations": {"run": "%d"}}}`, run))
-		}
-	})
-	s.start(s.quick(), h)
-	s.awaitData("it", "value", "0+hook") // the failure is dropped, and the hook receives the last change
-	expectMeasured(t, 1, "hook.run.errors", s.ns+"-decides")
-	expectMeasured(t, 4, "hook.run.conflicts", s.ns+"-decides")
 }
 
 // The object is deleted after the hook has received it. The API server answers that it does not exist, which is a change like others.

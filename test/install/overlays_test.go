@@ -244,6 +244,8 @@ func (c *cluster) expectRightsInOneNamespace() {
 		{"hooks", "watch", "services", "other", "no"},
 		{"hooks", "create", "addressableservices.samples.knative.dev", "default", "yes"},
 		{"hooks", "create", "addressableservices.samples.knative.dev", "other", "no"},
+		{"hooks", "create", "events", "default", "yes"},
+		{"hooks", "create", "events", "other", "no"},
 		{"controller", "watch", "namespaces", "", "yes"},
 		{"webhook", "list", "secrets", "knative-samples", "yes"},
 		{"webhook", "list", "secrets", "default", "no"},

@@ -57,19 +57,6 @@ func live(t *testing.T, env *harness.Env) {
 	addressByHook(t, env)
 }
 
-// addressByHook is the life of an AddressableService that the hook of the process of hooks creates.
-func addressByHook(t *testing.T, env *harness.Env) {
-	t.Helper()
-	created := env.Apply(t, env.Namespace(t), `
-apiVersion: v1
-kind: Service
-metadata: {name: it, labels: {samples.knative.dev/addressable: "true"}}
-spec: {ports: [{name: http, port: 80}]}
-`)[0]
-	created.Resource = v1.SchemeGroupVersion.WithResource("addressableservices")
-	env.Await(t, created, harness.Ready)
-}
-
 // withConflict does what brings a status write of a resource's object, which meets a conflict and is tried again on what is
 // read anew.
 func withConflict(t *testing.T, env *harness.Env, resource string, do func()) {

@@ -1,0 +1,138 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package hook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/controller"
+
+	"github.com/mallard-dev/mallard/crud"
+)
+
+// The reasons of the Events that the process records about the objects of operations. An Event that repeats is counted.
+const (
+	// ReasonConflicts: the object changed during as many runs in succession as Options.Conflicts allows, so that the hook failed.
+	ReasonConflicts = "HookConflicts"
+	// ReasonDeletionDelayed: finalizers delay a deletion that a hook has requested or for which its operations wait. The type is Warning once it
+	// is not awaited anymore.
+	ReasonDeletionDelayed = "HookDeletionDelayed"
+	// ReasonIncomplete: an operation failed after others of the run were executed, and the run is not repeated, because its binding allows failures.
+	ReasonIncomplete = "HookIncomplete"
+	// ReasonWriteFight: another writer undoes again and again what the hook writes, so that its writes are delayed.
+	ReasonWriteFight = "HookWriteFight"
+)
+
+// newRecorder returns the recorder of the context, or one that writes Events until the context ends.
+func newRecorder(ctx context.Context, component string) record.EventRecorder {
+	if recorder := controller.GetEventRecorder(ctx); recorder != nil {
+		return recorder
+	}
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events(metav1.NamespaceAll)})
+	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component})
+}
+
+// record records an Event. Its message must be the same each time as long as its cause is, so that the Event is counted.
+func (r *runner) record(run *Run, ref crud.Ref, uid types.UID, eventType, reason, format string, args ...any) {
+	r.recorder.Event(&corev1.ObjectReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: uid},
+		eventType, reason, run.secrets.mask(fmt.Sprintf(format, args...)))
+}
+
+// recordResult records an Event about the object of a result.
+func (r *runner) recordResult(run *Run, result crud.Result, eventType, reason, format string, args ...any) {
+	if u := result.Object; u != nil {
+		ref := crud.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+		r.record(run, ref, u.GetUID(), eventType, reason, format, args...)
+	}
+}
+
+// recordError records an Event about the object of an operation that failed, if the API server serves its kind.
+func (t *term) recordError(run *Run, h *Hook, failed *crud.Error, eventType, reason, format string, args ...any) {
+	if failed.Ref.APIVersion == "" {
+		return
+	}
+	uid := failed.UID
+	for _, m := range t.monitors[h] {
+		if uid == "" {
+			uid = m.uidOf(failed.Ref)
+		}
+	}
+	t.record(run, failed.Ref, uid, eventType, reason, format, args...)
+}
+
+func (t *term) recordConflicts(due *task, run *Run, answer answer) {
+	if answer.cause != nil {
+		t.recordError(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonConflicts,
+			"Hook %s failed: the object changed during each of %d runs, before the operation %s", run.Hook, t.options.Conflicts, answer.cause.Operation)
+	}
+}
+
+func (t *term) recordIncomplete(due *task, run *Run, answer answer, reason string) {
+	if answer.cause != nil && answer.executed > 0 {
+		t.recordError(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonIncomplete,
+			"Hook %s, which is allowed to fail, executed %d of %d operations: %s", run.Hook, answer.executed, answer.planned, reason)
+	}
+}
+
+// recordWaiting records what delays the deletion for which operations wait.
+func (t *term) recordWaiting(run *Run, h *Hook, failed *crud.Error) {
+	if failed == nil {
+		return
+	}
+	if finalizers := ofOthers(failed.Finalizers); finalizers != "" {
+		t.recordError(run, h, failed, corev1.EventTypeNormal, ReasonDeletionDelayed,
+			"Hook %s waits for the deletion, which the finalizers %s delay", run.Hook, finalizers)
+	}
+}
+
+// recordDeletion records what delays a deletion by a hook.
+func (t *term) recordDeletion(run *Run, result crud.Result, isOver bool) {
+	finalizers := ofOthers(result.Finalizers)
+	switch {
+	case isOver:
+		t.recordResult(run, result, corev1.EventTypeWarning, ReasonDeletionDelayed,
+			"Hook %s does not await the deletion anymore, which the finalizers %s have delayed for %v", run.Hook, finalizers, t.options.Deletions)
+	case finalizers != "":
+		t.recordResult(run, result, corev1.EventTypeNormal, ReasonDeletionDelayed,
+			"Hook %s has requested the deletion, which the finalizers %s delay", run.Hook, finalizers)
+	}
+}
+
+// ofOthers lists finalizers without those of the garbage collector, which a deletion in the foreground always has.
+func ofOthers(finalizers []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(finalizers), storesPolicy), ", ")
+}
+
+func (r *runner) recordFight(run *Run, result crud.Result) {
+	if result.Contested != "" {
+		r.recordResult(run, result, corev1.EventTypeWarning, ReasonWriteFight,
+			"What hook %s writes is undone again and again %s: its writes are delayed", run.Hook, result.Contested)
+	}
+}
+
+// uidOf returns the UID of an object of the binding, or "" if there is none of this kind and name.
+func (m *monitor) uidOf(ref crud.Ref) types.UID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o := m.objects[cache.NewObjectName(ref.Namespace, ref.Name)]
+	if o == nil || o.now == nil || o.now.GetAPIVersion() != ref.APIVersion || o.now.GetKind() != ref.Kind {
+		return ""
+	}
+	return o.now.GetUID()
+}
