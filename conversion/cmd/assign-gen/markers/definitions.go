@@ -53,6 +53,7 @@ var definitions = []definition{
 	{"conversion:basis", onField, required, "+conversion:basis=OlderField,OlderField"},
 	{"conversion:sensitive", onField, none, "+conversion:sensitive"},
 	{"conversion:positional", onField, none, "+conversion:positional"},
+	{"conversion:key", onField, required, "+conversion:key=NAME or +conversion:key=NAME,NAME"},
 }
 
 // prefixes are what the names of our markers begin with.

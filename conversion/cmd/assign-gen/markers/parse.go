@@ -76,11 +76,26 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 			settings.Sensitive = true
 		case "conversion:positional":
 			settings.Positional = true
+		case "conversion:key":
+			settings.ListMapKeys = list(marker.Value)
 		}
 	}
+	if settings.ListMapKeys != nil {
+		settings.KeyMarker = "+conversion:key"
+	}
 	isMap := slices.ContainsFunc(markers, func(m model.Marker) bool { return m.Name == "listType" && m.Value == "map" })
+	if !isMap {
+		return settings
+	}
+	if settings.KeyMarker != "" {
+		problems.Add(problem.Problem{
+			Code: problem.BadMarker, Where: where, Text: "+listMapKey identifies the list's elements, so that +conversion:key has no effect",
+			Fix: "remove +conversion:key",
+		})
+	}
+	settings.ListMapKeys, settings.KeyMarker = nil, "+listMapKey"
 	for _, marker := range markers {
-		if marker.Name == "listMapKey" && isMap {
+		if marker.Name == "listMapKey" {
 			settings.ListMapKeys = append(settings.ListMapKeys, marker.Value)
 		}
 	}

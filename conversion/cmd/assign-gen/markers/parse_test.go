@@ -64,7 +64,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 		Enum:      &Enum{Values: []EnumValue{{"Internal", "local"}, {"External", "public"}}, Fallback: "Internal"},
 		With:      &Functions{Up: "up", Down: "down", Metadata: true},
 		Unit:      "seconds",
-		Sensitive: true, Positional: true, ListMapKeys: []string{"name", "port"},
+		Sensitive: true, Positional: true, ListMapKeys: []string{"name", "port"}, KeyMarker: "+listMapKey",
 	}
 	if diff := cmp.Diff(wantField, gotField); diff != "" {
 		t.Error("of the field (-want +got):", diff)
@@ -88,12 +88,36 @@ func TestAnUnknownArgumentOfAugmentIsAProblem(t *testing.T) {
 	}
 }
 
+func TestKeyOfAListThatIsNoMap(t *testing.T) {
+	var problems problem.List
+	got := ParseField([]model.Marker{{Name: "listType", Value: "atomic"}, {Name: "conversion:key", Value: "kind, name"}}, "v1.T.F", &problems)
+	if diff := cmp.Diff(Field{ListMapKeys: []string{"kind", "name"}, KeyMarker: "+conversion:key"}, got); diff != "" {
+		t.Error("(-want +got):", diff)
+	}
+	if err := problems.Err(); err != nil {
+		t.Error("problems with a right marker:", err)
+	}
+
+	got = ParseField([]model.Marker{
+		{Name: "conversion:key", Value: "kind"}, {Name: "listType", Value: "map"}, {Name: "listMapKey", Value: "name"},
+	}, "v1.T.F", &problems)
+	if diff := cmp.Diff(Field{ListMapKeys: []string{"name"}, KeyMarker: "+listMapKey"}, got); diff != "" {
+		t.Error("of a map (-want +got):", diff)
+	}
+	want := []problem.Problem{{
+		Code: problem.BadMarker, Where: "v1.T.F", Text: "+listMapKey identifies the list's elements, so that +conversion:key has no effect", Fix: "remove +conversion:key",
+	}}
+	if diff := cmp.Diff(want, problems.All()); diff != "" {
+		t.Error("of a map (-want +got):", diff)
+	}
+}
+
 // A marker that is not obeyed is worse than none.
 func TestWrongMarkersAreProblems(t *testing.T) {
 	const (
 		rename       = "write +conversion:rename=NewField or +conversion:rename=Struct.Field"
 		fieldMarkers = "the markers of a field are +conversion:rename, +conversion:strategy, +conversion:older, +conversion:enum, +conversion:with, +conversion:unit, " +
-			"+conversion:basis, +conversion:sensitive, +conversion:positional"
+			"+conversion:basis, +conversion:sensitive, +conversion:positional, +conversion:key"
 	)
 	for name, test := range map[string]struct {
 		markers   []model.Marker

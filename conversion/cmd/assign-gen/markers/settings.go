@@ -92,8 +92,9 @@ type Field struct {
 	Sensitive bool
 	// Positional accepts that elements of this list are recognized by position and content.
 	Positional bool
-	// ListMapKeys are the JSON names of the fields that tell the list's elements apart.
+	// ListMapKeys are the JSON names of the fields that tell the list's elements apart, KeyMarker is the marker that names them.
 	ListMapKeys []string
+	KeyMarker   string
 }
 
 // HasConversion returns whether a marker names a conversion of the field to the next version.

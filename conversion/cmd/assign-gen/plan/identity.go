@@ -6,7 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
@@ -34,14 +36,57 @@ func (p *planner) identities(result *Plan) {
 				if !hasKeylessList(field) || field.Settings.Positional {
 					continue
 				}
-				if p.keptFromAbove(field) || p.keptFromBelow(field, below) {
+				if kept := append(p.keptFromAbove(field), p.keptFromBelow(field, below)...); kept != nil {
 					p.problem(problem.NoIdentity, field.label()+" ("+field.API.Type.String()+")",
-						"values are kept in the annotation for its elements, and nothing identifies an element once the list is edited",
-						"add +listType=map and +listMapKey=NAME, or accept identity by position and content with +conversion:positional")
+						"the annotation keeps "+enumerated(kept)+" for its elements, and nothing identifies them after an edit",
+						identityFix(field))
 				}
 			}
 		}
 	}
+}
+
+// enumerated names at most three of several things.
+func enumerated(all []string) string {
+	const shown = 3
+	all = slices.Compact(slices.Sorted(slices.Values(all)))
+	switch more := len(all) - shown; {
+	case len(all) == 1:
+		return all[0]
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:shown], ", "), more)
+	default:
+		return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
+	}
+}
+
+// identityFix offers the field of the elements that is likely to tell them apart.
+func identityFix(field *Field) string {
+	key := "NAME"
+	if t := StorageType(field.API.Type, field.Struct.Version.Package.Path); t.Kind == model.Slice {
+		key = likelyKey(elementOf(t))
+	}
+	return "add +conversion:key=" + key + " (for conversions only), or +listType=map and +listMapKey=" + key + ", or accept place and content: +conversion:positional"
+}
+
+// likelyKey returns the name in JSON of a text that tells elements apart by custom.
+func likelyKey(element *model.Type) string {
+	for _, name := range []string{"name", "key", "id", "uid"} {
+		for _, field := range element.Base().Fields {
+			if base := field.Type.Base(); field.JSON == name && base.Kind == model.Basic && base.Name == "string" {
+				return name
+			}
+		}
+	}
+	return "NAME"
+}
+
+// elementOf is what a list holds, or what the pointers in it lead to.
+func elementOf(list *model.Type) *model.Type {
+	if list.Elem.Kind == model.Pointer {
+		return list.Elem.Elem
+	}
+	return list.Elem
 }
 
 // hasKeylessList says whether a field holds structs in a list that has no keys.
@@ -62,136 +107,72 @@ func hasKeylessList(field *Field) bool {
 	return false
 }
 
-// keptFromAbove says whether newer versions have something to keep for elements of a field.
-func (p *planner) keptFromAbove(field *Field) bool {
-	for {
+// keptFromAbove returns what newer versions have to keep for elements of a field.
+func (p *planner) keptFromAbove(field *Field) []string {
+	var all []string
+	for field != nil {
 		link := p.plans[field]
 		if link == nil || link.Conversion.Called() == nil {
-			return false
+			break
 		}
-		if keeps(link.Conversion.Called(), false, make(map[*Pair]bool)) {
-			return true
-		}
-		if field = link.Newer.Last().Field; field == nil {
-			return false
-		}
+		all = append(all, kept(link.Conversion.Called(), false, make(map[*Pair]bool))...)
+		field = link.Newer.Last().Field
 	}
+	return all
 }
 
-// keptFromBelow says the same of older versions.
-func (p *planner) keptFromBelow(field *Field, below map[*Field][]*FieldPlan) bool {
+// keptFromBelow returns the same of older versions.
+func (p *planner) keptFromBelow(field *Field, below map[*Field][]*FieldPlan) []string {
+	var all []string
 	for _, link := range below[field] {
-		called := link.Conversion.Called()
-		if called != nil && (keeps(called, true, make(map[*Pair]bool)) || p.keptFromBelow(link.Older, below)) {
-			return true
+		if called := link.Conversion.Called(); called != nil {
+			all = append(all, kept(called, true, make(map[*Pair]bool))...)
+			all = append(all, p.keptFromBelow(link.Older, below)...)
 		}
 	}
-	return false
+	return all
 }
 
-// keeps says whether converting a struct up, or down, can leave something in the bag.
-func keeps(pair *Pair, up bool, seen map[*Pair]bool) bool {
+// kept returns what converting a struct up, or down, can leave in the bag.
+func kept(pair *Pair, up bool, seen map[*Pair]bool) []string {
 	if seen[pair] {
-		return false
+		return nil
 	}
 	seen[pair] = true
-	if pair.Augmented || pair.Functions != nil {
-		return true
+	var all []string
+	if pair.Augmented {
+		all = append(all, "values of the hook of "+pair.Older.label())
+	}
+	if pair.Functions != nil {
+		all = append(all, "values of "+pair.Functions.Up+" and "+pair.Functions.Down)
 	}
 	for _, each := range pair.Fields {
 		switch each.Fate {
 		case StashedOlder:
 			if up || each.Older.absence() == alwaysThere {
-				return true
+				all = append(all, each.Older.label())
 			}
 		case StashedNewer:
 			if !up || each.Newer.Last().Field != nil && each.Newer.Last().Field.absence() == alwaysThere {
-				return true
+				all = append(all, pair.Newer.label()+"."+each.Newer.String())
 			}
 		case Converted:
 			if each.Conversion.Inexact() || marked(each, up) {
-				return true
+				all = append(all, pair.source(each, up))
 			}
-			if called := each.Conversion.Called(); called != nil && keeps(called, up, seen) {
-				return true
+			if called := each.Conversion.Called(); called != nil {
+				all = append(all, kept(called, up, seen)...)
 			}
-		case AugmentedOlder, AugmentedNewer:
-			return true
-		case DroppedOlder, DroppedNewer:
+		case AugmentedOlder, AugmentedNewer, DroppedOlder, DroppedNewer:
 		}
 	}
-	return false
+	return all
 }
 
-// absence is how an API field shows that there is nothing.
-type absence int
-
-const (
-	// byNil is a pointer, or a list that is null.
-	byNil absence = iota
-	// byZero is a value that JSON leaves out when it is zero, a list that it leaves out when empty, or a struct.
-	byZero
-	// alwaysThere is a value that JSON always shows.
-	alwaysThere
-)
-
-func (f *Field) absence() absence {
-	t := StorageType(f.API.Type, f.Struct.Version.Package.Path).Base()
-	switch t.Kind {
-	case model.Pointer:
-		return byNil
-	case model.Slice, model.Map:
-		if f.API.Omit == model.OmitEmpty {
-			return byZero
-		}
-		return byNil // omitzero leaves out nil and shows what is empty
-	case model.Struct, model.Array:
-		if f.ShowsZero() {
-			return alwaysThere
-		}
-		return byZero
-	case model.Basic, model.Named, model.Unsupported:
-	}
-	if f.API.Omit == model.Always {
-		return alwaysThere
-	}
-	return byZero
-}
-
-// marked says whether one version shows absence in a way that the destination cannot, so that a mark is kept.
-func marked(each *FieldPlan, up bool) bool {
-	newer := each.Newer.Last().Field
-	if newer == nil {
-		return false
-	}
-	from, to := newer.absence(), each.Older.absence()
+// source names the field that a conversion starts from.
+func (p *Pair) source(each *FieldPlan, up bool) string {
 	if up {
-		from, to = to, from
+		return each.Older.label()
 	}
-	return to != byNil && from != to
-}
-
-// nullWhenZero are types that write null instead.
-var nullWhenZero = []string{metaPackage + ".Time", metaPackage + ".MicroTime", "knative.dev/pkg/apis.VolatileTime"}
-
-// ShowsZero says whether JSON shows a struct that is not there in a way that does not read as nothing again. It is so for
-// types of other modules that write their JSON themselves and tell when they are zero, such as the quantity "0", and for
-// structs that hold one.
-func (f *Field) ShowsZero() bool {
-	return f.API.Omit != model.OmitZero && zeroIsShown(f.API.Type)
-}
-
-func zeroIsShown(t *model.Type) bool {
-	base := t.Base()
-	switch {
-	case base.Kind == model.Array:
-		return zeroIsShown(base.Elem)
-	case base.Kind != model.Struct || slices.Contains(nullWhenZero, t.Package+"."+t.Name):
-		return false
-	case t.Has("MarshalJSON"):
-		return t.Has("IsZero")
-	}
-	return slices.ContainsFunc(base.Fields, func(field *model.Field) bool {
-		return field.Omit != model.OmitZero && field.Exported() && field.JSON != "-" && zeroIsShown(field.Type)
-	})
+	return p.Newer.label() + "." + each.Newer.String()
 }

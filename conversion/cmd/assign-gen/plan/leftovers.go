@@ -113,21 +113,22 @@ func (p *planner) ambiguousJSON(each *Struct, here string) {
 // listKeys reports keys of a list that its elements do not have.
 func (p *planner) listKeys(field *Field) {
 	list := StorageType(field.API.Type, field.Struct.Version.Package.Path)
-	if len(field.Settings.ListMapKeys) == 0 || list.Kind != model.Slice {
+	if len(field.Settings.ListMapKeys) == 0 {
 		return
 	}
-	element := list.Elem
-	if element.Kind == model.Pointer {
-		element = element.Elem
+	if list.Kind != model.Slice {
+		p.problem(problem.BadMarker, field.label(), field.Settings.KeyMarker+" identifies elements of a list, and the field is none",
+			"remove it")
+		return
 	}
 	var known []string
-	for _, each := range element.Base().Fields {
+	for _, each := range elementOf(list).Base().Fields {
 		known = append(known, each.JSON)
 	}
 	for _, key := range field.Settings.ListMapKeys {
 		if !slices.Contains(known, key) {
 			p.problem(problem.BadMarker, field.label(), "the list's elements have no field "+key+" in JSON"+nearest.Suggestion(key, known),
-				"correct +listMapKey")
+				"correct "+field.Settings.KeyMarker)
 		}
 	}
 }

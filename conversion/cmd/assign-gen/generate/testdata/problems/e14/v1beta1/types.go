@@ -20,6 +20,21 @@ type Widget struct {
 // WidgetSpec holds what is wrong.
 type WidgetSpec struct {
 	Steps []Step `json:"steps,omitempty"`
+	// Tasks have names.
+	Tasks []Task `json:"tasks,omitempty"`
+	// Named have the same names.
+	//
+	// +conversion:key=nmae
+	Named []Task `json:"named,omitempty"`
+	// One is no list.
+	//
+	// +conversion:key=name
+	One Task `json:"one,omitempty"`
+}
+
+// Task can be told from others.
+type Task struct {
+	Name string `json:"name"`
 }
 
 // Step cannot be told from another.

@@ -1,0 +1,85 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"slices"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+)
+
+// absence is how an API field shows that there is nothing.
+type absence int
+
+const (
+	// byNil is a pointer, or a list that is null.
+	byNil absence = iota
+	// byZero is a value that JSON leaves out when it is zero, a list that it leaves out when empty, or a struct.
+	byZero
+	// alwaysThere is a value that JSON always shows.
+	alwaysThere
+)
+
+func (f *Field) absence() absence {
+	t := StorageType(f.API.Type, f.Struct.Version.Package.Path).Base()
+	switch t.Kind {
+	case model.Pointer:
+		return byNil
+	case model.Slice, model.Map:
+		if f.API.Omit == model.OmitEmpty {
+			return byZero
+		}
+		return byNil // omitzero leaves out nil and shows what is empty
+	case model.Struct, model.Array:
+		if f.ShowsZero() {
+			return alwaysThere
+		}
+		return byZero
+	case model.Basic, model.Named, model.Unsupported:
+	}
+	if f.API.Omit == model.Always {
+		return alwaysThere
+	}
+	return byZero
+}
+
+// marked says whether one version shows absence in a way that the destination cannot, so that a mark is kept.
+func marked(each *FieldPlan, up bool) bool {
+	newer := each.Newer.Last().Field
+	if newer == nil {
+		return false
+	}
+	from, to := newer.absence(), each.Older.absence()
+	if up {
+		from, to = to, from
+	}
+	return to != byNil && from != to
+}
+
+// nullWhenZero are types that write null instead.
+var nullWhenZero = []string{metaPackage + ".Time", metaPackage + ".MicroTime", "knative.dev/pkg/apis.VolatileTime"}
+
+// ShowsZero says whether JSON shows a struct that is not there in a way that does not read as nothing again. It is so for
+// types of other modules that write their JSON themselves and tell when they are zero, such as the quantity "0", and for
+// structs that hold one.
+func (f *Field) ShowsZero() bool {
+	return f.API.Omit != model.OmitZero && zeroIsShown(f.API.Type)
+}
+
+func zeroIsShown(t *model.Type) bool {
+	base := t.Base()
+	switch {
+	case base.Kind == model.Array:
+		return zeroIsShown(base.Elem)
+	case base.Kind != model.Struct || slices.Contains(nullWhenZero, t.Package+"."+t.Name):
+		return false
+	case t.Has("MarshalJSON"):
+		return t.Has("IsZero")
+	}
+	return slices.ContainsFunc(base.Fields, func(field *model.Field) bool {
+		return field.Omit != model.OmitZero && field.Exported() && field.JSON != "-" && zeroIsShown(field.Type)
+	})
+}
