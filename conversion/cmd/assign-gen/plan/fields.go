@@ -126,7 +126,9 @@ func (m *matching) olderOnly(older *Field) {
 // newerOnly stashes a field that the older version does not have, unless its marker says otherwise.
 func (m *matching) newerOnly(path Path, key string) {
 	result := &FieldPlan{Fate: StashedNewer, Newer: path}
-	if field := path.Last().Field; field != nil {
+	if field := path.Last().Field; field == nil {
+		m.survivesJSON(m.newerLabel(path), path.Last().Type, m.pair.Newer.Version, "+conversion:strategy")
+	} else {
 		m.used[field.label()] = true
 		if field.unsupported {
 			return

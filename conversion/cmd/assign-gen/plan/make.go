@@ -45,6 +45,11 @@ func Make(packages []*model.Package) (*Plan, error) {
 			})
 		}
 	}
+	for _, link := range result.Links {
+		for _, pair := range link.Pairs {
+			p.sameJSON(pair)
+		}
+	}
 	p.metadata(result)
 	p.identities(result)
 	p.unused(result)

@@ -21,7 +21,12 @@ func (p *planner) stashable(field *Field, marker string) {
 		p.problem(problem.SensitiveStash, label, text,
 			"add it to the other version, or leave it to a hook ("+marker+"=augment), or drop it ("+marker+"=drop,reason=TEXT)")
 	}
-	if part := notInJSON(t, field.Struct.Version.Package.Path, make(map[*model.Type]bool)); part != "" {
+	p.survivesJSON(label, t, field.Struct.Version, marker)
+}
+
+// survivesJSON reports a type of which JSON leaves something out.
+func (p *planner) survivesJSON(label string, t *model.Type, version *Version, marker string) {
+	if part := notInJSON(t, version.Package.Path, make(map[*model.Type]bool)); part != "" {
 		p.problem(problem.UnsupportedType, label+" ("+t.String()+")",
 			"only one version has the field, so it is kept as JSON, and "+part+" does not survive that",
 			"use another type, or leave it to a hook ("+marker+"=augment)")

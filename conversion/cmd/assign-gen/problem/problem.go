@@ -46,6 +46,8 @@ const (
 	KindMissing Code = "E13"
 	// NoIdentity is for a list whose elements have something to keep in the bag and cannot be recognized again.
 	NoIdentity Code = "E14"
+	// SameJSON is for a field that would be stashed although the other version has a field of the same name in JSON.
+	SameJSON Code = "E15"
 )
 
 // Problem is one thing that is wrong with the input.

@@ -1,0 +1,129 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// Fields correspond by their names in Go, and users know those in JSON. A field that both versions call the same in JSON is hardly ever
+// meant to disappear at one of them, so that is reported unless a marker asks for it.
+
+// sameJSON reports fields that would be stashed although the other version has a field of the same name in JSON.
+func (p *planner) sameJSON(pair *Pair) {
+	older, newer := leaves(pair.Older, nil), leaves(pair.Newer, nil)
+	for _, each := range older {
+		fate, other := pair.fateOfOlder(each.path), named(newer, each.json)
+		if fate == nil || fate.Fate != StashedOlder || other == nil || fate.Older.Settings.ToNext.Strategy == markers.Stash {
+			continue
+		}
+		fix := "use a hook (+conversion:strategy=augment) if they mean the same, or +conversion:strategy=stash if they do not"
+		if len(each.path) == 1 {
+			fix = fmt.Sprintf("add +conversion:rename=%s if they mean the same, or +conversion:strategy=stash if they do not", strings.Join(other.path, "."))
+		}
+		p.problem(problem.SameJSON, pair.Older.label()+"."+strings.Join(each.path, "."),
+			fmt.Sprintf("JSON calls it %s, like %s.%s, and both would be stashed", each.json, pair.Newer.label(), strings.Join(other.path, ".")), fix)
+	}
+	for _, each := range newer {
+		fate, other := pair.fateOfNewer(each.path), named(older, each.json)
+		if fate == nil || fate.Fate != StashedNewer || other == nil {
+			continue
+		}
+		if field := fate.Newer.Last().Field; field != nil && field.Settings.ToOlder.Strategy == markers.Stash {
+			continue
+		}
+		if olderFate := pair.fateOfOlder(other.path); olderFate != nil && olderFate.Fate != StashedOlder {
+			p.problem(problem.SameJSON, pair.Newer.label()+"."+strings.Join(each.path, "."),
+				fmt.Sprintf("JSON calls it %s, like %s.%s, and only %s would show it", each.json, pair.Older.label(), strings.Join(other.path, "."),
+					where(pair.Newer.Version.Package)),
+				"leave it to the hook (+conversion:older=augment) if they mean the same, or add +conversion:older=stash if they do not")
+		}
+	}
+}
+
+// leaf is a field that JSON shows in a struct: one of its fields, or one of a struct that is inlined.
+type leaf struct {
+	json string
+	// path are the names in Go.
+	path []string
+}
+
+func named(all []leaf, json string) *leaf {
+	at := slices.IndexFunc(all, func(l leaf) bool { return l.json == json })
+	if at < 0 {
+		return nil
+	}
+	return &all[at]
+}
+
+func leaves(of *Struct, path []string) []leaf {
+	var all []leaf
+	for _, field := range of.Fields {
+		all = append(all, leavesIn(of.Version, field.API, path)...)
+	}
+	return all
+}
+
+func leavesIn(version *Version, field *model.Field, path []string) []leaf {
+	path = append(slices.Clone(path), field.Name)
+	switch {
+	case !field.Exported() || field.JSON == "-":
+		return nil
+	case !field.Inline():
+		return []leaf{{json: field.JSON, path: path}}
+	case isOwn(field.Type, version.Package.Path):
+		return leaves(version.Struct(field.Type.Name), path)
+	}
+	var all []leaf
+	for _, inner := range field.Type.Base().Fields {
+		all = append(all, leavesIn(version, inner, path)...)
+	}
+	return all
+}
+
+// fateOfOlder returns the plan that decides about a field of the older struct, or about the inlined struct that it is in.
+func (p *Pair) fateOfOlder(path []string) *FieldPlan {
+	at := slices.IndexFunc(p.Fields, func(f *FieldPlan) bool { return f.Older != nil && f.Older.Name() == path[0] })
+	if at < 0 {
+		return nil
+	}
+	fate := p.Fields[at]
+	if inlined := fate.inlined(path[1:]); inlined != nil {
+		return inlined.fateOfOlder(path[1:])
+	}
+	return fate
+}
+
+// fateOfNewer is fateOfOlder for the newer struct, parts of which may be fields of the older one.
+func (p *Pair) fateOfNewer(path []string) *FieldPlan {
+	for end := range path {
+		name := strings.Join(path[:end+1], ".")
+		at := slices.IndexFunc(p.Fields, func(f *FieldPlan) bool { return f.Newer.String() == name && !f.Presence })
+		if at < 0 {
+			continue
+		}
+		fate := p.Fields[at]
+		if inlined := fate.inlined(path[end+1:]); inlined != nil {
+			return inlined.fateOfNewer(path[end+1:])
+		}
+		return fate
+	}
+	return nil
+}
+
+// inlined returns the pair whose fields decide about the rest of a path, if a plan converts a struct that the path leads through.
+func (f *FieldPlan) inlined(rest []string) *Pair {
+	if len(rest) == 0 || f.Fate != Converted {
+		return nil
+	}
+	return f.Conversion.Called()
+}
