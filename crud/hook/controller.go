@@ -107,6 +107,7 @@ type runner struct {
 	// client runs operations, and preview those of files that ask for a dry run.
 	client, preview *crud.Client
 	recorder        record.EventRecorder
+	custom          *customMetrics
 	impl            *controller.Impl
 	limits          map[*Hook]*rate.Limiter
 
@@ -124,7 +125,7 @@ const ownVersions = 20_000
 
 func newRunner(ctx context.Context, options Options, hooks []*Hook) (*runner, error) {
 	r := &runner{
-		options: options, hooks: hooks, ctx: ctx, recorder: newRecorder(ctx, options.FieldManager),
+		options: options, hooks: hooks, ctx: ctx, recorder: newRecorder(ctx, options.FieldManager), custom: newCustomMetrics(ctx),
 		limits: map[*Hook]*rate.Limiter{}, own: map[*Hook]*lru.Cache{}, previous: map[*Hook]*operations.Report{},
 	}
 	for _, h := range hooks {
@@ -190,6 +191,7 @@ func (r *runner) Demote(reconciler.Bucket) {
 	defer r.mu.Unlock()
 	if r.term != nil {
 		r.term.end()
+		r.custom.reset()
 		r.term = nil
 	}
 }

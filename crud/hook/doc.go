@@ -62,13 +62,15 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	BINDING_CONTEXT_PATH       the binding contexts
 //	KUBERNETES_OPERATION_PATH  the file for the operations, see package operations; KUBERNETES_PATCH_PATH is the same
-//	METRICS_PATH               a file that is ignored: metrics of hooks are not implemented
+//	METRICS_PATH               the file for metrics, with the JSON of shell-operator; ignored in reviews
 //	PREVIOUS_RESULTS_PATH      how the operations of the last run ended, empty in the first
 //	ADMISSION_RESPONSE_PATH    the file for the response to a review, see Response; VALIDATING_RESPONSE_PATH is the same
 //	HOOK_TASK_ID               the same in each repetition of a run, the UID of a review
 //	CRUD_SH                    functions for bash, see crud.sh
 //	CRUD_PROGRAM               the program that these call
 //	TMPDIR                     the folder of the files, which is removed after the run
+//
+// The metrics of a run are exported once its operations have succeeded. Their names, series and sizes are bounded for each hook.
 //
 // Processes that are left at the end of a run are killed. At the timeout and at the end of the process, the group of the executable receives
 // SIGTERM, then SIGKILL. A review that is too late receives SIGKILL at once.

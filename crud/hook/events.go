@@ -48,22 +48,22 @@ func newRecorder(ctx context.Context, component string) record.EventRecorder {
 	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: component})
 }
 
-// record records an Event. Its message must be the same each time as long as its cause is, so that the Event is counted.
-func (r *runner) record(run *Run, ref crud.Ref, uid types.UID, eventType, reason, format string, args ...any) {
+// recordf records an Event. Its message must be the same each time as long as its cause is, so that the Event is counted.
+func (r *runner) recordf(run *Run, ref crud.Ref, uid types.UID, eventType, reason, format string, args ...any) {
 	r.recorder.Event(&corev1.ObjectReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: uid},
 		eventType, reason, run.secrets.mask(fmt.Sprintf(format, args...)))
 }
 
-// recordResult records an Event about the object of a result.
-func (r *runner) recordResult(run *Run, result crud.Result, eventType, reason, format string, args ...any) {
+// recordResultf records an Event about the object of a result.
+func (r *runner) recordResultf(run *Run, result crud.Result, eventType, reason, format string, args ...any) {
 	if u := result.Object; u != nil {
 		ref := crud.Ref{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
-		r.record(run, ref, u.GetUID(), eventType, reason, format, args...)
+		r.recordf(run, ref, u.GetUID(), eventType, reason, format, args...)
 	}
 }
 
-// recordError records an Event about the object of an operation that failed, if the API server serves its kind.
-func (t *term) recordError(run *Run, h *Hook, failed *crud.Error, eventType, reason, format string, args ...any) {
+// recordErrorf records an Event about the object of an operation that failed, if the API server serves its kind.
+func (t *term) recordErrorf(run *Run, h *Hook, failed *crud.Error, eventType, reason, format string, args ...any) {
 	if failed.Ref.APIVersion == "" {
 		return
 	}
@@ -73,19 +73,19 @@ func (t *term) recordError(run *Run, h *Hook, failed *crud.Error, eventType, rea
 			uid = m.uidOf(failed.Ref)
 		}
 	}
-	t.record(run, failed.Ref, uid, eventType, reason, format, args...)
+	t.recordf(run, failed.Ref, uid, eventType, reason, format, args...)
 }
 
 func (t *term) recordConflicts(due *task, run *Run, answer answer) {
 	if answer.cause != nil {
-		t.recordError(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonConflicts,
+		t.recordErrorf(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonConflicts,
 			"Hook %s failed: the object changed during each of %d runs, before the operation %s", run.Hook, t.options.Conflicts, answer.cause.Operation)
 	}
 }
 
 func (t *term) recordIncomplete(due *task, run *Run, answer answer, reason string) {
 	if answer.cause != nil && answer.executed > 0 {
-		t.recordError(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonIncomplete,
+		t.recordErrorf(run, due.hook, answer.cause, corev1.EventTypeWarning, ReasonIncomplete,
 			"Hook %s, which is allowed to fail, executed %d of %d operations: %s", run.Hook, answer.executed, answer.planned, reason)
 	}
 }
@@ -96,7 +96,7 @@ func (t *term) recordWaiting(run *Run, h *Hook, failed *crud.Error) {
 		return
 	}
 	if finalizers := ofOthers(failed.Finalizers); finalizers != "" {
-		t.recordError(run, h, failed, corev1.EventTypeNormal, ReasonDeletionDelayed,
+		t.recordErrorf(run, h, failed, corev1.EventTypeNormal, ReasonDeletionDelayed,
 			"Hook %s waits for the deletion, which the finalizers %s delay", run.Hook, finalizers)
 	}
 }
@@ -106,10 +106,10 @@ func (t *term) recordDeletion(run *Run, result crud.Result, isOver bool) {
 	finalizers := ofOthers(result.Finalizers)
 	switch {
 	case isOver:
-		t.recordResult(run, result, corev1.EventTypeWarning, ReasonDeletionDelayed,
+		t.recordResultf(run, result, corev1.EventTypeWarning, ReasonDeletionDelayed,
 			"Hook %s does not await the deletion anymore, which the finalizers %s have delayed for %v", run.Hook, finalizers, t.options.Deletions)
 	case finalizers != "":
-		t.recordResult(run, result, corev1.EventTypeNormal, ReasonDeletionDelayed,
+		t.recordResultf(run, result, corev1.EventTypeNormal, ReasonDeletionDelayed,
 			"Hook %s has requested the deletion, which the finalizers %s delay", run.Hook, finalizers)
 	}
 }
@@ -121,7 +121,7 @@ func ofOthers(finalizers []string) string {
 
 func (r *runner) recordFight(run *Run, result crud.Result) {
 	if result.Contested != "" {
-		r.recordResult(run, result, corev1.EventTypeWarning, ReasonWriteFight,
+		r.recordResultf(run, result, corev1.EventTypeWarning, ReasonWriteFight,
 			"What hook %s writes is undone again and again %s: its writes are delayed", run.Hook, result.Contested)
 	}
 }

@@ -109,7 +109,7 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 	killEscaped(marker)
 	file, err = readOperations(root)
 	if ended == nil && err == nil {
-		err = readResponse(root, run)
+		err = errors.Join(readResponse(root, run), readMetrics(root, run))
 	}
 	return file, errors.Join(ended, err)
 }
@@ -137,6 +137,26 @@ func readResponse(root *os.Root, run *Run) error {
 	}
 	if err != nil {
 		return fmt.Errorf("reading its response: %w", err)
+	}
+	return nil
+}
+
+// readMetrics reads the metrics of a run, unless it is a review: every replica answers those, and only one exports metrics.
+func readMetrics(root *os.Root, run *Run) error {
+	if run.Contexts[0].Review != nil {
+		return nil
+	}
+	content, err := readFile(root, metricsFile, metricsVariable, mostOfMetrics)
+	if err != nil {
+		return &rejection{fmt.Errorf("reading its metrics: %w", err), "file"}
+	}
+	if run.metrics, err = parseMetrics(content); err != nil {
+		return &rejection{fmt.Errorf("reading its metrics: %w", err), "metrics"}
+	}
+	for _, line := range run.metrics {
+		for name, value := range line.Labels {
+			line.Labels[name] = run.secrets.mask(value)
+		}
 	}
 	return nil
 }

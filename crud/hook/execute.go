@@ -48,6 +48,10 @@ func (t *term) execute(ctx context.Context, q *queue, run *Run, h *Hook, file op
 		t.recordFight(run, result)
 	}
 	if answer.err == nil {
+		// A run that is repeated would count twice, so its metrics are exported once it has succeeded.
+		if answer.err = t.custom.apply(run.Hook, run.metrics, t.isOver); answer.err != nil {
+			answer.verdict = failed
+		}
 		return answer
 	}
 	var cause error

@@ -60,6 +60,8 @@ type Run struct {
 	Logger *zap.SugaredLogger
 
 	secrets secrets
+	// metrics are those that an executable wrote.
+	metrics []metricLine
 }
 
 // Add adds operations to the plan.

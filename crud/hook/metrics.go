@@ -80,7 +80,7 @@ func (m measurement) ran(v verdict, took time.Duration) {
 	// A rate is known from the first failure on only if there was a zero before.
 	runErrors.Add(context.Background(), 0, metric.WithAttributes(m.attributes...))
 	conflicts.Add(context.Background(), 0, metric.WithAttributes(m.attributes...))
-	for _, reason := range []string{"file", "syntax", "schema", "namespace", "resolve", "forbidden", "dryrun"} {
+	for _, reason := range []string{"file", "syntax", "schema", "metrics", "namespace", "resolve", "forbidden", "dryrun"} {
 		rejections.Add(context.Background(), 0, metric.WithAttributes(m.attributes[0], reasonKey.String(reason)))
 	}
 }

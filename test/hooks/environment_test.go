@@ -16,8 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.opentelemetry.io/otel"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
@@ -37,16 +35,12 @@ import (
 	"github.com/mallard-dev/mallard/runtime/process"
 )
 
-// metrics are those of the test process. They add up, so each test has names of its own.
-var metrics = sdkmetric.NewManualReader()
-
 func TestMain(m *testing.M) {
 	hook.Main() // the shell functions call this program
-	if err := os.Setenv(system.NamespaceEnvKey, "knative-samples"); err != nil {
+	if err := errors.Join(os.Setenv(system.NamespaceEnvKey, "knative-samples"), setMeterProvider()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(metrics)))
 	harness.Main(m, harness.Bare())
 }
 

@@ -35,6 +35,9 @@ var hostile = map[string]struct{ settings, body, reason string }{
 	"symlink":    {body: `rm "$KUBERNETES_OPERATION_PATH"; ln -s /etc/passwd "$KUBERNETES_OPERATION_PATH"`, reason: "file"},
 	"fifo":       {body: `rm "$KUBERNETES_OPERATION_PATH"; mkfifo "$KUBERNETES_OPERATION_PATH"`, reason: "file"},
 	"folder":     {body: `rm "$KUBERNETES_OPERATION_PATH"; mkdir "$KUBERNETES_OPERATION_PATH"; mkdir -p "$TMPDIR/a/b"; chmod 000 "$TMPDIR/a"`, reason: "file"},
+	"metrics":    {body: `yes '{"name": "a", "set": 1}' | head -c 3000000 >"$METRICS_PATH"`, reason: "metrics"},
+	"labels":     {body: `echo "{\"name\": \"a\", \"$secret\": 1}" >"$METRICS_PATH"`, reason: "metrics"},
+	"link":       {body: `rm "$METRICS_PATH"; ln -s /etc/passwd "$METRICS_PATH"`, reason: "file"},
 	"removed":    {body: `rm -r "$TMPDIR"`, reason: "file"},
 	"namespace": {
 		settings: "namespaces: [$NS]", reason: "namespace",

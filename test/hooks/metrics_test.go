@@ -10,11 +10,30 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/test/measured"
 )
+
+// metrics are those of the test process, and registry has them as Prometheus receives them. They add up, so each test has names of its own.
+var (
+	metrics  = sdkmetric.NewManualReader()
+	registry = prometheus.NewRegistry()
+)
+
+func setMeterProvider() error {
+	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry))
+	if err != nil {
+		return fmt.Errorf("creating the exporter: %w", err)
+	}
+	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(metrics), sdkmetric.WithReader(exporter)))
+	return nil
+}
 
 // counted returns the sum of the data points of a counter of a hook that have these attributes, among others: keys and values in turn.
 func counted(t testing.TB, name, hookName string, with ...string) int64 {
