@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -92,7 +93,7 @@ func (s *scene) exported(prefix string) (series []string) {
 			}
 			values := []string{fmt.Sprint(m.GetCounter().GetValue() + m.GetGauge().GetValue())}
 			if h := m.GetHistogram(); h != nil {
-				values = []string{fmt.Sprint(h.GetSampleCount()), fmt.Sprint(h.GetSampleSum())}
+				values = []string{strconv.FormatUint(h.GetSampleCount(), 10), fmt.Sprint(h.GetSampleSum())}
 				for _, bucket := range h.GetBucket() {
 					values = append(values, fmt.Sprintf("%v:%d", bucket.GetUpperBound(), bucket.GetCumulativeCount()))
 				}
