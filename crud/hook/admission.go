@@ -51,7 +51,7 @@ func (a *Admission) complete() error {
 	a.SideEffects = cmp.Or(a.SideEffects, admissionregistrationv1.SideEffectClassNone)
 	a.TimeoutSeconds = cmp.Or(a.TimeoutSeconds, defaultReviewSeconds)
 	if errs := validation.IsFullyQualifiedName(field.NewPath("name"), a.Name); len(errs) > 0 {
-		return errs.ToAggregate() //nolint:wrapcheck // it names the field
+		return errs.ToAggregate()
 	}
 	if !slices.Contains([]admissionregistrationv1.FailurePolicyType{admissionregistrationv1.Fail, admissionregistrationv1.Ignore}, a.FailurePolicy) {
 		return fmt.Errorf("failurePolicy: there is no %s: use Fail or Ignore", a.FailurePolicy)

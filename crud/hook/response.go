@@ -34,8 +34,9 @@ const (
 	answerAdvice   = "write a response with the field allowed to the file $" + responseVariable
 )
 
-// The limit is that of the process, because the package has no other.
-func init() { jsonpatch.AccumulatedCopySizeLimit = mostOfResponse }
+func init() { //nolint:gochecknoinits // the package has no other limit than that of the process
+	jsonpatch.AccumulatedCopySizeLimit = mostOfResponse
+}
 
 // decodeResponse decodes the file of a response. It is nil if the file is empty.
 func decodeResponse(content []byte) (*Response, error) {

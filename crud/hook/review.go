@@ -113,7 +113,7 @@ func (r *Review) Answer(ctx context.Context, request *admissionv1.AdmissionReque
 	began := time.Now()
 	// Before the API server stops waiting.
 	within := time.Duration(r.TimeoutSeconds) * time.Second * 9 / 10
-	ctx, cancel := bounded(ctx, min(within, r.hook.bindings.Settings.timeout(within)), errLate, r.process, r.options.Grace)
+	ctx, cancel := bounded(ctx, r.process, min(within, r.hook.bindings.Settings.timeout(within)), r.options.Grace, errLate)
 	defer cancel()
 	logger := loggerOf(r.process, r.hook, r.Name, "").With("task", request.UID)
 	response, err := r.answer(ctx, request, logger)

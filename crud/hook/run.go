@@ -93,11 +93,11 @@ func (t *term) attempt(ctx context.Context, q *queue, run *Run, h *Hook) answer 
 
 // bounded returns a context that ends after a timeout, and after the grace period when the process ends.
 func (t *term) bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	return bounded(ctx, timeout, errTimeout, t.ctx, t.options.Grace)
+	return bounded(ctx, t.ctx, timeout, t.options.Grace, errTimeout)
 }
 
 // bounded returns a context that ends with a cause after a timeout, and with another one after a grace period when the process ends.
-func bounded(ctx context.Context, timeout time.Duration, cause error, process context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+func bounded(ctx, process context.Context, timeout, grace time.Duration, cause error) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(timeout, func() { cancel(cause) })
 	stop := context.AfterFunc(process, func() { time.AfterFunc(grace, func() { cancel(errEnding) }) })
@@ -128,7 +128,7 @@ func (t *term) occasionOf(due *task) (why occasion) {
 	for _, of := range due.triggers {
 		c := Context{Binding: of.binding(), Type: of.kind}
 		switch of.kind {
-		case TypeSchedule, TypeGroup:
+		case TypeSchedule, TypeGroup, TypeValidating, TypeMutating:
 		case TypeSynchronization:
 			all := statesOf(of.monitor)
 			c.Objects = of.monitor.snapshots(all)

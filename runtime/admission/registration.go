@@ -85,12 +85,15 @@ func (r *registrar) Reconcile(ctx context.Context, key string) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("reading the secret of the certificate: %w", err)
 	}
-	if err != nil || len(secret.Data[certresources.CACert]) == 0 {
+	var ca []byte
+	if err == nil {
+		ca = secret.Data[certresources.CACert]
+	}
+	if len(ca) == 0 {
 		// Without a CA every request would fail. The event of the Secret enqueues the configurations.
 		logging.FromContext(ctx).Infow("There is no CA yet", "secret", r.secret.Name)
 		return nil
 	}
-	ca := secret.Data[certresources.CACert]
 	client := r.client.AdmissionregistrationV1()
 	return errors.Join(
 		keep(ctx, r.Name, len(r.Validating) > 0, r.informers.Validating.Lister().Get, client.ValidatingWebhookConfigurations().Update,

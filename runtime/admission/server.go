@@ -33,9 +33,9 @@ const (
 	lastRequests = 10 * time.Second
 )
 
-// Serve serves webhooks, with the options of the context and the certificate in their Secret, until ctx ends and the last request has been answered. The server of
-// knative.dev/pkg does not end while the API server keeps its connections busy: it waits for a pause in the requests, and is killed with
-// those that it is answering. This one closes each connection with the response to its next request once ctx has ended.
+// Serve serves webhooks, with the options of the context and the certificate in their Secret, until ctx ends and the last request has been
+// answered. The server of knative.dev/pkg does not end while the API server keeps its connections busy: it waits for a pause in the requests, and
+// is killed with those that it is answering. This one closes each connection with the response to its next request once ctx has ended.
 func Serve(ctx context.Context, secrets corev1listers.SecretLister, webhooks []any) error {
 	options := webhook.GetOptions(ctx)
 	wh, err := webhook.New(ctx, webhooks)

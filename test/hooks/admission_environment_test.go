@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -90,15 +91,18 @@ func (s *scene) try(name, value string, labels map[string]string, dryRun ...stri
 }
 
 // awaitDenial waits until the API server calls the webhook of a binding: it denies, or fails, the creation of a ConfigMap, which is not stored.
-func (s *scene) awaitDenial(value string, labels map[string]string, want string) (err error) {
+func (s *scene) awaitDenial(value string, labels map[string]string, want string) (status metav1.Status) {
 	s.Helper()
 	harness.Eventually(s, "a creation is denied: "+want, func(context.Context) error {
-		if _, _, err = s.try("denied", value, labels, metav1.DryRunAll); err == nil || !strings.Contains(err.Error(), want) {
+		_, _, err := s.try("denied", value, labels, metav1.DryRunAll)
+		denied, ok := errors.AsType[*apierrors.StatusError](err)
+		if !ok || !strings.Contains(err.Error(), want) {
 			return fmt.Errorf("the error is %w", err)
 		}
+		status = denied.Status()
 		return nil
 	})
-	return err
+	return status
 }
 
 // admission is the configuration of a hook with one binding for ConfigMaps of the scene.

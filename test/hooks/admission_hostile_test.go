@@ -69,9 +69,9 @@ func TestAdmission_BrokenHooks_FailurePolicyDecides(t *testing.T) {
 	witness := func() { s.awaitDenial("1", map[string]string{"witness": ""}, "the witness answers") }
 	witness()
 	for name, of := range broken {
-		err := s.awaitDenial("1", map[string]string{name: "Fail"}, of.want)
-		if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed calling webhook "`+name+`.fail.example.com"`) {
-			t.Errorf("%s: the error is %v", name, err)
+		status := s.awaitDenial("1", map[string]string{name: "Fail"}, of.want)
+		if status.Reason != metav1.StatusReasonInternalError || !strings.Contains(status.Message, `failed calling webhook "`+name+`.fail.example.com"`) {
+			t.Errorf("%s: the status is %v", name, status)
 		}
 		if _, _, err := s.try(name, "1", map[string]string{name: "Ignore"}); err != nil {
 			t.Errorf("%s: with failurePolicy Ignore: %v", name, err)

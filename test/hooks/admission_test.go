@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mallard-dev/mallard/crud/hook"
@@ -41,9 +40,9 @@ else
 fi
 `)
 	s.serve(s.load(s.quick())...)
-	err := s.awaitDenial("bad", nil, `admission webhook "validate.example.com" denied the request: the value is bad`)
-	if !apierrors.IsForbidden(err) {
-		t.Errorf("the error is %#v, want Forbidden", err)
+	status := s.awaitDenial("bad", nil, `admission webhook "validate.example.com" denied the request: the value is bad`)
+	if status.Reason != metav1.StatusReasonForbidden {
+		t.Errorf("the status is %v, want Forbidden", status)
 	}
 	if _, got, err := s.try("bad", "bad", nil); err == nil || !cmp.Equal(got, []string{"use a good one"}) {
 		t.Errorf("the warnings are %q, and the error is %v", got, err)
