@@ -47,7 +47,7 @@ func FromDuration[N Integer](duration metav1.Duration, unit time.Duration) (numb
 	case isUnsigned && count < 0:
 		return 0, false
 	case isUnsigned:
-		number, exact = Narrow[N](uint64(count))
+		number, exact = Narrow[N](uint64(count)) //nolint:gosec // it is not negative
 	default:
 		number, exact = Narrow[N](count)
 	}

@@ -65,7 +65,7 @@ func TestNumbersThatNoDurationHasRoomFor(t *testing.T) {
 
 // What is said to be exact comes back, and nothing else does, for numbers and durations of all sizes.
 func TestExactDurationsComeBack(t *testing.T) {
-	random := rand.New(testrand.Source(t)) //nolint:gosec // a test that can be repeated
+	random := rand.New(testrand.Source(t))
 	units := []time.Duration{time.Nanosecond, time.Millisecond, time.Second, time.Hour, 24 * time.Hour}
 	for range testrand.Inputs(t) {
 		unit, value := units[random.Intn(len(units))], int64(random.Uint64())>>random.Intn(64)

@@ -41,10 +41,10 @@ func choose(first bool, a, b string) string {
 func horizontal(link *plan.Link) []section {
 	keys, enums := keyNames(link), enumNames(link)
 	var sections []section
-	add := func(owner *plan.Struct, print func(p *printer)) {
+	add := func(owner *plan.Struct, write func(p *printer)) {
 		sections = append(sections, section{owner, func(p *printer) {
 			p.keys, p.enumNames = keys, enums
-			print(p)
+			write(p)
 		}})
 	}
 	add(nil, (*printer).bagKeys)

@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package generators
 
 import (
-	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,24 +36,24 @@ func TestDivideByKindThenByLength(t *testing.T) {
 		allowed int
 		want    []string
 	}{
-		"all in one file":     {60, []string{"f.go: package A B Own Shared A"}},
-		"one for each kind":   {59, []string{"f.go: package Shared", "f.a.go: A A Own", "f.b.go: B"}},
-		"several for a kind":  {25, []string{"f.go: package Shared", "f.a.go: A A", "f.a.2.go: Own", "f.b.go: B"}},
+		"all in one file":     {60, []string{"f.go: package, A, B, Own, Shared, A"}},
+		"one for each kind":   {59, []string{"f.go: package, Shared", "f.a.go: A, A, Own", "f.b.go: B"}},
+		"several for a kind":  {25, []string{"f.go: package, Shared", "f.a.go: A, A", "f.a.2.go: Own", "f.b.go: B"}},
 		"one for each struct": {1, []string{"f.go: package", "f.2.go: Shared", "f.a.go: A", "f.a.2.go: A", "f.a.3.go: Own", "f.b.go: B"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sections := []section{{nil, nil}, {structs["A"], nil}, {structs["B"], nil}, {structs["Own"], nil}, {structs["Shared"], nil}, {structs["A"], nil}}
 			var got []string
 			for _, each := range divide("f.go", sections, test.allowed, func(section) int { return 10 }) {
-				line := each.name + ":"
+				var names []string
 				for _, s := range each.sections {
 					if s.owner == nil {
-						line += " package"
+						names = append(names, "package")
 						continue
 					}
-					line += fmt.Sprintf(" %s", s.owner.Name)
+					names = append(names, s.owner.Name)
 				}
-				got = append(got, line)
+				got = append(got, each.name+": "+strings.Join(names, ", "))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error("(-want +got):", diff)

@@ -203,7 +203,8 @@ func (m *matching) convert(older *Field, path Path) {
 		return
 	case conversion == nil:
 		m.problem(problem.NoConversion, label, reason,
-			"convert it by functions (+conversion:with=UpFunc,DownFunc) or a hook (+conversion:strategy=augment), or keep both apart (+conversion:strategy=stash)")
+			"convert it by functions (+conversion:with=UpFunc,DownFunc) or a hook (+conversion:strategy=augment), "+
+				"or keep both apart (+conversion:strategy=stash)")
 		return
 	}
 	if c.enum != nil && !c.enumUsed {

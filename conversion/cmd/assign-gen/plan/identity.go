@@ -66,7 +66,8 @@ func identityFix(field *Field) string {
 	if t := StorageType(field.API.Type, field.Struct.Version.Package.Path); t.Kind == model.Slice {
 		key = likelyKey(elementOf(t))
 	}
-	return "add +conversion:key=" + key + " (for conversions only), or +listType=map and +listMapKey=" + key + ", or accept place and content: +conversion:positional"
+	return "add +conversion:key=" + key + " (for conversions only), or +listType=map and +listMapKey=" + key +
+		", or accept place and content: +conversion:positional"
 }
 
 // likelyKey returns the name in JSON of a text that tells elements apart by custom.

@@ -44,7 +44,8 @@ func (p *planner) unusedAt(field *Field, pair *Pair) {
 			"remove either +conversion:strategy or +conversion:rename, :enum, :unit and :with")
 	}
 	if settings.With != nil && (settings.Enum != nil || settings.Unit != "") {
-		p.problem(problem.BadMarker, field.label(), "functions convert the field, so that its enum map or unit means nothing",
+		p.problem(problem.BadMarker, field.label(),
+			"functions convert the field, so that its enum map or unit means nothing",
 			"remove +conversion:with, or +conversion:enum and :unit")
 	}
 	if pair != nil && settings.HasConversion() && settings.ToNext.Strategy == "" && settings.Rename == nil && pair.Newer.Field(field.Name()) == nil {

@@ -160,7 +160,8 @@ func CheckLock(all *plan.Plan, file, earlier string) error {
 		entry, value, ok := cutEntry(line)
 		if !ok {
 			problems.Add(problem.Problem{
-				Code: problem.LockChanged, At: at, Where: filepath.Base(file), Text: fmt.Sprintf("the line %q is none of a lock", line), Fix: "restore the file",
+				Code: problem.LockChanged, At: at, Where: filepath.Base(file),
+				Text: fmt.Sprintf("the line %q is none of a lock", line), Fix: "restore the file",
 			})
 			continue
 		}

@@ -80,7 +80,7 @@ func TestAnnotationsDoNotCircumventTheRulesOfV1(t *testing.T) {
 				if i%2 == 0 {
 					other = encode(t, random("v1"))
 				}
-				donor := newObject(t, version).(metav1.Object)
+				donor := newObject(t, version)
 				decode(t, converted(t, other, "v1", version), donor)
 				object := random(version)
 				object["metadata"].(map[string]any)["annotations"] = map[string]any{annotation: donor.GetAnnotations()[annotation]}
