@@ -7,12 +7,12 @@ package knative
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/mallard-dev/mallard/conversion"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-
-	"github.com/mallard-dev/mallard/conversion"
 )
 
 // scope is the instrumentation scope of the metrics: the package that counts.
@@ -39,5 +39,8 @@ func export(counter *conversion.Counter) error {
 			}
 			return nil
 		}))
-	return err
+	if err != nil {
+		return fmt.Errorf("creating the counter %s: %w", counter.Name, err)
+	}
+	return nil
 }

@@ -62,7 +62,9 @@ func Load(dir string) (*API, error) {
 		return nil, fmt.Errorf("reading %s: %w", filepath.Join(dir, settingsFile), err)
 	}
 	if len(api.Kinds) == 0 || len(api.Versions) < 2 {
-		return nil, fmt.Errorf("reading %s: kinds must have an entry, and versions two, for example package: k8s.io/api/batch/v1", filepath.Join(dir, settingsFile))
+		return nil, fmt.Errorf(
+			"reading %s: kinds must have an entry, and versions two, for example package: k8s.io/api/batch/v1",
+			filepath.Join(dir, settingsFile))
 	}
 	for i, version := range api.Versions {
 		if version.Module == "" {

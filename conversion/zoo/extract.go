@@ -113,7 +113,7 @@ func (e *extractor) check(s *source) {
 		syntax[i] = each.syntax
 	}
 	config := types.Config{Importer: e, Error: func(error) { /* the empty packages lack everything */ }}
-	s.checked, _ = config.Check(s.path, e.files, syntax, &s.info) //nolint:errcheck // as above
+	s.checked, _ = config.Check(s.path, e.files, syntax, &s.info)
 	for _, each := range s.files {
 		for _, declaration := range each.syntax.Decls {
 			e.divide(s, each, declaration)

@@ -49,7 +49,7 @@ func (p *Project) copyFolder() error {
 		if err != nil || entry.IsDir() || entry.Name() == settingsFile {
 			return err
 		}
-		content, err := os.ReadFile(path)
+		content, err := os.ReadFile(path) //nolint:gosec // a folder of the repository, which nobody changes meanwhile
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,9 @@ func (p *Project) download(ctx context.Context, module string) (string, error) {
 	if err := run(command); err != nil {
 		return "", err
 	}
-	var downloaded struct{ Dir string }
+	var downloaded struct {
+		Dir string `json:"Dir"` //nolint:tagliatelle // the name in the output of the go command
+	}
 	if err := json.Unmarshal(output.Bytes(), &downloaded); err != nil {
 		return "", fmt.Errorf("reading the output of go mod download: %w", err)
 	}
@@ -183,6 +185,7 @@ func (p *Project) Tidy(ctx context.Context) error {
 			}
 			content = bytes.ReplaceAll(content, replaced[1], []byte(relative))
 		}
+		//nolint:gosec // the folder of the API is an argument of the test
 		if err := os.WriteFile(filepath.Join(p.api.Dir, original), content, 0o644); err != nil {
 			return err
 		}
@@ -193,9 +196,9 @@ func (p *Project) Tidy(ctx context.Context) error {
 func (p *Project) write(name string, content []byte) error {
 	file := filepath.Join(p.dir, name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
+		return fmt.Errorf("making the folder of %s: %w", name, err)
 	}
-	return os.WriteFile(file, content, 0o644)
+	return os.WriteFile(file, content, 0o644) //nolint:gosec // the name is that of a file in the folder of the API
 }
 
 // run runs a command, whose error includes what the command prints to the standard error.

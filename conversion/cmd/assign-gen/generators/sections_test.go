@@ -36,9 +36,9 @@ func TestDivideByKindThenByLength(t *testing.T) {
 		allowed int
 		want    []string
 	}{
-		"all in one file":     {60, []string{"f.go: package, A, B, Own, Shared, A"}},
-		"one for each kind":   {59, []string{"f.go: package, Shared", "f.a.go: A, A, Own", "f.b.go: B"}},
-		"several for a kind":  {25, []string{"f.go: package, Shared", "f.a.go: A, A", "f.a.2.go: Own", "f.b.go: B"}},
+		"all in one file":     {60, []string{"f.go: package+A+B+Own+Shared+A"}},
+		"one for each kind":   {59, []string{"f.go: package+Shared", "f.a.go: A+A+Own", "f.b.go: B"}},
+		"several for a kind":  {25, []string{"f.go: package+Shared", "f.a.go: A+A", "f.a.2.go: Own", "f.b.go: B"}},
 		"one for each struct": {1, []string{"f.go: package", "f.2.go: Shared", "f.a.go: A", "f.a.2.go: A", "f.a.3.go: Own", "f.b.go: B"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestDivideByKindThenByLength(t *testing.T) {
 					}
 					names = append(names, s.owner.Name)
 				}
-				got = append(got, each.name+": "+strings.Join(names, ", "))
+				got = append(got, each.name+": "+strings.Join(names, "+"))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error("(-want +got):", diff)

@@ -53,7 +53,8 @@ func (p *planner) unusedAt(field *Field, pair *Pair) {
 			"remove +conversion:enum, :unit and :with, or add +conversion:rename")
 	}
 	if pair != nil && pair.Functions != nil && aboutNext {
-		p.problem(problem.BadMarker, field.label(), "functions convert the type of the field as a whole, so that its markers about the next version mean nothing",
+		p.problem(problem.BadMarker, field.label(),
+			"functions convert the type of the field as a whole, so that its markers about the next version mean nothing",
 			"remove +conversion:with from the type, or the markers from the field")
 	}
 	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !p.used[field.label()] {
