@@ -30,7 +30,7 @@ var hostile = map[string]struct{ settings, body, reason string }{
 	"output":     {settings: "timeout: 3s", body: `yes "endless $secret"`},
 	"line":       {settings: "timeout: 3s", body: `yes "no end $secret" | tr -d '\n'`},
 	"operations": {body: `yes '{"operationType": "EnsureDeleted", "kind": "ConfigMap", "namespace": "default", "name": "a"}' | head -100000 >"$KUBERNETES_OPERATION_PATH"`, reason: "syntax"},
-	"endless":    {settings: "timeout: 3s", body: `head -c 40000000 /dev/zero | tr '\0' ' ' >"$KUBERNETES_OPERATION_PATH"`, reason: "syntax"},
+	"endless":    {body: `head -c 40000000 /dev/zero | tr '\0' ' ' >"$KUBERNETES_OPERATION_PATH"`, reason: "syntax"},
 	"children":   {body: `for i in {1..25}; do setsid sleep 1000 & echo $! >>"$runs/children"; sleep 1000 & echo $! >>"$runs/children"; done; sleep 0.5; exit 1`},
 	"symlink":    {body: `rm "$KUBERNETES_OPERATION_PATH"; ln -s /etc/passwd "$KUBERNETES_OPERATION_PATH"`, reason: "file"},
 	"fifo":       {body: `rm "$KUBERNETES_OPERATION_PATH"; mkfifo "$KUBERNETES_OPERATION_PATH"`, reason: "file"},
