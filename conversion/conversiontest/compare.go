@@ -61,7 +61,7 @@ func spoil(value reflect.Value) {
 	case reflect.Map:
 		for _, key := range value.MapKeys() {
 			element := value.MapIndex(key)
-			if element.Kind() == reflect.Pointer || element.Kind() == reflect.Slice || element.Kind() == reflect.Map || element.Kind() == reflect.Struct {
+			if isContainer(element.Kind()) || element.Kind() == reflect.Struct {
 				// What a copy of the value points to is what the map's value points to.
 				reachable := reflect.New(element.Type()).Elem()
 				reachable.Set(element)

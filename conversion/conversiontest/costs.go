@@ -49,7 +49,7 @@ func (k Kind) ways(t testing.TB) []way {
 		objects := make([]metav1.Object, measured)
 		for n := range objects {
 			objects[n] = from.New()
-			random.fill(objects[n])
+			random.fillValid(t, objects[n])
 		}
 		for j, to := range k.Versions {
 			if hops := max(i-j, j-i); hops > 0 {

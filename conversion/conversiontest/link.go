@@ -43,7 +43,7 @@ func there[From, To any](t *testing.T, source rand.Source, functions []any, fort
 	for range testrand.Inputs(t) {
 		var first, again From
 		var middle To
-		random.fill(&first)
+		random.fillValid(t, &first)
 		before := canonical(t, &first)
 
 		if err := forth(&first, &middle); err != nil {

@@ -7,9 +7,6 @@ package conversiontest
 
 import (
 	"fmt"
-	"math/rand"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,108 +19,6 @@ import (
 
 	"github.com/mallard-dev/mallard/conversion"
 )
-
-// filler makes random objects. In addition to what randfill does, pointers are nil, and values zero and lists empty, often
-// enough to matter.
-type filler struct {
-	random *rand.Rand
-	filler *randfill.Filler
-	// whole leaves nothing out.
-	whole bool
-}
-
-const (
-	// mostElements is how many elements a list or map has at most.
-	mostElements = 3
-	// deepest is how far down pointers, lists, maps and structs are filled, which ends types that hold themselves.
-	deepest = 10
-	// absent is how likely it is that a pointer, list or map is nil.
-	absent = 1. / 3
-)
-
-func newFiller(source rand.Source, functions []any) *filler {
-	random := rand.New(source) //nolint:gosec // a test that can be repeated
-	return &filler{
-		random: random,
-		filler: randfill.New().RandSource(source).NilChance(absent).NumElements(0, mostElements).MaxDepth(deepest).Funcs(common...).Funcs(functions...),
-	}
-}
-
-// withEverything leaves nothing absent, zero or empty, but for what the functions leave out.
-func (f *filler) withEverything() *filler {
-	f.whole = true
-	f.filler.NilChance(0).NumElements(1, mostElements)
-	return f
-}
-
-// fill fills what a pointer points to.
-func (f *filler) fill(object any) {
-	f.filler.Fill(object)
-	f.varyFields(reflect.ValueOf(object).Elem())
-}
-
-// varyFields leaves the struct itself.
-func (f *filler) varyFields(value reflect.Value) {
-	for i := range value.NumField() {
-		if value.Type().Field(i).IsExported() {
-			f.vary(value.Field(i))
-		}
-	}
-}
-
-// vary makes some of what was filled absent, zero or empty. Types with their own JSON are only made readable.
-func (f *filler) vary(value reflect.Value) {
-	const oneIn = 6
-	if value.Type() == reflect.TypeFor[metav1.ObjectMeta]() {
-		return
-	}
-	if hasOwnJSON(value) {
-		f.makeReadable(value)
-		return
-	}
-	chosen := !f.whole && f.random.Intn(oneIn) == 0
-	switch value.Kind() {
-	case reflect.Pointer:
-		if chosen {
-			value.SetZero()
-		} else if !value.IsNil() {
-			f.vary(value.Elem())
-		}
-	case reflect.Slice:
-		if chosen {
-			value.Set(reflect.MakeSlice(value.Type(), 0, 0))
-		}
-		for i := range value.Len() {
-			f.vary(value.Index(i))
-		}
-	case reflect.Map:
-		if chosen {
-			value.Set(reflect.MakeMap(value.Type()))
-		}
-		keys := value.MapKeys()
-		// Otherwise the same seed would make another object the next time.
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-		for _, key := range keys {
-			element := reflect.New(value.Type().Elem()).Elem()
-			element.Set(value.MapIndex(key))
-			f.vary(element)
-			value.SetMapIndex(key, element)
-		}
-	case reflect.Array:
-		for i := range value.Len() {
-			f.vary(value.Index(i))
-		}
-	case reflect.Struct:
-		if chosen {
-			value.SetZero()
-		}
-		f.varyFields(value)
-	default:
-		if chosen {
-			value.SetZero()
-		}
-	}
-}
 
 // OneOf returns a function for randfill that chooses one of a string type's values, or now and then one that is none.
 func OneOf[T ~string](values ...string) any {
@@ -199,6 +94,7 @@ var common = []any{
 	func(r *runtime.RawExtension, c randfill.Continue) {
 		*r = runtime.RawExtension{Raw: fmt.Appendf(nil, `{"raw":%d}`, c.Int())}
 	},
+	func(t *time.Time, c randfill.Continue) { *t = moment(c) },
 }
 
 // often0 is the number, or often enough 0, for which some types have a meaning or a form of its own.
