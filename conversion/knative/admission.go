@@ -8,10 +8,11 @@ package knative
 import (
 	"context"
 
-	"github.com/mallard-dev/mallard/conversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/conversion"
 )
 
 // Preserve calls Preserve of the annotation, and is for SetDefaults of every version. It changes the object only in updates of the

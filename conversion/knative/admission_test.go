@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mallard-dev/mallard/conversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"knative.dev/pkg/apis"
 
+	"github.com/mallard-dev/mallard/conversion"
 	"github.com/mallard-dev/mallard/conversion/knative"
 )
 

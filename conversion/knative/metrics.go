@@ -9,10 +9,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mallard-dev/mallard/conversion"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+
+	"github.com/mallard-dev/mallard/conversion"
 )
 
 // scope is the instrumentation scope of the metrics: the package that counts.

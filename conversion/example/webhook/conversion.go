@@ -8,12 +8,13 @@ package webhook
 import (
 	"context"
 
-	"github.com/mallard-dev/mallard/conversion/knative"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	knativeconversion "knative.dev/pkg/webhook/resourcesemantics/conversion"
+
+	"github.com/mallard-dev/mallard/conversion/knative"
 
 	v1 "example.com/backup/apis/v1"
 	"example.com/backup/apis/v1beta1"

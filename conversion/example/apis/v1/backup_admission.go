@@ -8,9 +8,9 @@ package v1
 import (
 	"context"
 
-	"github.com/mallard-dev/mallard/conversion/knative"
-
 	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/conversion/knative"
 )
 
 // SetDefaults implements apis.Defaultable. Besides admission, conversions call it, which must not add anything.

@@ -8,9 +8,9 @@ package v1beta1
 import (
 	"context"
 
-	"github.com/mallard-dev/mallard/conversion/knative"
-
 	"knative.dev/pkg/apis"
+
+	"github.com/mallard-dev/mallard/conversion/knative"
 
 	v1 "example.com/backup/apis/v1"
 )

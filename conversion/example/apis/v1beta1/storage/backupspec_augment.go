@@ -9,8 +9,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/mallard-dev/mallard/conversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mallard-dev/mallard/conversion"
 
 	v1storage "example.com/backup/apis/v1/storage"
 )
