@@ -6,11 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package zoo
 
 import (
-	"context"
 	"flag"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 )
 
@@ -20,10 +18,11 @@ var update = flag.Bool("update", false, "complete zoo.mod and zoo.sum of each AP
 const keepVariable = "ZOO"
 
 func TestZoo_EachAPI_ConvertsWithoutLoss(t *testing.T) {
+	generator := builtGenerator(t)
 	for _, api := range apis(t) {
 		t.Run(api.Name, func(t *testing.T) {
 			p := assembled(t, api)
-			if err := run(p.Command(t.Context(), generator(t), "--input-dirs", p.Versions())); err != nil {
+			if err := run(p.Command(t.Context(), generator, "--input-dirs", p.Versions())); err != nil {
 				t.Fatal(err)
 			}
 			if *update {
@@ -76,22 +75,13 @@ func assembled(t *testing.T, api *API) *Project {
 	return p
 }
 
-// built is assign-gen, which is built once.
-var built = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "zoo")
-	if err != nil {
-		return "", err
-	}
-	generator := filepath.Join(dir, "assign-gen")
-	p := &Project{dir: "../cmd/assign-gen", flags: "-trimpath"}
-	return generator, run(p.Command(context.Background(), "go", "build", "-o", generator))
-})
-
-func generator(t *testing.T) string {
+// builtGenerator builds assign-gen, and returns its path.
+func builtGenerator(t *testing.T) string {
 	t.Helper()
-	path, err := built()
-	if err != nil {
+	generator := filepath.Join(t.TempDir(), "assign-gen")
+	p := &Project{dir: "../cmd/assign-gen", flags: "-trimpath"}
+	if err := run(p.Command(t.Context(), "go", "build", "-o", generator)); err != nil {
 		t.Fatalf("building assign-gen: %v", err)
 	}
-	return path
+	return generator
 }
