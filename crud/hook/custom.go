@@ -7,6 +7,7 @@ package hook
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"sync"
 
@@ -64,8 +65,11 @@ func (c *customMetrics) apply(hook string, lines []metricLine, isOver func() boo
 		return err
 	}
 	for name, m := range next.metrics {
-		if _, ok := c.metrics[name]; !ok {
-			c.export(name, m)
+		if _, ok := c.metrics[name]; ok {
+			continue
+		}
+		if err := c.export(name, m); err != nil {
+			return fmt.Errorf("metric %s: exporting it: %w", m.name, err)
 		}
 	}
 	c.mu.Lock()
@@ -94,18 +98,21 @@ func (c *customMetrics) copied() map[string]customMetric {
 	return metrics
 }
 
-// export creates the instrument of a new metric. The errors would be about its name and its buckets, which have been checked.
-func (c *customMetrics) export(name string, m customMetric) {
+// export creates the instrument of a new metric.
+func (c *customMetrics) export(name string, m customMetric) (err error) {
 	description := metric.WithDescription("Written by hooks.")
 	var observable metric.Float64Observable
 	switch m.action {
 	case actionObserve:
-		c.histograms[name], _ = meter.Float64Histogram(m.name, description, metric.WithExplicitBucketBoundaries(m.buckets...))
-		return
+		c.histograms[name], err = meter.Float64Histogram(m.name, description, metric.WithExplicitBucketBoundaries(m.buckets...))
+		return err
 	case actionAdd:
-		observable, _ = meter.Float64ObservableCounter(m.name, description)
+		observable, err = meter.Float64ObservableCounter(m.name, description)
 	default:
-		observable, _ = meter.Float64ObservableGauge(m.name, description)
+		observable, err = meter.Float64ObservableGauge(m.name, description)
+	}
+	if err != nil {
+		return err
 	}
 	registration, err := meter.RegisterCallback(func(_ context.Context, observer metric.Observer) error {
 		c.mu.Lock()
@@ -115,9 +122,11 @@ func (c *customMetrics) export(name string, m customMetric) {
 		}
 		return nil
 	}, observable)
-	if err == nil {
-		context.AfterFunc(c.ctx, func() { _ = registration.Unregister() })
+	if err != nil {
+		return err
 	}
+	context.AfterFunc(c.ctx, func() { _ = registration.Unregister() })
+	return nil
 }
 
 // reset removes the counters and gauges at the end of a term.
