@@ -24,10 +24,9 @@ func metadata(marker model.Marker, where string, problems *problem.List) bool {
 	if marker.Value == "" || marker.Value == metadataOption {
 		return marker.Value != ""
 	}
-	known, _ := define(marker.Name, onType)
 	problems.Add(problem.Problem{
 		Code: problem.BadMarker, Where: where, Text: fmt.Sprintf("the marker +%s has the argument %q, which it does not know", marker.Name, marker.Value),
-		Fix: "write " + known.example,
+		Fix: correct(marker.Name, onType),
 	})
 	return false
 }
@@ -53,11 +52,10 @@ func functions(marker model.Marker, here place, where string, problems *problem.
 	if (len(parts) == names || hasMetadata) && token.IsIdentifier(parts[0]) && token.IsIdentifier(parts[1]) {
 		return &Functions{Up: parts[0], Down: parts[1], Metadata: hasMetadata}
 	}
-	known, _ := define(marker.Name, here)
 	problems.Add(problem.Problem{
 		Code: problem.BadMarker, Where: where,
 		Text: fmt.Sprintf("%q does not name two functions of the storage package, the one to the next version first", marker.Value),
-		Fix:  "write " + known.example,
+		Fix:  correct(marker.Name, here),
 	})
 	return nil
 }

@@ -133,9 +133,9 @@ func check(markers []model.Marker, here place, where string, problems *problem.L
 		case seen[marker.Name]:
 			bad("write it once", "the marker +%s stands here twice", marker.Name)
 		case known.values == none && marker.Value != "":
-			bad("write "+known.example, "the marker +%s takes no value, and has %q", marker.Name, marker.Value)
+			bad(known.correct(), "the marker +%s takes no value, and has %q", marker.Name, marker.Value)
 		case known.values == required && marker.Value == "":
-			bad("write "+known.example, "the marker +%s needs a value", marker.Name)
+			bad(known.correct(), "the marker +%s needs a value", marker.Name)
 		default:
 			seen[marker.Name] = true
 			good = append(good, marker)
@@ -157,7 +157,7 @@ func unknown(name string, here place, bad func(fix, format string, args ...any))
 		meant := definitions[slices.Index(words, closest)]
 		suggestion = fmt.Sprintf("; did you mean %q?", meant.name)
 		if meant.place == here {
-			fix = "write " + meant.example
+			fix = meant.correct()
 		}
 	}
 	bad(fix, "there is no marker +%s%s", name, suggestion)
@@ -174,7 +174,6 @@ func ours(name string) bool {
 }
 
 func treatment(marker model.Marker, where string, problems *problem.List) Treatment {
-	known, _ := define(marker.Name, onField)
 	strategy, rest, _ := strings.Cut(marker.Value, ",")
 	reason, hasReason := strings.CutPrefix(rest, "reason=")
 	result := Treatment{Strategy: Strategy(strategy), Reason: strings.TrimSpace(reason)}
@@ -190,7 +189,7 @@ func treatment(marker model.Marker, where string, problems *problem.List) Treatm
 	default:
 		return result
 	}
-	problems.Add(problem.Problem{Code: problem.BadMarker, Where: where, Text: text, Fix: "write " + known.example})
+	problems.Add(problem.Problem{Code: problem.BadMarker, Where: where, Text: text, Fix: correct(marker.Name, onField)})
 	return Treatment{}
 }
 
@@ -204,11 +203,10 @@ func enum(marker model.Marker, where string, problems *problem.List) *Enum {
 		}
 		older, newer, ok := strings.Cut(item, ":")
 		if !ok || older == "" || newer == "" || olders[older] {
-			known, _ := define(marker.Name, onField)
 			problems.Add(problem.Problem{
 				Code: problem.BadMarker, Where: where,
 				Text: fmt.Sprintf("the enum map has the part %q, which is no pair of an older and a newer value, or maps a value again", item),
-				Fix:  "write " + known.example,
+				Fix:  correct(marker.Name, onField),
 			})
 			continue
 		}

@@ -92,7 +92,7 @@ type Field struct {
 	Sensitive bool
 	// Positional accepts that elements of this list are recognized by position and content.
 	Positional bool
-	// ListMapKeys are the JSON names of the fields that tell the list's elements apart, KeyMarker is the marker that names them.
+	// ListMapKeys are the JSON names of the fields that identify the list's elements, KeyMarker is the marker that names them.
 	ListMapKeys []string
 	KeyMarker   string
 }
