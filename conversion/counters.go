@@ -18,7 +18,7 @@ type Counter struct {
 	parts map[string]*atomic.Int64
 }
 
-// PartLabel is the label, or attribute, that tells the counts of one Counter apart.
+// PartLabel is the label, or attribute, that distinguishes the counts of one Counter.
 const PartLabel = "part"
 
 // The parts of a bag that may be dropped.

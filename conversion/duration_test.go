@@ -63,7 +63,7 @@ func TestNumbersThatNoDurationHasRoomFor(t *testing.T) {
 	expect(got, exact, math.MaxInt64)
 }
 
-// What is said to be exact comes back, and nothing else does, for numbers and durations of all sizes.
+// Exactly those conversions that are reported as exact lead back to their value, for numbers and durations of all sizes.
 func TestExactDurationsComeBack(t *testing.T) {
 	random := rand.New(testrand.Source(t))
 	units := []time.Duration{time.Nanosecond, time.Millisecond, time.Second, time.Hour, 24 * time.Hour}

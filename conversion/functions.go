@@ -43,7 +43,7 @@ func With[From, To, Other any](convert func(From, Other) To, other Other) func(F
 //
 // The bag is that of the destination. If an earlier conversion has kept the original of what src shows, Derive takes it. That
 // original has the key of the destination's field, take. Otherwise it calls the function there. If the function back does not
-// lead to src again, Derive keeps src with the key of the source's field, put, for as long as nobody changes what dst shows.
+// lead to src again, Derive keeps src with the key of the source's field, put, until dst is changed.
 func Derive[From, To any](bag *PropertyBag, take, put string, src From, dst *To, there func(From) To, back func(To) From) error {
 	if bag.TakeDerived(take, src, dst) == Exact {
 		return nil

@@ -46,7 +46,7 @@ func TestRoundTripSaysWhetherTheWayBackLeadsToTheSame(t *testing.T) {
 	}
 }
 
-// A value that cannot be compared is not exact, so that nobody relies on it.
+// A value that cannot be compared is not exact.
 func TestRoundTripOfWhatIsNoJSONIsNotExact(t *testing.T) {
 	same := func(value any) any { return value }
 	if _, exact := conversion.RoundTrip(any(func() {}), same, same); exact {
@@ -54,7 +54,7 @@ func TestRoundTripOfWhatIsNoJSONIsNotExact(t *testing.T) {
 	}
 }
 
-// The original comes back for as long as nobody changes what was shown of it, from either end.
+// Derive restores the original, in both directions, until the converted value is changed.
 func TestDeriveKeepsWhatTheFunctionsLose(t *testing.T) {
 	const older, newer = "v1beta1/words", "v1/text"
 	var bag conversion.PropertyBag

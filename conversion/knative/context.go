@@ -15,7 +15,7 @@ func WithConverting(ctx context.Context) context.Context {
 	return context.WithValue(ctx, convertingKey{}, true)
 }
 
-// IsConverting is whether SetDefaults is called by a conversion and has to leave the object alone: what is absent before
+// IsConverting reports whether SetDefaults is called by a conversion and has to leave the object alone: what is absent before
 // a conversion is absent after it.
 func IsConverting(ctx context.Context) bool {
 	return ctx.Value(convertingKey{}) != nil

@@ -143,7 +143,7 @@ func (e *extractor) divide(s *source, in *file, declaration ast.Decl) {
 			for _, each := range d.Specs {
 				e.declare(group, each.(*ast.ValueSpec).Names...) //nolint:forcetypeassert // by the token
 			}
-		default: // imports are written anew
+		default: // write generates the imports
 		}
 	}
 }

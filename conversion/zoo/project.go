@@ -49,7 +49,7 @@ func (p *Project) copyFolder() error {
 		if err != nil || entry.IsDir() || entry.Name() == settingsFile {
 			return err
 		}
-		content, err := os.ReadFile(path) //nolint:gosec // a folder of the repository, which nobody changes meanwhile
+		content, err := os.ReadFile(path) //nolint:gosec // a folder of the repository, which does not change during a test
 		if err != nil {
 			return err
 		}

@@ -135,7 +135,7 @@ func counterpart(all *plan.Plan, each *plan.Struct) *plan.Struct {
 	return nil
 }
 
-// borrowed says whether another package declares a struct, which therefore has functions in place of methods.
+// borrowed reports whether another package declares a struct, which therefore has functions in place of methods.
 func borrowed(t *model.Type) bool { return t.Origin != nil }
 
 func toStorage(t *model.Type) string { return "assign" + t.Name + "ToStorage" }

@@ -147,7 +147,7 @@ func (r *reader) namedType(t *gotypes.Named) *Type {
 
 const deepCopyInto = "DeepCopyInto"
 
-// willBeCopied says whether deepcopy-gen is going to give a type the method: conversions may be generated first.
+// willBeCopied reports whether deepcopy-gen is going to give a type the method: conversions may be generated first.
 func (r *reader) willBeCopied(t *gotypes.Named) bool {
 	switch t.Underlying().(type) {
 	case *gotypes.Struct, *gotypes.Slice, *gotypes.Map:

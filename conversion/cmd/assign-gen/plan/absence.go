@@ -46,7 +46,7 @@ func (f *Field) absence() absence {
 	return byZero
 }
 
-// marked says whether one version shows absence in a way that the destination cannot, so that a mark is kept.
+// marked reports whether one version shows absence in a way that the destination cannot, so that a mark is kept.
 func marked(each *FieldPlan, up bool) bool {
 	newer := each.Newer.Last().Field
 	if newer == nil {
@@ -62,8 +62,8 @@ func marked(each *FieldPlan, up bool) bool {
 // nullWhenZero are types that write null instead.
 var nullWhenZero = []string{metaPackage + ".Time", metaPackage + ".MicroTime", "knative.dev/pkg/apis.VolatileTime"}
 
-// ShowsZero says whether JSON shows a struct that is not there in a way that does not read as nothing again. It is so for
-// types of other modules that write their JSON themselves and tell when they are zero, such as the quantity "0", and for
+// ShowsZero reports whether JSON shows a struct that is not there in a way that does not read as nothing again. It is so for
+// types of other modules that write their JSON themselves and have IsZero, such as the quantity "0", and for
 // structs that hold one.
 func (f *Field) ShowsZero() bool {
 	return f.API.Omit != model.OmitZero && zeroIsShown(f.API.Type)

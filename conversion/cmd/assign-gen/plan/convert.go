@@ -23,7 +23,7 @@ type converter struct {
 	enumUsed  bool
 	unit      string
 	unitUsed  bool
-	// reported says that the reason why there is no conversion is a problem already.
+	// reported is whether a problem already states why there is no conversion.
 	reported bool
 }
 

@@ -60,7 +60,7 @@ func enumerated(all []string) string {
 	}
 }
 
-// identityFix offers the field of the elements that is likely to tell them apart.
+// identityFix offers the field of the elements that is likely to identify them.
 func identityFix(field *Field) string {
 	key := "NAME"
 	if t := StorageType(field.API.Type, field.Struct.Version.Package.Path); t.Kind == model.Slice {
@@ -70,7 +70,7 @@ func identityFix(field *Field) string {
 		", or accept place and content: +conversion:positional"
 }
 
-// likelyKey returns the name in JSON of a text that tells elements apart by custom.
+// likelyKey returns the name in JSON of a text that identifies elements by convention.
 func likelyKey(element *model.Type) string {
 	for _, name := range []string{"name", "key", "id", "uid"} {
 		for _, field := range element.Base().Fields {

@@ -37,7 +37,7 @@ func (p *planner) unusedAt(field *Field, pair *Pair) {
 	aboutNext := settings.Rename != nil || settings.ToNext.Strategy != "" || settings.HasConversion()
 	if pair == nil && aboutNext {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the next version, where its type has no counterpart",
-			"remove +conversion:rename, :strategy, :enum, :unit and :with; to say what becomes of the field in the older version, use +conversion:older")
+			"remove +conversion:rename, :strategy, :enum, :unit and :with; for the field's conversion to the older version, use +conversion:older")
 	}
 	if settings.ToNext.Strategy != "" && (settings.Rename != nil || settings.HasConversion()) {
 		p.problem(problem.BadMarker, field.label(), "the field has a strategy, so that its other markers about the next version mean nothing",

@@ -80,7 +80,7 @@ type Field struct {
 	Settings markers.Field
 	// Storage is the field's type in the storage type. It can always be nil.
 	Storage *model.Type
-	// unsupported says that a problem of the field is known, so that no conversion is sought.
+	// unsupported is whether a problem of the field is known, so that no conversion is sought.
 	unsupported bool
 }
 
@@ -109,7 +109,7 @@ type Pair struct {
 	Augmented bool
 	// Functions convert the struct as a whole, if it is not converted field by field. Then there are no Fields.
 	Functions *markers.Functions
-	// Metadata says that the conversion depends on the metadata of the object, here or in a struct inside.
+	// Metadata is whether the conversion depends on the metadata of the object, here or in a struct inside.
 	Metadata bool
 	// Fields are sorted by the names of the newer fields, then of the older ones.
 	Fields []*FieldPlan

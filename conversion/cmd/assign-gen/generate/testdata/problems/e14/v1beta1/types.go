@@ -32,7 +32,7 @@ type WidgetSpec struct {
 	One Task `json:"one,omitempty"`
 }
 
-// Task can be told from others.
+// Task can be distinguished from others.
 type Task struct {
 	Name string `json:"name"`
 }
