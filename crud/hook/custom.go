@@ -69,7 +69,7 @@ func (c *customMetrics) apply(hook string, lines []metricLine, isOver func() boo
 			continue
 		}
 		if err := c.export(name, m); err != nil {
-			return fmt.Errorf("metric %s: exporting it: %w", m.name, err)
+			return err
 		}
 	}
 	c.mu.Lock()
@@ -105,14 +105,16 @@ func (c *customMetrics) export(name string, m customMetric) (err error) {
 	switch m.action {
 	case actionObserve:
 		c.histograms[name], err = meter.Float64Histogram(m.name, description, metric.WithExplicitBucketBoundaries(m.buckets...))
-		return err
 	case actionAdd:
 		observable, err = meter.Float64ObservableCounter(m.name, description)
 	default:
 		observable, err = meter.Float64ObservableGauge(m.name, description)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("metric %s: creating its instrument: %w", m.name, err)
+	}
+	if m.action == actionObserve {
+		return nil
 	}
 	registration, err := meter.RegisterCallback(func(_ context.Context, observer metric.Observer) error {
 		c.mu.Lock()
@@ -123,7 +125,7 @@ func (c *customMetrics) export(name string, m customMetric) (err error) {
 		return nil
 	}, observable)
 	if err != nil {
-		return err
+		return fmt.Errorf("metric %s: exporting its series: %w", m.name, err)
 	}
 	context.AfterFunc(c.ctx, func() { _ = registration.Unregister() })
 	return nil
