@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules
 export CGO_ENABLED = 0
 export GOWORK = off
 # As hack/modules.sh: nothing is compiled twice.
-export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
 
 # WAIT=ready makes `make run` end once every sample is Ready.
 WAIT ?=

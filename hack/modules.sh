@@ -18,7 +18,8 @@ unset module
 
 # Images and the control plane are built without paths of the machine. The go command keeps what it compiled apart for builds with and
 # without, so that vet, lint and tests, too, compile each package once only if they ask for the same.
-export GOFLAGS="${GOFLAGS:+${GOFLAGS} }-trimpath"
+GOFLAGS="$(go env GOFLAGS) -trimpath"
+export GOFLAGS
 
 # sources PATHSPEC... lists the files that git knows or would add. Some that git knows may be deleted in the checkout.
 sources() {

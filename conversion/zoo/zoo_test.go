@@ -14,6 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "complete zoo.mod and zoo.sum of each API")
 
+// goFlags are those for the go command. It need not read the repository in which the generator is.
+const goFlags = "-trimpath -buildvcs=false"
+
 // keepVariable is the environment variable with the folder in which the projects are kept.
 const keepVariable = "ZOO"
 
@@ -58,7 +61,7 @@ func apis(t *testing.T) []*API {
 // assembled is the project of an API, before anything is generated.
 func assembled(t *testing.T, api *API) *Project {
 	t.Helper()
-	dir, flags := t.TempDir(), "-trimpath"
+	dir, flags := t.TempDir(), goFlags
 	if keep := os.Getenv(keepVariable); keep != "" {
 		dir = filepath.Join(keep, api.Name)
 		if err := os.RemoveAll(dir); err != nil {
@@ -79,7 +82,7 @@ func assembled(t *testing.T, api *API) *Project {
 func builtGenerator(t *testing.T) string {
 	t.Helper()
 	generator := filepath.Join(t.TempDir(), "assign-gen")
-	p := &Project{dir: "../cmd/assign-gen", flags: "-trimpath"}
+	p := &Project{dir: "../cmd/assign-gen", flags: goFlags}
 	if err := run(p.Command(t.Context(), "go", "build", "-o", generator)); err != nil {
 		t.Fatalf("building assign-gen: %v", err)
 	}

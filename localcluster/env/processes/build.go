@@ -91,7 +91,7 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 	if _, err := goCommand(ctx, module, out, args...); err != nil {
 		return nil, fmt.Errorf("building %s: %w", strings.Join(importPaths, ", "), err)
 	}
-	folders, err := goCommand(ctx, module, out, append([]string{"list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}"}, importPaths...)...)
+	folders, err := goCommand(ctx, module, out, append([]string{"list", "-buildvcs=false", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}"}, importPaths...)...)
 	if err != nil {
 		return nil, fmt.Errorf("finding the folders of %s: %w", strings.Join(importPaths, ", "), err)
 	}
