@@ -17,6 +17,7 @@ import (
 
 // service is what decides about scraping in a Service of config/.
 type service struct {
+	Kind     string `json:"kind"`
 	Metadata struct {
 		Name      string            `json:"name"`
 		Namespace string            `json:"namespace"`
@@ -43,7 +44,9 @@ func services(t *testing.T) []service {
 			if err := yaml.Unmarshal([]byte(document), &s); err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
-			found = append(found, s)
+			if s.Kind == "Service" {
+				found = append(found, s)
+			}
 		}
 	}
 	return found
