@@ -35,8 +35,9 @@ const (
 
 // Serve serves webhooks, with the options of the context and the certificate in their Secret, until ctx ends and the last request has been
 // answered. The server of knative.dev/pkg does not end while the API server keeps its connections busy: it waits for a pause in the requests, and
-// is killed with those that it is answering. This one closes each connection with the response to its next request once ctx has ended.
-func Serve(ctx context.Context, secrets corev1listers.SecretLister, webhooks []any) error {
+// is killed with those that it is answering. This one closes each connection with the response to its next request once ctx has ended. Each
+// function of around wraps the handler of knative.dev/pkg.
+func Serve(ctx context.Context, secrets corev1listers.SecretLister, webhooks []any, around ...func(http.Handler) http.Handler) error {
 	options := webhook.GetOptions(ctx)
 	wh, err := webhook.New(ctx, webhooks)
 	if err != nil {
@@ -50,8 +51,12 @@ func Serve(ctx context.Context, secrets corev1listers.SecretLister, webhooks []a
 	}
 	keys := certificates.NewKeys(secrets.Secrets(system.Namespace()), options.SecretName)
 	keys.Configure(config)
+	var handler http.Handler = wh
+	for _, wrap := range around {
+		handler = wrap(handler)
+	}
 	served := newRoutes(webhooks)
-	https := newServer(config, served.instrumented(served.handler(ctx, wh, keys), certificates.Host(options)))
+	https := newServer(config, served.instrumented(served.handler(ctx, handler, keys), certificates.Host(options)))
 	https.Addr = ":" + strconv.Itoa(options.Port)
 	failed := make(chan error, 1)
 	go func() { failed <- https.ListenAndServeTLS("", "") }()
@@ -128,6 +133,6 @@ func (served routes) handler(ctx context.Context, next http.Handler, keys *certi
 			http.Error(w, "only the API server is admitted, by its client certificate", http.StatusUnauthorized)
 			return
 		}
-		serveFailable(next, w, r)
+		next.ServeHTTP(w, r)
 	})
 }

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/utils/clock"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
@@ -40,13 +39,13 @@ const reachable = "the API server cannot reach the webhook yet"
 type certificates struct {
 	reconciler.LeaderAwareFuncs
 
-	client       kubernetes.Interface
-	secrets      corev1listers.SecretNamespaceLister
-	registration registration
-	key          types.NamespacedName
-	clock        clock.PassiveClock
-	rotation     rotation
-	again        func(time.Duration)
+	client     kubernetes.Interface
+	registered Registered
+	informers  Informers
+	key        types.NamespacedName
+	clock      clock.PassiveClock
+	rotation   rotation
+	again      func(time.Duration)
 
 	readiness    *process.Readiness
 	hasBeenReady bool
@@ -56,13 +55,11 @@ type certificates struct {
 func NewController(ctx context.Context, registered Registered, informers Informers) *controller.Impl {
 	logger, options := logging.FromContext(ctx), webhook.GetOptions(ctx)
 	r := &certificates{
-		client:       kubeclient.Get(ctx),
-		secrets:      informers.Secrets.Lister().Secrets(system.Namespace()),
-		registration: newRegistration(registered, informers),
-		key:          types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
-		clock:        clock.RealClock{},
-		rotation:     rotation{host: Host(options)},
-		readiness:    process.ReadinessFrom(ctx),
+		client: kubeclient.Get(ctx), registered: registered, informers: informers,
+		key:       types.NamespacedName{Namespace: system.Namespace(), Name: options.SecretName},
+		clock:     clock.RealClock{},
+		rotation:  rotation{host: Host(options)},
+		readiness: process.ReadinessFrom(ctx),
 	}
 	r.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {
 		enqueue(bucket, r.key)
@@ -86,12 +83,12 @@ func Host(options *webhook.Options) string {
 
 // Reconcile implements controller.Reconciler.
 func (r *certificates) Reconcile(ctx context.Context, key string) error {
-	secret, err := r.secrets.Get(r.key.Name)
+	secret, err := r.informers.Secrets.Lister().Secrets(r.key.Namespace).Get(r.key.Name)
 	if err != nil {
 		r.setReady(ctx, fmt.Errorf("reading the secret of the certificate; apply config/ again if it does not exist: %w", err), nil)
 		return nil
 	}
-	registered, missing := r.registration.all()
+	registered, missing := r.registered.read(r.informers)
 	r.setReady(ctx, r.checkCertificate(secret), r.checkRegistration(secret, registered, missing))
 	if !r.IsLeaderFor(r.key) {
 		return controller.NewSkipKey(key)

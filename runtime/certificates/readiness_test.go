@@ -18,12 +18,11 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
+	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
-	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -124,45 +123,43 @@ func newRegistered(t *testing.T) *registered {
 // standby returns a reconciler that does not lead. It reads what is registered through listers, as in the process.
 func (r *registered) standby(t *testing.T) *certificates {
 	t.Helper()
-	indexer := func() cache.Indexer {
-		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	// Never started, they hold the objects that are added.
+	factory := informers.NewSharedInformerFactory(nil, 0)
+	read := Informers{
+		Secrets:    factory.Core().V1().Secrets(),
+		Mutating:   factory.Admissionregistration().V1().MutatingWebhookConfigurations(),
+		Validating: factory.Admissionregistration().V1().ValidatingWebhookConfigurations(),
+		CRDs:       apiextensionsinformers.NewSharedInformerFactory(nil, 0).Apiextensions().V1().CustomResourceDefinitions(),
 	}
-	secrets, mutating, validating, crds := indexer(), indexer(), indexer(), indexer()
-	add := func(indexer cache.Indexer, obj any) {
-		if err := indexer.Add(obj); err != nil {
+	add := func(informer cache.SharedIndexInformer, obj any) {
+		if err := informer.GetIndexer().Add(obj); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if r.secret != nil {
-		add(secrets, r.secret)
+		add(read.Secrets.Informer(), r.secret)
 	}
 	if r.defaulting != nil {
-		add(mutating, r.defaulting)
+		add(read.Mutating.Informer(), r.defaulting)
 	}
 	if r.binding != nil {
-		add(mutating, r.binding)
+		add(read.Mutating.Informer(), r.binding)
 	}
 	if r.validation != nil {
-		add(validating, r.validation)
+		add(read.Validating.Informer(), r.validation)
 	}
 	if r.configurations != nil {
-		add(validating, r.configurations)
+		add(read.Validating.Informer(), r.configurations)
 	}
 	if r.crd != nil {
-		add(crds, r.crd)
+		add(read.CRDs.Informer(), r.crd)
 	}
 	return &certificates{
-		readiness: &process.Readiness{},
-		secrets:   corev1listers.NewSecretLister(secrets).Secrets("ns"),
-		key:       types.NamespacedName{Namespace: "ns", Name: "certs"},
-		rotation:  rotation{host: serviceHost},
-		again:     func(time.Duration) {},
-		registration: registration{
-			ducks,
-			admissionlisters.NewMutatingWebhookConfigurationLister(mutating),
-			admissionlisters.NewValidatingWebhookConfigurationLister(validating),
-			apiextensionslisters.NewCustomResourceDefinitionLister(crds),
-		},
+		readiness:  &process.Readiness{},
+		key:        types.NamespacedName{Namespace: "ns", Name: "certs"},
+		rotation:   rotation{host: serviceHost},
+		again:      func(time.Duration) {},
+		registered: ducks, informers: read,
 		clock: clocktesting.NewFakeClock(time.Now()),
 	}
 }
@@ -255,7 +252,7 @@ func TestAConfigurationThatGoesLeavesAReadyProcessReady(t *testing.T) {
 			r := state.standby(t)
 			reconcile(t, r)
 			change(state)
-			r.registration = state.standby(t).registration
+			r.informers = state.standby(t).informers
 			complaint := reconcile(t, r)
 			if err := r.readiness.Check(); err != nil {
 				t.Errorf("a process that was ready says: %v", err)

@@ -14,11 +14,9 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
-	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	admissioninformers "k8s.io/client-go/informers/admissionregistration/v1"
 	corev1informers "k8s.io/client-go/informers/core/v1"
-	admissionlisters "k8s.io/client-go/listers/admissionregistration/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"knative.dev/pkg/controller"
@@ -34,29 +32,12 @@ type Registered struct {
 }
 
 // Informers are those of the Secret and of the registered objects. They are the caller's, since a process that links an injected informer needs
-// permission to read every object of its kind. CRDs may be nil if none are registered.
+// permission to read every object of its kind.
 type Informers struct {
 	Secrets    corev1informers.SecretInformer
 	Mutating   admissioninformers.MutatingWebhookConfigurationInformer
 	Validating admissioninformers.ValidatingWebhookConfigurationInformer
 	CRDs       apiextensionsinformers.CustomResourceDefinitionInformer
-}
-
-// registration reads these objects.
-type registration struct {
-	Registered
-
-	mutating   admissionlisters.MutatingWebhookConfigurationLister
-	validating admissionlisters.ValidatingWebhookConfigurationLister
-	crds       apiextensionslisters.CustomResourceDefinitionLister
-}
-
-func newRegistration(registered Registered, informers Informers) registration {
-	r := registration{Registered: registered, mutating: informers.Mutating.Lister(), validating: informers.Validating.Lister()}
-	if informers.CRDs != nil {
-		r.crds = informers.CRDs.Lister()
-	}
-	return r
 }
 
 // Watch calls changed for each event of the certificate's Secret and of the objects that hold its CA. Events of other
@@ -70,11 +51,9 @@ func (r Registered) Watch(ctx context.Context, informers Informers, changed func
 		},
 		Handler: controller.HandleAll(func(any) { changed() }),
 	}
-	watched := []cache.SharedIndexInformer{informers.Secrets.Informer(), informers.Mutating.Informer(), informers.Validating.Informer()}
-	if informers.CRDs != nil {
-		watched = append(watched, informers.CRDs.Informer())
-	}
-	for _, informer := range watched {
+	for _, informer := range []cache.SharedIndexInformer{
+		informers.Secrets.Informer(), informers.Mutating.Informer(), informers.Validating.Informer(), informers.CRDs.Informer(),
+	} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			logging.FromContext(ctx).Fatalw("Setting up the informers failed", "error", err)
 		}
@@ -89,22 +68,23 @@ type entry struct {
 	isComplete bool
 }
 
-// all returns the webhooks of every object that exists, and an error for each object that is missing or has no webhook: for those the API
+// read returns the webhooks of every object that exists, and an error for each object that is missing or has no webhook: for those the API
 // server sends no request.
-func (r registration) all() (found []entry, missing error) {
-	mutating, mutatingErr := collect(r.Mutating, r.mutating.Get, func(c *admissionregistrationv1.MutatingWebhookConfiguration) (entries []entry) {
+func (r Registered) read(informers Informers) (found []entry, missing error) {
+	mutating, mutatingErr := collect(r.Mutating, informers.Mutating.Lister().Get, func(c *admissionregistrationv1.MutatingWebhookConfiguration) (all []entry) {
 		for _, w := range c.Webhooks {
-			entries = append(entries, newEntry(w.Name, w.ClientConfig, w.Rules))
+			all = append(all, newEntry(w.Name, w.ClientConfig, w.Rules))
 		}
-		return entries
+		return all
 	})
-	validating, validatingErr := collect(r.Validating, r.validating.Get, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) (entries []entry) {
+	get := informers.Validating.Lister().Get
+	validating, validatingErr := collect(r.Validating, get, func(c *admissionregistrationv1.ValidatingWebhookConfiguration) (all []entry) {
 		for _, w := range c.Webhooks {
-			entries = append(entries, newEntry(w.Name, w.ClientConfig, w.Rules))
+			all = append(all, newEntry(w.Name, w.ClientConfig, w.Rules))
 		}
-		return entries
+		return all
 	})
-	converting, convertingErr := collect(r.CRDs, func(name string) (*apiextensionsv1.CustomResourceDefinition, error) { return r.crds.Get(name) }, converters)
+	converting, convertingErr := collect(r.CRDs, informers.CRDs.Lister().Get, converters)
 	return slices.Concat(mutating, validating, converting), errors.Join(mutatingErr, validatingErr, convertingErr)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/informers"
@@ -67,7 +68,7 @@ type server struct {
 	Webhook
 
 	reviews      []*hook.Review
-	registration admission.Registration
+	registration registration
 	informers    certificates.Informers
 }
 
@@ -84,10 +85,12 @@ func (s *server) newCertificates(ctx context.Context, _ configmap.Watcher) *cont
 		Secrets:    secrets.Core().V1().Secrets(),
 		Mutating:   configurations.Admissionregistration().V1().MutatingWebhookConfigurations(),
 		Validating: configurations.Admissionregistration().V1().ValidatingWebhookConfigurations(),
+		// Never started: hooks convert nothing, so that no CRD is registered.
+		CRDs: apiextensionsinformers.NewSharedInformerFactory(nil, 0).Apiextensions().V1().CustomResourceDefinitions(),
 	}
 	// The webhooks need not be registered for the process to be ready: the leader does that, which may be of a release without them until this
 	// replica replaces it. The API server calls those alone that are registered.
-	impl := certificates.NewController(process.WithReadiness(s.withOptions(ctx), &process.Readiness{}), s.registration.Registered(), s.informers)
+	impl := certificates.NewController(process.WithReadiness(s.withOptions(ctx), &process.Readiness{}), s.registration.registered(), s.informers)
 	readiness := process.ReadinessFrom(ctx)
 	readiness.Set(certificateRead, false)
 	secrets.Start(ctx.Done())
@@ -112,7 +115,7 @@ func named(ctx context.Context, name string) informers.SharedInformerFactory {
 }
 
 func (s *server) newRegistration(ctx context.Context, _ configmap.Watcher) *controller.Impl {
-	return admission.NewRegistration(s.withOptions(ctx), s.registration, s.informers)
+	return newRegistrar(s.withOptions(ctx), s.registration, s.informers)
 }
 
 // serve serves the reviews until ctx ends.
@@ -121,9 +124,9 @@ func (s *server) serve(ctx context.Context, webhooks []any) error {
 		if err := r.Start(ctx); err != nil {
 			return err
 		}
-		webhooks = append(webhooks, admission.Review(r.Path(), r.Answer))
+		webhooks = append(webhooks, &reviewer{path: r.Path(), review: r.Answer})
 	}
 	// Below, knative.dev/pkg logs each request, the messages of hooks and, at the level debug, their patches, which may have values of Secrets.
 	logger := logging.FromContext(ctx).WithOptions(zap.IncreaseLevel(zap.WarnLevel))
-	return admission.Serve(s.withOptions(logging.WithLogger(ctx, logger)), s.informers.Secrets.Lister(), webhooks)
+	return admission.Serve(s.withOptions(logging.WithLogger(ctx, logger)), s.informers.Secrets.Lister(), webhooks, failing)
 }

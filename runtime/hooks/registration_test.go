@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package admission
+package hooks
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,7 +36,7 @@ import (
 const configuration = "hooks.example.com"
 
 // reconcileRegistration reconciles a registration once with these objects. It returns the client and the error.
-func reconcileRegistration(t *testing.T, registration Registration, isLeader bool, failure error, objects ...runtime.Object) (*fake.Clientset, error) {
+func reconcileRegistration(t *testing.T, wanted registration, isLeader bool, failure error, objects ...runtime.Object) (*fake.Clientset, error) {
 	t.Helper()
 	client := fake.NewClientset(objects...)
 	if failure != nil {
@@ -47,8 +48,9 @@ func reconcileRegistration(t *testing.T, registration Registration, isLeader boo
 		Secrets:    factory.Core().V1().Secrets(),
 		Mutating:   factory.Admissionregistration().V1().MutatingWebhookConfigurations(),
 		Validating: factory.Admissionregistration().V1().ValidatingWebhookConfigurations(),
+		CRDs:       apiextensionsinformers.NewSharedInformerFactory(nil, 0).Apiextensions().V1().CustomResourceDefinitions(),
 	}
-	impl := NewRegistration(ctx, registration, of)
+	impl := newRegistrar(ctx, wanted, of)
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 	if isLeader {
@@ -87,7 +89,7 @@ func writes(client *fake.Clientset) (resources []string) {
 }
 
 func TestRegistration_Configurations_AreWrittenIfTheyDiffer(t *testing.T) {
-	registration := Registration{Name: configuration, Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "a"}, {Name: "b"}}}
+	wanted := registration{Name: configuration, Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "a"}, {Name: "b"}}}
 	const validating, mutating = "validatingwebhookconfigurations", "mutatingwebhookconfigurations"
 	for name, tc := range map[string]struct {
 		objects []runtime.Object
@@ -105,7 +107,7 @@ func TestRegistration_Configurations_AreWrittenIfTheyDiffer(t *testing.T) {
 		"no configuration": {[]runtime.Object{certs("ca")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, err := reconcileRegistration(t, registration, true, nil, tc.objects...)
+			client, err := reconcileRegistration(t, wanted, true, nil, tc.objects...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +127,7 @@ func TestRegistration_Configurations_AreWrittenIfTheyDiffer(t *testing.T) {
 }
 
 func TestRegistration_ReplicaThatDoesNotLead_WritesNothing(t *testing.T) {
-	client, err := reconcileRegistration(t, Registration{Name: configuration, Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "a"}}}, false, nil,
+	client, err := reconcileRegistration(t, registration{Name: configuration, Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "a"}}}, false, nil,
 		certs("ca"), validatingConfiguration())
 	if !controller.IsSkipKey(err) || len(writes(client)) > 0 {
 		t.Errorf("the result is %v, and it wrote %q", err, writes(client))
@@ -133,11 +135,11 @@ func TestRegistration_ReplicaThatDoesNotLead_WritesNothing(t *testing.T) {
 }
 
 func TestRegistration_WriteFails_IsRepeated(t *testing.T) {
-	registration := Registration{
+	wanted := registration{
 		Name: configuration, Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "a"}}, Mutating: []admissionregistrationv1.MutatingWebhook{{Name: "b"}},
 	}
 	failure := errors.New("induced")
-	_, err := reconcileRegistration(t, registration, true, failure, certs("ca"), validatingConfiguration(), mutatingConfiguration())
+	_, err := reconcileRegistration(t, wanted, true, failure, certs("ca"), validatingConfiguration(), mutatingConfiguration())
 	for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
 		if !errors.Is(err, failure) || controller.IsPermanentError(err) || !strings.Contains(err.Error(), "writing the "+kind+" "+configuration) {
 			t.Errorf("the error is %v, want one that names the %s", err, kind)

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package admission
+package hooks
 
 import (
 	"context"
@@ -20,18 +20,18 @@ import (
 
 func TestReview_Error_IsNoAnswer(t *testing.T) {
 	webhooks := []any{
-		Review("/answers", func(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+		&reviewer{path: "/answers", review: func(_ context.Context, request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 			return &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"of " + request.Name}}, nil
-		}),
-		Review("/fails", func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+		}},
+		&reviewer{path: "/fails", review: func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
 			return nil, errors.New("the hook has failed")
-		}),
+		}},
 	}
 	wh, err := webhook.New(webhook.WithOptions(t.Context(), webhook.Options{}), webhooks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler := newRoutes(webhooks).handler(t.Context(), wh, newKeys(t, nil))
+	handler := failing(wh)
 	for path, want := range map[string]struct {
 		status int
 		body   string

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package admission
+package hooks
 
 import (
 	"context"
@@ -30,39 +30,39 @@ import (
 	"github.com/mallard-dev/mallard/runtime/certificates"
 )
 
-// Registration is what a ValidatingWebhookConfiguration and a MutatingWebhookConfiguration of one name contain. A configuration without webhooks need
+// registration is what a ValidatingWebhookConfiguration and a MutatingWebhookConfiguration of one name contain. A configuration without webhooks need
 // not exist. The fields that the API server sets by default must be set.
-type Registration struct {
+type registration struct {
 	Name       string
 	Validating []admissionregistrationv1.ValidatingWebhook
 	Mutating   []admissionregistrationv1.MutatingWebhook
 }
 
-// Registered returns the names of the configurations for package certificates.
-func (r Registration) Registered() (registered certificates.Registered) {
+// registered returns the names of the configurations for package certificates.
+func (r registration) registered() (all certificates.Registered) {
 	if len(r.Validating) > 0 {
-		registered.Validating = []string{r.Name}
+		all.Validating = []string{r.Name}
 	}
 	if len(r.Mutating) > 0 {
-		registered.Mutating = []string{r.Name}
+		all.Mutating = []string{r.Name}
 	}
-	return registered
+	return all
 }
 
 // registrar reconciles the two configurations.
 type registrar struct {
 	reconciler.LeaderAwareFuncs
-	Registration
+	registration
 
 	client    kubernetes.Interface
 	informers certificates.Informers
 	secret    types.NamespacedName
 }
 
-// NewRegistration keeps the webhooks of a registration, with the CA of the certificate, in configurations that exist.
-func NewRegistration(ctx context.Context, registration Registration, informers certificates.Informers) *controller.Impl {
+// newRegistrar keeps the webhooks of a registration, with the CA of the certificate, in configurations that exist.
+func newRegistrar(ctx context.Context, wanted registration, informers certificates.Informers) *controller.Impl {
 	r := &registrar{
-		Registration: registration, client: kubeclient.Get(ctx), informers: informers,
+		registration: wanted, client: kubeclient.Get(ctx), informers: informers,
 		secret: types.NamespacedName{Namespace: system.Namespace(), Name: webhook.GetOptions(ctx).SecretName},
 	}
 	r.PromoteFunc = func(bucket reconciler.Bucket, enqueue func(reconciler.Bucket, types.NamespacedName)) error {

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-package admission
+package hooks
 
 import (
 	"context"
@@ -14,25 +14,19 @@ import (
 	"knative.dev/pkg/webhook"
 )
 
-// ReviewFunc answers an admission request. If it returns an error, the API server applies the failure policy of the webhook.
-type ReviewFunc func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
-
-// Review has Serve answer the requests of a path by a function.
-func Review(path string, review ReviewFunc) webhook.AdmissionController {
-	return &reviewer{path: path, review: review}
-}
-
+// reviewer answers the admission requests of hooks as a webhook of knative.dev/pkg.
 type reviewer struct {
 	webhook.StatelessAdmissionImpl
 
 	path   string
-	review ReviewFunc
+	review func(context.Context, *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error)
 }
 
 // Path implements webhook.AdmissionController.
 func (r *reviewer) Path() string { return r.path }
 
-// Admit implements webhook.AdmissionController, which has no errors: every response that it can return is an answer to the API server.
+// Admit implements webhook.AdmissionController, which has no errors: every response that it can return is an answer to the API server. For an
+// error, failing answers in its place, and the API server applies the failure policy of the webhook.
 func (r *reviewer) Admit(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	response, err := r.review(ctx, request)
 	if err == nil {
@@ -61,11 +55,13 @@ func (f *failable) Write(content []byte) (int, error) {
 	return f.ResponseWriter.Write(content) //nolint:wrapcheck // as the writer that it stands for
 }
 
-// serveFailable serves a request by a handler of knative.dev/pkg.
-func serveFailable(next http.Handler, w http.ResponseWriter, r *http.Request) {
-	response := &failable{ResponseWriter: w}
-	next.ServeHTTP(response, r.WithContext(context.WithValue(r.Context(), responseKey{}, response)))
-	if response.failure != nil {
-		http.Error(w, response.failure.Error(), http.StatusInternalServerError)
-	}
+// failing wraps the handler of knative.dev/pkg for reviews that fail.
+func failing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		response := &failable{ResponseWriter: w}
+		next.ServeHTTP(response, r.WithContext(context.WithValue(r.Context(), responseKey{}, response)))
+		if response.failure != nil {
+			http.Error(w, response.failure.Error(), http.StatusInternalServerError)
+		}
+	})
 }
