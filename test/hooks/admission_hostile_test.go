@@ -43,8 +43,8 @@ wait`, "it did not answer within the timeout"},
 	},
 }
 
-// T38: a hook that does not answer is an error, for which the failure policy decides, and harms nothing else.
-func TestAdmission_BrokenHooks_FailurePolicyDecides(t *testing.T) {
+// A hook that does not answer is an error, for which the failure policy decides, and harms nothing else.
+func TestT38_Admission_BrokenHooks_FailurePolicyDecides(t *testing.T) {
 	s := newScene(t)
 	for name, of := range broken {
 		config := strings.ReplaceAll(admission("kubernetesMutating", name+".fail.example.com", ""), "timeoutSeconds: 30", "timeoutSeconds: 2")

@@ -43,7 +43,7 @@ func (s *scene) decides(name string, allowFailure bool, before func(run int64)) 
 }
 
 // T30 and T31: the object changes after the hook has received it, and the cache learns of that at once, or late.
-func TestConflict_ObjectChangedSince_HookRunsOnceMoreWithTheNewState(t *testing.T) {
+func TestT30_Conflict_ObjectChangedSince_HookRunsOnceMoreWithTheNewState(t *testing.T) {
 	for name, delay := range map[string]time.Duration{"T30": 0, "T31": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -73,8 +73,8 @@ func TestConflict_ObjectChangedSince_HookRunsOnceMoreWithTheNewState(t *testing.
 	}
 }
 
-// T30 for an executable: the resourceVersion of the binding context is that of the operation.
-func TestConflict_Executable_RunsAgain(t *testing.T) {
+// The resourceVersion of the binding context is that of the operation.
+func TestT30_Conflict_Executable_RunsAgain(t *testing.T) {
 	s := newScene(t)
 	s.create("it", "0", it)
 	s.script("decides-in-shell", "configVersion: v1\nkubernetes:\n- kind: ConfigMap"+selected, `

@@ -50,8 +50,8 @@ func (s *scene) awaitEvent(about *corev1.ConfigMap, eventType, reason string, co
 	})
 }
 
-// T31: the object changes each time. The conflicts up to the limit are one failure, also in the log and as an Event.
-func TestConflict_AgainAndAgain_IsOneFailureAndOneEvent(t *testing.T) {
+// The object changes each time. The conflicts up to the limit are one failure, also in the log and as an Event.
+func TestT31_Conflict_AgainAndAgain_IsOneFailureAndOneEvent(t *testing.T) {
 	for name, tc := range map[string]struct {
 		allowFailure bool
 		logged       string

@@ -118,8 +118,8 @@ schedule:
 	}
 }
 
-// T38, and the check of the file as a whole: what is executed of the operations of a hook that failed.
-func TestExecutable_Failure_ExecutesNothingButWhatIsForErrors(t *testing.T) {
+// The file is checked as a whole: what is executed of the operations of a hook that failed.
+func TestT38_Executable_Failure_ExecutesNothingButWhatIsForErrors(t *testing.T) {
 	s := newScene(t)
 	labels := map[string]string{"app": "it"}
 	if _, err := s.env.Kube.AppsV1().Deployments(s.ns).Create(t.Context(), &appsv1.Deployment{
