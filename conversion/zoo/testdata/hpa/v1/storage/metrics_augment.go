@@ -1,0 +1,102 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package storage
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mallard-dev/mallard/conversion"
+
+	v2storage "example.com/hpa/v2/storage"
+)
+
+// AssignPropertiesTo makes the percentage the target of the metric for CPU, and restores the other metrics.
+func (in *HorizontalPodAutoscalerSpec) AssignPropertiesTo(dst *v2storage.HorizontalPodAutoscalerSpec) error {
+	dst.PropertyBag.Take(bagV2Metrics, &dst.Metrics)
+	dst.Metrics = withTarget(dst.Metrics, in.TargetCPUUtilizationPercentage)
+	return nil
+}
+
+// AssignPropertiesFrom shows the target of the metric for CPU, and keeps all metrics if there is more to them.
+func (in *HorizontalPodAutoscalerSpec) AssignPropertiesFrom(src *v2storage.HorizontalPodAutoscalerSpec) error {
+	in.TargetCPUUtilizationPercentage = nil
+	if at := target(src.Metrics); at >= 0 {
+		in.TargetCPUUtilizationPercentage = new(*src.Metrics[at].Resource.Target.AverageUtilization)
+	}
+	if complete, err := conversion.Equal(withTarget(nil, in.TargetCPUUtilizationPercentage), src.Metrics); complete || err != nil {
+		return err
+	}
+	return in.PropertyBag.Put(bagV2Metrics, src.Metrics)
+}
+
+// target is the place of the first metric that v1 can show, or negative.
+func target(metrics []v2storage.MetricSpec) int {
+	return slices.IndexFunc(metrics, func(each v2storage.MetricSpec) bool {
+		return is(each.Type, "Resource") && each.Resource != nil && is(each.Resource.Name, corev1.ResourceCPU) &&
+			each.Resource.Target != nil && each.Resource.Target.AverageUtilization != nil
+	})
+}
+
+// withTarget changes, adds or removes the metric that v1 shows.
+func withTarget(metrics []v2storage.MetricSpec, percentage *int32) []v2storage.MetricSpec {
+	at := target(metrics)
+	switch {
+	case at >= 0 && percentage == nil:
+		return slices.Delete(metrics, at, at+1)
+	case at >= 0:
+		metrics[at].Resource.Target.AverageUtilization = new(*percentage)
+	case percentage != nil:
+		return append(metrics, v2storage.MetricSpec{Type: new("Resource"), Resource: &v2storage.ResourceMetricSource{
+			Name: new(corev1.ResourceCPU), Target: &v2storage.MetricTarget{Type: new("Utilization"), AverageUtilization: new(*percentage)},
+		}})
+	}
+	return metrics
+}
+
+// AssignPropertiesTo does for the status what it does for the spec.
+func (in *HorizontalPodAutoscalerStatus) AssignPropertiesTo(dst *v2storage.HorizontalPodAutoscalerStatus) error {
+	dst.PropertyBag.Take(bagV2CurrentMetrics, &dst.CurrentMetrics)
+	dst.CurrentMetrics = withCurrent(dst.CurrentMetrics, in.CurrentCPUUtilizationPercentage)
+	return nil
+}
+
+// AssignPropertiesFrom does for the status what it does for the spec.
+func (in *HorizontalPodAutoscalerStatus) AssignPropertiesFrom(src *v2storage.HorizontalPodAutoscalerStatus) error {
+	in.CurrentCPUUtilizationPercentage = nil
+	if at := current(src.CurrentMetrics); at >= 0 {
+		in.CurrentCPUUtilizationPercentage = new(*src.CurrentMetrics[at].Resource.Current.AverageUtilization)
+	}
+	if complete, err := conversion.Equal(withCurrent(nil, in.CurrentCPUUtilizationPercentage), src.CurrentMetrics); complete || err != nil {
+		return err
+	}
+	return in.PropertyBag.Put(bagV2CurrentMetrics, src.CurrentMetrics)
+}
+
+func current(metrics []v2storage.MetricStatus) int {
+	return slices.IndexFunc(metrics, func(each v2storage.MetricStatus) bool {
+		return is(each.Type, "Resource") && each.Resource != nil && is(each.Resource.Name, corev1.ResourceCPU) &&
+			each.Resource.Current != nil && each.Resource.Current.AverageUtilization != nil
+	})
+}
+
+func withCurrent(metrics []v2storage.MetricStatus, percentage *int32) []v2storage.MetricStatus {
+	at := current(metrics)
+	switch {
+	case at >= 0 && percentage == nil:
+		return slices.Delete(metrics, at, at+1)
+	case at >= 0:
+		metrics[at].Resource.Current.AverageUtilization = new(*percentage)
+	case percentage != nil:
+		return append(metrics, v2storage.MetricStatus{Type: new("Resource"), Resource: &v2storage.ResourceMetricStatus{
+			Name: new(corev1.ResourceCPU), Current: &v2storage.MetricValueStatus{AverageUtilization: new(*percentage)},
+		}})
+	}
+	return metrics
+}
+
+func is[T comparable](value *T, wanted T) bool { return value != nil && *value == wanted }
