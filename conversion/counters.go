@@ -7,7 +7,8 @@ package conversion
 
 import "sync/atomic"
 
-// Counter counts events since the process started. Nothing here exports counters: conversion/knative does for OpenTelemetry.
+// Counter counts events since the process started. Packages conversion/knative and conversion/controllerruntime
+// export the counters.
 type Counter struct {
 	// Name is that of the metric in OpenTelemetry. In Prometheus conversion.bag.dropped is called conversion_bag_dropped_total.
 	Name string

@@ -31,5 +31,5 @@ SPDX-License-Identifier: Apache-2.0
 // marked with a label, and one of a later release is carried along untouched. Annotation.Validate reports these to clients,
 // and rejects writes through a marked representation.
 //
-// The package depends on k8s.io/apimachinery alone. Package conversion/knative calls it from webhooks of knative.dev/pkg.
+// The package depends on k8s.io/apimachinery alone. Packages conversion/knative and conversion/controllerruntime call it from webhooks.
 package conversion

@@ -102,13 +102,15 @@ if [[ -d conversion ]]; then
   conversions conversion/fixtures .
 
   # As any other project generates them.
-  step "deep copies and conversions of the example"
-  find conversion/example -name 'zz_generated.deepcopy.go' -delete
-  (
-    cd conversion/example
-    go tool deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go ./apis/v1beta1 ./apis/v1
-    go tool assign-gen --go-header-file "${header}" --input-dirs ./apis/v1beta1,./apis/v1
+  step "deep copies and conversions of the examples"
+  example() (
+    cd -- "$1"
+    find . -name 'zz_generated.deepcopy.go' -delete
+    go tool deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${@:3}"
+    go tool assign-gen --interface="$2" --go-header-file "${header}" --input-dirs "$(IFS=,; echo "${*:3}")"
   )
+  example conversion/example knative ./apis/v1beta1 ./apis/v1
+  example conversion/controllerruntime/example controller-runtime ./apis/v1alpha1 ./apis/v1beta1 ./apis/v1
 fi
 
 if [[ -d crud ]]; then

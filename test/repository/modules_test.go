@@ -90,7 +90,8 @@ func versions(t *testing.T, folder string) map[string]string {
 // TestModules_ThoseForOthers_DependOnNothingOfOurs keeps the modules that other projects use free of everything else in this repository.
 func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
 	for folder, allowed := range map[string]string{
-		"conversion": "conversion", "conversion/knative": "conversion", "conversion/cmd/assign-gen": "conversion/cmd/assign-gen",
+		"conversion": "conversion", "conversion/knative": "conversion", "conversion/controllerruntime": "conversion",
+		"conversion/cmd/assign-gen": "conversion/cmd/assign-gen",
 		"localcluster": "localcluster", "localcluster/env": "localcluster/env",
 	} {
 		for path, dependencies := range dependencies(t, folder) {

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
 // Args are what the command is asked to do.
@@ -25,29 +27,39 @@ type Args struct {
 	HeaderFile string
 	// ReportFile and LockFile are relative to the folder that holds the hub's package.
 	ReportFile, LockFile string
+	// Interface is what the conversion webhook calls.
+	Interface plan.Interface
 	// RoundTripDir is the folder of the tests through all versions, relative to the same; none are written if it is empty.
 	RoundTripDir string
 }
 
 // New returns the arguments that hold unless flags say otherwise.
 func New() *Args {
-	return &Args{ReportFile: "zz_generated.conversion-report.md", LockFile: "conversion.lock", RoundTripDir: "roundtrip"}
+	return &Args{Interface: plan.Knative, ReportFile: "zz_generated.conversion-report.md", LockFile: "conversion.lock", RoundTripDir: "roundtrip"}
 }
 
 // AddFlags defines the flags.
 func (a *Args) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVarP(&a.InputDirs, "input-dirs", "i", a.InputDirs, "comma-separated API packages, one for each version, as import paths or folders")
 	flags.StringVarP(&a.HeaderFile, "go-header-file", "h", a.HeaderFile, "file with the comment that generated Go files begin with")
+	flags.StringVar((*string)(&a.Interface), "interface", string(a.Interface),
+		"interface by which the conversion webhook calls the API: "+interfaces)
 	flags.StringVar(&a.ReportFile, "report-file", a.ReportFile, "report of every field's fate, relative to the folder above the hub's package")
 	flags.StringVar(&a.LockFile, "lock-file", a.LockFile, "list of released bag keys, relative to the folder above the hub's package")
 	flags.StringVar(&a.RoundTripDir, "round-trip-dir", a.RoundTripDir,
 		"folder of the tests that take objects through all versions, relative to the folder above the hub's package; empty for none")
 }
 
+// interfaces are the values of --interface, as messages name them.
+const interfaces = string(plan.Knative) + " or " + string(plan.ControllerRuntime)
+
 // Validate says what is missing or cannot be meant.
 func (a *Args) Validate() error {
 	if len(a.InputDirs) == 0 {
 		return errors.New("--input-dirs is empty: name the API package of every version")
+	}
+	if a.Interface != plan.Knative && a.Interface != plan.ControllerRuntime {
+		return fmt.Errorf("--interface is %q: choose %s", a.Interface, interfaces)
 	}
 	if a.ReportFile == "" {
 		return errors.New("--report-file is empty: name the file for the report")

@@ -31,6 +31,7 @@ func TestCommandLineThatCannotBeMeant(t *testing.T) {
 		"report elsewhere":        {func(a *args.Args) { a.ReportFile = elsewhere }, "--report-file is " + elsewhere + place},
 		"lock elsewhere":          {func(a *args.Args) { a.LockFile = elsewhere }, "--lock-file is " + elsewhere + place},
 		"round trips elsewhere":   {func(a *args.Args) { a.RoundTripDir = elsewhere }, "--round-trip-dir is " + elsewhere + place},
+		"no such interface":       {func(a *args.Args) { a.Interface = "kubebuilder" }, `--interface is "kubebuilder": choose knative or controller-runtime`},
 		"report and lock are one": {func(a *args.Args) { a.ReportFile = "./" + a.LockFile }, "--report-file and --lock-file are both conversion.lock: name two files"},
 	} {
 		t.Run(name, func(t *testing.T) {

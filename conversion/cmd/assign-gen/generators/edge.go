@@ -42,7 +42,9 @@ func edge(all *plan.Plan, version *plan.Version) []section {
 // annotation prints the variable that hand-written code of the package uses too, in SetDefaults and Validate.
 func (p *printer) annotation(all *plan.Plan, version *plan.Version) {
 	p.linef("// %s is the annotation that holds what %s cannot show.", annotationVariable, version.Name)
-	p.linef("// SetDefaults calls its Preserve, and Validate its Validate.")
+	if all.Interface == plan.Knative {
+		p.linef("// SetDefaults calls its Preserve, and Validate its Validate.")
+	}
 	p.linef("var %s = %s{", annotationVariable, p.runtime("Annotation"))
 	p.linef("Name: %s,", quoted(all.Annotation))
 	if version == all.Hub {
@@ -90,30 +92,6 @@ func (p *printer) toHub(all *plan.Plan, each *plan.Struct) {
 		w.variable, w.through = "own", p.name(each.Version.StoragePath(), each.Name)
 	}
 	p.way(w)
-}
-
-// convertible prints what the conversion webhook calls. It asks the other version for its way to the hub, so that no API
-// package has to import another.
-func (p *printer) convertible(all *plan.Plan, each *plan.Struct) {
-	hubName := hubKind(all, each)
-	hub := p.name(all.Hub.StoragePath(), hubName)
-	hubConvertible := p.name(all.Hub.StoragePath(), hubName+"HubConvertible")
-	p.linef("var _ %s = (*%s)(nil)", p.name(apisPackage, "Convertible"), each.Name)
-	p.linef("")
-	method := func(name, other, cannot, source, target string) {
-		p.linef("// %s implements apis.Convertible.", name)
-		p.linef("func (in *%s) %s(_ %s, %s %s) (err error) {", each.Name, name, p.name("context", "Context"), other, p.name(apisPackage, "Convertible"))
-		p.linef("defer %s(&err, in)", p.runtime("Recover"))
-		p.linef("%s, ok := %s.(%s)", choose(source == "in", target, source), other, hubConvertible)
-		p.linef("if !ok {\nreturn %s(%s, %s)\n}", p.name("fmt", "Errorf"), quoted(each.Version.Name+"."+each.Name+" "+cannot+" %T"), other)
-		p.linef("var hub %s", hub)
-		p.linef("if err := %s.AssignToHub(&hub); err != nil {\nreturn err\n}", source)
-		p.linef("return %s.AssignFromHub(&hub)", target)
-		p.linef("}")
-		p.linef("")
-	}
-	method("ConvertTo", "to", "cannot convert to", "in", "dst")
-	method("ConvertFrom", "from", "cannot convert from", "src", "in")
 }
 
 // hubKind is what a kind is called in the hub.

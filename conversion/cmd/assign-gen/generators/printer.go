@@ -23,8 +23,8 @@ import (
 const (
 	runtimePackage = "github.com/mallard-dev/mallard/conversion"
 	testPackage    = runtimePackage + "/conversiontest"
-	knativePackage = runtimePackage + "/knative"
 	apisPackage    = "knative.dev/pkg/apis"
+	ctrlPackage    = "sigs.k8s.io/controller-runtime/pkg/conversion"
 	metaPackage    = "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -80,6 +80,8 @@ func (p *printer) alias(pkg string) string {
 	base, parent := path.Base(pkg), path.Base(path.Dir(pkg))
 	alias := base
 	switch {
+	case pkg == ctrlPackage:
+		alias = "ctrlconversion" // conversion is this project's
 	case isVersion.MatchString(base):
 		alias = parent + base
 	case base == "storage" && isVersion.MatchString(parent):

@@ -158,7 +158,7 @@ func roundTrips(p *printer, all *plan.Plan) {
 			}
 		}
 		p.linef("},")
-		p.linef("Converters: []%s{%s, %s},", p.name(testPackage, "Converter"), p.name(knativePackage, "ConvertTo"), p.name(knativePackage, "ConvertFrom"))
+		p.linef("Converters: []%s{%s},", p.name(testPackage, "Converter"), p.converters(all, root.Name))
 		p.linef("Functions: append(knownFunctions(), conversionFunctions...),")
 		if all.DependsOnMetadata(root) {
 			p.linef("DependsOnMetadata: true,")

@@ -50,7 +50,7 @@ func TestBorrow_OwnTypesKeepTheirNames(t *testing.T) {
 	all, err := Make([]*model.Package{
 		older.with([]*model.Field{field("F", spec), field("Own", own)}, own).build(),
 		newer.with([]*model.Field{field("F", spec), field("Own", spec)}, spec, part).build(),
-	})
+	}, Knative)
 	if err != nil {
 		t.Fatal(err)
 	}

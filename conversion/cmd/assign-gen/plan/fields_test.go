@@ -39,7 +39,7 @@ func TestFates(t *testing.T) {
 		field("Ours", text, "+conversion:older=augment"),
 		field("Unwanted", text, "+conversion:older=drop,reason=older clients never see it"),
 	}
-	result, err := Make([]*model.Package{older.with(olderFields).build(), newer.with(newerFields).build()})
+	result, err := Make([]*model.Package{older.with(olderFields).build(), newer.with(newerFields).build()}, Knative)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestAllProblemsAreReportedSorted(t *testing.T) {
 			field("Any", &model.Type{Kind: model.Unsupported, Name: "any"}),
 		}).build(),
 		newer.with([]*model.Field{field("Protocols", mapOf(text, text)), field("Route", text), field("Pat", text)}).build(),
-	})
+	}, Knative)
 	if err == nil {
 		t.Fatal("there is a plan")
 	}

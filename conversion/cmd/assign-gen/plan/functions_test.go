@@ -39,7 +39,7 @@ func TestMetadataIsPassedOnToWhereItIsNeeded(t *testing.T) {
 		all := types(v, markers...)
 		return v.with([]*model.Field{field("Middle", pointer(all[1])), field("Other", all[2])}, all...).build()
 	}
-	result, err := Make([]*model.Package{build(older, "+conversion:with=up,down,metadata"), build(newer)})
+	result, err := Make([]*model.Package{build(older, "+conversion:with=up,down,metadata"), build(newer)}, Knative)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestMarkersOfFunctionsThatHaveNoEffect(t *testing.T) {
 func TestFunctionsCannotConvertAKind(t *testing.T) {
 	kind := older.with(nil).build()
 	kind.Type("Widget").Markers = parsed("+conversion:with=up,down")
-	_, err := Make([]*model.Package{kind, newer.with(nil).build()})
+	_, err := Make([]*model.Package{kind, newer.with(nil).build()}, Knative)
 	const want = "E08 v1beta1.Widget: functions cannot convert a kind as a whole, because its metadata is converted with it"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("the problems are %v, want %q", err, want)

@@ -74,8 +74,8 @@ func (p *planner) collisions(result *Plan) {
 			apiNames := []string{"assignToStorage", "assignFromStorage"}
 			storageNames := []string{"PropertyBag", "AssignPropertiesTo", "AssignPropertiesFrom"}
 			if each.Root {
-				apiNames = append(apiNames, "AssignProperties_To_"+each.Name, "AssignProperties_From_"+each.Name,
-					"AssignToHub", "AssignFromHub", "ConvertTo", "ConvertFrom")
+				apiNames = append(apiNames, "AssignProperties_To_"+each.Name, "AssignProperties_From_"+each.Name, "AssignToHub", "AssignFromHub")
+				apiNames = append(apiNames, result.Interface.methods(version == result.Hub)...)
 				storageNames = append(storageNames, "ObjectMeta", "AssignToHub", "AssignFromHub")
 			}
 			if pair := p.pairs[each]; pair != nil {

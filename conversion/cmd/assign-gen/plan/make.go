@@ -14,7 +14,7 @@ import (
 )
 
 // Make plans the conversions between the versions of an API. The error, if any, holds all problems of the input.
-func Make(packages []*model.Package) (*Plan, error) {
+func Make(packages []*model.Package, webhook Interface) (*Plan, error) {
 	p := &planner{
 		pairs: make(map[*Struct]*Pair), plans: make(map[*Field]*FieldPlan), unpaired: make(map[*Struct]bool), used: make(map[string]bool),
 	}
@@ -23,6 +23,7 @@ func Make(packages []*model.Package) (*Plan, error) {
 		borrow(each, packages)
 	}
 	result := p.versions(packages)
+	result.Interface = webhook
 	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
 		// Without an order of versions nothing can be said about fields, except that markers are misspelt.
 		for _, each := range packages {

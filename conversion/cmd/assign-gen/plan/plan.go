@@ -16,6 +16,8 @@ import (
 type Plan struct {
 	// Annotation is the key of the annotation that holds what a version cannot show.
 	Annotation string
+	// Interface is what the conversion webhook calls.
+	Interface Interface
 	// Retired are the versions whose entries are pruned.
 	Retired []string
 	Hub     *Version

@@ -109,7 +109,7 @@ func (v version) with(fields []*model.Field, types ...*model.Type) version {
 // planned returns the plan of the spec's fields, and fails the test if there is none.
 func planned(t *testing.T, older, newer version) map[string]*FieldPlan {
 	t.Helper()
-	result, err := Make([]*model.Package{newer.build(), older.build()})
+	result, err := Make([]*model.Package{newer.build(), older.build()}, Knative)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func planned(t *testing.T, older, newer version) map[string]*FieldPlan {
 // rejected returns the problems of two versions, each line unwrapped.
 func rejected(t *testing.T, older, newer version) string {
 	t.Helper()
-	result, err := Make([]*model.Package{older.build(), newer.build()})
+	result, err := Make([]*model.Package{older.build(), newer.build()}, Knative)
 	if err == nil {
 		t.Fatalf("there is a plan: %v", result)
 	}

@@ -116,7 +116,7 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", options.Config, err)
 	}
-	if len(importPaths) == 0 {
+	if len(importPaths) == 0 && !options.Bare {
 		return nil, fmt.Errorf("%s: no Deployment has an image in ko's form (ko://IMPORTPATH), so there is no operator to run", options.Config)
 	}
 	defer func() {
@@ -130,6 +130,9 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 	group.Go(func() (err error) {
 		if options.Images {
 			return e.buildKo(groupCtx, options)
+		}
+		if len(importPaths) == 0 {
+			return nil // the control plane alone
 		}
 		end := options.Begin(BuildOperator)
 		cache := filepath.Join(options.Module, ".cache", "operator")
