@@ -4,7 +4,7 @@
 
 # Generates everything in this repository that is derived from the Go types: deep copies, conversions, pkg/client and the
 # CRDs of config/ with their list. It runs from any working directory and needs no GOPATH. What an earlier run left is deleted, so that nothing
-# stays behind of a type that was removed or renamed.
+# stays behind of a type that was removed or renamed. With RELEASE=yes the locks of conversions bind from now on.
 
 set -o errexit -o nounset -o pipefail
 
@@ -77,7 +77,7 @@ conversions() (
   folders_marked conversion-gen: "$@" | while IFS= read -r folder; do dirname -- "${folder}"; done | sort -u |
     while IFS= read -r api; do
       mapfile -t versions < <(folders_marked conversion-gen: "${api}")
-      "${assign_gen}" --go-header-file "${header}" --input-dirs "$(IFS=,; echo "${versions[*]/#/./}")"
+      "${assign_gen}" --go-header-file "${header}" --input-dirs "$(IFS=,; echo "${versions[*]/#/./}")" ${RELEASE:+--release}
     done
 )
 

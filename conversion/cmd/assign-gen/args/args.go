@@ -31,6 +31,8 @@ type Args struct {
 	Interface plan.Interface
 	// RoundTripDir is the folder of the tests through all versions, relative to the same; none are written if it is empty.
 	RoundTripDir string
+	// Release has all lines of the lock bind from now on.
+	Release bool
 }
 
 // New returns the arguments that hold unless flags say otherwise.
@@ -48,6 +50,7 @@ func (a *Args) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.LockFile, "lock-file", a.LockFile, "list of released bag keys, relative to the folder above the hub's package")
 	flags.StringVar(&a.RoundTripDir, "round-trip-dir", a.RoundTripDir,
 		"folder of the tests that take objects through all versions, relative to the folder above the hub's package; empty for none")
+	flags.BoolVar(&a.Release, "release", a.Release, "have the whole lock bind from now on, because a release writes what it lists")
 }
 
 // interfaces are the values of --interface, as messages name them.

@@ -54,14 +54,17 @@ func runWithin(a *args.Args, maxLines int) error {
 type output struct {
 	plan *plan.Plan
 	// root is the folder that holds the hub's package, and everything that is written.
-	root           string
-	report, lock   string
+	root         string
+	report, lock string
+	// earlier is the content of the lock before, release says that what it lists is released now.
+	earlier        string
+	release        bool
 	roundTrips     string
 	roundTripsPath string
 }
 
 func newOutput(a *args.Args, all *plan.Plan) *output {
-	o := &output{plan: all, root: filepath.Dir(all.Hub.Package.Dir)}
+	o := &output{plan: all, root: filepath.Dir(all.Hub.Package.Dir), release: a.Release}
 	o.report, o.lock = filepath.Join(o.root, a.ReportFile), filepath.Join(o.root, a.LockFile)
 	if a.RoundTripDir != "" {
 		o.roundTrips = filepath.Join(o.root, a.RoundTripDir)
@@ -79,8 +82,9 @@ func (o *output) useLock() error {
 	if err != nil {
 		return fmt.Errorf("reading the lock of released bag keys: %w", err)
 	}
-	record.KeepKeys(o.plan, string(earlier))
-	return record.CheckLock(o.plan, model.Relative(o.lock), string(earlier))
+	o.earlier = string(earlier)
+	record.KeepKeys(o.plan, o.earlier)
+	return record.CheckLock(o.plan, model.Relative(o.lock), o.earlier)
 }
 
 // write has all files written to scratch folders, and then moves them to where they belong.
@@ -93,7 +97,7 @@ func (o *output) write(loaded *generator.Context, layout generators.Layout) (err
 	if err := loaded.ExecuteTargets(generators.Targets(o.plan, layout, move.scratchFor)); err != nil {
 		return fmt.Errorf("writing Go code: %w", err)
 	}
-	for file, content := range map[string]string{o.report: record.Report(o.plan), o.lock: record.Lock(o.plan)} {
+	for file, content := range map[string]string{o.report: record.Report(o.plan), o.lock: record.Lock(o.plan, o.earlier, o.release)} {
 		if err := move.add(file, content); err != nil {
 			return err
 		}

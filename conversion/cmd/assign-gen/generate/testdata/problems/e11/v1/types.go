@@ -21,4 +21,18 @@ type Widget struct {
 type WidgetSpec struct {
 	Same string `json:"same"`
 	New  int64  `json:"new,omitempty"`
+	// Probe was released with other members.
+	Probe *Probe `json:"probe,omitempty"`
+}
+
+// Probe is not in v1beta1.
+type Probe struct {
+	Path  string `json:"path"`
+	Steps []Step `json:"steps,omitempty"`
+}
+
+// Step has a code that is a text by now, and a new member.
+type Step struct {
+	Code string `json:"code"`
+	More bool   `json:"more,omitempty"`
 }
