@@ -158,6 +158,8 @@ func (f *filler) fillOne(pointer, c reflect.Value) {
 		function.Call([]reflect.Value{pointer, c})
 	case t.Kind() == reflect.Interface || f.ends(t):
 		// It stays nil.
+	case holdsJSON(t):
+		value.FieldByName("Raw").SetBytes(someJSON(f.random))
 	default:
 		if next, ok := reflect.TypeAssert[randfill.Continue](c); ok {
 			next.FillNoCustom(pointer.Interface())

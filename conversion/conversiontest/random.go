@@ -6,12 +6,14 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -91,8 +93,13 @@ var common = []any{
 			*i = intstr.FromString(word(c))
 		}
 	},
-	func(r *runtime.RawExtension, c randfill.Continue) {
-		*r = runtime.RawExtension{Raw: fmt.Appendf(nil, `{"raw":%d}`, c.Int())}
+	func(r *runtime.RawExtension, c randfill.Continue) { *r = runtime.RawExtension{Raw: someJSON(c)} },
+	func(r *json.RawMessage, c randfill.Continue) { *r = someJSON(c) },
+	func(u *unstructured.Unstructured, c randfill.Continue) {
+		u.Object = map[string]any{
+			"apiVersion": "example.com/v1", "kind": "Example", "metadata": map[string]any{"name": word(c)},
+			"spec": map[string]any{word(c): []any{c.Bool(), word(c)}},
+		}
 	},
 	func(t *time.Time, c randfill.Continue) { *t = moment(c) },
 }
@@ -104,6 +111,13 @@ func often0(c randfill.Continue, number int64) int64 {
 		return 0
 	}
 	return number
+}
+
+// someJSON is JSON of any form but null, which types that hold JSON read as nothing.
+func someJSON(random interface{ Intn(n int) int }) []byte {
+	const most = 1000
+	forms := []string{`{"raw":%d}`, `[%d]`, `"%d"`, `%d`}
+	return fmt.Appendf(nil, forms[random.Intn(len(forms))], random.Intn(most))
 }
 
 // word is a short text of letters, seldom empty.

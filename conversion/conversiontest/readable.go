@@ -43,6 +43,15 @@ func (f *filler) makeReadable(value reflect.Value) {
 	}
 }
 
+// holdsJSON is whether a struct keeps JSON as it is, as apiextensionsv1.JSON does.
+func holdsJSON(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	raw, ok := t.FieldByName("Raw")
+	return ok && raw.Type == reflect.TypeFor[[]byte]() && hasOwnJSON(reflect.New(t).Elem())
+}
+
 // isReadable is whether a value's JSON is that of the value that is read from it.
 func isReadable(value reflect.Value) bool {
 	text, err := json.Marshal(value.Addr().Interface())
