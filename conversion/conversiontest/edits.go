@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
 // edited shows random objects of any version at a, where they are changed all over, and converts them to b. What was edited
@@ -22,8 +20,8 @@ import (
 // converts the fields of one manager, or leaves these out.
 func (k Kind) edited(t *testing.T, annotation string, a, b Version) {
 	t.Helper()
-	random := newFiller(testrand.Source(t), k.Functions)
-	for range shareOf(testrand.Inputs(t)) {
+	random := k.random(t)
+	for range shareOf(k.inputs) {
 		before := k.shown(t, random, a)
 		object, other := read(t, before), read(t, canonical(t, random.object(t, a)))
 		fields := slices.Sorted(maps.Keys(object))
@@ -69,12 +67,6 @@ func (k Kind) carried(t *testing.T, object whole, annotation string, a, b Versio
 	if text, _ := stashed(again, annotation); !strings.Contains(text, `"v99/a":{"d":"x"}`) {
 		t.Fatalf("%s is gone, the annotation is %q, by way of %s", unknown, text, shown)
 	}
-}
-
-// shareOf is how many inputs there are for a property that each two versions try.
-func shareOf(inputs int) int {
-	const pairs = 6 // of three versions
-	return max(1, inputs/pairs)
 }
 
 // shown is a random object of any version at a.

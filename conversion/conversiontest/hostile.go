@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 
 	"github.com/mallard-dev/mallard/conversion"
-	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
 // monstrous are annotations that nobody should write, and that would cost much if they were taken seriously. The limit that is
@@ -35,8 +34,8 @@ var monstrous = []string{
 // keeps within the limits and is stable from then on.
 func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 	t.Helper()
-	random := newFiller(testrand.Source(t), k.Functions)
-	for range shareOf(testrand.Inputs(t)) {
+	random := k.random(t)
+	for range shareOf(k.inputs) {
 		object := read(t, k.shown(t, random, a))
 		random.attack(t, object, read(t, k.shown(t, random, a)), annotation)
 		text := written(t, canonical(t, object), a)
@@ -59,8 +58,7 @@ func (k Kind) hostile(t *testing.T, annotation string, a, b Version) {
 	}
 
 	// Neither of these leaves room for what b has to stash.
-	const objects = 20
-	for range objects {
+	for range hundredthOf(2 * k.inputs) {
 		for what, fill := range map[string]func(whole){
 			"the largest annotation": func(object whole) { stash(object, annotation, largest) },
 			"full annotations": func(object whole) {

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
-	"math/rand"
 	"reflect"
 	"testing"
 
@@ -25,22 +24,22 @@ type Link[Older, Newer any] struct {
 // Test converts random structs there and back, from either end, and expects to get back what they were.
 func (l Link[Older, Newer]) Test(t *testing.T) {
 	t.Helper()
-	source := testrand.Source(t)
 	t.Run("up and down", func(t *testing.T) {
-		there(t, source, l.Functions, l.Up, func(older *Older, newer *Newer) error { return l.Down(older, newer) })
+		there(t, l.Functions, l.Up, func(older *Older, newer *Newer) error { return l.Down(older, newer) })
 	})
 	t.Run("down and up", func(t *testing.T) {
-		there(t, source, l.Functions,
+		there(t, l.Functions,
 			func(newer *Newer, older *Older) error { return l.Down(older, newer) },
 			func(newer *Newer, older *Older) error { return l.Up(older, newer) })
 	})
 }
 
 // there converts a random From to a To and back again.
-func there[From, To any](t *testing.T, source rand.Source, functions []any, forth, back func(*From, *To) error) {
+func there[From, To any](t *testing.T, functions []any, forth, back func(*From, *To) error) {
 	t.Helper()
-	random := newFiller(source, functions)
-	for range testrand.Inputs(t) {
+	inputs := inputsOf(t, bytesOfLink, sizeOf(t, func() any { return new(From) }, functions))
+	random := newFiller(testrand.SourceFor(t, inputs), functions)
+	for range inputs {
 		var first, again From
 		var middle To
 		random.fillValid(t, &first)

@@ -12,20 +12,19 @@ import (
 	"testing"
 
 	"github.com/mallard-dev/mallard/conversion"
-	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
 // fromNothing expects that nothing becomes something: of an object that consists of nothing but empty structs, lists and
 // maps, no other version has a value.
 func (k Kind) fromNothing(t *testing.T, annotation string, a, b Version) {
 	t.Helper()
-	random := newFiller(testrand.Source(t), k.Functions)
+	random := k.random(t)
 	if a.accepts(`{}`) {
 		k.expectNothing(t, `{}`, annotation, a, b)
 		expectSamef(t, visible(t, canonical(t, b.New()), annotation), visible(t, canonical(t, k.converted(t, `{}`, a, b)), annotation),
 			"of an object of %s with nothing in it became something at %s", a.Name, b.Name)
 	}
-	for range shareOf(testrand.Inputs(t)) {
+	for range shareOf(k.inputs) {
 		if object := canonical(t, leafless(read(t, k.shown(t, random, a)))); a.accepts(object) {
 			k.expectNothing(t, object, annotation, a, b)
 		}

@@ -50,6 +50,9 @@ type Kind struct {
 	Converters []Converter
 	// Functions are for randfill, in addition to those that this package brings.
 	Functions []any
+
+	// inputs is how many objects Test tries on each way.
+	inputs int
 }
 
 // Test converts random objects and expects of every version and every other one:
@@ -63,12 +66,17 @@ type Kind struct {
 //
 // Between two versions objects are JSON, as they are for a webhook. Sources are left alone, and share no memory with what is
 // made of them.
+//
+// It tries up to 1,000 objects on each way, the fewer the larger they are and the more versions there are, and at most 100 with -short.
+// The environment variable testrand.InputsVariable sets another number.
 func (k Kind) Test(t *testing.T) {
 	t.Helper()
-	source, annotation := testrand.Source(t), k.Annotation
+	annotation := k.Annotation
 	if annotation == "" {
 		t.Fatal("Kind.Annotation is empty: it must be the name that +conversion-gen:annotation gives to the hub")
 	}
+	k.inputs = k.affordable(t)
+	source := testrand.SourceFor(t, k.inputs)
 	for _, a := range k.Versions {
 		for _, b := range k.Versions {
 			if a.Name == b.Name {
@@ -101,7 +109,7 @@ func (k Kind) Random(t *testing.T) func(version Version) metav1.Object {
 func (k Kind) there(t *testing.T, source rand.Source, a, b Version) {
 	t.Helper()
 	random := newFiller(source, k.Functions)
-	for range testrand.Inputs(t) {
+	for range k.inputs {
 		k.thereAndBack(t, canonical(t, random.object(t, a)), a, b)
 	}
 }
@@ -115,11 +123,11 @@ func (k Kind) thereAndBack(t *testing.T, before string, a, b Version) {
 // always converts the same objects many times. What is compared are the bytes that a webhook would send.
 func (k Kind) always(t *testing.T, a, b Version) {
 	t.Helper()
-	random := newFiller(testrand.Source(t), k.Functions)
-	const objects, times = 5, 100
+	random := k.random(t)
+	const objects, fewestTimes = 5, 10
 	for range objects {
 		object, first := k.shown(t, random, a), ""
-		for range times {
+		for range max(fewestTimes, k.inputs/fewestTimes) {
 			text, err := json.Marshal(k.converted(t, object, a, b))
 			if err != nil {
 				t.Fatal(err)
@@ -136,7 +144,7 @@ func (k Kind) always(t *testing.T, a, b Version) {
 func (k Kind) around(t *testing.T, source rand.Source, a, b, c Version) {
 	t.Helper()
 	random := newFiller(source, k.Functions)
-	for range testrand.Inputs(t) {
+	for range k.inputs {
 		start := canonical(t, random.object(t, a))
 
 		middle := canonical(t, k.converted(t, start, a, b))

@@ -20,11 +20,18 @@ const (
 	InputsVariable = "MALLARD_TEST_INPUTS"
 
 	usualInputs = 1000
+	shortInputs = 100
 )
 
 // Source returns a source of random numbers whose seed is logged, along with how many inputs are tried: it is that of
 // SeedVariable, or another one each time. A variable that holds no number fails the test.
 func Source(t testing.TB) rand.Source {
+	t.Helper()
+	return SourceFor(t, Inputs(t))
+}
+
+// SourceFor is Source for a test that tries another number of inputs than Inputs returns.
+func SourceFor(t testing.TB, inputs int) rand.Source {
 	t.Helper()
 	seed := time.Now().UnixNano()
 	if value, ok := os.LookupEnv(SeedVariable); ok {
@@ -33,17 +40,26 @@ func Source(t testing.TB) rand.Source {
 			t.Fatalf("environment variable %s=%q: must be a whole number", SeedVariable, value)
 		}
 	}
-	t.Logf("to repeat this: %s=%d %s=%d", SeedVariable, seed, InputsVariable, Inputs(t))
+	t.Logf("to repeat this: %s=%d %s=%d", SeedVariable, seed, InputsVariable, inputs)
 	return rand.NewSource(seed)
 }
 
-// Inputs is how many random inputs a test tries: what InputsVariable says, or 1000. A variable that holds no number above
-// zero fails the test.
+// Inputs is how many random inputs a test tries: the value of InputsVariable, or 1000, or 100 with -short. A variable that holds
+// no number above zero fails the test.
 func Inputs(t testing.TB) int {
 	t.Helper()
+	return AtMost(t, usualInputs)
+}
+
+// AtMost is Inputs for a test that would take too long with the usual number: it is limited, unless InputsVariable is set.
+func AtMost(t testing.TB, most int) int {
+	t.Helper()
 	value, ok := os.LookupEnv(InputsVariable)
-	if !ok {
-		return usualInputs
+	switch {
+	case !ok && testing.Short():
+		return min(most, shortInputs)
+	case !ok:
+		return min(most, usualInputs)
 	}
 	inputs, err := strconv.Atoi(value)
 	if err != nil || inputs < 1 {

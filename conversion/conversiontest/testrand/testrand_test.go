@@ -8,6 +8,7 @@ package testrand
 import (
 	"fmt"
 	"math/rand"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -25,6 +26,20 @@ func TestVariableSetsTheNumberOfInputs(t *testing.T) {
 	t.Setenv(InputsVariable, "17")
 	if got := Inputs(t); got != 17 {
 		t.Errorf("%d inputs, want 17", got)
+	}
+}
+
+func TestInputsAreLimited(t *testing.T) {
+	t.Setenv(InputsVariable, "") // restores it
+	if err := os.Unsetenv(InputsVariable); err != nil {
+		t.Fatal(err)
+	}
+	if few, many := AtMost(t, 20), AtMost(t, 1_000_000); few != 20 || many != Inputs(t) {
+		t.Errorf("%d and %d inputs, want 20 and %d", few, many, Inputs(t))
+	}
+	t.Setenv(InputsVariable, "17")
+	if got := AtMost(t, 1); got != 17 {
+		t.Errorf("%d inputs, want as many as the variable sets", got)
 	}
 }
 

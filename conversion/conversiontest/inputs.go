@@ -1,0 +1,73 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package conversiontest
+
+import (
+	"encoding/json"
+	"math/rand"
+	"testing"
+
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
+)
+
+const (
+	// bytesOfKind and bytesOfLink are how much JSON of objects the tests of a kind and of a struct convert, which takes seconds.
+	bytesOfKind = 2 << 20
+	bytesOfLink = 256 << 10
+	// fewest is how many objects a test tries however large they are.
+	fewest = 20
+	// sampled is how many objects are made to find out how large they are.
+	sampled = 16
+)
+
+// affordable is how many objects the tests of a kind try on each way from a version to another one and back, also by a third one.
+func (k Kind) affordable(t testing.TB) int {
+	t.Helper()
+	size, versions := 0, len(k.Versions)
+	for _, version := range k.Versions {
+		size += sizeOf(t, func() any { return version.New() }, k.Functions)
+	}
+	return inputsOf(t, bytesOfKind, size*versions*max(1, versions-1))
+}
+
+// inputsOf is how many inputs a test tries that converts so many bytes for each.
+func inputsOf(t testing.TB, affordable, each int) int {
+	t.Helper()
+	return testrand.AtMost(t, max(fewest, affordable/max(1, each)))
+}
+
+// sizeOf is how many bytes the JSON of a random object has, on average. It depends on the type alone, so that a test always tries the
+// same number of objects.
+func sizeOf(t testing.TB, empty func() any, functions []any) int {
+	t.Helper()
+	random, total := newFiller(rand.NewSource(sameObjects), functions), 0
+	for range sampled {
+		text, err := json.Marshal(random.fillValid(t, empty()))
+		if err != nil {
+			t.Fatal(err) // it was read from JSON
+		}
+		total += len(text)
+	}
+	return total / sampled
+}
+
+// shareOf is how many inputs there are for a property that each two versions try.
+func shareOf(inputs int) int {
+	const pairs = 6 // of three versions
+	return max(1, inputs/pairs)
+}
+
+// hundredthOf is how many inputs there are for a property of very large objects.
+func hundredthOf(inputs int) int {
+	const hundred = 100
+	return max(1, inputs/hundred)
+}
+
+// random makes objects of the kind.
+func (k Kind) random(t testing.TB) *filler {
+	t.Helper()
+	return newFiller(testrand.SourceFor(t, k.inputs), k.Functions)
+}
