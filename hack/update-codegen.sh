@@ -70,16 +70,28 @@ deep_copies() (
   go tool -modfile="${tools}" deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${packages[@]/#/./}"
 )
 
-# conversions MODULE FOLDER... generates the conversions of each API below the folders that has several versions.
+# conversions INTERFACE MODULE FOLDER... generates the conversions of each API below the folders that has several versions.
 conversions() (
-  cd -- "$1"
-  shift
+  local -r interface="$1"
+  cd -- "$2"
+  shift 2
   folders_marked conversion-gen: "$@" | while IFS= read -r folder; do dirname -- "${folder}"; done | sort -u |
     while IFS= read -r api; do
       mapfile -t versions < <(folders_marked conversion-gen: "${api}")
-      "${assign_gen}" --go-header-file "${header}" --input-dirs "$(IFS=,; echo "${versions[*]/#/./}")" ${RELEASE:+--release}
+      "${assign_gen}" --interface "${interface}" --go-header-file "${header}" --input-dirs "$(IFS=,; echo "${versions[*]/#/./}")" ${RELEASE:+--release}
     done
 )
+
+# copy_types FROM TO copies the hand-written files of an API. In the copies, the name of the one folder is that of the other.
+copy_types() {
+  local file copy
+  find "$2" -name '*.go' -not -name 'zz_generated.*' -delete
+  while IFS= read -r file; do
+    copy="$2/${file#"$1"/}"
+    mkdir -p "${copy%/*}"
+    sed -e "s|${1##*/}|${2##*/}|g" -e "4a\\\n// Code generated from $1 by hack/update-codegen.sh. DO NOT EDIT." "${file}" >"${copy}"
+  done < <(find "$1" -name '*.go' -not -name 'zz_generated.*')
+}
 
 step "deep copies"
 deep_copies . pkg
@@ -98,8 +110,14 @@ if [[ -d conversion ]]; then
   step "conversions"
   deep_copies conversion/fixtures .
   go -C conversion/cmd/assign-gen build -o "${assign_gen}"
-  conversions . pkg
-  conversions conversion/fixtures .
+  conversions knative . pkg
+  conversions knative conversion/fixtures .
+
+  step "conversions for the end-to-end test"
+  copy_types conversion/e2e/knative conversion/e2e/controllerruntime
+  deep_copies conversion/e2e .
+  conversions knative conversion/e2e knative
+  conversions controller-runtime conversion/e2e controllerruntime
 
   # As any other project generates them.
   step "deep copies and conversions of the examples"

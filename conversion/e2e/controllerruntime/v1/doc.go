@@ -1,0 +1,14 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Code generated from conversion/e2e/knative by hack/update-codegen.sh. DO NOT EDIT.
+
+// Package v1 is the version of the kinds that is stored.
+//
+// +k8s:deepcopy-gen=package
+// +groupName=controllerruntime.e2e.mallard.dev
+// +conversion-gen:hub
+// +conversion-gen:annotation=conversion.e2e.mallard.dev/properties
+package v1

@@ -1,0 +1,12 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package v1 is the version of the kinds that is stored.
+//
+// +k8s:deepcopy-gen=package
+// +groupName=knative.e2e.mallard.dev
+// +conversion-gen:hub
+// +conversion-gen:annotation=conversion.e2e.mallard.dev/properties
+package v1

@@ -1,0 +1,11 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package v1beta1 is the older version of the kinds.
+//
+// +k8s:deepcopy-gen=package
+// +groupName=knative.e2e.mallard.dev
+// +conversion-gen:next=github.com/mallard-dev/mallard/conversion/e2e/knative/v1
+package v1beta1
