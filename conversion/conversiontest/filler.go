@@ -91,6 +91,9 @@ func (f *filler) fillValid(t testing.TB, object any) (again any) {
 	culprit := reflect.TypeOf(object).Elem()
 	if marshaling, ok := errors.AsType[*json.MarshalerError](err); ok {
 		culprit = marshaling.Type
+		if culprit.Kind() == reflect.Pointer { // since Go 1.27
+			culprit = culprit.Elem()
+		}
 	}
 	t.Fatalf("none of %d random objects of %T is valid JSON: %v\nadd a func(*%s, randfill.Continue) to conversionFunctions", attempts, object, err, culprit)
 	return nil
