@@ -62,8 +62,22 @@ suites() {
   repository_tests 2>&1 | tee -a -- "${log}" || failed=1
 }
 
+# line KUBERNETES GO tests the library of conversions and generated code with other versions than those of go.mod.
+line() (
+  mod="$(mktemp -d "${PWD}/.cache/line.XXXXXX")/go.mod" || exit
+  trap 'rm -r -- "${mod%/*}"' EXIT
+  export GOTOOLCHAIN="$2"
+  cp conversion/fixtures/go.{mod,sum} "${mod%/*}" &&
+    go -C conversion/fixtures get -modfile="${mod}" "k8s.io/apimachinery@$1" "k8s.io/api@$1" &&
+    run "conversions with Kubernetes $1 and $2" conversion/fixtures -modfile="${mod}" -short \
+      ./keyed/... ./names/... ./units/... github.com/mallard-dev/mallard/conversion{,/conversiontest}
+)
+
 modules() {
   local localcluster='' module
+  # go.mod has the first of the three latest lines of Kubernetes, and of the two of Go.
+  once conversion line v0.36.6 go1.26.8 || failed=1
+  once conversion line v0.37.2 go1.27.3 || failed=1
   for module in "${code_modules[@]}"; do
     if [[ "${module}" == conversion* ]]; then
       # Tests of the generator compare these two pages.
