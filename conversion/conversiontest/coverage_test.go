@@ -6,6 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
+	"context"
+	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,4 +50,44 @@ func TestCoverageFindsLeavesThatNeverHoldAnything(t *testing.T) {
 	if diff := cmp.Diff([]string(nil), c.never()); diff != "" {
 		t.Error("(-want +got):", diff)
 	}
+}
+
+// wide has three fields, of which its annotation holds two.
+type wide struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	A, B, C *string
+}
+
+type narrow struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+}
+
+func convertWide(_ context.Context, from, to metav1.Object) error {
+	const annotation = "wide"
+	switch from := from.(type) {
+	case *wide:
+		values := map[string]*string{"A": from.A, "B": from.B, "C": from.C}
+		maps.DeleteFunc(values, func(_ string, value *string) bool { return value == nil })
+		text, err := json.Marshal(values)
+		if len(values) < 3 {
+			to.SetAnnotations(map[string]string{annotation: string(text)})
+		}
+		return err
+	default:
+		if text := from.GetAnnotations()[annotation]; text != "" {
+			return json.Unmarshal([]byte(text), to)
+		}
+		return nil
+	}
+}
+
+func TestLeavesAreCoveredIfTheWholeObjectDoesNotFitIntoTheAnnotation(t *testing.T) {
+	versions := []Version{
+		{Name: "v1", New: func() metav1.Object { return &wide{} }, Dropped: []string{"wide.ObjectMeta"}},
+		{Name: "v2", New: func() metav1.Object { return &narrow{} }},
+	}
+	Kind{Annotation: "wide", Versions: versions, Converters: []Converter{convertWide}}.covered(t, versions[0], versions[1])
 }

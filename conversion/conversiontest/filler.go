@@ -63,12 +63,15 @@ func newFiller(source rand.Source, functions []any) *filler {
 }
 
 // withEverything leaves nothing absent, zero or empty, but for what the functions leave out. As every value has all that its type holds,
-// fewer of them are within each other.
+// fewer of them are within each other, and lists and maps have one element.
 func (f *filler) withEverything() *filler {
 	f.whole, f.nested = true, 2
-	f.filler.NilChance(0).NumElements(1, mostElements)
+	f.filler.NilChance(0).NumElements(1, 1)
 	return f
 }
+
+// withParts leaves out a quarter of the pointers, lists and maps.
+func (f *filler) withParts() { f.filler.NilChance(0.25) }
 
 // fill fills what a pointer points to.
 func (f *filler) fill(object any) {
