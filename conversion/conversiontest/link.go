@@ -44,6 +44,7 @@ func there[From, To any](t *testing.T, functions []any, forth, back func(*From, 
 		var middle To
 		random.fillValid(t, &first)
 		before := canonical(t, &first)
+		expectCopied(t, &first, before)
 
 		if err := forth(&first, &middle); err != nil {
 			t.Fatalf("from %s: %v", before, err)
@@ -61,4 +62,18 @@ func there[From, To any](t *testing.T, functions []any, forth, back func(*From, 
 		spoil(reflect.ValueOf(&middle))
 		expectSamef(t, before, canonical(t, &first), sharesMemory, &middle, &first)
 	}
+}
+
+// expectCopied expects the deep copy of a storage type to be the same, and to share no memory with it.
+func expectCopied[T any](t *testing.T, object *T, before string) {
+	t.Helper()
+	var copied T
+	copier, ok := any(object).(interface{ DeepCopyInto(dst *T) })
+	if !ok {
+		t.Fatalf("%T has no DeepCopyInto", object)
+	}
+	copier.DeepCopyInto(&copied)
+	expectSamef(t, before, canonical(t, &copied), "the deep copy differs")
+	spoil(reflect.ValueOf(&copied))
+	expectSamef(t, before, canonical(t, object), sharesMemory, &copied, object)
 }

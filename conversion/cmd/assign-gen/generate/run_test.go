@@ -29,16 +29,19 @@ func TestColdStartThenNoChange(t *testing.T) {
 	want := []string{
 		"widget/conversion.lock",
 		"widget/roundtrip/zz_generated.roundtrip_test.go",
+		"widget/v1/storage/zz_generated.copies.go",
 		"widget/v1/storage/zz_generated.hub.go",
 		"widget/v1/storage/zz_generated.types.go",
 		"widget/v1/zz_generated.conversion.go",
 		"widget/v1alpha1/storage/zz_generated.conversion.go",
 		"widget/v1alpha1/storage/zz_generated.conversion_test.go",
+		"widget/v1alpha1/storage/zz_generated.copies.go",
 		"widget/v1alpha1/storage/zz_generated.hub.go",
 		"widget/v1alpha1/storage/zz_generated.types.go",
 		"widget/v1alpha1/zz_generated.conversion.go",
 		"widget/v1beta1/storage/zz_generated.conversion.go",
 		"widget/v1beta1/storage/zz_generated.conversion_test.go",
+		"widget/v1beta1/storage/zz_generated.copies.go",
 		"widget/v1beta1/storage/zz_generated.hub.go",
 		"widget/v1beta1/storage/zz_generated.types.go",
 		"widget/v1beta1/zz_generated.conversion.go",
@@ -160,6 +163,19 @@ func TestHooksThatAreNotQuiteRightFailTheGeneratedTest(t *testing.T) {
 		if ok || !strings.Contains(output, want) {
 			t.Errorf("go test said\n%s\nwant a failure with %q", output, want)
 		}
+	}
+}
+
+// A hook that takes a pointer of its source into its destination compiles, and two objects would change together.
+func TestHookThatSharesMemoryFailsTheGeneratedTest(t *testing.T) {
+	generatedProject(t)
+	hook := filepath.Join("widget", "v1alpha1", "storage", "port_augment.go")
+	write(t, hook, "package storage\n\nimport v1beta1storage \""+projectPath+"/v1beta1/storage\"\n\n"+
+		"func (in *Port) AssignPropertiesTo(dst *v1beta1storage.Port) error { dst.Name = in.Name; return nil }\n\n"+
+		"func (in *Port) AssignPropertiesFrom(src *v1beta1storage.Port) error { return nil }\n")
+	output, ok := goCommand(t, "test", "-run", "^TestAssignPropertiesOfPort$", "./widget/v1alpha1/storage")
+	if want := "they share memory"; ok || !strings.Contains(output, want) {
+		t.Errorf("go test said\n%s\nwant a failure with %q", output, want)
 	}
 }
 

@@ -26,6 +26,7 @@ const (
 	EdgeFile       = "zz_generated.conversion.go"
 	TypesFile      = "zz_generated.types.go"
 	HorizontalFile = "zz_generated.conversion.go"
+	CopiesFile     = "zz_generated.copies.go"
 	HubFile        = "zz_generated.hub.go"
 	TestFile       = "zz_generated.conversion_test.go"
 	RoundTripFile  = "zz_generated.roundtrip_test.go"
@@ -65,6 +66,7 @@ func Targets(all *plan.Plan, layout Layout, in func(dir string) string) []genera
 		add(true, pkg.Path, pkg.Name, pkg.Dir, EdgeFile, edge(all, version)...)
 		storageDir := filepath.Join(pkg.Dir, "storage")
 		add(false, version.StoragePath(), "storage", storageDir, TypesFile, storageTypes(version)...)
+		add(true, version.StoragePath(), "storage", storageDir, CopiesFile, copies(version)...)
 		add(true, version.StoragePath(), "storage", storageDir, HubFile, section{print: func(p *printer) { hub(p, all, version) }})
 	}
 	for _, link := range all.Links {

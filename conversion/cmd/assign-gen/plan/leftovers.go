@@ -72,7 +72,7 @@ func (p *planner) collisions(result *Plan) {
 		for _, each := range version.Structs {
 			here := each.label()
 			apiNames := []string{"assignToStorage", "assignFromStorage"}
-			storageNames := []string{"PropertyBag", "AssignPropertiesTo", "AssignPropertiesFrom"}
+			storageNames := []string{"PropertyBag", "DeepCopy", "DeepCopyInto", "AssignPropertiesTo", "AssignPropertiesFrom"}
 			if each.Root {
 				apiNames = append(apiNames, "AssignProperties_To_"+each.Name, "AssignProperties_From_"+each.Name, "AssignToHub", "AssignFromHub")
 				apiNames = append(apiNames, result.Interface.methods(version == result.Hub)...)
