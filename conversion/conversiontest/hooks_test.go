@@ -44,6 +44,23 @@ type misspelt struct{}
 
 func (*misspelt) AssignPropertyTo(*next) error { return nil }
 
+type forBoth struct{}
+
+func (*forBoth) AssignPropertiesToNext(*next) error    { return nil }
+func (*forBoth) AssignPropertiesFromNext(*next) error  { return nil }
+func (*forBoth) AssignPropertiesToOther(*other) error  { return nil }
+func (*forBoth) AssignPropertiesFromOthr(*other) error { return nil }
+
+type assignableToNext interface {
+	AssignPropertiesToNext(dst *next) error
+	AssignPropertiesFromNext(src *next) error
+}
+
+type assignableToOther interface {
+	AssignPropertiesToOther(dst *other) error
+	AssignPropertiesFromOther(src *other) error
+}
+
 type byValue struct{}
 
 func (*byValue) AssignPropertiesTo(next) error   { return nil }
@@ -77,5 +94,24 @@ func TestHooksThatAreNeverCalled(t *testing.T) {
 				t.Error("(-want +got):", diff)
 			}
 		})
+	}
+}
+
+// A type that becomes several has a hook for each. A method that belongs to one of them is no mistake of another.
+func TestHooksOfATypeThatBecomesSeveral(t *testing.T) {
+	hooks := []Hook{HookOf[forBoth, assignableToNext](), HookOf[forBoth, assignableToOther]()}
+	if diff := cmp.Diff([]string(nil), hooks[0].problems(hooks...)); diff != "" {
+		t.Error("of the hook that is complete (-want +got):", diff)
+	}
+	const (
+		pkg  = "github.com/mallard-dev/mallard/conversion/conversiontest."
+		both = "AssignPropertiesFromOther(*" + pkg + "other) error and AssignPropertiesToOther(*" + pkg + "other) error"
+	)
+	want := []string{
+		"the method AssignPropertiesFromOthr(*" + pkg + "other) error is never called; hooks are " + both,
+		"the method AssignPropertiesToOther is never called, for it takes both; hooks are " + both,
+	}
+	if diff := cmp.Diff(want, hooks[1].problems(hooks...)); diff != "" {
+		t.Error("of the hook that is not (-want +got):", diff)
 	}
 }

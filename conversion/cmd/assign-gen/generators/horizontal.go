@@ -64,17 +64,28 @@ func horizontal(link *plan.Link) []section {
 // assignable prints the interface of a struct's hook.
 func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
 	newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
-	p.linef("// assignable%s is implemented by %s if its conversion is augmented.", pair.Older.Name, pair.Older.Name)
-	p.linef("type assignable%s interface {", pair.Older.Name)
+	p.linef("// %s is implemented by %s if its conversion is augmented.", assignableName(pair), pair.Older.Name)
+	p.linef("type %s interface {", assignableName(pair))
 	metadata := p.metadataParameter(pair.Older.Settings.Metadata)
-	p.linef("AssignPropertiesTo(dst *%s%s) error", newer, metadata)
-	p.linef("AssignPropertiesFrom(src *%s%s) error", newer, metadata)
+	p.linef("AssignPropertiesTo%s(dst *%s%s) error", pair.Suffix(), newer, metadata)
+	p.linef("AssignPropertiesFrom%s(src *%s%s) error", pair.Suffix(), newer, metadata)
 	p.linef("}")
 	p.linef("")
 	if pair.Augmented {
-		p.linef("var _ assignable%s = (*%s)(nil)", pair.Older.Name, pair.Older.Name)
+		p.linef("var _ %s = (*%s)(nil)", assignableName(pair), pair.Older.Name)
 		p.linef("")
 	}
+}
+
+// assignableName is the interface of a pair's hook.
+func assignableName(pair *plan.Pair) string { return "assignable" + pairName(pair) }
+
+// pairName tells the pairs of a link apart.
+func pairName(pair *plan.Pair) string {
+	if pair.Several {
+		return pair.Older.Name + "To" + pair.Newer.Name
+	}
+	return pair.Older.Name
 }
 
 // assignment prints the function of one direction, in an order that hooks can rely on: what both have, what is stashed,
@@ -167,12 +178,13 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 func (p *printer) hook(f flow) {
 	from, to := f.versions()
 	p.linef("var self any = in")
-	p.linef("if augmented, ok := self.(assignable%s); ok {", f.pair.Older.Name)
+	p.linef("if augmented, ok := self.(%s); ok {", assignableName(f.pair))
 	metadata := ""
 	if f.pair.Older.Settings.Metadata {
 		metadata = ", " + f.metadata()
 	}
-	p.linef("if err := augmented.%s(%s%s); err != nil {", choose(f.up, "AssignPropertiesTo", "AssignPropertiesFrom"), choose(f.up, "dst", "src"), metadata)
+	method := choose(f.up, "AssignPropertiesTo", "AssignPropertiesFrom") + f.pair.Suffix()
+	p.linef("if err := augmented.%s(%s%s); err != nil {", method, choose(f.up, "dst", "src"), metadata)
 	p.linef("return %s(%s, err)", p.name("fmt", "Errorf"), quoted(fmt.Sprintf("augmenting %s→%s %s: %%w", from, to, f.pair.Older.Name)))
 	p.linef("}")
 	p.linef("}")

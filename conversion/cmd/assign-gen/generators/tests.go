@@ -28,7 +28,7 @@ func storageTests(p *printer, link *plan.Link) {
 	p.functions(link)
 	for _, pair := range link.Pairs {
 		newer := p.name(link.Newer.StoragePath(), pair.Newer.Name)
-		p.linef("func TestAssignPropertiesOf%s(t *%s) {", pair.Older.Name, p.name("testing", "T"))
+		p.linef("func TestAssignPropertiesOf%s(t *%s) {", pairName(pair), p.name("testing", "T"))
 		p.linef("%s[%s, %s]{", p.name(testPackage, "Link"), pair.Older.Name, newer)
 		p.linkFunction("Up", pair, newer, "AssignProperties_To_"+pair.Newer.Name)
 		p.linkFunction("Down", pair, newer, "AssignProperties_From_"+pair.Newer.Name)
@@ -40,7 +40,7 @@ func storageTests(p *printer, link *plan.Link) {
 	p.linef("func TestAugmentationsAreReachable(t *%s) {", p.name("testing", "T"))
 	p.linef("%s(t,", p.name(testPackage, "Reachable"))
 	for _, pair := range link.Pairs {
-		p.linef("%s[%s, assignable%s](),", p.name(testPackage, "HookOf"), pair.Older.Name, pair.Older.Name)
+		p.linef("%s[%s, %s](),", p.name(testPackage, "HookOf"), pair.Older.Name, assignableName(pair))
 	}
 	p.linef(")")
 	p.linef("}")
@@ -61,22 +61,28 @@ func (p *printer) functions(link *plan.Link) {
 	p.linef("// knownFunctions give enums values that they have, and leave out what is dropped on purpose.")
 	p.linef("func knownFunctions() []any {")
 	p.linef("return []any{")
+	// A struct may be in several pairs, and randfill knows one function for it.
+	var order []string
+	lines := make(map[string][]string)
 	for _, pair := range link.Pairs {
-		var older, newer []string
+		older, newer := pair.Older.Name, p.name(link.Newer.StoragePath(), pair.Newer.Name)
+		order = append(order, older, newer)
 		for _, each := range pair.Fields {
 			switch {
 			case each.Fate == plan.DroppedOlder:
-				older = append(older, "object."+each.Older.Name()+" = nil")
+				lines[older] = append(lines[older], "object."+each.Older.Name()+" = nil")
 			case each.Fate == plan.DroppedNewer:
-				newer = append(newer, "object."+each.Newer.String()+" = nil")
+				lines[newer] = append(lines[newer], "object."+each.Newer.String()+" = nil")
 			case each.Fate == plan.Converted && enumOf(each.Conversion) != nil && len(each.Newer) == 1:
 				up, down := enumOf(each.Conversion).Up, enumOf(each.Conversion).Down
-				older = append(older, p.chosen(each.Older.Name(), each.Conversion.Older, up, down))
-				newer = append(newer, p.chosen(each.Newer.String(), each.Conversion.Newer, down, up))
+				lines[older] = append(lines[older], p.chosen(each.Older.Name(), each.Conversion.Older, up, down))
+				lines[newer] = append(lines[newer], p.chosen(each.Newer.String(), each.Conversion.Newer, down, up))
 			}
 		}
-		p.function(pair.Older.Name, older)
-		p.function(p.name(link.Newer.StoragePath(), pair.Newer.Name), newer)
+	}
+	for _, name := range order {
+		p.function(name, lines[name])
+		delete(lines, name)
 	}
 	p.linef("}")
 	p.linef("}")

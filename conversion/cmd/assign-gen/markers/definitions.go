@@ -40,7 +40,7 @@ var definitions = []definition{
 	{"conversion-gen:next", onPackage, required, "+conversion-gen:next=IMPORT/PATH"},
 	{"conversion-gen:annotation", onPackage, required, "+conversion-gen:annotation=conversion.GROUP/properties"},
 	{"conversion-gen:retired", onPackage, required, "+conversion-gen:retired=VERSION,VERSION"},
-	{"conversion:name", onType, required, "+conversion:name=NewName"},
+	{"conversion:name", onType, required, "+conversion:name=NewName or +conversion:name=NewName,OtherName"},
 	{"conversion:augment", onType, optional, "+conversion:augment or +conversion:augment=metadata"},
 	{"conversion:with", onType, required, functionsExample},
 	{"conversion:skip", onType, optional, "+conversion:skip or +conversion:skip=VERSION,VERSION"},

@@ -39,7 +39,7 @@ func ParseType(markers []model.Marker, where string, problems *problem.List) Typ
 	for _, marker := range check(markers, onType, where, problems) {
 		switch marker.Name {
 		case "conversion:name":
-			settings.Name = marker.Value
+			settings.Names = list(marker.Value)
 		case "conversion:augment":
 			settings.Augment = true
 			settings.Metadata = metadata(marker, where, problems)

@@ -28,9 +28,9 @@ func TestMarkersBecomeSettings(t *testing.T) {
 	}
 
 	gotType := ParseType([]model.Marker{
-		{Name: "conversion:name", Value: "Rule"}, {Name: "conversion:augment"}, {Name: "conversion:skip", Value: "v1alpha1"}, {Name: "genclient"},
+		{Name: "conversion:name", Value: "Rule, Policy"}, {Name: "conversion:augment"}, {Name: "conversion:skip", Value: "v1alpha1"}, {Name: "genclient"},
 	}, "p.T", &problems)
-	if diff := cmp.Diff(Type{Name: "Rule", Augment: true, SkipIn: []string{"v1alpha1"}}, gotType); diff != "" {
+	if diff := cmp.Diff(Type{Names: []string{"Rule", "Policy"}, Augment: true, SkipIn: []string{"v1alpha1"}}, gotType); diff != "" {
 		t.Error("of the type (-want +got):", diff)
 	}
 	gotType = ParseType([]model.Marker{{Name: "conversion:augment", Value: "metadata"}, {Name: "conversion:with", Value: "Up,Down"}}, "p.T", &problems)

@@ -19,8 +19,8 @@ type Package struct {
 
 // Type is what the markers of a type ask for.
 type Type struct {
-	// Name is what the type is called in the next version, if not the same.
-	Name string
+	// Names are what the type is called in the next version, if not the same. It becomes one of them, whichever a field there has.
+	Names []string
 	// Augment makes the hook mandatory.
 	Augment bool
 	// Metadata passes the metadata of the object to the hook.

@@ -8,6 +8,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
@@ -134,16 +135,21 @@ func callPair(c *converter, older, newer *model.Type) (conversion *Conversion, r
 		return nil, ""
 	}
 	declared := c.pair.Older.Version.Struct(older.Name)
-	pair := c.pairs[declared]
-	switch {
-	case pair == nil:
+	pairs := c.pairs[declared]
+	if at := slices.IndexFunc(pairs, func(p *Pair) bool { return p.Newer.Name == newer.Name }); at >= 0 {
+		return &Conversion{Rule: Call, Older: older, Newer: newer, Pair: pairs[at]}, ""
+	}
+	if pairs == nil {
 		c.reported, c.unpaired[declared] = c.unpaired[declared], true
 		return nil, fmt.Sprintf("%s has no counterpart in the next version; if that is %s, mark the type +conversion:name=%s", older, newer, newer.Name)
-	case pair.Newer.Name != newer.Name:
-		return nil, fmt.Sprintf("%s becomes %s.%s and not %s", older, pair.Newer.Version.Name, pair.Newer.Name, newer)
-	default:
-		return &Conversion{Rule: Call, Older: older, Newer: newer, Pair: pair}, ""
 	}
+	names := make([]string, len(pairs))
+	for i, pair := range pairs {
+		names[i] = pair.Newer.Name
+	}
+	all := strings.Join(names, ",")
+	return nil, fmt.Sprintf("%s becomes %s.%s and not %s; if it becomes both, mark the type +conversion:name=%s,%s",
+		older, c.pair.Newer.Version.Name, all, newer, all, newer.Name)
 }
 
 func (c *converter) isOlder(t *model.Type) bool { return isOwn(t, c.pair.Older.Version.Package.Path) }

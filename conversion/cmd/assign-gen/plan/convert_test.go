@@ -102,7 +102,7 @@ func TestTypesThatAreNotConverted(t *testing.T) {
 			duckOld, foreign("Addressable", structOf()),
 			"oldduck.Addressable and duck.Addressable are different types of other packages, and what their own conversions lose is unknown",
 		},
-		"structs that do not correspond": {pointer(olderRule), pointer(newerOther), "v1beta1.Rule becomes v1.Rule and not v1.Other"},
+		"structs that do not correspond": {pointer(olderRule), pointer(newerOther), "v1beta1.Rule becomes v1.Rule and not v1.Other; if it becomes both, mark the type +conversion:name=Rule,Other"},
 		"a struct without counterpart": {
 			older.own("Gone"), newerOther, "v1beta1.Gone has no counterpart in the next version; if that is v1.Other, mark the type +conversion:name=Other",
 		},

@@ -196,6 +196,7 @@ func (m *matching) convert(older *Field, path Path) {
 		if c.enum == nil {
 			return
 		}
+		c.enum.Name += m.pair.Suffix()
 	}
 	conversion, reason := c.convert(older.Storage, last.Type)
 	switch {
@@ -226,7 +227,7 @@ func (m *matching) convert(older *Field, path Path) {
 		result.OlderKey, result.NewerKey = m.olderKey(older), m.newerKey(m.pathKey(path))
 		m.keepable(label, older, last.Field)
 	}
-	m.plans[older] = result
+	m.plans[older] = append(m.plans[older], result)
 	m.pair.Fields = append(m.pair.Fields, result)
 }
 

@@ -111,13 +111,11 @@ func hasKeylessList(field *Field) bool {
 // keptFromAbove returns what newer versions have to keep for elements of a field.
 func (p *planner) keptFromAbove(field *Field) []string {
 	var all []string
-	for field != nil {
-		link := p.plans[field]
-		if link == nil || link.Conversion.Called() == nil {
-			break
+	for _, link := range p.plans[field] {
+		if called := link.Conversion.Called(); called != nil {
+			all = append(all, kept(called, false, make(map[*Pair]bool))...)
+			all = append(all, p.keptFromAbove(link.Newer.Last().Field)...)
 		}
-		all = append(all, kept(link.Conversion.Called(), false, make(map[*Pair]bool))...)
-		field = link.Newer.Last().Field
 	}
 	return all
 }

@@ -8,63 +8,10 @@ package plan
 import (
 	"slices"
 
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
-
-// unused reports markers that are right in themselves and have nothing to act on.
-func (p *planner) unused(result *Plan) {
-	for _, version := range result.Versions {
-		for _, each := range version.Structs {
-			here := each.label()
-			pair := p.pairs[each]
-			if pair == nil && (each.Settings.Augment || each.Settings.With != nil || (each.Settings.Name != "" && version.Next == nil)) {
-				p.problem(problem.BadMarker, here, "the type has a marker about the next version, and has no counterpart there",
-					"remove +conversion:name, :augment and :with")
-			}
-			for _, field := range each.Fields {
-				p.unusedAt(field, pair)
-			}
-		}
-	}
-}
-
-func (p *planner) unusedAt(field *Field, pair *Pair) {
-	p.listKeys(field)
-	settings := field.Settings
-	aboutNext := settings.Rename != nil || settings.ToNext.Strategy != "" || settings.HasConversion()
-	if pair == nil && aboutNext {
-		p.problem(problem.BadMarker, field.label(), "the field has a marker about the next version, where its type has no counterpart",
-			"remove +conversion:rename, :strategy, :enum, :unit and :with; for the field's conversion to the older version, use +conversion:older")
-	}
-	if settings.ToNext.Strategy != "" && (settings.Rename != nil || settings.HasConversion()) {
-		p.problem(problem.BadMarker, field.label(), "the field has a strategy, so that its other markers about the next version mean nothing",
-			"remove either +conversion:strategy or +conversion:rename, :enum, :unit and :with")
-	}
-	if settings.With != nil && (settings.Enum != nil || settings.Unit != "") {
-		p.problem(problem.BadMarker, field.label(),
-			"functions convert the field, so that its enum map or unit means nothing",
-			"remove +conversion:with, or +conversion:enum and :unit")
-	}
-	if pair != nil && settings.HasConversion() && settings.ToNext.Strategy == "" && settings.Rename == nil && pair.Newer.Field(field.Name()) == nil {
-		p.problem(problem.BadMarker, field.label(), "the field has a marker about its conversion, and the next version has no such field",
-			"remove +conversion:enum, :unit and :with, or add +conversion:rename")
-	}
-	if pair != nil && pair.Functions != nil && aboutNext {
-		p.problem(problem.BadMarker, field.label(),
-			"functions convert the type of the field as a whole, so that its markers about the next version mean nothing",
-			"remove +conversion:with from the type, or the markers from the field")
-	}
-	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !p.used[field.label()] {
-		p.problem(problem.BadMarker, field.label(), "the field has a marker about the older version, and no older version lacks the field",
-			"remove +conversion:older and +conversion:basis")
-	}
-	if settings.ToOlder.Strategy != "" && settings.ToOlder.Strategy != markers.Stash && settings.Basis != nil {
-		p.problem(problem.BadMarker, field.label(), "the field has a basis for its stash, and is not stashed", "remove +conversion:basis or +conversion:older")
-	}
-}
 
 // collisions reports names that generated code needs and that are taken.
 func (p *planner) collisions(result *Plan) {
@@ -78,7 +25,7 @@ func (p *planner) collisions(result *Plan) {
 				apiNames = append(apiNames, result.Interface.methods(version == result.Hub)...)
 				storageNames = append(storageNames, "ObjectMeta", "AssignToHub", "AssignFromHub")
 			}
-			if pair := p.pairs[each]; pair != nil {
+			for _, pair := range p.pairs[each] {
 				storageNames = append(storageNames, "AssignProperties_To_"+pair.Newer.Name, "AssignProperties_From_"+pair.Newer.Name)
 			}
 			for _, name := range apiNames {

@@ -16,7 +16,7 @@ import (
 // Make plans the conversions between the versions of an API. The error, if any, holds all problems of the input.
 func Make(packages []*model.Package, webhook Interface) (*Plan, error) {
 	p := &planner{
-		pairs: make(map[*Struct]*Pair), plans: make(map[*Field]*FieldPlan), unpaired: make(map[*Struct]bool), used: make(map[string]bool),
+		pairs: make(map[*Struct][]*Pair), plans: make(map[*Field][]*FieldPlan), unpaired: make(map[*Struct]bool), used: make(map[string]bool),
 	}
 	p.positions(packages)
 	for _, each := range packages {
@@ -65,9 +65,9 @@ func Make(packages []*model.Package, webhook Interface) (*Plan, error) {
 type planner struct {
 	problems problem.List
 	// pairs are by the older struct.
-	pairs map[*Struct]*Pair
+	pairs map[*Struct][]*Pair
 	// plans are by the older field, of those fields that are converted.
-	plans map[*Field]*FieldPlan
+	plans map[*Field][]*FieldPlan
 	// unpaired are the older structs of which it is reported that they have no counterpart.
 	unpaired map[*Struct]bool
 	// used are the fields, by their labels, whose markers about the older version have an effect.

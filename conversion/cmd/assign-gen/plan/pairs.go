@@ -13,45 +13,74 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-// pair finds for each struct the one that it becomes in the next version: by the marker, or by its name.
+// pair finds for each struct what it becomes in the next version: by the marker, or by its name.
 func (p *planner) pair(link *Link) {
 	claimed := make(map[*Struct]*Struct)
 	for _, older := range link.Older.Structs {
-		name, newer := older.Settings.Name, link.Newer.borrowed(older)
-		if name == "" {
-			name = older.Declared.Declared().Name
-		} else {
-			newer = nil
-		}
-		if newer == nil {
-			newer = link.Newer.Struct(name)
-		}
-		here := older.label()
-		switch {
-		case newer == nil && older.Settings.Name != "":
-			p.problem(problem.NoTypeTarget, here,
-				fmt.Sprintf("the type is called %s in %s, which no kind there uses%s", name, where(link.Newer.Package),
-					nearest.Suggestion(name, structNames(link.Newer))),
-				"correct +conversion:name, or add the type")
-			p.unpaired[older] = true
-			continue
-		case newer == nil:
-			continue
-		case claimed[newer] != nil && claimed[newer].Declared.Origin == nil && older.Declared.Origin == nil:
-			p.problem(problem.TwoSources, here,
-				fmt.Sprintf("both this type and %s become %s.%s", claimed[newer].Name, where(link.Newer.Package), name),
-				"remove +conversion:name from one of them, or rename the newer type")
-			p.unpaired[older] = true
+		names := older.Settings.Names
+		p.onlyOne(older)
+		if names == nil {
+			if newer := p.sameIn(link.Newer, older); newer != nil {
+				p.claim(link, older, newer, claimed)
+			}
 			continue
 		}
-		claimed[newer] = older
-		pair := &Pair{Older: older, Newer: newer, Augmented: older.Settings.Augment, Functions: older.Settings.With}
-		for _, field := range older.Fields {
-			pair.Augmented = pair.Augmented || field.Settings.ToNext.Strategy == markers.Augment
+		for _, name := range names {
+			newer := link.Newer.Struct(name)
+			if newer == nil {
+				p.problem(problem.NoTypeTarget, older.label(),
+					fmt.Sprintf("the type is called %s in %s, which no kind there uses%s", name, where(link.Newer.Package),
+						nearest.Suggestion(name, structNames(link.Newer))),
+					"correct +conversion:name, or add the type")
+				p.unpaired[older] = true
+				continue
+			}
+			p.claim(link, older, newer, claimed)
 		}
-		p.pairs[older] = pair
-		link.Pairs = append(link.Pairs, pair)
 	}
+}
+
+// sameIn returns the struct of a version that a struct without a marker becomes, or nil.
+func (p *planner) sameIn(next *Version, older *Struct) *Struct {
+	if newer := next.borrowed(older); newer != nil {
+		return newer
+	}
+	return next.Struct(older.Declared.Declared().Name)
+}
+
+// onlyOne reports a struct with several names that has to have one.
+func (p *planner) onlyOne(older *Struct) {
+	switch {
+	case !older.several():
+	case older.Root:
+		p.problem(problem.BadMarker, older.label(), "a kind becomes one kind, and +conversion:name has several", "keep one name")
+	case older.Settings.With != nil:
+		p.problem(problem.BadMarker, older.label(), "functions convert the type to one other type, and +conversion:name has several",
+			"move +conversion:with to the fields that hold the type")
+	}
+}
+
+// several says whether a struct becomes one of several.
+func (s *Struct) several() bool { return len(s.Settings.Names) > 1 }
+
+// claim has an older struct become a newer one.
+func (p *planner) claim(link *Link, older, newer *Struct, claimed map[*Struct]*Struct) {
+	if other := claimed[newer]; other != nil && other.Declared.Origin == nil && older.Declared.Origin == nil {
+		p.problem(problem.TwoSources, older.label(),
+			fmt.Sprintf("both this type and %s become %s.%s", other.Name, where(link.Newer.Package), newer.Name),
+			"remove +conversion:name from one of them, or rename the newer type")
+		p.unpaired[older] = true
+		return
+	}
+	claimed[newer] = older
+	pair := &Pair{
+		Older: older, Newer: newer, Several: older.several(), Augmented: older.Settings.Augment, Functions: older.Settings.With,
+	}
+	for _, field := range older.Fields {
+		pair.Augmented = pair.Augmented || field.Settings.ToNext.Strategy == markers.Augment
+	}
+	p.pairs[older] = append(p.pairs[older], pair)
+	link.Pairs = append(link.Pairs, pair)
 }
 
 func structNames(version *Version) []string {

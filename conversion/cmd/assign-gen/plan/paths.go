@@ -31,6 +31,9 @@ func (m *matching) target(older *Field) (path Path, ok bool) {
 			"correct +conversion:rename, or add the field")
 	}
 	newer := m.pair.Newer.Field(steps[0])
+	if newer == nil && m.isInAnother(steps[0]) {
+		return nil, true
+	}
 	if newer == nil {
 		missing(steps[0], m.pair.Newer.label(), fieldNames(m.pair.Newer.Fields))
 		return nil, false
@@ -53,6 +56,11 @@ func (m *matching) target(older *Field) (path Path, ok bool) {
 		declared = field.Type
 	}
 	return path, true
+}
+
+// isInAnother says whether another struct that the older one becomes has a field.
+func (m *matching) isInAnother(name string) bool {
+	return slices.ContainsFunc(m.pairs[m.pair.Older], func(other *Pair) bool { return other.Newer.Field(name) != nil })
 }
 
 // step enters a struct of the newer version or of another module.

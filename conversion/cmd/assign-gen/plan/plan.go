@@ -107,6 +107,8 @@ type Link struct {
 // Pair is a struct and the one that it becomes in the next version.
 type Pair struct {
 	Older, Newer *Struct
+	// Several says that the older struct becomes other structs of the next version too, each in a pair of its own.
+	Several bool
 	// Augmented says that the hook is mandatory.
 	Augmented bool
 	// Functions convert the struct as a whole, if it is not converted field by field. Then there are no Fields.
@@ -122,6 +124,14 @@ func (p *Pair) OlderKey() string { return p.Older.Version.Name + "/" + wholeKey 
 
 // NewerKey is OlderKey for the newer struct.
 func (p *Pair) NewerKey() string { return p.Newer.Version.Name + "/" + wholeKey }
+
+// Suffix is what the names of the pair's hook end with, if the older struct has several.
+func (p *Pair) Suffix() string {
+	if p.Several {
+		return p.Newer.Name
+	}
+	return ""
+}
 
 // TakesMetadata returns whether the functions of the pair have the metadata of the object as a parameter. Those of a kind have
 // the object itself.
