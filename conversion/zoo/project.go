@@ -27,8 +27,11 @@ type Project struct {
 	flags string
 }
 
-// relativePath is the target of a replace directive in zoo.mod, relative to the folder of the API.
-var relativePath = regexp.MustCompile(`=> (\.\.?/\S+)`)
+// Targets of replace directives. They are relative to the folder of zoo.mod, and absolute in the project.
+var (
+	relativePath = regexp.MustCompile(`=> (\.\.?/\S+)`)
+	absolutePath = regexp.MustCompile(`=> (/\S+)`)
+)
 
 // Assemble writes a project into an empty folder: the files of the API's folder, and the types of its kinds with their markers. Flags are
 // those for the go command.
@@ -46,7 +49,7 @@ func (a *API) Assemble(ctx context.Context, dir, flags string) (*Project, error)
 // copyFolder copies the hand-written files, and makes go.mod and go.sum of zoo.mod and zoo.sum.
 func (p *Project) copyFolder() error {
 	return filepath.WalkDir(p.api.Dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == settingsFile {
+		if err != nil || entry.IsDir() || entry.Name() == settingsFile || entry.Name() == differencesFile {
 			return err
 		}
 		content, err := os.ReadFile(path) //nolint:gosec // a folder of the repository, which does not change during a test
@@ -56,12 +59,12 @@ func (p *Project) copyFolder() error {
 		name := strings.TrimPrefix(path, p.api.Dir)
 		switch filepath.Base(path) {
 		case modFile:
-			name = "go.mod"
+			name = filepath.Join(filepath.Dir(name), "go.mod")
 			content = relativePath.ReplaceAllFunc(content, func(match []byte) []byte {
-				return []byte("=> " + filepath.Join(p.api.Dir, string(match[len("=> "):])))
+				return []byte("=> " + filepath.Join(filepath.Dir(path), string(match[len("=> "):])))
 			})
 		case sumFile:
-			name = "go.sum"
+			name = filepath.Join(filepath.Dir(name), "go.sum")
 		}
 		return p.write(name, content)
 	})
@@ -105,13 +108,16 @@ func (p *Project) copyTypes(ctx context.Context) error {
 
 // packageComment is doc.go of a version, with the markers about its place among the others.
 func (a *API) packageComment(i int) string {
-	place := "+conversion-gen:hub\n// +conversion-gen:annotation=conversion." + a.Name + ".example.com/properties"
+	place := "+conversion-gen:hub\n// +conversion-gen:annotation=" + a.annotation()
 	if i+1 < len(a.Versions) {
 		place = "+conversion-gen:next=" + a.Path(a.Versions[i+1])
 	}
 	name := a.Versions[i].Name()
 	return fmt.Sprintf("// Package %s is copied from %s.\n//\n// %s\npackage %s\n", name, a.Versions[i].Package, place, name)
 }
+
+// annotation is the name of the annotation in which conversions keep values.
+func (a *API) annotation() string { return "conversion." + a.Name + ".example.com/properties" }
 
 // sources reads and checks the packages of all versions.
 func (p *Project) sources(ctx context.Context) (*extractor, error) {
@@ -168,25 +174,36 @@ func (p *Project) Versions() string {
 	return strings.Join(folders, ",")
 }
 
-// Tidy has the go command complete go.mod and go.sum, and writes them back into the folder of the API.
-func (p *Project) Tidy(ctx context.Context) error {
-	if err := run(p.Command(ctx, "go", "mod", "tidy")); err != nil {
+// Modules are the folders of the Go modules in the project.
+func (p *Project) Modules() []string {
+	if p.api.HasUpstream() {
+		return []string{"", upstreamDir}
+	}
+	return []string{""}
+}
+
+// Tidy has the go command complete go.mod and go.sum in a folder, and writes them back into the folder of the API.
+func (p *Project) Tidy(ctx context.Context, folder string) error {
+	command := p.Command(ctx, "go", "mod", "tidy")
+	command.Dir = filepath.Join(p.dir, folder)
+	if err := run(command); err != nil {
 		return err
 	}
+	to := filepath.Join(p.api.Dir, folder)
 	for name, original := range map[string]string{"go.mod": modFile, "go.sum": sumFile} {
-		content, err := os.ReadFile(filepath.Join(p.dir, name))
+		content, err := os.ReadFile(filepath.Join(command.Dir, name))
 		if err != nil {
 			return err
 		}
-		for _, replaced := range regexp.MustCompile(`=> (/\S+)`).FindAllSubmatch(content, -1) {
-			relative, err := filepath.Rel(p.api.Dir, string(replaced[1]))
+		for _, replaced := range absolutePath.FindAllSubmatch(content, -1) {
+			relative, err := filepath.Rel(to, string(replaced[1]))
 			if err != nil {
 				return fmt.Errorf("path of a replacement: %w", err)
 			}
 			content = bytes.ReplaceAll(content, replaced[1], []byte(relative))
 		}
 		//nolint:gosec // the folder of the API is an argument of the test
-		if err := os.WriteFile(filepath.Join(p.api.Dir, original), content, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(to, original), content, 0o644); err != nil {
 			return err
 		}
 	}

@@ -29,8 +29,10 @@ func TestZoo_EachAPI_ConvertsWithoutLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			if *update {
-				if err := p.Tidy(t.Context()); err != nil {
-					t.Fatal(err)
+				for _, folder := range p.Modules() {
+					if err := p.Tidy(t.Context(), folder); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 			output, err := p.Command(t.Context(), "go", "test", "-vet=off", "./...").CombinedOutput()
@@ -38,8 +40,43 @@ func TestZoo_EachAPI_ConvertsWithoutLoss(t *testing.T) {
 				t.Fatalf("the generated tests: %v\n%s", err, output)
 			}
 			t.Logf("%s", output)
+			if api.HasUpstream() {
+				t.Run("against upstream", func(t *testing.T) { comparesAsExplained(t, p) })
+			}
 		})
 	}
+}
+
+// comparesAsExplained expects that the file of differences lists all differences from the conversions of the other project, and no others.
+func comparesAsExplained(t *testing.T, p *Project) {
+	t.Helper()
+	trips := filepath.Join(t.TempDir(), "trips")
+	if err := p.WriteTrips(t.Context(), trips); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(trips)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	got, err := p.Compare(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range got.Lost {
+		t.Errorf("assign-gen changes %s", each)
+	}
+	for _, each := range got.Unexplained {
+		t.Errorf("%s does not explain %s", differencesFile, each)
+	}
+	for _, each := range got.Unused {
+		t.Errorf("no object of %d differs as %s explains: %s", got.Objects, differencesFile, each)
+	}
+	t.Logf("%d objects, of which upstream changes %d on the way to another version and back", got.Objects, got.LostUpstream)
 }
 
 // apis are the APIs below testdata.

@@ -74,8 +74,13 @@ func set(all []v1beta3storage.EventAttributeDefinition, name string, required bo
 	return all
 }
 
+// index is the place of the last attribute of a name, or negative.
 func index(all []v1beta3storage.EventAttributeDefinition, name string) int {
-	return slices.IndexFunc(all, func(each v1beta3storage.EventAttributeDefinition) bool { return same(each.Name, &name) })
+	at := len(all) - 1
+	for at >= 0 && !same(all[at].Name, &name) {
+		at--
+	}
+	return at
 }
 
 func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

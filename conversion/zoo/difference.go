@@ -1,0 +1,149 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package zoo
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+const differencesFile = "differences.yaml"
+
+// Differences are the known differences between the conversions of assign-gen and those of the other project.
+type Differences struct {
+	// Converted are differences of converted objects.
+	Converted []*Difference `json:"converted,omitempty"`
+	// Lost are changes that the conversions of the other project make to an object on the way to another version and back.
+	Lost []*Difference `json:"lost,omitempty"`
+}
+
+// Difference is a place where objects differ.
+type Difference struct {
+	// Kind, From and To restrict the difference to a kind and a direction unless they are empty.
+	Kind string `json:"kind,omitempty"`
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Path is the field, such as spec.ports[].name, or one above it. A leading *. stands for any fields above. It is error
+	// if the other project fails to convert the object.
+	Path string `json:"path"`
+	// Reason explains the difference.
+	Reason string `json:"reason"`
+
+	used bool
+}
+
+// LoadDifferences reads the differences of an API.
+func (a *API) LoadDifferences() (*Differences, error) {
+	file := filepath.Join(a.Dir, differencesFile)
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Differences{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := &Differences{}
+	if err := yaml.UnmarshalStrict(content, all); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	return all, nil
+}
+
+// explain returns whether one of the differences covers a place, and marks those that do.
+func explain(all []*Difference, trip Trip, path string) bool {
+	explained := false
+	for _, each := range all {
+		if each.covers(trip, path) {
+			each.used, explained = true, true
+		}
+	}
+	return explained
+}
+
+func (d *Difference) covers(trip Trip, path string) bool {
+	for restriction, value := range map[string]string{d.Kind: trip.Kind, d.From: trip.From, d.To: trip.To} {
+		if restriction != "" && restriction != value {
+			return false
+		}
+	}
+	wanted, anywhere := strings.CutPrefix(d.Path, "*.")
+	if !anywhere {
+		return isAtOrBelow(path, wanted)
+	}
+	for i := range path {
+		if (i == 0 || path[i-1] == '.') && isAtOrBelow(path[i:], wanted) {
+			return true
+		}
+	}
+	return false
+}
+
+// String is the difference as in the file.
+func (d *Difference) String() string {
+	return fmt.Sprintf("{kind: %s, from: %s, to: %s, path: %s}", d.Kind, d.From, d.To, d.Path)
+}
+
+func isAtOrBelow(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// unused are the differences that cover nothing.
+func unused(all []*Difference) []*Difference {
+	return slices.DeleteFunc(slices.Clone(all), func(each *Difference) bool { return each.used })
+}
+
+// compare returns the places where two objects differ. Absent and null are the same. A list whose length differs is one place.
+func compare(a, b any, path string, differ func(path string, a, b any)) {
+	objectA, isObjectA := a.(map[string]any)
+	objectB, isObjectB := b.(map[string]any)
+	listA, isListA := a.([]any)
+	listB, isListB := b.([]any)
+	switch {
+	case isObjectA && isObjectB:
+		names := maps.Clone(objectA)
+		maps.Copy(names, objectB)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			compare(objectA[name], objectB[name], strings.TrimPrefix(path+"."+name, "."), differ)
+		}
+	case isListA && isListB && len(listA) == len(listB):
+		for i := range listA {
+			compare(listA[i], listB[i], path+"[]", differ)
+		}
+	case !reflect.DeepEqual(a, b):
+		differ(path, a, b)
+	}
+}
+
+// visible reads an object without its type and without the annotation in which assign-gen keeps values.
+func (a *API) visible(text json.RawMessage) (map[string]any, error) {
+	var object map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&object); err != nil {
+		return nil, fmt.Errorf("reading an object: %w", err)
+	}
+	delete(object, "apiVersion")
+	delete(object, "kind")
+	metadata, _ := object["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	delete(annotations, a.annotation())
+	if len(annotations) == 0 {
+		delete(metadata, "annotations")
+	}
+	return object, nil
+}

@@ -1,0 +1,65 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package upstream connects the conversions of another project with a comparison. It needs the standard library only, so that the program of
+// each project has the dependencies of that project and no others.
+package upstream
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Request asks for the conversion of an object and back.
+type Request struct {
+	Kind   string          `json:"kind"`
+	From   string          `json:"from"`
+	To     string          `json:"to"`
+	Object json.RawMessage `json:"object"`
+}
+
+// Response is the converted object, and what becomes of it on the way back.
+type Response struct {
+	Converted json.RawMessage `json:"converted,omitempty"`
+	Back      json.RawMessage `json:"back,omitempty"`
+	Error     string          `json:"error,omitempty"`
+}
+
+// Convert converts an object of a kind between two versions.
+type Convert func(kind, from, to string, object []byte) ([]byte, error)
+
+// Serve answers requests from the standard input until it ends.
+func Serve(convert Convert) {
+	requests, responses := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		var request Request
+		err := requests.Decode(&request)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err == nil {
+			err = responses.Encode(answer(convert, request))
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+func answer(convert Convert, request Request) Response {
+	converted, err := convert(request.Kind, request.From, request.To, request.Object)
+	if err != nil {
+		return Response{Error: err.Error()}
+	}
+	back, err := convert(request.Kind, request.To, request.From, converted)
+	if err != nil {
+		return Response{Converted: converted, Error: err.Error()}
+	}
+	return Response{Converted: converted, Back: back}
+}
