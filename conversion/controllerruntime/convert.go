@@ -35,6 +35,7 @@ func ConvertThrough[T any, H interface {
 		}
 		return toSpoke.ConvertFrom(hub) //nolint:wrapcheck // it names both types
 	default:
-		return fmt.Errorf("converting %T to %T: one may be the hub, %T, and others must implement conversion.Convertible of controller-runtime", from, to, H(nil))
+		const text = "converting %T to %T: one may be the hub, %T, and others must implement conversion.Convertible of controller-runtime"
+		return fmt.Errorf(text, from, to, H(nil))
 	}
 }

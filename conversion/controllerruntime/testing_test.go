@@ -42,7 +42,7 @@ func (*hub) ConversionAnnotation() conversion.Annotation {
 
 func (h *hub) DeepCopyObject() runtime.Object {
 	copied := *h
-	h.ObjectMeta.DeepCopyInto(&copied.ObjectMeta)
+	h.DeepCopyInto(&copied.ObjectMeta)
 	return &copied
 }
 
@@ -55,7 +55,7 @@ func (*spoke) ConversionAnnotation() conversion.Annotation { return properties }
 
 func (s *spoke) DeepCopyObject() runtime.Object {
 	copied := *s
-	s.ObjectMeta.DeepCopyInto(&copied.ObjectMeta)
+	s.DeepCopyInto(&copied.ObjectMeta)
 	return &copied
 }
 

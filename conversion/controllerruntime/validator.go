@@ -37,7 +37,7 @@ func (v *Validator[T]) ValidateCreate(ctx context.Context, object T) (admission.
 		return warnings, err
 	}
 	more, err := v.Next.ValidateCreate(ctx, object)
-	return append(warnings, more...), err //nolint:wrapcheck // it is the answer to the client
+	return append(warnings, more...), err
 }
 
 // ValidateUpdate implements admission.Validator.
@@ -47,7 +47,7 @@ func (v *Validator[T]) ValidateUpdate(ctx context.Context, live, object T) (admi
 		return warnings, err
 	}
 	more, err := v.Next.ValidateUpdate(ctx, live, object)
-	return append(warnings, more...), err //nolint:wrapcheck // it is the answer to the client
+	return append(warnings, more...), err
 }
 
 // ValidateDelete implements admission.Validator.
@@ -82,7 +82,8 @@ func (v *Validator[T]) validate(ctx context.Context, object T, live metav1.Objec
 		}
 	}
 	if len(errs) > 0 {
-		return warnings, apierrors.NewInvalid(object.GetObjectKind().GroupVersionKind().GroupKind(), object.GetName(), errs)
+		kind := object.GetObjectKind().GroupVersionKind().GroupKind()
+		return warnings, apierrors.NewInvalid(kind, object.GetName(), errs) //nolint:wrapcheck // it is the answer to the client
 	}
 	return warnings, nil
 }
