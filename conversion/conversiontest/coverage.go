@@ -91,9 +91,11 @@ func (c *coverage) trip(before, after any) {
 	}
 }
 
-// counts is whether a field of a struct is to hold something. Which version and kind an object is of does not count.
+// counts is whether a field of a struct is to hold something. Which version and kind an object is of does not count, nor does what JSON
+// does not have.
 func (c *coverage) counts(t reflect.Type, field reflect.StructField) bool {
-	return field.IsExported() && field.Type != reflect.TypeFor[metav1.TypeMeta]() && !slices.Contains(c.dropped, t.Name()+"."+field.Name)
+	isInJSON := field.IsExported() && field.Tag.Get("json") != "-"
+	return isInJSON && field.Type != reflect.TypeFor[metav1.TypeMeta]() && !slices.Contains(c.dropped, t.Name()+"."+field.Name)
 }
 
 // fieldPath is what a field adds to a path. One that is inlined adds nothing.

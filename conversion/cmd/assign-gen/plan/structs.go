@@ -66,9 +66,12 @@ func (p *planner) declared(version *Version) {
 	}
 }
 
-// fieldsOf describes the fields of a struct with their markers.
+// fieldsOf describes the fields of a struct with their markers. A field that JSON does not have is never in an object that is converted.
 func (p *planner) fieldsOf(result *Struct) {
 	for _, each := range result.Declared.Underlying.Fields {
+		if each.Exported() && each.JSON == "-" {
+			continue
+		}
 		field := &Field{Struct: result, API: each}
 		field.Settings = markers.ParseField(each.Markers, field.label(), &p.problems)
 		if result.Declared.Origin != nil {

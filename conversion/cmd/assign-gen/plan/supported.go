@@ -30,9 +30,6 @@ func (p *planner) supported(f *Field) {
 		unsupported("the field is not exported, so JSON does not have it and no other package can convert it",
 			"export it, or move it out of the API type")
 		return
-	case f.API.JSON == "-":
-		unsupported("the field is not in JSON, so it is lost before any conversion", "give it a name in JSON, or move it out of the API type")
-		return
 	case f.API.Inline() && StorageType(f.API.Type, pkg).Kind == model.Pointer:
 		unsupported("the fields of a pointer are inlined, so that nothing and an empty struct look the same", "embed the struct itself, or name it in JSON")
 		return
