@@ -18,8 +18,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,6 +27,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 
 	v1 "example.com/gizmo/apis/v1"
 	"example.com/gizmo/apis/v1alpha1"
@@ -149,7 +150,7 @@ func direct(t *testing.T, object map[string]any, address, certificate string) {
 // serve starts the webhooks. They end with the process.
 func serve(t *testing.T, env *harness.Env) (address string, certificate []byte) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

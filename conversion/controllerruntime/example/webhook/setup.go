@@ -8,8 +8,9 @@ package webhook
 import (
 	"errors"
 
-	"github.com/mallard-dev/mallard/conversion/controllerruntime"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/mallard-dev/mallard/conversion/controllerruntime"
 
 	v1 "example.com/gizmo/apis/v1"
 	"example.com/gizmo/apis/v1alpha1"
