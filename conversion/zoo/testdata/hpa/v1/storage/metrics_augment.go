@@ -35,19 +35,19 @@ func (in *HorizontalPodAutoscalerSpec) AssignPropertiesFrom(src *v2storage.Horiz
 }
 
 // target is the place of the first metric that v1 can show, or negative.
-func target(metrics []v2storage.MetricSpec) int {
-	return slices.IndexFunc(metrics, func(each v2storage.MetricSpec) bool {
-		return is(each.Type, "Resource") && each.Resource != nil && is(each.Resource.Name, corev1.ResourceCPU) &&
-			each.Resource.Target != nil && each.Resource.Target.AverageUtilization != nil
-	})
+func target(metrics []v2storage.MetricSpec) int { return slices.IndexFunc(metrics, isTarget) }
+
+func isTarget(metric v2storage.MetricSpec) bool {
+	return is(metric.Type, "Resource") && metric.Resource != nil && is(metric.Resource.Name, corev1.ResourceCPU) &&
+		metric.Resource.Target != nil && metric.Resource.Target.AverageUtilization != nil
 }
 
-// withTarget changes, adds or removes the metric that v1 shows.
+// withTarget changes or adds the metric that v1 shows. Without a percentage it removes each metric that v1 could show.
 func withTarget(metrics []v2storage.MetricSpec, percentage *int32) []v2storage.MetricSpec {
 	at := target(metrics)
 	switch {
 	case at >= 0 && percentage == nil:
-		return slices.Delete(metrics, at, at+1)
+		return slices.DeleteFunc(metrics, isTarget)
 	case at >= 0:
 		metrics[at].Resource.Target.AverageUtilization = new(*percentage)
 	case percentage != nil:
@@ -77,18 +77,18 @@ func (in *HorizontalPodAutoscalerStatus) AssignPropertiesFrom(src *v2storage.Hor
 	return in.PropertyBag.Put(bagV2CurrentMetrics, src.CurrentMetrics)
 }
 
-func current(metrics []v2storage.MetricStatus) int {
-	return slices.IndexFunc(metrics, func(each v2storage.MetricStatus) bool {
-		return is(each.Type, "Resource") && each.Resource != nil && is(each.Resource.Name, corev1.ResourceCPU) &&
-			each.Resource.Current != nil && each.Resource.Current.AverageUtilization != nil
-	})
+func current(metrics []v2storage.MetricStatus) int { return slices.IndexFunc(metrics, isCurrent) }
+
+func isCurrent(metric v2storage.MetricStatus) bool {
+	return is(metric.Type, "Resource") && metric.Resource != nil && is(metric.Resource.Name, corev1.ResourceCPU) &&
+		metric.Resource.Current != nil && metric.Resource.Current.AverageUtilization != nil
 }
 
 func withCurrent(metrics []v2storage.MetricStatus, percentage *int32) []v2storage.MetricStatus {
 	at := current(metrics)
 	switch {
 	case at >= 0 && percentage == nil:
-		return slices.Delete(metrics, at, at+1)
+		return slices.DeleteFunc(metrics, isCurrent)
 	case at >= 0:
 		metrics[at].Resource.Current.AverageUtilization = new(*percentage)
 	case percentage != nil:
