@@ -28,7 +28,15 @@ func (in *EventTypeSpec) AssignPropertiesTo(dst *v1beta3storage.EventTypeSpec) e
 // AssignPropertiesFrom shows the attributes that v1beta2 has fields for, and keeps all of them if these fields do not show everything.
 func (in *EventTypeSpec) AssignPropertiesFrom(src *v1beta3storage.EventTypeSpec) error {
 	var s shown
-	if in.PropertyBag.TakeDerived(bagV1beta2Type, src.Attributes, &s) != conversion.Exact {
+	isShown := in.PropertyBag.TakeDerived(bagV1beta2Type, src.Attributes, &s) == conversion.Exact
+	if isShown {
+		// Not if somebody has written the annotation.
+		var err error
+		if isShown, err = conversion.Equal(s.update(slices.Clone(src.Attributes)), src.Attributes); err != nil {
+			return err
+		}
+	}
+	if !isShown {
 		s = show(src.Attributes)
 	}
 	in.Type, in.Source, in.Schema = s.Type, s.Source, s.Schema
@@ -52,7 +60,7 @@ func show(all []v1beta3storage.EventAttributeDefinition) shown {
 	return s
 }
 
-// update sets the attributes whose values are others than those that are shown.
+// update sets the attributes whose values are others than those that are shown. It removes each attribute of a name that has no value.
 func (s shown) update(all []v1beta3storage.EventAttributeDefinition) []v1beta3storage.EventAttributeDefinition {
 	before := show(all)
 	all = set(all, "type", true, before.Type, s.Type)
@@ -63,9 +71,9 @@ func (s shown) update(all []v1beta3storage.EventAttributeDefinition) []v1beta3st
 func set(all []v1beta3storage.EventAttributeDefinition, name string, required bool, before, after *string) []v1beta3storage.EventAttributeDefinition {
 	at := index(all, name)
 	switch {
-	case same(before, after):
-	case at >= 0 && after == nil:
-		all = slices.Delete(all, at, at+1)
+	case same(before, after), at < 0 && after == nil:
+	case after == nil:
+		all = slices.DeleteFunc(all, func(each v1beta3storage.EventAttributeDefinition) bool { return same(each.Name, &name) })
 	case at >= 0:
 		all[at].Value = after
 	default:
