@@ -92,7 +92,7 @@ func TestModules_ThoseForOthers_DependOnNothingOfOurs(t *testing.T) {
 	for folder, allowed := range map[string]string{
 		"conversion": "conversion", "conversion/knative": "conversion", "conversion/controllerruntime": "conversion",
 		"conversion/cmd/assign-gen": "conversion/cmd/assign-gen",
-		"localcluster": "localcluster", "localcluster/env": "localcluster/env",
+		"localcluster":              "localcluster", "localcluster/env": "localcluster/env",
 	} {
 		for path, dependencies := range dependencies(t, folder) {
 			for _, dependency := range dependencies {
