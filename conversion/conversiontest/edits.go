@@ -29,6 +29,7 @@ func (k Kind) edited(t *testing.T, annotation string, a, b Version) {
 		for range 1 + random.random.Intn(3) {
 			random.change(object, other, field, annotation)
 		}
+		keepIdentity(object, read(t, before))
 		isWhole := false
 		switch random.random.Intn(8) {
 		case 0:
@@ -54,6 +55,21 @@ func (k Kind) edited(t *testing.T, annotation string, a, b Version) {
 		}
 		expectUntouchedf(t, read(t, canonical(t, k.converted(t, before, a, b))), read(t, shown), field,
 			"%s was edited at %s, which made of %s %s: at %s", field, a.Name, before, edited, b.Name)
+	}
+}
+
+// keepIdentity gives an object the name and the namespace of another one: the API server rejects an update that changes either.
+func keepIdentity(object, before whole) {
+	metadata, ok := object["metadata"].(whole)
+	if !ok {
+		return
+	}
+	was, _ := before["metadata"].(whole)
+	for _, field := range []string{"name", "namespace"} {
+		delete(metadata, field)
+		if value, ok := was[field]; ok {
+			metadata[field] = value
+		}
 	}
 }
 
