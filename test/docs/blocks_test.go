@@ -139,9 +139,9 @@ func testExists(t *testing.T, b block, test string) {
 }
 
 func TestLinksLeadToFiles(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)]+)\)`)
+	link, block := regexp.MustCompile(`\]\(([^)]+)\)`), regexp.MustCompile("(?ms)^```.*?^```$")
 	for _, file := range documents(t) {
-		for _, match := range link.FindAllStringSubmatch(read(t, file), -1) {
+		for _, match := range link.FindAllStringSubmatch(block.ReplaceAllString(read(t, file), ""), -1) {
 			target, anchor, _ := strings.Cut(match[1], "#")
 			if strings.Contains(target, "://") {
 				continue
