@@ -102,7 +102,7 @@ done
 printf '\n== test: what ran\n'
 grep -E '^(ok|FAIL|panic:|--- FAIL)' -- "${log}" || true
 if ((failed)); then
-  # The messages of the first failures once more, where nobody has to look for them.
+  # The messages of the first failures once more: CI systems keep the end of a long log.
   printf '\n== test: what failed\n'
   grep -E -A 12 '^ *(--- FAIL|panic:)' -- "${log}" | cut -c 1-240 | head -n 80 || true
 fi

@@ -15,10 +15,7 @@ import (
 
 // ConvertThrough converts an object to another version as controller-runtime's conversion webhook does: between two versions other than
 // the hub, by way of an object of the hub. Tests convert with it without a webhook.
-func ConvertThrough[T any, H interface {
-	*T
-	ctrlconversion.Hub
-}](_ context.Context, from, to metav1.Object) error {
+func ConvertThrough[T any, H hubOf[T]](_ context.Context, from, to metav1.Object) error {
 	fromHub, isFromHub := from.(H)
 	toHub, isToHub := to.(H)
 	fromSpoke, isFromSpoke := from.(ctrlconversion.Convertible)

@@ -9,23 +9,16 @@ import (
 	"context"
 	"fmt"
 
-	ctrlconversion "sigs.k8s.io/controller-runtime/pkg/conversion"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
 // AtHub returns an admission.Validator for a version other than the hub, which validates the object that the hub will be. What the
 // annotation holds is part of that object, so the rules of the hub apply to writes at every version.
-func AtHub[S Spoke, T any, H interface {
-	*T
-	ctrlconversion.Hub
-}](rules admission.Validator[H]) admission.Validator[S] {
+func AtHub[S Spoke, T any, H hubOf[T]](rules admission.Validator[H]) admission.Validator[S] {
 	return &atHub[S, T, H]{rules: rules}
 }
 
-type atHub[S Spoke, T any, H interface {
-	*T
-	ctrlconversion.Hub
-}] struct{ rules admission.Validator[H] }
+type atHub[S Spoke, T any, H hubOf[T]] struct{ rules admission.Validator[H] }
 
 func (v *atHub[S, T, H]) ValidateCreate(ctx context.Context, object S) (admission.Warnings, error) {
 	hub, err := v.hub(object)

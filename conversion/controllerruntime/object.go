@@ -26,3 +26,9 @@ type Spoke interface {
 	Object
 	ctrlconversion.Convertible
 }
+
+// hubOf is a pointer to an API type that is the hub.
+type hubOf[T any] interface {
+	*T
+	ctrlconversion.Hub
+}

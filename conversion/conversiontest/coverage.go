@@ -144,7 +144,7 @@ func (c *coverage) never() []string {
 	return paths
 }
 
-// covered fails the test if a leaf that is not dropped never holds something that goes to b and comes back. Its objects hold as much as fits.
+// covered fails the test if a leaf that is not dropped never holds something that is converted to b and back. Its objects hold as much as fits.
 func (k Kind) covered(t *testing.T, a, b Version) {
 	t.Helper()
 	random := k.random(t).withEverything()

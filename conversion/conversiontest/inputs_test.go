@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
-// object has as many texts as its type says.
+// object has the texts of its type parameter.
 type object[Texts any] struct {
 	metav1.ObjectMeta `json:"metadata"`
 

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/zoo/upstream"
@@ -81,7 +82,7 @@ type comparer struct {
 }
 
 func (c *comparer) compare(trip Trip, program *program) error {
-	response, err := program.ask(trip)
+	response, err := program.convert(trip)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,10 @@ func (c *comparer) compare(trip Trip, program *program) error {
 	}
 	object, converted, back, upstreamConverted, upstreamBack := objects[0], objects[1], objects[2], objects[3], objects[4]
 	compare(object, back, "", func(path string, _, _ any) {
-		c.Lost = append(c.Lost, fmt.Sprintf("%s %s → %s: %s", trip.Kind, trip.From, trip.To, path))
+		place := fmt.Sprintf("%s %s → %s: %s", trip.Kind, trip.From, trip.To, path)
+		if !slices.Contains(c.Lost, place) {
+			c.Lost = append(c.Lost, place)
+		}
 	})
 	compare(converted, upstreamConverted, "", func(path string, ours, theirs any) {
 		c.expectExplained(c.known.Converted, trip, path, "converted", "assign-gen", ours, "upstream", theirs)
@@ -170,13 +174,13 @@ func (p *Project) startUpstream(ctx context.Context) (*program, error) {
 	return &program{requests: json.NewEncoder(requests), responses: json.NewDecoder(responses), stop: stop}, nil
 }
 
-func (p *program) ask(trip Trip) (*upstream.Response, error) {
+func (p *program) convert(trip Trip) (*upstream.Response, error) {
 	if err := p.requests.Encode(upstream.Request{Kind: trip.Kind, From: trip.From, To: trip.To, Object: trip.Object}); err != nil {
-		return nil, fmt.Errorf("asking the program of the other project: %w", err)
+		return nil, fmt.Errorf("sending an object to the program of the other project: %w", err)
 	}
 	response := &upstream.Response{}
 	if err := p.responses.Decode(response); err != nil {
-		return nil, fmt.Errorf("reading the answer of the program of the other project: %w", err)
+		return nil, fmt.Errorf("reading the response of the program of the other project: %w", err)
 	}
 	return response, nil
 }

@@ -13,7 +13,7 @@ import (
 	"os"
 )
 
-// Request asks for the conversion of an object and back.
+// Request has an object, for conversion to another version and back.
 type Request struct {
 	Kind   string          `json:"kind"`
 	From   string          `json:"from"`

@@ -58,9 +58,8 @@ func TestProblemsAreReportedInFull(t *testing.T) {
 	for name, packages := range cases {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(problemsDir, name)
-			_, err := plan.Make(packages, plan.Knative)
+			all, err := plan.Make(packages, plan.Knative)
 			if err == nil {
-				all, _ := plan.Make(packages, plan.Knative)
 				err = newOutput(args.New(), all).useLock()
 			}
 			if err == nil {

@@ -56,7 +56,7 @@ type output struct {
 	// root is the folder that holds the hub's package, and everything that is written.
 	root         string
 	report, lock string
-	// earlier is the content of the lock before, release says that what it lists is released now.
+	// earlier is the content of the lock before. If release is set, all entries of the lock are released.
 	earlier        string
 	release        bool
 	roundTrips     string

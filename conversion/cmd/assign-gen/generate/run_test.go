@@ -161,7 +161,7 @@ func TestHooksThatAreNotQuiteRightFailTheGeneratedTest(t *testing.T) {
 		"storage.Step: the method AssignPropertiesFrom(*" + projectPath + "/v1/storage.Step) error is never called; it would have to be AssignPropertiesFrom(*" + projectPath + "/v1beta1/storage.Step) error",
 	} {
 		if ok || !strings.Contains(output, want) {
-			t.Errorf("go test said\n%s\nwant a failure with %q", output, want)
+			t.Errorf("go test printed\n%s\nwant a failure with %q", output, want)
 		}
 	}
 }
@@ -175,7 +175,7 @@ func TestHookThatSharesMemoryFailsTheGeneratedTest(t *testing.T) {
 		"func (in *Port) AssignPropertiesFrom(src *v1beta1storage.Port) error { return nil }\n")
 	output, ok := goCommand(t, "test", "-run", "^TestAssignPropertiesOfPort$", "./widget/v1alpha1/storage")
 	if want := "they share memory"; ok || !strings.Contains(output, want) {
-		t.Errorf("go test said\n%s\nwant a failure with %q", output, want)
+		t.Errorf("go test printed\n%s\nwant a failure with %q", output, want)
 	}
 }
 

@@ -80,7 +80,7 @@ func (p *printer) assignable(link *plan.Link, pair *plan.Pair) {
 // assignableName is the interface of a pair's hook.
 func assignableName(pair *plan.Pair) string { return "assignable" + pairName(pair) }
 
-// pairName tells the pairs of a link apart.
+// pairName is the name of a pair in generated identifiers. It is unique within the link.
 func pairName(pair *plan.Pair) string {
 	if pair.Several {
 		return pair.Older.Name + "To" + pair.Newer.Name

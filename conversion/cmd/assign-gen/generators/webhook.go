@@ -11,7 +11,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
-// convertible prints what the conversion webhook calls. It asks the other version for its way to the hub, so that no API
+// convertible prints what the conversion webhook calls. It calls the conversion to the hub of the other version, so that no API
 // package has to import another.
 func (p *printer) convertible(all *plan.Plan, each *plan.Struct) {
 	if all.Interface == plan.ControllerRuntime {
@@ -24,7 +24,7 @@ func (p *printer) convertible(all *plan.Plan, each *plan.Struct) {
 	p.conversions(all, each, "apis.Convertible", "_ "+p.name("context", "Context")+", ", convertible)
 }
 
-// controllerRuntime prints what controller-runtime's conversion webhook calls, and what its admission webhooks ask for.
+// controllerRuntime prints what controller-runtime's conversion webhook calls, and the method that its admission webhooks call.
 func (p *printer) controllerRuntime(all *plan.Plan, each *plan.Struct) {
 	hub, implemented := p.name(ctrlPackage, "Hub"), "Convertible"
 	if each.Version == all.Hub {

@@ -58,7 +58,7 @@ func (m *matching) target(older *Field) (path Path, ok bool) {
 	return path, true
 }
 
-// isInAnother says whether another struct that the older one becomes has a field.
+// isInAnother reports whether another struct that the older one becomes has a field.
 func (m *matching) isInAnother(name string) bool {
 	return slices.ContainsFunc(m.pairs[m.pair.Older], func(other *Pair) bool { return other.Newer.Field(name) != nil })
 }

@@ -107,7 +107,7 @@ type Link struct {
 // Pair is a struct and the one that it becomes in the next version.
 type Pair struct {
 	Older, Newer *Struct
-	// Several says that the older struct becomes other structs of the next version too, each in a pair of its own.
+	// Several is whether the older struct becomes other structs of the next version too, each in a pair of its own.
 	Several bool
 	// Augmented says that the hook is mandatory.
 	Augmented bool

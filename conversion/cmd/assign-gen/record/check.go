@@ -30,7 +30,7 @@ func CheckLock(all *plan.Plan, file, earlier string) error {
 		_, value, ok := cutEntry(line)
 		switch {
 		case !ok:
-			found.Where, found.Text, found.Fix = filepath.Base(file), fmt.Sprintf("the line %q is none of a lock", line), "restore the file"
+			found.Where, found.Text, found.Fix = filepath.Base(file), fmt.Sprintf("the line %q is not an entry of a lock", line), "restore the file"
 			problems.Add(found)
 		case !isRetired(found.Where, all.Retired):
 			if found.Text = changed(found.Where, value, now, before, types); found.Text != "" {
@@ -42,7 +42,7 @@ func CheckLock(all *plan.Plan, file, earlier string) error {
 	return problems.Err()
 }
 
-// changed says how the value of a released line could not be read, or nothing. Several structs may have one entry.
+// changed describes why the value of a released line could no longer be read, or returns nothing if it can be. Several structs may have one entry.
 func changed(entry, value string, now []string, before, types map[string]string) string {
 	text := fmt.Sprintf("released objects carry %s, which would no longer be read", inWords(value))
 	for _, line := range now {
@@ -59,10 +59,8 @@ func changed(entry, value string, now []string, before, types map[string]string)
 
 // difference compares two values: their shapes, and in what way they are kept.
 func difference(value, current string, before, types map[string]string) string {
-	wasShape, wasKept, _ := strings.Cut(value, " ")
-	isShape, isKept, _ := strings.Cut(current, " ")
-	was, _ := parseShape(wasShape)
-	is, _ := parseShape(isShape)
+	was, wasKept := parseValue(value)
+	is, isKept := parseValue(current)
 	c := comparison{before: before, now: types}
 	c.shapes("", was, is)
 	switch {
@@ -79,8 +77,7 @@ func difference(value, current string, before, types map[string]string) string {
 
 // inWords describes a value as messages do.
 func inWords(value string) string {
-	shape, _, _ := strings.Cut(value, " ")
-	is, _ := parseShape(shape)
+	is, _ := parseValue(value)
 	return is.String()
 }
 
@@ -117,7 +114,7 @@ func entryOf(line string) string {
 	return entry
 }
 
-// cutEntry splits a line into version, struct and key, and what is said of the value.
+// cutEntry splits a line into version, struct and key, and the description of the value.
 func cutEntry(line string) (entry, value string, ok bool) {
 	const parts = 4
 	words := strings.SplitN(line, " ", parts)

@@ -24,6 +24,13 @@ type member struct {
 	is   shape
 }
 
+// parseValue reads the description of a value: its shape, and after a space the way in which it is kept.
+func parseValue(text string) (is shape, kept string) {
+	text, kept, _ = strings.Cut(text, " ")
+	is, _ = parseShape(text)
+	return is, kept
+}
+
 // parseShape reads a shape from the beginning of a text, and returns the rest of the text.
 func parseShape(text string) (s shape, rest string) {
 	switch {
@@ -126,7 +133,7 @@ func (c *comparison) differs(path string, before shape, becomes string) {
 // expanded returns the shape of a name of a type of another module, and whether all of the type is known: builtin types are.
 func expanded(s shape, known map[string]string) (shape, bool) {
 	if text, ok := known[s.name]; ok && s.name != "" {
-		whole, _ := parseShape(text)
+		whole, _ := parseValue(text)
 		return whole, true
 	}
 	return s, !strings.Contains(s.name, ".")

@@ -30,7 +30,7 @@ func (in *EventTypeSpec) AssignPropertiesFrom(src *v1beta3storage.EventTypeSpec)
 	var s shown
 	isShown := in.PropertyBag.TakeDerived(bagV1beta2Type, src.Attributes, &s) == conversion.Exact
 	if isShown {
-		// Not if somebody has written the annotation.
+		// A client may have written the annotation, with values that contradict the attributes.
 		var err error
 		if isShown, err = conversion.Equal(s.update(slices.Clone(src.Attributes)), src.Attributes); err != nil {
 			return err
