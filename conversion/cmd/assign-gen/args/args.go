@@ -23,6 +23,8 @@ import (
 type Args struct {
 	// InputDirs are the API packages, one for each version.
 	InputDirs []string
+	// Kinds are the kinds that are converted, or nil for all.
+	Kinds []string
 	// HeaderFile holds the comment that every generated Go file begins with.
 	HeaderFile string
 	// ReportFile and LockFile are relative to the folder that holds the hub's package.
@@ -43,6 +45,7 @@ func New() *Args {
 // AddFlags defines the flags.
 func (a *Args) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVarP(&a.InputDirs, "input-dirs", "i", a.InputDirs, "comma-separated API packages, one for each version, as import paths or folders")
+	flags.StringSliceVar(&a.Kinds, "kinds", a.Kinds, "comma-separated kinds that are converted with all that they contain; all kinds if it is empty")
 	flags.StringVarP(&a.HeaderFile, "go-header-file", "h", a.HeaderFile, "file with the comment that generated Go files begin with")
 	flags.StringVar((*string)(&a.Interface), "interface", string(a.Interface),
 		"interface by which the conversion webhook calls the API: "+interfaces)

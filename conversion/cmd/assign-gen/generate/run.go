@@ -38,7 +38,7 @@ func runWithin(a *args.Args, maxLines int) error {
 	if err != nil {
 		return err
 	}
-	all, err := plan.Make(packages, a.Interface)
+	all, err := plan.Make(packages, a.Interface, a.Kinds...)
 	if err != nil {
 		return err
 	}

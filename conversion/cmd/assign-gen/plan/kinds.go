@@ -15,6 +15,28 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
+// selected returns which kinds are converted: those that are named, or all if none is.
+func (p *planner) selected(named []string) func(kind *Struct) bool {
+	kinds := make(map[string]bool)
+	for _, structs := range p.structs {
+		for _, each := range structs {
+			if each.Root && !each.Settings.Skip {
+				kinds[each.Name] = true
+			}
+		}
+	}
+	known := slices.Sorted(maps.Keys(kinds))
+	for _, name := range named {
+		if !kinds[name] {
+			p.problem(problem.KindMissing, "--kinds", fmt.Sprintf("there is no kind %q%s", name, nearest.Suggestion(name, known)),
+				"kinds are "+strings.Join(known, ", "))
+		}
+	}
+	return func(kind *Struct) bool {
+		return !kind.Settings.Skip && (len(named) == 0 || slices.Contains(named, kind.Name))
+	}
+}
+
 // kinds reports that there are none, and kinds that some version lacks and of which nobody said that this is meant. A kind
 // that was forgotten in the middle would lose everything that is written at the versions before.
 func (p *planner) kinds(result *Plan) {

@@ -13,26 +13,36 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-// Make plans the conversions between the versions of an API. The error, if any, holds all problems of the input.
-func Make(packages []*model.Package, webhook Interface) (*Plan, error) {
+// Make plans the conversions between the versions of an API: of the kinds that are named, or of all. The error, if any, holds all problems
+// of the input.
+func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan, error) {
 	p := &planner{
-		pairs: make(map[*Struct][]*Pair), plans: make(map[*Field][]*FieldPlan), unpaired: make(map[*Struct]bool), used: make(map[string]bool),
+		structs: make(map[*Version]map[*model.Type]*Struct),
+		pairs:   make(map[*Struct][]*Pair), plans: make(map[*Field][]*FieldPlan), unpaired: make(map[*Struct]bool), used: make(map[string]bool),
 	}
 	p.positions(packages)
 	for _, each := range packages {
 		borrow(each, packages)
 	}
 	result := p.versions(packages)
-	result.Interface = webhook
+	result.Interface, result.Selected = webhook, len(kinds) > 0
 	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
 		// Without an order of versions nothing can be said about fields, except that markers are misspelt.
-		for _, each := range packages {
-			p.declared(&Version{Package: each, Name: each.Name})
+		for _, version := range result.Versions {
+			p.declared(version)
+			p.reach(version, func(kind *Struct) bool { return !kind.Settings.Skip })
 		}
 		return nil, p.problems.Err()
 	}
 	for _, version := range result.Versions {
 		p.declared(version)
+	}
+	isConverted := p.selected(kinds)
+	if p.problems.Has(problem.KindMissing) {
+		return nil, p.problems.Err()
+	}
+	for _, version := range result.Versions {
+		p.reach(version, isConverted)
 	}
 	p.kinds(result)
 	for _, link := range result.Links {
@@ -64,6 +74,8 @@ func Make(packages []*model.Package, webhook Interface) (*Plan, error) {
 // planner holds what is known while planning.
 type planner struct {
 	problems problem.List
+	// structs are all structs that versions declare or borrow.
+	structs map[*Version]map[*model.Type]*Struct
 	// pairs are by the older struct.
 	pairs map[*Struct][]*Pair
 	// plans are by the older field, of those fields that are converted.

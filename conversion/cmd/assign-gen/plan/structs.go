@@ -16,10 +16,10 @@ import (
 
 const metaPackage = "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// declared reads the markers of everything that a package declares, reachable or not, and finds what can be reached from
-// its kinds.
+// declared reads the markers of everything that a package declares, reachable or not.
 func (p *planner) declared(version *Version) {
 	all := make(map[*model.Type]*Struct)
+	p.structs[version] = all
 	for _, declared := range version.Package.Types {
 		result := &Struct{Version: version, Declared: declared, Name: declared.Name}
 		settings := markers.ParseType(declared.Markers, result.label(), &p.problems)
@@ -32,6 +32,11 @@ func (p *planner) declared(version *Version) {
 		p.fieldsOf(result)
 		all[declared] = result
 	}
+}
+
+// reach finds what can be reached from the kinds of a package that are converted.
+func (p *planner) reach(version *Version, isConverted func(kind *Struct) bool) {
+	all := p.structs[version]
 	var visit func(at *Struct)
 	visit = func(at *Struct) {
 		if slices.Contains(version.Structs, at) {
@@ -53,7 +58,7 @@ func (p *planner) declared(version *Version) {
 		}
 	}
 	for _, each := range all {
-		if each.Root && !each.Settings.Skip {
+		if each.Root && isConverted(each) {
 			visit(each)
 		}
 	}

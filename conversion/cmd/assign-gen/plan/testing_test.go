@@ -31,11 +31,7 @@ type version struct {
 func (v version) build() *model.Package {
 	name := v.path[strings.LastIndex(v.path, "/")+1:]
 	spec := v.own("WidgetSpec", v.fields...)
-	kind := v.own("Widget",
-		&model.Field{Name: "TypeMeta", Embedded: true, Type: &model.Type{Kind: model.Named, Package: metaPackage, PackageName: "v1", Name: "TypeMeta", Underlying: structOf()}},
-		&model.Field{Name: "ObjectMeta", JSON: "metadata", Embedded: true, Type: &model.Type{Kind: model.Named, Package: metaPackage, PackageName: "v1", Name: "ObjectMeta", Underlying: structOf()}},
-		&model.Field{Name: "Spec", JSON: "spec", Type: spec},
-	)
+	kind := v.kind("Widget", spec)
 	types := append([]*model.Type{kind, spec}, v.types...)
 	slices.SortFunc(types, func(a, b *model.Type) int { return strings.Compare(a.Name, b.Name) })
 	return &model.Package{Path: v.path, Name: name, Markers: parsed(v.markers...), Types: types}

@@ -35,6 +35,9 @@ func CheckLock(all *plan.Plan, file, earlier string) error {
 		case !isRetired(found.Where, all.Retired):
 			if found.Text = changed(found.Where, value, now, before, types); found.Text != "" {
 				found.Fix = "keep the field's name, type and markers; or, if one of the versions is gone, name it in +conversion-gen:retired"
+				if all.Selected {
+					found.Fix += "; or, if --kinds leaves its kind out, add the kind there"
+				}
 				problems.Add(found)
 			}
 		}

@@ -1,0 +1,73 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+)
+
+// Rule is how a value is converted.
+type Rule int
+
+// The rules.
+const (
+	// Copy assigns.
+	Copy Rule = iota
+	// DeepCopy calls DeepCopyInto of a type of another module.
+	DeepCopy
+	// Call calls the functions of a Pair.
+	Call
+	// OfPointer, OfSlice, OfArray and OfMap convert what is inside by Elem.
+	OfPointer
+	OfSlice
+	OfArray
+	OfMap
+	// Widen casts a number up, and down where it fits.
+	Widen
+	// MapEnum maps the values of an enum.
+	MapEnum
+	// ToDuration and FromDuration convert a number of units into a duration and back, in the direction of the newer version.
+	ToDuration
+	FromDuration
+	// ByFunctions calls hand-written functions.
+	ByFunctions
+)
+
+// Conversion is how a value of the older type becomes one of the newer type and back.
+type Conversion struct {
+	Rule         Rule
+	Older, Newer *model.Type
+	Elem         *Conversion
+	Pair         *Pair
+	Enum         *Enum
+	Functions    *markers.Functions
+	// Unit is what a number counts of a duration.
+	Unit string
+}
+
+// Inexact says whether some value would come back changed, so that the original has to be kept beside. What is inside of
+// structs does not count; they have bags of their own.
+func (c *Conversion) Inexact() bool {
+	switch c.Rule {
+	case Widen, MapEnum, ToDuration, FromDuration, ByFunctions:
+		return true
+	case OfPointer, OfSlice, OfArray, OfMap:
+		return c.Elem.Inexact()
+	case Copy, DeepCopy, Call:
+		return false
+	default:
+		return false
+	}
+}
+
+// Called returns the pair whose functions convert what is innermost, or nil.
+func (c *Conversion) Called() *Pair {
+	for c.Elem != nil {
+		c = c.Elem
+	}
+	return c.Pair
+}
