@@ -151,6 +151,8 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 	exact := exactName(each)
 	o := p.operation(f, each.Conversion, exact)
 	switch {
+	case len(each.Newer) > 1 && each.Conversion.Inexact():
+		p.convertedInside(f, each, o)
 	case len(each.Newer) > 1 && f.up:
 		p.linef("if %s != nil {", src)
 		p.entered("dst", each.Newer)
@@ -161,17 +163,38 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 		p.copied(o, dst, src, "", 0)
 		p.linef("}")
 	case each.Conversion.Inexact():
-		// What this version showed instead of a value that it does not know stands for that value until somebody changes it.
-		p.linef("%s := true", exact)
-		p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", p.keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
-		if o.kind != applyWhole {
-			p.linef("%s = nil", dst)
-		}
-		p.copied(o, dst, src, "", 0)
-		p.linef("}")
+		p.convertedOrTaken(f, each, o, dst, src)
 	default:
 		p.copied(o, dst, src, "", 0)
 	}
+}
+
+// convertedOrTaken prints a conversion that may lose something. What this version showed instead of a value that it does not know
+// stands for that value until somebody changes it.
+func (p *printer) convertedOrTaken(f flow, each *plan.FieldPlan, o *operation, dst, src string) {
+	p.linef("%s := true", o.exact)
+	p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", p.keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
+	if o.kind != applyWhole {
+		p.linef("%s = nil", dst)
+	}
+	p.copied(o, dst, src, "", 0)
+	p.linef("}")
+}
+
+// convertedInside prints such a conversion of a field that is a part of a newer struct, which may not be there.
+func (p *printer) convertedInside(f flow, each *plan.FieldPlan, o *operation) {
+	part, older := insideName(f, each), "in."+each.Older.Name()
+	p.linef("var %s %s", part, p.storage(each.Newer.Last().Type))
+	if !f.up {
+		p.linef("if %s {\n%s = src.%s\n}", present("src", each.Newer, false), part, each.Newer)
+		p.convertedOrTaken(f, each, o, older, part)
+		return
+	}
+	p.convertedOrTaken(f, each, o, part, older)
+	p.linef("if %s != nil {", part)
+	p.entered("dst", each.Newer)
+	p.linef("dst.%s = %s", each.Newer, part)
+	p.linef("}")
 }
 
 // hook prints the call of the hook, which is found on the receiver in both directions.

@@ -128,9 +128,14 @@ func (p *printer) derived(f flow, each *plan.FieldPlan) {
 		p.putDerived(f, each.NewerKey, "src."+each.Newer.String(), basisOf(each))
 	case each.Fate == plan.Converted && each.Conversion.Inexact():
 		p.linef("if !%s {", exactName(each))
-		if f.up {
+		switch {
+		case f.up && len(each.Newer) > 1:
+			part := insideName(f, each)
+			p.linef("if %s = nil; %s {\n%s = dst.%s\n}", part, present("dst", each.Newer, false), part, each.Newer)
+			p.putDerived(f, each.OlderKey, "in."+each.Older.Name(), part)
+		case f.up:
 			p.putDerived(f, each.OlderKey, "in."+each.Older.Name(), "dst."+each.Newer.String())
-		} else {
+		default:
 			p.putDerived(f, each.NewerKey, "src."+each.Newer.String(), "in."+each.Older.Name())
 		}
 		p.linef("}")
@@ -164,12 +169,18 @@ func basisOf(each *plan.FieldPlan) string {
 func (p *printer) keyName(key string) string { return p.keys[key] }
 
 // stashedName is the variable that a part of the newer struct is taken out of the bag into.
-func stashedName(f flow, each *plan.FieldPlan) string {
+func stashedName(f flow, each *plan.FieldPlan) string { return pathVariable("stashed", f, each) }
+
+// insideName is the variable of a part of the newer struct that may not be there.
+func insideName(f flow, each *plan.FieldPlan) string { return pathVariable("part", f, each) }
+
+// pathVariable is the variable for the field at the end of a path. It is unique within the pair.
+func pathVariable(prefix string, f flow, each *plan.FieldPlan) string {
 	var paths []string
 	for _, other := range f.pair.Fields {
 		paths = append(paths, other.Newer.String())
 	}
-	return identifiers("stashed", paths)[each.Newer.String()]
+	return identifiers(prefix, paths)[each.Newer.String()]
 }
 
 // keyNames chooses the constants of all keys, also of those fields that are left to hooks.

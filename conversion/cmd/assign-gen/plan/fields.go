@@ -217,11 +217,6 @@ func (m *matching) convert(older *Field, path Path) {
 			"remove it")
 		return
 	}
-	if len(path) > 1 && conversion.Inexact() {
-		m.problem(problem.NoConversion, label, "the field becomes a part of a struct, and not every value of it can be shown by both versions",
-			"keep values the same in both versions, or use +conversion:strategy=augment")
-		return
-	}
 	result := &FieldPlan{Fate: Converted, Older: older, Newer: path, Conversion: conversion}
 	if conversion.Inexact() {
 		result.OlderKey, result.NewerKey = m.olderKey(older), m.newerKey(m.pathKey(path))
@@ -240,10 +235,16 @@ func (m *matching) newerKey(name string) string { return m.pair.Newer.Version.Na
 
 // pathKey names the end of a path for the bag.
 func (m *matching) pathKey(path Path) string {
-	if len(path) == 1 {
-		return path[0].Field.Key()
+	var names []string
+	for i, step := range path {
+		switch {
+		case step.Field == nil:
+			names = append(names, step.Name)
+		case i > 0 || len(path) == 1 || !step.Field.API.Inline():
+			names = append(names, step.Field.Key())
+		}
 	}
-	return path.String()
+	return strings.Join(names, ".")
 }
 
 // newerLabel is how messages name a newer field.

@@ -114,7 +114,6 @@ E06 v1beta1.WidgetSpec.Secret: the field is sensitive, and only one version has 
 	}
 }
 
-// What cannot be shown by both versions is kept beside a field, and parts of structs have no place for that.
 func TestPathsIntoStructsThatAreNotConverted(t *testing.T) {
 	text := basic("string")
 	duck := foreign("Duck", structOf(field("Value", text), field("Pointer", pointer(text)), &model.Field{Name: "hidden", JSON: "hidden", Type: text}))
@@ -123,10 +122,6 @@ func TestPathsIntoStructsThatAreNotConverted(t *testing.T) {
 		older *model.Field
 		want  string
 	}{
-		"a wider number": {
-			field("F", basic("int32"), "+conversion:rename=Inner.Count"),
-			"E01 v1beta1.WidgetSpec.F (int32) → v1.WidgetSpec.Inner.Count (int64): the field becomes a part of a struct, and not every value of it can be shown by both versions",
-		},
 		"a value of another module": {
 			field("F", text, "+conversion:rename=Duck.Value"),
 			"E01 v1beta1.WidgetSpec.F (string) → v1.WidgetSpec.Duck.Value (string): the path leads to a value inside of a struct of another module, which cannot be absent",
