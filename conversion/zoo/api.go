@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package zoo
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -32,6 +33,18 @@ type API struct {
 	Kinds []string `json:"kinds"`
 	// Versions begin with the oldest. The last one is the hub.
 	Versions []Version `json:"versions"`
+	// Upstream are the conversions of the other project, if it has any. A folder upstream suffices for the defaults.
+	Upstream *Upstream `json:"upstream,omitempty"`
+}
+
+// Upstream are the hand-written conversions of the other project.
+type Upstream struct {
+	// Program is the folder of a program that calls them, relative to that of the API: upstream by default.
+	Program string `json:"program,omitempty"`
+	// Module is their Go module as PATH@VERSION, that of the API by default.
+	Module string `json:"module,omitempty"`
+	// Files are patterns of the files that contain them, relative to the folder of the module.
+	Files []string `json:"files,omitempty"`
 }
 
 // Version is one version of an API.
@@ -70,6 +83,12 @@ func Load(dir string) (*API, error) {
 		if version.Module == "" {
 			api.Versions[i].Module = api.Module
 		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, upstreamDir)); err == nil && api.Upstream == nil {
+		api.Upstream = &Upstream{}
+	}
+	if u := api.Upstream; u != nil {
+		u.Program, u.Module = cmp.Or(u.Program, upstreamDir), cmp.Or(u.Module, api.Module)
 	}
 	return api, nil
 }

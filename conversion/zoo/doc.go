@@ -14,9 +14,10 @@ SPDX-License-Identifier: Apache-2.0
 //	testdata/NAME/zoo.mod, zoo.sum        go.mod and go.sum of the project; each API pins its own dependencies
 //	testdata/NAME/VERSION/storage/*.go    hooks, in the folders in which assign-gen expects them
 //	testdata/NAME/roundtrip/*_test.go     random values that the hooks need
-//	testdata/NAME/upstream                a program that calls the conversions of the other project, as a Go module with its dependencies
+//	testdata/NAME/upstream                a program that calls the conversions of the other project; with a zoo.mod, it is a module of its own
 //	testdata/NAME/differences.yaml        each difference from these conversions, with its reason
 //
-// If an API has the folder upstream, 1,000 objects of each version are converted to each other one and back by both. A difference that
-// differences.yaml does not list fails the test, and so does an entry that no object confirms.
+// The test converts 1,000 objects of each kind from each version to each other one and back, and expects the same objects. If there are
+// conversions of the other project, these convert the same objects. A difference that differences.yaml does not list fails the test, and so
+// does an entry that no object confirms.
 package zoo

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -37,18 +38,26 @@ var (
 // those for the go command.
 func (a *API) Assemble(ctx context.Context, dir, flags string) (*Project, error) {
 	p := &Project{api: a, dir: dir, flags: flags}
-	if err := p.copyFolder(); err != nil {
+	if err := p.copyFolder(a.Dir, ""); err != nil {
 		return nil, fmt.Errorf("copying the folder of %s: %w", a.Name, err)
+	}
+	if a.Upstream != nil {
+		if err := p.copyFolder(filepath.Join(a.Dir, a.Upstream.Program), upstreamDir); err != nil {
+			return nil, fmt.Errorf("copying the program of %s: %w", a.Name, err)
+		}
 	}
 	if err := p.copyTypes(ctx); err != nil {
 		return nil, fmt.Errorf("copying the types of %s: %w", a.Name, err)
 	}
+	if err := p.writeTripsTest(); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
-// copyFolder copies the hand-written files, and makes go.mod and go.sum of zoo.mod and zoo.sum.
-func (p *Project) copyFolder() error {
-	return filepath.WalkDir(p.api.Dir, func(path string, entry fs.DirEntry, err error) error {
+// copyFolder copies the hand-written files of a folder into one of the project, and makes go.mod and go.sum of zoo.mod and zoo.sum.
+func (p *Project) copyFolder(from, to string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || entry.Name() == settingsFile || entry.Name() == differencesFile {
 			return err
 		}
@@ -56,7 +65,7 @@ func (p *Project) copyFolder() error {
 		if err != nil {
 			return err
 		}
-		name := strings.TrimPrefix(path, p.api.Dir)
+		name := filepath.Join(to, strings.TrimPrefix(path, from))
 		switch filepath.Base(path) {
 		case modFile:
 			name = filepath.Join(filepath.Dir(name), "go.mod")
@@ -174,22 +183,25 @@ func (p *Project) Versions() string {
 	return strings.Join(folders, ",")
 }
 
-// Modules are the folders of the Go modules in the project.
-func (p *Project) Modules() []string {
-	if p.api.HasUpstream() {
-		return []string{"", upstreamDir}
+// Tidy has the go command complete go.mod and go.sum of the project's modules, and writes them back into their original folders.
+func (p *Project) Tidy(ctx context.Context) error {
+	if err := p.tidy(ctx, "", p.api.Dir); err != nil || p.api.Upstream == nil {
+		return err
 	}
-	return []string{""}
+	program := filepath.Join(p.api.Dir, p.api.Upstream.Program)
+	if _, err := os.Stat(filepath.Join(program, modFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil // a package of the first module
+	}
+	return p.tidy(ctx, upstreamDir, program)
 }
 
-// Tidy has the go command complete go.mod and go.sum in a folder, and writes them back into the folder of the API.
-func (p *Project) Tidy(ctx context.Context, folder string) error {
+// tidy completes go.mod and go.sum in a folder, and writes them into another one.
+func (p *Project) tidy(ctx context.Context, folder, to string) error {
 	command := p.Command(ctx, "go", "mod", "tidy")
 	command.Dir = filepath.Join(p.dir, folder)
 	if err := run(command); err != nil {
 		return err
 	}
-	to := filepath.Join(p.api.Dir, folder)
 	for name, original := range map[string]string{"go.mod": modFile, "go.sum": sumFile} {
 		content, err := os.ReadFile(filepath.Join(command.Dir, name))
 		if err != nil {
