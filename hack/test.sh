@@ -80,8 +80,8 @@ modules() {
   once conversion line v0.37.2 go1.27.3 || failed=1
   for module in "${code_modules[@]}"; do
     if [[ "${module}" == conversion* ]]; then
-      # Tests of the generator compare these two pages.
-      once "conversion docs/assign-gen.md docs/assign-gen-reference.md" run "conversions: ${module}" "${module}" ./... || failed=1
+      # Tests of the generator compare these pages.
+      once "conversion docs/assign-gen.md docs/assign-gen-reference.md docs/conversion-zoo.md" run "conversions: ${module}" "${module}" ./... || failed=1
     fi
   done
   once localcluster run "the local environment" localcluster/env ./... || failed=1

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -27,6 +28,8 @@ type API struct {
 	Name string `json:"-"`
 	// Dir is the folder.
 	Dir string `json:"-"`
+	// Note is a sentence for readers of the page.
+	Note string `json:"note,omitempty"`
 	// Module is the Go module of the packages, as PATH@VERSION.
 	Module string `json:"module"`
 	// Kinds are the names of the Go types that are converted.
@@ -59,6 +62,12 @@ type Version struct {
 
 // Name is the name of the version.
 func (v Version) Name() string { return path.Base(v.Package) }
+
+// Source is the package with the version of its module.
+func (v Version) Source() string {
+	_, version, _ := strings.Cut(v.Module, "@")
+	return v.Package + "@" + version
+}
 
 // Load reads the API in a folder.
 func Load(dir string) (*API, error) {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "complete zoo.mod and zoo.sum of each API")
+var update = flag.Bool("update", false, "write the page, and complete zoo.mod and zoo.sum of each API")
 
 // goFlags are those for the go command. It need not read the repository in which the generator is.
 const goFlags = "-trimpath -buildvcs=false"

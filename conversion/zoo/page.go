@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package zoo
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+//go:embed page.md.tmpl
+var pageText string
+
+var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
+	"join": strings.Join,
+}).Parse(pageText))
+
+// entry is an API on the page.
+type entry struct {
+	*API
+
+	Lines   lines
+	Markers int
+	// Dropped are the fields that assign-gen loses because a marker demands it, with its text.
+	Dropped     []string
+	Differences *Differences
+}
+
+// Page returns the page docs/conversion-zoo.md in Markdown: the effort for each API, and how its conversions differ from those of the other
+// project.
+func Page(ctx context.Context, apis []*API) ([]byte, error) {
+	entries := make([]entry, len(apis))
+	for i, api := range apis {
+		counted, err := api.countLines(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("counting the lines of %s: %w", api.Name, err)
+		}
+		known, err := api.LoadDifferences()
+		if err != nil {
+			return nil, err
+		}
+		entries[i] = entry{API: api, Lines: counted, Differences: known}
+		entries[i].countMarkers()
+	}
+	var page bytes.Buffer
+	if err := pageTemplate.Execute(&page, map[string]any{"APIs": entries, "Each": fmt.Sprintf("%d,%03d", tripsEach/1000, tripsEach%1000)}); err != nil {
+		return nil, fmt.Errorf("writing the page: %w", err)
+	}
+	return page.Bytes(), nil
+}
+
+func (e *entry) countMarkers() {
+	for _, version := range e.Versions {
+		for _, name := range slices.Sorted(maps.Keys(version.Markers)) {
+			e.Markers += len(version.Markers[name])
+			for _, marker := range version.Markers[name] {
+				if _, reason, ok := strings.Cut(marker, "=drop,reason="); ok {
+					e.Dropped = append(e.Dropped, fmt.Sprintf("`%s.%s`: %s", version.Name(), name, reason))
+				}
+			}
+		}
+	}
+}
+
+// place is the field as on the page.
+func (d *Difference) place() string {
+	path := strings.TrimPrefix(d.Path, "*.")
+	if path != d.Path {
+		return "`" + path + "` anywhere"
+	}
+	return "`" + path + "`"
+}
+
+// Row is the difference as a row of a table.
+func (d *Difference) Row() string {
+	direction := "each"
+	switch {
+	case d.From != "" && d.To != "":
+		direction = d.From + " → " + d.To
+	case d.From != "":
+		direction = "from " + d.From
+	case d.To != "":
+		direction = "to " + d.To
+	}
+	return strings.Join([]string{"", cell(cmp.Or(d.Kind, "each")), cell(direction), cell(d.place()), cell(d.Reason), ""}, "|")
+}
+
+// cell is a text within a table.
+func cell(text string) string { return " " + strings.ReplaceAll(text, "|", `\|`) + " " }
