@@ -47,6 +47,14 @@ func marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
 }
 
+// Raw is a copy of JSON in a field of an API object, or nil for none and for null: types that hold JSON read null as nothing.
+func Raw(message json.RawMessage) json.RawMessage {
+	if len(message) == 0 || string(message) == "null" {
+		return nil
+	}
+	return bytes.Clone(message)
+}
+
 // isTooDeep is whether objects and arrays are nested deeper in valid JSON than an entry's data may be.
 func isTooDeep(data []byte) bool {
 	if bytes.Count(data, []byte("{"))+bytes.Count(data, []byte("[")) <= MaxNesting {

@@ -5,7 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package conversion
 
-import "reflect"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // A storage type has a pointer for every field whose API type is a plain value, so that absent and zero differ. These
 // functions go from the one to the other. Optional fields are those with omitempty or omitzero, which leave the zero
@@ -60,8 +63,23 @@ func Pointer[T any](pointer *T) *T {
 	return &value
 }
 
-// IsZero is whether a struct has nothing in it. As a value in an API type it stands for an absent one then.
-func IsZero[T any](value *T) bool { return reflect.ValueOf(value).Elem().IsZero() }
+// IsZero is whether a struct has nothing in it, or null as its JSON. As a value in an API type it stands for an absent one then.
+func IsZero[T any](value *T) bool { return isZero(reflect.ValueOf(value).Elem()) }
+
+func isZero(value reflect.Value) bool {
+	switch {
+	case value.Type() == reflect.TypeFor[json.RawMessage]():
+		return Raw(value.Bytes()) == nil
+	case value.Kind() != reflect.Struct:
+		return value.IsZero()
+	}
+	for _, field := range value.Fields() {
+		if !isZero(field) {
+			return false
+		}
+	}
+	return true
+}
 
 // LooksZero is whether JSON shows a struct as one with nothing in it, which some types write in a way that does not read as
 // nothing again.

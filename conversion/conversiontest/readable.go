@@ -65,3 +65,36 @@ func isReadable(value reflect.Value) bool {
 	same, err := json.Marshal(again.Interface())
 	return err == nil && bytes.Equal(text, same)
 }
+
+// forgetNull has each json.RawMessage be nil that holds null. To conversions both mean that there is nothing.
+func forgetNull(value reflect.Value) {
+	if message, ok := reflect.TypeAssert[json.RawMessage](value); ok {
+		if value.CanSet() && string(message) == "null" {
+			value.SetZero()
+		}
+		return
+	}
+	switch value.Kind() { //nolint:exhaustive // the others hold nothing
+	case reflect.Pointer:
+		if !value.IsNil() {
+			forgetNull(value.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range value.Len() {
+			forgetNull(value.Index(i))
+		}
+	case reflect.Map:
+		for key, each := range value.Seq2() {
+			element := reflect.New(each.Type()).Elem()
+			element.Set(each)
+			forgetNull(element)
+			value.SetMapIndex(key, element)
+		}
+	case reflect.Struct:
+		for field, each := range value.Fields() {
+			if field.IsExported() {
+				forgetNull(each)
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand"
+	"reflect"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -185,5 +186,6 @@ func parsed(t *testing.T, text string, version Version) metav1.Object {
 	if err := json.Unmarshal([]byte(text), object); err != nil {
 		t.Fatalf("%s cannot read %s: %v", version.Name, text, err)
 	}
+	forgetNull(reflect.ValueOf(object))
 	return object
 }

@@ -104,74 +104,6 @@ func (p *printer) pairCall(f flow, pair *plan.Pair) func(dst, src, at string) {
 // receiver is the expression that a method is called on, given a pointer: Go takes the address by itself.
 func receiver(pointer string) string { return strings.TrimPrefix(pointer, "&") }
 
-// enumName is the function that maps an enum; up and down have one each.
-func (p *printer) enumName(e *plan.Enum, up bool) string {
-	return choose(up, "enumTo", "enumFrom") + p.enumNames[e.Name]
-}
-
-// enumNames chooses the names of a link's enums.
-func enumNames(link *plan.Link) map[string]string {
-	var all []string
-	for _, pair := range link.Pairs {
-		for _, each := range pair.Fields {
-			if each.Fate != plan.Converted {
-				continue
-			}
-			if e := enumOf(each.Conversion); e != nil {
-				all = append(all, e.Name)
-			}
-		}
-	}
-	return identifiers("", all)
-}
-
-// enums prints the functions that map a pair's enums.
-func (p *printer) enums(pair *plan.Pair) {
-	for _, each := range pair.Fields {
-		if each.Fate != plan.Converted {
-			continue
-		}
-		for c := each.Conversion; c != nil; c = c.Elem {
-			if c.Rule == plan.MapEnum {
-				p.enumFunction(c.Enum, each, true)
-				p.enumFunction(c.Enum, each, false)
-			}
-		}
-	}
-}
-
-func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
-	cases, fallback := e.Up, ""
-	if !up {
-		cases, fallback = e.Down, e.Fallback
-	}
-	name := p.enumName(e, up)
-	p.linef("// %s maps the values of %s, and says whether the way back leads to the same one.", name, choose(up, each.Older.Name(), each.Newer.String()))
-	p.linef("func %s(value string) (converted string, exact bool) {", name)
-	p.linef("switch value {")
-	for _, each := range cases {
-		p.linef("case %s:", quoted(each.From))
-		p.linef("return %s, %t", quoted(each.To), each.Exact)
-	}
-	var kept []string
-	for _, value := range e.Kept {
-		kept = append(kept, quoted(value))
-	}
-	if kept != nil && e.Fallback != "" {
-		p.linef("case %s:", strings.Join(kept, ", "))
-		p.linef("return value, true")
-	}
-	p.linef("default:")
-	if fallback != "" {
-		p.linef("return %s, false", quoted(fallback))
-	} else {
-		p.linef("return value, %t", e.Fallback == "")
-	}
-	p.linef("}")
-	p.linef("}")
-	p.linef("")
-}
-
 // edge turns a type of the API into what is done between it and its storage type.
 func (p *printer) edge(version *plan.Version, t *model.Type, load bool, keys string) *operation {
 	pkg := version.Package.Path
@@ -188,7 +120,13 @@ func (p *printer) edge(version *plan.Version, t *model.Type, load bool, keys str
 	case model.Named:
 		p.edgeNamed(o, under, own, load)
 	case model.Pointer:
-		o.kind, o.elem = ofPointer, p.edge(version, under.Elem, load, "")
+		o.kind, o.elem = ofPointer, p.edge(version, under.Elem, load, keys)
+		if plan.StorageType(under, pkg).Kind != model.Pointer {
+			o.kind = fromPointer
+			if !load {
+				o.kind = toPointer
+			}
+		}
 	case model.Slice:
 		o.kind, o.elem, o.list = ofSlice, p.edge(version, under.Elem, load, ""), p.places(load, keys)
 	case model.Array:
@@ -221,8 +159,20 @@ func (p *printer) edgeNamed(o *operation, t *model.Type, own, load bool) {
 		o.call = func(dst, src, at string) { p.linef("%s.assignFromStorage(%s, %s)", receiver(dst), src, at) }
 	case t.Has("DeepCopyInto"):
 		o.kind, o.nilable = deepCopy, nilable(t)
+	case t.Package == "encoding/json" && t.Name == "RawMessage":
+		o.kind = raw
+	case plan.IsForeignList(t):
+		p.foreignList(o, t)
 	default:
 		o.kind = set
+	}
+}
+
+// foreignList has a list or map of another module be copied element by element.
+func (p *printer) foreignList(o *operation, t *model.Type) {
+	o.kind, o.elem = ofSlice, &operation{kind: set, target: func() string { return p.storage(t.Base().Elem) }}
+	if t.Base().Kind == model.Map {
+		o.kind = ofMap
 	}
 }
 

@@ -62,6 +62,8 @@ func (p *printer) storageCopy(t *model.Type) *operation {
 			o.kind = deepCopy
 		case t.Has("DeepCopyInto"):
 			o.kind, o.nilable = deepCopy, nilable(t)
+		case plan.IsForeignList(t):
+			p.foreignList(o, t)
 		}
 	case model.Basic, model.Struct, model.Unsupported:
 	}

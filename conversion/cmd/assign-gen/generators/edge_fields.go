@@ -21,6 +21,9 @@ func (p *printer) edgeField(f *plan.Field, load bool) (o *operation, at string, 
 	if o.calls() {
 		at = choose(load, "from", "to") + ".Field(" + quoted(f.Key()) + ")"
 	}
+	if f.IsPointer() {
+		return o, at, model.Pointer
+	}
 	return o, at, plan.StorageType(f.API.Type, version.Package.Path).Base().Kind
 }
 
@@ -31,7 +34,7 @@ func (p *printer) loadField(f *plan.Field) {
 	case model.Pointer:
 		p.copied(o, dst, src, at, 0)
 	case model.Slice, model.Map:
-		if f.API.Omit != model.OmitEmpty || o.kind == deepCopy {
+		if f.API.Omit != model.OmitEmpty || !o.isList() {
 			p.copied(o, dst, src, at, 0)
 			return
 		}
@@ -90,7 +93,7 @@ func (p *printer) storeField(f *plan.Field) {
 		p.copied(o, dst, src, at, 0)
 	case model.Slice, model.Map:
 		p.copied(o, dst, src, at, 0)
-		if f.API.Omit == model.OmitEmpty && o.kind != deepCopy {
+		if f.API.Omit == model.OmitEmpty && o.isList() {
 			p.linef("if %s != nil && len(%s) == 0 {\nto.MarkZero(%s)\n}", src, src, key)
 		}
 	case model.Struct, model.Array:
@@ -142,7 +145,11 @@ func (p *printer) keyFunctions(each *plan.Struct) {
 		if name == "" || under.Kind != model.Slice {
 			continue
 		}
-		element := f.API.Type.Base().Elem
+		list := f.API.Type.Base()
+		if list.Kind == model.Pointer {
+			list = list.Elem.Base()
+		}
+		element := list.Elem
 		p.linef("func %s(element *%s) string {", name, p.api(element))
 		if element.Kind == model.Pointer {
 			p.linef("if *element == nil {\nreturn \"\"\n}")
@@ -150,7 +157,7 @@ func (p *printer) keyFunctions(each *plan.Struct) {
 		}
 		var parts []string
 		for _, key := range f.Settings.ListMapKeys {
-			parts = append(parts, keyPart(choose(f.API.Type.Base().Elem.Kind == model.Pointer, "(*element)", "element"), element, key))
+			parts = append(parts, keyPart(choose(list.Elem.Kind == model.Pointer, "(*element)", "element"), element, key))
 		}
 		p.linef("return %s(%s)", p.runtime("Key"), strings.Join(parts, ", "))
 		p.linef("}")

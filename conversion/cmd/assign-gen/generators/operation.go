@@ -20,7 +20,11 @@ const (
 	call
 	apply
 	applyWhole
+	raw
 	ofPointer
+	// fromPointer and toPointer have a pointer to a list or map at one end, and the list or map itself at the other.
+	fromPointer
+	toPointer
 	ofSlice
 	ofArray
 	ofMap
@@ -44,6 +48,9 @@ type operation struct {
 	// list, for a list, is the call that finds the places of its elements, given the place and the list of the API type.
 	list func(at, dst, src string) string
 }
+
+// isList returns whether the operation copies a list or map element by element.
+func (o *operation) isList() bool { return o.kind == ofSlice || o.kind == ofMap }
 
 // calls says whether the operation needs to know its place in the annotation.
 func (o *operation) calls() bool {
@@ -70,8 +77,19 @@ func (p *printer) copied(o *operation, dst, src, at string, depth int) {
 		p.linef("%s, %s = converted, %s && same", dst, o.exact, o.exact)
 	case applyWhole:
 		p.linef("%s, %s = %s", dst, o.exact, o.apply(src))
+	case raw:
+		p.linef("%s = %s(%s)", dst, p.runtime("Raw"), src)
 	case ofPointer:
 		p.pointer(o, dst, src, at, depth)
+	case fromPointer:
+		p.linef("if %s != nil {", src)
+		p.elements(o.elem, dst, "*"+src, at, depth)
+		p.linef("}")
+	case toPointer:
+		p.linef("if %s != nil {", src)
+		p.linef("%s = new(%s)", dst, o.elem.target())
+		p.elements(o.elem, "*"+dst, src, at, depth)
+		p.linef("}")
 	case ofSlice, ofMap:
 		if o.kind == ofMap && o.elem.kind == set && o.key == nil {
 			p.linef("%s = %s(%s)", dst, p.name("maps", "Clone"), src)
@@ -108,6 +126,10 @@ func (p *printer) pointer(o *operation, dst, src, at string, depth int) {
 
 // elements writes the copy of a list or map that is not nil.
 func (p *printer) elements(o *operation, dst, src, at string, depth int) {
+	if o.kind == raw {
+		p.copied(o, dst, src, at, depth)
+		return
+	}
 	p.linef("%s = make(%s, len(%s))", dst, o.target(), src)
 	switch {
 	case o.kind == ofMap:

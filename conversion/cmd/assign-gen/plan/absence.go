@@ -23,7 +23,13 @@ const (
 	alwaysThere
 )
 
+// IsPointer returns whether the field of the API is a pointer, which the storage type need not have.
+func (f *Field) IsPointer() bool { return f.API.Type.Base().Kind == model.Pointer }
+
 func (f *Field) absence() absence {
+	if f.IsPointer() {
+		return byNil
+	}
 	t := StorageType(f.API.Type, f.Struct.Version.Package.Path).Base()
 	switch t.Kind {
 	case model.Pointer:

@@ -124,6 +124,13 @@ func copyForeign(c *converter, older, newer *model.Type) (conversion *Conversion
 		return nil, fmt.Sprintf("%s and %s are different types of other packages, and what their own conversions lose is unknown", older, newer)
 	case older.Has("DeepCopyInto"):
 		return &Conversion{Rule: DeepCopy, Older: older, Newer: newer}, ""
+	case IsForeignList(older):
+		rule := OfSlice
+		if older.Base().Kind == model.Map {
+			rule = OfMap
+		}
+		elem := &Conversion{Rule: Copy, Older: older.Base().Elem, Newer: newer.Base().Elem}
+		return &Conversion{Rule: rule, Older: older, Newer: newer, Elem: elem}, ""
 	default:
 		return &Conversion{Rule: Copy, Older: older, Newer: newer}, ""
 	}

@@ -59,7 +59,7 @@ func TestTypesThatAreConverted(t *testing.T) {
 		"a map of structs":             {mapOf(basic("string"), olderRule), mapOf(basic("string"), newerRule), "map of call"},
 		"a map of lists":               {mapOf(basic("string"), slice(olderRule)), mapOf(basic("string"), slice(newerRule)), "map of slice of call"},
 		"a map whose keys have a name": {mapOf(older.named("Key", basic("string")), basic("string")), mapOf(basic("string"), basic("string")), "map of copy"},
-		"a pointer to a list":          {pointer(slice(basic("string"))), pointer(slice(basic("string"))), "pointer of slice of copy"},
+		"a pointer to a list":          {pointer(slice(basic("string"))), pointer(slice(basic("string"))), "slice of copy"},
 		"an array":                     {array(3, basic("int8")), array(3, basic("int8")), "pointer of array of copy"},
 		"bytes":                        {slice(basic("uint8")), slice(basic("uint8")), "slice of copy"},
 	} {

@@ -122,7 +122,8 @@ func innermost(t *model.Type, pkg string) *model.Type {
 }
 
 // StorageType is a type as the storage type has it: storage packages cannot import the API package, which imports them.
-// So names of other than structs are taken away. Own structs keep their names and stand for the storage types of them.
+// So names of other than structs are taken away. Own structs keep their names and stand for the storage types of them. Neither
+// are there pointers to lists and maps, which can be nil themselves.
 func StorageType(t *model.Type, pkg string) *model.Type {
 	switch t.Kind {
 	case model.Named:
@@ -136,12 +137,29 @@ func StorageType(t *model.Type, pkg string) *model.Type {
 		if t.Key != nil {
 			result.Key = StorageType(t.Key, pkg)
 		}
+		if t.Kind == model.Pointer && isList(result.Elem) {
+			return result.Elem
+		}
 		return &result
 	case model.Basic, model.Struct, model.Unsupported:
 		return t
 	default:
 		return t
 	}
+}
+
+func isList(t *model.Type) bool {
+	return t.Kind == model.Slice || t.Kind == model.Map || IsForeignList(t)
+}
+
+// IsForeignList returns whether a type of another module is a list or map without pointers in it and has no DeepCopyInto, such as
+// json.RawMessage. Its values are copied as those of lists without a name.
+func IsForeignList(t *model.Type) bool {
+	if t.Kind != model.Named || t.Has("DeepCopyInto") {
+		return false
+	}
+	base := t.Base()
+	return (base.Kind == model.Slice || base.Kind == model.Map) && plain(base.Elem)
 }
 
 // optional makes a type one that can be nil.

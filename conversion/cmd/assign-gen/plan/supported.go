@@ -64,7 +64,7 @@ func unsupportedPart(t *model.Type, pkg string, seen map[*model.Type]bool) strin
 			}
 			return unsupportedPart(t.Underlying, pkg, seen)
 		}
-		if !t.Has("DeepCopyInto") && !plain(t) {
+		if !t.Has("DeepCopyInto") && !plain(t) && !IsForeignList(t) {
 			return t.String() + " belongs to another package and has no DeepCopyInto"
 		}
 		return ""

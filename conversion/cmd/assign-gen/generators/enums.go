@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// enumName is the function that maps an enum; up and down have one each.
+func (p *printer) enumName(e *plan.Enum, up bool) string {
+	return choose(up, "enumTo", "enumFrom") + p.enumNames[e.Name]
+}
+
+// enumNames chooses the names of a link's enums.
+func enumNames(link *plan.Link) map[string]string {
+	var all []string
+	for _, pair := range link.Pairs {
+		for _, each := range pair.Fields {
+			if each.Fate != plan.Converted {
+				continue
+			}
+			if e := enumOf(each.Conversion); e != nil {
+				all = append(all, e.Name)
+			}
+		}
+	}
+	return identifiers("", all)
+}
+
+// enums prints the functions that map a pair's enums.
+func (p *printer) enums(pair *plan.Pair) {
+	for _, each := range pair.Fields {
+		if each.Fate != plan.Converted {
+			continue
+		}
+		for c := each.Conversion; c != nil; c = c.Elem {
+			if c.Rule == plan.MapEnum {
+				p.enumFunction(c.Enum, each, true)
+				p.enumFunction(c.Enum, each, false)
+			}
+		}
+	}
+}
+
+func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
+	cases, fallback := e.Up, ""
+	if !up {
+		cases, fallback = e.Down, e.Fallback
+	}
+	name := p.enumName(e, up)
+	p.linef("// %s maps the values of %s, and says whether the way back leads to the same one.", name, choose(up, each.Older.Name(), each.Newer.String()))
+	p.linef("func %s(value string) (converted string, exact bool) {", name)
+	p.linef("switch value {")
+	for _, each := range cases {
+		p.linef("case %s:", quoted(each.From))
+		p.linef("return %s, %t", quoted(each.To), each.Exact)
+	}
+	var kept []string
+	for _, value := range e.Kept {
+		kept = append(kept, quoted(value))
+	}
+	if kept != nil && e.Fallback != "" {
+		p.linef("case %s:", strings.Join(kept, ", "))
+		p.linef("return value, true")
+	}
+	p.linef("default:")
+	if fallback != "" {
+		p.linef("return %s, false", quoted(fallback))
+	} else {
+		p.linef("return value, %t", e.Fallback == "")
+	}
+	p.linef("}")
+	p.linef("}")
+	p.linef("")
+}
