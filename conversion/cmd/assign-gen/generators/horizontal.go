@@ -7,6 +7,7 @@ package generators
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
@@ -113,6 +114,9 @@ func (p *printer) assignment(f flow) {
 	for _, each := range f.pair.Fields {
 		p.field(f, each)
 	}
+	for _, each := range f.pair.Shared {
+		p.shared(f, each)
+	}
 	p.linef("%s.PropertyBag = bag.OrNil()", f.target())
 	p.linef("")
 	p.hook(f)
@@ -133,11 +137,7 @@ func (p *printer) field(f flow, each *plan.FieldPlan) {
 	case plan.Converted:
 		p.converted(f, each)
 	case plan.StashedOlder:
-		if f.up {
-			p.put(f, each.OlderKey, "in."+each.Older.Name())
-		} else {
-			p.linef("bag.Take(%s, &in.%s)", p.keyName(each.OlderKey), each.Older.Name())
-		}
+		p.stashedOlder(f, each)
 	case plan.StashedNewer:
 		p.stashedNewer(f, each)
 	case plan.AugmentedOlder, plan.AugmentedNewer, plan.DroppedOlder, plan.DroppedNewer:
@@ -146,13 +146,14 @@ func (p *printer) field(f flow, each *plan.FieldPlan) {
 
 // converted prints the conversion of a field that both versions have.
 func (p *printer) converted(f flow, each *plan.FieldPlan) {
+	if moves(each) {
+		p.moved(f, each)
+		return
+	}
 	older, newer := "in."+each.Older.Name(), choose(f.up, "dst", "src")+"."+each.Newer.String()
 	dst, src := choose(f.up, newer, older), choose(f.up, older, newer)
-	exact := exactName(each)
-	o := p.operation(f, each.Conversion, exact)
+	o := p.operation(f, each.Conversion, "")
 	switch {
-	case len(each.Newer) > 1 && each.Conversion.Inexact():
-		p.convertedInside(f, each, o)
 	case len(each.Newer) > 1 && f.up:
 		p.linef("if %s != nil {", src)
 		p.entered("dst", each.Newer)
@@ -162,38 +163,26 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 		p.linef("if %s {", present("src", each.Newer, false))
 		p.copied(o, dst, src, "", 0)
 		p.linef("}")
-	case each.Conversion.Inexact():
-		p.convertedOrTaken(f, each, o, dst, src)
 	default:
-		p.copied(o, dst, src, "", 0)
+		p.convertedInto(f, each, choose(f.up, each.NewerKey, each.OlderKey), dst, src)
 	}
 }
 
-// convertedOrTaken prints a conversion that may lose something. What this version showed instead of a value that it does not know
-// stands for that value until somebody changes it.
-func (p *printer) convertedOrTaken(f flow, each *plan.FieldPlan, o *operation, dst, src string) {
-	p.linef("%s := true", o.exact)
-	p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", p.keyName(choose(f.up, each.NewerKey, each.OlderKey)), src, dst, p.runtime("Exact"))
+// convertedInto prints the conversion itself. If it can lose something, the original may be in the bag.
+func (p *printer) convertedInto(f flow, each *plan.FieldPlan, key, dst, src string) {
+	exact := exactName(each)
+	o := p.operation(f, each.Conversion, exact)
+	if !each.Conversion.Inexact() {
+		p.copied(o, dst, src, "", 0)
+		return
+	}
+	// What this version showed instead of a value that it does not know stands for that value until somebody changes it.
+	p.linef("%s := true", exact)
+	p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", p.keyName(key), src, dst, p.runtime("Exact"))
 	if o.kind != applyWhole {
 		p.linef("%s = nil", dst)
 	}
 	p.copied(o, dst, src, "", 0)
-	p.linef("}")
-}
-
-// convertedInside prints such a conversion of a field that is a part of a newer struct, which may not be there.
-func (p *printer) convertedInside(f flow, each *plan.FieldPlan, o *operation) {
-	part, older := insideName(f, each), "in."+each.Older.Name()
-	p.linef("var %s %s", part, p.storage(each.Newer.Last().Type))
-	if !f.up {
-		p.linef("if %s {\n%s = src.%s\n}", present("src", each.Newer, false), part, each.Newer)
-		p.convertedOrTaken(f, each, o, older, part)
-		return
-	}
-	p.convertedOrTaken(f, each, o, part, older)
-	p.linef("if %s != nil {", part)
-	p.entered("dst", each.Newer)
-	p.linef("dst.%s = %s", each.Newer, part)
 	p.linef("}")
 }
 
@@ -214,4 +203,6 @@ func (p *printer) hook(f flow) {
 }
 
 // exactName is the variable that says whether a field was converted without loss.
-func exactName(each *plan.FieldPlan) string { return "exact" + each.Older.Name() }
+func exactName(each *plan.FieldPlan) string {
+	return "exact" + strings.ReplaceAll(each.From.String(), ".", "")
+}

@@ -14,13 +14,28 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
-func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
-	key, basis := p.keyName(each.NewerKey), basisOf(each)
+func (p *printer) stashedOlder(f flow, each *plan.FieldPlan) {
+	kept := stash{key: each.OlderKey, path: each.From, leaves: f.up, variable: p.pathName(f, "stashed", each.From)}
 	switch {
 	case each.Presence:
-		p.stashedPresence(f, each)
+		p.stashedPresence(f, kept)
+	case len(each.From) > 1:
+		p.stashedInside(f, kept)
+	case f.up:
+		p.put(f, each.OlderKey, "in."+each.Older.Name())
+	default:
+		p.linef("bag.Take(%s, &in.%s)", p.keyName(each.OlderKey), each.Older.Name())
+	}
+}
+
+func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
+	key, basis := p.keyName(each.NewerKey), basisOf(each)
+	kept := stash{key: each.NewerKey, path: each.Newer, leaves: !f.up, variable: p.pathName(f, "stashed", each.Newer)}
+	switch {
+	case each.Presence:
+		p.stashedPresence(f, kept)
 	case len(each.Newer) > 1:
-		p.stashedInside(f, each)
+		p.stashedInside(f, kept)
 	case !f.up && basis == "":
 		p.put(f, each.NewerKey, "src."+each.Newer.String())
 	case !f.up: // after the hook, when the basis is known
@@ -34,49 +49,58 @@ func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
 	}
 }
 
-// stashedInside stashes a part of a struct of which other parts have a field of their own in the older version.
-func (p *printer) stashedInside(f flow, each *plan.FieldPlan) {
-	key := p.keyName(each.NewerKey)
-	if f.up {
-		variable := stashedName(f, each)
-		p.linef("var %s %s", variable, p.storage(each.Newer.Last().Type))
-		p.linef("if bag.Take(%s, &%s) {", key, variable)
-		p.entered("dst", each.Newer)
-		p.linef("dst.%s = %s", each.Newer, variable)
+// stash is what is kept of a struct that only one version has, in one direction.
+type stash struct {
+	key  string
+	path plan.Path
+	// leaves is whether the conversion leaves the version that has the struct.
+	leaves bool
+	// variable is for what is taken out of the bag.
+	variable string
+}
+
+// stashedInside stashes a part of a struct of which other parts have a field of their own in the other version.
+func (p *printer) stashedInside(f flow, kept stash) {
+	key, value := p.keyName(kept.key), kept.path.String()
+	if !kept.leaves {
+		p.linef("var %s %s", kept.variable, p.storage(kept.path.Last().Type))
+		p.linef("if bag.Take(%s, &%s) {", key, kept.variable)
+		p.entered(f.target(), kept.path)
+		p.linef("%s.%s = %s", f.target(), value, kept.variable)
 		p.linef("}")
 		return
 	}
-	p.linef("if %s {", present("src", each.Newer, nilable(each.Newer.Last().Type)))
-	p.put(f, each.NewerKey, "src."+each.Newer.String())
+	p.linef("if %s {", present(f.source(), kept.path, nilable(kept.path.Last().Type)))
+	p.put(f, kept.key, f.source()+"."+value)
 	p.linef("} else {")
 	p.linef("bag.Remove(%s)", key)
 	p.linef("}")
 }
 
-// stashedPresence stashes the bag of a struct whose fields the older version has elsewhere, and one with nothing in it, which
+// stashedPresence stashes the bag of a struct whose fields the other version has elsewhere, and one with nothing in it, which
 // these fields would not tell from none.
-func (p *printer) stashedPresence(f flow, each *plan.FieldPlan) {
-	key, own := p.keyName(each.NewerKey), p.isOwn(each.Newer.Last().Type)
-	if f.up {
-		variable := stashedName(f, each)
-		p.linef("var %s %s", variable, p.runtime("PropertyBag"))
-		p.linef("if bag.Take(%s, &%s) {", key, variable)
-		p.entered("dst", append(slices.Clone(each.Newer), plan.Step{}))
+func (p *printer) stashedPresence(f flow, kept stash) {
+	key, own := p.keyName(kept.key), p.isOwn(kept.path.Last().Type)
+	if !kept.leaves {
+		p.linef("var %s %s", kept.variable, p.runtime("PropertyBag"))
+		p.linef("if bag.Take(%s, &%s) {", key, kept.variable)
+		p.entered(f.target(), append(slices.Clone(kept.path), plan.Step{}))
 		if own {
-			p.linef("dst.%s.PropertyBag = %s.OrNil()", each.Newer, variable)
+			p.linef("%s.%s.PropertyBag = %s.OrNil()", f.target(), kept.path, kept.variable)
 		}
 		p.linef("}")
 		return
 	}
-	there := present("src", each.Newer, true)
-	empty := p.runtime("IsZero") + "(src." + each.Newer.String() + ")"
+	value := f.source() + "." + kept.path.String()
+	there := present(f.source(), kept.path, true)
+	empty := p.runtime("IsZero") + "(" + value + ")"
 	bag := p.runtime("PropertyBag") + "{}"
 	if own {
-		bag = "src." + each.Newer.String() + ".PropertyBag"
+		bag = value + ".PropertyBag"
 		empty = "(len(" + bag + ") > 0 || " + empty + ")"
 	}
 	p.linef("if %s && %s {", there, empty)
-	p.put(f, each.NewerKey, bag)
+	p.put(f, kept.key, bag)
 	p.linef("} else {")
 	p.linef("bag.Remove(%s)", key)
 	p.linef("}")
@@ -88,30 +112,6 @@ func (p *printer) isOwn(t *model.Type) bool {
 		t = t.Elem
 	}
 	return p.versions[t.Package] != nil
-}
-
-// entered makes the structs on a path.
-func (p *printer) entered(root string, path plan.Path) {
-	for i, step := range path[:len(path)-1] {
-		expression := root + "." + path[:i+1].String()
-		if step.Type.Kind == model.Pointer {
-			p.linef("if %s == nil {", expression)
-			p.linef("%s = new(%s)", expression, p.storage(step.Type.Elem))
-			p.linef("}")
-		}
-	}
-}
-
-// present is a condition that holds if the structs on a path are there, and its end too if that can be nil.
-func present(root string, path plan.Path, end bool) string {
-	var conditions []string
-	for i, step := range path {
-		expression := root + "." + path[:i+1].String()
-		if (i < len(path)-1 && step.Type.Kind == model.Pointer) || (i == len(path)-1 && end) {
-			conditions = append(conditions, expression+" != nil")
-		}
-	}
-	return strings.Join(conditions, " && ")
 }
 
 func (p *printer) put(f flow, key, value string) {
@@ -127,16 +127,15 @@ func (p *printer) derived(f flow, each *plan.FieldPlan) {
 	case each.Fate == plan.StashedNewer && basisOf(each) != "" && !f.up:
 		p.putDerived(f, each.NewerKey, "src."+each.Newer.String(), basisOf(each))
 	case each.Fate == plan.Converted && each.Conversion.Inexact():
+		older, newer := "in."+each.From.String(), choose(f.up, "dst", "src")+"."+each.Newer.String()
 		p.linef("if !%s {", exactName(each))
-		switch {
-		case f.up && len(each.Newer) > 1:
-			part := insideName(f, each)
-			p.linef("if %s = nil; %s {\n%s = dst.%s\n}", part, present("dst", each.Newer, false), part, each.Newer)
-			p.putDerived(f, each.OlderKey, "in."+each.Older.Name(), part)
-		case f.up:
-			p.putDerived(f, each.OlderKey, "in."+each.Older.Name(), "dst."+each.Newer.String())
-		default:
-			p.putDerived(f, each.NewerKey, "src."+each.Newer.String(), "in."+each.Older.Name())
+		if moves(each) {
+			older, newer = p.shown(f, "in", each.From), p.shown(f, choose(f.up, "dst", "src"), each.Newer)
+		}
+		if f.up {
+			p.putDerived(f, each.OlderKey, older, newer)
+		} else {
+			p.putDerived(f, each.NewerKey, newer, older)
 		}
 		p.linef("}")
 	}
@@ -168,21 +167,6 @@ func basisOf(each *plan.FieldPlan) string {
 // keyName is the constant of a bag key.
 func (p *printer) keyName(key string) string { return p.keys[key] }
 
-// stashedName is the variable that a part of the newer struct is taken out of the bag into.
-func stashedName(f flow, each *plan.FieldPlan) string { return pathVariable("stashed", f, each) }
-
-// insideName is the variable of a part of the newer struct that may not be there.
-func insideName(f flow, each *plan.FieldPlan) string { return pathVariable("part", f, each) }
-
-// pathVariable is the variable for the field at the end of a path. It is unique within the pair.
-func pathVariable(prefix string, f flow, each *plan.FieldPlan) string {
-	var paths []string
-	for _, other := range f.pair.Fields {
-		paths = append(paths, other.Newer.String())
-	}
-	return identifiers(prefix, paths)[each.Newer.String()]
-}
-
 // keyNames chooses the constants of all keys, also of those fields that are left to hooks.
 func keyNames(link *plan.Link) map[string]string {
 	var keys []string
@@ -196,6 +180,9 @@ func keyNames(link *plan.Link) map[string]string {
 					keys = append(keys, key)
 				}
 			}
+		}
+		for _, each := range pair.Shared {
+			keys = append(keys, each.OlderKey)
 		}
 	}
 	return identifiers("bag", keys)

@@ -68,15 +68,27 @@ func (p *printer) functions(link *plan.Link) {
 		older, newer := pair.Older.Name, p.name(link.Newer.StoragePath(), pair.Newer.Name)
 		order = append(order, older, newer)
 		for _, each := range pair.Fields {
+			add := func(field *plan.Field, version *plan.Version, line string) {
+				if field == nil { // of a struct of another module
+					return
+				}
+				name := field.Struct.Name
+				if version == link.Newer {
+					name = p.name(version.StoragePath(), name)
+				}
+				if !slices.Contains(lines[name], line) {
+					order, lines[name] = append(order, name), append(lines[name], line)
+				}
+			}
 			switch {
 			case each.Fate == plan.DroppedOlder:
-				lines[older] = append(lines[older], "object."+each.Older.Name()+" = nil")
+				add(each.Older, link.Older, "object."+each.Older.Name()+" = nil")
 			case each.Fate == plan.DroppedNewer:
-				lines[newer] = append(lines[newer], "object."+each.Newer.String()+" = nil")
-			case each.Fate == plan.Converted && enumOf(each.Conversion) != nil && len(each.Newer) == 1:
+				add(each.Newer.Last().Field, link.Newer, "object."+each.Newer.Last().Name+" = nil")
+			case each.Fate == plan.Converted && enumOf(each.Conversion) != nil:
 				up, down := enumOf(each.Conversion).Up, enumOf(each.Conversion).Down
-				lines[older] = append(lines[older], p.chosen(each.Older.Name(), each.Conversion.Older, up, down))
-				lines[newer] = append(lines[newer], p.chosen(each.Newer.String(), each.Conversion.Newer, down, up))
+				add(each.Older, link.Older, p.chosen(each.Older.Name(), each.Conversion.Older, up, down))
+				add(each.Newer.Last().Field, link.Newer, p.chosen(each.Newer.Last().Name, each.Conversion.Newer, down, up))
 			}
 		}
 	}

@@ -45,6 +45,7 @@ var definitions = []definition{
 	{"conversion:with", onType, required, functionsExample},
 	{"conversion:skip", onType, optional, "+conversion:skip or +conversion:skip=VERSION,VERSION"},
 	{"conversion:rename", onField, required, "+conversion:rename=NewField or +conversion:rename=Struct.Field"},
+	{"conversion:flatten", onField, none, "+conversion:flatten"},
 	{"conversion:strategy", onField, required, "+conversion:strategy=augment, =stash or =drop,reason=TEXT"},
 	{"conversion:older", onField, required, "+conversion:older=augment, =stash or =drop,reason=TEXT"},
 	{"conversion:enum", onField, required, "+conversion:enum=OLD:NEW,OLD:NEW,fallback=OLD"},

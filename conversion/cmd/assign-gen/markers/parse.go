@@ -60,6 +60,8 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 		switch marker.Name {
 		case "conversion:rename":
 			settings.Rename = strings.Split(marker.Value, ".")
+		case "conversion:flatten":
+			settings.Flatten = true
 		case "conversion:strategy":
 			settings.ToNext = treatment(marker, where, problems)
 		case "conversion:older":

@@ -75,6 +75,8 @@ type Enum struct {
 type Field struct {
 	// Rename is what the field is called in the next version, as a path of field names.
 	Rename []string
+	// Flatten has the fields of the struct that the field holds be fields of the struct around it in the next version.
+	Flatten bool
 	// ToNext is how the field gets to the next version.
 	ToNext Treatment
 	// ToOlder is how the field gets to the older version, which has no such field.

@@ -20,8 +20,8 @@ type matching struct {
 	pair *Pair
 	// claimed says which older field a newer path belongs to.
 	claimed map[string]*Field
-	// opened are newer fields that an older field leads into, so that what is in them counts field by field.
-	opened map[string]bool
+	// from are the paths of the older fields.
+	from []Path
 }
 
 // fields plans what becomes of each field of a pair.
@@ -30,39 +30,39 @@ func (p *planner) fields(pair *Pair) {
 		p.whole(pair)
 		return
 	}
-	m := &matching{planner: p, pair: pair, claimed: make(map[string]*Field), opened: make(map[string]bool)}
-	for _, older := range pair.Older.Fields {
-		if len(older.Settings.Rename) > 1 {
-			m.opened[older.Settings.Rename[0]] = true
-		}
-	}
-	for _, older := range pair.Older.Fields {
-		m.older(older)
+	m := &matching{planner: p, pair: pair, claimed: make(map[string]*Field)}
+	m.from = m.sources()
+	for _, path := range m.from {
+		m.older(path)
 	}
 	for _, newer := range pair.Newer.Fields {
-		step := Step{Name: newer.Name(), Type: newer.Storage, Field: newer}
-		if m.opened[newer.Name()] {
-			m.inside(Path{step}, newer.Key())
-			continue
-		}
-		if m.claimed[newer.Name()] == nil {
-			m.newerOnly(Path{step}, newer.Key())
+		switch path := pathOf(newer); {
+		case m.leadsInto(path) && !m.isDirect(newer):
+			m.inside(path)
+		case m.claimed[newer.Name()] == nil:
+			m.newerOnly(path)
 		}
 	}
 }
 
 // older plans a field of the older struct.
-func (m *matching) older(older *Field) {
+func (m *matching) older(from Path) {
+	older := from.Last().Field
+	if older.Settings.Flatten {
+		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedOlder, Older: older, From: from, OlderKey: m.olderKey(from), Presence: true})
+		return
+	}
 	switch older.Settings.ToNext.Strategy {
 	case markers.Augment:
-		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: AugmentedOlder, Older: older, OlderKey: m.olderKey(older)})
+		m.pair.Augmented = true
+		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: AugmentedOlder, Older: older, From: from, OlderKey: m.olderKey(from)})
 		m.leftToHook(older)
 		return
 	case markers.Drop:
-		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: DroppedOlder, Older: older, Reason: older.Settings.ToNext.Reason})
+		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: DroppedOlder, Older: older, From: from, Reason: older.Settings.ToNext.Reason})
 		return
 	case markers.Stash:
-		m.olderOnly(older)
+		m.olderOnly(from)
 		return
 	}
 	path, ok := m.target(older)
@@ -75,17 +75,17 @@ func (m *matching) older(older *Field) {
 		}
 		return
 	case path == nil:
-		m.olderOnly(older)
+		m.olderOnly(from)
 		return
 	}
-	if other := m.claimed[path.String()]; other != nil || (len(path) == 1 && m.opened[path[0].Name]) {
+	if m.claimed[path.String()] != nil {
 		sources := m.sourcesOf(path[0].Name)
 		m.problem(problem.TwoSources, m.newerLabel(path), "more than one older field leads here: "+strings.Join(sources, ", "),
 			"rename one of them, or give it another +conversion:rename, or +conversion:strategy=augment or =stash")
 		return
 	}
 	m.claimed[path.String()] = older
-	m.convert(older, path)
+	m.convert(from, path)
 }
 
 // leftToHook has a newer field of the same name be the hook's too.
@@ -96,19 +96,16 @@ func (m *matching) leftToHook(older *Field) {
 	}
 	m.claimed[newer.Name()] = older
 	m.pair.Fields = append(m.pair.Fields, &FieldPlan{
-		Fate: AugmentedNewer, Newer: Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}}, NewerKey: m.newerKey(newer.Key()),
+		Fate: AugmentedNewer, Newer: pathOf(newer), NewerKey: m.newerKey(pathOf(newer)),
 	})
 }
 
 // sourcesOf are the older fields that lead to a newer field or into it.
 func (m *matching) sourcesOf(newer string) []string {
 	var sources []string
-	for _, older := range m.pair.Older.Fields {
-		target := older.Name()
-		if older.Settings.Rename != nil {
-			target = older.Settings.Rename[0]
-		}
-		if target == newer && older.Settings.ToNext.Strategy == "" {
+	for _, from := range m.from {
+		older := from.Last().Field
+		if targetOf(older)[0] == newer && older.Settings.ToNext.Strategy == "" && !older.Settings.Flatten {
 			sources = append(sources, older.label())
 		}
 	}
@@ -116,15 +113,15 @@ func (m *matching) sourcesOf(newer string) []string {
 }
 
 // olderOnly stashes a field that the newer version does not have.
-func (m *matching) olderOnly(older *Field) {
-	m.stashable(older, "+conversion:strategy")
+func (m *matching) olderOnly(from Path) {
+	m.stashable(from.Last().Field, "+conversion:strategy")
 	m.pair.Fields = append(m.pair.Fields, &FieldPlan{
-		Fate: StashedOlder, Older: older, OlderKey: m.olderKey(older),
+		Fate: StashedOlder, Older: from.Last().Field, From: from, OlderKey: m.olderKey(from),
 	})
 }
 
 // newerOnly stashes a field that the older version does not have, unless its marker says otherwise.
-func (m *matching) newerOnly(path Path, key string) {
+func (m *matching) newerOnly(path Path) {
 	result := &FieldPlan{Fate: StashedNewer, Newer: path}
 	if field := path.Last().Field; field == nil {
 		m.survivesJSON(m.newerLabel(path), path.Last().Type, m.pair.Newer.Version, "+conversion:strategy")
@@ -135,7 +132,7 @@ func (m *matching) newerOnly(path Path, key string) {
 		}
 		switch treatment := field.Settings.ToOlder; treatment.Strategy {
 		case markers.Augment:
-			result.Fate, result.NewerKey = AugmentedNewer, m.newerKey(field.Key())
+			result.Fate, result.NewerKey = AugmentedNewer, m.newerKey(pathOf(field))
 			m.pair.Augmented = true
 		case markers.Drop:
 			result.Fate, result.Reason = DroppedNewer, treatment.Reason
@@ -147,7 +144,7 @@ func (m *matching) newerOnly(path Path, key string) {
 		}
 	}
 	if result.Fate == StashedNewer {
-		result.NewerKey = m.newerKey(key)
+		result.NewerKey = m.newerKey(path)
 	}
 	m.pair.Fields = append(m.pair.Fields, result)
 }
@@ -174,8 +171,8 @@ func (m *matching) basis(field *Field) []*Field {
 }
 
 // convert plans a field that both versions have.
-func (m *matching) convert(older *Field, path Path) {
-	last := path.Last()
+func (m *matching) convert(from, path Path) {
+	older, last := from.Last().Field, path.Last()
 	if last.Field != nil && last.Field.unsupported {
 		return
 	}
@@ -217,9 +214,9 @@ func (m *matching) convert(older *Field, path Path) {
 			"remove it")
 		return
 	}
-	result := &FieldPlan{Fate: Converted, Older: older, Newer: path, Conversion: conversion}
+	result := &FieldPlan{Fate: Converted, Older: older, From: from, Newer: path, Conversion: conversion}
 	if conversion.Inexact() {
-		result.OlderKey, result.NewerKey = m.olderKey(older), m.newerKey(m.pathKey(path))
+		result.OlderKey, result.NewerKey = m.olderKey(from), m.newerKey(path)
 		m.keepable(label, older, last.Field)
 	}
 	m.plans[older] = append(m.plans[older], result)
@@ -227,25 +224,9 @@ func (m *matching) convert(older *Field, path Path) {
 }
 
 // olderKey and newerKey are the keys of a field in the bag: there a field's name belongs to a version.
-func (m *matching) olderKey(older *Field) string {
-	return m.pair.Older.Version.Name + "/" + older.Key()
-}
+func (m *matching) olderKey(path Path) string { return m.pair.Older.Version.Name + "/" + path.key() }
 
-func (m *matching) newerKey(name string) string { return m.pair.Newer.Version.Name + "/" + name }
-
-// pathKey names the end of a path for the bag.
-func (m *matching) pathKey(path Path) string {
-	var names []string
-	for i, step := range path {
-		switch {
-		case step.Field == nil:
-			names = append(names, step.Name)
-		case i > 0 || len(path) == 1 || !step.Field.API.Inline():
-			names = append(names, step.Field.Key())
-		}
-	}
-	return strings.Join(names, ".")
-}
+func (m *matching) newerKey(path Path) string { return m.pair.Newer.Version.Name + "/" + path.key() }
 
 // newerLabel is how messages name a newer field.
 func (m *matching) newerLabel(path Path) string {

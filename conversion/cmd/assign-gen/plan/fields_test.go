@@ -134,14 +134,14 @@ func TestPathsIntoStructsThatAreNotConverted(t *testing.T) {
 			field("F", text, "+conversion:rename=Inner.Conut"),
 			`E02 v1beta1.WidgetSpec.F: the field is called Inner.Conut in the next version, and v1.Inner has no field Conut; did you mean "Count"?`,
 		},
-		"through a pointer": {
-			field("F", text, "+conversion:rename=Pointed.Count"),
-			"E01 v1beta1.WidgetSpec.F → v1.WidgetSpec.Pointed: the path Pointed.Count leads through *v1.Inner, which is no struct by value and may not be there",
+		"through a list": {
+			field("F", text, "+conversion:rename=Listed.Count"),
+			"E01 v1beta1.WidgetSpec.F → v1.WidgetSpec.Listed: the path Listed.Count leads through []v1.Inner, which is no struct",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := rejected(t, older.with([]*model.Field{test.older}),
-				newer.with([]*model.Field{field("Inner", inner), field("Duck", duck), field("Pointed", pointer(inner))}, inner))
+				newer.with([]*model.Field{field("Inner", inner), field("Duck", duck), field("Listed", slice(inner), "+conversion:key=count")}, inner))
 			if !strings.HasPrefix(got, test.want) {
 				t.Errorf("the problems are\n%s\nwant %q", got, test.want)
 			}

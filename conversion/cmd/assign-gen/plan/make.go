@@ -18,7 +18,8 @@ import (
 func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan, error) {
 	p := &planner{
 		structs: make(map[*Version]map[*model.Type]*Struct),
-		pairs:   make(map[*Struct][]*Pair), plans: make(map[*Field][]*FieldPlan), unpaired: make(map[*Struct]bool), used: make(map[string]bool),
+		pairs:   make(map[*Struct][]*Pair), flat: make(map[*Struct][]*Pair), plans: make(map[*Field][]*FieldPlan),
+		unpaired: make(map[*Struct]bool), used: make(map[string]bool),
 	}
 	p.positions(packages)
 	for _, each := range packages {
@@ -51,6 +52,11 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 	for _, link := range result.Links {
 		for _, pair := range link.Pairs {
 			p.fields(pair)
+		}
+	}
+	for _, link := range result.Links {
+		for _, pair := range link.Pairs {
+			p.shared(pair)
 			slices.SortFunc(pair.Fields, func(a, b *FieldPlan) int {
 				return cmp.Or(cmp.Compare(a.newerName(), b.newerName()), cmp.Compare(a.olderName(), b.olderName()))
 			})
@@ -78,6 +84,8 @@ type planner struct {
 	structs map[*Version]map[*model.Type]*Struct
 	// pairs are by the older struct.
 	pairs map[*Struct][]*Pair
+	// flat are the pairs that the fields of an older struct belong to because it is flattened.
+	flat map[*Struct][]*Pair
 	// plans are by the older field, of those fields that are converted.
 	plans map[*Field][]*FieldPlan
 	// unpaired are the older structs of which it is reported that they have no counterpart.
@@ -95,12 +103,9 @@ func (f *FieldPlan) newerName() string {
 	if f.Newer != nil {
 		return f.Newer.String()
 	}
-	return f.Older.Name()
+	return f.From.String()
 }
 
 func (f *FieldPlan) olderName() string {
-	if f.Older != nil {
-		return f.Older.Name()
-	}
-	return ""
+	return f.From.String()
 }

@@ -20,7 +20,7 @@ func (m *matching) target(older *Field) (path Path, ok bool) {
 	steps := older.Settings.Rename
 	if steps == nil {
 		if newer := m.pair.Newer.Field(older.Name()); newer != nil {
-			return Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}}, true
+			return pathOf(newer), true
 		}
 		return nil, true
 	}
@@ -38,13 +38,16 @@ func (m *matching) target(older *Field) (path Path, ok bool) {
 		missing(steps[0], m.pair.Newer.label(), fieldNames(m.pair.Newer.Fields))
 		return nil, false
 	}
-	path = Path{{Name: newer.Name(), Type: newer.Storage, Field: newer}}
+	path = pathOf(newer)
 	declared := newer.API.Type
 	for _, name := range steps[1:] {
+		if declared.Kind == model.Pointer {
+			declared = declared.Elem
+		}
 		if declared.Kind != model.Named || declared.Underlying.Kind != model.Struct {
 			m.problem(problem.NoConversion, older.label()+" → "+m.newerLabel(path),
-				fmt.Sprintf("the path %s leads through %s, which is no struct by value and may not be there", strings.Join(steps, "."), declared),
-				"lead through structs by value only, or use +conversion:strategy=augment")
+				fmt.Sprintf("the path %s leads through %s, which is no struct", strings.Join(steps, "."), declared),
+				"lead through structs only, or use +conversion:strategy=augment")
 			return nil, false
 		}
 		field := declared.Underlying.Field(name)
@@ -67,37 +70,33 @@ func (m *matching) isInAnother(name string) bool {
 func (m *matching) step(in *model.Type, field *model.Field) Step {
 	version := m.pair.Newer.Version
 	if !isOwn(in, version.Package.Path) {
-		return Step{Name: field.Name, Type: field.Type}
+		key := field.JSON
+		if field.Inline() {
+			key = field.Name
+		}
+		return Step{Name: field.Name, Type: field.Type, key: key}
 	}
-	own := version.Struct(in.Name).Field(field.Name)
-	return Step{Name: field.Name, Type: own.Storage, Field: own}
+	return stepTo(version.Struct(in.Name).Field(field.Name))
 }
 
 // inside plans the fields of a newer struct that older fields lead into.
-func (m *matching) inside(path Path, key string) {
-	declared := path.Last().Type.Elem
-	m.presence(path, key)
-	if inline := path.Last().Field; inline != nil && inline.API.Inline() && len(path) == 1 {
-		key = ""
+func (m *matching) inside(path Path) {
+	declared := path.Last().Type
+	if declared.Kind == model.Pointer {
+		declared = declared.Elem
 	}
+	m.presence(path)
 	for _, field := range declared.Underlying.Fields {
 		if !field.Exported() || field.JSON == "-" {
 			continue
 		}
 		inner := append(slices.Clone(path), m.step(declared, field))
-		name := field.JSON
-		if field.Inline() {
-			name = field.Name
-		}
-		if key != "" {
-			name = key + "." + name
-		}
 		switch {
 		case m.claimed[inner.String()] != nil:
 		case m.leadsInto(inner):
-			m.inside(inner, name)
+			m.inside(inner)
 		default:
-			m.newerOnly(inner, name)
+			m.newerOnly(inner)
 		}
 	}
 }
@@ -113,6 +112,6 @@ func (m *matching) leadsInto(path Path) bool {
 }
 
 // presence stashes what belongs to a newer struct as a whole, whose fields are planned one by one.
-func (m *matching) presence(path Path, key string) {
-	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: m.newerKey(key), Presence: true})
+func (m *matching) presence(path Path) {
+	m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedNewer, Newer: path, NewerKey: m.newerKey(path), Presence: true})
 }

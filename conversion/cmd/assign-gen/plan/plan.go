@@ -119,6 +119,8 @@ type Pair struct {
 	Metadata bool
 	// Fields are sorted by the names of the newer fields, then of the older ones.
 	Fields []*FieldPlan
+	// Shared are the structs of both versions that fields of the older struct lead into.
+	Shared []*Shared
 }
 
 // OlderKey and NewerKey are the keys in the bag of a struct that functions convert as a whole.
@@ -161,24 +163,27 @@ const (
 // FieldPlan is how one field is converted, or what becomes of it otherwise.
 type FieldPlan struct {
 	Fate Fate
-	// Older is the field of the older version, unless only the newer one has it.
+	// Older is the field of the older version, unless only the newer one has it. From leads to it.
 	Older *Field
+	From  Path
 	// Newer leads to the field of the newer version, unless only the older one has it.
 	Newer Path
 	// Conversion is how a Converted field is converted.
 	Conversion *Conversion
 	// OlderKey and NewerKey are the keys in the bag of the older and the newer field, if it is kept there or its hook may do so.
 	OlderKey, NewerKey string
-	// Presence says that a stash of a newer struct is not of its fields, which are planned one by one, but of its bag, or of
+	// Presence says that a stash of a struct is not of its fields, which are planned one by one, but of its bag, or of
 	// the struct being there with nothing in it.
 	Presence bool
+	// Shared is whether the struct that holds the newer field is converted from one of the older version.
+	Shared bool
 	// Basis are older fields that a stash of the newer field holds good for.
 	Basis []*Field
 	// Reason says why a field is dropped.
 	Reason string
 }
 
-// Path leads from a struct to one of its fields or into fields that are structs by value.
+// Path leads from a struct to one of its fields, or into fields that are structs or pointers to structs.
 type Path []Step
 
 // Step is a field on a path.
@@ -188,6 +193,8 @@ type Step struct {
 	Type *model.Type
 	// Field is the field, or nil where the struct is one of another module.
 	Field *Field
+	// key names the field for the bag.
+	key string
 }
 
 // String is the path in Go.

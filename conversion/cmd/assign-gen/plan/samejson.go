@@ -92,7 +92,7 @@ func leavesIn(version *Version, field *model.Field, path []string) []leaf {
 
 // fateOfOlder returns the plan that decides about a field of the older struct, or about the inlined struct that it is in.
 func (p *Pair) fateOfOlder(path []string) *FieldPlan {
-	at := slices.IndexFunc(p.Fields, func(f *FieldPlan) bool { return f.Older != nil && f.Older.Name() == path[0] })
+	at := slices.IndexFunc(p.Fields, func(f *FieldPlan) bool { return f.From.String() == path[0] && !f.Presence })
 	if at < 0 {
 		return nil
 	}

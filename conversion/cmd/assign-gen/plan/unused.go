@@ -23,7 +23,7 @@ func (p *planner) unused(result *Plan) {
 					"remove +conversion:name, :augment and :with")
 			}
 			for _, field := range each.Fields {
-				p.unusedAt(field, pairs)
+				p.unusedAt(field, slices.Concat(pairs, p.flat[each]))
 			}
 		}
 	}
@@ -45,14 +45,19 @@ func (p *planner) unusedAt(field *Field, pairs []*Pair) {
 // unusedForNext reports markers about the next version.
 func (p *planner) unusedForNext(field *Field, pairs []*Pair) {
 	settings := field.Settings
-	aboutNext := settings.Rename != nil || settings.ToNext.Strategy != "" || settings.HasConversion()
+	aboutNext := settings.Rename != nil || settings.Flatten || settings.ToNext.Strategy != "" || settings.HasConversion()
 	if pairs == nil && aboutNext {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the next version, where its type has no counterpart",
-			"remove +conversion:rename, :strategy, :enum, :unit and :with; for the field's conversion to the older version, use +conversion:older")
+			"remove +conversion:rename, :flatten, :strategy, :enum, :unit and :with; for the field's conversion to the older version, use +conversion:older")
 	}
 	if settings.ToNext.Strategy != "" && (settings.Rename != nil || settings.HasConversion()) {
 		p.problem(problem.BadMarker, field.label(), "the field has a strategy, so that its other markers about the next version mean nothing",
 			"remove either +conversion:strategy or +conversion:rename, :enum, :unit and :with")
+	}
+	if settings.Flatten && (settings.Rename != nil || settings.ToNext.Strategy != "" || settings.HasConversion()) {
+		p.problem(problem.BadMarker, field.label(),
+			"the fields of the struct are converted each by itself, so that other markers about the next version mean nothing here",
+			"remove either +conversion:flatten or +conversion:rename, :strategy, :enum, :unit and :with")
 	}
 	if settings.With != nil && (settings.Enum != nil || settings.Unit != "") {
 		p.problem(problem.BadMarker, field.label(), "functions convert the field, so that its enum map or unit means nothing",

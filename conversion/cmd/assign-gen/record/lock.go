@@ -93,6 +93,9 @@ func lockLines(all *plan.Plan) []string {
 			for _, each := range pair.Fields {
 				w.lines = append(w.lines, w.fieldLines(link, pair, each)...)
 			}
+			for _, each := range pair.Shared {
+				w.lines = append(w.lines, fmt.Sprintf("%s %s %s int", link.Newer.Name, pair.Newer.Name, each.OlderKey))
+			}
 		}
 	}
 	for name, shape := range w.types {
@@ -131,6 +134,9 @@ func (w *lockWriter) fieldLines(link *plan.Link, pair *plan.Pair, each *plan.Fie
 	}
 	switch each.Fate {
 	case plan.StashedOlder:
+		if each.Presence {
+			return []string{inNewer(each.OlderKey, "bag")}
+		}
 		return []string{inNewer(each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil))}
 	case plan.StashedNewer:
 		if each.Presence {
@@ -236,7 +242,7 @@ func KeepKeys(all *plan.Plan, earlier string) {
 			for _, each := range pair.Fields {
 				released := *each
 				released.NewerKey = link.Newer.Name + "/" + each.Newer.String()
-				if each.Presence && slices.Contains(lines, (&lockWriter{}).fieldLines(link, pair, &released)[0]) {
+				if each.Presence && each.Fate == plan.StashedNewer && slices.Contains(lines, (&lockWriter{}).fieldLines(link, pair, &released)[0]) {
 					each.NewerKey = released.NewerKey
 				}
 			}

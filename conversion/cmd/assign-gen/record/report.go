@@ -81,7 +81,7 @@ func count(n int, one, many string) string {
 
 // unremarkable says whether a field is called the same and holds the same.
 func unremarkable(each *plan.FieldPlan) bool {
-	if each.Fate != plan.Converted || len(each.Newer) > 1 || each.Conversion.Inexact() {
+	if each.Fate != plan.Converted || len(each.From) > 1 || len(each.Newer) > 1 || each.Conversion.Inexact() {
 		return false
 	}
 	newer := each.Newer.Last().Field
@@ -109,6 +109,9 @@ func spelled(t *model.Type) string {
 func olderCell(each *plan.FieldPlan) string {
 	if each.Older == nil {
 		return ""
+	}
+	if len(each.From) > 1 {
+		return cell(each.From.String(), each.Older.API.Type)
 	}
 	return cell(each.Older.Key(), each.Older.API.Type)
 }
@@ -159,7 +162,7 @@ func convertedInWords(each *plan.FieldPlan) string {
 	var words []string
 	newer := each.Newer.Last().Field
 	switch {
-	case each.Older.Name() != each.Newer.Last().Name || len(each.Newer) > 1:
+	case each.From.String() != each.Newer.String():
 		words = append(words, "renamed")
 	case newer != nil && each.Older.Key() != newer.Key():
 		words = append(words, "renamed in JSON")

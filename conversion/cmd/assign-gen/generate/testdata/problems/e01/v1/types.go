@@ -20,7 +20,7 @@ type Widget struct {
 // WidgetSpec holds what is wrong.
 type WidgetSpec struct {
 	Protocols map[string]Protocol `json:"protocols,omitempty"`
-	Nested    *Nested             `json:"nested,omitempty"`
+	Nested    []Nested            `json:"nested,omitempty"`
 }
 
 // Protocol is a struct.

@@ -20,7 +20,7 @@ type Widget struct {
 // WidgetSpec holds what is wrong.
 type WidgetSpec struct {
 	Protocols []Protocol `json:"protocols,omitempty"`
-	// Old hides behind a pointer later on.
+	// Old gets into a list later on.
 	//
 	// +conversion:rename=Nested.Deep
 	Old string `json:"old,omitempty"`

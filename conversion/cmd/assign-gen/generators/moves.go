@@ -1,0 +1,127 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package generators
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// moves reports whether a field is inside of another struct in one of the versions, so that variables stand for what may be absent with
+// that struct. A field that is copied as it is needs none.
+func moves(each *plan.FieldPlan) bool {
+	return len(each.From) > 1 || (len(each.Newer) > 1 && (each.Conversion.Inexact() || each.Shared))
+}
+
+// moved prints the conversion of such a field.
+func (p *printer) moved(f flow, each *plan.FieldPlan) {
+	from, to, key, target := each.From, each.Newer, each.NewerKey, each.Conversion.Newer
+	if !f.up {
+		from, to, key, target = each.Newer, each.From, each.OlderKey, each.Conversion.Older
+	}
+	src, dst := p.shown(f, f.source(), from), f.target()+"."+to.String()
+	if len(to) > 1 {
+		dst = p.pathName(f, "moved", to)
+		p.linef("var %s %s", dst, p.storage(target))
+	}
+	p.convertedInto(f, each, key, dst, src)
+	if len(to) == 1 {
+		return
+	}
+	p.linef("if %s != nil {", dst)
+	p.entered(f.target(), to)
+	p.linef("%s.%s = %s", f.target(), to, dst)
+	if f.up && each.Shared {
+		p.linef("} else if %s {", present(f.target(), to, false))
+		p.linef("%s.%s = nil", f.target(), to)
+	}
+	p.linef("}")
+}
+
+// shown is an expression of the value at the end of a path, nil if a struct on the way is absent.
+func (p *printer) shown(f flow, root string, path plan.Path) string {
+	value := root + "." + path.String()
+	if len(path) == 1 {
+		return value
+	}
+	variable := p.pathName(f, "shown", path)
+	p.linef("var %s %s", variable, p.storage(path.Last().Type))
+	p.linef("if %s {\n%s = %s\n}", present(root, path, false), variable, value)
+	return variable
+}
+
+// shared prints what is done for a struct of both versions after fields that the older version has elsewhere: its conversion to
+// the older version has kept these once more, and made a struct in which nothing else may be.
+func (p *printer) shared(f flow, each *plan.Shared) {
+	moved := make([]string, len(each.Fields))
+	for i, field := range each.Fields {
+		moved[i] = present("in", field.From, true)
+	}
+	anyMoved := strings.Join(moved, " || ")
+	if f.up {
+		p.linef("if %s {\nswitch {", anyMoved)
+		for depth := len(each.Older); depth > 0; depth-- {
+			at := each.Older[:depth]
+			p.linef("case %s && %s(in.%s):", present("in", at, true), p.runtime("IsZero"), at)
+			p.put(f, each.OlderKey, strconv.Itoa(depth))
+		}
+		p.linef("}\n}")
+		return
+	}
+	kept, bag := p.pathName(f, "kept", each.Older), "in."+each.Older.String()+".PropertyBag"
+	p.linef("var %s int", kept)
+	p.linef("bag.Take(%s, &%s)", p.keyName(each.OlderKey), kept)
+	p.linef("if %s {", present("in", each.Older, true))
+	for _, key := range each.NewerKeys {
+		p.linef("%s.Remove(%s)", bag, p.keyName(key))
+	}
+	p.linef("%s = %s.OrNil()", bag, bag)
+	p.linef("}\nif %s {", anyMoved)
+	for depth := len(each.Older); depth > 0; depth-- {
+		at := each.Older[:depth]
+		p.linef("if %s < %d && %s && %s(in.%s) {\nin.%s = nil\n}", kept, depth, present("in", at, true), p.runtime("IsZero"), at, at)
+	}
+	p.linef("}")
+}
+
+// pathName is the variable of a path.
+func (p *printer) pathName(f flow, prefix string, path plan.Path) string {
+	var paths []string
+	for _, each := range f.pair.Fields {
+		paths = append(paths, each.From.String(), each.Newer.String())
+	}
+	for _, each := range f.pair.Shared {
+		paths = append(paths, each.Older.String())
+	}
+	return identifiers(prefix, paths)[path.String()]
+}
+
+// entered makes the structs on a path.
+func (p *printer) entered(root string, path plan.Path) {
+	for i, step := range path[:len(path)-1] {
+		expression := root + "." + path[:i+1].String()
+		if step.Type.Kind == model.Pointer {
+			p.linef("if %s == nil {", expression)
+			p.linef("%s = new(%s)", expression, p.storage(step.Type.Elem))
+			p.linef("}")
+		}
+	}
+}
+
+// present is a condition that holds if the structs on a path are there, and its end too if that can be nil.
+func present(root string, path plan.Path, end bool) string {
+	var conditions []string
+	for i, step := range path {
+		expression := root + "." + path[:i+1].String()
+		if (i < len(path)-1 && step.Type.Kind == model.Pointer) || (i == len(path)-1 && end) {
+			conditions = append(conditions, expression+" != nil")
+		}
+	}
+	return strings.Join(conditions, " && ")
+}
