@@ -27,6 +27,8 @@ type Comparison struct {
 	Objects map[string]int
 	// LostUpstream is how many objects the other project changes on such a way.
 	LostUpstream int
+	// FailedUpstream is how many objects the other project fails to convert.
+	FailedUpstream int
 	// Unexplained are examples of the differences that the API does not list.
 	Unexplained []string
 	// Unused are the differences that the API lists and no object has.
@@ -61,9 +63,7 @@ func (p *Project) Compare(ctx context.Context, trips io.Reader) (*Comparison, er
 			return nil, errors.Join(err, program.stop())
 		}
 	}
-	for _, each := range append(unused(known.Converted), unused(known.Lost)...) {
-		c.Unused = append(c.Unused, each.String())
-	}
+	c.Unused = append(unused(known.Converted), unused(known.Lost)...)
 	return c.Comparison, program.stop()
 }
 
@@ -82,6 +82,7 @@ func (c *comparer) compare(trip Trip, program *program) error {
 		return err
 	}
 	if response.Error != "" {
+		c.FailedUpstream++
 		c.expectExplained(c.known.Converted, trip, "error", "converted", "assign-gen", trip.Converted, "upstream", response.Error)
 		return nil
 	}

@@ -37,13 +37,15 @@ type Difference struct {
 	Kind string `json:"kind,omitempty"`
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Path is the field, such as spec.ports[].name, or one above it. A leading *. stands for any fields above. It is error
-	// if the other project fails to convert the object.
-	Path string `json:"path"`
+	// Path or Paths are fields, such as spec.ports[].name, or ones above them. A leading *. stands for any fields above, and a trailing $
+	// excludes the fields below. The path is error if the other project fails to convert the object.
+	Path  string   `json:"path,omitempty"`
+	Paths []string `json:"paths,omitempty"`
 	// Reason explains the difference.
 	Reason string `json:"reason"`
 
-	used bool
+	// used are the paths that an object confirmed.
+	used map[string]bool
 }
 
 // LoadDifferences reads the differences of an API.
@@ -60,6 +62,11 @@ func (a *API) LoadDifferences() (*Differences, error) {
 	if err := yaml.UnmarshalStrict(content, all); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
+	for _, each := range slices.Concat(all.Converted, all.Lost) {
+		if each.Path != "" {
+			each.Paths = append(each.Paths, each.Path)
+		}
+	}
 	return all, nil
 }
 
@@ -67,34 +74,48 @@ func (a *API) LoadDifferences() (*Differences, error) {
 func explain(all []*Difference, trip Trip, path string) bool {
 	explained := false
 	for _, each := range all {
-		if each.covers(trip, path) {
-			each.used, explained = true, true
+		if !each.concerns(trip) {
+			continue
+		}
+		for _, known := range each.Paths {
+			if covers(known, path) {
+				if each.used == nil {
+					each.used = make(map[string]bool)
+				}
+				each.used[known], explained = true, true
+			}
 		}
 	}
 	return explained
 }
 
-func (d *Difference) covers(trip Trip, path string) bool {
+// concerns returns whether the difference is about the kind and the direction of a trip.
+func (d *Difference) concerns(trip Trip) bool {
 	for restriction, value := range map[string]string{d.Kind: trip.Kind, d.From: trip.From, d.To: trip.To} {
 		if restriction != "" && restriction != value {
 			return false
 		}
 	}
-	wanted, anywhere := strings.CutPrefix(d.Path, "*.")
+	return true
+}
+
+// covers returns whether a known path stands for a place.
+func covers(known, path string) bool {
+	wanted, anywhere := strings.CutPrefix(known, "*.")
+	wanted, exact := strings.CutSuffix(wanted, "$")
+	matches := isAtOrBelow
+	if exact {
+		matches = func(path, wanted string) bool { return path == wanted }
+	}
 	if !anywhere {
-		return isAtOrBelow(path, wanted)
+		return matches(path, wanted)
 	}
 	for i := range path {
-		if (i == 0 || path[i-1] == '.') && isAtOrBelow(path[i:], wanted) {
+		if (i == 0 || path[i-1] == '.') && matches(path[i:], wanted) {
 			return true
 		}
 	}
 	return false
-}
-
-// String is the difference as in the file.
-func (d *Difference) String() string {
-	return fmt.Sprintf("{kind: %s, from: %s, to: %s, path: %s}", d.Kind, d.From, d.To, d.Path)
 }
 
 func isAtOrBelow(path, above string) bool {
@@ -102,9 +123,17 @@ func isAtOrBelow(path, above string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// unused are the differences that cover nothing.
-func unused(all []*Difference) []*Difference {
-	return slices.DeleteFunc(slices.Clone(all), func(each *Difference) bool { return each.used })
+// unused are the paths of differences that cover nothing.
+func unused(all []*Difference) []string {
+	var missing []string
+	for _, each := range all {
+		for _, path := range each.Paths {
+			if !each.used[path] {
+				missing = append(missing, fmt.Sprintf("{kind: %s, from: %s, to: %s, path: %s}", each.Kind, each.From, each.To, path))
+			}
+		}
+	}
+	return missing
 }
 
 // compare returns the places where two objects differ. Absent and null are the same. A list whose length differs is one place.

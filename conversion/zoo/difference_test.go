@@ -28,20 +28,30 @@ func TestDifference_Place_IsCoveredByPathKindAndDirection(t *testing.T) {
 		path       string
 		want       bool
 	}{
-		{Difference{Path: "spec.steps"}, "spec.steps[].name", true},
-		{Difference{Path: "spec.steps"}, "spec.stepsTemplate", false},
-		{Difference{Path: "*.steps[].name"}, "spec.taskSpec.steps[].name", true},
-		{Difference{Path: "*.steps[].name"}, "spec.mysteps[].name", false},
-		{Difference{Path: "spec", Kind: "Task", From: "v1beta1", To: "v1"}, "spec.steps", true},
-		{Difference{Path: "spec", Kind: "TaskRun"}, "spec.steps", false},
-		{Difference{Path: "spec", From: "v1"}, "spec.steps", false},
+		{Difference{Paths: []string{"spec.steps"}}, "spec.steps[].name", true},
+		{Difference{Paths: []string{"spec.steps"}}, "spec.stepsTemplate", false},
+		{Difference{Paths: []string{"*.steps[].name"}}, "spec.taskSpec.steps[].name", true},
+		{Difference{Paths: []string{"*.steps[].name"}}, "spec.mysteps[].name", false},
+		{Difference{Paths: []string{"*.steps$"}}, "spec.taskSpec.steps", true},
+		{Difference{Paths: []string{"*.steps$"}}, "spec.taskSpec.steps[].name", false},
+		{Difference{Paths: []string{"spec"}, Kind: "Task", From: "v1beta1", To: "v1"}, "spec.steps", true},
+		{Difference{Paths: []string{"spec"}, Kind: "TaskRun"}, "spec.steps", false},
+		{Difference{Paths: []string{"spec"}, From: "v1"}, "spec.steps", false},
 	} {
 		known := []*Difference{&each.difference}
 		if got := explain(known, trip, each.path); got != each.want {
-			t.Errorf("%s explains %s: %t, want %t", &each.difference, each.path, got, each.want)
+			t.Errorf("%+v explains %s: %t, want %t", each.difference, each.path, got, each.want)
 		}
 		if got := len(unused(known)) == 0; got != each.want {
-			t.Errorf("%s is used after %s: %t, want %t", &each.difference, each.path, got, each.want)
+			t.Errorf("%+v is used after %s: %t, want %t", each.difference, each.path, got, each.want)
 		}
+	}
+}
+
+func TestDifference_SeveralPaths_AreUsedEach(t *testing.T) {
+	known := []*Difference{{Paths: []string{"spec.a", "spec.b"}, To: "v1"}}
+	explain(known, Trip{To: "v1"}, "spec.b")
+	if diff := cmp.Diff([]string{"{kind: , from: , to: v1, path: spec.a}"}, unused(known)); diff != "" {
+		t.Error("(-want +got):", diff)
 	}
 }

@@ -22,6 +22,12 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"join": strings.Join,
+	"count": func(all []*Difference) (fields int) {
+		for _, each := range all {
+			fields += len(each.Paths)
+		}
+		return fields
+	},
 }).Parse(pageText))
 
 // entry is an API on the page.
@@ -71,13 +77,17 @@ func (e *entry) countMarkers() {
 	}
 }
 
-// place is the field as on the page.
-func (d *Difference) place() string {
-	path := strings.TrimPrefix(d.Path, "*.")
-	if path != d.Path {
-		return "`" + path + "` anywhere"
+// places are the fields as on the page.
+func (d *Difference) places() string {
+	places := make([]string, len(d.Paths))
+	for i, path := range d.Paths {
+		below, anywhere := strings.CutPrefix(strings.TrimSuffix(path, "$"), "*.")
+		places[i] = "`" + below + "`"
+		if anywhere {
+			places[i] = "`…" + below + "`"
+		}
 	}
-	return "`" + path + "`"
+	return strings.Join(places, ", ")
 }
 
 // Row is the difference as a row of a table.
@@ -91,7 +101,7 @@ func (d *Difference) Row() string {
 	case d.To != "":
 		direction = "to " + d.To
 	}
-	return strings.Join([]string{"", cell(cmp.Or(d.Kind, "each")), cell(direction), cell(d.place()), cell(d.Reason), ""}, "|")
+	return strings.Join([]string{"", cell(cmp.Or(d.Kind, "each")), cell(direction), cell(d.places()), cell(d.Reason), ""}, "|")
 }
 
 // cell is a text within a table.

@@ -80,7 +80,7 @@ func comparesAsExplained(t *testing.T, p *Project, trips string) {
 		t.Errorf("no object differs as %s explains: %s", differencesFile, each)
 	}
 	if p.api.Upstream != nil {
-		t.Logf("upstream changes %d objects on the way there and back", got.LostUpstream)
+		t.Logf("upstream changes %d objects on the way there and back, and fails to convert %d", got.LostUpstream, got.FailedUpstream)
 	}
 }
 

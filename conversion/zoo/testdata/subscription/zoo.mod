@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/mallard-dev/mallard/conversion v0.0.0
 	github.com/mallard-dev/mallard/conversion/knative v0.0.0
+	github.com/mallard-dev/mallard/conversion/zoo v0.0.0
 	k8s.io/api v0.35.7
 	k8s.io/apimachinery v0.35.7
 	knative.dev/eventing v0.22.0
@@ -53,4 +54,5 @@ require (
 replace (
 	github.com/mallard-dev/mallard/conversion => ../../..
 	github.com/mallard-dev/mallard/conversion/knative => ../../../knative
+	github.com/mallard-dev/mallard/conversion/zoo => ../../../zoo
 )
