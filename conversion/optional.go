@@ -63,6 +63,24 @@ func Pointer[T any](pointer *T) *T {
 	return &value
 }
 
+// NonZero is a pointer to a value, or nil for the zero value.
+func NonZero[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
+
+// Value is the value that a pointer points to, or the zero value for nil.
+func Value[T any](pointer *T) T {
+	if pointer == nil {
+		var zero T
+		return zero
+	}
+	return *pointer
+}
+
 // IsZero is whether a struct has nothing in it, or null as its JSON. As a value in an API type it stands for an absent one then.
 func IsZero[T any](value *T) bool { return isZero(reflect.ValueOf(value).Elem()) }
 

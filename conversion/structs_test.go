@@ -41,3 +41,12 @@ func TestStructsByValue(t *testing.T) {
 		t.Errorf("something is kept for other fields, in %v", object.Annotations)
 	}
 }
+
+func TestNonZeroAndValue_ZeroValue_IsNil(t *testing.T) {
+	if conversion.NonZero("") != nil || conversion.Value[string](nil) != "" {
+		t.Error("the empty text is not nil")
+	}
+	if got := conversion.NonZero("a"); got == nil || conversion.Value(got) != "a" {
+		t.Errorf("NonZero returns %v for a text", got)
+	}
+}

@@ -31,11 +31,12 @@ func (k Kind) fromNothing(t *testing.T, annotation string, a, b Version) {
 	}
 }
 
-// expectNothing expects of an object without leaves that all that there is at b are zero values that a always writes.
+// expectNothing expects of an object without leaves that all that there is at b are zero values that a always writes, and keys of maps.
 func (k Kind) expectNothing(t *testing.T, object, annotation string, a, b Version) {
 	t.Helper()
 	known := map[string]bool{}
 	walk(read(t, canonical(t, parsed(t, object, a))), func(value string) { known[value] = true })
+	walkNames(read(t, object), func(name string) { known[name] = true })
 	made := parsed(t, k.expectConverted(t, object, a, b), b)
 	expectKnown := func(path, value string) {
 		if !known[value] {
@@ -83,6 +84,21 @@ func walk(value any, visit func(value string)) {
 		panic(err) // it was JSON
 	}
 	visit(string(text))
+}
+
+// walkNames visits the names in all objects, also the keys of maps, each as JSON.
+func walkNames(value any, visit func(name string)) {
+	switch value := value.(type) {
+	case whole:
+		for name, each := range value {
+			walk(name, visit)
+			walkNames(each, visit)
+		}
+	case []any:
+		for _, each := range value {
+			walkNames(each, visit)
+		}
+	}
 }
 
 // values visits the leaves of an object that are there. Zero values that are no pointers are no more than absent. Annotations
