@@ -92,6 +92,13 @@ func (p *printer) storeField(f *plan.Field) {
 	case model.Pointer:
 		p.copied(o, dst, src, at, 0)
 	case model.Slice, model.Map:
+		if f.API.Omit == model.OmitEmpty && o.kind != deepCopy && f.Struct.OmittedIfZero() {
+			// With an empty list the struct would not be zero, and JSON would show it.
+			p.linef("if len(%s) > 0 {", src)
+			p.elements(o, dst, src, at, 0)
+			p.linef("} else if %s != nil {\nto.MarkZero(%s)\n}", src, key)
+			return
+		}
 		p.copied(o, dst, src, at, 0)
 		if f.API.Omit == model.OmitEmpty && o.isList() {
 			p.linef("if %s != nil && len(%s) == 0 {\nto.MarkZero(%s)\n}", src, src, key)

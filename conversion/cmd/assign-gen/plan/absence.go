@@ -89,3 +89,20 @@ func zeroIsShown(t *model.Type) bool {
 		return field.Omit != model.OmitZero && field.Exported() && field.JSON != "-" && zeroIsShown(field.Type)
 	})
 }
+
+// OmittedIfZero reports whether some field holds the struct by value, so that JSON leaves out the field, or one around it, if all
+// fields of the struct are zero.
+func (s *Struct) OmittedIfZero() bool {
+	for _, holder := range s.Version.Structs {
+		for _, field := range holder.Fields {
+			value := field.API.Type
+			for value.Kind == model.Array {
+				value = value.Elem
+			}
+			if value.Declared() == s.Declared.Declared() && (field.API.Omit == model.OmitZero || holder.OmittedIfZero()) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -155,14 +155,13 @@ func (in *AddressableServiceSpec) assignFromStorage(src *v1storage.AddressableSe
 			to.MarkZero("ref")
 		}
 	}
-	if src.Ports != nil {
+	if len(src.Ports) > 0 {
 		in.Ports = make([]AddressPort, len(src.Ports))
 		all := conversion.WriteList(to.Field("ports"), in.Ports, keyOfAddressableServiceSpecPorts)
 		for i := range src.Ports {
 			in.Ports[i].assignFromStorage(&src.Ports[i], all.At(i))
 		}
-	}
-	if src.Ports != nil && len(src.Ports) == 0 {
+	} else if src.Ports != nil {
 		to.MarkZero("ports")
 	}
 	in.Path = conversion.Pointer(src.Path)
