@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	autoscaling "k8s.io/kubernetes/pkg/apis/autoscaling/install"
 	batch "k8s.io/kubernetes/pkg/apis/batch/install"
+	networking "k8s.io/kubernetes/pkg/apis/networking/install"
+	resource "k8s.io/kubernetes/pkg/apis/resource/install"
 
 	"github.com/mallard-dev/mallard/conversion/zoo/upstream"
 )
@@ -22,6 +24,8 @@ func main() {
 	scheme := runtime.NewScheme()
 	autoscaling.Install(scheme)
 	batch.Install(scheme)
+	networking.Install(scheme)
+	resource.Install(scheme)
 	upstream.Serve(func(kind, from, to string, object []byte) ([]byte, error) {
 		for known := range scheme.AllKnownTypes() {
 			if known.Kind != kind || known.Version != from {
