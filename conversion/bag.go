@@ -103,16 +103,33 @@ func (b *PropertyBag) Take(key string, out any) (found bool) {
 	return true
 }
 
-// TakeDerived is Take for what PutDerived stashed. When the property is Stale, out is set all the same.
+// TakeDerived is Take for what PutDerived stashed. When the property is Stale, out is set all the same. A property that Put stashed, as an
+// earlier release may have done, is Exact if the basis is absent: nil, or a list of nothing else.
 func (b *PropertyBag) TakeDerived(key string, basis, out any) Match {
 	stashed := (*b)[key].form.Basis
 	switch {
 	case !b.Take(key, out):
 		return None
-	case stashed != "" && stashed == Fingerprint(basis):
+	case stashed != "" && stashed == Fingerprint(basis), stashed == "" && isAbsent(basis):
 		return Exact
 	default:
 		return Stale
+	}
+}
+
+// isAbsent is whether a basis shows nothing.
+func isAbsent(basis any) bool {
+	if all, ok := basis.([]any); ok {
+		return !slices.ContainsFunc(all, func(each any) bool { return !isAbsent(each) })
+	}
+	if basis == nil {
+		return true
+	}
+	switch value := reflect.ValueOf(basis); value.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return value.IsNil()
+	default:
+		return false
 	}
 }
 

@@ -174,6 +174,10 @@ func (p *printer) convertedInto(f flow, each *plan.FieldPlan, key, dst, src stri
 	o := p.operation(f, each.Conversion, exact)
 	if !each.Conversion.Inexact() {
 		p.copied(o, dst, src, "", 0)
+		if key != "" { // releases have stashed the field
+			p.linef("if %s == nil {\nbag.Take(%s, &%s)\n}", src, p.keyName(key), dst)
+			p.linef("bag.Remove(%s)", p.keyName(key))
+		}
 		return
 	}
 	// What this version showed instead of a value that it does not know stands for that value until somebody changes it.

@@ -64,6 +64,14 @@ func changed(entry, value string, now []string, before, types map[string]string)
 func difference(value, current string, before, types map[string]string) string {
 	was, wasKept := parseValue(value)
 	is, isKept := parseValue(current)
+	switch {
+	case is.name == byHook:
+		return "" // a hook takes whatever it finds
+	case was.name == byHook && isKept == derived:
+		return "" // which takes the same if it was derived from the same field
+	case wasKept == "" && isKept == derived:
+		wasKept = isKept // a stash holds good for a field that is absent
+	}
 	c := comparison{before: before, now: types}
 	c.shapes("", was, is)
 	switch {

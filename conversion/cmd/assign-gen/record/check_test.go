@@ -33,6 +33,12 @@ func TestDifference(t *testing.T) {
 			before: "string derived", now: "string",
 			want: carry + "a value that is kept beside what the other version shows, and it would be kept whatever the other version shows",
 		},
+		"a stash that a hook takes":             {before: "[string]", now: "hook"},
+		"a value beside another for a hook":     {before: "string derived", now: "hook"},
+		"a stash that functions take":           {before: "string", now: "string derived"},
+		"a hook's value that functions take":    {before: "hook", now: "string derived"},
+		"a hook's value for a stash":            {before: "hook", now: "string", want: carry + "hook, which would be read as string"},
+		"a stash of another type for functions": {before: "string", now: "int32 derived", want: carry + "string, which would be read as int32"},
 		"another basis": {
 			before: "string basis=a,b", now: "string basis=a",
 			want: carry + "a value that is kept as long as a and b is unchanged, and it would be kept as long as a is unchanged",

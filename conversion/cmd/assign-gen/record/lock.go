@@ -24,6 +24,8 @@ const (
 	unreleased = "unreleased"
 	// typeEntry begins the lines that describe types of other modules.
 	typeEntry = "type "
+	// byHook is the value of a key that a hook may use, and derived follows the values that are kept beside others.
+	byHook, derived = "hook", "derived"
 )
 
 // Lock lists all bag keys of a plan, sorted. What an earlier lock has as released stays as it is; all else is unreleased, unless this is
@@ -154,14 +156,22 @@ func (w *lockWriter) fieldLines(link *plan.Link, pair *plan.Pair, each *plan.Fie
 	case plan.Converted:
 		if each.Conversion.Inexact() {
 			return []string{
-				inNewer(each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil)+" derived"),
-				inOlder(each.NewerKey, w.jsonOf(each.Newer.Last().Type, link.Newer, nil)+" derived"),
+				inNewer(each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil)+" "+derived),
+				inOlder(each.NewerKey, w.jsonOf(each.Newer.Last().Type, link.Newer, nil)+" "+derived),
 			}
 		}
+		var lines []string
+		if each.OlderKey != "" {
+			lines = append(lines, inNewer(each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil)))
+		}
+		if each.NewerKey != "" {
+			lines = append(lines, inOlder(each.NewerKey, w.jsonOf(each.Newer.Last().Type, link.Newer, nil)))
+		}
+		return lines
 	case plan.AugmentedOlder:
-		return []string{inNewer(each.OlderKey, "hook")}
+		return []string{inNewer(each.OlderKey, byHook)}
 	case plan.AugmentedNewer:
-		return []string{inOlder(each.NewerKey, "hook")}
+		return []string{inOlder(each.NewerKey, byHook)}
 	case plan.DroppedOlder, plan.DroppedNewer:
 	}
 	return nil
@@ -231,21 +241,4 @@ func (w *lockWriter) members(t *model.Type, version *plan.Version) []string {
 		}
 	}
 	return all
-}
-
-// KeepKeys has a plan use the keys of a lock for what belongs to a struct as a whole: earlier releases called these after the path in Go,
-// and objects carry such keys.
-func KeepKeys(all *plan.Plan, earlier string) {
-	lines := releasedLines(earlier)
-	for _, link := range all.Links {
-		for _, pair := range link.Pairs {
-			for _, each := range pair.Fields {
-				released := *each
-				released.NewerKey = link.Newer.Name + "/" + each.Newer.String()
-				if each.Presence && each.Fate == plan.StashedNewer && slices.Contains(lines, (&lockWriter{}).fieldLines(link, pair, &released)[0]) {
-					each.NewerKey = released.NewerKey
-				}
-			}
-		}
-	}
 }

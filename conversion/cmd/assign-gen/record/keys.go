@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package record
+
+import (
+	"slices"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// KeepKeys has a plan use the keys of a lock that objects carry. Earlier releases called the key of what belongs to a struct as a whole
+// after its path in Go. And they stashed fields for which a conversion was found later.
+func KeepKeys(all *plan.Plan, earlier string) {
+	lines := releasedLines(earlier)
+	for _, link := range all.Links {
+		for _, pair := range link.Pairs {
+			for _, each := range pair.Fields {
+				keepPresence(link, pair, each, lines)
+				keepStash(link, pair, each, lines)
+			}
+		}
+	}
+}
+
+func keepPresence(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines []string) {
+	released := *each
+	released.NewerKey = link.Newer.Name + "/" + each.Newer.String()
+	if each.Presence && each.Fate == plan.StashedNewer && slices.Contains(lines, (&lockWriter{}).fieldLines(link, pair, &released)[0]) {
+		each.NewerKey = released.NewerKey
+	}
+}
+
+// keepStash names the keys of a field that both versions show, and that a release has stashed.
+func keepStash(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines []string) {
+	if each.Fate != plan.Converted || each.Conversion.Inexact() || len(each.From) > 1 || len(each.Newer) > 1 {
+		return
+	}
+	isStashed := func(at *plan.Struct, key string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool {
+			entry, value, _ := cutEntry(line)
+			_, kept := parseValue(value)
+			return entry == at.Version.Name+" "+at.Name+" "+key && kept == ""
+		})
+	}
+	if key := link.Older.Name + "/" + each.Older.Key(); isStashed(pair.Newer, key) {
+		each.OlderKey = key
+	}
+	if key := link.Newer.Name + "/" + each.Newer.Last().Field.Key(); isStashed(pair.Older, key) {
+		each.NewerKey = key
+	}
+}

@@ -1,0 +1,73 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package record
+
+import (
+	"testing"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
+)
+
+// presence is a plan of two versions where something belongs to the struct Spec.Outer.Inner as a whole.
+func presence(key string) (*plan.Plan, *plan.FieldPlan) {
+	field := &plan.FieldPlan{Fate: plan.StashedNewer, Newer: plan.Path{{Name: "Outer"}, {Name: "Inner"}}, NewerKey: key, Presence: true}
+	older, newer := &plan.Version{Name: "v1beta1"}, &plan.Version{Name: "v1"}
+	pair := &plan.Pair{Older: &plan.Struct{Name: "Spec"}, Newer: &plan.Struct{Name: "Spec"}, Fields: []*plan.FieldPlan{field}}
+	return &plan.Plan{Links: []*plan.Link{{Older: older, Newer: newer, Pairs: []*plan.Pair{pair}}}}, field
+}
+
+// A field that a release has stashed, and that both versions show now, keeps the keys of that release.
+func TestKeepKeys_StashedFieldThatIsConvertedNow(t *testing.T) {
+	text := &model.Type{Kind: model.Basic, Name: "string"}
+	older, newer := &plan.Version{Name: "v1beta1"}, &plan.Version{Name: "v1"}
+	from := &plan.Field{API: &model.Field{Name: "Text", JSON: "text"}, Storage: text}
+	to := &plan.Field{API: &model.Field{Name: "Title", JSON: "title"}, Storage: text}
+	for name, test := range map[string]struct{ lock, wantOlder, wantNewer string }{
+		"of both":        {"v1 Spec v1beta1/text string\nv1beta1 Spec v1/title string\n", "v1beta1/text", "v1/title"},
+		"of one":         {"v1beta1 Spec v1/title string\n", "", "v1/title"},
+		"kept beside":    {"v1beta1 Spec v1/title string derived\n", "", ""},
+		"of another":     {"v1beta1 Other v1/title string\n", "", ""},
+		"never released": {"unreleased\nv1beta1 Spec v1/title string\n", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			field := &plan.FieldPlan{
+				Fate: plan.Converted, Older: from, Newer: plan.Path{{Name: "Title", Type: text, Field: to}}, Conversion: &plan.Conversion{Rule: plan.Copy},
+			}
+			pair := &plan.Pair{
+				Older: &plan.Struct{Name: "Spec", Version: older}, Newer: &plan.Struct{Name: "Spec", Version: newer}, Fields: []*plan.FieldPlan{field},
+			}
+			all := &plan.Plan{Links: []*plan.Link{{Older: older, Newer: newer, Pairs: []*plan.Pair{pair}}}}
+			KeepKeys(all, test.lock)
+			if field.OlderKey != test.wantOlder || field.NewerKey != test.wantNewer {
+				t.Errorf("the keys are %q and %q, want %q and %q", field.OlderKey, field.NewerKey, test.wantOlder, test.wantNewer)
+			}
+			if err := CheckLock(all, "conversion.lock", test.lock); (err != nil) != (name == "kept beside" || name == "of another") {
+				t.Errorf("the lock is judged %v", err)
+			}
+		})
+	}
+}
+
+func TestKeepKeys(t *testing.T) {
+	for name, test := range map[string]struct{ lock, want string }{
+		"released with the path in Go":   {"v1beta1 Spec v1/Outer.Inner bag\n", "v1/Outer.Inner"},
+		"released with the path in JSON": {"v1beta1 Spec v1/outer.inner bag\n", "v1/outer.inner"},
+		"of another struct":              {"v1beta1 Other v1/Outer.Inner bag\n", "v1/outer.inner"},
+		"never released":                 {"", "v1/outer.inner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, field := presence("v1/outer.inner")
+			KeepKeys(all, test.lock)
+			if field.NewerKey != test.want {
+				t.Errorf("the key is %s, want %s", field.NewerKey, test.want)
+			}
+			if err := CheckLock(all, "conversion.lock", test.lock); (err != nil) != (name == "of another struct") {
+				t.Errorf("the lock is judged %v", err)
+			}
+		})
+	}
+}
