@@ -179,6 +179,13 @@ func (r *reader) fields(t *gotypes.Struct, comments *types.Type) []*Field {
 		variable := t.Field(i)
 		field := &Field{Name: variable.Name(), Type: r.typeOf(variable.Type()), Embedded: variable.Embedded()}
 		field.JSON, field.Omit = jsonName(field, reflect.StructTag(t.Tag(i)))
+		if field.Omit == omitBoth {
+			field.Omit = OmitZero
+			switch variable.Type().Underlying().(type) {
+			case *gotypes.Slice, *gotypes.Map:
+				field.Omit = OmitEmpty // nil has no elements either
+			}
+		}
 		if comments != nil && i < len(comments.Members) && comments.Members[i].Name == field.Name {
 			field.Markers = markersIn(comments.Members[i].CommentLines)
 		}
@@ -187,6 +194,9 @@ func (r *reader) fields(t *gotypes.Struct, comments *types.Type) []*Field {
 	return fields
 }
 
+// omitBoth is a field with both options, which JSON leaves out by either rule.
+const omitBoth = OmitEmpty | OmitZero
+
 // jsonName follows encoding/json. The option "inline" means nothing to it, and stands by custom where a field is embedded.
 func jsonName(field *Field, tag reflect.StructTag) (string, Omit) {
 	name, options, _ := strings.Cut(tag.Get("json"), ",")
@@ -194,9 +204,9 @@ func jsonName(field *Field, tag reflect.StructTag) (string, Omit) {
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "omitempty":
-			omit = max(omit, OmitEmpty)
+			omit |= OmitEmpty
 		case "omitzero":
-			omit = OmitZero
+			omit |= OmitZero
 		}
 	}
 	switch {

@@ -58,15 +58,16 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 	if result.Fallback != "" && len(olderValues) > 0 && !slices.Contains(olderValues, result.Fallback) {
 		unknown(result.Fallback, "older", olderValues)
 	}
-	notInvertible := func(text string) {
+	notInvertible := func(text, fallback string) {
 		failed = true
-		p.problem(problem.EnumNotInvertible, label, text, "add fallback=OLD to +conversion:enum, or map each value to one of its own")
+		p.problem(problem.EnumNotInvertible, label, text, "add fallback="+fallback+" to +conversion:enum, or map each value to one of its own")
 	}
 	for newerValue, olders := range sources {
 		back := olders[0]
 		if len(olders) > 1 {
 			if !slices.Contains(olders, result.Fallback) {
-				notInvertible(fmt.Sprintf("%s all become %q, and no fallback says which it is on the way back", strings.Join(olders, ", "), newerValue))
+				notInvertible(fmt.Sprintf("%s all become %q, and no fallback says which it is on the way back", strings.Join(olders, ", "), newerValue),
+					strings.Join(olders, " or "))
 			}
 			back = result.Fallback
 		}
@@ -74,7 +75,7 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 	}
 	for _, value := range newerValues {
 		if sources[value] == nil && !slices.Contains(olderValues, value) && result.Fallback == "" {
-			notInvertible(fmt.Sprintf("%q is no value of the older version, and there is no fallback for it", value))
+			notInvertible(fmt.Sprintf("%q is no value of the older version, and there is no fallback for it", value), "OLD")
 		}
 	}
 	if failed {
