@@ -59,7 +59,9 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 	for _, marker := range check(markers, onField, where, problems) {
 		switch marker.Name {
 		case "conversion:rename":
-			settings.Rename = strings.Split(marker.Value, ".")
+			for path := range strings.SplitSeq(marker.Value, ",") {
+				settings.Rename = append(settings.Rename, strings.Split(path, "."))
+			}
 		case "conversion:flatten":
 			settings.Flatten = true
 		case "conversion:strategy":

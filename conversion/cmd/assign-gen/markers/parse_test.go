@@ -57,7 +57,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 		{Name: "optional"},
 	}, "p.T.F", &problems)
 	wantField := Field{
-		Rename:    []string{"Status", "Address"},
+		Rename:    [][]string{{"Status", "Address"}},
 		ToNext:    Treatment{Strategy: Drop, Reason: "it was never read, and never will be"},
 		ToOlder:   Treatment{Strategy: Augment},
 		Basis:     []string{"A", "B"},

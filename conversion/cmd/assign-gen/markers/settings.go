@@ -73,8 +73,9 @@ type Enum struct {
 
 // Field is what the markers of a field ask for.
 type Field struct {
-	// Rename is what the field is called in the next version, as a path of field names.
-	Rename []string
+	// Rename is what the field is called in the next version, as a path of field names. If there are several, it is the first one that leads to a
+	// field there.
+	Rename [][]string
 	// Flatten has the fields of the struct that the field holds be fields of the struct around it in the next version.
 	Flatten bool
 	// ToNext is how the field gets to the next version.

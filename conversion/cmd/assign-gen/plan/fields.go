@@ -105,7 +105,7 @@ func (m *matching) sourcesOf(newer string) []string {
 	var sources []string
 	for _, from := range m.from {
 		older := from.Last().Field
-		if targetOf(older)[0] == newer && older.Settings.ToNext.Strategy == "" && !older.Settings.Flatten {
+		if m.targetOf(older)[0] == newer && older.Settings.ToNext.Strategy == "" && !older.Settings.Flatten {
 			sources = append(sources, older.label())
 		}
 	}

@@ -133,17 +133,38 @@ func (m *matching) around(moved *FieldPlan) (older Path, key, reason string) {
 func (m *matching) isDirect(newer *Field) bool {
 	return slices.ContainsFunc(m.from, func(path Path) bool {
 		older := path.Last().Field
-		target := targetOf(older)
+		target := m.targetOf(older)
 		return len(target) == 1 && target[0] == newer.Name() && older.Settings.ToNext.Strategy == "" && !older.Settings.Flatten
 	})
 }
 
 // targetOf returns the names on the way to the field that an older one becomes, if there is one.
-func targetOf(older *Field) []string {
-	if older.Settings.Rename != nil {
-		return older.Settings.Rename
+func (m *matching) targetOf(older *Field) []string {
+	paths := older.Settings.Rename
+	if paths == nil {
+		return []string{older.Name()}
 	}
-	return []string{older.Name()}
+	return paths[max(0, slices.IndexFunc(paths, m.leadsToField))]
+}
+
+// leadsToField reports whether the newer struct has a field at the end of a path.
+func (m *matching) leadsToField(path []string) bool {
+	newer := m.pair.Newer.Field(path[0])
+	if newer == nil {
+		return false
+	}
+	at := newer.API.Type
+	for _, name := range path[1:] {
+		if at.Kind == model.Pointer {
+			at = at.Elem
+		}
+		field := at.Base().Field(name)
+		if field == nil {
+			return false
+		}
+		at = field.Type
+	}
+	return true
 }
 
 // pathOf is the path to a field of a struct.

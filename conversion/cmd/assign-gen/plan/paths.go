@@ -17,8 +17,8 @@ import (
 
 // target follows the marker rename, or the name. No path means that the newer version has no such field.
 func (m *matching) target(older *Field) (path Path, ok bool) {
-	steps := older.Settings.Rename
-	if steps == nil {
+	steps := m.targetOf(older)
+	if older.Settings.Rename == nil {
 		if newer := m.pair.Newer.Field(older.Name()); newer != nil {
 			return pathOf(newer), true
 		}
