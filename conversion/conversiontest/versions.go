@@ -24,6 +24,8 @@ type Version struct {
 	New func() metav1.Object
 	// Dropped are fields, as Type.Field, that are lost on purpose and never filled.
 	Dropped []string
+	// Fixed are fields, as Type.Field, that a hook fills even if nothing is there, and their keys in bags.
+	Fixed []string
 }
 
 // accepts is whether the version can read an object, and write it again: types with their own JSON may reject values.

@@ -167,11 +167,14 @@ func roundTrips(p *printer, all *plan.Plan) {
 			for _, each := range version.Structs {
 				if each.Root && hubKind(all, each) == root.Name {
 					object, kind := p.name(metaPackage, "Object"), p.name(version.Package.Path, each.Name)
-					dropped := ""
+					exceptions := ""
 					if names := droppedIn(all, version); names != nil {
-						dropped = ", Dropped: []string{" + strings.Join(names, ", ") + "}"
+						exceptions = ", Dropped: []string{" + strings.Join(names, ", ") + "}"
 					}
-					p.linef("{Name: %s, New: func() %s { return &%s{} }%s},", quoted(version.Name), object, kind, dropped)
+					if names := fixedIn(all, version); names != nil {
+						exceptions += ", Fixed: []string{" + strings.Join(names, ", ") + "}"
+					}
+					p.linef("{Name: %s, New: func() %s { return &%s{} }%s},", quoted(version.Name), object, kind, exceptions)
 				}
 			}
 		}
@@ -189,20 +192,6 @@ func roundTrips(p *printer, all *plan.Plan) {
 		p.linef("func BenchmarkConversionOf%s(b *%s) { conversionOf%s().Benchmark(b) }", root.Name, p.name("testing", "B"), root.Name)
 		p.linef("")
 	}
-}
-
-// droppedIn are the fields of a version that the functions above leave out, as tests name them.
-func droppedIn(all *plan.Plan, version *plan.Version) []string {
-	dropped := all.Dropped()
-	var names []string
-	for _, each := range version.Structs {
-		for _, field := range each.Fields {
-			if dropped[field] {
-				names = append(names, quoted(each.Declared.Declared().Name+"."+field.Name()))
-			}
-		}
-	}
-	return names
 }
 
 func (p *printer) enumFunctions(version *plan.Version) {

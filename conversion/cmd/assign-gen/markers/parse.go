@@ -178,19 +178,23 @@ func ours(name string) bool {
 }
 
 func treatment(marker model.Marker, where string, problems *problem.List) Treatment {
-	strategy, rest, _ := strings.Cut(marker.Value, ",")
-	reason, hasReason := strings.CutPrefix(rest, "reason=")
+	strategy, rest, hasOption := strings.Cut(marker.Value, ",")
+	option, reason, _ := strings.Cut(rest, "=")
 	result := Treatment{Strategy: Strategy(strategy), Reason: strings.TrimSpace(reason)}
+	isFixed := result.Strategy == Augment && option == "fixed"
 	var text string
 	all := []string{string(Augment), string(Stash), string(Drop)}
 	switch {
 	case !slices.Contains(all, strategy):
 		text = fmt.Sprintf("there is no strategy %q%s", strategy, nearest.Suggestion(strategy, all))
-	case rest != "" && !hasReason:
+	case hasOption && option != "reason" && !isFixed:
 		text = fmt.Sprintf("the marker +%s has the argument %q, which it does not know", marker.Name, rest)
 	case result.Strategy == Drop && result.Reason == "":
 		text = "dropping a field loses what users wrote, and no reason is given"
+	case isFixed && result.Reason == "":
+		text = "the hook fills the field even if nothing is there, and no reason is given"
 	default:
+		result.Fixed = isFixed
 		return result
 	}
 	problems.Add(problem.Problem{Code: problem.BadMarker, Where: where, Text: text, Fix: correct(marker.Name, onField)})

@@ -44,7 +44,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 	gotField := ParseField([]model.Marker{
 		{Name: "conversion:rename", Value: "Status.Address"},
 		{Name: "conversion:strategy", Value: "drop,reason=it was never read, and never will be"},
-		{Name: "conversion:older", Value: "augment"},
+		{Name: "conversion:older", Value: "augment,fixed=it has one value, always"},
 		{Name: "conversion:basis", Value: "A,B"},
 		{Name: "conversion:enum", Value: "Internal:local,External:public,fallback=Internal"},
 		{Name: "conversion:with", Value: "up, down,metadata"},
@@ -59,7 +59,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 	wantField := Field{
 		Rename:    [][]string{{"Status", "Address"}},
 		ToNext:    Treatment{Strategy: Drop, Reason: "it was never read, and never will be"},
-		ToOlder:   Treatment{Strategy: Augment},
+		ToOlder:   Treatment{Strategy: Augment, Reason: "it has one value, always", Fixed: true},
 		Basis:     []string{"A", "B"},
 		Enum:      &Enum{Values: []EnumValue{{"Internal", "local"}, {"External", "public"}}, Fallback: "Internal"},
 		With:      &Functions{Up: "up", Down: "down", Metadata: true},
@@ -161,15 +161,25 @@ func TestWrongMarkersAreProblems(t *testing.T) {
 		},
 		"misspelt strategy": {
 			[]model.Marker{{Name: "conversion:strategy", Value: "agument"}},
-			`there is no strategy "agument"; did you mean "augment"?`, "write +conversion:strategy=augment, =stash or =drop,reason=TEXT",
+			`there is no strategy "agument"; did you mean "augment"?`, "write +conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT",
+		},
+		"fixed without a reason": {
+			[]model.Marker{{Name: "conversion:strategy", Value: "augment,fixed="}},
+			`the hook fills the field even if nothing is there, and no reason is given`,
+			"write +conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT",
+		},
+		"fixed without a hook": {
+			[]model.Marker{{Name: "conversion:strategy", Value: "stash,fixed=it is so"}},
+			`the marker +conversion:strategy has the argument "fixed=it is so", which it does not know`,
+			"write +conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT",
 		},
 		"dropped without a reason": {
 			[]model.Marker{{Name: "conversion:strategy", Value: "drop"}},
-			`dropping a field loses what users wrote, and no reason is given`, "write +conversion:strategy=augment, =stash or =drop,reason=TEXT",
+			`dropping a field loses what users wrote, and no reason is given`, "write +conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT",
 		},
 		"unknown argument": {
 			[]model.Marker{{Name: "conversion:strategy", Value: "drop,raeson=none"}},
-			`the marker +conversion:strategy has the argument "raeson=none", which it does not know`, "write +conversion:strategy=augment, =stash or =drop,reason=TEXT",
+			`the marker +conversion:strategy has the argument "raeson=none", which it does not know`, "write +conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT",
 		},
 		"enum without a pair": {
 			[]model.Marker{{Name: "conversion:enum", Value: "A:b,C"}},

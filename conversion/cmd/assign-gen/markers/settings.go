@@ -57,6 +57,8 @@ const (
 type Treatment struct {
 	Strategy Strategy
 	Reason   string
+	// Fixed is whether the hook fills the field even if the other version has nothing for it.
+	Fixed bool
 }
 
 // EnumValue is a value of the older version and what it is called in the newer one.

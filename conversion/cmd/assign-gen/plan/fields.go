@@ -95,6 +95,7 @@ func (m *matching) leftToHook(older *Field) {
 		return
 	}
 	m.claimed[newer.Name()] = older
+	m.used[newer.label()] = newer.Settings.ToOlder.Fixed
 	m.pair.Fields = append(m.pair.Fields, &FieldPlan{
 		Fate: AugmentedNewer, Newer: pathOf(newer), NewerKey: m.newerKey(pathOf(newer)),
 	})

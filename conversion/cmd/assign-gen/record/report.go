@@ -147,8 +147,10 @@ func fate(link *plan.Link, each *plan.FieldPlan) string {
 			return "stashed at " + link.Older.Name + " for as long as " + strings.Join(basis, " and ") + " is unchanged"
 		}
 		return "stashed at " + link.Older.Name
-	case plan.AugmentedOlder, plan.AugmentedNewer:
-		return "left to the hook"
+	case plan.AugmentedOlder:
+		return hookInWords(each.Older.Settings.ToNext)
+	case plan.AugmentedNewer:
+		return hookInWords(each.Newer.Last().Field.Settings.ToOlder)
 	case plan.DroppedOlder:
 		return "dropped at " + link.Newer.Name + ": " + each.Reason
 	case plan.DroppedNewer:
@@ -184,6 +186,13 @@ func convertedInWords(each *plan.FieldPlan) string {
 		words = append(words, "the type differs, the content does not")
 	}
 	return strings.Join(words, "; ")
+}
+
+func hookInWords(treatment markers.Treatment) string {
+	if treatment.Fixed {
+		return "left to the hook, which fills it even if nothing is there: " + treatment.Reason
+	}
+	return "left to the hook"
 }
 
 func functionsInWords(functions *markers.Functions) string {

@@ -1,0 +1,51 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+// Fixed returns the fields that hooks fill even if nothing is there, those that versions beyond convert them to, and the keys of bags under
+// which versions keep them.
+func (p *Plan) Fixed() (fields map[*Field]bool, keys map[string]bool) {
+	fields, keys = make(map[*Field]bool), make(map[string]bool)
+	onTheWayUp, onTheWayDown := make(map[*Field]bool), make(map[*Field]bool)
+	for range p.Links { // what is filled at one link is there in the versions beyond it, link by link
+		for _, link := range p.Links {
+			for _, pair := range link.Pairs {
+				for _, each := range pair.Fields {
+					each.fixed(onTheWayUp, onTheWayDown, keys)
+				}
+			}
+		}
+	}
+	for _, way := range []map[*Field]bool{onTheWayUp, onTheWayDown} {
+		for field := range way {
+			fields[field] = true
+		}
+	}
+	return fields, keys
+}
+
+func (f *FieldPlan) fixed(up, down map[*Field]bool, keys map[string]bool) {
+	var newer *Field
+	if f.Newer != nil {
+		newer = f.Newer.Last().Field
+	}
+	switch {
+	case f.Fate == AugmentedOlder && f.Older.Settings.ToNext.Fixed:
+		down[f.Older] = true
+	case f.Fate == AugmentedNewer && newer.Settings.ToOlder.Fixed:
+		up[newer] = true
+	case f.Fate == Converted && newer != nil && up[f.Older]:
+		up[newer] = true
+	case f.Fate == Converted && newer != nil && down[newer]:
+		down[f.Older] = true
+	}
+	if up[f.Older] && f.OlderKey != "" {
+		keys[f.OlderKey] = true
+	}
+	if down[newer] && f.NewerKey != "" {
+		keys[f.NewerKey] = true
+	}
+}
