@@ -106,7 +106,7 @@ cover: ## Runs the unit tests and writes their coverage, without generated code,
 bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
 	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./observe/... ./pkg/... ./runtime/... \
 		$$(git grep -l '^func Benchmark' -- test | xargs -n 1 dirname | sort -u | sed 's|^|./|')
-	for module in conversion conversion/fixtures; do \
+	for module in conversion conversion/fixtures conversion/zoo; do \
 		go -C $$module test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./... || exit; done
 
 .PHONY: clean
