@@ -50,7 +50,12 @@ func Serve(convert Convert) {
 	}
 }
 
-func answer(convert Convert, request Request) Response {
+func answer(convert Convert, request Request) (response Response) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			response.Error = fmt.Sprintf("panic: %v", reason)
+		}
+	}()
 	converted, err := convert(request.Kind, request.From, request.To, request.Object)
 	if err != nil {
 		return Response{Error: err.Error()}
