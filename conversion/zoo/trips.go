@@ -14,14 +14,13 @@ import (
 	"text/template"
 )
 
-// Trip is an object of one version, converted to another one and back.
+// Trip is an object of one version, and what it is converted to.
 type Trip struct {
 	Kind      string          `json:"kind"`
 	From      string          `json:"from"`
 	To        string          `json:"to"`
 	Object    json.RawMessage `json:"object"`
 	Converted json.RawMessage `json:"converted"`
-	Back      json.RawMessage `json:"back"`
 }
 
 const (
@@ -36,6 +35,7 @@ const (
 var tripsTest = template.Must(template.New("").Parse(`package roundtrip
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"testing"
@@ -52,12 +52,14 @@ func TestTrips(t *testing.T) {
 		t.Fatal(err)
 	}
 	encoder := json.NewEncoder(file)
-	canonical := func(object any) string {
-		text, err := conversion.Canonical(object)
+	written := func(text []byte, err error) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(text)
+		return text
+	}
+	same := func(before, after json.RawMessage) bool {
+		return bytes.Equal(before, after) || bytes.Equal(written(conversion.Canonical(before)), written(conversion.Canonical(after)))
 	}
 	for _, each := range []struct {
 		name string
@@ -75,20 +77,20 @@ func TestTrips(t *testing.T) {
 				}
 				for range {{.Each}} {
 					object, converted, back := random(from), to.New(), from.New()
-					before := canonical(object)
+					before := written(json.Marshal(object))
 					err := each.kind.Converters[0](t.Context(), object, converted)
 					if err == nil {
 						err = each.kind.Converters[0](t.Context(), converted, back)
 					}
 					if err == nil {
 						err = encoder.Encode(map[string]any{
-							"kind": each.name, "from": from.Name, "to": to.Name, "object": object, "converted": converted, "back": back,
+							"kind": each.name, "from": from.Name, "to": to.Name, "object": json.RawMessage(before), "converted": converted,
 						})
 					}
 					if err != nil {
 						t.Fatal(err)
 					}
-					if after := canonical(back); before != after {
+					if after := written(json.Marshal(back)); !same(before, after) {
 						t.Fatalf("%s %s → %s → %s\nbefore %s\nafter  %s", each.name, from.Name, to.Name, from.Name, before, after)
 					}
 				}
