@@ -103,33 +103,29 @@ func (b *PropertyBag) Take(key string, out any) (found bool) {
 	return true
 }
 
-// TakeDerived is Take for what PutDerived stashed. When the property is Stale, out is set all the same. A property that Put stashed, as an
-// earlier release may have done, is Exact if the basis is absent: nil, or a list of nothing else.
+// TakeDerived is Take for what PutDerived stashed. When the property is Stale, out is set all the same.
 func (b *PropertyBag) TakeDerived(key string, basis, out any) Match {
 	stashed := (*b)[key].form.Basis
 	switch {
 	case !b.Take(key, out):
 		return None
-	case stashed != "" && stashed == Fingerprint(basis), stashed == "" && isAbsent(basis):
+	case stashed != "" && stashed == Fingerprint(basis):
 		return Exact
 	default:
 		return Stale
 	}
 }
 
-// isAbsent is whether a basis shows nothing.
-func isAbsent(basis any) bool {
-	if all, ok := basis.([]any); ok {
-		return !slices.ContainsFunc(all, func(each any) bool { return !isAbsent(each) })
-	}
-	if basis == nil {
-		return true
-	}
-	switch value := reflect.ValueOf(basis); value.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		return value.IsNil()
+// Adopt is for a property that an earlier release stashed with Put, and of which a field shows a part now. The property holds good, for a
+// TakeDerived that follows, if that field is nil; otherwise Adopt removes it. Adopt leaves alone what PutDerived stashed.
+func (b *PropertyBag) Adopt(key string, basis any) {
+	entry, ok := (*b)[key]
+	switch {
+	case !ok || entry.form.Basis != "":
+	case Fingerprint(basis) == Fingerprint(nil):
+		(*b)[key] = Entry{entryForm{Basis: Fingerprint(nil), Data: entry.form.Data}}
 	default:
-		return false
+		b.Remove(key)
 	}
 }
 

@@ -132,28 +132,35 @@ func TestScalarsFitOnlyIntoWhatHoldsThem(t *testing.T) {
 }
 
 // An earlier release may have stashed a property for which a later one has a function or a hook.
-func TestTakeDerived_StashedProperty_IsExactIfItsBasisIsAbsent(t *testing.T) {
+func TestAdopt_StashedProperty_HoldsGoodIfItsBasisIsAbsent(t *testing.T) {
 	text := "basis"
 	for name, c := range map[string]struct {
 		basis any
 		want  conversion.Match
 	}{
-		"nothing":        {nil, conversion.Exact},
-		"a nil pointer":  {(*string)(nil), conversion.Exact},
-		"a nil list":     {[]string(nil), conversion.Exact},
-		"a nil map":      {map[string]string(nil), conversion.Exact},
-		"several nils":   {[]any{(*string)(nil), []string(nil)}, conversion.Exact},
-		"a value":        {&text, conversion.Stale},
-		"a zero value":   {new(string), conversion.Stale},
-		"an empty list":  {[]string{}, conversion.Stale},
-		"one of several": {[]any{(*string)(nil), &text}, conversion.Stale},
-		"a struct":       {struct{}{}, conversion.Stale},
+		"nothing":       {nil, conversion.Exact},
+		"a nil pointer": {(*string)(nil), conversion.Exact},
+		"a nil list":    {[]string(nil), conversion.Exact},
+		"a value":       {&text, conversion.None},
+		"a zero value":  {new(string), conversion.None},
+		"an empty list": {[]string{}, conversion.None},
 	} {
 		var got string
 		bag := put(t, "value")
-		if match := bag.TakeDerived(key, c.basis, &got); match != c.want || got != "value" {
+		bag.Adopt(key, c.basis)
+		if match := bag.TakeDerived(key, c.basis, &got); match != c.want || (got == "value") != (c.want == conversion.Exact) {
 			t.Errorf("%s: %v with %q, want %v", name, match, got, c.want)
 		}
+	}
+	var bag conversion.PropertyBag
+	bag.Adopt(key, nil)
+	if err := bag.PutDerived(key, "value", "other"); err != nil {
+		t.Fatal(err)
+	}
+	bag.Adopt(key, nil)
+	var got string
+	if match := bag.TakeDerived(key, "other", &got); match != conversion.Exact {
+		t.Errorf("a property of PutDerived is %v", match)
 	}
 }
 

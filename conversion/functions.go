@@ -24,10 +24,34 @@ func RoundTrip[From, To any](value From, there func(From) To, back func(To) From
 	return converted, same && err == nil
 }
 
-// With returns a function of one parameter for RoundTrip and Derive, from one that needs something else of the object too, such
+// With returns a function of one parameter for RoundTrip and TakeOriginal, from one that needs something else of the object too, such
 // as its metadata.
 func With[From, To, Other any](convert func(From, Other) To, other Other) func(From) To {
 	return func(value From) To { return convert(value, other) }
+}
+
+// TakeOriginal takes the original of what is shown out of a bag, and returns whether there is one. The function back depends on the metadata
+// of the object, which clients change: an original that is not shown any more is dropped.
+func TakeOriginal[From, To any](bag *PropertyBag, key string, shown From, original *To, back func(To) From) bool {
+	if bag.TakeDerived(key, shown, original) != Exact {
+		return false
+	}
+	if isNil(&shown) || isNil(original) {
+		return true
+	}
+	same, err := Equal(shown, back(*original))
+	return same && err == nil
+}
+
+// DeriveWith is Derive for functions that depend on something else of the object too, such as its metadata. An original that the function
+// back does not lead to what src shows any more, because a client has changed a label, is dropped.
+func DeriveWith[From, To, Other any](
+	bag *PropertyBag, take, put string, src From, dst *To, there func(From, Other) To, back func(To, Other) From, other Other,
+) error {
+	if TakeOriginal(bag, take, src, dst, With(back, other)) {
+		return nil
+	}
+	return derive(bag, put, src, dst, With(there, other), With(back, other))
 }
 
 // Derive converts a field in a hook by functions that may lose something. Both fields are of storage types, so that they are nil
@@ -48,6 +72,10 @@ func Derive[From, To any](bag *PropertyBag, take, put string, src From, dst *To,
 	if bag.TakeDerived(take, src, dst) == Exact {
 		return nil
 	}
+	return derive(bag, put, src, dst, there, back)
+}
+
+func derive[From, To any](bag *PropertyBag, put string, src From, dst *To, there func(From) To, back func(To) From) error {
 	converted, exact := RoundTrip(src, there, back)
 	*dst = converted
 	if exact {

@@ -107,6 +107,31 @@ func TestDeriveReturnsAnErrorForAnOriginalThatIsNoJSON(t *testing.T) {
 	}
 }
 
+// A label names the prefix that a function takes away. The original of a text with another prefix holds good until the label is another one.
+func TestDeriveWith_DropsAnOriginalThatIsNotShownAnyMore(t *testing.T) {
+	cut := func(text *string, prefix string) *string { return new(strings.TrimPrefix(*text, prefix)) }
+	add := func(text *string, prefix string) *string { return new(prefix + *text) }
+	for name, test := range map[string]struct{ prefix, want string }{
+		"the same label":                    {"a/", "b/x"},
+		"one by which the original changes": {"b/", "b/b/x"},
+		"one by which it does not":          {"c/", "b/x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var bag conversion.PropertyBag
+			var shown, again *string
+			if err := conversion.DeriveWith(&bag, "v1/short", "v1beta1/long", new("b/x"), &shown, cut, add, "a/"); err != nil {
+				t.Fatal(err)
+			}
+			if err := conversion.DeriveWith(&bag, "v1beta1/long", "v1/short", shown, &again, add, cut, test.prefix); err != nil {
+				t.Fatal(err)
+			}
+			if *again != test.want {
+				t.Errorf("%q, which was b/x, is %q, want %q", *shown, *again, test.want)
+			}
+		})
+	}
+}
+
 func TestWithPassesSomethingElseOfTheObject(t *testing.T) {
 	prefixed := func(text *string, prefix string) *string { return new(prefix + *text) }
 	if got := *conversion.With(prefixed, "a/")(new("b")); got != "a/b" {

@@ -32,7 +32,13 @@ func (f flow) targetType(p *printer) string {
 
 // roundTrip writes the call of hand-written functions: it returns the value, and whether the way back leads to the same one.
 func (p *printer) roundTrip(f flow, functions *markers.Functions, src string) string {
-	there, back := functions.Up, functions.Down
+	there, back := p.thereAndBack(f, functions)
+	return fmt.Sprintf("%s(%s, %s, %s)", p.runtime("RoundTrip"), src, there, back)
+}
+
+// thereAndBack are the expressions of both functions in the direction of the flow.
+func (p *printer) thereAndBack(f flow, functions *markers.Functions) (there, back string) {
+	there, back = functions.Up, functions.Down
 	if !f.up {
 		there, back = back, there
 	}
@@ -40,7 +46,17 @@ func (p *printer) roundTrip(f flow, functions *markers.Functions, src string) st
 		with := p.runtime("With")
 		there, back = fmt.Sprintf("%s(%s, %s)", with, there, f.metadata()), fmt.Sprintf("%s(%s, %s)", with, back, f.metadata())
 	}
-	return fmt.Sprintf("%s(%s, %s, %s)", p.runtime("RoundTrip"), src, there, back)
+	return there, back
+}
+
+// noOriginal is the condition that there is no original of what is shown, or none that holds good. Functions that do not depend on the
+// metadata show an original as they did before.
+func (p *printer) noOriginal(f flow, functions *markers.Functions, key, shown, original string) string {
+	if functions == nil || !functions.Metadata {
+		return fmt.Sprintf("bag.TakeDerived(%s, %s, &%s) != %s", p.keyName(key), shown, original, p.runtime("Exact"))
+	}
+	_, back := p.thereAndBack(f, functions)
+	return fmt.Sprintf("!%s(&bag, %s, %s, &%s, %s)", p.runtime("TakeOriginal"), p.keyName(key), shown, original, back)
 }
 
 // metadataParameter is the parameter with the metadata of the object, after others.
@@ -53,14 +69,23 @@ func (p *printer) metadataParameter(needed bool) string {
 
 // wholeAssignment prints how hand-written functions convert a struct as a whole, without its bag.
 func (p *printer) wholeAssignment(f flow) {
+	key := choose(f.up, f.pair.NewerKey(), f.pair.OlderKey())
 	p.linef("own := *%s", f.source())
 	p.linef("own.PropertyBag = nil")
 	p.linef("exact := true")
-	p.linef("if bag.TakeDerived(%s, own, %s) != %s {", p.keyName(choose(f.up, f.pair.NewerKey(), f.pair.OlderKey())), f.target(), p.runtime("Exact"))
+	if f.pair.Functions.Metadata {
+		p.linef("original := %s", f.target())
+		p.linef("if %s {", p.noOriginal(f, f.pair.Functions, key, "&own", "original"))
+	} else {
+		p.linef("if bag.TakeDerived(%s, own, %s) != %s {", p.keyName(key), f.target(), p.runtime("Exact"))
+	}
 	p.linef("*%s = %s{}", f.target(), f.targetType(p))
 	p.linef("converted, same := %s", p.roundTrip(f, f.pair.Functions, "&own"))
 	p.linef("if converted != nil {\n*%s = *converted\n}", f.target())
 	p.linef("exact = same")
+	if f.pair.Functions.Metadata {
+		p.linef("} else {\n*%s = *original", f.target())
+	}
 	p.linef("}")
 }
 

@@ -172,9 +172,10 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 func (p *printer) convertedInto(f flow, each *plan.FieldPlan, key, dst, src string) {
 	exact := exactName(each)
 	o := p.operation(f, each.Conversion, exact)
+	isStashed := f.up && each.NewerStashed || !f.up && each.OlderStashed
 	if !each.Conversion.Inexact() {
 		p.copied(o, dst, src, "", 0)
-		if key != "" { // releases have stashed the field
+		if isStashed {
 			p.linef("if %s == nil {\nbag.Take(%s, &%s)\n}", src, p.keyName(key), dst)
 			p.linef("bag.Remove(%s)", p.keyName(key))
 		}
@@ -182,7 +183,10 @@ func (p *printer) convertedInto(f flow, each *plan.FieldPlan, key, dst, src stri
 	}
 	// What this version showed instead of a value that it does not know stands for that value until somebody changes it.
 	p.linef("%s := true", exact)
-	p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", p.keyName(key), src, dst, p.runtime("Exact"))
+	if isStashed {
+		p.linef("bag.Adopt(%s, %s)", p.keyName(key), src)
+	}
+	p.linef("if %s {", p.noOriginal(f, each.Conversion.Functions, key, src, dst))
 	if o.kind != applyWhole {
 		p.linef("%s = nil", dst)
 	}

@@ -172,6 +172,8 @@ type FieldPlan struct {
 	Conversion *Conversion
 	// OlderKey and NewerKey are the keys in the bag of the older and the newer field, if it is kept there or its hook may do so.
 	OlderKey, NewerKey string
+	// OlderStashed and NewerStashed are whether releases have stashed a field that is Converted now.
+	OlderStashed, NewerStashed bool
 	// Presence says that a stash of a struct is not of its fields, which are planned one by one, but of its bag, or of
 	// the struct being there with nothing in it.
 	Presence bool

@@ -35,7 +35,7 @@ func keepPresence(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines 
 
 // keepStash names the keys of a field that both versions show, and that a release has stashed.
 func keepStash(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines []string) {
-	if each.Fate != plan.Converted || each.Conversion.Inexact() || len(each.From) > 1 || len(each.Newer) > 1 {
+	if each.Fate != plan.Converted || len(each.From) > 1 || len(each.Newer) > 1 {
 		return
 	}
 	isStashed := func(at *plan.Struct, key string) bool {
@@ -46,9 +46,27 @@ func keepStash(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines []s
 		})
 	}
 	if key := link.Older.Name + "/" + each.Older.Key(); isStashed(pair.Newer, key) {
-		each.OlderKey = key
+		each.OlderKey, each.OlderStashed = key, true
 	}
 	if key := link.Newer.Name + "/" + each.Newer.Last().Field.Key(); isStashed(pair.Older, key) {
-		each.NewerKey = key
+		each.NewerKey, each.NewerStashed = key, true
 	}
+}
+
+// stashes are the released lines of fields that were stashed and for which a conversion was found later. Objects may carry either.
+func stashes(released, now []string) []string {
+	var all []string
+	for _, line := range released {
+		_, value, isEntry := cutEntry(line)
+		_, kept := parseValue(value)
+		isDerived := func(other string) bool {
+			_, value, _ := cutEntry(other)
+			_, kept := parseValue(value)
+			return entryOf(other) == entryOf(line) && kept == derived
+		}
+		if isEntry && kept == "" && slices.ContainsFunc(now, isDerived) {
+			all = append(all, line)
+		}
+	}
+	return all
 }

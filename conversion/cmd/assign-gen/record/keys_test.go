@@ -6,7 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package record
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
@@ -22,10 +25,6 @@ func presence(key string) (*plan.Plan, *plan.FieldPlan) {
 
 // A field that a release has stashed, and that both versions show now, keeps the keys of that release.
 func TestKeepKeys_StashedFieldThatIsConvertedNow(t *testing.T) {
-	text := &model.Type{Kind: model.Basic, Name: "string"}
-	older, newer := &plan.Version{Name: "v1beta1"}, &plan.Version{Name: "v1"}
-	from := &plan.Field{API: &model.Field{Name: "Text", JSON: "text"}, Storage: text}
-	to := &plan.Field{API: &model.Field{Name: "Title", JSON: "title"}, Storage: text}
 	for name, test := range map[string]struct{ lock, wantOlder, wantNewer string }{
 		"of both":        {"v1 Spec v1beta1/text string\nv1beta1 Spec v1/title string\n", "v1beta1/text", "v1/title"},
 		"of one":         {"v1beta1 Spec v1/title string\n", "", "v1/title"},
@@ -34,13 +33,7 @@ func TestKeepKeys_StashedFieldThatIsConvertedNow(t *testing.T) {
 		"never released": {"unreleased\nv1beta1 Spec v1/title string\n", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			field := &plan.FieldPlan{
-				Fate: plan.Converted, Older: from, Newer: plan.Path{{Name: "Title", Type: text, Field: to}}, Conversion: &plan.Conversion{Rule: plan.Copy},
-			}
-			pair := &plan.Pair{
-				Older: &plan.Struct{Name: "Spec", Version: older}, Newer: &plan.Struct{Name: "Spec", Version: newer}, Fields: []*plan.FieldPlan{field},
-			}
-			all := &plan.Plan{Links: []*plan.Link{{Older: older, Newer: newer, Pairs: []*plan.Pair{pair}}}}
+			all, field := converted(&plan.Conversion{Rule: plan.Copy})
 			KeepKeys(all, test.lock)
 			if field.OlderKey != test.wantOlder || field.NewerKey != test.wantNewer {
 				t.Errorf("the keys are %q and %q, want %q and %q", field.OlderKey, field.NewerKey, test.wantOlder, test.wantNewer)
@@ -50,6 +43,38 @@ func TestKeepKeys_StashedFieldThatIsConvertedNow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Objects carry a stash of a release after later ones, too.
+func TestLock_StashThatIsConvertedNow_StaysAfterARelease(t *testing.T) {
+	all, field := converted(&plan.Conversion{Rule: plan.MapEnum})
+	field.OlderKey, field.NewerKey = "v1beta1/text", "v1/title"
+	const stash, derived = "v1beta1 Spec v1/title string\n", "v1 Spec v1beta1/text string derived\nv1beta1 Spec v1/title string derived\n"
+	want := lockHead + strings.Replace(derived, "v1beta1 Spec", stash+"v1beta1 Spec", 1)
+	released := Lock(all, lockHead+stash, true)
+	if released != want {
+		t.Fatal("the lock of the release (-want +got):", cmp.Diff(want, released))
+	}
+	if got := Lock(all, released, true); got != want {
+		t.Error("the lock of the next release (-want +got):", cmp.Diff(want, got))
+	}
+	KeepKeys(all, released)
+	if field.OlderStashed || !field.NewerStashed {
+		t.Errorf("the older field is stashed: %t, the newer one: %t", field.OlderStashed, field.NewerStashed)
+	}
+}
+
+// converted is a plan of two versions, of which the newer one calls the field Text of Spec Title.
+func converted(by *plan.Conversion) (*plan.Plan, *plan.FieldPlan) {
+	text := &model.Type{Kind: model.Basic, Name: "string"}
+	older, newer := &plan.Version{Name: "v1beta1"}, &plan.Version{Name: "v1"}
+	from := &plan.Field{API: &model.Field{Name: "Text", JSON: "text"}, Storage: text}
+	to := &plan.Field{API: &model.Field{Name: "Title", JSON: "title"}, Storage: text}
+	field := &plan.FieldPlan{Fate: plan.Converted, Older: from, Newer: plan.Path{{Name: "Title", Type: text, Field: to}}, Conversion: by}
+	pair := &plan.Pair{
+		Older: &plan.Struct{Name: "Spec", Version: older}, Newer: &plan.Struct{Name: "Spec", Version: newer}, Fields: []*plan.FieldPlan{field},
+	}
+	return &plan.Plan{Links: []*plan.Link{{Older: older, Newer: newer, Pairs: []*plan.Pair{pair}}}}, field
 }
 
 func TestKeepKeys(t *testing.T) {

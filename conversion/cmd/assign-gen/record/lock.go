@@ -32,10 +32,12 @@ const (
 // a release.
 func Lock(all *plan.Plan, earlier string, release bool) string {
 	now := lockLines(all)
-	if release {
-		return lockHead + strings.Join(now, "\n") + "\n"
-	}
 	released := stillReleased(releasedLines(earlier), now)
+	if release {
+		all := append(stashes(released, now), now...)
+		slices.Sort(all)
+		return lockHead + strings.Join(slices.Compact(all), "\n") + "\n"
+	}
 	var rest []string
 	for _, line := range now {
 		if !slices.ContainsFunc(released, func(other string) bool { return entryOf(other) == entryOf(line) }) {
