@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package conversiontest
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 
@@ -43,25 +44,36 @@ func there[From, To any](t *testing.T, functions []any, forth, back func(*From, 
 		var first, again From
 		var middle To
 		random.fillValid(t, &first)
-		before := canonical(t, &first)
+		before := marshaled(t, &first)
 		expectCopied(t, &first, before)
 
 		if err := forth(&first, &middle); err != nil {
 			t.Fatalf("from %s: %v", before, err)
 		}
-		expectSamef(t, before, canonical(t, &first), changesSource)
-		shown := canonical(t, &middle)
+		expectSamef(t, before, marshaled(t, &first), changesSource)
+		shown := marshaled(t, &middle)
 		if err := back(&again, &middle); err != nil {
 			t.Fatalf("back from %s: %v", shown, err)
 		}
-		expectSamef(t, shown, canonical(t, &middle), changesSource)
-		expectSamef(t, before, canonical(t, &again), "by way of %s", shown)
+		expectSamef(t, shown, marshaled(t, &middle), changesSource)
+		// A stash may write the JSON of a raw value in another way.
+		expectSamef(t, canonical(t, &first), canonical(t, &again), "by way of %s", shown)
 
 		spoil(reflect.ValueOf(&again))
-		expectSamef(t, shown, canonical(t, &middle), sharesMemory, &again, &middle)
+		expectSamef(t, shown, marshaled(t, &middle), sharesMemory, &again, &middle)
 		spoil(reflect.ValueOf(&middle))
-		expectSamef(t, before, canonical(t, &first), sharesMemory, &middle, &first)
+		expectSamef(t, before, marshaled(t, &first), sharesMemory, &middle, &first)
 	}
+}
+
+// marshaled is the JSON of an object. That of the same object is the same, and costs less than canonical JSON.
+func marshaled[T any](t *testing.T, object *T) string {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // expectCopied expects the deep copy of a storage type to be the same, and to share no memory with it.
@@ -73,7 +85,7 @@ func expectCopied[T any](t *testing.T, object *T, before string) {
 		t.Fatalf("%T has no DeepCopyInto", object)
 	}
 	copier.DeepCopyInto(&copied)
-	expectSamef(t, before, canonical(t, &copied), "the deep copy differs")
+	expectSamef(t, before, marshaled(t, &copied), "the deep copy differs")
 	spoil(reflect.ValueOf(&copied))
-	expectSamef(t, before, canonical(t, object), sharesMemory, &copied, object)
+	expectSamef(t, before, marshaled(t, object), sharesMemory, &copied, object)
 }
