@@ -43,7 +43,9 @@ func there[From, To any](t *testing.T, functions []any, forth, back func(*From, 
 	for range inputs {
 		var first, again From
 		var middle To
-		random.fillValid(t, &first)
+		if read, ok := random.fillValid(t, &first).(*From); ok {
+			first = *read // as conversions meet it: a pointer to JSON that is null is nil
+		}
 		before := marshaled(t, &first)
 		expectCopied(t, &first, before)
 

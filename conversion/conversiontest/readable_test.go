@@ -7,6 +7,7 @@ package conversiontest
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -62,4 +63,32 @@ func TestFiller_TypesThatHoldAnyJSON_AreFilled(t *testing.T) {
 	for range testrand.Inputs(t) {
 		random.fillValid(t, &object)
 	}
+}
+
+// holder is a storage type with a pointer to JSON.
+type holder struct {
+	Value *anyJSON `json:"value,omitempty"`
+}
+
+func (h *holder) DeepCopyInto(dst *holder) {
+	*dst = holder{}
+	if h.Value != nil {
+		dst.Value = &anyJSON{Raw: slices.Clone(h.Value.Raw)}
+	}
+}
+
+// What is read from JSON has no pointer to null, so that a conversion that goes by way of JSON, as a stash does, cannot lose it.
+func TestLink_PointerToJSON_IsNilForNull(t *testing.T) {
+	byJSON := func(dst, src *holder) error {
+		text, err := json.Marshal(src)
+		if err != nil {
+			return err
+		}
+		*dst = holder{}
+		return json.Unmarshal(text, dst)
+	}
+	Link[holder, holder]{
+		Up:   func(older, newer *holder) error { return byJSON(newer, older) },
+		Down: func(older, newer *holder) error { return byJSON(older, newer) },
+	}.Test(t)
 }
