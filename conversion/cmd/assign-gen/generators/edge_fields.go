@@ -50,7 +50,7 @@ func (p *printer) loadField(f *plan.Field) {
 		if o.kind == cast {
 			value = o.target() + "(" + src + ")"
 		}
-		p.linef("%s = %s(from, %s, %s)", dst, p.runtime(choose(f.API.Omit == model.Always, "RequiredPointer", "OptionalPointer")), key, value)
+		p.linef("%s = %s(from, %s, %s)", dst, p.runtime(choose(f.IsRequired(), "RequiredPointer", "OptionalPointer")), key, value)
 	}
 }
 
@@ -106,7 +106,7 @@ func (p *printer) storeField(f *plan.Field) {
 	case model.Struct, model.Array:
 		p.storeStruct(f, o, at)
 	case model.Basic, model.Named, model.Unsupported:
-		value := fmt.Sprintf("%s(to, %s, %s)", p.runtime(choose(f.API.Omit == model.Always, "RequiredValue", "OptionalValue")), key, src)
+		value := fmt.Sprintf("%s(to, %s, %s)", p.runtime(choose(f.IsRequired(), "RequiredValue", "OptionalValue")), key, src)
 		if o.kind == cast {
 			value = o.target() + "(" + value + ")"
 		}

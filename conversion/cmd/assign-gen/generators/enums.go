@@ -48,17 +48,17 @@ func (p *printer) enums(pair *plan.Pair) {
 }
 
 func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
-	cases, fallback := e.Up, ""
+	cases, fallback, from, to := e.Up, "", spellingOf(e.OlderBool), spellingOf(e.NewerBool)
 	if !up {
-		cases, fallback = e.Down, e.Fallback
+		cases, fallback, from, to = e.Down, e.Fallback, to, from
 	}
 	name := p.enumName(e, up)
 	p.linef("// %s maps the values of %s, and says whether the way back leads to the same one.", name, choose(up, each.Older.Name(), each.Newer.String()))
-	p.linef("func %s(value string) (converted string, exact bool) {", name)
+	p.linef("func %s(value %s) (converted %s, exact bool) {", name, from.name, to.name)
 	p.linef("switch value {")
 	for _, each := range cases {
-		p.linef("case %s:", quoted(each.From))
-		p.linef("return %s, %t", quoted(each.To), each.Exact)
+		p.linef("case %s:", from.spell(each.From))
+		p.linef("return %s, %t", to.spell(each.To), each.Exact)
 	}
 	var kept []string
 	for _, value := range e.Kept {
@@ -69,12 +69,28 @@ func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
 		p.linef("return value, true")
 	}
 	p.linef("default:")
-	if fallback != "" {
-		p.linef("return %s, false", quoted(fallback))
-	} else {
+	switch {
+	case fallback != "":
+		p.linef("return %s, false", to.spell(fallback))
+	case from.name != to.name:
+		p.linef("return %s, false", to.zero)
+	default:
 		p.linef("return value, %t", e.Fallback == "")
 	}
 	p.linef("}")
 	p.linef("}")
 	p.linef("")
+}
+
+// spelling is how values of a type are spelled in Go.
+type spelling struct {
+	name, zero string
+	spell      func(value string) string
+}
+
+func spellingOf(isBool bool) spelling {
+	if isBool {
+		return spelling{"bool", "false", func(value string) string { return value }}
+	}
+	return spelling{"string", `""`, quoted}
 }

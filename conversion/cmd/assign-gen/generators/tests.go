@@ -8,7 +8,6 @@ package generators
 import (
 	"fmt"
 	"go/token"
-	"maps"
 	"slices"
 	"strings"
 
@@ -86,9 +85,9 @@ func (p *printer) functions(link *plan.Link) {
 			case each.Fate == plan.DroppedNewer:
 				add(each.Newer.Last().Field, link.Newer, "object."+each.Newer.Last().Name+" = nil")
 			case each.Fate == plan.Converted && enumOf(each.Conversion) != nil:
-				up, down := enumOf(each.Conversion).Up, enumOf(each.Conversion).Down
-				add(each.Older, link.Older, p.chosen(each.Older.Name(), each.Conversion.Older, up, down))
-				add(each.Newer.Last().Field, link.Newer, p.chosen(each.Newer.Last().Name, each.Conversion.Newer, down, up))
+				older, newer := enumOf(each.Conversion).Values()
+				add(each.Older, link.Older, p.chosen(each.Older.Name(), each.Conversion.Older, older))
+				add(each.Newer.Last().Field, link.Newer, p.chosen(each.Newer.Last().Name, each.Conversion.Newer, newer))
 			}
 		}
 	}
@@ -113,13 +112,15 @@ func (p *printer) function(name string, lines []string) {
 }
 
 // chosen sets a field that is an enum, or a list of enums, to values of both versions: those of the other one are wrong here.
-func (p *printer) chosen(name string, t *model.Type, own, others []plan.EnumCase) string {
-	known := make(map[string]bool)
-	for _, each := range append(slices.Clone(own), others...) {
-		known[quoted(each.From)] = true
+func (p *printer) chosen(name string, t *model.Type, known []string) string {
+	quotedValues := make([]string, len(known))
+	for i, value := range known {
+		quotedValues[i] = quoted(value)
 	}
-	values := strings.Join(slices.Sorted(maps.Keys(known)), ", ")
+	values := strings.Join(quotedValues, ", ")
 	switch {
+	case t.Elem.Name == "bool":
+		return "" // no other values
 	case t.Kind == model.Pointer && t.Elem.Kind == model.Basic:
 		return fmt.Sprintf("object.%s = %s(c, %s)", name, p.name(testPackage, "Choose"), values)
 	case t.Kind == model.Slice && t.Elem.Kind == model.Basic:

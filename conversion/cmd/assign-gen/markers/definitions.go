@@ -52,6 +52,7 @@ var definitions = []definition{
 	{"conversion:with", onField, required, functionsExample},
 	{"conversion:unit", onField, required, "+conversion:unit=seconds"},
 	{"conversion:basis", onField, required, "+conversion:basis=OlderField,OlderField"},
+	{"conversion:zero", onField, required, "+conversion:zero=absent"},
 	{"conversion:sensitive", onField, none, "+conversion:sensitive"},
 	{"conversion:positional", onField, none, "+conversion:positional"},
 	{"conversion:key", onField, required, "+conversion:key=NAME or +conversion:key=NAME,NAME"},

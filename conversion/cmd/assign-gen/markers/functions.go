@@ -31,6 +31,16 @@ func metadata(marker model.Marker, where string, problems *problem.List) bool {
 	return false
 }
 
+// isAbsent reads the one value of +conversion:zero.
+func isAbsent(marker model.Marker, where string, problems *problem.List) bool {
+	if marker.Value != "absent" {
+		problems.Add(problem.Problem{
+			Code: problem.BadMarker, Where: where, Text: fmt.Sprintf("zero cannot mean %q", marker.Value), Fix: correct(marker.Name, onField),
+		})
+	}
+	return marker.Value == "absent"
+}
+
 // Units are the values of +conversion:unit.
 var Units = []string{"nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours", "days"}
 

@@ -76,6 +76,8 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 			settings.With = functions(marker, onField, where, problems)
 		case "conversion:basis":
 			settings.Basis = list(marker.Value)
+		case "conversion:zero":
+			settings.ZeroIsAbsent = isAbsent(marker, where, problems)
 		case "conversion:sensitive":
 			settings.Sensitive = true
 		case "conversion:positional":

@@ -49,6 +49,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 		{Name: "conversion:enum", Value: "Internal:local,External:public,fallback=Internal"},
 		{Name: "conversion:with", Value: "up, down,metadata"},
 		{Name: "conversion:unit", Value: "seconds"},
+		{Name: "conversion:zero", Value: "absent"},
 		{Name: "conversion:sensitive"},
 		{Name: "conversion:positional"},
 		{Name: "listType", Value: "map"},
@@ -57,14 +58,14 @@ func TestMarkersBecomeSettings(t *testing.T) {
 		{Name: "optional"},
 	}, "p.T.F", &problems)
 	wantField := Field{
-		Rename:    [][]string{{"Status", "Address"}},
-		ToNext:    Treatment{Strategy: Drop, Reason: "it was never read, and never will be"},
-		ToOlder:   Treatment{Strategy: Augment, Reason: "it has one value, always", Fixed: true},
-		Basis:     []string{"A", "B"},
-		Enum:      &Enum{Values: []EnumValue{{"Internal", "local"}, {"External", "public"}}, Fallback: "Internal"},
-		With:      &Functions{Up: "up", Down: "down", Metadata: true},
-		Unit:      "seconds",
-		Sensitive: true, Positional: true, ListMapKeys: []string{"name", "port"}, KeyMarker: "+listMapKey",
+		Rename:       [][]string{{"Status", "Address"}},
+		ToNext:       Treatment{Strategy: Drop, Reason: "it was never read, and never will be"},
+		ToOlder:      Treatment{Strategy: Augment, Reason: "it has one value, always", Fixed: true},
+		Basis:        []string{"A", "B"},
+		Enum:         &Enum{Values: []EnumValue{{"Internal", "local"}, {"External", "public"}}, Fallback: "Internal"},
+		With:         &Functions{Up: "up", Down: "down", Metadata: true},
+		Unit:         "seconds",
+		ZeroIsAbsent: true, Sensitive: true, Positional: true, ListMapKeys: []string{"name", "port"}, KeyMarker: "+listMapKey",
 	}
 	if diff := cmp.Diff(wantField, gotField); diff != "" {
 		t.Error("of the field (-want +got):", diff)
@@ -117,7 +118,7 @@ func TestWrongMarkersAreProblems(t *testing.T) {
 	const (
 		rename       = "write +conversion:rename=NewField or +conversion:rename=Struct.Field"
 		fieldMarkers = "the markers of a field are +conversion:rename, +conversion:flatten, +conversion:strategy, +conversion:older, +conversion:enum, +conversion:with, +conversion:unit, " +
-			"+conversion:basis, +conversion:sensitive, +conversion:positional, +conversion:key"
+			"+conversion:basis, +conversion:zero, +conversion:sensitive, +conversion:positional, +conversion:key"
 	)
 	for name, test := range map[string]struct {
 		markers   []model.Marker
@@ -162,6 +163,9 @@ func TestWrongMarkersAreProblems(t *testing.T) {
 		"misspelt strategy": {
 			[]model.Marker{{Name: "conversion:strategy", Value: "agument"}},
 			`there is no strategy "agument"; did you mean "augment"?`, "write +conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT",
+		},
+		"zero that means something else": {
+			[]model.Marker{{Name: "conversion:zero", Value: "default"}}, `zero cannot mean "default"`, "write +conversion:zero=absent",
 		},
 		"fixed without a reason": {
 			[]model.Marker{{Name: "conversion:strategy", Value: "augment,fixed="}},

@@ -93,6 +93,8 @@ type Field struct {
 	// Basis are the fields of the older version that a stash of this field holds good for: when one of them was changed
 	// there, the stash is out of date.
 	Basis []string
+	// ZeroIsAbsent is whether the zero value of the field means that there is none, although JSON shows it.
+	ZeroIsAbsent bool
 	// Sensitive says that the field must never end up in the annotation.
 	Sensitive bool
 	// Positional accepts that elements of this list are recognized by position and content.

@@ -46,11 +46,14 @@ func (f *Field) absence() absence {
 		return byZero
 	case model.Basic, model.Named, model.Unsupported:
 	}
-	if f.API.Omit == model.Always {
+	if f.IsRequired() {
 		return alwaysThere
 	}
 	return byZero
 }
+
+// IsRequired returns whether JSON always shows a value, and zero is one.
+func (f *Field) IsRequired() bool { return f.API.Omit == model.Always && !f.Settings.ZeroIsAbsent }
 
 // marked reports whether one version shows absence in a way that the destination cannot, so that a mark is kept.
 func marked(each *FieldPlan, up bool) bool {

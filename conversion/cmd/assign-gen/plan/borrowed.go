@@ -109,6 +109,7 @@ func (s *Struct) label() string {
 func borrowedSettings(settings markers.Field) markers.Field {
 	return markers.Field{
 		ToOlder: settings.ToOlder, Basis: settings.Basis,
-		Sensitive: settings.Sensitive, Positional: settings.Positional, ListMapKeys: settings.ListMapKeys, KeyMarker: settings.KeyMarker,
+		ZeroIsAbsent: settings.ZeroIsAbsent, Sensitive: settings.Sensitive,
+		Positional: settings.Positional, ListMapKeys: settings.ListMapKeys, KeyMarker: settings.KeyMarker,
 	}
 }

@@ -66,9 +66,9 @@ func callFunctions(c *converter, older, newer *model.Type) (conversion *Conversi
 	return &Conversion{Rule: ByFunctions, Older: older, Newer: newer, Functions: c.functions}, ""
 }
 
-// mapEnum handles the strings of a field with the marker enum.
+// mapEnum handles the strings of a field with the marker enum, or the bools that become strings.
 func mapEnum(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
-	if c.enum == nil || !isString(older) || !isString(newer) {
+	if c.enum == nil || (!isString(older) && !isBool(older)) || (!isString(newer) && !isBool(newer)) || (isBool(older) && isBool(newer)) {
 		return nil, ""
 	}
 	c.enumUsed = true
@@ -195,6 +195,8 @@ func (c *converter) through(kind model.Kind, rule Rule, older, newer *model.Type
 	}
 	return &Conversion{Rule: rule, Older: older, Newer: newer, Elem: elem}, ""
 }
+
+func isBool(t *model.Type) bool { return t.Kind == model.Basic && t.Name == "bool" }
 
 func isString(t *model.Type) bool { return t.Kind == model.Basic && t.Name == "string" }
 

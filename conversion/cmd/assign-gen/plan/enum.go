@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/nearest"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
@@ -18,6 +20,8 @@ import (
 type Enum struct {
 	// Name is the older struct and field, "Struct.Field".
 	Name string
+	// OlderBool and NewerBool are whether the values of a version are false and true, and no strings.
+	OlderBool, NewerBool bool
 	// Up maps older values, Down newer ones, both sorted by From.
 	Up, Down []EnumCase
 	// Fallback is the older value for all other newer values, or empty if these pass unchanged.
@@ -25,6 +29,26 @@ type Enum struct {
 	// Kept are values that pass down unchanged although there is a fallback: both versions have them, and the empty one.
 	Kept []string
 }
+
+// IsMixed returns whether one version has strings and the other one bools.
+func (e *Enum) IsMixed() bool { return e.OlderBool != e.NewerBool }
+
+// Values returns the values that tests give to the fields, sorted: strings of both versions, since those of the other one are wrong.
+func (e *Enum) Values() (older, newer []string) {
+	for _, each := range e.Up {
+		older = append(older, each.From)
+	}
+	for _, each := range e.Down {
+		newer = append(newer, each.From)
+	}
+	if !e.IsMixed() {
+		older = append(older, newer...)
+		newer = older
+	}
+	return sorted(older), sorted(newer)
+}
+
+func sorted(values []string) []string { return slices.Compact(slices.Sorted(slices.Values(values))) }
 
 // EnumCase maps one value.
 type EnumCase struct {
@@ -43,7 +67,9 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 		p.problem(problem.BadMarker, label, fmt.Sprintf("the enum map has the %s value %q, which the type does not declare%s", side, value,
 			nearest.Suggestion(value, values)), "values are "+strings.Join(values, ", "))
 	}
-	result := &Enum{Name: older.Struct.Name + "." + older.Name(), Fallback: settings.Fallback}
+	result := &Enum{
+		Name: older.Struct.Name + "." + older.Name(), Fallback: settings.Fallback, OlderBool: isBool(elementary(older)), NewerBool: isBool(elementary(newer)),
+	}
 	sources := make(map[string][]string)
 	for _, each := range settings.Values {
 		if len(olderValues) > 0 && !slices.Contains(olderValues, each.Older) {
@@ -78,6 +104,13 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 			notInvertible(fmt.Sprintf("%q is no value of the older version, and there is no fallback for it", value), "OLD")
 		}
 	}
+	for _, value := range olderValues {
+		isMapped := slices.ContainsFunc(settings.Values, func(v markers.EnumValue) bool { return v.Older == value })
+		if result.IsMixed() && !isMapped {
+			failed = true
+			p.problem(problem.EnumNotInvertible, label, fmt.Sprintf("%q becomes no value of the newer version", value), "map it")
+		}
+	}
 	if failed {
 		return nil
 	}
@@ -89,6 +122,15 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 func (e *Enum) finish(olderValues []string) {
 	for i := range e.Up {
 		e.Up[i].Exact = e.Down[at(e.Down, e.Up[i].To)].To == e.Up[i].From
+	}
+	byFrom := func(a, b EnumCase) int { return strings.Compare(a.From, b.From) }
+	defer func() {
+		slices.SortFunc(e.Up, byFrom)
+		slices.SortFunc(e.Down, byFrom)
+		slices.Sort(e.Kept)
+	}()
+	if e.IsMixed() {
+		return // no value is one of both versions
 	}
 	pairs := slices.Clone(e.Up)
 	// A value that no pair maps, and that is spelt like one of the other version's, becomes another on its way back.
@@ -109,10 +151,6 @@ func (e *Enum) finish(olderValues []string) {
 			e.Kept = append(e.Kept, value)
 		}
 	}
-	byFrom := func(a, b EnumCase) int { return strings.Compare(a.From, b.From) }
-	slices.SortFunc(e.Up, byFrom)
-	slices.SortFunc(e.Down, byFrom)
-	slices.Sort(e.Kept)
 }
 
 func at(cases []EnumCase, from string) int {
@@ -124,13 +162,29 @@ func constants(field *Field) []string {
 	if field == nil {
 		return nil
 	}
+	if isBool(elementary(field)) {
+		return []string{"false", "true"}
+	}
+	var values []string
+	for _, each := range declaredElement(field).Constants {
+		values = append(values, each.Value)
+	}
+	return slices.Compact(values)
+}
+
+// declaredElement is the type of what a field holds, in lists, too.
+func declaredElement(field *Field) *model.Type {
 	t := field.API.Type
 	for t.Elem != nil {
 		t = t.Elem
 	}
-	var values []string
-	for _, each := range t.Constants {
-		values = append(values, each.Value)
+	return t
+}
+
+// elementary is declaredElement without its name. It is no type for a field of a struct of another module.
+func elementary(field *Field) *model.Type {
+	if field == nil {
+		return &model.Type{}
 	}
-	return slices.Compact(values)
+	return declaredElement(field).Base()
 }

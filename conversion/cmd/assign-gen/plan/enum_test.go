@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,5 +63,72 @@ func TestEnumWhereTwoBecomeOne(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("(-want +got):", diff)
+	}
+}
+
+func TestEnumOfBools(t *testing.T) {
+	versions := func(olderType, newerType *model.Type, marker string) (from, to version) {
+		return older.with([]*model.Field{field("F", olderType, marker)}), newer.with([]*model.Field{field("F", newerType)})
+	}
+	full := newer.named("Insurance", basic("string"), "Full", "None")
+	from, to := versions(basic("bool"), full, "+conversion:enum=true:Full,false:None")
+	want := &Enum{
+		Name: "WidgetSpec.F", OlderBool: true,
+		Up:   []EnumCase{{From: "false", To: "None", Exact: true}, {From: "true", To: "Full", Exact: true}},
+		Down: []EnumCase{{From: "Full", To: "true", Exact: true}, {From: "None", To: "false", Exact: true}},
+	}
+	if diff := cmp.Diff(want, planned(t, from, to)["F"].Conversion.Elem.Enum); diff != "" {
+		t.Error("(-want +got):", diff)
+	}
+	for name, test := range map[string]struct {
+		older, newer *model.Type
+		marker, want string
+	}{
+		"a bool that is not mapped": {
+			basic("bool"), full, "+conversion:enum=true:Full,fallback=false",
+			`E10 v1beta1.WidgetSpec.F (bool) → v1.WidgetSpec.F (v1.Insurance): "false" becomes no value of the newer version`,
+		},
+		"a string that is not mapped": {
+			older.named("Transport", basic("string"), "Air", "Sea"), basic("bool"), "+conversion:enum=Air:true,fallback=Air",
+			`E10 v1beta1.WidgetSpec.F (v1beta1.Transport) → v1.WidgetSpec.F (bool): "Sea" becomes no value of the newer version`,
+		},
+		"a newer string without a fallback": {
+			basic("bool"), newer.named("Insurance", basic("string"), "Full", "None", "Partial"), "+conversion:enum=true:Full,false:None",
+			`E10 v1beta1.WidgetSpec.F (bool) → v1.WidgetSpec.F (v1.Insurance): "Partial" is no value of the older version, and there is no fallback for it`,
+		},
+		"no bool": {
+			basic("bool"), full, "+conversion:enum=yes:Full,true:Full,false:None,fallback=true",
+			`E08 v1beta1.WidgetSpec.F (bool) → v1.WidgetSpec.F (v1.Insurance): the enum map has the older value "yes", which the type does not declare`,
+		},
+		"two bools": {
+			basic("bool"), basic("bool"), "+conversion:enum=true:false,false:true",
+			`E08 v1beta1.WidgetSpec.F (bool) → v1.WidgetSpec.F (bool): +conversion:enum stands at a field that holds neither strings nor bools that become strings`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := versions(test.older, test.newer, test.marker)
+			if got := rejected(t, from, to); !strings.HasPrefix(got, test.want) {
+				t.Errorf("the problems are\n%s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestZeroIsAbsent_OnlyWhereJSONShowsZero(t *testing.T) {
+	required := field("F", basic("bool"), "+conversion:zero=absent")
+	required.Omit = model.Always
+	plans := planned(t, older.with([]*model.Field{required}), newer.with([]*model.Field{field("F", pointer(basic("bool")))}))
+	if got := plans["F"].Older.absence(); got != byZero {
+		t.Errorf("the field is absent by %d, want %d", got, byZero)
+	}
+	for name, f := range map[string]*model.Field{
+		"left out":  field("F", basic("bool"), "+conversion:zero=absent"),
+		"a pointer": {Name: "F", JSON: "f", Type: pointer(basic("bool")), Markers: required.Markers},
+		"a list":    {Name: "F", JSON: "f", Type: slice(basic("bool")), Markers: required.Markers},
+	} {
+		got := rejected(t, older.with([]*model.Field{f}), newer.with([]*model.Field{field("F", f.Type)}))
+		if want := "E08 v1beta1.WidgetSpec.F: +conversion:zero stands at a field that is no number, text or bool that JSON always shows"; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: the problems are\n%s\nwant %s", name, got, want)
+		}
 	}
 }

@@ -207,7 +207,7 @@ func (m *matching) convert(from, path Path) {
 		return
 	}
 	if c.enum != nil && !c.enumUsed {
-		m.problem(problem.BadMarker, label, "+conversion:enum stands at a field that holds no strings", "remove it")
+		m.problem(problem.BadMarker, label, "+conversion:enum stands at a field that holds neither strings nor bools that become strings", "remove it")
 		return
 	}
 	if c.unit != "" && !c.unitUsed {

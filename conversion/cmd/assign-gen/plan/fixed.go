@@ -5,8 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 
 package plan
 
-// Fixed returns the fields that hooks fill even if nothing is there, those that versions beyond convert them to, and the keys of bags under
-// which versions keep them.
+// Fixed returns the fields that hooks fill even if nothing is there, strings of bools that are false if nothing is there, those that versions
+// beyond convert them to, and the keys of bags under which versions keep them.
 func (p *Plan) Fixed() (fields map[*Field]bool, keys map[string]bool) {
 	fields, keys = make(map[*Field]bool), make(map[string]bool)
 	onTheWayUp, onTheWayDown := make(map[*Field]bool), make(map[*Field]bool)
@@ -37,6 +37,10 @@ func (f *FieldPlan) fixed(up, down map[*Field]bool, keys map[string]bool) {
 		down[f.Older] = true
 	case f.Fate == AugmentedNewer && newer.Settings.ToOlder.Fixed:
 		up[newer] = true
+	case f.Fate == Converted && newer != nil && f.namesFalse(f.Older):
+		up[newer] = true
+	case f.Fate == Converted && newer != nil && f.namesFalse(newer):
+		down[f.Older] = true
 	case f.Fate == Converted && newer != nil && up[f.Older]:
 		up[newer] = true
 	case f.Fate == Converted && newer != nil && down[newer]:
@@ -48,4 +52,13 @@ func (f *FieldPlan) fixed(up, down map[*Field]bool, keys map[string]bool) {
 	if down[newer] && f.NewerKey != "" {
 		keys[f.NewerKey] = true
 	}
+}
+
+// namesFalse returns whether a field is a bool that JSON always shows, and becomes a string of an enum.
+func (f *FieldPlan) namesFalse(field *Field) bool {
+	c := f.Conversion
+	for c.Elem != nil {
+		c = c.Elem
+	}
+	return c.Enum != nil && c.Enum.IsMixed() && field.IsRequired() && isBool(field.API.Type.Base())
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
@@ -33,6 +34,11 @@ func (p *planner) unusedAt(field *Field, pairs []*Pair) {
 	p.listKeys(field)
 	p.unusedForNext(field, pairs)
 	settings := field.Settings
+	if base := StorageType(field.API.Type, field.Struct.Version.Package.Path).Base(); settings.ZeroIsAbsent &&
+		(base.Kind != model.Basic || field.API.Omit != model.Always) {
+		p.problem(problem.BadMarker, field.label(), "+conversion:zero stands at a field that is no number, text or bool that JSON always shows",
+			"remove it")
+	}
 	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !p.used[field.label()] {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the older version, and no older version lacks the field",
 			"remove +conversion:older and +conversion:basis")
