@@ -58,8 +58,11 @@ func (p *printer) loadField(f *plan.Field) {
 func (p *printer) loadStruct(f *plan.Field, o *operation, at string) {
 	dst, src, key := "dst."+f.Name(), "in."+f.Name(), quoted(f.Key())
 	condition := fmt.Sprintf("!%s || from.WasZero(%s)", p.zero(f, src), key)
-	if f.ShowsZero() {
+	switch {
+	case f.ShowsZero():
 		condition = "!" + p.zero(f, src)
+	case f.IsRequiredScalar():
+		condition = fmt.Sprintf("!%s || !from.WasAbsent(%s)", p.zero(f, src), key)
 	}
 	if at != "" {
 		condition += " || !at.IsEmpty()"
@@ -120,7 +123,7 @@ func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
 	p.linef("if %s != nil {", src)
 	p.copied(o, dst, "*"+src, at, 0)
 	switch {
-	case f.ShowsZero():
+	case f.ShowsZero(), f.IsRequiredScalar():
 		p.linef("} else {")
 		if o.kind == call {
 			// What its fields show is not there either.

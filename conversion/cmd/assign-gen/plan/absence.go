@@ -40,7 +40,7 @@ func (f *Field) absence() absence {
 		}
 		return byNil // omitzero leaves out nil and shows what is empty
 	case model.Struct, model.Array:
-		if f.ShowsZero() {
+		if f.ShowsZero() || f.IsRequiredScalar() {
 			return alwaysThere
 		}
 		return byZero
@@ -76,6 +76,15 @@ var nullWhenZero = []string{metaPackage + ".Time", metaPackage + ".MicroTime", "
 // structs that hold one.
 func (f *Field) ShowsZero() bool {
 	return f.API.Omit != model.OmitZero && zeroIsShown(f.API.Type)
+}
+
+// scalars are types of other modules that JSON shows as a number or a text, also if they are zero.
+var scalars = []string{metaPackage + ".Duration", "k8s.io/apimachinery/pkg/util/intstr.IntOrString"}
+
+// IsRequiredScalar reports whether the field is a struct that JSON always shows as a number or a text, so that zero is a value and not
+// nothing, as it is for a number.
+func (f *Field) IsRequiredScalar() bool {
+	return f.API.Omit == model.Always && slices.Contains(scalars, f.API.Type.Package+"."+f.API.Type.Name)
 }
 
 func zeroIsShown(t *model.Type) bool {
