@@ -38,6 +38,7 @@ func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation
 		o.kind = ofArray
 	case plan.OfMap:
 		o.kind = ofMap
+	case plan.OfKeys: // keyed prints it
 	case plan.Widen:
 		p.widened(f, o)
 	case plan.MapEnum:

@@ -152,6 +152,10 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 	}
 	older, newer := "in."+each.Older.Name(), choose(f.up, "dst", "src")+"."+each.Newer.String()
 	dst, src := choose(f.up, newer, older), choose(f.up, older, newer)
+	if each.Conversion.Rule == plan.OfKeys {
+		p.keyed(f, each, dst, src)
+		return
+	}
 	o := p.operation(f, each.Conversion, "")
 	switch {
 	case len(each.Newer) > 1 && f.up:

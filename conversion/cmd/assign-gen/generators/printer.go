@@ -74,7 +74,8 @@ var isVersion = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
 
 // locals are the names of variables in generated functions.
 var locals = []string{
-	"at", "bag", "converted", "dst", "err", "from", "i", "in", "key", "object", "original", "own", "same", "self", "shown", "src", "to", "value",
+	"at", "bag", "converted", "dst", "element", "elements", "err", "from", "i", "in", "key",
+	"object", "order", "original", "own", "same", "self", "shown", "src", "to", "value",
 }
 
 // alias chooses a package's name: as Kubernetes does for versions, metav1, and v1storage for the storage types of v1.

@@ -24,6 +24,8 @@ type converter struct {
 	enumUsed  bool
 	unit      string
 	unitUsed  bool
+	// olderField and newerField are what is converted, unless one of them is a part of another field.
+	olderField, newerField *Field
 	// reported is whether a problem already states why there is no conversion.
 	reported bool
 }
@@ -45,6 +47,7 @@ func handlers() []handler {
 		throughSlice,
 		throughArray,
 		throughMap,
+		throughKeys,
 	}
 }
 

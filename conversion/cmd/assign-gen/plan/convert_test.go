@@ -87,7 +87,7 @@ func TestTypesThatAreNotConverted(t *testing.T) {
 		older, newer *model.Type
 		want         string
 	}{
-		"a list and a map":           {slice(olderRule), mapOf(basic("string"), newerRule), "([]v1beta1.Rule) → v1.WidgetSpec.F (map[string]v1.Rule): no conversion from slice to map"},
+		"a list and a map":           {slice(olderRule), mapOf(basic("string"), newerRule), "([]v1beta1.Rule) → v1.WidgetSpec.F (map[string]v1.Rule): a list and a map need the field of the elements that is the key, such as +conversion:key=name at the list"},
 		"a list and one":             {slice(basic("string")), basic("string"), "([]string) → v1.WidgetSpec.F (string): no conversion from slice to string"},
 		"one and a list":             {basic("string"), slice(basic("string")), "no conversion from string to slice"},
 		"a number and a text":        {basic("int32"), basic("string"), "no conversion from int32 to string"},

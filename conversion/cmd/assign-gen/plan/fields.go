@@ -189,6 +189,9 @@ func (m *matching) convert(from, path Path) {
 		return
 	}
 	c := &converter{planner: m.planner, pair: m.pair, functions: older.Settings.With, unit: older.Settings.Unit}
+	if len(from) == 1 && len(path) == 1 {
+		c.olderField, c.newerField = older, last.Field
+	}
 	if older.Settings.Enum != nil {
 		c.enum = m.enum(older, last.Field, label)
 		if c.enum == nil {
@@ -220,6 +223,7 @@ func (m *matching) convert(from, path Path) {
 		result.OlderKey, result.NewerKey = m.olderKey(from), m.newerKey(path)
 		m.keepable(label, older, last.Field)
 	}
+	m.ordered(result, label)
 	m.plans[older] = append(m.plans[older], result)
 	m.pair.Fields = append(m.pair.Fields, result)
 }

@@ -156,7 +156,7 @@ func kept(pair *Pair, up bool, seen map[*Pair]bool) []string {
 				all = append(all, pair.Newer.label()+"."+each.Newer.String())
 			}
 		case Converted:
-			if each.Conversion.Inexact() || marked(each, up) {
+			if each.Conversion.Inexact() || each.Conversion.Rule == OfKeys || marked(each, up) {
 				all = append(all, pair.source(each, up))
 			}
 			if called := each.Conversion.Called(); called != nil {

@@ -26,6 +26,8 @@ const (
 	OfSlice
 	OfArray
 	OfMap
+	// OfKeys converts the elements of a map, and of a list whose elements have its keys in the field Key, by Elem.
+	OfKeys
 	// Widen casts a number up, and down where it fits.
 	Widen
 	// MapEnum maps the values of an enum.
@@ -45,6 +47,7 @@ type Conversion struct {
 	Pair         *Pair
 	Enum         *Enum
 	Functions    *markers.Functions
+	Key          *Field
 	// Unit is what a number counts of a duration.
 	Unit string
 }
@@ -57,7 +60,7 @@ func (c *Conversion) Inexact() bool {
 		return true
 	case OfPointer, OfSlice, OfArray, OfMap:
 		return c.Elem.Inexact()
-	case Copy, DeepCopy, Call:
+	case Copy, DeepCopy, Call, OfKeys:
 		return false
 	default:
 		return false

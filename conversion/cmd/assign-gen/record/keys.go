@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package record
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
@@ -35,7 +36,7 @@ func keepPresence(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines 
 
 // keepStash names the keys of a field that both versions show, and that a release has stashed.
 func keepStash(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines []string) {
-	if each.Fate != plan.Converted || len(each.From) > 1 || len(each.Newer) > 1 {
+	if each.Fate != plan.Converted || each.Conversion.Rule == plan.OfKeys || len(each.From) > 1 || len(each.Newer) > 1 {
 		return
 	}
 	isStashed := func(at *plan.Struct, key string) bool {
@@ -69,4 +70,13 @@ func stashes(released, now []string) []string {
 		}
 	}
 	return all
+}
+
+// orderLine is the entry of the order of a list that is a map in the other version.
+func (w *lockWriter) orderLine(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan) []string {
+	at, key, list, in := pair.Older, each.NewerKey, each.Conversion.Newer, link.Newer
+	if key == "" {
+		at, key, list, in = pair.Newer, each.OlderKey, each.Conversion.Older, link.Older
+	}
+	return []string{fmt.Sprintf("%s %s %s [{e:%s,k:string}] order", at.Version.Name, at.Name, key, w.jsonOf(list.Elem, in, nil))}
 }

@@ -162,6 +162,9 @@ func (w *lockWriter) fieldLines(link *plan.Link, pair *plan.Pair, each *plan.Fie
 				inOlder(each.NewerKey, w.jsonOf(each.Newer.Last().Type, link.Newer, nil)+" "+derived),
 			}
 		}
+		if each.Conversion.Rule == plan.OfKeys {
+			return w.orderLine(link, pair, each)
+		}
 		var lines []string
 		if each.OlderKey != "" {
 			lines = append(lines, inNewer(each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil)))

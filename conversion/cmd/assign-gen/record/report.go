@@ -179,6 +179,8 @@ func convertedInWords(each *plan.FieldPlan) string {
 			words = append(words, "a number of "+c.Unit+"; a part of one is kept")
 		case plan.ByFunctions:
 			words = append(words, functionsInWords(c.Functions))
+		case plan.OfKeys:
+			words = append(words, "a map by "+"`"+c.Key.Key()+"`"+"; the order of the list is kept")
 		case plan.Copy, plan.DeepCopy, plan.Call, plan.OfPointer, plan.OfSlice, plan.OfArray, plan.OfMap:
 		}
 	}
