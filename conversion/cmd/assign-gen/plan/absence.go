@@ -82,9 +82,14 @@ func (f *Field) ShowsZero() bool {
 var scalars = []string{metaPackage + ".Duration", "k8s.io/apimachinery/pkg/util/intstr.IntOrString"}
 
 // IsRequiredScalar reports whether the field is a struct that JSON always shows as a number or a text, so that zero is a value and not
-// nothing, as it is for a number.
+// nothing, as it is for a number, unless the marker zero says otherwise.
 func (f *Field) IsRequiredScalar() bool {
-	return f.API.Omit == model.Always && slices.Contains(scalars, f.API.Type.Package+"."+f.API.Type.Name)
+	return f.IsRequired() && f.isScalar()
+}
+
+// isScalar reports whether the field is a struct that JSON shows as a number or a text.
+func (f *Field) isScalar() bool {
+	return slices.Contains(scalars, f.API.Type.Package+"."+f.API.Type.Name)
 }
 
 func zeroIsShown(t *model.Type) bool {

@@ -35,7 +35,7 @@ func (p *planner) unusedAt(field *Field, pairs []*Pair) {
 	p.unusedForNext(field, pairs)
 	settings := field.Settings
 	if base := StorageType(field.API.Type, field.Struct.Version.Package.Path).Base(); settings.ZeroIsAbsent &&
-		(base.Kind != model.Basic || field.API.Omit != model.Always) {
+		(base.Kind != model.Basic && !field.isScalar() || field.API.Omit != model.Always) {
 		p.problem(problem.BadMarker, field.label(), "+conversion:zero stands at a field that is no number, text or bool that JSON always shows",
 			"remove it")
 	}
