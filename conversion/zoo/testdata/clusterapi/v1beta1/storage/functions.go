@@ -6,9 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package storage
 
 import (
-	"maps"
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -74,24 +71,4 @@ func nodeToReference(node *v1beta2storage.MachineNodeReference) *corev1.ObjectRe
 		return nil
 	}
 	return &corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: conversion.Value(node.Name)}
-}
-
-func failureDomainsToList(domains map[string]FailureDomainSpec) []v1beta2storage.FailureDomain {
-	list := make([]v1beta2storage.FailureDomain, 0, len(domains))
-	for _, name := range slices.Sorted(maps.Keys(domains)) {
-		list = append(list, v1beta2storage.FailureDomain{
-			Name: &name, ControlPlane: conversion.Pointer(domains[name].ControlPlane), Attributes: maps.Clone(domains[name].Attributes),
-		})
-	}
-	return list
-}
-
-func listToFailureDomains(list []v1beta2storage.FailureDomain) map[string]FailureDomainSpec {
-	domains := make(map[string]FailureDomainSpec, len(list))
-	for _, each := range list {
-		domains[conversion.Value(each.Name)] = FailureDomainSpec{
-			ControlPlane: conversion.Pointer(each.ControlPlane), Attributes: maps.Clone(each.Attributes),
-		}
-	}
-	return domains
 }
