@@ -7,6 +7,7 @@ package plan
 
 import (
 	"go/types"
+	"regexp"
 	"strings"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
@@ -35,9 +36,26 @@ func (p *planner) supported(f *Field) {
 		return
 	}
 	if reason := unsupportedPart(f.API.Type, pkg, make(map[*model.Type]bool)); reason != "" {
+		if found := instanceIn(f.API.Type); found != "" {
+			unsupported(reason, "declare a type of it, such as type NAME "+strings.ReplaceAll(found, f.Struct.Version.Package.Name+".", ""))
+			return
+		}
 		unsupported(reason, "use types that JSON and DeepCopy know: builtin ones, structs, pointers, lists, and maps with strings as keys")
 	}
 }
+
+// instanceIn returns the instance of a generic type that a field holds, or nothing.
+func instanceIn(t *model.Type) string {
+	for t.Elem != nil {
+		t = t.Elem
+	}
+	if t.Kind == model.Unsupported && instance.MatchString(t.Name) {
+		return t.Name
+	}
+	return ""
+}
+
+var instance = regexp.MustCompile(`^[\w.]+\[`)
 
 // unsupportedPart says what in a type cannot be carried, or nothing.
 func unsupportedPart(t *model.Type, pkg string, seen map[*model.Type]bool) string {
@@ -83,8 +101,8 @@ func unsupportedKind(t *model.Type) string {
 		return "what an interface holds is unknown"
 	case strings.HasPrefix(t.Name, "struct"):
 		return "a struct has no name, so it has no storage type"
-	case strings.Contains(t.Name, "["):
-		return t.Name + " is an instance of a generic type"
+	case instance.MatchString(t.Name):
+		return t.Name + " is an instance of a generic type, and has no name of its own"
 	default:
 		return t.Name + " cannot be written as JSON"
 	}
