@@ -24,6 +24,15 @@ func RoundTrip[From, To any](value From, there func(From) To, back func(To) From
 	return converted, same && err == nil
 }
 
+// RoundTripValue is RoundTrip for an element of a list or map, with functions that take and return pointers. Nothing becomes the zero value.
+func RoundTripValue[From, To any](value From, there func(*From) *To, back func(*To) *From) (converted To, exact bool) {
+	result, exact := RoundTrip(&value, there, back)
+	if result != nil {
+		converted = *result
+	}
+	return converted, exact
+}
+
 // With returns a function of one parameter for RoundTrip and TakeOriginal, from one that needs something else of the object too, such
 // as its metadata.
 func With[From, To, Other any](convert func(From, Other) To, other Other) func(From) To {

@@ -56,7 +56,7 @@ type Version struct {
 	Package string `json:"package"`
 	// Module is the Go module of this package if it is another one, as PATH@VERSION.
 	Module string `json:"module,omitempty"`
-	// Markers are lists of markers without the plus sign, by Type or Type.Field.
+	// Markers are lists of markers without the plus sign, by Type or Type.Field, and by package for those in doc.go.
 	Markers map[string][]string `json:"markers,omitempty"`
 }
 

@@ -115,12 +115,13 @@ func (p *Project) copyTypes(ctx context.Context) error {
 	return nil
 }
 
-// packageComment is doc.go of a version, with the markers about its place among the others.
+// packageComment is doc.go of a version, with the markers about its place among the others and those of the settings.
 func (a *API) packageComment(i int) string {
 	place := "+conversion-gen:hub\n// +conversion-gen:annotation=" + a.annotation()
 	if i+1 < len(a.Versions) {
 		place = "+conversion-gen:next=" + a.Path(a.Versions[i+1])
 	}
+	place = strings.Join(append([]string{place}, a.Versions[i].Markers[packageMarkers]...), "\n// +")
 	name := a.Versions[i].Name()
 	return fmt.Sprintf("// Package %s is copied from %s.\n//\n// %s\npackage %s\n", name, a.Versions[i].Package, place, name)
 }

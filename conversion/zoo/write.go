@@ -131,6 +131,9 @@ func fieldNames(field *ast.Field) []string {
 	}
 }
 
+// packageMarkers are the markers of the package itself, which are in doc.go.
+const packageMarkers = "package"
+
 // markers are the markers of a version, by Type or Type.Field.
 type markers struct {
 	all   map[string][]string
@@ -138,7 +141,7 @@ type markers struct {
 }
 
 func newMarkers(all map[string][]string) *markers {
-	return &markers{all: all, taken: make(map[string]bool)}
+	return &markers{all: all, taken: map[string]bool{packageMarkers: true}}
 }
 
 func (m *markers) take(name string) []string {

@@ -22,6 +22,7 @@ func (p *printer) operation(f flow, c *plan.Conversion, exact string) *operation
 	o := &operation{target: func() string { return p.storage(target) }, exact: exact}
 	if c.Elem != nil {
 		o.elem = p.operation(f, c.Elem, exact)
+		p.applyToParts(f, c.Elem, o.elem)
 	}
 	switch c.Rule {
 	case plan.Copy:

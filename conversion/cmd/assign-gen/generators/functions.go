@@ -9,6 +9,8 @@ import (
 	"fmt"
 
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
 // metadataVariable is the parameter of functions that pass the metadata of the object on.
@@ -34,6 +36,20 @@ func (f flow) targetType(p *printer) string {
 func (p *printer) roundTrip(f flow, functions *markers.Functions, src string) string {
 	there, back := p.thereAndBack(f, functions)
 	return fmt.Sprintf("%s(%s, %s, %s)", p.runtime("RoundTrip"), src, there, back)
+}
+
+// applyToParts has hand-written functions convert what is inside of a list, map or pointer, each value by itself.
+func (p *printer) applyToParts(f flow, c *plan.Conversion, o *operation) {
+	if o.kind != applyWhole {
+		return
+	}
+	o.kind = apply
+	if c.Older.Kind != model.Pointer {
+		o.apply = func(src string) string {
+			there, back := p.thereAndBack(f, c.Functions)
+			return fmt.Sprintf("%s(%s, %s, %s)", p.runtime("RoundTripValue"), src, there, back)
+		}
+	}
 }
 
 // thereAndBack are the expressions of both functions in the direction of the flow.

@@ -21,6 +21,8 @@ const (
 	none values = iota
 	optional
 	required
+	// repeated is required for a marker that may stand several times.
+	repeated
 )
 
 // definition describes a marker of this generator.
@@ -40,6 +42,8 @@ var definitions = []definition{
 	{"conversion-gen:next", onPackage, required, "+conversion-gen:next=IMPORT/PATH"},
 	{"conversion-gen:annotation", onPackage, required, "+conversion-gen:annotation=conversion.GROUP/properties"},
 	{"conversion-gen:retired", onPackage, required, "+conversion-gen:retired=VERSION,VERSION"},
+	{"conversion-gen:positional", onPackage, none, "+conversion-gen:positional"},
+	{"conversion-gen:with", onPackage, repeated, "+conversion-gen:with=IMPORT/PATH.Type,UpFunc,DownFunc"},
 	{"conversion:name", onType, required, "+conversion:name=NewName or +conversion:name=NewName,OtherName"},
 	{"conversion:augment", onType, optional, "+conversion:augment or +conversion:augment=metadata"},
 	{"conversion:with", onType, required, functionsExample},

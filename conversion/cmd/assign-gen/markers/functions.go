@@ -8,6 +8,7 @@ package markers
 import (
 	"fmt"
 	"go/token"
+	"path"
 	"slices"
 	"strings"
 
@@ -68,4 +69,26 @@ func functions(marker model.Marker, here place, where string, problems *problem.
 		Fix:  correct(marker.Name, here),
 	})
 	return nil
+}
+
+// addFunctions reads functions for all values of a type of another module.
+func (p *Package) addFunctions(marker model.Marker, where string, problems *problem.List) {
+	name, rest, _ := strings.Cut(marker.Value, ",")
+	parts := list(rest)
+	folder, last := path.Split(name)
+	known := p.With[name]
+	if pkg, typeName, ok := strings.Cut(last, "."); ok && folder != "" && pkg != "" && token.IsExported(typeName) &&
+		len(parts) == 2 && token.IsIdentifier(parts[0]) && token.IsIdentifier(parts[1]) && known == nil {
+		if p.With == nil {
+			p.With = make(map[string]*Functions)
+		}
+		p.With[name] = &Functions{Up: parts[0], Down: parts[1]}
+		return
+	}
+	text := fmt.Sprintf("%q does not name a type with its import path and two functions of the storage package, the one to the next version first",
+		marker.Value)
+	if known != nil {
+		text = name + " has functions already"
+	}
+	problems.Add(problem.Problem{Code: problem.BadMarker, Where: where, Text: text, Fix: correct(marker.Name, onPackage)})
 }

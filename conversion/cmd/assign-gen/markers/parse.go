@@ -28,6 +28,10 @@ func ParsePackage(markers []model.Marker, where string, problems *problem.List) 
 			settings.Annotation = marker.Value
 		case "conversion-gen:retired":
 			settings.Retired = list(marker.Value)
+		case "conversion-gen:positional":
+			settings.Positional = true
+		case "conversion-gen:with":
+			settings.addFunctions(marker, where, problems)
 		}
 	}
 	return settings
@@ -136,11 +140,11 @@ func check(markers []model.Marker, here place, where string, problems *problem.L
 			unknown(marker.Name, here, bad)
 		case known.place != here:
 			bad("move it to "+string(known.place)+", or remove it", "the marker +%s belongs to %s, not to %s", marker.Name, known.place, here)
-		case seen[marker.Name]:
+		case seen[marker.Name] && known.values != repeated:
 			bad("write it once", "the marker +%s stands here twice", marker.Name)
 		case known.values == none && marker.Value != "":
 			bad(known.correct(), "the marker +%s takes no value, and has %q", marker.Name, marker.Value)
-		case known.values == required && marker.Value == "":
+		case known.values >= required && marker.Value == "":
 			bad(known.correct(), "the marker +%s needs a value", marker.Name)
 		default:
 			seen[marker.Name] = true

@@ -15,6 +15,10 @@ type Package struct {
 	Annotation string
 	// Retired are versions that no longer exist. What they left in the annotation is pruned.
 	Retired []string
+	// Positional accepts that elements of all lists without a key are recognized by position and content.
+	Positional bool
+	// With are the functions that convert types of other modules, by the types with their import paths.
+	With map[string]*Functions
 }
 
 // Type is what the markers of a type ask for.

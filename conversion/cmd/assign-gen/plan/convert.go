@@ -26,6 +26,8 @@ type converter struct {
 	unitUsed  bool
 	// olderField and newerField are what is converted, unless one of them is a part of another field.
 	olderField, newerField *Field
+	// mismatch are the innermost types that have no conversion, if these have names.
+	mismatch *mismatch
 	// reported is whether a problem already states why there is no conversion.
 	reported bool
 }
@@ -37,6 +39,7 @@ type handler func(c *converter, older, newer *model.Type) (conversion *Conversio
 func handlers() []handler {
 	return []handler{
 		callFunctions,
+		callTypeFunctions,
 		mapEnum,
 		countUnits,
 		copyBasic,
@@ -58,6 +61,7 @@ func (c *converter) convert(older, newer *model.Type) (conversion *Conversion, r
 			return conversion, reason
 		}
 	}
+	c.noteMismatch(older, newer)
 	return nil, fmt.Sprintf("no conversion from %s to %s", describe(older), describe(newer))
 }
 
@@ -124,6 +128,7 @@ func copyForeign(c *converter, older, newer *model.Type) (conversion *Conversion
 	}
 	switch {
 	case !older.Same(newer):
+		c.noteMismatch(older, newer)
 		return nil, fmt.Sprintf("%s and %s are different types of other packages, and what their own conversions lose is unknown", older, newer)
 	case older.Has("DeepCopyInto"):
 		return &Conversion{Rule: DeepCopy, Older: older, Newer: newer}, ""

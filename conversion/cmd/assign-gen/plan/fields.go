@@ -204,9 +204,7 @@ func (m *matching) convert(from, path Path) {
 	case conversion == nil && c.reported:
 		return
 	case conversion == nil:
-		m.problem(problem.NoConversion, label, reason,
-			"convert it by functions (+conversion:with=UpFunc,DownFunc) or a hook (+conversion:strategy=augment), "+
-				"or keep both apart (+conversion:strategy=stash)")
+		m.noConversion(c.mismatch, label, reason)
 		return
 	}
 	if c.enum != nil && !c.enumUsed {

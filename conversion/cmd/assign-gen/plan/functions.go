@@ -30,6 +30,38 @@ func (p *planner) whole(pair *Pair) {
 	}
 }
 
+// callTypeFunctions handles a type of another module for which the older package names functions, and one of the older package with
+// functions that is of another module in the next version. They have pointers as parameters and results, so that they convert a pointer as well.
+func callTypeFunctions(c *converter, older, newer *model.Type) (conversion *Conversion, reason string) {
+	from, to := older, newer
+	if from.Kind == model.Pointer && to.Kind == model.Pointer {
+		from, to = from.Elem, to.Elem
+	}
+	if from.Kind != model.Named || to.Kind == model.Pointer || from.Same(to) {
+		return nil, ""
+	}
+	version := c.pair.Older.Version
+	functions := c.typeFunctions[version][fullName(from)]
+	if declared := version.Struct(from.Name); c.isOlder(from) && c.pairs[declared] == nil {
+		functions = declared.Settings.With
+	}
+	if functions == nil {
+		return nil, ""
+	}
+	c.used[version.Name+" "+fullName(from)] = true
+	return &Conversion{Rule: ByFunctions, Older: older, Newer: newer, Functions: functions}, ""
+}
+
+// unusedFunctions reports functions for types that need none.
+func (p *planner) unusedFunctions(version *Version) {
+	for name := range p.typeFunctions[version] {
+		if !p.used[version.Name+" "+name] {
+			p.problem(problem.BadMarker, where(version.Package), "no field holds "+name+" that becomes another type in the next version",
+				"correct or remove +conversion-gen:with")
+		}
+	}
+}
+
 // keepable reports fields that must not, or cannot, be kept in the bag if the other version cannot show their values.
 func (p *planner) keepable(label string, fields ...*Field) {
 	for _, field := range fields {
@@ -88,9 +120,10 @@ func dependsOnMetadata(pair *Pair) bool {
 		if each.Fate != Converted {
 			continue
 		}
-		functions, called := each.Conversion.Functions, each.Conversion.Called()
-		if (functions != nil && functions.Metadata) || (called != nil && called.Metadata) {
-			return true
+		for c := each.Conversion; c != nil; c = c.Elem {
+			if (c.Functions != nil && c.Functions.Metadata) || (c.Pair != nil && c.Pair.Metadata) {
+				return true
+			}
 		}
 	}
 	return false

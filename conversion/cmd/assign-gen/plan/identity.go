@@ -31,6 +31,9 @@ func (p *planner) identities(result *Plan) {
 		}
 	}
 	for _, version := range result.Versions {
+		if version.positional {
+			continue
+		}
 		for _, each := range version.Structs {
 			for _, field := range each.Fields {
 				if !hasKeylessList(field) || field.Settings.Positional {

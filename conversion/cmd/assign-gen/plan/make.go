@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/markers"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
@@ -19,7 +20,7 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 	p := &planner{
 		structs: make(map[*Version]map[*model.Type]*Struct),
 		pairs:   make(map[*Struct][]*Pair), flat: make(map[*Struct][]*Pair), plans: make(map[*Field][]*FieldPlan),
-		unpaired: make(map[*Struct]bool), used: make(map[string]bool),
+		typeFunctions: make(map[*Version]map[string]*markers.Functions), unpaired: make(map[*Struct]bool), used: make(map[string]bool),
 	}
 	p.positions(packages)
 	for _, each := range packages {
@@ -54,6 +55,7 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 			p.fields(pair)
 		}
 	}
+	p.reportMismatches()
 	for _, link := range result.Links {
 		for _, pair := range link.Pairs {
 			p.shared(pair)
@@ -88,6 +90,10 @@ type planner struct {
 	flat map[*Struct][]*Pair
 	// plans are by the older field, of those fields that are converted.
 	plans map[*Field][]*FieldPlan
+	// typeFunctions are by the names of types of other modules that the older version uses.
+	typeFunctions map[*Version]map[string]*markers.Functions
+	// mismatches are in the order in which they were found.
+	mismatches []*mismatch
 	// unpaired are the older structs of which it is reported that they have no counterpart.
 	unpaired map[*Struct]bool
 	// used are the fields, by their labels, whose markers about the older version have an effect.

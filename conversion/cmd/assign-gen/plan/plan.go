@@ -36,6 +36,8 @@ type Version struct {
 	Name string
 	// Next is the next newer version, nil for the hub.
 	Next *Version
+	// positional accepts that elements of lists are recognized by position and content.
+	positional bool
 	// Structs are all structs of the package that can be reached from its kinds, sorted by name.
 	Structs []*Struct
 }

@@ -16,10 +16,12 @@ import (
 // unused reports markers that are right in themselves and have nothing to act on.
 func (p *planner) unused(result *Plan) {
 	for _, version := range result.Versions {
+		p.unusedFunctions(version)
 		for _, each := range version.Structs {
 			here := each.label()
 			pairs := p.pairs[each]
-			if pairs == nil && (each.Settings.Augment || each.Settings.With != nil || (each.Settings.Names != nil && version.Next == nil)) {
+			idle := each.Settings.With != nil && !p.used[version.Name+" "+fullName(each.Declared)]
+			if pairs == nil && (each.Settings.Augment || idle || (each.Settings.Names != nil && version.Next == nil)) {
 				p.problem(problem.BadMarker, here, "the type has a marker about the next version, and has no counterpart there",
 					"remove +conversion:name, :augment and :with")
 			}

@@ -43,6 +43,8 @@ func (p *planner) versions(packages []*model.Package) *Plan {
 		byPath[each.Path] = version
 		paths = append(paths, each.Path)
 		settings[version] = markers.ParsePackage(each.Markers, where(each), &p.problems)
+		version.positional = settings[version].Positional
+		p.typeFunctions[version] = settings[version].With
 		markers.Stray(each.Stray, where(each), &p.problems)
 	}
 	slices.Sort(paths)

@@ -1,0 +1,70 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
+	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
+)
+
+// Two types that have no conversion often meet in many fields. That is one problem.
+
+// mismatch are two named types without a conversion.
+type mismatch struct {
+	older, newer *model.Type
+	// foreign is whether the older type is declared by another module, so that no marker can stand at it.
+	foreign bool
+	// label and reason are those of the first field, more is how many others there are.
+	label, reason string
+	more          int
+}
+
+// noteMismatch remembers two types for the message, if they have names.
+func (c *converter) noteMismatch(older, newer *model.Type) {
+	if older.Kind == model.Named && newer.Kind == model.Named {
+		c.mismatch = &mismatch{older: older, newer: newer, foreign: !c.isOlder(older)}
+	}
+}
+
+// noConversion reports a field without a conversion, once for all fields with the same types.
+func (p *planner) noConversion(found *mismatch, label, reason string) {
+	if found == nil {
+		p.problem(problem.NoConversion, label, reason, noConversionFix)
+		return
+	}
+	at := slices.IndexFunc(p.mismatches, func(m *mismatch) bool { return m.older.Same(found.older) && m.newer.Same(found.newer) })
+	if at >= 0 {
+		p.mismatches[at].more++
+		return
+	}
+	found.label, found.reason = label, reason
+	p.mismatches = append(p.mismatches, found)
+}
+
+const noConversionFix = "convert it by functions (+conversion:with=UpFunc,DownFunc) or a hook (+conversion:strategy=augment), " +
+	"or keep both apart (+conversion:strategy=stash)"
+
+// reportMismatches reports all fields that noConversion has collected.
+func (p *planner) reportMismatches() {
+	for _, each := range p.mismatches {
+		text, fix := each.reason, noConversionFix
+		if each.more == 1 {
+			text += "; 1 more field has these types"
+		} else if each.more > 1 {
+			text += fmt.Sprintf("; %d more fields have these types", each.more)
+		}
+		if each.foreign {
+			fix += fmt.Sprintf("; for all fields with these types, add +conversion-gen:with=%s,UpFunc,DownFunc to doc.go", fullName(each.older))
+		}
+		p.problem(problem.NoConversion, each.label, text, fix)
+	}
+}
+
+// fullName is a type with its import path.
+func fullName(t *model.Type) string { return t.Package + "." + t.Name }
