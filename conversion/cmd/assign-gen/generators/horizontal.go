@@ -117,6 +117,9 @@ func (p *printer) assignment(f flow) {
 	for _, each := range f.pair.Shared {
 		p.shared(f, each)
 	}
+	for _, each := range f.pair.Aliases {
+		p.otherName(f, each)
+	}
 	p.linef("%s.PropertyBag = bag.OrNil()", f.target())
 	p.linef("")
 	p.hook(f)
@@ -125,6 +128,9 @@ func (p *printer) assignment(f flow) {
 	}
 	for _, each := range f.pair.Fields {
 		p.derived(f, each)
+	}
+	for _, each := range f.pair.Aliases {
+		p.keptAlias(f, each)
 	}
 	p.linef("return nil")
 	p.linef("}")

@@ -83,11 +83,16 @@ func (p *printer) shared(f flow, each *plan.Shared) {
 	}
 	p.linef("%s = %s.OrNil()", bag, bag)
 	p.linef("}\nif %s {", anyMoved)
-	for depth := len(each.Older); depth > 0; depth-- {
-		at := each.Older[:depth]
+	p.pruned(each.Older, kept)
+	p.linef("}")
+}
+
+// pruned removes the structs on a path of the older version in which nothing is left. As many of them as kept says were there before.
+func (p *printer) pruned(path plan.Path, kept string) {
+	for depth := len(path); depth > 0; depth-- {
+		at := path[:depth]
 		p.linef("if %s < %d && %s && %s(in.%s) {\nin.%s = nil\n}", kept, depth, present("in", at, true), p.runtime("IsZero"), at, at)
 	}
-	p.linef("}")
 }
 
 // pathName is the variable of a path.
@@ -98,6 +103,9 @@ func (p *printer) pathName(f flow, prefix string, path plan.Path) string {
 	}
 	for _, each := range f.pair.Shared {
 		paths = append(paths, each.Older.String())
+	}
+	for _, each := range f.pair.Aliases {
+		paths = append(paths, each.Newer.String())
 	}
 	return identifiers(prefix, paths)[path.String()]
 }

@@ -184,6 +184,9 @@ func keyNames(link *plan.Link) map[string]string {
 		for _, each := range pair.Shared {
 			keys = append(keys, each.OlderKey)
 		}
+		for _, each := range pair.Aliases {
+			keys = append(keys, each.OlderKey, each.ShownKey)
+		}
 	}
 	return identifiers("bag", keys)
 }

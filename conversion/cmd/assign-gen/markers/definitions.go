@@ -49,6 +49,7 @@ var definitions = []definition{
 	{"conversion:with", onType, required, functionsExample},
 	{"conversion:skip", onType, optional, "+conversion:skip or +conversion:skip=VERSION,VERSION"},
 	{"conversion:rename", onField, required, "+conversion:rename=NewField or +conversion:rename=Struct.Field"},
+	{"conversion:alias", onField, required, "+conversion:alias=NewField or +conversion:alias=Struct.Field"},
 	{"conversion:flatten", onField, none, "+conversion:flatten"},
 	{"conversion:strategy", onField, required, "+conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT"},
 	{"conversion:older", onField, required, "+conversion:older=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT"},

@@ -66,6 +66,8 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 			for path := range strings.SplitSeq(marker.Value, ",") {
 				settings.Rename = append(settings.Rename, strings.Split(path, "."))
 			}
+		case "conversion:alias":
+			settings.Alias = strings.Split(marker.Value, ".")
 		case "conversion:flatten":
 			settings.Flatten = true
 		case "conversion:strategy":

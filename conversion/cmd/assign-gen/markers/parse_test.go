@@ -117,7 +117,7 @@ func TestKeyOfAListThatIsNoMap(t *testing.T) {
 func TestWrongMarkersAreProblems(t *testing.T) {
 	const (
 		rename       = "write +conversion:rename=NewField or +conversion:rename=Struct.Field"
-		fieldMarkers = "the markers of a field are +conversion:rename, +conversion:flatten, +conversion:strategy, +conversion:older, +conversion:enum, +conversion:with, +conversion:unit, " +
+		fieldMarkers = "the markers of a field are +conversion:rename, +conversion:alias, +conversion:flatten, +conversion:strategy, +conversion:older, +conversion:enum, +conversion:with, +conversion:unit, " +
 			"+conversion:basis, +conversion:zero, +conversion:sensitive, +conversion:positional, +conversion:key"
 	)
 	for name, test := range map[string]struct {

@@ -82,6 +82,8 @@ type Field struct {
 	// Rename is what the field is called in the next version, as a path of field names. If there are several, it is the first one that leads to a
 	// field there.
 	Rename [][]string
+	// Alias is the path of the field of the next version that shows the value if the older field which becomes it is absent.
+	Alias []string
 	// Flatten has the fields of the struct that the field holds be fields of the struct around it in the next version.
 	Flatten bool
 	// ToNext is how the field gets to the next version.
@@ -107,6 +109,9 @@ type Field struct {
 	ListMapKeys []string
 	KeyMarker   string
 }
+
+// IsConverted returns whether no marker keeps the field from becoming one of the next version.
+func (f Field) IsConverted() bool { return f.ToNext.Strategy == "" && !f.Flatten && f.Alias == nil }
 
 // HasConversion returns whether a marker names a conversion of the field to the next version.
 func (f Field) HasConversion() bool { return f.Enum != nil || f.Unit != "" || f.With != nil }

@@ -52,6 +52,10 @@ func (m *matching) older(from Path) {
 		m.pair.Fields = append(m.pair.Fields, &FieldPlan{Fate: StashedOlder, Older: older, From: from, OlderKey: m.olderKey(from), Presence: true})
 		return
 	}
+	if older.Settings.Alias != nil {
+		m.alias(from)
+		return
+	}
 	switch older.Settings.ToNext.Strategy {
 	case markers.Augment:
 		m.pair.Augmented = true
@@ -106,7 +110,7 @@ func (m *matching) sourcesOf(newer string) []string {
 	var sources []string
 	for _, from := range m.from {
 		older := from.Last().Field
-		if m.targetOf(older)[0] == newer && older.Settings.ToNext.Strategy == "" && !older.Settings.Flatten {
+		if m.targetOf(older)[0] == newer && older.Settings.IsConverted() {
 			sources = append(sources, older.label())
 		}
 	}
@@ -173,11 +177,28 @@ func (m *matching) basis(field *Field) []*Field {
 
 // convert plans a field that both versions have.
 func (m *matching) convert(from, path Path) {
-	older, last := from.Last().Field, path.Last()
-	if last.Field != nil && last.Field.unsupported {
+	conversion, label := m.conversion(from, path)
+	if conversion == nil {
 		return
 	}
-	label := older.label() + " (" + older.API.Type.String() + ") → " + m.newerLabel(path)
+	older := from.Last().Field
+	result := &FieldPlan{Fate: Converted, Older: older, From: from, Newer: path, Conversion: conversion}
+	if conversion.Inexact() {
+		result.OlderKey, result.NewerKey = m.olderKey(from), m.newerKey(path)
+		m.keepable(label, older, path.Last().Field)
+	}
+	m.ordered(result, label)
+	m.plans[older] = append(m.plans[older], result)
+	m.pair.Fields = append(m.pair.Fields, result)
+}
+
+// conversion finds the conversion of a field, or reports that there is none. The label names both fields in messages.
+func (m *matching) conversion(from, path Path) (conversion *Conversion, label string) {
+	older, last := from.Last().Field, path.Last()
+	if last.Field != nil && last.Field.unsupported {
+		return nil, ""
+	}
+	label = older.label() + " (" + older.API.Type.String() + ") → " + m.newerLabel(path)
 	newerType := last.Type.String()
 	if last.Field != nil {
 		newerType = last.Field.API.Type.String()
@@ -186,7 +207,7 @@ func (m *matching) convert(from, path Path) {
 	if optional(last.Type) != last.Type {
 		m.problem(problem.NoConversion, label, "the path leads to a value inside of a struct of another module, which cannot be absent",
 			"use +conversion:strategy=augment")
-		return
+		return nil, ""
 	}
 	c := &converter{planner: m.planner, pair: m.pair, functions: older.Settings.With, unit: older.Settings.Unit}
 	if len(from) == 1 && len(path) == 1 {
@@ -195,35 +216,28 @@ func (m *matching) convert(from, path Path) {
 	if older.Settings.Enum != nil {
 		c.enum = m.enum(older, last.Field, label)
 		if c.enum == nil {
-			return
+			return nil, ""
 		}
 		c.enum.Name += m.pair.Suffix()
 	}
 	conversion, reason := c.convert(older.Storage, last.Type)
 	switch {
 	case conversion == nil && c.reported:
-		return
+		return nil, ""
 	case conversion == nil:
 		m.noConversion(c.mismatch, label, reason)
-		return
+		return nil, ""
 	}
 	if c.enum != nil && !c.enumUsed {
 		m.problem(problem.BadMarker, label, "+conversion:enum stands at a field that holds neither strings nor bools that become strings", "remove it")
-		return
+		return nil, ""
 	}
 	if c.unit != "" && !c.unitUsed {
 		m.problem(problem.BadMarker, label, "+conversion:unit stands at a field that is not a duration in one version and a whole number in the other",
 			"remove it")
-		return
+		return nil, ""
 	}
-	result := &FieldPlan{Fate: Converted, Older: older, From: from, Newer: path, Conversion: conversion}
-	if conversion.Inexact() {
-		result.OlderKey, result.NewerKey = m.olderKey(from), m.newerKey(path)
-		m.keepable(label, older, last.Field)
-	}
-	m.ordered(result, label)
-	m.plans[older] = append(m.plans[older], result)
-	m.pair.Fields = append(m.pair.Fields, result)
+	return conversion, label
 }
 
 // olderKey and newerKey are the keys of a field in the bag: there a field's name belongs to a version.

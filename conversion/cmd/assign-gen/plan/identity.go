@@ -148,6 +148,11 @@ func kept(pair *Pair, up bool, seen map[*Pair]bool) []string {
 	if pair.Functions != nil {
 		all = append(all, "values of "+pair.Functions.Up+" and "+pair.Functions.Down)
 	}
+	for _, each := range pair.Aliases {
+		if up {
+			all = append(all, each.Older.label())
+		}
+	}
 	for _, each := range pair.Fields {
 		switch each.Fate {
 		case StashedOlder:

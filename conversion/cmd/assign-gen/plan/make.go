@@ -59,6 +59,7 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 	for _, link := range result.Links {
 		for _, pair := range link.Pairs {
 			p.shared(pair)
+			p.others(pair)
 			slices.SortFunc(pair.Fields, func(a, b *FieldPlan) int {
 				return cmp.Or(cmp.Compare(a.newerName(), b.newerName()), cmp.Compare(a.olderName(), b.olderName()))
 			})

@@ -134,7 +134,7 @@ func (m *matching) isDirect(newer *Field) bool {
 	return slices.ContainsFunc(m.from, func(path Path) bool {
 		older := path.Last().Field
 		target := m.targetOf(older)
-		return len(target) == 1 && target[0] == newer.Name() && older.Settings.ToNext.Strategy == "" && !older.Settings.Flatten
+		return len(target) == 1 && target[0] == newer.Name() && older.Settings.IsConverted()
 	})
 }
 

@@ -17,18 +17,22 @@ import (
 
 // target follows the marker rename, or the name. No path means that the newer version has no such field.
 func (m *matching) target(older *Field) (path Path, ok bool) {
-	steps := m.targetOf(older)
-	if older.Settings.Rename == nil {
-		if newer := m.pair.Newer.Field(older.Name()); newer != nil {
-			return pathOf(newer), true
-		}
-		return nil, true
+	if older.Settings.Rename != nil {
+		return m.follow(older, m.targetOf(older), "rename")
 	}
+	if newer := m.pair.Newer.Field(older.Name()); newer != nil {
+		return pathOf(newer), true
+	}
+	return nil, true
+}
+
+// follow finds the field of the newer version that a marker leads to. No path means that another struct has it which the older one becomes, too.
+func (m *matching) follow(older *Field, steps []string, marker string) (path Path, ok bool) {
 	missing := func(name, in string, candidates []string) {
 		m.problem(problem.NoRenameTarget, older.label(),
 			fmt.Sprintf("the field is called %s in the next version, and %s has no field %s%s", strings.Join(steps, "."), in, name,
 				nearest.Suggestion(name, candidates)),
-			"correct +conversion:rename, or add the field")
+			"correct +conversion:"+marker+", or add the field")
 	}
 	newer := m.pair.Newer.Field(steps[0])
 	if newer == nil && m.isInAnother(steps[0]) {

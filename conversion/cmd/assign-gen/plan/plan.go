@@ -121,6 +121,8 @@ type Pair struct {
 	Metadata bool
 	// Fields are sorted by the names of the newer fields, then of the older ones.
 	Fields []*FieldPlan
+	// Aliases are older fields that stand for others.
+	Aliases []*Alias
 	// Shared are the structs of both versions that fields of the older struct lead into.
 	Shared []*Shared
 }

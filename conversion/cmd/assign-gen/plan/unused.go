@@ -53,10 +53,11 @@ func (p *planner) unusedAt(field *Field, pairs []*Pair) {
 // unusedForNext reports markers about the next version.
 func (p *planner) unusedForNext(field *Field, pairs []*Pair) {
 	settings := field.Settings
-	aboutNext := settings.Rename != nil || settings.Flatten || settings.ToNext.Strategy != "" || settings.HasConversion()
+	aboutNext := settings.Rename != nil || settings.Alias != nil || settings.Flatten || settings.ToNext.Strategy != "" || settings.HasConversion()
 	if pairs == nil && aboutNext {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about the next version, where its type has no counterpart",
-			"remove +conversion:rename, :flatten, :strategy, :enum, :unit and :with; for the field's conversion to the older version, use +conversion:older")
+			"remove +conversion:rename, :alias, :flatten, :strategy, :enum, :unit and :with; for the field's conversion to the older version, "+
+				"use +conversion:older")
 	}
 	if settings.ToNext.Strategy != "" && (settings.Rename != nil || settings.HasConversion()) {
 		p.problem(problem.BadMarker, field.label(), "the field has a strategy, so that its other markers about the next version mean nothing",
@@ -67,12 +68,18 @@ func (p *planner) unusedForNext(field *Field, pairs []*Pair) {
 			"the fields of the struct are converted each by itself, so that other markers about the next version mean nothing here",
 			"remove either +conversion:flatten or +conversion:rename, :strategy, :enum, :unit and :with")
 	}
+	if settings.Alias != nil && (settings.Rename != nil || settings.Flatten || settings.ToNext.Strategy != "" || settings.Enum != nil) {
+		p.problem(problem.BadMarker, field.label(),
+			"an alias is shown in the field that its marker names, and has no other markers for that than :unit and :with",
+			"remove either +conversion:alias or +conversion:rename, :flatten, :strategy and :enum")
+	}
 	if settings.With != nil && (settings.Enum != nil || settings.Unit != "") {
 		p.problem(problem.BadMarker, field.label(), "functions convert the field, so that its enum map or unit means nothing",
 			"remove +conversion:with, or +conversion:enum and :unit")
 	}
 	isThere := func(pair *Pair) bool { return pair.Newer.Field(field.Name()) != nil }
-	if pairs != nil && settings.HasConversion() && settings.ToNext.Strategy == "" && settings.Rename == nil && !slices.ContainsFunc(pairs, isThere) {
+	isNamed := settings.Rename != nil || settings.Alias != nil
+	if pairs != nil && settings.HasConversion() && settings.ToNext.Strategy == "" && !isNamed && !slices.ContainsFunc(pairs, isThere) {
 		p.problem(problem.BadMarker, field.label(), "the field has a marker about its conversion, and the next version has no such field",
 			"remove +conversion:enum, :unit and :with, or add +conversion:rename")
 	}

@@ -56,6 +56,10 @@ func reportPair(text *strings.Builder, link *plan.Link, pair *plan.Pair) {
 		}
 		rows = append(rows, fmt.Sprintf("| %s | %s | %s |", olderCell(each), newerCell(each), fate(link, each)))
 	}
+	for _, each := range pair.Aliases {
+		rows = append(rows, fmt.Sprintf("| %s | %s | stashed at %s, and shown there if there is no other value |",
+			cell(each.Older.Key(), each.Older.API.Type), cell(each.Newer.String(), each.Newer.Last().Type), link.Newer.Name))
+	}
 	fmt.Fprintf(text, "\n### %s\n\n", title)
 	if pair.Functions != nil {
 		fmt.Fprintf(text, "Each is %s.\n", functionsInWords(pair.Functions))
