@@ -5,14 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 package generators
 
-import (
-	"strconv"
+import "github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 
-	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
-)
-
-// otherName prints how the newer version shows an alias if the field that it stands for is absent, and how the older version gets it back.
-func (p *printer) otherName(f flow, each *plan.Alias) {
+// aliased prints how the newer version shows an alias if the field that it stands for is absent, and how the older version gets it back.
+func (p *printer) aliased(f flow, each *plan.Alias) {
 	alias, around := "in."+each.Older.Name(), each.Other[:len(each.Other)-1]
 	if f.up {
 		p.linef("if %s != nil {", alias)
@@ -21,18 +17,18 @@ func (p *printer) otherName(f flow, each *plan.Alias) {
 		p.linef("}\n}")
 		return
 	}
+	p.linef("{")
 	p.linef("if bag.TakeDerived(%s, %s, &%s) != %s {", p.keyName(each.OlderKey), p.shown(f, "src", each.Newer), alias, p.runtime("Exact"))
 	p.linef("%s = nil\n}", alias)
-	kept := "around" + each.Older.Name()
-	p.linef("var %s int", kept)
-	p.linef("if bag.Take(%s, &%s) && %s != nil {", p.keyName(each.ShownKey), kept, alias)
+	p.linef("var around int")
+	p.linef("if bag.Take(%s, &around) && %s != nil {", p.keyName(each.ShownKey), alias)
 	if len(around) == 0 {
 		p.linef("in.%s = nil", each.Other)
 	} else {
 		p.linef("if %s {\nin.%s = nil\n}", present("in", each.Other, false), each.Other)
-		p.pruned(around, kept)
+		p.pruned(around, "around")
 	}
-	p.linef("}")
+	p.linef("}\n}")
 }
 
 // shownAlias has the newer field show the alias, and keeps how many structs are around the field that the alias stands for.
@@ -51,7 +47,7 @@ func (p *printer) shownAlias(f flow, each *plan.Alias, alias string, around plan
 	p.linef("dst.%s = %s", each.Newer, variable)
 	p.linef("around := 0")
 	for depth := range around {
-		p.linef("if %s {\naround = %s\n}", present("in", around[:depth+1], true), strconv.Itoa(depth+1))
+		p.linef("if %s {\naround = %d\n}", present("in", around[:depth+1], true), depth+1)
 	}
 	p.put(f, each.ShownKey, "around")
 	p.linef("}")
@@ -59,9 +55,6 @@ func (p *printer) shownAlias(f flow, each *plan.Alias, alias string, around plan
 
 // keptAlias prints how the newer version keeps an alias.
 func (p *printer) keptAlias(f flow, each *plan.Alias) {
-	if !f.up {
-		return
-	}
 	alias := "in." + each.Older.Name()
 	p.linef("if %s != nil {", alias)
 	p.putDerived(f, each.OlderKey, alias, p.shown(f, "dst", each.Newer))

@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package generators
 
 import (
-	"strings"
-
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
@@ -51,11 +49,7 @@ func (p *printer) annotation(all *plan.Plan, version *plan.Version) {
 		p.linef("Hub: true,")
 	}
 	if all.Retired != nil {
-		var retired []string
-		for _, each := range all.Retired {
-			retired = append(retired, quoted(each))
-		}
-		p.linef("Retired: []string{%s},", strings.Join(retired, ", "))
+		p.linef("Retired: []string{%s},", quotedAll(all.Retired))
 	}
 	p.linef("}")
 	p.linef("")

@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package generators
 
 import (
-	"strings"
-
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
@@ -60,12 +58,8 @@ func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
 		p.linef("case %s:", from.spell(each.From))
 		p.linef("return %s, %t", to.spell(each.To), each.Exact)
 	}
-	var kept []string
-	for _, value := range e.Kept {
-		kept = append(kept, quoted(value))
-	}
-	if kept != nil && e.Fallback != "" {
-		p.linef("case %s:", strings.Join(kept, ", "))
+	if len(e.Kept) > 0 && e.Fallback != "" {
+		p.linef("case %s:", quotedAll(e.Kept))
 		p.linef("return value, true")
 	}
 	p.linef("default:")

@@ -118,7 +118,7 @@ func (p *printer) assignment(f flow) {
 		p.shared(f, each)
 	}
 	for _, each := range f.pair.Aliases {
-		p.otherName(f, each)
+		p.aliased(f, each)
 	}
 	p.linef("%s.PropertyBag = bag.OrNil()", f.target())
 	p.linef("")
@@ -129,8 +129,10 @@ func (p *printer) assignment(f flow) {
 	for _, each := range f.pair.Fields {
 		p.derived(f, each)
 	}
-	for _, each := range f.pair.Aliases {
-		p.keptAlias(f, each)
+	if f.up {
+		for _, each := range f.pair.Aliases {
+			p.keptAlias(f, each)
+		}
 	}
 	p.linef("return nil")
 	p.linef("}")
@@ -162,20 +164,7 @@ func (p *printer) converted(f flow, each *plan.FieldPlan) {
 		p.keyed(f, each, dst, src)
 		return
 	}
-	o := p.operation(f, each.Conversion, "")
-	switch {
-	case len(each.Newer) > 1 && f.up:
-		p.linef("if %s != nil {", src)
-		p.entered("dst", each.Newer)
-		p.copied(o, dst, src, "", 0)
-		p.linef("}")
-	case len(each.Newer) > 1:
-		p.linef("if %s {", present("src", each.Newer, false))
-		p.copied(o, dst, src, "", 0)
-		p.linef("}")
-	default:
-		p.convertedInto(f, each, choose(f.up, each.NewerKey, each.OlderKey), dst, src)
-	}
+	p.convertedInto(f, each, choose(f.up, each.NewerKey, each.OlderKey), dst, src)
 }
 
 // convertedInto prints the conversion itself. If it can lose something, the original may be in the bag.
@@ -191,7 +180,7 @@ func (p *printer) convertedInto(f flow, each *plan.FieldPlan, key, dst, src stri
 		}
 		return
 	}
-	// What this version showed instead of a value that it does not know stands for that value until somebody changes it.
+	// What this version showed instead of a value that it does not know stands for that value until a client changes it.
 	p.linef("%s := true", exact)
 	if isStashed {
 		p.linef("bag.Adopt(%s, %s)", p.keyName(key), src)

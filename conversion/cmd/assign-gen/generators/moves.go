@@ -13,13 +13,10 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
-// moves reports whether a field is inside of another struct in one of the versions, so that variables stand for what may be absent with
-// that struct. A field that is copied as it is needs none.
-func moves(each *plan.FieldPlan) bool {
-	return len(each.From) > 1 || (len(each.Newer) > 1 && (each.Conversion.Inexact() || each.Shared))
-}
+// moves reports whether a field is inside of another struct in one of the versions.
+func moves(each *plan.FieldPlan) bool { return len(each.From) > 1 || len(each.Newer) > 1 }
 
-// moved prints the conversion of such a field.
+// moved prints the conversion of such a field. Variables stand for what may be absent with the struct around it.
 func (p *printer) moved(f flow, each *plan.FieldPlan) {
 	from, to, key, target := each.From, each.Newer, each.NewerKey, each.Conversion.Newer
 	if !f.up {
@@ -37,10 +34,6 @@ func (p *printer) moved(f flow, each *plan.FieldPlan) {
 	p.linef("if %s != nil {", dst)
 	p.entered(f.target(), to)
 	p.linef("%s.%s = %s", f.target(), to, dst)
-	if f.up && each.Shared {
-		p.linef("} else if %s {", present(f.target(), to, false))
-		p.linef("%s.%s = nil", f.target(), to)
-	}
 	p.linef("}")
 }
 

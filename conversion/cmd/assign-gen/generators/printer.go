@@ -74,7 +74,7 @@ var isVersion = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
 
 // locals are the names of variables in generated functions.
 var locals = []string{
-	"at", "bag", "converted", "dst", "element", "elements", "err", "from", "i", "in", "key",
+	"around", "at", "bag", "converted", "dst", "element", "elements", "err", "exact", "from", "i", "in", "key",
 	"object", "order", "original", "own", "same", "self", "shown", "src", "to", "value",
 }
 
@@ -181,3 +181,12 @@ func exported(text string) string {
 }
 
 func quoted(text string) string { return strconv.Quote(text) }
+
+// quotedAll are texts as a list of arguments in Go.
+func quotedAll(texts []string) string {
+	all := make([]string, len(texts))
+	for i, each := range texts {
+		all[i] = quoted(each)
+	}
+	return strings.Join(all, ", ")
+}

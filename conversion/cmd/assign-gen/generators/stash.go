@@ -15,7 +15,7 @@ import (
 )
 
 func (p *printer) stashedOlder(f flow, each *plan.FieldPlan) {
-	kept := stash{key: each.OlderKey, path: each.From, leaves: f.up, variable: p.pathName(f, "stashed", each.From)}
+	kept := stash{key: each.OlderKey, path: each.From, leaves: f.up}
 	switch {
 	case each.Presence:
 		p.stashedPresence(f, kept)
@@ -30,7 +30,7 @@ func (p *printer) stashedOlder(f flow, each *plan.FieldPlan) {
 
 func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
 	key, basis := p.keyName(each.NewerKey), basisOf(each)
-	kept := stash{key: each.NewerKey, path: each.Newer, leaves: !f.up, variable: p.pathName(f, "stashed", each.Newer)}
+	kept := stash{key: each.NewerKey, path: each.Newer, leaves: !f.up}
 	switch {
 	case each.Presence:
 		p.stashedPresence(f, kept)
@@ -55,18 +55,17 @@ type stash struct {
 	path plan.Path
 	// leaves is whether the conversion leaves the version that has the struct.
 	leaves bool
-	// variable is for what is taken out of the bag.
-	variable string
 }
 
 // stashedInside stashes a part of a struct of which other parts have a field of their own in the other version.
 func (p *printer) stashedInside(f flow, kept stash) {
 	key, value := p.keyName(kept.key), kept.path.String()
 	if !kept.leaves {
-		p.linef("var %s %s", kept.variable, p.storage(kept.path.Last().Type))
-		p.linef("if bag.Take(%s, &%s) {", key, kept.variable)
+		variable := p.pathName(f, "stashed", kept.path)
+		p.linef("var %s %s", variable, p.storage(kept.path.Last().Type))
+		p.linef("if bag.Take(%s, &%s) {", key, variable)
 		p.entered(f.target(), kept.path)
-		p.linef("%s.%s = %s", f.target(), value, kept.variable)
+		p.linef("%s.%s = %s", f.target(), value, variable)
 		p.linef("}")
 		return
 	}
@@ -82,11 +81,12 @@ func (p *printer) stashedInside(f flow, kept stash) {
 func (p *printer) stashedPresence(f flow, kept stash) {
 	key, own := p.keyName(kept.key), p.isOwn(kept.path.Last().Type)
 	if !kept.leaves {
-		p.linef("var %s %s", kept.variable, p.runtime("PropertyBag"))
-		p.linef("if bag.Take(%s, &%s) {", key, kept.variable)
+		variable := p.pathName(f, "stashed", kept.path)
+		p.linef("var %s %s", variable, p.runtime("PropertyBag"))
+		p.linef("if bag.Take(%s, &%s) {", key, variable)
 		p.entered(f.target(), append(slices.Clone(kept.path), plan.Step{}))
 		if own {
-			p.linef("%s.%s.PropertyBag = %s.OrNil()", f.target(), kept.path, kept.variable)
+			p.linef("%s.%s.PropertyBag = %s.OrNil()", f.target(), kept.path, variable)
 		}
 		p.linef("}")
 		return
@@ -127,11 +127,8 @@ func (p *printer) derived(f flow, each *plan.FieldPlan) {
 	case each.Fate == plan.StashedNewer && basisOf(each) != "" && !f.up:
 		p.putDerived(f, each.NewerKey, "src."+each.Newer.String(), basisOf(each))
 	case each.Fate == plan.Converted && each.Conversion.Inexact():
-		older, newer := "in."+each.From.String(), choose(f.up, "dst", "src")+"."+each.Newer.String()
 		p.linef("if !%s {", exactName(each))
-		if moves(each) {
-			older, newer = p.shown(f, "in", each.From), p.shown(f, choose(f.up, "dst", "src"), each.Newer)
-		}
+		older, newer := p.shown(f, "in", each.From), p.shown(f, choose(f.up, "dst", "src"), each.Newer)
 		if f.up {
 			p.putDerived(f, each.OlderKey, older, newer)
 		} else {

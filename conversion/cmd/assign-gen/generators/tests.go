@@ -113,11 +113,7 @@ func (p *printer) function(name string, lines []string) {
 
 // chosen sets a field that is an enum, or a list of enums, to values of both versions: those of the other one are wrong here.
 func (p *printer) chosen(name string, t *model.Type, known []string) string {
-	quotedValues := make([]string, len(known))
-	for i, value := range known {
-		quotedValues[i] = quoted(value)
-	}
-	values := strings.Join(quotedValues, ", ")
+	values := quotedAll(known)
 	switch {
 	case t.Elem.Name == "bool":
 		return "" // no other values

@@ -241,9 +241,9 @@ func (m *matching) conversion(from, path Path) (conversion *Conversion, label st
 }
 
 // olderKey and newerKey are the keys of a field in the bag: there a field's name belongs to a version.
-func (m *matching) olderKey(path Path) string { return m.pair.Older.Version.Name + "/" + path.key() }
+func (m *matching) olderKey(path Path) string { return m.pair.Older.Version.Name + "/" + path.Key() }
 
-func (m *matching) newerKey(path Path) string { return m.pair.Newer.Version.Name + "/" + path.key() }
+func (m *matching) newerKey(path Path) string { return m.pair.Newer.Version.Name + "/" + path.Key() }
 
 // newerLabel is how messages name a newer field.
 func (m *matching) newerLabel(path Path) string {

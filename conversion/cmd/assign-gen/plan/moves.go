@@ -101,7 +101,6 @@ func (p *planner) shared(pair *Pair) {
 			at = len(pair.Shared)
 			pair.Shared = append(pair.Shared, &Shared{Older: older, OlderKey: m.olderKey(older)})
 		}
-		each.Shared = true
 		pair.Shared[at].Fields = append(pair.Shared[at].Fields, each)
 		pair.Shared[at].NewerKeys = append(pair.Shared[at].NewerKeys, key)
 	}
@@ -171,15 +170,18 @@ func (m *matching) leadsToField(path []string) bool {
 func pathOf(field *Field) Path { return Path{stepTo(field)} }
 
 func stepTo(field *Field) Step {
-	return Step{Name: field.Name(), Type: field.Storage, Field: field, key: field.Key()}
+	return Step{Name: field.Name(), Type: field.Storage, Field: field}
 }
 
-// key names the end of a path for the bag: by the names in JSON, without that of a struct which the path begins with and which JSON inlines.
-func (p Path) key() string {
+// Key names the end of a path for the bag: by the names in JSON, without that of a struct which the path begins with and which JSON inlines.
+func (p Path) Key() string {
 	var names []string
 	for i, step := range p {
-		if i > 0 || len(p) == 1 || step.Field == nil || !step.Field.API.Inline() {
+		switch {
+		case step.Field == nil:
 			names = append(names, step.key)
+		case i > 0 || len(p) == 1 || !step.Field.API.Inline():
+			names = append(names, step.Field.Key())
 		}
 	}
 	return strings.Join(names, ".")

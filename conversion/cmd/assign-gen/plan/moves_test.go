@@ -25,7 +25,7 @@ func fates(t *testing.T, all *Plan, name string) map[string]string {
 		if each.Presence {
 			fate += ", presence"
 		}
-		if each.Shared {
+		if slices.ContainsFunc(all.Links[0].Pairs[at].Shared, func(s *Shared) bool { return slices.Contains(s.Fields, each) }) {
 			fate += ", shared"
 		}
 		got[each.From.String()+" → "+each.Newer.String()] = fate

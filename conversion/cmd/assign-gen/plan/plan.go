@@ -181,8 +181,6 @@ type FieldPlan struct {
 	// Presence says that a stash of a struct is not of its fields, which are planned one by one, but of its bag, or of
 	// the struct being there with nothing in it.
 	Presence bool
-	// Shared is whether the struct that holds the newer field is converted from one of the older version.
-	Shared bool
 	// Basis are older fields that a stash of the newer field holds good for.
 	Basis []*Field
 	// Reason says why a field is dropped.
@@ -199,7 +197,7 @@ type Step struct {
 	Type *model.Type
 	// Field is the field, or nil where the struct is one of another module.
 	Field *Field
-	// key names the field for the bag.
+	// key is the key of a field without Field in the bag.
 	key string
 }
 

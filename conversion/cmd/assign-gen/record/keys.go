@@ -36,7 +36,7 @@ func keepPresence(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines 
 
 // keepStash names the keys of a field that both versions show, and that a release has stashed.
 func keepStash(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines []string) {
-	if each.Fate != plan.Converted || each.Conversion.Rule == plan.OfKeys || len(each.From) > 1 || len(each.Newer) > 1 {
+	if each.Fate != plan.Converted || each.Conversion.Rule == plan.OfKeys {
 		return
 	}
 	isStashed := func(at *plan.Struct, key string) bool {
@@ -46,10 +46,10 @@ func keepStash(link *plan.Link, pair *plan.Pair, each *plan.FieldPlan, lines []s
 			return entry == at.Version.Name+" "+at.Name+" "+key && kept == ""
 		})
 	}
-	if key := link.Older.Name + "/" + each.Older.Key(); isStashed(pair.Newer, key) {
+	if key := link.Older.Name + "/" + each.From.Key(); isStashed(pair.Newer, key) {
 		each.OlderKey, each.OlderStashed = key, true
 	}
-	if key := link.Newer.Name + "/" + each.Newer.Last().Field.Key(); isStashed(pair.Older, key) {
+	if key := link.Newer.Name + "/" + each.Newer.Key(); isStashed(pair.Older, key) {
 		each.NewerKey, each.NewerStashed = key, true
 	}
 }

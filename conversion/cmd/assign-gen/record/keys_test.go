@@ -45,6 +45,19 @@ func TestKeepKeys_StashedFieldThatIsConvertedNow(t *testing.T) {
 	}
 }
 
+// An alias is shown beside the field that it stands for, so that a stash of a release cannot be taken for one.
+func TestCheckLock_StashThatIsAnAliasNow_IsAProblem(t *testing.T) {
+	all, field := converted(&plan.Conversion{Rule: plan.Copy})
+	alias := &plan.Alias{Older: &plan.Field{Storage: field.Older.Storage}, OlderKey: "v1beta1/old", ShownKey: "v1beta1/old.shown"}
+	all.Links[0].Pairs[0].Aliases = []*plan.Alias{alias}
+	if err := CheckLock(all, "conversion.lock", "v1 Spec v1beta1/old string\n"); err == nil {
+		t.Error("a released stash may become an alias")
+	}
+	if err := CheckLock(all, "conversion.lock", Lock(all, "", true)); err != nil {
+		t.Errorf("the lock of the release is judged %v", err)
+	}
+}
+
 // Objects carry a stash of a release after later ones, too.
 func TestLock_StashThatIsConvertedNow_StaysAfterARelease(t *testing.T) {
 	all, field := converted(&plan.Conversion{Rule: plan.MapEnum})
@@ -70,7 +83,10 @@ func converted(by *plan.Conversion) (*plan.Plan, *plan.FieldPlan) {
 	older, newer := &plan.Version{Name: "v1beta1"}, &plan.Version{Name: "v1"}
 	from := &plan.Field{API: &model.Field{Name: "Text", JSON: "text"}, Storage: text}
 	to := &plan.Field{API: &model.Field{Name: "Title", JSON: "title"}, Storage: text}
-	field := &plan.FieldPlan{Fate: plan.Converted, Older: from, Newer: plan.Path{{Name: "Title", Type: text, Field: to}}, Conversion: by}
+	field := &plan.FieldPlan{
+		Fate: plan.Converted, Older: from, From: plan.Path{{Name: "Text", Type: text, Field: from}},
+		Newer: plan.Path{{Name: "Title", Type: text, Field: to}}, Conversion: by,
+	}
 	pair := &plan.Pair{
 		Older: &plan.Struct{Name: "Spec", Version: older}, Newer: &plan.Struct{Name: "Spec", Version: newer}, Fields: []*plan.FieldPlan{field},
 	}

@@ -102,7 +102,7 @@ func lockLines(all *plan.Plan) []string {
 			}
 			for _, each := range pair.Aliases {
 				w.lines = append(w.lines,
-					fmt.Sprintf("%s %s %s %s derived", link.Newer.Name, pair.Newer.Name, each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil)),
+					fmt.Sprintf("%s %s %s %s alias", link.Newer.Name, pair.Newer.Name, each.OlderKey, w.jsonOf(each.Older.Storage, link.Older, nil)),
 					fmt.Sprintf("%s %s %s int", link.Newer.Name, pair.Newer.Name, each.ShownKey))
 			}
 		}

@@ -410,14 +410,16 @@ func (in *TaskSpec) AssignProperties_To_TaskSpec(dst *v1storage.TaskSpec) error 
 		}
 		dst.Timeouts.Finally = stashedTimeoutsFinally
 	}
+	var movedTimeoutsTask *metav1.Duration
 	if in.Timeout != nil {
+		movedTimeoutsTask = new(metav1.Duration)
+		in.Timeout.DeepCopyInto(movedTimeoutsTask)
+	}
+	if movedTimeoutsTask != nil {
 		if dst.Timeouts == nil {
 			dst.Timeouts = new(v1storage.Timeouts)
 		}
-		if in.Timeout != nil {
-			dst.Timeouts.Task = new(metav1.Duration)
-			in.Timeout.DeepCopyInto(dst.Timeouts.Task)
-		}
+		dst.Timeouts.Task = movedTimeoutsTask
 	}
 	if in.WhenExpressions != nil {
 		dst.When = make([]v1storage.WhenExpression, len(in.WhenExpressions))
@@ -476,11 +478,13 @@ func (in *TaskSpec) AssignProperties_From_TaskSpec(src *v1storage.TaskSpec) erro
 	} else {
 		bag.Remove(bagV1TimeoutsFinally)
 	}
+	var shownTimeoutsTask *metav1.Duration
 	if src.Timeouts != nil {
-		if src.Timeouts.Task != nil {
-			in.Timeout = new(metav1.Duration)
-			src.Timeouts.Task.DeepCopyInto(in.Timeout)
-		}
+		shownTimeoutsTask = src.Timeouts.Task
+	}
+	if shownTimeoutsTask != nil {
+		in.Timeout = new(metav1.Duration)
+		shownTimeoutsTask.DeepCopyInto(in.Timeout)
 	}
 	if src.When != nil {
 		in.WhenExpressions = make([]WhenExpression, len(src.When))
