@@ -81,7 +81,7 @@ modules() {
   for module in "${code_modules[@]}"; do
     if [[ "${module}" == conversion* ]]; then
       # Tests of the generator compare these pages.
-      once "conversion docs/assign-gen.md docs/assign-gen-reference.md docs/conversion-zoo.md" run "conversions: ${module}" "${module}" ./... || failed=1
+      once "conversion docs/tutorial/second-version.md docs/reference/assign-gen.md docs/reference/conversion-zoo.md" run "conversions: ${module}" "${module}" ./... || failed=1
     fi
   done
   once localcluster run "the local environment" localcluster/env ./... || failed=1

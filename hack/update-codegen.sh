@@ -136,7 +136,7 @@ if [[ -d crud ]]; then
   go run ./cmd/crud schema >"${scratch}/schema.json"
   if [[ -d docs ]]; then
     go run ./cmd/crud schema --output markdown >"${scratch}/operation-files.md"
-    mv "${scratch}/operation-files.md" docs/operation-files.md
+    mv "${scratch}/operation-files.md" docs/reference/operation-files.md
   fi
   mv "${scratch}/schema.json" crud/operations/schema.json
 fi

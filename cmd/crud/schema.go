@@ -13,7 +13,7 @@ import (
 
 func (p *program) schema(args []string) (operations.State, error) {
 	flags, describe := newFlags(), operations.Schema
-	choose(flags, "output", "print it as `json or markdown`, which is the page docs/operation-files.md (default json)", func(choice string) {
+	choose(flags, "output", "print it as `json or markdown`, which is the page docs/reference/operation-files.md (default json)", func(choice string) {
 		if choice == "markdown" {
 			describe = operations.Reference
 		}

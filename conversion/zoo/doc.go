@@ -20,5 +20,5 @@ SPDX-License-Identifier: Apache-2.0
 //
 // The test converts 1,000 objects of each kind from each version to each other one and back, and expects the same objects. If there are
 // conversions of the other project, these convert the same objects. A difference that differences.yaml does not list fails the test, and so
-// does an entry that no object confirms. The page docs/conversion-zoo.md is generated from these files.
+// does an entry that no object confirms. The page docs/reference/conversion-zoo.md is generated from these files.
 package zoo

@@ -41,7 +41,7 @@ type entry struct {
 	Differences *Differences
 }
 
-// Page returns the page docs/conversion-zoo.md in Markdown: the effort for each API, and how its conversions differ from those of the other
+// Page returns the page docs/reference/conversion-zoo.md in Markdown: the effort for each API, and how its conversions differ from those of the other
 // project.
 func Page(ctx context.Context, apis []*API) ([]byte, error) {
 	entries := make([]entry, len(apis))

@@ -14,7 +14,7 @@ import (
 )
 
 func TestPage_Document_IsCurrent(t *testing.T) {
-	const path = "../../docs/conversion-zoo.md"
+	const path = "../../docs/reference/conversion-zoo.md"
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return // a fork may have no documents
 	}

@@ -51,7 +51,7 @@ func parseConfig(content []byte) (Bindings, error) {
 	}
 	if c.Conversion != nil {
 		errs = append(errs, errors.New("kubernetesCustomResourceConversion: hooks do not convert objects, since what they do not know would be lost: "+
-			"remove it, and generate the conversion, see docs/assign-gen.md"))
+			"remove it, and generate the conversion, see docs/tutorial/second-version.md"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return Bindings{}, err

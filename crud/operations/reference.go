@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/crud"
 )
 
-// Reference returns the page docs/operation-files.md in Markdown: the fields that the parser reads, and what Schema describes of them.
+// Reference returns the page docs/reference/operation-files.md in Markdown: the fields that the parser reads, and what Schema describes of them.
 func Reference() ([]byte, error) {
 	types, options, err := referenceTables()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 func TestSchema_Files_AreCurrent(t *testing.T) {
-	for path, generate := range map[string]func() ([]byte, error){"schema.json": Schema, "../../docs/operation-files.md": Reference} {
+	for path, generate := range map[string]func() ([]byte, error){"schema.json": Schema, "../../docs/reference/operation-files.md": Reference} {
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			continue // a fork may have no documents
 		}

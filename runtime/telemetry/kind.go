@@ -94,7 +94,7 @@ func (k *Kind) Leads(b reconciler.Bucket, leads bool) {
 // Result is how a reconciliation ended, as the queue of its controller understands it.
 type Result string
 
-// The results are a label of metrics; docs/observability.md describes them.
+// The results are a label of metrics; docs/reference/observability.md describes them.
 const (
 	ResultSuccess        Result = "success"
 	ResultSkip           Result = "skip"

@@ -29,7 +29,7 @@ var apart = map[string]string{
 }
 
 // inPods are the documents whose commands need the operator as it runs in a cluster.
-var inPods = []string{"docs/operations.md"}
+var inPods = []string{"docs/how-to/operate.md"}
 
 // TestCommands runs the commands of each document in order, on a control plane of
 // the document's own with the samples applied.

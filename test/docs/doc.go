@@ -13,6 +13,7 @@ SPDX-License-Identifier: Apache-2.0
 //	          carries file=PATH and stands in that file word for word
 //	text      stands in a file in the same way, if it is one that a test compares with what is printed, or shows what
 //	          something prints
+//	mermaid   is a diagram
 //
 // A block whose info string has shown-by=FOLDER:TEST is run by that test, or is a diagram of what it shows. It has to
 // exist. Anything else fails: what cannot be shown is not claimed.

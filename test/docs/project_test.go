@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	generatorPage = "docs/assign-gen.md"
+	generatorPage = "docs/tutorial/second-version.md"
 	// example is the project that the page ends with.
 	example = "conversion/example"
 	// exampleTest is what the blocks of the page name.

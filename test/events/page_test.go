@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	page = "../../docs/events.md"
+	page = "../../docs/explanation/events.md"
 	// later is the version of client-go that statements about later ones are compared with.
 	later = "v0.37.2"
 )

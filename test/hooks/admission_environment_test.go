@@ -37,7 +37,7 @@ func (s *scene) serve(all ...*hook.Hook) {
 	if err := hooks.Add(&p, s.quick(), hooks.Webhook{Name: "hooks", Port: process.Port(port), SecretName: "hooks-certs"}, all...); err != nil {
 		s.Fatal(err)
 	}
-	manifest, err := os.ReadFile("../../docs/hooks/admission.yaml")
+	manifest, err := os.ReadFile("../../docs/reference/hooks/admission.yaml")
 	if err != nil {
 		s.Fatal(err)
 	}

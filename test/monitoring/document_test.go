@@ -17,7 +17,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-const document = "docs/observability.md"
+const document = "docs/reference/observability.md"
 
 // documented is a row of a table of metrics.
 type documented struct {

@@ -119,7 +119,7 @@ func TestUpgradeFrom_ChosenVersion_DiffersInWhatIsInstalled(t *testing.T) {
 	}
 }
 
-// install applies the manifests of a checkout, as docs/operations.md says.
+// install applies the manifests of a checkout, as docs/how-to/operate.md says.
 func install(t *testing.T, env *harness.Env, checkout string) {
 	t.Helper()
 	env.Ko(t, checkout, "apply", platform, "--sbom=none", "--filename", "config/")
@@ -174,7 +174,7 @@ func awaitReady(t *testing.T, env *harness.Env, ns string, age time.Duration) {
 	})
 }
 
-// TestStuckObjects takes the controller away before the objects, and frees them as docs/operations.md says.
+// TestStuckObjects takes the controller away before the objects, and frees them as docs/how-to/operate.md says.
 func TestStuckObjects(t *testing.T) {
 	env := harness.Shared(t)
 	install(t, env, root)
@@ -212,5 +212,5 @@ func TestStuckObjects(t *testing.T) {
 	env.Kubectl(t, "delete", "service", stuck.Spec.Publish.Alias, "--namespace", directory)
 }
 
-// stuckTemplate is that of docs/operations.md.
+// stuckTemplate is that of docs/how-to/operate.md.
 const stuckTemplate = `{{range .items}}{{with .metadata}}{{if .deletionTimestamp}}{{.namespace}}/{{.name}} {{.deletionTimestamp}} {{.finalizers}}{{"\n"}}{{end}}{{end}}{{end}}`

@@ -45,18 +45,18 @@ func TestReconcilersPage_FilesOfOneObject_AreThoseExecuted(t *testing.T) {
 			files[strings.TrimPrefix(file, module+"/")] = true
 		}
 	}
-	page, err := os.ReadFile("../../docs/reconcilers.md")
+	page, err := os.ReadFile("../../docs/explanation/reconciliation.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, section, _ := strings.Cut(string(page), "### Its files\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	listed := map[string]bool{}
-	for _, link := range regexp.MustCompile(`\(\.\./([^)]+\.go)\)`).FindAllStringSubmatch(section, -1) {
+	for _, link := range regexp.MustCompile(`\((?:\.\./)+([^)]+\.go)\)`).FindAllStringSubmatch(section, -1) {
 		listed[link[1]] = true
 	}
 	if got, want := slices.Sorted(maps.Keys(listed)), slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
-		t.Errorf("docs/reconcilers.md lists\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("docs/explanation/reconciliation.md lists\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if len(files) > maxFilesOfOneObject {
 		t.Errorf("one object passes through %d files, want at most %d", len(files), maxFilesOfOneObject)

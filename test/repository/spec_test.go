@@ -30,7 +30,7 @@ func TestEveryKindHasAPageOfTheSameChapters(t *testing.T) {
 		}
 		pages++
 		kind := into[apiextensionsv1.CustomResourceDefinition](t, object).Spec.Names.Kind
-		page, err := os.ReadFile(filepath.Join(root, "docs", "spec", strings.ToLower(kind)+".md"))
+		page, err := os.ReadFile(filepath.Join(root, "docs", "reference", "api", strings.ToLower(kind)+".md"))
 		if err != nil {
 			t.Errorf("%s has no page: %v", kind, err)
 			continue

@@ -17,5 +17,5 @@ SPDX-License-Identifier: Apache-2.0
 // while the object is represented at that version; package conversion reads and writes both. A difference that assign-gen can neither convert
 // nor keep is an error: it then writes nothing and exits with a status other than 0.
 //
-// docs/assign-gen.md is the tutorial. docs/assign-gen-reference.md describes the flags, the files, the markers, the hooks and each error.
+// docs/tutorial/second-version.md is the tutorial. docs/reference/assign-gen.md describes the flags, the files, the markers, the hooks and each error.
 package main

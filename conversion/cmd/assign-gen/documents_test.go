@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	reference = "../../../docs/assign-gen-reference.md"
-	tutorial  = "../../../docs/assign-gen.md"
+	reference = "../../../docs/reference/assign-gen.md"
+	tutorial  = "../../../docs/tutorial/second-version.md"
 )
 
 func read(t *testing.T, path string) string {

@@ -34,5 +34,5 @@ SPDX-License-Identifier: Apache-2.0
 // Failed requests are retried by package failures.
 //
 // Reachability of the address, readiness of the target's endpoints and DNS of
-// public host names are out of scope; see docs/spec/addressableservice.md.
+// public host names are out of scope; see docs/reference/api/addressableservice.md.
 package addressableservice

@@ -29,7 +29,7 @@ SPDX-License-Identifier: Apache-2.0
 // Three things keep this true although caches are late and processes die. Names: a Pod has a slot, a small number, in its
 // name (names.go), and is created only if no Pod has that name (apply.go), so that no retry creates a second one. UIDs: a
 // deletion has the Pod's UID as a precondition. And expectations: no reconciliation starts on a cache that lacks the writes
-// of the previous one. See Limits in docs/spec/simpledeployment.md for what these do not cover.
+// of the previous one. See Limits in docs/reference/api/simpledeployment.md for what these do not cover.
 //
 // A Pod counts if both its controller reference and its label contain the object's UID (owner.go). Without the label it would not
 // be in the cache, so a Pod that loses one of the two is released and replaced.
