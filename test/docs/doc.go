@@ -18,6 +18,6 @@ SPDX-License-Identifier: Apache-2.0
 // A block whose info string has shown-by=FOLDER:TEST is run by that test, or is a diagram of what it shows. It has to
 // exist. Anything else fails: what cannot be shown is not claimed.
 //
-// Links are its job too, those from a name to the Go file that declares it among them, and so are the names of tests;
-// prose is not.
+// Links are checked, too, those from a name to the Go file that declares it among them, and so are the names of tests, and the opening line of each
+// page of docs/.
 package docs

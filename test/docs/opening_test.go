@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package docs
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// opening is how a page begins: its title, and one line about its audience, its duration and its result.
+var opening = regexp.MustCompile(`^# [^\n]+\n\n> For [^\n]+\. Takes [^\n]+\. Result: [^\n]+\.\n\n`)
+
+// notOpened are pages that still begin without that line.
+var notOpened = []string{
+	"docs/explanation/availability.md",
+	"docs/explanation/duck-typing.md",
+	"docs/explanation/events.md",
+	"docs/explanation/lossless-conversion.md",
+	"docs/explanation/reconciliation.md",
+	"docs/how-to/install.md",
+	"docs/how-to/move-from-shell-operator.md",
+	"docs/how-to/operate.md",
+	"docs/reference/api/addressableservice.md",
+	"docs/reference/api/addressbinding.md",
+	"docs/reference/api/simpledeployment.md",
+	"docs/reference/assign-gen.md",
+	"docs/reference/conversion-zoo.md",
+	"docs/reference/crud.md",
+	"docs/reference/hooks.md",
+	"docs/reference/observability.md",
+	"docs/reference/operation-files.md",
+	"docs/tutorial/second-version.md",
+}
+
+// TestPages_Opening_StatesAudienceDurationAndResult is about the pages of docs/, except for the index, decisions and generated pages.
+func TestPages_Opening_StatesAudienceDurationAndResult(t *testing.T) {
+	pages := 0
+	for _, file := range documents(t) {
+		if !strings.HasPrefix(file, "docs/") || path.Base(file) == "README.md" || strings.HasPrefix(file, "docs/adr/") {
+			continue
+		}
+		pages++
+		content := read(t, file)
+		if strings.HasPrefix(content, "<!-- Code generated ") || slices.Contains(notOpened, file) {
+			continue
+		}
+		if !opening.MatchString(content) {
+			t.Errorf("%s: below the title, there is no line of the form %q", file, "> For AUDIENCE. Takes DURATION. Result: RESULT.")
+		}
+	}
+	if pages == 0 {
+		t.Error("docs/ contains no page")
+	}
+}
