@@ -1,0 +1,148 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package language
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Kind is the kind of a text, which selects the rules that apply to it.
+type Kind string
+
+const (
+	// Comment is any comment, and the whole text of files that are not Go or Markdown.
+	Comment Kind = "comment"
+	// Doc is the comment of a package, type, function, constant, variable or field.
+	Doc Kind = "doc"
+	// Literal is a string literal.
+	Literal Kind = "literal"
+	// Name is the name of a test function.
+	Name Kind = "name"
+	// Prose is Markdown outside of code.
+	Prose Kind = "prose"
+)
+
+// Rule finds one fault.
+type Rule struct {
+	// Name identifies the rule in the list of texts that it does not apply to yet.
+	Name string `json:"name"`
+	// Pattern finds the fault. A space in it matches any white space, so that a fault may continue in the next line. Letters match
+	// both cases unless the pattern begins with (?-i).
+	Pattern string `json:"pattern"`
+	// Except matches correct texts that Pattern would find.
+	Except string `json:"except,omitempty"`
+	// In restricts the rule to these kinds of text. All but Name by default.
+	In []Kind `json:"in,omitempty"`
+	// Use is the suggestion.
+	Use string `json:"use"`
+	// Faults are found, and Correct are not.
+	Faults  []string `json:"faults"`
+	Correct []string `json:"correct"`
+
+	pattern, except *regexp.Regexp
+}
+
+//go:embed rules.yaml
+var rules []byte
+
+// Rules returns the rules of this repository.
+func Rules() ([]Rule, error) {
+	var parsed []Rule
+	if err := yaml.UnmarshalStrict(rules, &parsed); err != nil {
+		return nil, fmt.Errorf("rules.yaml: %w", err)
+	}
+	for i := range parsed {
+		rule := &parsed[i]
+		for from, to := range map[string]**regexp.Regexp{rule.Pattern: &rule.pattern, rule.Except: &rule.except} {
+			if from == "" {
+				continue
+			}
+			compiled, err := regexp.Compile("(?im)" + strings.ReplaceAll(from, " ", `\s+`))
+			if err != nil {
+				return nil, fmt.Errorf("rules.yaml: rule %s: %w", rule.Name, err)
+			}
+			*to = compiled
+		}
+		if rule.pattern == nil || len(rule.Faults) == 0 || len(rule.Correct) == 0 || rule.Use == "" {
+			return nil, fmt.Errorf("rules.yaml: rule %q needs a pattern, use, faults and correct", rule.Name)
+		}
+	}
+	return parsed, nil
+}
+
+// applies reports whether the rule is for texts of the kind.
+func (r *Rule) applies(kind Kind) bool {
+	if len(r.In) == 0 {
+		return kind != Name
+	}
+	return slices.Contains(r.In, kind) || kind == Doc && slices.Contains(r.In, Comment)
+}
+
+// find returns where the rule finds its fault in a text.
+func (r *Rule) find(text Text) [][]int {
+	if !r.applies(text.Kind) {
+		return nil
+	}
+	content := text.Content
+	if r.except != nil {
+		content = r.except.ReplaceAllStringFunc(content, blank)
+	}
+	return r.pattern.FindAllStringIndex(content, -1)
+}
+
+// Fault is a part of a text that breaks a rule.
+type Fault struct {
+	Line             int
+	Match, Rule, Use string
+}
+
+func (f Fault) String() string {
+	return fmt.Sprintf("%d: %q (%s): use %s", f.Line, f.Match, f.Rule, f.Use)
+}
+
+// Check returns the faults of the texts.
+func Check(rules []Rule, texts []Text) []Fault {
+	var faults []Fault
+	for _, text := range texts {
+		for _, line := range longParagraphs(text) {
+			faults = append(faults, Fault{line, "a paragraph of more than six lines", "paragraph", "several paragraphs, a list or a table"})
+		}
+		for i := range rules {
+			for _, at := range rules[i].find(text) {
+				line := text.Line + strings.Count(text.Content[:at[0]], "\n")
+				faults = append(faults, Fault{line, text.Content[at[0]:at[1]], rules[i].Name, rules[i].Use})
+			}
+		}
+	}
+	return faults
+}
+
+// blank replaces everything but the ends of lines, so that offsets remain.
+func blank(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' {
+			return r
+		}
+		return '#'
+	}, strings.ToValidUTF8(asASCII(text), "#"))
+}
+
+// asASCII replaces each byte that is not ASCII.
+func asASCII(text string) string {
+	content := []byte(text)
+	for i, b := range content {
+		if b >= 0x80 {
+			content[i] = '#'
+		}
+	}
+	return string(content)
+}
