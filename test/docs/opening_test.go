@@ -19,10 +19,8 @@ var opening = regexp.MustCompile(`^# [^\n]+\n\n> For [^\n]+\. Takes [^\n]+\. Res
 // notOpened are pages that still begin without that line.
 var notOpened = []string{
 	"docs/explanation/availability.md",
-	"docs/explanation/duck-typing.md",
 	"docs/explanation/events.md",
 	"docs/explanation/lossless-conversion.md",
-	"docs/explanation/reconciliation.md",
 	"docs/how-to/install.md",
 	"docs/how-to/move-from-shell-operator.md",
 	"docs/how-to/operate.md",

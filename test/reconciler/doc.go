@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 // Package reconciler holds the suite of what a generated reconciler, its queue and injection make of what is written by hand:
 // what each result of ReconcileKind, FinalizeKind and ObserveKind leads to, what of the status is written when, what a link
 // to an accessor registers, what the options of the marker +genreconciler change. All of it is behavior of knative.dev/pkg, shown
-// on the reconciler that is generated for AddressableServices; docs/explanation/reconciliation.md tells it in prose. A test that fails after
+// on the reconciler that is generated for AddressableServices; docs/reference/knative-pkg.md lists it. A test that fails after
 // an update of knative.dev/pkg says what there is not true any more.
 //
 // It also holds what every kind with a reconciler has: stubs, and a test of its controller on fakes.
