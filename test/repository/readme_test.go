@@ -14,14 +14,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// row is a row of the README's map, with the folders in its first column.
+// tour is the page with the map of the tree.
+const tour = "docs/start/tour.md"
+
+// row is a row of the map, with the folders in its first column.
 var row = regexp.MustCompile("(?m)^\\| ((?:`[^`]+/`(?:, )?)+) \\|")
 
-func TestReadme_MapOfTheTree_HasFewRowsAndEveryFolder(t *testing.T) {
+func TestTour_MapOfTheTree_HasFewRowsAndEveryFolder(t *testing.T) {
 	const most = 15
-	rows := row.FindAllStringSubmatch(read(t, "README.md"), -1)
+	rows := row.FindAllStringSubmatch(read(t, tour), -1)
 	if len(rows) == 0 || len(rows) > most {
-		t.Errorf("the map has %d rows, want 1 to %d", len(rows), most)
+		t.Errorf("%s: the map has %d rows, want 1 to %d", tour, len(rows), most)
 	}
 	var named []string
 	for _, columns := range rows {
@@ -34,7 +37,7 @@ func TestReadme_MapOfTheTree_HasFewRowsAndEveryFolder(t *testing.T) {
 			continue
 		}
 		if !slices.ContainsFunc(named, func(folder string) bool { return strings.HasPrefix(path, folder) }) {
-			t.Errorf("the map does not name the folder of %s", path)
+			t.Errorf("%s: the map does not name the folder of %s", tour, path)
 		}
 	}
 }
