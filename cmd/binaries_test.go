@@ -134,7 +134,7 @@ func variablesOf(t *testing.T, binary string) []string {
 	return variables
 }
 
-func TestBinariesRejectBadSettingsInOneLine(t *testing.T) {
+func TestBinaries_InvalidSettings_ExitWithOneLine(t *testing.T) {
 	for name, binary := range build(t) {
 		t.Run(name, func(t *testing.T) {
 			variables := variablesOf(t, binary)
@@ -186,7 +186,7 @@ func listen(t *testing.T) (net.Listener, string) {
 	return listener, port
 }
 
-func TestBinariesNameThePortThatIsTaken(t *testing.T) {
+func TestBinaries_PortInUse_NameThePort(t *testing.T) {
 	listener, port := listen(t)
 	defer func() { _ = listener.Close() }()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
@@ -220,7 +220,7 @@ func TestBinariesNameThePortThatIsTaken(t *testing.T) {
 }
 
 // config/ says of the variables that it sets that --help describes each.
-func TestDeploymentsSetOnlyWhatHelpDescribes(t *testing.T) {
+func TestDeployments_EnvironmentVariables_AreDescribedInHelp(t *testing.T) {
 	for name, binary := range build(t) {
 		content, err := os.ReadFile("../config/" + name + ".yaml")
 		if err != nil {

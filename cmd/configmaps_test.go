@@ -79,7 +79,7 @@ func exampleOf(t *testing.T, cm *corev1.ConfigMap) map[string]string {
 	return data
 }
 
-func TestEveryShippedConfigMapIsChecked(t *testing.T) {
+func TestConfigMaps_EachShipped_IsValidatedByTheWebhook(t *testing.T) {
 	cms := shipped(t)
 	for name := range cms {
 		if _, ok := parsers[name]; !ok {
@@ -93,7 +93,7 @@ func TestEveryShippedConfigMapIsChecked(t *testing.T) {
 	}
 }
 
-func TestShippedConfigMapsParse(t *testing.T) {
+func TestConfigMaps_Shipped_Parse(t *testing.T) {
 	for name, cm := range shipped(t) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := parse(t, name, cm.Data); err != nil {
@@ -106,7 +106,7 @@ func TestShippedConfigMapsParse(t *testing.T) {
 	}
 }
 
-func TestExamplesThatSaySoShowTheDefaults(t *testing.T) {
+func TestConfigMaps_ExamplesThatClaimIt_ShowTheDefaults(t *testing.T) {
 	for name, cm := range shipped(t) {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(strings.ReplaceAll(cm.Data[configmap.ExampleKey], "\n# ", " "), saysDefaults) {
@@ -129,7 +129,7 @@ func TestExamplesThatSaySoShowTheDefaults(t *testing.T) {
 
 // The webhook rejects a change of _example by the checksum, for who edits there
 // has meant to set something.
-func TestExampleChecksums(t *testing.T) {
+func TestConfigMaps_ExampleChecksum_MatchesTheExample(t *testing.T) {
 	for name, cm := range shipped(t) {
 		want := configmap.Checksum(cm.Data[configmap.ExampleKey])
 		if got := cm.Annotations[configmap.ExampleChecksumAnnotation]; got != want {
@@ -139,7 +139,7 @@ func TestExampleChecksums(t *testing.T) {
 }
 
 // The example of config-addressable is its reference, so it has to be complete.
-func TestExampleShowsEveryKeyOfConfigAddressable(t *testing.T) {
+func TestConfigAddressable_Example_ShowsEveryKey(t *testing.T) {
 	example := exampleOf(t, shipped(t)[config.AddressableName])
 	_, err := config.NewAddressableFromConfigMap(&corev1.ConfigMap{Data: map[string]string{"unknown": ""}})
 	if err == nil {
@@ -158,7 +158,7 @@ func TestExampleShowsEveryKeyOfConfigAddressable(t *testing.T) {
 
 // The parser of config-logging does not look into the JSON; a logger that cannot
 // be built would only show as another format of the log.
-func TestExampleOfConfigLoggingMakesALogger(t *testing.T) {
+func TestConfigLogging_Example_BuildsALogger(t *testing.T) {
 	example := exampleOf(t, shipped(t)["config-logging"])
 	decoder := json.NewDecoder(strings.NewReader(example["zap-logger-config"]))
 	decoder.DisallowUnknownFields()

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestBinariesSayTheirVersion(t *testing.T) {
+func TestBinaries_VersionFlag_PrintTheirVersion(t *testing.T) {
 	for name, binary := range build(t) {
 		command := exec.CommandContext(t.Context(), binary, "--version")
 		command.Env = []string{"HEALTH_PORT=bad"} // which is not looked at

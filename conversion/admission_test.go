@@ -19,7 +19,7 @@ func withAnnotations(annotations map[string]string) *oldWidget {
 	return &oldWidget{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}
 }
 
-func TestInAnUpdateTheLiveAnnotationWins(t *testing.T) {
+func TestAdmission_Update_LiveAnnotationWins(t *testing.T) {
 	type is = map[string]string
 	const a, live = annotation, "live"
 	for reason, c := range map[string]struct{ live, sent, old, hub is }{
@@ -92,7 +92,7 @@ func TestAnnotationValidate_LabelRemovedAtHub_IsAccepted(t *testing.T) {
 	}
 }
 
-func TestValidationCountsNothing(t *testing.T) {
+func TestAdmission_Validation_CountsNothing(t *testing.T) {
 	old := annotated(`{"f":1,"c":{"spec":{"e":{"v1/a":{}}}}}`)
 	expectCounted(t, "conversion.bag.dropped", "", 0, func() {
 		expectFindings(t, "at v1alpha1", oldProperties.Validate(old, old), nil)
@@ -107,7 +107,7 @@ func TestAnnotationValidateRepresentation_LargeAnnotation_IsWarnedAbout(t *testi
 	expectFindings(t, "small", properties.ValidateRepresentation("v1alpha1", shown(t, full())), nil)
 }
 
-func TestANewObjectWithAnAnnotationIsWarnedAbout(t *testing.T) {
+func TestAdmission_NewObjectWithAnnotation_Warns(t *testing.T) {
 	old := shown(t, full())
 	expectFindings(t, "create", oldProperties.Validate(old, nil), finding("the annotation sets properties of other versions",
 		"it belongs to the object that this manifest was copied from; leave it out to begin without them", true))

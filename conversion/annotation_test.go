@@ -54,19 +54,19 @@ func full() *widget {
 	}
 }
 
-func TestWhatAnOldVersionCannotShowComesBack(t *testing.T) {
+func TestAnnotation_FieldsMissingFromAnOldVersion_AreRestored(t *testing.T) {
 	hub := full()
 	expectJSON(t, stored(t, shown(t, hub)), hub)
 }
 
-func TestWhatTheHubCannotShowComesBack(t *testing.T) {
+func TestAnnotation_FieldsMissingFromTheHub_AreRestored(t *testing.T) {
 	old := annotated("")
 	delete(old.Annotations, annotation)
 	old.Spec.Template = new("{{.Name}}")
 	expectJSON(t, shown(t, stored(t, old)), old)
 }
 
-func TestAnObjectThatEveryVersionShowsHasNoAnnotation(t *testing.T) {
+func TestAnnotation_EveryVersionShowsTheObject_IsAbsent(t *testing.T) {
 	hub := &widget{Spec: widgetSpec{Ref: &reference{Kind: "Service", Name: "web"}, Path: new("/p")}}
 	old := shown(t, hub)
 	if old.Annotations != nil {
@@ -75,7 +75,7 @@ func TestAnObjectThatEveryVersionShowsHasNoAnnotation(t *testing.T) {
 	expectJSON(t, stored(t, old), hub)
 }
 
-func TestTheAnnotationIsNeverInTheStorageType(t *testing.T) {
+func TestAnnotation_StorageType_NeverHasIt(t *testing.T) {
 	old := shown(t, full())
 	var storage oldWidgetStorage
 	if err := old.AssignProperties_To_Widget(&storage); err != nil {
@@ -89,7 +89,7 @@ func TestTheAnnotationIsNeverInTheStorageType(t *testing.T) {
 	}
 }
 
-func TestAnAnnotationThatAHookPutIntoTheStorageTypeGoesNowhere(t *testing.T) {
+func TestAnnotation_SetByAHookInTheStorageType_IsDropped(t *testing.T) {
 	var storage oldWidgetStorage
 	storage.ObjectMeta.Annotations = map[string]string{annotation: `{"e":{"v1/a":{"d":1}},"f":1}`}
 	var old oldWidget
@@ -101,7 +101,7 @@ func TestAnAnnotationThatAHookPutIntoTheStorageTypeGoesNowhere(t *testing.T) {
 	}
 }
 
-func TestAnnotationsAreNilIfTheyWereNil(t *testing.T) {
+func TestAnnotation_NilAnnotations_StayNil(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{"nil": nil, "empty": {}, "one": {"a": "b"}} {
 		hub := full()
 		hub.Annotations = annotations
@@ -119,7 +119,7 @@ func TestAnnotationsAreNilIfTheyWereNil(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatBelongsToSomethingIsKept(t *testing.T) {
+func TestAnnotation_EntryWithoutItsElement_IsDropped(t *testing.T) {
 	hub := full()
 	old := shown(t, hub)
 	old.Spec.Retries = nil
@@ -136,7 +136,7 @@ func TestOnlyWhatBelongsToSomethingIsKept(t *testing.T) {
 	expectJSON(t, stored(t, old), hub)
 }
 
-func TestListElementsWithKeysKeepWhatIsTheirs(t *testing.T) {
+func TestAnnotation_ListElementsWithKeys_KeepTheirEntries(t *testing.T) {
 	old := shown(t, full())
 	slices.Reverse(old.Spec.Ports)
 	old.Spec.Ports = slices.Insert(old.Spec.Ports, 1, oldPort{Name: "new"})
@@ -150,14 +150,14 @@ func TestListElementsWithKeysKeepWhatIsTheirs(t *testing.T) {
 	expectJSON(t, stored(t, old).Spec.Ports, want)
 }
 
-func TestKeysThatAreNotUniqueLoseNothing(t *testing.T) {
+func TestAnnotation_KeysThatAreNotUnique_LoseNothing(t *testing.T) {
 	hub := &widget{Spec: widgetSpec{Ports: []port{
 		{Name: "a", AppProtocol: new("1")}, {Name: "a", AppProtocol: new("2")}, {Name: "a~2", AppProtocol: new("3")}, {Name: "a~02", AppProtocol: new("4")}, {}, {AppProtocol: new("5")},
 	}}}
 	expectJSON(t, stored(t, shown(t, hub)), hub)
 }
 
-func TestAVisibleEditWinsOverMarks(t *testing.T) {
+func TestAnnotation_VisibleEdit_WinsOverMarks(t *testing.T) {
 	hub := full()
 	hub.Spec.Ref = nil
 	old := shown(t, hub)
@@ -167,7 +167,7 @@ func TestAVisibleEditWinsOverMarks(t *testing.T) {
 	expectJSON(t, got.Ref, &reference{Kind: "Service", Name: "web"})
 }
 
-func TestEntriesOfOthersAreCarriedThroughBothVersions(t *testing.T) {
+func TestAnnotation_EntriesOfOtherPrograms_AreKeptThroughBothVersions(t *testing.T) {
 	const text = `{"c":{"spec":{"c":{"headers":{"c":{"h":{"e":{"v2/b":{"d":[1]}}}}},"ports":{"c":{"http":{"e":{"v2/c":{"d":{}}}}}},` +
 		`"retries":{"e":{"v2/d":{"d":"\u003c"}}},"rewrites":{"c":{"0:8RGNPYfvUjs":{"e":{"v2/e":{"d":1.0}}}}}},` +
 		`"e":{"v2/a":{"b":"basis","d":{"z":1,"a":2}}}}},"e":{"/":{"d":0},"v2":{"d":1}},"f":1}`
@@ -181,7 +181,7 @@ func TestEntriesOfOthersAreCarriedThroughBothVersions(t *testing.T) {
 	}
 }
 
-func TestALaterFormatIsCarriedAsItIs(t *testing.T) {
+func TestAnnotation_LaterFormat_IsKeptUnchanged(t *testing.T) {
 	for _, text := range []string{`{"f":2,"c":[1, {"x":"\u003c"}]}`, `{"f":99}`, ` {"e":7,"f":2} `} {
 		old := annotated(text)
 		hub := stored(t, old)
@@ -202,14 +202,14 @@ func TestALaterFormatIsCarriedAsItIs(t *testing.T) {
 	}
 }
 
-func TestEntriesOfRetiredVersionsAreDropped(t *testing.T) {
+func TestAnnotation_EntriesOfRetiredVersions_AreDropped(t *testing.T) {
 	hub := stored(t, annotated(`{"c":{"spec":{"e":{"v1alpha0/a":{"d":1},"v1alpha01/b":{"d":2}}}},"e":{"v1alpha0/c":{"d":3}},"f":1}`))
 	if got, want := hub.Annotations[annotation], `{"c":{"spec":{"e":{"v1alpha01/b":{"d":2}}}},"f":1}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-func TestABadAnnotationIsDroppedAndCountedOnce(t *testing.T) {
+func TestAnnotation_Malformed_IsDroppedAndCountedOnce(t *testing.T) {
 	clean := annotated("")
 	delete(clean.Annotations, annotation)
 	want := stored(t, clean)
@@ -227,7 +227,7 @@ func TestABadAnnotationIsDroppedAndCountedOnce(t *testing.T) {
 	expectCounted(t, "conversion.bag.dropped", "", 0, func() { expectJSON(t, stored(t, annotated("")), want) })
 }
 
-func TestMalformedPartsAreDroppedAndTheRestIsKept(t *testing.T) {
+func TestAnnotation_MalformedParts_AreDroppedAndTheRestIsKept(t *testing.T) {
 	nested := strings.Repeat("[", conversion.MaxNesting) + strings.Repeat("]", conversion.MaxNesting)
 	for text, dropped := range map[string]int64{
 		`{"f":1,"x":1`: 1, `{"f":1,"c":[]`: 1, `{"f":1,"c":{"spec":[]}`: 1, `{"f":1,"c":{"spec":{"c":1,"e":2,"n":4,"z":[5]}}`: 4,
@@ -243,7 +243,7 @@ func TestMalformedPartsAreDroppedAndTheRestIsKept(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooLargeIsLeftOutAndCounted(t *testing.T) {
+func TestAnnotation_TooLarge_IsLeftOutAndCounted(t *testing.T) {
 	many := make(map[string]header, conversion.MaxEntries+1)
 	for i := range conversion.MaxEntries + 1 {
 		many[strconv.Itoa(i)] = header{Overwrite: new(true)}

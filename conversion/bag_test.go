@@ -40,7 +40,7 @@ func put(t testing.TB, value any) conversion.PropertyBag {
 	return bag
 }
 
-func TestWhatIsPutIsTakenOnce(t *testing.T) {
+func TestBag_Put_IsTakenOnce(t *testing.T) {
 	want := &probe{Path: "/a<b>&", Period: &metav1.Duration{Duration: 1500}}
 	bag := put(t, want)
 	var got *probe
@@ -52,7 +52,7 @@ func TestWhatIsPutIsTakenOnce(t *testing.T) {
 	}
 }
 
-func TestNothingIsStashedOfNothing(t *testing.T) {
+func TestBag_NilValue_StashesNothing(t *testing.T) {
 	var nilMap map[string]string
 	for name, value := range map[string]any{
 		"nil": nil, "nil pointer": (*probe)(nil), "nil map": nilMap, "nil list": []string(nil), "null": json.RawMessage("null"),
@@ -70,7 +70,7 @@ func TestNothingIsStashedOfNothing(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeMarshaledIsAnErrorThatNamesTheKey(t *testing.T) {
+func TestBag_ValueThatCannotBeMarshaled_ReturnsErrorWithTheKey(t *testing.T) {
 	bag := put(t, "before")
 	err := bag.Put(key, math.Inf(1))
 	if want := "stashing v1/probe: marshaling float64: json: unsupported value: +Inf"; err == nil || err.Error() != want {
@@ -82,7 +82,7 @@ func TestWhatCannotBeMarshaledIsAnErrorThatNamesTheKey(t *testing.T) {
 	}
 }
 
-func TestATypeThatDoesNotFitIsDroppedAndCounted(t *testing.T) {
+func TestBag_TypeMismatch_IsDroppedAndCounted(t *testing.T) {
 	bag := put(t, map[string]any{"path": "/", "period": 5})
 	got := &probe{Path: "untouched"}
 	expectCounted(t, "conversion.bag.dropped", "entry", 1, func() {
@@ -95,7 +95,7 @@ func TestATypeThatDoesNotFitIsDroppedAndCounted(t *testing.T) {
 	}
 }
 
-func TestScalarsFitOnlyIntoWhatHoldsThem(t *testing.T) {
+func TestBag_Scalars_FitOnlyIntoTypesThatHoldThem(t *testing.T) {
 	var narrow *int32
 	var wide *int64
 	var text *string
@@ -164,7 +164,7 @@ func TestAdopt_StashedProperty_HoldsGoodIfItsBasisIsAbsent(t *testing.T) {
 	}
 }
 
-func TestADerivedPropertyKnowsItsBasis(t *testing.T) {
+func TestBag_DerivedProperty_RemembersItsBasis(t *testing.T) {
 	for name, c := range map[string]struct {
 		basis any
 		want  conversion.Match
@@ -193,7 +193,7 @@ func TestADerivedPropertyKnowsItsBasis(t *testing.T) {
 	}
 }
 
-func TestABasisThatIsLostOrCannotBeMarshaledNeverMatches(t *testing.T) {
+func TestBag_BasisLostOrNotMarshalable_NeverMatches(t *testing.T) {
 	var bag conversion.PropertyBag
 	if err := bag.PutDerived(key, 1, math.NaN()); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestABasisThatIsLostOrCannotBeMarshaledNeverMatches(t *testing.T) {
 	}
 }
 
-func TestABagSurvivesWithinAStashedStruct(t *testing.T) {
+func TestBag_InStashedStruct_Survives(t *testing.T) {
 	var inner conversion.PropertyBag
 	if err := inner.PutDerived(other, map[string]any{"z": []int{1}, "a": "<"}, "basis"); err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestABagSurvivesWithinAStashedStruct(t *testing.T) {
 	}
 }
 
-func TestMalformedEntriesAreDroppedFromABagAndCounted(t *testing.T) {
+func TestBag_MalformedEntries_AreDroppedAndCounted(t *testing.T) {
 	for text, want := range map[string]struct {
 		left    string
 		dropped int64
@@ -255,7 +255,7 @@ func TestMalformedEntriesAreDroppedFromABagAndCounted(t *testing.T) {
 	}
 }
 
-func TestACloneIsAnotherBag(t *testing.T) {
+func TestBag_Clone_IsIndependent(t *testing.T) {
 	bag := put(t, 1)
 	clone := bag.Clone()
 	clone.Remove(key)

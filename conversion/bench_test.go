@@ -66,7 +66,7 @@ func throughJSON[T any](t testing.TB, object *T) {
 	}
 }
 
-func TestAHopCostsFewAllocations(t *testing.T) {
+func TestConvert_OneStep_MakesFewAllocations(t *testing.T) {
 	for name, hop := range hops(t) {
 		const runs = 100
 		if got := testing.AllocsPerRun(runs, hop.convert); got > maxAllocations {

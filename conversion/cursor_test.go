@@ -29,7 +29,7 @@ func read(text string) conversion.Reader {
 	return properties.Load(&meta, &metav1.ObjectMeta{Annotations: map[string]string{annotation: text}})
 }
 
-func TestAnEmptyCursorIsEmptyAllTheWayDown(t *testing.T) {
+func TestCursor_Empty_IsEmptyAtEveryDepth(t *testing.T) {
 	list := []oldPort{{Name: "a"}}
 	for _, from := range []conversion.Reader{{}, read(""), read("{"), read(`{"f":1}`).Field("spec"), read(`{"f":1}`)} {
 		for _, below := range []conversion.Reader{
@@ -55,7 +55,7 @@ func TestAnEmptyCursorIsEmptyAllTheWayDown(t *testing.T) {
 	}
 }
 
-func TestCursorsReadWhatTheyWrote(t *testing.T) {
+func TestCursor_Written_IsReadBack(t *testing.T) {
 	bag := put(t, "here")
 	text := written(t, func(to conversion.Writer) {
 		spec := to.Field("spec")
@@ -89,7 +89,7 @@ func TestCursorsReadWhatTheyWrote(t *testing.T) {
 	}
 }
 
-func TestReadersGiveEachTheirOwnBag(t *testing.T) {
+func TestCursor_SeveralReaders_EachHasItsOwnBag(t *testing.T) {
 	from := read(`{"e":{"v1/probe":{"d":1}},"f":1}`)
 	first := from.Bag()
 	first.Remove(key)
@@ -98,7 +98,7 @@ func TestReadersGiveEachTheirOwnBag(t *testing.T) {
 	}
 }
 
-func TestTheOrderInAnAnnotationDoesNotMatter(t *testing.T) {
+func TestCursor_OrderInTheAnnotation_DoesNotMatter(t *testing.T) {
 	from := read(`{"f":1,"c":{"c":{},"b":{"e":{"v2/b":{"d":1}}},"a":{"e":{"v2/a":{"d":1}}}}}`)
 	for _, name := range []string{"a", "b"} {
 		if got := from.Field(name).Bag(); len(got) != 1 || jsonOf(t, got) != `{"v2/`+name+`":{"d":1}}` {
@@ -107,7 +107,7 @@ func TestTheOrderInAnAnnotationDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestWhatIsNestedTooDeepIsLeftOut(t *testing.T) {
+func TestCursor_WrittenTooDeep_IsLeftOut(t *testing.T) {
 	data := func(depth int) any {
 		var value any = 1
 		for range depth {
@@ -134,7 +134,7 @@ func TestWhatIsNestedTooDeepIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsNestedTooDeepIsNotRead(t *testing.T) {
+func TestCursor_NestedTooDeep_IsNotRead(t *testing.T) {
 	for depth, isIn := range map[int]bool{conversion.MaxNesting: true, conversion.MaxNesting + 1: false} {
 		text := `{"f":1,"c":{"a":` + strings.Repeat(`{"c":{"a":`, depth-1) + `{"e":{"v2/a":{"d":1}}}` + strings.Repeat(`}}`, depth)
 		from := read(text)
@@ -147,7 +147,7 @@ func TestWhatIsNestedTooDeepIsNotRead(t *testing.T) {
 	}
 }
 
-func TestFieldsWithoutPointersTellZeroFromAbsent(t *testing.T) {
+func TestCursor_FieldsWithoutPointers_DistinguishZeroFromAbsent(t *testing.T) {
 	var absent *string
 	for name, pointer := range map[string]*string{"absent": absent, "zero": new(""), "set": new("x")} {
 		optional := written(t, func(to conversion.Writer) { conversion.OptionalValue(to, "f", pointer) })

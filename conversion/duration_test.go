@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
-func TestDurationsInUnits(t *testing.T) {
+func TestDuration_Units_Convert(t *testing.T) {
 	for name, test := range map[string]struct {
 		duration, unit time.Duration
 		want           int32
@@ -48,7 +48,7 @@ func TestDurationsInUnits(t *testing.T) {
 	}
 }
 
-func TestNumbersThatNoDurationHasRoomFor(t *testing.T) {
+func TestDuration_NumbersOutOfRange_AreInexact(t *testing.T) {
 	expect := func(got metav1.Duration, exact bool, want time.Duration) {
 		t.Helper()
 		if got.Duration != want || exact {
@@ -64,7 +64,7 @@ func TestNumbersThatNoDurationHasRoomFor(t *testing.T) {
 }
 
 // Exactly those conversions that are reported as exact lead back to their value, for numbers and durations of all sizes.
-func TestExactDurationsComeBack(t *testing.T) {
+func TestDuration_ReportedAsExact_ConvertsBack(t *testing.T) {
 	random := rand.New(testrand.Source(t))
 	units := []time.Duration{time.Nanosecond, time.Millisecond, time.Second, time.Hour, 24 * time.Hour}
 	for range testrand.Inputs(t) {

@@ -16,7 +16,7 @@ import (
 
 // A list without keys is edited at the old version. Each element tells by its content which one it was, and by its code
 // whose stash it has.
-func TestRandomEditsOfAListLeaveEachElementItsOwn(t *testing.T) {
+func TestEdits_RandomInList_ElementsKeepTheirStash(t *testing.T) {
 	rounds(t, func(random *rand.Rand, _ *randfill.Filler) {
 		hub := &widget{}
 		for i := range random.Intn(7) {
@@ -64,7 +64,7 @@ func placesHold(before, after []oldRewrite) bool {
 }
 
 // The same for a list with keys, where contents may change too.
-func TestRandomEditsOfAListWithKeysLeaveEachElementItsOwn(t *testing.T) {
+func TestEdits_RandomInKeyedList_ElementsKeepTheirStash(t *testing.T) {
 	rounds(t, func(random *rand.Rand, _ *randfill.Filler) {
 		hub := &widget{}
 		for i := range random.Intn(7) {

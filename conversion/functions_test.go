@@ -26,7 +26,7 @@ func joined(words []string) *string {
 
 func split(text *string) []string { return strings.Fields(*text) }
 
-func TestRoundTripSaysWhetherTheWayBackLeadsToTheSame(t *testing.T) {
+func TestRoundTrip_Conversion_ReportsWhetherItIsExact(t *testing.T) {
 	for name, test := range map[string]struct {
 		words []string
 		want  *string
@@ -47,7 +47,7 @@ func TestRoundTripSaysWhetherTheWayBackLeadsToTheSame(t *testing.T) {
 }
 
 // A value that cannot be compared is not exact.
-func TestRoundTripOfWhatIsNoJSONIsNotExact(t *testing.T) {
+func TestRoundTrip_ValueThatIsNoJSON_IsNotExact(t *testing.T) {
 	same := func(value any) any { return value }
 	if _, exact := conversion.RoundTrip(any(func() {}), same, same); exact {
 		t.Error("a function compares equal to another one")
@@ -55,7 +55,7 @@ func TestRoundTripOfWhatIsNoJSONIsNotExact(t *testing.T) {
 }
 
 // Derive restores the original, in both directions, until the converted value is changed.
-func TestDeriveKeepsWhatTheFunctionsLose(t *testing.T) {
+func TestDerive_LossyFunctions_RestoreTheOriginal(t *testing.T) {
 	const older, newer = "v1beta1/words", "v1/text"
 	var bag conversion.PropertyBag
 	up := func(words []string) (text *string) {
@@ -97,7 +97,7 @@ func TestDeriveKeepsWhatTheFunctionsLose(t *testing.T) {
 }
 
 // An error names the entry, and the destination is set all the same.
-func TestDeriveReturnsAnErrorForAnOriginalThatIsNoJSON(t *testing.T) {
+func TestDerive_OriginalThatIsNoJSON_ReturnsError(t *testing.T) {
 	var bag conversion.PropertyBag
 	var out *string
 	there := func(chan int) *string { return new("x") }
@@ -132,7 +132,7 @@ func TestDeriveWith_DropsAnOriginalThatIsNotShownAnyMore(t *testing.T) {
 	}
 }
 
-func TestWithPassesSomethingElseOfTheObject(t *testing.T) {
+func TestWith_AnotherPartOfTheObject_IsPassed(t *testing.T) {
 	prefixed := func(text *string, prefix string) *string { return new(prefix + *text) }
 	if got := *conversion.With(prefixed, "a/")(new("b")); got != "a/b" {
 		t.Errorf("the value is %q", got)

@@ -88,7 +88,7 @@ func isTruncated(t *testing.T, representation *oldWidget) bool {
 	return marked
 }
 
-func TestHostileAnnotationsNeitherFailNorHurt(t *testing.T) {
+func TestAnnotation_Hostile_NeitherFailsNorLosesData(t *testing.T) {
 	for _, text := range hostile {
 		convertHostile(t, text)
 		const runs, most = 1, 200_000
@@ -98,7 +98,7 @@ func TestHostileAnnotationsNeitherFailNorHurt(t *testing.T) {
 	}
 }
 
-func TestRandomDamageToAnAnnotationNeitherFailsNorHurts(t *testing.T) {
+func TestAnnotation_RandomDamage_NeitherFailsNorLosesData(t *testing.T) {
 	rounds(t, func(random *rand.Rand, fill *randfill.Filler) {
 		var hub widget
 		fill.Fill(&hub)

@@ -14,7 +14,7 @@ import (
 )
 
 // In these lists a letter is an element's content; what is stashed for it is known by its letter and place at the time.
-func TestElementsWithoutKeysAreFoundAgain(t *testing.T) {
+func TestIdentity_ElementsWithoutKeys_AreFoundAgain(t *testing.T) {
 	for reason, c := range map[string]struct{ before, after, want string }{
 		"unchanged":                                   {"abc", "abc", "a0 b1 c2"},
 		"reordered":                                   {"abc", "cab", "c2 a0 b1"},
@@ -55,7 +55,7 @@ func TestElementsWithoutKeysAreFoundAgain(t *testing.T) {
 	}
 }
 
-func TestManyElementsKeepTheirPlaces(t *testing.T) {
+func TestIdentity_ManyElements_KeepTheirPlaces(t *testing.T) {
 	const many = 1000
 	children := map[string]*node{}
 	var elements []string
@@ -70,7 +70,7 @@ func TestManyElementsKeepTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestNamesThatAreNoIdentitiesFindNothing(t *testing.T) {
+func TestIdentity_NamesThatAreNoIdentities_FindNothing(t *testing.T) {
 	for _, c := range []struct{ names, elements []string }{
 		{[]string{"", "-1:a", ":a", "0", "1e3:a", "99999999999999999999:a"}, []string{"a", "b"}},
 		// A fingerprint that could not be made is like no other.

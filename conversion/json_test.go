@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion"
 )
 
-func TestCanonicalJSONIsTheSameHoweverItWasWritten(t *testing.T) {
+func TestCanonicalJSON_AnySpelling_IsTheSame(t *testing.T) {
 	for text, want := range map[string]string{
 		`null`: `null`, ` true `: `true`, `1.50`: `1.50`, `"a\u0062"`: `"ab"`, `"\u003c&\u2028é\ud83d\ude00\/"`: "\"<&\\u2028é😀/\"",
 		`[ ]`: `[]`, `{ }`: `{}`, "[\n1 , [ ] ,{}]": `[1,[],{}]`,
@@ -36,7 +36,7 @@ func TestCanonicalJSONIsTheSameHoweverItWasWritten(t *testing.T) {
 }
 
 // Which characters are escaped is what encoding/json says, whichever way it is found out.
-func TestCanonicalTextIsEscapedAsByTheLibrary(t *testing.T) {
+func TestCanonicalJSON_Text_IsEscapedAsByEncodingJSON(t *testing.T) {
 	for _, text := range []string{"\xff", "a\xe2\x80", "\x7f", "\u2027", "\u2028", "\u2029", "\u202a", "\ufeff", "\ufffd", "\uffff", "é<>&", "\u6f22", "😀", "é\t\\\"/"} {
 		for _, value := range []any{text, []string{text}, map[string]string{text: text}} {
 			got, err := conversion.Canonical(value)
@@ -58,7 +58,7 @@ func TestCanonicalTextIsEscapedAsByTheLibrary(t *testing.T) {
 	}
 }
 
-func TestEqualIsStrict(t *testing.T) {
+func TestEqual_SimilarValues_IsStrict(t *testing.T) {
 	type lists struct {
 		A []int `json:"a"`
 		B *int  `json:"b,omitempty"`
@@ -82,7 +82,7 @@ func TestEqualIsStrict(t *testing.T) {
 	}
 }
 
-func TestFingerprintsTellContentsApart(t *testing.T) {
+func TestFingerprint_DifferentContents_Differ(t *testing.T) {
 	seen := map[string]any{}
 	for _, value := range []any{nil, 0, "", "0", []int{}, []int{0}, map[string]int{}, map[string]int{"": 0}, false} {
 		fingerprint := conversion.Fingerprint(value)
@@ -100,7 +100,7 @@ func TestFingerprintsTellContentsApart(t *testing.T) {
 	}
 }
 
-func TestKeysOfSeveralFieldsAreTheirs(t *testing.T) {
+func TestKeys_OfSeveralFields_AreDistinct(t *testing.T) {
 	for want, got := range map[string]string{
 		"a": conversion.Key("a"), "": conversion.Key(""), "[80]": conversion.Key(80), `["a",80]`: conversion.Key("a", int32(80)),
 		`["a","<"]`: conversion.Key("a", "<"), "[null]": conversion.Key(nil),

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestNarrowKeepsWhatFitsAndGoesToTheNearestOtherwise(t *testing.T) {
+func TestNarrow_OutOfRange_ReturnsTheNearest(t *testing.T) {
 	expect := func(name string, got any, gotExact bool, want any, wantExact bool) {
 		t.Helper()
 		if got != want || gotExact != wantExact {

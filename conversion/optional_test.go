@@ -30,7 +30,7 @@ func TestRaw_NullIsNothing(t *testing.T) {
 	}
 }
 
-func TestIsZero(t *testing.T) {
+func TestIsZero_Values_ReportsZero(t *testing.T) {
 	type inner struct {
 		Raw  json.RawMessage
 		Time time.Time

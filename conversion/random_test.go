@@ -59,7 +59,7 @@ func rounds(t *testing.T, round func(random *rand.Rand, fill *randfill.Filler)) 
 	}
 }
 
-func TestRandomHubObjectsComeBackFromTheOldVersion(t *testing.T) {
+func TestConvert_RandomHubObjects_SurviveTheOldVersion(t *testing.T) {
 	rounds(t, func(_ *rand.Rand, fill *randfill.Filler) {
 		var hub widget
 		fill.Fill(&hub)
@@ -67,7 +67,7 @@ func TestRandomHubObjectsComeBackFromTheOldVersion(t *testing.T) {
 	})
 }
 
-func TestRandomOldObjectsComeBackFromTheHub(t *testing.T) {
+func TestConvert_RandomOldObjects_SurviveTheHub(t *testing.T) {
 	rounds(t, func(_ *rand.Rand, fill *randfill.Filler) {
 		var old oldWidget
 		fill.Fill(&old)
@@ -76,7 +76,7 @@ func TestRandomOldObjectsComeBackFromTheHub(t *testing.T) {
 }
 
 // Each object comes out of JSON, as in the webhook, and has been at both versions.
-func TestRandomObjectsComeBackThroughJSON(t *testing.T) {
+func TestConvert_RandomObjects_SurviveJSON(t *testing.T) {
 	rounds(t, func(_ *rand.Rand, fill *randfill.Filler) {
 		var hub widget
 		fill.Fill(&hub)
@@ -89,7 +89,7 @@ func TestRandomObjectsComeBackThroughJSON(t *testing.T) {
 }
 
 // Whatever a step made is then changed all over, and the next step begins with that.
-func TestSourceAndDestinationShareNothing(t *testing.T) {
+func TestConvert_SourceAndDestination_ShareNoMemory(t *testing.T) {
 	rounds(t, func(random *rand.Rand, fill *randfill.Filler) {
 		var hub, again widget
 		var hubStorage, hubAgain widgetStorage
@@ -106,7 +106,7 @@ func TestSourceAndDestinationShareNothing(t *testing.T) {
 	})
 }
 
-func TestConversionsAreDeterministic(t *testing.T) {
+func TestConvert_SameObject_IsDeterministic(t *testing.T) {
 	const objects, times = 10, 100
 	fill := filler(testrand.Source(t))
 	for range objects {
@@ -126,7 +126,7 @@ func TestConversionsAreDeterministic(t *testing.T) {
 }
 
 // What others stashed, anywhere in an object and under any key, goes to the hub and back as it was.
-func TestRandomEntriesOfOthersAreCarried(t *testing.T) {
+func TestConvert_RandomEntriesOfOtherPrograms_AreKept(t *testing.T) {
 	rounds(t, func(random *rand.Rand, fill *randfill.Filler) {
 		var old oldWidget
 		fill.Fill(&old)

@@ -20,7 +20,7 @@ func convert(hook func() error) (err error) {
 
 var errHook = errors.New("the hook's")
 
-func TestAPanicBecomesAnErrorThatNamesTheTypeAndThePlace(t *testing.T) {
+func TestRecover_Panic_ReturnsErrorWithTypeAndPlace(t *testing.T) {
 	var missing *reference
 	for reason, c := range map[string]struct {
 		hook func() error
@@ -37,7 +37,7 @@ func TestAPanicBecomesAnErrorThatNamesTheTypeAndThePlace(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%s: no error", reason)
 			}
-			const start = "converting *conversion_test.oldWidget: panic in github.com/mallard-dev/mallard/conversion_test.TestAPanic"
+			const start = "converting *conversion_test.oldWidget: panic in github.com/mallard-dev/mallard/conversion_test.TestRecover_Panic"
 			if got := err.Error(); !strings.HasPrefix(got, start) || !strings.Contains(got, " (recover_test.go:") || !strings.Contains(got, c.want) {
 				t.Errorf("%s: %v", reason, err)
 			}
@@ -48,7 +48,7 @@ func TestAPanicBecomesAnErrorThatNamesTheTypeAndThePlace(t *testing.T) {
 	}
 }
 
-func TestWithoutAPanicTheErrorStays(t *testing.T) {
+func TestRecover_NoPanic_KeepsTheError(t *testing.T) {
 	expectCounted(t, "conversion.panics", "", 0, func() {
 		if err := convert(func() error { return errHook }); !errors.Is(err, errHook) {
 			t.Errorf("error %v", err)

@@ -15,7 +15,7 @@ import (
 )
 
 // A struct by value with nothing in it stands for none, unless something is kept for it.
-func TestStructsByValue(t *testing.T) {
+func TestStructs_EmptyByValue_AreAbsentUnlessStashed(t *testing.T) {
 	if !conversion.IsZero(&reference{}) || conversion.IsZero(&reference{Name: "a"}) {
 		t.Error("IsZero does not tell a struct with nothing in it from another")
 	}

@@ -95,7 +95,7 @@ func TestWire_RequestsFail_ObjectIsDelayedUntilDemoted(t *testing.T) {
 	}
 }
 
-func TestRetriesAndRequeuesAreNamedAsCauses(t *testing.T) {
+func TestReconciler_RetriesAndRequeues_AreNamedAsCauses(t *testing.T) {
 	answers := []error{errors.New("no"), controller.NewRequeueAfter(time.Millisecond), nil}
 	impl, _ := newController(t, func(context.Context, string) error {
 		answer := answers[0]
@@ -116,7 +116,7 @@ func TestRetriesAndRequeuesAreNamedAsCauses(t *testing.T) {
 	}
 }
 
-func TestAMalformedKeyIsAnError(t *testing.T) {
+func TestReconciler_MalformedKey_ReturnsError(t *testing.T) {
 	impl, _ := newController(t, nil, Guards{})
 	if err := impl.Reconciler.Reconcile(t.Context(), "a/b/c"); err == nil || !strings.Contains(err.Error(), `"a/b/c"`) {
 		t.Errorf("got error %v", err)
@@ -141,7 +141,7 @@ type bucket struct{ name, covers string }
 func (b bucket) Name() string                      { return b.name }
 func (b bucket) Has(key types.NamespacedName) bool { return strings.HasPrefix(key.Name, b.covers) }
 
-func TestLeadershipIsPassedOnAndRecorded(t *testing.T) {
+func TestReconciler_Leadership_IsForwardedAndRecorded(t *testing.T) {
 	impl, _ := newController(t, nil, Guards{})
 	inner := impl.Reconciler.(*wired).leaderAware.(*leader)
 	var demoted []string

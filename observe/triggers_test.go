@@ -46,7 +46,7 @@ func reconcileAll(t *testing.T, impl *controller.Impl) []string {
 	}
 }
 
-func TestSpanNamesWhatHappenedToWhat(t *testing.T) {
+func TestTriggers_Span_NamesEachEvent(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "ns/a", Obj: thing("a", "1")}
 	for name, tc := range map[string]struct {
 		tell func(cache.ResourceEventHandler)

@@ -34,7 +34,7 @@ type inside struct {
 	Deep, Deeper string
 }
 
-func TestCoverageFindsLeavesThatNeverHoldAnything(t *testing.T) {
+func TestCoverage_LeafThatNeverHoldsAValue_IsReported(t *testing.T) {
 	c := newCoverage(&covered{}, []string{"covered.Gone"})
 	first := &covered{Inside: map[string][]*inside{"a": {nil, {Deep: "x"}}}}
 	c.trip(first, first)
@@ -84,7 +84,7 @@ func convertWide(_ context.Context, from, to metav1.Object) error {
 	}
 }
 
-func TestLeavesAreCoveredIfTheWholeObjectDoesNotFitIntoTheAnnotation(t *testing.T) {
+func TestCoverage_ObjectTooLargeForTheAnnotation_LeavesAreCovered(t *testing.T) {
 	versions := []Version{
 		{Name: "v1", New: func() metav1.Object { return &wide{} }, Dropped: []string{"wide.ObjectMeta"}},
 		{Name: "v2", New: func() metav1.Object { return &narrow{} }},

@@ -67,7 +67,7 @@ func (*byValue) AssignPropertiesTo(next) error   { return nil }
 func (*byValue) AssignPropertiesFrom(next) error { return nil }
 
 // A hook that is never called is found by the name of its type, with what it would have to be.
-func TestHooksThatAreNeverCalled(t *testing.T) {
+func TestHooks_NeverCalled_AreReportedWithTheExpectedSignature(t *testing.T) {
 	const (
 		pkg  = "github.com/mallard-dev/mallard/conversion/conversiontest."
 		both = "AssignPropertiesFrom(*" + pkg + "next) error and AssignPropertiesTo(*" + pkg + "next) error"
@@ -98,7 +98,7 @@ func TestHooksThatAreNeverCalled(t *testing.T) {
 }
 
 // A type that becomes several has a hook for each. A method that belongs to one of them is no mistake of another.
-func TestHooksOfATypeThatBecomesSeveral(t *testing.T) {
+func TestHooks_TypeThatBecomesSeveral_HasOneForEach(t *testing.T) {
 	hooks := []Hook{HookOf[forBoth, assignableToNext](), HookOf[forBoth, assignableToOther]()}
 	if diff := cmp.Diff([]string(nil), hooks[0].problems(hooks...)); diff != "" {
 		t.Error("of the hook that is complete (-want +got):", diff)

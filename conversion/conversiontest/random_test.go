@@ -18,7 +18,7 @@ import (
 )
 
 // What failed once can be looked at again only if a seed always makes the same objects.
-func TestASeedAlwaysMakesTheSameObjects(t *testing.T) {
+func TestRandom_SameSeed_MakesTheSameObjects(t *testing.T) {
 	const seed, objects = 1, 100
 	first, second := newFiller(rand.NewSource(seed), nil), newFiller(rand.NewSource(seed), nil)
 	for range objects {

@@ -34,7 +34,7 @@ func TestPreserve_UpdateOfTheObject_LiveAnnotationWins(t *testing.T) {
 	}
 }
 
-func TestOutsideOfUpdatesOfTheObjectTheAnnotationIsLeftAlone(t *testing.T) {
+func TestAdmission_OutsideOfUpdates_LeavesTheAnnotation(t *testing.T) {
 	live := withAnnotation("live")
 	for reason, ctx := range map[string]context.Context{
 		"create":                 apis.WithinCreate(t.Context()),
@@ -107,7 +107,7 @@ func TestValidateRepresentation_LevelsAreThoseOfTheFindings(t *testing.T) {
 	}
 }
 
-func TestOnlyTheMarkedContextIsThatOfAConversion(t *testing.T) {
+func TestAdmission_MarkedContext_IsThatOfAConversion(t *testing.T) {
 	if knative.IsConverting(t.Context()) || !knative.IsConverting(knative.WithConverting(t.Context())) {
 		t.Error("the mark is not what decides")
 	}

@@ -26,7 +26,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-func TestVersion(t *testing.T) {
+func TestAPI_Version_IsReported(t *testing.T) {
 	p := sharedCluster(t)
 	info, err := p.client(t).Discovery().ServerVersion()
 	if err != nil {
@@ -37,9 +37,9 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestRightsAreChecked checks that neither an impersonated user nor a service account has rights that nobody granted, and
+// TestAPI_Permissions_AreEnforced checks that neither an impersonated user nor a service account has rights that nobody granted, and
 // that the latter has the ones which are granted to it.
-func TestRightsAreChecked(t *testing.T) {
+func TestAPI_Permissions_AreEnforced(t *testing.T) {
 	p := sharedCluster(t)
 	admin := p.client(t)
 	namespace := newNamespace(t, admin)
@@ -79,7 +79,7 @@ func TestRightsAreChecked(t *testing.T) {
 	}
 }
 
-func TestAggregatedRolesAreFilled(t *testing.T) {
+func TestAPI_AggregatedRoles_AreFilled(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	_, err := client.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{
@@ -106,9 +106,9 @@ func TestAggregatedRolesAreFilled(t *testing.T) {
 	}
 }
 
-// TestOwnedObjectsGoWithTheirOwner deletes the owner of two kinds of children, and an owner of a kind that has only just
+// TestAPI_OwnerDeleted_DependentsAreDeleted deletes the owner of two kinds of children, and an owner of a kind that has only just
 // been defined, because that is what operators' tests do.
-func TestOwnedObjectsGoWithTheirOwner(t *testing.T) {
+func TestAPI_OwnerDeleted_DependentsAreDeleted(t *testing.T) {
 	p := sharedCluster(t)
 	client := p.client(t)
 	namespace := newNamespace(t, client)
@@ -146,7 +146,7 @@ func TestOwnedObjectsGoWithTheirOwner(t *testing.T) {
 	}
 }
 
-func TestNamespaceWithContentIsDeleted(t *testing.T) {
+func TestAPI_NamespaceWithContent_IsDeleted(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
 	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod("inside"), metav1.CreateOptions{}); err != nil {
@@ -207,8 +207,8 @@ func defineDucks(t *testing.T, config *rest.Config) dynamic.NamespaceableResourc
 	return ducks
 }
 
-// TestQuotasAreCounted checks that a quota rejects what is beyond it, and that what is freed can be used again.
-func TestQuotasAreCounted(t *testing.T) {
+// TestAPI_Quota_IsEnforced checks that a quota rejects what is beyond it, and that what is freed can be used again.
+func TestAPI_Quota_IsEnforced(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
 	_, err := client.CoreV1().ResourceQuotas(namespace).Create(t.Context(), &corev1.ResourceQuota{

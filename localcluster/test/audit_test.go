@@ -42,8 +42,8 @@ type entry struct {
 	RequestURI    string          `json:"requestURI"`
 }
 
-// TestAuditLog looks for a granted, a rejected and a subresource request, and for what must not be there.
-func TestAuditLog(t *testing.T) {
+// TestAPI_AuditLog_RecordsRequests looks for a granted, a rejected and a subresource request, and for what must not be there.
+func TestAPI_AuditLog_RecordsRequests(t *testing.T) {
 	p := sharedCluster(t)
 	client := p.client(t)
 	namespace := newNamespace(t, client)

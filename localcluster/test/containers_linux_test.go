@@ -20,8 +20,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestProbes checks that a Pod which is busy is not ready, and that one which is sick is started again.
-func TestProbes(t *testing.T) {
+// TestContainers_Probes_SetReadinessAndRestart checks that a Pod which is busy is not ready, and that one which is sick is started again.
+func TestContainers_Probes_SetReadinessAndRestart(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	n.create(t, namespace, n.serving("probed"))
@@ -39,8 +39,8 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestCrashes follows programs that end by themselves, or by a signal.
-func TestCrashes(t *testing.T) {
+// TestContainers_Crash_IsReportedAndRestarted follows programs that end by themselves, or by a signal.
+func TestContainers_Crash_IsReportedAndRestarted(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	crashing := n.duckPod("crashing", "fail", "3")
@@ -75,9 +75,9 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestTerminationMessage checks what a Pod's status tells of a program that has ended: what it has left in its file, or
+// TestContainers_TerminationMessage_IsReported checks what a Pod's status tells of a program that has ended: what it has left in its file, or
 // else, if it has failed and the Pod asks for that, the end of its log.
-func TestTerminationMessage(t *testing.T) {
+func TestContainers_TerminationMessage_IsReported(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	long := strings.Repeat("It was not me. ", 500)
@@ -140,8 +140,8 @@ func processOf(t *testing.T, uid string) int {
 	return found[0]
 }
 
-// TestGrace checks that a program is told to end, and has the time that its Pod says.
-func TestGrace(t *testing.T) {
+// TestContainers_Stop_ReceiveSIGTERMAndTheGracePeriod checks that a program is told to end, and has the time that its Pod says.
+func TestContainers_Stop_ReceiveSIGTERMAndTheGracePeriod(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	willing, stubborn := n.serving("willing"), n.serving("stubborn")

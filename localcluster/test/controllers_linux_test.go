@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestStatefulSet checks that its Pods come one after the other, with names that stay, and go with its scale.
-func TestStatefulSet(t *testing.T) {
+// TestStatefulSet_Scale_CreatesAndDeletesPodsInOrder checks that its Pods come one after the other, with names that stay, and go with its scale.
+func TestStatefulSet_Scale_CreatesAndDeletesPodsInOrder(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	p := n.serving("nest")
@@ -47,8 +47,8 @@ func TestStatefulSet(t *testing.T) {
 	eventually(t, "the end of nest-1", func(ctx context.Context) error { return deleted(pods.Get(ctx, "nest-1", metav1.GetOptions{})) })
 }
 
-// TestDaemonSet checks that each Node that is chosen gets its Pod. Without a choice the Node that runs nothing would wait for one.
-func TestDaemonSet(t *testing.T) {
+// TestDaemonSet_NodeSelector_CreatesOnePodPerNode checks that each Node that is chosen gets its Pod. Without a choice the Node that runs nothing would wait for one.
+func TestDaemonSet_NodeSelector_CreatesOnePodPerNode(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	p := n.serving("guard")
@@ -71,8 +71,8 @@ func TestDaemonSet(t *testing.T) {
 	})
 }
 
-// TestCronJob checks that Jobs are made by a schedule, and run.
-func TestCronJob(t *testing.T) {
+// TestCronJob_Schedule_RunsJobs checks that Jobs are made by a schedule, and run.
+func TestCronJob_Schedule_RunsJobs(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	p := n.duckPod("quack", "env")

@@ -100,7 +100,7 @@ func skipNotAllowed(t *testing.T) {
 	t.Skip("this machine lets only root mount a small disk; run it as root, or see the test of package cluster")
 }
 
-func TestDiskTooSmallToStart(t *testing.T) {
+func TestDisk_TooSmallToStart_IsReported(t *testing.T) {
 	p, _ := upOnSmallDisk(t, "100m")
 	if code := p.wait(t); code != 1 {
 		t.Errorf("exit code %d", code)
@@ -108,8 +108,8 @@ func TestDiskTooSmallToStart(t *testing.T) {
 	p.oneErrorLine(t, "too full", "99 MiB are free and 256 MiB are needed", "free some space", "--dir")
 }
 
-// TestDiskFillsUp fills the disk bit by bit, as a forgotten benchmark does: the cluster stops while it still can.
-func TestDiskFillsUp(t *testing.T) {
+// TestDisk_FillsSlowly_ClusterStops fills the disk bit by bit, as a forgotten benchmark does: the cluster stops while it still can.
+func TestDisk_FillsSlowly_ClusterStops(t *testing.T) {
 	p, disk := upOnSmallDisk(t, "300m")
 	if err := p.waitReady(); err != nil {
 		t.Fatal(err)
@@ -121,8 +121,8 @@ func TestDiskFillsUp(t *testing.T) {
 	p.oneErrorLine(t, "too full", "80 MiB are needed", "free some space")
 }
 
-// TestDiskFullAtOnce leaves nothing to write to, while a client writes: whoever notices first, the end is the same.
-func TestDiskFullAtOnce(t *testing.T) {
+// TestDisk_FullAtOnce_ClusterStops leaves nothing to write to, while a client writes: whoever notices first, the end is the same.
+func TestDisk_FullAtOnce_ClusterStops(t *testing.T) {
 	p, disk := upOnSmallDisk(t, "300m")
 	if err := p.waitReady(); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-func TestErrors(t *testing.T) {
+func TestCommand_InvalidInput_IsReported(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// TestBadPods checks that what is wrong with a Pod stands in its status and its events as in a cluster.
-func TestBadPods(t *testing.T) {
+// TestPods_Invalid_ReportTheReasonInStatusAndEvents checks that what is wrong with a Pod stands in its status and its events as in a cluster.
+func TestPods_Invalid_ReportTheReasonInStatusAndEvents(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	if _, err := n.kube.CoreV1().ConfigMaps(namespace).Create(t.Context(),
@@ -97,9 +97,9 @@ func TestBadPods(t *testing.T) {
 	})
 }
 
-// TestClusterLeavesNoProcess checks that processes end with their cluster, however it ends, with all that they have started,
+// TestCluster_Exits_LeavesNoProcess checks that processes end with their cluster, however it ends, with all that they have started,
 // and that the next start goes on with the same Pods.
-func TestClusterLeavesNoProcess(t *testing.T) {
+func TestCluster_Exits_LeavesNoProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cluster")
 	n := upNode(t, "--dir", dir)
 	namespace := newNamespace(t, n.kube)
@@ -145,8 +145,8 @@ func TestClusterLeavesNoProcess(t *testing.T) {
 	n.output(t, namespace, n.duckPod("late", "env"))
 }
 
-// TestWithoutRoot runs a cluster as an ordinary user, whose processes find their account through a kubeconfig.
-func TestWithoutRoot(t *testing.T) {
+// TestCluster_WithoutRoot_RunsProcesses runs a cluster as an ordinary user, whose processes find their account through a kubeconfig.
+func TestCluster_WithoutRoot_RunsProcesses(t *testing.T) {
 	//nolint:usetesting // the folder that t.TempDir makes lies in one that nobody else may enter
 	dir, err := os.MkdirTemp("", "ordinary-")
 	if err != nil {
@@ -191,9 +191,9 @@ func TestWithoutRoot(t *testing.T) {
 	}
 }
 
-// TestFullDiskOfPods checks what a Pod says when there is no space for its image, its files or its volumes, and that it runs when
+// TestPods_DiskFull_ReportItAndRecover checks what a Pod says when there is no space for its image, its files or its volumes, and that it runs when
 // there is.
-func TestFullDiskOfPods(t *testing.T) {
+func TestPods_DiskFull_ReportItAndRecover(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cluster")
 	folder := filepath.Join(dir, "process")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -267,9 +267,9 @@ func registered(ctx context.Context, client kubernetes.Interface) (map[string]bo
 	return found, nil
 }
 
-// TestNothingChangesWithoutTheFlag checks that an ordinary cluster has neither the Node nor the registry nor controllers that
+// TestCluster_WithoutTheFlag_HasNeitherNodeNorRegistry checks that an ordinary cluster has neither the Node nor the registry nor controllers that
 // others would be in the way of.
-func TestNothingChangesWithoutTheFlag(t *testing.T) {
+func TestCluster_WithoutTheFlag_HasNeitherNodeNorRegistry(t *testing.T) {
 	p := sharedCluster(t)
 	client := p.client(t)
 	nodes, err := registered(t.Context(), client)

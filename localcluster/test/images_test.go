@@ -19,8 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestBaseImage checks that there is an image to build upon for each architecture.
-func TestBaseImage(t *testing.T) {
+// TestImages_Base_ExistsForEachArchitecture checks that there is an image to build upon for each architecture.
+func TestImages_Base_ExistsForEachArchitecture(t *testing.T) {
 	n := sharedNode(t)
 	reference, err := name.ParseReference(n.host + "/base")
 	if err != nil {
@@ -54,8 +54,8 @@ func TestBaseImage(t *testing.T) {
 	}
 }
 
-// TestProcessHasWhatItsPodSays runs a program that shows what it was given.
-func TestProcessHasWhatItsPodSays(t *testing.T) {
+// TestImages_Process_HasTheSettingsOfItsPod runs a program that shows what it was given.
+func TestImages_Process_HasTheSettingsOfItsPod(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	for _, object := range []any{
@@ -136,8 +136,8 @@ func TestProcessHasWhatItsPodSays(t *testing.T) {
 	}
 }
 
-// TestTokenIsThePodsOwn checks that a process is its service account to the API server and has its rights only.
-func TestTokenIsThePodsOwn(t *testing.T) {
+// TestImages_ServiceAccountToken_IsThePodsOwn checks that a process is its service account to the API server and has its rights only.
+func TestImages_ServiceAccountToken_IsThePodsOwn(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	out := n.output(t, namespace, n.duckPod("forbidden", "get", "/api/v1/namespaces/"+namespace+"/secrets"))
@@ -155,9 +155,9 @@ func TestTokenIsThePodsOwn(t *testing.T) {
 	}
 }
 
-// TestForeignImagesAreNeverExecuted checks that a Pod with an image from elsewhere is only marked as running, and is rejected
+// TestImages_FromOtherRegistries_AreNeverExecuted checks that a Pod with an image from elsewhere is only marked as running, and is rejected
 // where it would be executed.
-func TestForeignImagesAreNeverExecuted(t *testing.T) {
+func TestImages_FromOtherRegistries_AreNeverExecuted(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	foreign := pod("foreign")

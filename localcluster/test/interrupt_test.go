@@ -32,9 +32,9 @@ var moments = []string{
 	"admin.kubeconfig",
 }
 
-// TestInterruptedStart interrupts a start at each of the moments. A folder of its own shows how far it is; that a
-// temporary one is removed is tested with the same steps in TestInterruptedTemporaryStart.
-func TestInterruptedStart(t *testing.T) {
+// TestStart_Interrupted_LeavesNothing interrupts a start at each of the moments. A folder of its own shows how far it is; that a
+// temporary one is removed is tested with the same steps in TestStart_TemporaryInterrupted_RemovesTheFolder.
+func TestStart_Interrupted_LeavesNothing(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		for _, moment := range moments {
 			t.Run(fmt.Sprintf("%v at %s", signal, moment), func(t *testing.T) {
@@ -55,9 +55,9 @@ func TestInterruptedStart(t *testing.T) {
 	}
 }
 
-// TestInterruptedAgainAndAgain interrupts starts with the same folder, which then still works. The moments are those whose
+// TestStart_InterruptedRepeatedly_FolderStillWorks interrupts starts with the same folder, which then still works. The moments are those whose
 // files a stop removes.
-func TestInterruptedAgainAndAgain(t *testing.T) {
+func TestStart_InterruptedRepeatedly_FolderStillWorks(t *testing.T) {
 	dir := t.TempDir()
 	for _, moment := range []string{"lock", "etcd.sock", "lock", "etcd.sock"} {
 		p, err := spawn("up", "--dir", dir)
@@ -72,7 +72,7 @@ func TestInterruptedAgainAndAgain(t *testing.T) {
 	waitForDefault(t, up(t, "--dir", dir).client(t))
 }
 
-func TestInterruptedTemporaryStart(t *testing.T) {
+func TestStart_TemporaryInterrupted_RemovesTheFolder(t *testing.T) {
 	for _, moment := range moments {
 		t.Run("at "+moment, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
@@ -94,8 +94,8 @@ func TestInterruptedTemporaryStart(t *testing.T) {
 	}
 }
 
-// TestRepeatedInterrupt checks that an impatient user gets the same clean end.
-func TestRepeatedInterrupt(t *testing.T) {
+// TestStart_SecondInterrupt_EndsCleanly checks that an impatient user gets the same clean end.
+func TestStart_SecondInterrupt_EndsCleanly(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	p := up(t)
 	for range 5 {

@@ -20,8 +20,8 @@ metadata: {name: from-kubectl}
 data: {color: green}
 `
 
-// TestKubectl runs the commands that people run first.
-func TestKubectl(t *testing.T) {
+// TestKubectl_CommonCommands_Succeed runs the commands that people run first.
+func TestKubectl_CommonCommands_Succeed(t *testing.T) {
 	p := sharedCluster(t)
 	namespace := newNamespace(t, p.client(t))
 	file := filepath.Join(t.TempDir(), "config-map.yaml")
@@ -66,7 +66,7 @@ func kubectl(p *process, args ...string) (string, error) {
 	return string(out), err
 }
 
-func TestVersionCommand(t *testing.T) {
+func TestCommand_Version_IsPrinted(t *testing.T) {
 	out, err := exec.Command(binary, "version").CombinedOutput()
 	if err != nil {
 		t.Fatal(err)

@@ -21,9 +21,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestReadyMeansReady makes a Pod in the moment in which the path is printed: the service account, the roles and the
+// TestCluster_Ready_RunsAPodAtOnce makes a Pod in the moment in which the path is printed: the service account, the roles and the
 // Node must be there.
-func TestReadyMeansReady(t *testing.T) {
+func TestCluster_Ready_RunsAPodAtOnce(t *testing.T) {
 	p := up(t, "--until-eof")
 	client := p.client(t)
 	if _, err := client.CoreV1().Pods("default").Create(t.Context(), pod("first"), metav1.CreateOptions{}); err != nil {
@@ -36,9 +36,9 @@ func TestReadyMeansReady(t *testing.T) {
 	waitRunning(t, client, "default", "first")
 }
 
-// TestFolder checks what is in the folder while the cluster runs, and that nothing but the data stays of it: no lock, no
+// TestCluster_Stopped_LeavesOnlyItsData checks what is in the folder while the cluster runs, and that nothing but the data stays of it: no lock, no
 // socket.
-func TestFolder(t *testing.T) {
+func TestCluster_Stopped_LeavesOnlyItsData(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "made", "yet")
 	p := up(t, "--dir", dir)
 	if want := filepath.Join(dir, "admin.kubeconfig"); p.kubeconfig != want {
@@ -67,8 +67,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestTemporaryFolder checks that a cluster without --dir leaves nothing.
-func TestTemporaryFolder(t *testing.T) {
+// TestCluster_TemporaryFolder_IsRemoved checks that a cluster without --dir leaves nothing.
+func TestCluster_TemporaryFolder_IsRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	p := up(t)
 	// As when the terminal is closed.
@@ -79,7 +79,7 @@ func TestTemporaryFolder(t *testing.T) {
 	assertEmpty(t, os.Getenv("TMPDIR"))
 }
 
-func TestUntilEOF(t *testing.T) {
+func TestCluster_UntilEOF_StopsAtTheEndOfInput(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	p := up(t, "--until-eof")
 	if err := p.stdin.Close(); err != nil {
@@ -91,8 +91,8 @@ func TestUntilEOF(t *testing.T) {
 	assertEmpty(t, os.Getenv("TMPDIR"))
 }
 
-// TestTwoBesideEachOther starts two at the same time and checks that neither sees the other's objects.
-func TestTwoBesideEachOther(t *testing.T) {
+// TestCluster_TwoAtOnce_AreIndependent starts two at the same time and checks that neither sees the other's objects.
+func TestCluster_TwoAtOnce_AreIndependent(t *testing.T) {
 	first, err := spawn("up", "--until-eof")
 	if err != nil {
 		t.Fatal(err)
@@ -112,9 +112,9 @@ func TestTwoBesideEachOther(t *testing.T) {
 	}
 }
 
-// TestDataOutlivesTheProcess stops a cluster in order, and then kills one: both times the next one with the same folder
+// TestCluster_Restarted_KeepsItsData stops a cluster in order, and then kills one: both times the next one with the same folder
 // goes on with its objects, its tokens and its Pods' addresses.
-func TestDataOutlivesTheProcess(t *testing.T) {
+func TestCluster_Restarted_KeepsItsData(t *testing.T) {
 	dir := t.TempDir()
 	p := up(t, "--dir", dir)
 	client := p.client(t)
@@ -154,7 +154,7 @@ func TestDataOutlivesTheProcess(t *testing.T) {
 	}
 }
 
-func TestPort(t *testing.T) {
+func TestCluster_PortFlag_IsUsed(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -183,9 +183,9 @@ func assertEmpty(t *testing.T, dir string) {
 	}
 }
 
-// TestLeftFolderIsRemoved checks that the temporary folder of a killed cluster goes with the next start, once it is old
+// TestCluster_FolderOfAKilledOne_IsRemovedByTheNextStart checks that the temporary folder of a killed cluster goes with the next start, once it is old
 // enough not to be one that is just being taken.
-func TestLeftFolderIsRemoved(t *testing.T) {
+func TestCluster_FolderOfAKilledOne_IsRemovedByTheNextStart(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	killed := up(t)
 	left := killed.dir()

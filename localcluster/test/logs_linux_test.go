@@ -18,8 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestLogOptions checks the options of kubectl logs.
-func TestLogOptions(t *testing.T) {
+// TestLogs_Options_SelectLines checks the options of kubectl logs.
+func TestLogs_Options_SelectLines(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	all := n.output(t, namespace, n.duckPod("talks", "say", "5"))

@@ -19,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// TestPods follows Pods through their lives.
-func TestPods(t *testing.T) {
+// TestPods_Lifecycle_IsReported follows Pods through their lives.
+func TestPods_Lifecycle_IsReported(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
 	pods := client.CoreV1().Pods(namespace)
@@ -47,8 +47,8 @@ func TestPods(t *testing.T) {
 	eventually(t, "the deletion of the Pod", func(ctx context.Context) error { return deleted(pods.Get(ctx, "a", metav1.GetOptions{})) })
 }
 
-// TestEndpointSlices follows the endpoints of a Service while the Pod that it selects comes and goes.
-func TestEndpointSlices(t *testing.T) {
+// TestEndpointSlices_Pod_AreUpdated follows the endpoints of a Service while the Pod that it selects comes and goes.
+func TestEndpointSlices_Pod_AreUpdated(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
 	_, err := client.CoreV1().Services(namespace).Create(t.Context(), &corev1.Service{
@@ -99,8 +99,8 @@ func readyEndpoints(found []discoveryv1.EndpointSlice) []string {
 	return ready
 }
 
-// TestPodsThatWait checks the two kinds of Pods that others decide about.
-func TestPodsThatWait(t *testing.T) {
+// TestPods_Pending_WaitForOthers checks the two kinds of Pods that others decide about.
+func TestPods_Pending_WaitForOthers(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
 	pods := client.CoreV1().Pods(namespace)
@@ -142,8 +142,8 @@ func TestPodsThatWait(t *testing.T) {
 	waitRunning(t, client, namespace, "gated")
 }
 
-// TestPublishedForPods checks what a Pod's volumes and token Secrets are made of.
-func TestPublishedForPods(t *testing.T) {
+// TestPods_VolumesAndTokenSecrets_ArePublished checks what a Pod's volumes and token Secrets are made of.
+func TestPods_VolumesAndTokenSecrets_ArePublished(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
 	eventually(t, "the root CA", func(ctx context.Context) error {

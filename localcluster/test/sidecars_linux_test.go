@@ -38,8 +38,8 @@ func command(args ...string) *corev1.Probe {
 	}}
 }
 
-// TestKindsOfProbes checks the probes that are no HTTP requests, and that a startup probe keeps the others waiting.
-func TestKindsOfProbes(t *testing.T) {
+// TestContainers_ProbeKinds_AreObeyed checks the probes that are no HTTP requests, and that a startup probe keeps the others waiting.
+func TestContainers_ProbeKinds_AreObeyed(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	t.Run("startup", func(t *testing.T) {
@@ -98,9 +98,9 @@ func TestKindsOfProbes(t *testing.T) {
 	})
 }
 
-// TestSidecars checks that init containers run one after the other, and that those which stay are there before the others and
+// TestContainers_Sidecars_StartFirstAndStopLast checks that init containers run one after the other, and that those which stay are there before the others and
 // until after them.
-func TestSidecars(t *testing.T) {
+func TestContainers_Sidecars_StartFirstAndStopLast(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	always := corev1.ContainerRestartPolicyAlways
@@ -159,9 +159,9 @@ func TestSidecars(t *testing.T) {
 	}
 }
 
-// TestImageOfRunningContainerIsChanged checks that a container is started again with the image that its Pod is given, whatever its
+// TestContainers_ImageChanged_AreRestarted checks that a container is started again with the image that its Pod is given, whatever its
 // restart policy is, and that an image from elsewhere is not executed in this way either.
-func TestImageOfRunningContainerIsChanged(t *testing.T) {
+func TestContainers_ImageChanged_AreRestarted(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	other, err := mutate.Config(duckImage(t), v1.Config{

@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestStored looks into etcd beside the API server.
-func TestStored(t *testing.T) {
+// TestAPI_StoredObjects_AreInEtcd looks into etcd beside the API server.
+func TestAPI_StoredObjects_AreInEtcd(t *testing.T) {
 	p := sharedCluster(t)
 	namespace := newNamespace(t, p.client(t))
 	made, err := p.client(t).CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestVolumes checks what the containers of one Pod, each of which looks at one thing, find in their volumes.
-func TestVolumes(t *testing.T) {
+// TestVolumes_Containers_FindTheirContent checks what the containers of one Pod, each of which looks at one thing, find in their volumes.
+func TestVolumes_Containers_FindTheirContent(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	if _, err := n.kube.CoreV1().ConfigMaps(namespace).Create(t.Context(), &corev1.ConfigMap{

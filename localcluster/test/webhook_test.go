@@ -33,8 +33,8 @@ import (
 
 const endpointsAnnotation = "localcluster.mallard.dev/endpoints"
 
-// TestWebhooks registers a webhook in the form that a real cluster needs, a Service, and moves what serves it about.
-func TestWebhooks(t *testing.T) {
+// TestWebhooks_Service_AreCalledWhereTheyRun registers a webhook in the form that a real cluster needs, a Service, and moves what serves it about.
+func TestWebhooks_Service_AreCalledWhereTheyRun(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
 	host := "guard." + namespace + ".svc"

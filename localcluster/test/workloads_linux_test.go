@@ -82,8 +82,8 @@ func (n *node) flock(t *testing.T, namespace string, want int, before sets.Set[t
 	return found
 }
 
-// TestDeployment does with a Deployment what people do: scale, restart, delete a Pod.
-func TestDeployment(t *testing.T) {
+// TestDeployment_ScaleRestartAndDelete_Converges does with a Deployment what people do: scale, restart, delete a Pod.
+func TestDeployment_ScaleRestartAndDelete_Converges(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	n.deploy(t, namespace, 1)
@@ -111,8 +111,8 @@ func TestDeployment(t *testing.T) {
 	n.flock(t, namespace, 0, nil)
 }
 
-// TestDisruptionBudget checks that an eviction which a budget does not allow is rejected.
-func TestDisruptionBudget(t *testing.T) {
+// TestDisruptionBudget_Eviction_IsRejected checks that an eviction which a budget does not allow is rejected.
+func TestDisruptionBudget_Eviction_IsRejected(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	n.deploy(t, namespace, 1)
@@ -145,8 +145,8 @@ func TestDisruptionBudget(t *testing.T) {
 	}
 }
 
-// TestJobs checks that Jobs succeed and fail by the exit codes of their programs.
-func TestJobs(t *testing.T) {
+// TestJobs_ExitCodes_DecideTheirResult checks that Jobs succeed and fail by the exit codes of their programs.
+func TestJobs_ExitCodes_DecideTheirResult(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	for name, args := range map[string][]string{"succeeds": {"env"}, "fails": {"fail", "4"}} {
@@ -175,9 +175,9 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestReplicasServeSideBySide reaches each of several Pods that declare the same port, as kubectl does, and finds them in
+// TestReplicas_SamePort_ServeConcurrently reaches each of several Pods that declare the same port, as kubectl does, and finds them in
 // the Service's endpoints.
-func TestReplicasServeSideBySide(t *testing.T) {
+func TestReplicas_SamePort_ServeConcurrently(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	for _, name := range []string{"a", "b"} {
@@ -232,9 +232,9 @@ func (n *node) get(t *testing.T, namespace, pod, port, path string) string {
 	return ""
 }
 
-// TestWebhookIsReachedThroughItsService checks that the API server calls a webhook where the ready Pods of its Service are, and
+// TestWebhook_ThroughItsService_IsCalled checks that the API server calls a webhook where the ready Pods of its Service are, and
 // says so when there is none.
-func TestWebhookIsReachedThroughItsService(t *testing.T) {
+func TestWebhook_ThroughItsService_IsCalled(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
 	pair, bundle := makeCertificate(t, "guard."+namespace+".svc")

@@ -57,7 +57,7 @@ func mustList(t *testing.T, f *Factory) cache.GenericLister {
 	return lister
 }
 
-func TestListerFollowsTheObjects(t *testing.T) {
+func TestLister_Objects_AreFollowed(t *testing.T) {
 	server := newAPIServer(t)
 	server.put(newDuck("a", addressed("http://first")))
 	factory, events := newFactory(t, server)

@@ -17,7 +17,7 @@ import (
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
 
-func TestMalformedObjectIsDeliveredAndOthersStillCome(t *testing.T) {
+func TestInformer_MalformedObject_IsDeliveredWithTheOthers(t *testing.T) {
 	for name, status := range map[string]any{
 		"status is text":    "well",
 		"address is text":   object{"address": "http://a"},
@@ -51,7 +51,7 @@ func TestMalformedObjectIsDeliveredAndOthersStillCome(t *testing.T) {
 	}
 }
 
-func TestMalformedKeepsWhatIdentifiesIt(t *testing.T) {
+func TestMalformed_Object_KeepsItsIdentity(t *testing.T) {
 	factory := New(t.Context(), nil, &duckv1.AddressableType{}, sets.New("kept"), nil)
 	in := &unstructured.Unstructured{Object: object{
 		"apiVersion": "example.com/v1", "kind": "Duck",
@@ -117,7 +117,7 @@ func TestTransform_Annotations_OnlyThoseAskedForAreKept(t *testing.T) {
 }
 
 // An informer transforms what it already holds once more when it lists again.
-func TestTransformAcceptsItsOwnResults(t *testing.T) {
+func TestTransform_ItsOwnResult_IsAccepted(t *testing.T) {
 	factory := New(t.Context(), nil, &duckv1.AddressableType{}, sets.New("kept"), nil)
 	for _, obj := range []any{&duckv1.AddressableType{}, &Malformed{}} {
 		got, err := factory.toDuckType(obj)

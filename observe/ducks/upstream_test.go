@@ -24,7 +24,7 @@ func upstream(t *testing.T, server *apiServer) *duck.TypedInformerFactory {
 	return &duck.TypedInformerFactory{Client: server, Type: &duckv1.AddressableType{}, StopChannel: stop}
 }
 
-func TestUpstreamHangsOnAMalformedObject(t *testing.T) {
+func TestUpstream_MalformedObject_Hangs(t *testing.T) {
 	server := newAPIServer(t)
 	server.put(newDuck("bad", "well"))
 	server.put(newDuck("good", addressed("http://good")))
@@ -50,7 +50,7 @@ func TestUpstreamHangsOnAMalformedObject(t *testing.T) {
 	}
 }
 
-func TestUpstreamAsksForEverForAResourceThatIsGone(t *testing.T) {
+func TestUpstream_DeletedResource_IsListedIndefinitely(t *testing.T) {
 	server := newAPIServer(t)
 	factory := &duck.CachedInformerFactory{Delegate: upstream(t, server)}
 	if _, _, err := factory.Get(t.Context(), ducks); err != nil {

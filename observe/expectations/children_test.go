@@ -43,7 +43,7 @@ func child(version string, change ...func(*corev1.ConfigMap)) *corev1.ConfigMap 
 	})...)
 }
 
-func TestChildrenBehind(t *testing.T) {
+func TestChildren_Writes_AreBehindUntilCached(t *testing.T) {
 	wrote := func(n *nursery) { n.Written(parent, child("10")) }
 	deleted := func(n *nursery) { n.Deleted(parent, "child") }
 	for name, tc := range map[string]struct {
@@ -90,7 +90,7 @@ func TestChildrenBehind(t *testing.T) {
 	}
 }
 
-func TestCacheIsBehindUntilItLacksWhatTheAPIServerLacks(t *testing.T) {
+func TestChildren_DeletedOnTheServer_AreBehindUntilTheCacheLacksThem(t *testing.T) {
 	n := newNursery()
 	n.cache = []metav1.Object{child("9")}
 	n.Read(parent, nil)
@@ -103,7 +103,7 @@ func TestCacheIsBehindUntilItLacksWhatTheAPIServerLacks(t *testing.T) {
 	}
 }
 
-func TestDoubtLastsUntilTheChildrenAreRead(t *testing.T) {
+func TestChildren_UnknownResult_IsDoubtUntilRead(t *testing.T) {
 	n := newNursery()
 	if n.Doubtful(parent) || n.WasRead(parent) {
 		t.Error("there is doubt, or there was a read, before anything happened")
@@ -128,7 +128,7 @@ func TestDoubtLastsUntilTheChildrenAreRead(t *testing.T) {
 	}
 }
 
-func TestWriteThatNeverShowsUpIsADoubt(t *testing.T) {
+func TestChildren_WriteNeverSeen_IsDoubt(t *testing.T) {
 	n := newNursery()
 	n.Written(parent, child("10"))
 	n.clock.SetTime(n.clock.Now().Add(Patience))
@@ -137,7 +137,7 @@ func TestWriteThatNeverShowsUpIsADoubt(t *testing.T) {
 	}
 }
 
-func TestNothingIsRememberedOfWhatHasArrived(t *testing.T) {
+func TestChildren_SeenInTheCache_AreForgotten(t *testing.T) {
 	n := newNursery()
 	n.Written(parent, child("10"))
 	n.cache = []metav1.Object{child("10")}

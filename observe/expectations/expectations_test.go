@@ -41,7 +41,7 @@ func deleting(finalizers ...string) func(*corev1.ConfigMap) {
 	}
 }
 
-func TestBehind(t *testing.T) {
+func TestBehind_CachedVersion_IsCompared(t *testing.T) {
 	cases := map[string]struct {
 		reason  string
 		written *corev1.ConfigMap

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-func TestShapeOf(t *testing.T) {
+func TestShapeOf_Kinds_ReturnsTheirShape(t *testing.T) {
 	configurable := map[string]string{"duck.samples.knative.dev/configurable": "true"}
 	for name, test := range map[string]struct {
 		kind      schema.GroupKind
@@ -38,7 +38,7 @@ func TestShapeOf(t *testing.T) {
 }
 
 // A ClusterRole that somebody adds for a kind counts by its label.
-func TestRolesOfEachShapeAreGatheredByTheLabel(t *testing.T) {
+func TestShapes_ClusterRoles_AreAggregatedByLabel(t *testing.T) {
 	roles, err := os.ReadFile("../../config/200-addressbinding-roles.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestRolesOfEachShapeAreGatheredByTheLabel(t *testing.T) {
 	}
 }
 
-func TestOnlyJobsAreImmutable(t *testing.T) {
+func TestShapes_Immutable_IsJobOnly(t *testing.T) {
 	if !Immutable(schema.GroupKind{Group: "batch", Kind: "Job"}) {
 		t.Error("a Job's variables can be changed")
 	}
@@ -61,7 +61,7 @@ func TestOnlyJobsAreImmutable(t *testing.T) {
 	}
 }
 
-func TestBindable(t *testing.T) {
+func TestBindable_Kinds_ReportsWhetherTheyHaveAShape(t *testing.T) {
 	for kind, want := range map[schema.GroupKind]bool{
 		deployments: true, jobs: true, cronJobs: true, {Kind: "ReplicationController"}: false, {Group: "apps", Kind: "ReplicaSet"}: false, {Kind: "Pod"}: false, {Kind: "Secret"}: false,
 		{Group: "coordination.k8s.io", Kind: "Lease"}: false, {Group: "example.com", Kind: "Runner"}: false,
@@ -75,7 +75,7 @@ func TestBindable(t *testing.T) {
 	}
 }
 
-func TestKindOfAReference(t *testing.T) {
+func TestReference_Kind_IsParsed(t *testing.T) {
 	if got, want := KindOf("v1", "ReplicationController"), (schema.GroupKind{Kind: "ReplicationController"}); got != want {
 		t.Errorf("KindOf() = %v, want %v", got, want)
 	}
@@ -84,7 +84,7 @@ func TestKindOfAReference(t *testing.T) {
 	}
 }
 
-func TestIncludedAndExcluded(t *testing.T) {
+func TestSelection_Labels_IncludeAndExclude(t *testing.T) {
 	const include, exclude = "bindings.knative.dev/include", "bindings.knative.dev/exclude"
 	labels := []map[string]string{
 		nil,
@@ -105,7 +105,7 @@ func TestIncludedAndExcluded(t *testing.T) {
 	}
 }
 
-func TestFinished(t *testing.T) {
+func TestFinished_Job_ReportsCompletion(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{}`: false,
 		`{"status":{"conditions":[{"type":"Complete","status":"True"}]}}`:      true,
@@ -127,7 +127,7 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-func TestEveryShapeHasItsOwnDuckType(t *testing.T) {
+func TestShapes_Each_HasItsOwnDuckType(t *testing.T) {
 	for _, shape := range Shapes {
 		object := shape.New()
 		// Populate would be better, but the CronJob of knative.dev/pkg is the only one with several layers.

@@ -49,7 +49,7 @@ func upstreamBase(t *testing.T, deployment *duckv1.WithPod) (*psbinding.BaseReco
 	t.Helper()
 	binding, ok := upstreamBinding("apps/v1", "Deployment").(*ducktesting.TestBindable)
 	if !ok {
-		t.Fatal("the test's binding is no TestBindable")
+		t.Fatal("the test's binding is no TestBindable_Kinds_ReportsWhetherTheyHaveAShape")
 	}
 	gvr := schema.GroupVersionResource{Group: "duck.knative.dev", Version: "v1", Resource: "testbindables"}
 	binding.Finalizers = []string{gvr.GroupResource().String()}
@@ -92,7 +92,7 @@ func cachedDeployment() *duckv1.WithPod {
 }
 
 // The next reconciliation sees what it wanted as if it were there, and does nothing.
-func TestUpstreamChangesTheCacheThoughTheWriteFails(t *testing.T) {
+func TestUpstream_FailedWrite_ChangesTheCache(t *testing.T) {
 	deployment := cachedDeployment()
 	base, binding, _, _ := upstreamBase(t, deployment)
 	if err := base.ReconcileSubject(t.Context(), binding, binding.Do); !errors.Is(err, errInduced) {
@@ -103,7 +103,7 @@ func TestUpstreamChangesTheCacheThoughTheWriteFails(t *testing.T) {
 	}
 }
 
-func TestUpstreamLabelsNamespaces(t *testing.T) {
+func TestUpstream_Bindings_LabelNamespaces(t *testing.T) {
 	base, binding, client, _ := upstreamBase(t, cachedDeployment())
 	if err := base.ReconcileSubject(t.Context(), binding, binding.Do); !errors.Is(err, errInduced) {
 		t.Fatalf("got error %v, want the induced one", err)
@@ -116,7 +116,7 @@ func TestUpstreamLabelsNamespaces(t *testing.T) {
 	t.Errorf("the namespace keeps its labels%s", stillNeeded)
 }
 
-func TestUpstreamRetriesForASubjectThatDoesNotExist(t *testing.T) {
+func TestUpstream_MissingSubject_IsRetried(t *testing.T) {
 	base, binding, _, recorder := upstreamBase(t, nil)
 	// So the write of the status does not fail first.
 	binding.Status.MarkBindingUnavailable("SubjectMissing", `deployments.apps "it" not found`)

@@ -94,7 +94,7 @@ func upstreamAdmits(t *testing.T, r *psbinding.Reconciler, group, kind, object s
 const upstreamSubject = `{"metadata":{"namespace":"ns","name":"it","labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`
 
 // A CRD may name its resource as it likes; one of Lens would call it lenses.
-func TestUpstreamGuessesPlurals(t *testing.T) {
+func TestUpstream_IrregularPlural_IsGuessedWrong(t *testing.T) {
 	_, webhook, err := upstream(t, upstreamBinding("example.com/v1", "Lens"))
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestUpstreamGuessesPlurals(t *testing.T) {
 	}
 }
 
-func TestUpstreamIsAskedAboutSubresources(t *testing.T) {
+func TestUpstream_Webhook_IsCalledForSubresources(t *testing.T) {
 	_, webhook, err := upstream(t, upstreamBinding("apps/v1", "Deployment"))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestUpstreamIsAskedAboutSubresources(t *testing.T) {
 	}
 }
 
-func TestUpstreamWantsBothToOptIn(t *testing.T) {
+func TestUpstream_OptIn_IsRequiredOfNamespaceAndObject(t *testing.T) {
 	_, webhook, err := upstream(t, upstreamBinding("apps/v1", "Deployment"))
 	if err != nil {
 		t.Fatal(err)
@@ -126,14 +126,14 @@ func TestUpstreamWantsBothToOptIn(t *testing.T) {
 	}
 }
 
-func TestUpstreamForgetsAllBindingsForAMalformedOne(t *testing.T) {
+func TestUpstream_OneMalformedBinding_DropsAllBindings(t *testing.T) {
 	r, _, err := upstream(t, upstreamBinding("a/b/c", "Deployment"), upstreamBinding("apps/v1", "Deployment"))
 	if response := upstreamAdmits(t, r, "apps", "Deployment", upstreamSubject); err == nil || response.Patch != nil {
 		t.Errorf("beside a malformed binding another one works: %v, %s%s", err, response.Patch, stillNeeded)
 	}
 }
 
-func TestUpstreamRejectsWhatDoesNotFit(t *testing.T) {
+func TestUpstream_MalformedSubject_IsRejected(t *testing.T) {
 	r, _, err := upstream(t, upstreamBinding("example.com/v1", "Duck"))
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestUpstreamRejectsWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-func TestUpstreamKnowsNothingButPodTemplates(t *testing.T) {
+func TestUpstream_Subjects_MustHaveAPodTemplate(t *testing.T) {
 	r, _, err := upstream(t, upstreamBinding("batch/v1", "CronJob"), upstreamBinding("samples.knative.dev/v1", "SimpleDeployment"))
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestUpstreamKnowsNothingButPodTemplates(t *testing.T) {
 	}
 }
 
-func TestUpstreamLeavesTheVariableToWhatLeavesTheSelector(t *testing.T) {
+func TestUpstream_SubjectLeavesTheSelector_KeepsTheVariable(t *testing.T) {
 	r, _, err := upstream(t, upstreamBinding("apps/v1", "Deployment"))
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func wordsOf(entries []metav1.ManagedFieldsEntry) []string {
 	return words
 }
 
-func TestClean(t *testing.T) {
+func TestClean_ManagedFields_DropsEntriesOfTheVersion(t *testing.T) {
 	t.Parallel()
 	p, err := newPlan(crdOf("-v1alpha1", "v1beta1", "v1*"), nil)
 	if err != nil {
@@ -99,7 +99,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-func TestCleaningIsTiedToWhatWasRead(t *testing.T) {
+func TestClean_Patch_RequiresTheResourceVersionThatWasRead(t *testing.T) {
 	t.Parallel()
 	p, err := newPlan(crdOf("-v1alpha1", "v1*"), nil)
 	if err != nil {

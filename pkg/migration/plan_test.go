@@ -29,7 +29,7 @@ func crdOf(versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-func TestPlan(t *testing.T) {
+func TestPlan_CRDs_ReturnsKindsToMigrate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		versions, drop, keep []string

@@ -23,7 +23,7 @@ import (
 
 var gauges = schema.GroupResource{Group: "example.com", Resource: "gauges"}
 
-func TestTransient(t *testing.T) {
+func TestTransient_Errors_AreClassified(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		err  error
@@ -59,7 +59,7 @@ func newRun(backoff wait.Backoff) *run {
 	return &run{migrator: &Migrator{Backoff: backoff}, log: zap.NewNop().Sugar()}
 }
 
-func TestTryEndsAfterItsTries(t *testing.T) {
+func TestTry_TransientErrors_EndsAfterItsAttempts(t *testing.T) {
 	t.Parallel()
 	tries, down := 0, apierrors.NewInternalError(errors.New("down"))
 	err := newRun(wait.Backoff{Duration: time.Nanosecond, Steps: 4}).try(t.Context(), "asking", func(context.Context) error {
@@ -72,7 +72,7 @@ func TestTryEndsAfterItsTries(t *testing.T) {
 	}
 }
 
-func TestTryDoesNotTryAgainWhatIsRejected(t *testing.T) {
+func TestTry_RejectedRequest_IsNotRetried(t *testing.T) {
 	t.Parallel()
 	tries := 0
 	err := newRun(defaultBackoff).try(t.Context(), "asking", func(context.Context) error {
@@ -84,7 +84,7 @@ func TestTryDoesNotTryAgainWhatIsRejected(t *testing.T) {
 	}
 }
 
-func TestTryEndsWithItsContext(t *testing.T) {
+func TestTry_ContextCanceled_Ends(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	told := errors.New("told to")
@@ -98,7 +98,7 @@ func TestTryEndsWithItsContext(t *testing.T) {
 }
 
 // A request is tried for longer than a webhook's Pod takes to be replaced, and not for ever.
-func TestDefaultBackoffIsAboutAMinute(t *testing.T) {
+func TestTry_DefaultBackoff_TakesAboutAMinute(t *testing.T) {
 	t.Parallel()
 	var all time.Duration
 	for b := defaultBackoff; b.Steps > 1; {

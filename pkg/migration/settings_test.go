@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-func TestResources(t *testing.T) {
+func TestResources_List_IsParsed(t *testing.T) {
 	t.Parallel()
 	others := schema.GroupResource{Group: "example.org", Resource: "others"}
 	for value, want := range map[string]Resources{
@@ -34,7 +34,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-func TestVersions(t *testing.T) {
+func TestVersions_List_IsParsed(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]Versions{
 		"":                            {},

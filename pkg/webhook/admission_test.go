@@ -53,7 +53,7 @@ func kindOf(version, kind string) metav1.GroupVersionKind {
 	return metav1.GroupVersionKind{Group: samples.GroupName, Version: version, Kind: kind}
 }
 
-func TestDefaultsFollowTheConfigMap(t *testing.T) {
+func TestDefaulting_ConfigMapChanges_AreFollowed(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
 	watcher := &configmap.ManualWatcher{Namespace: system.Namespace()}
@@ -202,7 +202,7 @@ func TestValidation_Warnings_ReachTheAPIServer(t *testing.T) {
 	}
 }
 
-func TestValidationRejectsWithTheField(t *testing.T) {
+func TestValidation_InvalidObject_IsRejectedWithTheField(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
 	impl := NewValidationController(ctx, nil)
@@ -230,7 +230,7 @@ func TestValidationRejectsWithTheField(t *testing.T) {
 	}
 }
 
-func TestConfigMapsAreRejectedWithTheKey(t *testing.T) {
+func TestConfigValidation_InvalidConfigMap_IsRejectedWithTheKey(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
 	impl := NewConfigValidationController(process.NewParsers(config.Parsers, config.Components...))(ctx, nil)

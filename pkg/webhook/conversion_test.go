@@ -96,7 +96,7 @@ func canonical(t *testing.T, value any) string {
 	return string(text)
 }
 
-func TestObjectsComeBackFromEveryVersion(t *testing.T) {
+func TestConversion_EveryVersion_IsLossless(t *testing.T) {
 	objects := testrand.Inputs(t) // in one request, as in a LIST
 	versions := servedVersions()
 	random := conversiontest.Kind{Versions: versions}.Random(t)
@@ -121,7 +121,7 @@ func TestObjectsComeBackFromEveryVersion(t *testing.T) {
 }
 
 // One object that is wrong must not keep anybody from listing the others.
-func TestMalformedAnnotationAmongManyObjects(t *testing.T) {
+func TestConversion_OneMalformedAnnotation_OtherObjectsConvert(t *testing.T) {
 	const (
 		objects = 100
 		good    = `{"apiVersion":"samples.knative.dev/v1","kind":"AddressableService","metadata":{"name":"a"},"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"web"}},"status":{}}`
@@ -181,7 +181,7 @@ func (b *breaking) AssignToHub(*v1storage.AddressableService) error { panic("boo
 func (b *breaking) AssignFromHub(*v1storage.AddressableService) error { panic("boom") }
 
 // Otherwise the connection would break, and the API server say nothing but EOF.
-func TestAPanicInAHookIsAFailureThatSaysSo(t *testing.T) {
+func TestConversion_PanicInAHook_IsReported(t *testing.T) {
 	kinds := served.conversions()
 	kinds[samples.Kind("AddressableService")].Zygotes["v1alpha1"] = &breaking{}
 	for from, to := range map[string]string{"v1alpha1": "v1", "v1": "v1alpha1"} {
@@ -199,7 +199,7 @@ func TestAPanicInAHookIsAFailureThatSaysSo(t *testing.T) {
 }
 
 // The handler sets defaults on whatever it has converted. Nothing may come of it, also where parts are missing.
-func TestConvertingAddsNoDefaults(t *testing.T) {
+func TestConversion_Objects_GetNoDefaults(t *testing.T) {
 	const head = `"apiVersion":"samples.knative.dev/%s","kind":"AddressableService","metadata":{"name":"a"}`
 	for _, spec := range []string{``, `,"spec":null`, `,"spec":{}`} {
 		for _, from := range servedVersions() {

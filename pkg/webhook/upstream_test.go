@@ -25,7 +25,7 @@ import (
 )
 
 // Whoever gives the API server credentials for webhooks has them in the log, unless its level is above info.
-func TestUpstreamLogsTheHeadersOfEveryRequest(t *testing.T) {
+func TestUpstream_Requests_LogTheirHeaders(t *testing.T) {
 	core, logged := observer.New(zap.InfoLevel)
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(logging.WithLogger(ctx, zap.New(core).Sugar()), webhook.Options{ServiceName: "webhook"})

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-func TestTheLastGoodCertificateIsServedWhileTheSecretIsSpoilt(t *testing.T) {
+func TestKeys_SecretCorrupted_ServesTheLastValidCertificate(t *testing.T) {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	k := NewKeys(corev1listers.NewSecretLister(indexer).Secrets("ns"), "certs")
 	if _, err := k.get(nil); err == nil {

@@ -164,7 +164,7 @@ func (r *registered) standby(t *testing.T) *certificates {
 	}
 }
 
-func TestReadyOnceTheAPIServerTrustsEveryWebhook(t *testing.T) {
+func TestReadiness_EveryWebhookTrusted_IsReady(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*registered)
 		// want is what is missing; empty means ready.
@@ -242,7 +242,7 @@ func reconcile(t *testing.T, r *certificates) string {
 
 // Otherwise all replicas would become unready for one configuration, and requests
 // of the others would find nobody.
-func TestAConfigurationThatGoesLeavesAReadyProcessReady(t *testing.T) {
+func TestReadiness_ConfigurationDeleted_StaysReady(t *testing.T) {
 	for name, change := range map[string]func(*registered){
 		"deleted":    func(r *registered) { r.validation = nil },
 		"without CA": func(r *registered) { r.defaulting.Webhooks[0].ClientConfig.CABundle = nil },
@@ -264,7 +264,7 @@ func TestAConfigurationThatGoesLeavesAReadyProcessReady(t *testing.T) {
 	}
 }
 
-func TestACertificateThatIsOfNoUseTakesReadinessBack(t *testing.T) {
+func TestReadiness_InvalidCertificate_BecomesUnready(t *testing.T) {
 	state := newRegistered(t)
 	r := state.standby(t)
 	reconcile(t, r)
@@ -320,7 +320,7 @@ func certificate(t *testing.T, service string, lifetime time.Duration) map[strin
 
 // Each object arrives by an informer of its own, so whichever is last has to be
 // the one that makes the process ready.
-func TestReadinessFollowsTheInformers(t *testing.T) {
+func TestReadiness_LastInformerDelivers_BecomesReady(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
 	impl, ended := NewController(ctx, ducks, injected(ctx)), make(chan struct{})

@@ -52,7 +52,7 @@ func trusts(t *testing.T, bundle []byte, data map[string][]byte) {
 	}
 }
 
-func TestACertificateIsReplacedOnlyOnceItsCAIsTrusted(t *testing.T) {
+func TestRotation_CertificateNearExpiry_WaitsUntilItsCAIsTrusted(t *testing.T) {
 	r, old, now := &rotation{host: serviceHost}, certificate(t, "webhook", time.Hour), time.Now()
 
 	announced := look(t, r, now, old, old[certresources.CACert])
@@ -111,7 +111,7 @@ func TestCertificates_APIServersWithASlowClock_AcceptThem(t *testing.T) {
 	}
 }
 
-func TestATrustThatWasTakenBackIsWaitedForAnew(t *testing.T) {
+func TestRotation_TrustRemoved_WaitsAgain(t *testing.T) {
 	r, old, now := &rotation{host: serviceHost}, certificate(t, "webhook", time.Hour), time.Now()
 	announced := look(t, r, now, old).data
 	both := announced[certresources.CACert]
@@ -122,7 +122,7 @@ func TestATrustThatWasTakenBackIsWaitedForAnew(t *testing.T) {
 	}
 }
 
-func TestTheBundleDoesNotGrow(t *testing.T) {
+func TestRotation_Bundle_StaysSmall(t *testing.T) {
 	r, data, now := &rotation{host: serviceHost}, certificate(t, "webhook", time.Hour), time.Now()
 	for range 4 {
 		announced := look(t, r, now, data).data
@@ -135,7 +135,7 @@ func TestTheBundleDoesNotGrow(t *testing.T) {
 	}
 }
 
-func TestWhatIsOfNoUseIsReplacedAtOnce(t *testing.T) {
+func TestRotation_InvalidCertificate_IsReplacedAtOnce(t *testing.T) {
 	good := certificate(t, "webhook", 48*time.Hour)
 	garbage := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})
 	for name, data := range map[string]map[string][]byte{
@@ -161,7 +161,7 @@ func TestWhatIsOfNoUseIsReplacedAtOnce(t *testing.T) {
 	}
 }
 
-func TestTheNextCertificateIsServedWhenTheOneBeforeIsOfNoUse(t *testing.T) {
+func TestRotation_CurrentCertificateInvalid_ServesTheNext(t *testing.T) {
 	r, now := &rotation{host: serviceHost}, time.Now()
 	announced := look(t, r, now, certificate(t, "webhook", time.Hour)).data
 	next := look(t, r, now.Add(2*time.Hour), announced)
@@ -181,7 +181,7 @@ func with(data map[string][]byte, key string, value []byte) map[string][]byte {
 
 // The day that this fails knative.dev/pkg makes a new CA known before it serves with it, and
 // this package may be no longer needed.
-func TestKnativeReplacesTheCAInOneGo(t *testing.T) {
+func TestUpstream_Rotation_ReplacesCAAndCertificateTogether(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
 	stopped, err := reconcilertesting.RunAndSyncInformers(ctx, informers...)

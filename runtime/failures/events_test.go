@@ -26,7 +26,7 @@ func condition(status corev1.ConditionStatus, reason string) apis.Condition {
 	return apis.Condition{Type: well, Status: status, Reason: reason, Message: "because of " + reason}
 }
 
-func TestRecord(t *testing.T) {
+func TestRecord_Transitions_EmitsEvents(t *testing.T) {
 	yes, no, unknown := corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown
 	for name, tc := range map[string]struct {
 		reason string
@@ -66,7 +66,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-func TestTroubleOfAConditionThatIsPassingEndsWhenItIsUnknown(t *testing.T) {
+func TestRecord_TransientFailureBecomesUnknown_Ends(t *testing.T) {
 	passing := []Reported{{Condition: well, Reason: "Recovered", Message: "It is well again", Passing: true}}
 	for status, want := range map[corev1.ConditionStatus]string{
 		corev1.ConditionTrue:    "Normal Recovered It is well again",
@@ -85,7 +85,7 @@ func TestTroubleOfAConditionThatIsPassingEndsWhenItIsUnknown(t *testing.T) {
 	}
 }
 
-func TestConditionThatWasNotMarkedIsNoTransition(t *testing.T) {
+func TestRecord_UnmarkedCondition_IsNoTransition(t *testing.T) {
 	recorder := record.NewFakeRecorder(10)
 	BeginEvents(&duckv1.KResource{}, reported)(controller.WithEventRecorder(t.Context(), recorder))
 	if len(recorder.Events) > 0 {

@@ -50,7 +50,7 @@ func newBlocked(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 
 // If this test fails, knative.dev/pkg releases leases after its workers, and
 // runtime/leader may no longer be needed.
-func TestKnativeGivesTheLeaseBackBeforeItsWorkersEnd(t *testing.T) {
+func TestUpstream_Stop_ReleasesTheLeaseBeforeWorkersEnd(t *testing.T) {
 	client := fake.NewClientset()
 	ctx, cancel := context.WithCancel(t.Context())
 	times := leaderelection.Config{Buckets: 1, LeaseDuration: 3 * time.Second, RenewDeadline: 500 * time.Millisecond, RetryPeriod: 10 * time.Millisecond}

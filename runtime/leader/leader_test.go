@@ -358,7 +358,7 @@ func TestLeader_Forbidden_LogsOnceAndIsNotReached(t *testing.T) {
 	})
 }
 
-func TestLeaseNames(t *testing.T) {
+func TestLeaseNames_Reconcilers_AreUnique(t *testing.T) {
 	if got, want := LeaseNames("Duck", 2), []string{"duck.00-of-02", "duck.01-of-02"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -13,7 +13,7 @@ import (
 	"knative.dev/pkg/leaderelection"
 )
 
-func TestTimesThatDoNotGoTogetherAreRefusedWithTheKey(t *testing.T) {
+func TestTimes_Inconsistent_AreRejectedWithTheKey(t *testing.T) {
 	for name, tc := range map[string]struct {
 		lease, renew, retry time.Duration
 		want                string

@@ -37,7 +37,7 @@ func parse(t *testing.T, name string, data map[string]string) (any, error) {
 }
 
 // The parsers of knative.dev/pkg say what is wrong with a value, but not always of which key.
-func TestRefusalsNameTheConfigMapAndTheKey(t *testing.T) {
+func TestCheck_InvalidValue_NamesConfigMapAndKey(t *testing.T) {
 	for name, tc := range map[string]struct {
 		configMap string
 		data      map[string]string
@@ -63,7 +63,7 @@ func TestRefusalsNameTheConfigMapAndTheKey(t *testing.T) {
 	}
 }
 
-func TestARefusalOfKeysTogetherNamesTheConfigMap(t *testing.T) {
+func TestCheck_InvalidCombination_NamesTheConfigMap(t *testing.T) {
 	together := errors.New("one of a and b")
 	parse := namingKey(func(cm *corev1.ConfigMap) (int, error) {
 		if len(cm.Data) > 1 {
@@ -80,7 +80,7 @@ func TestARefusalOfKeysTogetherNamesTheConfigMap(t *testing.T) {
 }
 
 // The webhook is not the process that the output is for.
-func TestCheckingALoggerOpensNoFile(t *testing.T) {
+func TestCheck_Logger_OpensNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	if _, err := parse(t, "config-logging", map[string]string{"zap-logger-config": `{"outputPaths": ["` + path + `"]}`}); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestCheckingALoggerOpensNoFile(t *testing.T) {
 	}
 }
 
-func TestCheckSaysWhatTheParserSays(t *testing.T) {
+func TestCheck_AnyConfigMap_AgreesWithTheParser(t *testing.T) {
 	cm := &corev1.ConfigMap{Data: map[string]string{"colour": "green"}}
 	for name, want := range map[string]string{
 		"config-duck":      "ConfigMap config-duck: color: must be set",

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-func TestReadinessNamesWhatIsMissing(t *testing.T) {
+func TestReadiness_Missing_IsNamed(t *testing.T) {
 	r := &Readiness{}
 	for _, step := range []struct {
 		name  string
@@ -39,7 +39,7 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestReadinessOfNobodyIsReady(t *testing.T) {
+func TestReadiness_NothingRegistered_IsReady(t *testing.T) {
 	if err := (&Readiness{}).Check(); err != nil {
 		t.Error(err)
 	}
@@ -50,14 +50,14 @@ func TestReadinessOfNobodyIsReady(t *testing.T) {
 	}
 }
 
-func TestReadinessIsThatOfTheContext(t *testing.T) {
+func TestReadiness_FromContext_IsShared(t *testing.T) {
 	want := &Readiness{}
 	if got := ReadinessFrom(context.WithValue(t.Context(), readinessKey{}, want)); got != want {
 		t.Error("got another Readiness than the context's")
 	}
 }
 
-func TestReadinessMayBeUsedByMany(t *testing.T) {
+func TestReadiness_ConcurrentUse_IsSafe(t *testing.T) {
 	r := &Readiness{}
 	var users sync.WaitGroup
 	for range 20 {
@@ -81,7 +81,7 @@ func probe(t *testing.T, h http.Handler, method, path string) (int, string) {
 	return recorder.Code, recorder.Body.String()
 }
 
-func TestProbes(t *testing.T) {
+func TestProbes_State_ReturnsTheStatusCode(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	missing := &Readiness{}

@@ -23,7 +23,7 @@ type everything struct {
 	Duration Duration `envconfig:"DURATION" default:"5s" desc:"how long"`
 }
 
-func TestLoadTakesDefaultsAndValues(t *testing.T) {
+func TestLoad_Environment_ReturnsDefaultsAndValues(t *testing.T) {
 	for name, tc := range map[string]struct {
 		env  map[string]string
 		want everything
@@ -61,7 +61,7 @@ func TestLoadTakesDefaultsAndValues(t *testing.T) {
 	}
 }
 
-func TestBadValueIsOneLineThatSaysWhatIsRight(t *testing.T) {
+func TestLoad_InvalidValue_ReturnsOneLineWithTheRemedy(t *testing.T) {
 	for variable, tc := range map[string]struct {
 		bad  []string
 		want string
@@ -90,14 +90,14 @@ func TestBadValueIsOneLineThatSaysWhatIsRight(t *testing.T) {
 	}
 }
 
-func TestMissingValueNamesTheVariable(t *testing.T) {
+func TestLoad_MissingValue_NamesTheVariable(t *testing.T) {
 	err := load(&everything{})
 	if err == nil || !strings.Contains(err.Error(), "required key SYSTEM_NAMESPACE missing value") {
 		t.Errorf("without SYSTEM_NAMESPACE: %v", err)
 	}
 }
 
-func TestUsageListsEveryVariable(t *testing.T) {
+func TestUsage_Settings_ListsEveryVariable(t *testing.T) {
 	var b bytes.Buffer
 	usage(&b, "duck", "quacks", &everything{})
 	for _, line := range []string{
@@ -112,7 +112,7 @@ func TestUsageListsEveryVariable(t *testing.T) {
 	}
 }
 
-func TestHelpIsAskedForInEveryUsualWay(t *testing.T) {
+func TestHelp_EachSpelling_PrintsUsage(t *testing.T) {
 	for arg, want := range map[string]bool{"-h": true, "--h": true, "-help": true, "--help": true, "help": false, "--helper": false} {
 		if got := isAsked([]string{"--other", arg}, "h", "help"); got != want {
 			t.Errorf("with argument %q, help is asked for: %t", arg, got)

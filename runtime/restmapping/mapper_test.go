@@ -114,7 +114,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func TestFind(t *testing.T) {
+func TestFind_ServedKind_ReturnsItsResource(t *testing.T) {
 	crd := []*apiextensionsv1.CustomResourceDefinition{radiusCRD()}
 	radius := schema.GroupKind{Group: "example.com", Kind: "Radius"}
 	for name, tc := range map[string]struct {
@@ -171,7 +171,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestFindWhatIsNotServed(t *testing.T) {
+func TestFind_KindNotServed_ReturnsErrorWithServedVersions(t *testing.T) {
 	mapper, _ := newMapper(t, radiusCRD(), radiusCRD(notEstablished, pending))
 	for gvk, want := range map[schema.GroupVersionKind]string{
 		{Group: "example.com", Version: "v0", Kind: "Radius"}:          "the cluster does not serve kind Radius at example.com/v0; its CRD serves v1, v2",
@@ -196,7 +196,7 @@ func TestFindWhatIsNotServed(t *testing.T) {
 	}
 }
 
-func TestChangedSaysWhichResourcesAreGone(t *testing.T) {
+func TestChanged_CRDs_ReturnsResourcesNoLongerServed(t *testing.T) {
 	resource := func(group, version, resource string) schema.GroupVersionResource {
 		return schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
 	}
@@ -237,7 +237,7 @@ func TestMapper_TwoOverOneInformer_ShareTheIndex(t *testing.T) {
 	}
 }
 
-func TestBuiltInGroups(t *testing.T) {
+func TestBuiltInGroups_Kubernetes_AreComplete(t *testing.T) {
 	for group, want := range map[string]bool{
 		"": true, "apps": true, "networking.k8s.io": true, "example.com": false, "samples.knative.dev": false, "k8s.io.example.com": false,
 	} {

@@ -19,7 +19,7 @@ import (
 	"knative.dev/pkg/observability/metrics/k8s"
 )
 
-func TestAnswersAreCountedByCode(t *testing.T) {
+func TestClient_Responses_AreCountedByCode(t *testing.T) {
 	// As client-go calls it, so this shows too that it is ours that is registered.
 	counted := func(code string) float64 {
 		return measured(t, "kubernetes.client.responses", attributes{"code": code})
@@ -36,7 +36,7 @@ func TestAnswersAreCountedByCode(t *testing.T) {
 }
 
 // When this fails knative.dev/pkg has been mended, and answers can go.
-func TestUpstreamClientMetricStillLacksTheCode(t *testing.T) {
+func TestUpstream_ClientMetric_LacksTheCode(t *testing.T) {
 	upstream, err := k8s.NewClientMetricProvider()
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestUpstreamClientMetricStillLacksTheCode(t *testing.T) {
 	}
 }
 
-func TestARequestOfAReconciliationIsAChildOfItsSpan(t *testing.T) {
+func TestClient_RequestInAReconciliation_IsAChildOfItsSpan(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	client := &http.Client{Transport: Transport(http.DefaultTransport)}

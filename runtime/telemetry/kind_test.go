@@ -22,7 +22,7 @@ import (
 
 func noCauses() []string { return nil }
 
-func TestReconciliationsAreCountedAndMeasuredByResult(t *testing.T) {
+func TestInstrument_Reconciliations_AreCountedAndMeasuredByResult(t *testing.T) {
 	failure := errors.New("no")
 	returns := map[string]error{
 		"ns/good": nil, "ns/skip": controller.NewSkipKey("ns/skip"), "ns/later": controller.NewRequeueAfter(time.Hour),
@@ -56,7 +56,7 @@ func TestReconciliationsAreCountedAndMeasuredByResult(t *testing.T) {
 	}
 }
 
-func TestSpanTellsKeyResultAndError(t *testing.T) {
+func TestInstrument_Span_HasKeyResultAndError(t *testing.T) {
 	failure := errors.New("the target is gone")
 	k := NewKind(kindOf(t))
 	for key, err := range map[string]error{"ns/good": nil, "ns/bad": failure} {

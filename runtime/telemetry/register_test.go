@@ -33,7 +33,7 @@ func named(name string) types.NamespacedName {
 
 // The clock of a bubble stands still while anybody works, so that every number below is exact.
 
-func TestQueueMetricsAreRightUnderKnownLoad(t *testing.T) {
+func TestQueueMetrics_KnownLoad_AreCorrect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name := attributes{"name": kindOf(t)}
 		release := make(chan struct{})
@@ -111,7 +111,7 @@ func TestQueueMetricsAreRightUnderKnownLoad(t *testing.T) {
 
 // When this fails knative.dev/pkg has been mended: queueProvider has to go, for it would give every second queue of a
 // name the wrong metric.
-func TestUpstreamQueuesStillAskForTheWrongMetric(t *testing.T) {
+func TestUpstream_Queues_RegisterTheWrongMetric(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		impl := newController(t, nil)
 		if _, hasAsked := queues.half.Load(impl.Name); hasAsked {

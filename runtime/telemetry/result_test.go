@@ -22,7 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-func TestResultIsWhatTheQueueMakesOfIt(t *testing.T) {
+func TestResult_Error_EqualsTheReactionOfTheQueue(t *testing.T) {
 	plain := errors.New("no")
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "a", plain)
 	failed := func(err error) error {

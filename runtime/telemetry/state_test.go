@@ -14,7 +14,7 @@ import (
 	"knative.dev/pkg/configmap"
 )
 
-func TestReadinessIsToldAsItIs(t *testing.T) {
+func TestState_Readiness_IsExported(t *testing.T) {
 	for _, tc := range []struct {
 		err  error
 		want float64
@@ -26,7 +26,7 @@ func TestReadinessIsToldAsItIs(t *testing.T) {
 	}
 }
 
-func TestABadConfigMapIsTold(t *testing.T) {
+func TestState_InvalidConfigMap_IsExported(t *testing.T) {
 	watcher := &configmap.ManualWatcher{Namespace: "ns"}
 	check := func(cm *corev1.ConfigMap) error {
 		if cm.Data["key"] == "bad" {

@@ -79,7 +79,7 @@ func (k kind) install(t *testing.T, env *harness.Env) harness.Ref {
 	return refs[0]
 }
 
-func TestTargetOfAKindOfItsOwnResolvesAndIsFollowed(t *testing.T) {
+func TestAddressableService_TargetOfACustomKind_ResolvesAndIsFollowed(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -100,7 +100,7 @@ func TestTargetOfAKindOfItsOwnResolvesAndIsFollowed(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs("http://b.example.com", "http://a.example.com:9000"))
 }
 
-func TestKindInstalledLaterIsNoticedWithoutARestart(t *testing.T) {
+func TestAddressableService_KindInstalledLater_ResolvesWithoutARestart(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -122,7 +122,7 @@ func TestKindInstalledLaterIsNoticedWithoutARestart(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs("http://again.example.com"))
 }
 
-func TestVersionThatIsNotServedSaysWhichAre(t *testing.T) {
+func TestAddressableService_VersionNotServed_ConditionListsServedVersions(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -132,7 +132,7 @@ func TestVersionThatIsNotServedSaysWhichAre(t *testing.T) {
 	env.Await(t, as, notReady(v1.ReasonTargetKindNotFound), says("its CRD serves v1"))
 }
 
-func TestKindThatIsNotAddressableSaysSo(t *testing.T) {
+func TestAddressableService_KindWithoutAddress_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -148,7 +148,7 @@ func TestKindThatIsNotAddressableSaysSo(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))
 }
 
-func TestBuiltInKindIsNotAddressable(t *testing.T) {
+func TestAddressableService_BuiltInKindWithoutAddress_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -158,7 +158,7 @@ func TestBuiltInKindIsNotAddressable(t *testing.T) {
 	env.Await(t, unknown, notReady(v1.ReasonTargetKindNotFound))
 }
 
-func TestMalformedObjectConcernsOnlyItsOwnReference(t *testing.T) {
+func TestAddressableService_MalformedTarget_AffectsOnlyItsReference(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -180,7 +180,7 @@ func TestMalformedObjectConcernsOnlyItsOwnReference(t *testing.T) {
 
 // What a target's own schema allows may be more than ours does. If it got as far as
 // the status, the API server would reject every write of it.
-func TestTargetBeyondOurBoundsIsACondition(t *testing.T) {
+func TestAddressableService_TargetURLTooLong_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -213,7 +213,7 @@ func TestTargetBeyondOurBoundsIsACondition(t *testing.T) {
 	env.Await(t, as, harness.Ready)
 }
 
-func TestKindThatMayNotBeReadSaysWhatToGrant(t *testing.T) {
+func TestAddressableService_NoPermissionToRead_ConditionNamesTheGrant(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -232,7 +232,7 @@ func TestKindThatMayNotBeReadSaysWhatToGrant(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))
 }
 
-func TestClusterScopedTargetResolves(t *testing.T) {
+func TestAddressableService_ClusterScopedTarget_Resolves(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

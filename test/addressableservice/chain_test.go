@@ -15,7 +15,7 @@ import (
 // toObject is a spec that refers to another AddressableService.
 func toObject(name string) string { return to("samples.knative.dev/v1", "AddressableService", name) }
 
-func TestReferenceToAnotherAddressableServiceIsFollowed(t *testing.T) {
+func TestAddressableService_ReferenceToAnother_IsFollowed(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -35,7 +35,7 @@ func TestReferenceToAnotherAddressableServiceIsFollowed(t *testing.T) {
 	env.Await(t, second, notReady(v1.ReasonTargetNotFound))
 }
 
-func TestCycleOfTwoSettlesAndSaysSo(t *testing.T) {
+func TestAddressableService_CycleOfTwo_ConvergesAndIsReported(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -66,7 +66,7 @@ func TestCycleOfTwoSettlesAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestReferenceIntoACycleOfThreeSettles(t *testing.T) {
+func TestAddressableService_ReferenceIntoACycleOfThree_Converges(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -82,7 +82,7 @@ func TestReferenceIntoACycleOfThreeSettles(t *testing.T) {
 	}
 }
 
-func TestVersionOfOurKindThatIsNotServedIsNotFollowed(t *testing.T) {
+func TestAddressableService_OwnKindAtAnUnservedVersion_IsNotFollowed(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

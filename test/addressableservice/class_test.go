@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestObjectOfAnotherClassIsNeverWrittenTo(t *testing.T) {
+func TestAddressableService_AnotherClass_IsNeverWritten(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -78,7 +78,7 @@ func awaitEvent(t *testing.T, env *harness.Env, namespace, name, kind, reason st
 	})
 }
 
-func TestEventsTellOfTransitionsOnly(t *testing.T) {
+func TestAddressableService_Transitions_EmitTheOnlyEvents(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

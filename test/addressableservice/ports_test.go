@@ -15,7 +15,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-func TestTwoPortsGiveTwoAddressesWithNamesAndSchemes(t *testing.T) {
+func TestAddressableService_TwoPorts_HasTwoNamedAddresses(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -33,7 +33,7 @@ func TestTwoPortsGiveTwoAddressesWithNamesAndSchemes(t *testing.T) {
 	}
 }
 
-func TestUnknownPortIsAConditionAndNoRetryLoop(t *testing.T) {
+func TestAddressableService_UnknownPort_ConditionReportsItWithoutRetries(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -65,7 +65,7 @@ func TestUnknownPortIsAConditionAndNoRetryLoop(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)+":9090"))
 }
 
-func TestPortNumberMustBeExposed(t *testing.T) {
+func TestAddressableService_PortNumberNotExposed_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

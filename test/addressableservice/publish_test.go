@@ -43,7 +43,7 @@ func host(service, namespace string) string {
 	return strings.TrimPrefix(local(service, namespace), "http://")
 }
 
-func TestPublishMakesTheAliasAndDeletingRemovesItFirst(t *testing.T) {
+func TestPublish_Object_CreatesTheAliasAndDeletesItFirst(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -68,7 +68,7 @@ func TestPublishMakesTheAliasAndDeletingRemovesItFirst(t *testing.T) {
 	}
 }
 
-func TestAliasFollowsTheAddressAndTheSpec(t *testing.T) {
+func TestPublish_AddressOrSpecChanges_AliasFollows(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -150,7 +150,7 @@ spec: {type: ExternalName, externalName: old.example.com}
 	env.Await(t, left, harness.Deleted)
 }
 
-func TestAliasThatWasChangedIsCorrected(t *testing.T) {
+func TestPublish_AliasModified_IsCorrected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -164,7 +164,7 @@ func TestAliasThatWasChangedIsCorrected(t *testing.T) {
 	}
 }
 
-func TestAliasOfSomeoneElseIsLeftAlone(t *testing.T) {
+func TestPublish_AliasOfAnotherOwner_IsKept(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -189,7 +189,7 @@ func TestAliasOfSomeoneElseIsLeftAlone(t *testing.T) {
 	env.Await(t, alias(ns), pointsTo(host("target", ns)))
 }
 
-func TestTwoThatWantOneAliasSettleOnTheFirst(t *testing.T) {
+func TestPublish_TwoRequestOneAlias_FirstOwnsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -207,7 +207,7 @@ func TestTwoThatWantOneAliasSettleOnTheFirst(t *testing.T) {
 	env.Await(t, harness.Ref{Resource: first.Resource, Namespace: ns, Name: "second"}, harness.Ready)
 }
 
-func TestManyThatWantOneAliasAtOnceLeaveOneOwner(t *testing.T) {
+func TestPublish_ManyRequestOneAliasAtOnce_OneOwnsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -234,7 +234,7 @@ func TestManyThatWantOneAliasAtOnceLeaveOneOwner(t *testing.T) {
 	}
 }
 
-func TestHostThatIsNoNameIsNotPublished(t *testing.T) {
+func TestPublish_HostIsNoName_IsRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -245,7 +245,7 @@ func TestHostThatIsNoNameIsNotPublished(t *testing.T) {
 	env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonHostNotPublishable), hasURLs("http://[2001:db8::1]:8080"))
 }
 
-func TestAliasOfAnObjectThatIsGoneByForceIsTakenOver(t *testing.T) {
+func TestPublish_AliasOfAForciblyDeletedOwner_IsTakenOver(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

@@ -14,7 +14,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-func TestServiceFirstThenReference(t *testing.T) {
+func TestAddressableService_ServiceBeforeReference_Resolves(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -23,7 +23,7 @@ func TestServiceFirstThenReference(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)))
 }
 
-func TestReferenceFirstThenService(t *testing.T) {
+func TestAddressableService_ReferenceBeforeService_Resolves(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -35,7 +35,7 @@ func TestReferenceFirstThenService(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)))
 }
 
-func TestAddressGoesAndComesWithTheService(t *testing.T) {
+func TestAddressableService_ServiceDeletedAndRecreated_AddressFollows(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -50,7 +50,7 @@ func TestAddressGoesAndComesWithTheService(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)))
 }
 
-func TestAddressNeverStandsBesideReadyFalse(t *testing.T) {
+func TestAddressableService_NotReady_HasNoAddress(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -74,7 +74,7 @@ func TestAddressNeverStandsBesideReadyFalse(t *testing.T) {
 	})
 }
 
-func TestChangedReferenceIsFollowed(t *testing.T) {
+func TestAddressableService_ReferenceChanged_IsFollowed(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -87,7 +87,7 @@ func TestChangedReferenceIsFollowed(t *testing.T) {
 	env.Await(t, as, notReady(v1.ReasonTargetNotFound))
 }
 
-func TestPathIsAppended(t *testing.T) {
+func TestAddressableService_Path_IsAppended(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -96,7 +96,7 @@ func TestPathIsAppended(t *testing.T) {
 	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)+"/a/b"))
 }
 
-func TestOtherNamespaceIsDeniedByDefault(t *testing.T) {
+func TestAddressableService_OtherNamespace_IsDeniedByDefault(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns, other := env.Namespace(t), env.Namespace(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestSubjectsFollowTheAddress(t *testing.T) {
+func TestAddressBinding_AddressChanges_SubjectsFollow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	refs := w.Apply(t, w.ns, deployment("d", "bound: to-it")+"---"+deployment("e", "bound: to-it"))
@@ -36,7 +36,7 @@ func TestSubjectsFollowTheAddress(t *testing.T) {
 	w.Await(t, ab, harness.Ready)
 }
 
-func TestVariableGoesWithTheAddressableService(t *testing.T) {
+func TestAddressBinding_AddressableServiceDeleted_VariableIsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	d := w.Apply(t, w.ns, deployment("d", ""))[0]
@@ -49,7 +49,7 @@ func TestVariableGoesWithTheAddressableService(t *testing.T) {
 	w.Await(t, ab, harness.HasCondition("Ready", "False", "AddressNotFound"))
 }
 
-func TestVariableGoesWithTheBinding(t *testing.T) {
+func TestAddressBinding_Deleted_VariableIsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	d := w.Apply(t, w.ns, deployment("d", ""))[0]
@@ -66,7 +66,7 @@ func TestVariableGoesWithTheBinding(t *testing.T) {
 	}
 }
 
-func TestVariableGoesWhenTheSubjectLeavesTheSelector(t *testing.T) {
+func TestAddressBinding_SubjectLeavesTheSelector_VariableIsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	refs := w.Apply(t, w.ns, deployment("d", "bound: to-it")+"---"+deployment("e", "bound: to-it"))
@@ -81,7 +81,7 @@ func TestVariableGoesWhenTheSubjectLeavesTheSelector(t *testing.T) {
 	w.Await(t, ab, harness.Ready, counts(2, 2))
 }
 
-func TestVariableGoesWhenTheBindingIsForSomethingElse(t *testing.T) {
+func TestAddressBinding_SubjectReferenceChanges_VariableMoves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	refs := w.Apply(t, w.ns, deployment("d", "")+"---"+deployment("e", "bound: to-it")+`---
@@ -118,7 +118,7 @@ spec:
 	}
 }
 
-func TestOptingInAndOutWhileBound(t *testing.T) {
+func TestAddressBinding_OptInChangesWhileBound_IsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	d := w.Apply(t, w.ns, deployment("d", ""))[0]
@@ -139,7 +139,7 @@ func TestOptingInAndOutWhileBound(t *testing.T) {
 	w.Await(t, ab, harness.Ready)
 }
 
-func TestSubjectDeletedWhileBound(t *testing.T) {
+func TestAddressBinding_SubjectDeletedWhileBound_IsForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	d := w.Apply(t, w.ns, deployment("d", ""))[0]
@@ -156,7 +156,7 @@ func TestSubjectDeletedWhileBound(t *testing.T) {
 	w.Await(t, ab, harness.Deleted)
 }
 
-func TestTheUsersOwnVariableStays(t *testing.T) {
+func TestAddressBinding_UsersOwnVariable_IsKept(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for name, own := range map[string]string{
@@ -198,7 +198,7 @@ func TestTheUsersOwnVariableStays(t *testing.T) {
 	}
 }
 
-func TestTwoBindingsOnOneSubject(t *testing.T) {
+func TestAddressBinding_TwoOnOneSubject_BothAreBound(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	bye := func(t *testing.T, w *world) {

@@ -11,9 +11,9 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestConfigurableObjectWithoutASpecMakesNoHotLoop is about a patch that can never be made, as the operator finds out by trying only:
+// TestAddressBinding_ConfigurableWithoutSpec_MakesNoHotLoop is about a patch that can never be made, as the operator finds out by trying only:
 // the duck type does not show whether there is a spec.
-func TestConfigurableObjectWithoutASpecMakesNoHotLoop(t *testing.T) {
+func TestAddressBinding_ConfigurableWithoutSpec_MakesNoHotLoop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	w.Define(t, `

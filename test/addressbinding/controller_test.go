@@ -16,9 +16,9 @@ import (
 // may be a reconciliation that nothing asked for.
 const woken = expectations.Patience * 2 / 3
 
-// TestSubjectThatAdmissionLetsPassIsPutRightByTheController: besides our own writes, the webhook lets pass what a replica decides
+// TestAddressBinding_SubjectAdmittedWithoutVariable_IsPatched: besides our own writes, the webhook lets pass what a replica decides
 // on by bindings that it sees in an older state.
-func TestSubjectThatAdmissionLetsPassIsPutRightByTheController(t *testing.T) {
+func TestAddressBinding_SubjectAdmittedWithoutVariable_IsPatched(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for name, tc := range map[string]struct {
@@ -61,7 +61,7 @@ func TestSubjectThatAdmissionLetsPassIsPutRightByTheController(t *testing.T) {
 	}
 }
 
-func TestSubjectThatBecomesPodSpecable(t *testing.T) {
+func TestAddressBinding_SubjectBecomesPodSpecable_IsBound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "becoming.example.com"

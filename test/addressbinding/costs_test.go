@@ -22,10 +22,10 @@ import (
 // subjects is how many the test of costs makes.
 const subjects = 200
 
-// TestTwoHundredSubjectsBySelector is one story: two hundred subjects are bound; then they are at rest; the controller is
+// TestAddressBinding_TwoHundredSubjects_CostsAreBounded is one story: two hundred subjects are bound; then they are at rest; the controller is
 // started anew; there is one more; there is another binding; one is changed;
 // and the address changes.
-func TestTwoHundredSubjectsBySelector(t *testing.T) {
+func TestAddressBinding_TwoHundredSubjects_CostsAreBounded(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	w := newWorld(t, env)

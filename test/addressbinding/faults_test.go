@@ -12,9 +12,9 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestWritesThatAreRejected lets the API server answer each write of the controller with an error for a while: conditions say so
+// TestAddressBinding_EachWriteRejected_ReportsItAndConverges lets the API server answer each write of the controller with an error for a while: conditions say so
 // where they can, and the end is right.
-func TestWritesThatAreRejected(t *testing.T) {
+func TestAddressBinding_EachWriteRejected_ReportsItAndConverges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy := env.Proxy(t, "controller")
@@ -80,7 +80,7 @@ func TestWritesThatAreRejected(t *testing.T) {
 	}
 }
 
-func TestKilledBetweenStatusAndPatchAndBetweenPatchAndStatus(t *testing.T) {
+func TestAddressBinding_KilledBetweenStatusAndPatch_Converges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy, controller := env.Proxy(t, "controller"), env.Process(t, "controller")

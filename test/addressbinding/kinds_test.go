@@ -65,7 +65,7 @@ func toWorker(group, name string) string {
 	return fmt.Sprintf("{apiVersion: %s/v1, kind: Worker, name: %s}", group, name)
 }
 
-func TestCRDWithATemplate(t *testing.T) {
+func TestAddressBinding_CRDWithATemplate_IsBound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "with-template.example.com"
@@ -85,7 +85,7 @@ func TestCRDWithATemplate(t *testing.T) {
 	}
 }
 
-func TestKindThatAppearsLaterAndGoes(t *testing.T) {
+func TestAddressBinding_KindInstalledAndRemoved_IsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "later.example.com"
@@ -104,7 +104,7 @@ func TestKindThatAppearsLaterAndGoes(t *testing.T) {
 	w.Await(t, ab, harness.Deleted)
 }
 
-func TestKindThatIsNotPodSpecable(t *testing.T) {
+func TestAddressBinding_KindWithoutPodTemplate_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "no-template.example.com"

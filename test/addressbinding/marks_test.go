@@ -120,7 +120,7 @@ func TestControlledObject_IsNeverChanged(t *testing.T) {
 	}
 }
 
-func TestReplaceWithoutAnnotations(t *testing.T) {
+func TestAddressBinding_SubjectReplacedWithoutAnnotations_IsBoundAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	d := w.Apply(t, w.ns, deployment("d", ""))[0]

@@ -38,7 +38,7 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 `, group))
 }
 
-func TestOneThatAdmissionRejectsIsSaidAndTheOthersAreBound(t *testing.T) {
+func TestAddressBinding_OneSubjectRejectedByAdmission_OthersAreBound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "rejecting.example.com"
@@ -62,8 +62,8 @@ func TestOneThatAdmissionRejectsIsSaidAndTheOthersAreBound(t *testing.T) {
 	w.Await(t, refs[1], has(""))
 }
 
-// TestMissingPermissionToPatchIsSaidAsThat shows the words by which the operator tells a missing permission from a rejection by admission.
-func TestMissingPermissionToPatchIsSaidAsThat(t *testing.T) {
+// TestAddressBinding_NoPermissionToPatch_IsDistinguishedFromAdmission shows the words by which the operator tells a missing permission from a rejection by admission.
+func TestAddressBinding_NoPermissionToPatch_IsDistinguishedFromAdmission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "read-only.example.com"
@@ -77,7 +77,7 @@ func TestMissingPermissionToPatchIsSaidAsThat(t *testing.T) {
 	w.Await(t, ab, harness.Ready)
 }
 
-func TestVersionOfTheSubjectThatNobodyServesLeavesNothingBehind(t *testing.T) {
+func TestAddressBinding_SubjectVersionNotServed_LeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	d := w.Apply(t, w.ns, deployment("d", ""))[0]
@@ -90,8 +90,8 @@ func TestVersionOfTheSubjectThatNobodyServesLeavesNothingBehind(t *testing.T) {
 	w.Await(t, d, has(""))
 }
 
-// TestChangeThatComesToNothingIsSaid is about a patch that is accepted and changes nothing, so that no event tells of anything.
-func TestChangeThatComesToNothingIsSaid(t *testing.T) {
+// TestAddressBinding_PatchWithoutEffect_ConditionReportsIt is about a patch that is accepted and changes nothing, so that no event tells of anything.
+func TestAddressBinding_PatchWithoutEffect_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	const group = "pruning.example.com"

@@ -20,7 +20,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
-func TestDeploymentByName(t *testing.T) {
+func TestAddressBinding_DeploymentByName_IsBound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	d := w.Apply(t, w.ns, deployment("d", "")+"---"+deployment("other", ""))
@@ -32,7 +32,7 @@ func TestDeploymentByName(t *testing.T) {
 	}
 }
 
-func TestThreeDeploymentsBySelector(t *testing.T) {
+func TestAddressBinding_ThreeDeploymentsBySelector_AreBound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	var manifests []string
@@ -51,7 +51,7 @@ func TestThreeDeploymentsBySelector(t *testing.T) {
 	}
 }
 
-func TestEveryKindWithAPodTemplate(t *testing.T) {
+func TestAddressBinding_EveryKindWithAPodTemplate_IsBound(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for kind, tc := range map[string]struct {
@@ -86,7 +86,7 @@ func TestEveryKindWithAPodTemplate(t *testing.T) {
 	}
 }
 
-func TestJobGetsItsAddressWhenItIsCreatedOrNever(t *testing.T) {
+func TestAddressBinding_Job_IsBoundAtCreationOrNever(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	job := func(name string) string {
@@ -115,7 +115,7 @@ spec:
 	}
 }
 
-func TestSimpleDeploymentThroughConfigurable(t *testing.T) {
+func TestAddressBinding_SimpleDeployment_IsBoundThroughConfigurable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	value := func(want ...any) harness.Condition {
@@ -200,7 +200,7 @@ func without(t *testing.T, o *unstructured.Unstructured, variable string) map[st
 	return o.Object
 }
 
-func TestNothingElseOfTheSubjectChangesAndItsUserCanApplyItAgain(t *testing.T) {
+func TestAddressBinding_BoundSubject_IsOtherwiseUnchangedAndCanBeApplied(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
 		t.Run(name, func(t *testing.T) {
@@ -247,7 +247,7 @@ func TestNothingElseOfTheSubjectChangesAndItsUserCanApplyItAgain(t *testing.T) {
 	}
 }
 
-func TestNewSubjectStartsWithItsAddress(t *testing.T) {
+func TestAddressBinding_NewSubject_StartsWithItsAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
 	named, selecting := w.bind(t, "named", byName), w.bind(t, "selecting", byLabel, "variable: PEER")

@@ -22,9 +22,9 @@ var schemaNamespaces = schema.GroupVersionResource{Version: "v1", Resource: "nam
 
 const ofNamespaces, ofObjects = "namespaces.binding.webhook.samples.knative.dev", "objects.binding.webhook.samples.knative.dev"
 
-// TestWhatSubjectsCostAndWhileNoWebhookRuns is one story, for it counts what an API server of its own asks, and then stops
+// TestBindingWebhook_Stopped_RequestsAreCountedAndRejected is one story, for it counts what an API server of its own asks, and then stops
 // whom it asks.
-func TestWhatSubjectsCostAndWhileNoWebhookRuns(t *testing.T) {
+func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
 	s := newSubjects(t, env, include)

@@ -51,7 +51,7 @@ rules:
 	return lenses(group)
 }
 
-func TestASubjectThatIsCreatedAfterTheBindingStartsWithItsVariable(t *testing.T) {
+func TestBindingWebhook_SubjectCreatedAfterTheBinding_HasItsVariable(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for name, kind := range map[string]func(*testing.T, *subjects) bindable{
@@ -87,7 +87,7 @@ func TestASubjectThatIsCreatedAfterTheBindingStartsWithItsVariable(t *testing.T)
 	}
 }
 
-func TestUpdatesOfSubjects(t *testing.T) {
+func TestBindingWebhook_SubjectsUpdated_AreMutated(t *testing.T) {
 	t.Parallel()
 	s := newSubjects(t, harness.Shared(t), include)
 	s.bound(t, deployments)
@@ -114,7 +114,7 @@ func TestUpdatesOfSubjects(t *testing.T) {
 }
 
 // A write to a Job that exists would be rejected as a whole if its variables were changed.
-func TestAJobThatExistsMayBeWrittenTo(t *testing.T) {
+func TestBindingWebhook_ExistingJob_CanBeUpdated(t *testing.T) {
 	t.Parallel()
 	s := newSubjects(t, harness.Shared(t), include)
 	s.bound(t, jobs)
@@ -127,7 +127,7 @@ func TestAJobThatExistsMayBeWrittenTo(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotFitIsLetThrough(t *testing.T) {
+func TestBindingWebhook_MalformedSubject_IsAdmitted(t *testing.T) {
 	t.Parallel()
 	s := newSubjects(t, harness.Shared(t), include)
 	k := s.define(t)
@@ -145,7 +145,7 @@ func TestWhatDoesNotFitIsLetThrough(t *testing.T) {
 	}
 }
 
-func TestWhoOptsIn(t *testing.T) {
+func TestBindingWebhook_Labels_DecideOptIn(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for name, tc := range map[string]struct {

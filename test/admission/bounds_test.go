@@ -25,7 +25,7 @@ type bound struct {
 
 func (b bound) String() string { return strings.TrimSpace(b.path + " " + b.keyword + " " + b.rule) }
 
-// bounds are all bounds of the spec, by version; TestEveryBoundHasACase sees to that.
+// bounds are all bounds of the spec, by version; TestSchema_Bounds_EachHasACase sees to that.
 var bounds = map[string][]bound{
 	"v1alpha1": boundsOfV1alpha1,
 	"v1beta1":  slices.Concat(boundsOfV1beta1, boundsOfRef, boundsOfPath),

@@ -66,7 +66,7 @@ var settings = []struct {
 	{"config-observability", "runtime-profiling", "enabled", nil},
 }
 
-func TestEachKeyOfTheConfigMapsIsChecked(t *testing.T) {
+func TestConfigWebhook_InvalidKey_IsRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for _, s := range settings {
@@ -92,7 +92,7 @@ func tryUpdate(t *testing.T, env *harness.Env, name string, change func(*corev1.
 	return err
 }
 
-func TestTheExampleIsNoPlaceToSetAnything(t *testing.T) {
+func TestConfigWebhook_ExampleModified_IsRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for _, name := range []string{config.AddressableName, "config-logging", "config-leader-election", "config-observability"} {
@@ -109,7 +109,7 @@ func TestTheExampleIsNoPlaceToSetAnything(t *testing.T) {
 }
 
 // Taking the label off must not be a way past the check.
-func TestABadValueIsRejectedTogetherWithTheLossOfTheLabel(t *testing.T) {
+func TestConfigWebhook_InvalidValueWithoutTheLabel_IsRejected(t *testing.T) {
 	t.Parallel()
 	err := tryUpdate(t, harness.Shared(t), config.AddressableName, func(cm *corev1.ConfigMap) {
 		cm.Labels = nil
@@ -118,7 +118,7 @@ func TestABadValueIsRejectedTogetherWithTheLossOfTheLabel(t *testing.T) {
 	checkMessage(t, err, []string{"scheme: "})
 }
 
-func TestConfigMapsOfOthersAreNotLookedAt(t *testing.T) {
+func TestConfigWebhook_OtherConfigMaps_AreNotValidated(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ours, err := env.Kube.CoreV1().ConfigMaps(env.SystemNamespace).Get(t.Context(), config.AddressableName, metav1.GetOptions{})

@@ -24,7 +24,7 @@ func stashed(entries string) change {
 }
 
 // What an older version makes of an object at v1 is judged by the rules of v1, whose fields the rejection names.
-func TestAnEditAtAnOlderVersionCannotBreakARuleOfV1(t *testing.T) {
+func TestValidation_EditAtAnOlderVersion_FollowsTheRulesOfV1(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -63,7 +63,7 @@ var brought = map[string]struct {
 }
 
 // The schema looks at no annotation, and at nothing that conversion makes of it.
-func TestAStashThatANewObjectBringsAlongIsWarnedOfAndJudged(t *testing.T) {
+func TestValidation_NewObjectWithAStash_IsWarnedAndValidated(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -94,7 +94,7 @@ func TestAStashThatANewObjectBringsAlongIsWarnedOfAndJudged(t *testing.T) {
 }
 
 // An empty name stands for a target that no name can stand for.
-func TestAnObjectThatV1alpha1HasNoNameForCanBeChangedThere(t *testing.T) {
+func TestValidation_TargetWithoutANameAtV1alpha1_CanBeEditedThere(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestEveryBoundHasACase(t *testing.T) {
+func TestSchema_Bounds_EachHasACase(t *testing.T) {
 	t.Parallel()
 	schemas := schemas(t)
 	if got, want := slices.Sorted(maps.Keys(schemas)), slices.Sorted(maps.Keys(bounds)); !slices.Equal(got, want) {
@@ -50,7 +50,7 @@ func collect(t *testing.T, schema map[string]any, path string, found map[string]
 		switch keyword {
 		case "description", "default":
 		case "type", "format":
-			// TestEveryFieldRejectsValuesOfOtherTypes is about these.
+			// TestSchema_ValuesOfOtherTypes_AreRejected is about these.
 		case "properties":
 			for name, property := range as[map[string]any](value) {
 				collect(t, as[map[string]any](property), strings.TrimPrefix(path+"."+name, "."), found)

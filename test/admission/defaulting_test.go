@@ -28,7 +28,7 @@ func classOf(o *unstructured.Unstructured) string {
 	return o.GetAnnotations()[samples.ClassAnnotationKey]
 }
 
-func TestAnObjectWithoutAClassGetsTheDefaultOne(t *testing.T) {
+func TestDefaulting_NoClass_SetsTheDefault(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -41,7 +41,7 @@ func TestAnObjectWithoutAClassGetsTheDefaultOne(t *testing.T) {
 }
 
 // It changes a ConfigMap that all tests share, so it runs alone.
-func TestTheDefaultClassIsThatOfTheConfigMap(t *testing.T) {
+func TestDefaulting_DefaultClass_FollowsTheConfigMap(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	before := create(t, env, object(ns, classed(samples.ClassMallard)))
@@ -105,7 +105,7 @@ func replace(t *testing.T, env *harness.Env, name string, o *unstructured.Unstru
 	return replaced
 }
 
-func TestReplaceWithTheFirstManifestKeepsClassAndFinalizer(t *testing.T) {
+func TestDefaulting_ReplaceWithTheFirstManifest_KeepsClassAndFinalizer(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for version, field := range map[string]string{"v1alpha1": "serviceName", "v1beta1": "path", hub: "path"} {
@@ -131,7 +131,7 @@ func TestReplaceWithTheFirstManifestKeepsClassAndFinalizer(t *testing.T) {
 	}
 }
 
-func TestFinalizersOfOthersStay(t *testing.T) {
+func TestDefaulting_OtherFinalizers_AreKept(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	const other = "example.com/other"
@@ -169,7 +169,7 @@ func hasFinalizers(want ...string) harness.Condition {
 	}
 }
 
-func TestAnObjectOfAnotherClassIsStoredAsItIs(t *testing.T) {
+func TestDefaulting_AnotherClass_IsStoredUnchanged(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

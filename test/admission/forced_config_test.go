@@ -31,7 +31,7 @@ spec:
   visibility: Public
 `
 
-func TestABadConfigMapThatGotInLeavesTheLastGoodOneInForce(t *testing.T) {
+func TestConfigMaps_InvalidOneForcedIn_LastValidStaysInEffect(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	ns := env.Namespace(t)

@@ -19,7 +19,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// What fails of the kinds that AddressBindings are for is in TestWhatSubjectsCostAndWhileNoWebhookRuns.
+// What fails of the kinds that AddressBindings are for is in TestBindingWebhook_Stopped_RequestsAreCountedAndRejected.
 func TestOutage_NoWebhookRuns_OnlyWritesThatNeedItFail(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))

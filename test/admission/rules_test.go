@@ -54,7 +54,7 @@ var creations = map[string]struct {
 	"no spec":                                        {v1alpha1, unset("spec"), []string{"missing field(s): spec.serviceName"}},
 }
 
-func TestEachRuleOfTheWebhookForNewObjects(t *testing.T) {
+func TestValidation_Create_EnforcesEachRule(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for _, version := range versions {
@@ -93,7 +93,7 @@ func annotate(class string) string {
 	return "{metadata: {annotations: {" + samples.ClassAnnotationKey + ": " + class + "}}}"
 }
 
-func TestEachRuleOfTheWebhookForUpdates(t *testing.T) {
+func TestValidation_Update_EnforcesEachRule(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for name, c := range updates {

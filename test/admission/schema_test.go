@@ -17,7 +17,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestEveryBoundRejectsWhatIsBeyondItAndAcceptsTheNearest(t *testing.T) {
+func TestSchema_Bounds_RejectBeyondAndAcceptTheNearest(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for version, bounds := range bounds {
@@ -39,7 +39,7 @@ func TestEveryBoundRejectsWhatIsBeyondItAndAcceptsTheNearest(t *testing.T) {
 
 // The schema must not rely on the webhook, which may be down. Older versions are not served then, for nobody converts; but
 // who converts may not be asked about admission, as in a namespace that is exempt.
-func TestEveryBoundHoldsWithoutTheWebhook(t *testing.T) {
+func TestSchema_WithoutTheWebhook_EnforcesEachBound(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.WithReplicas("webhook", 1))
 	stopAdmission(t, env)

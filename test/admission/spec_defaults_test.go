@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestVisibilityIsClusterLocalUnlessAskedFor(t *testing.T) {
+func TestDefaulting_NoVisibility_SetsClusterLocal(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -45,7 +45,7 @@ func TestVisibilityIsClusterLocalUnlessAskedFor(t *testing.T) {
 }
 
 // What an object was created without is no part of what somebody asks for who changes something else.
-func TestAnUpdateDoesNotFillInWhatTheObjectWasCreatedWithout(t *testing.T) {
+func TestDefaulting_Update_DoesNotFillInOtherFields(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

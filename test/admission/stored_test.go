@@ -17,7 +17,7 @@ import (
 
 // What is in the cluster already may break a rule that came later. It must still be possible to change something else of
 // it, to tell its status, and to delete it, at every version.
-func TestAnObjectThatBreaksARuleOfTheWebhookCanStillLiveAndDie(t *testing.T) {
+func TestValidation_StoredObjectBreaksARule_CanBeUpdatedAndDeleted(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	stopAdmission(t, env)

@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-func TestAnObjectThatBreaksANewBoundOfTheSchemaCanStillLiveAndDie(t *testing.T) {
+func TestSchema_Tightened_ExistingObjectsCanBeUpdatedAndDeleted(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	ns := env.Namespace(t)

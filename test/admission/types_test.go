@@ -19,7 +19,7 @@ var others = map[string]any{
 	"string": "text", "integer": int64(1), "number": 1.5, "boolean": true, "array": []any{}, "object": map[string]any{},
 }
 
-func TestEveryFieldRejectsValuesOfOtherTypes(t *testing.T) {
+func TestSchema_ValuesOfOtherTypes_AreRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -40,7 +40,7 @@ func TestEveryFieldRejectsValuesOfOtherTypes(t *testing.T) {
 }
 
 // The greatest number that fits is no good port either.
-func TestNumbersThatDoNotFitAreRejected(t *testing.T) {
+func TestSchema_NumbersOutOfRange_AreRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

@@ -31,7 +31,7 @@ var levels = map[string]map[string]string{
 	},
 }
 
-func TestUnknownFieldsAreRejectedAtEveryLevel(t *testing.T) {
+func TestSchema_UnknownFieldsAtEveryLevel_AreRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -50,7 +50,7 @@ func TestUnknownFieldsAreRejectedAtEveryLevel(t *testing.T) {
 }
 
 // What another version has is unknown too.
-func TestFieldsOfOtherVersionsAreRejected(t *testing.T) {
+func TestSchema_FieldsOfOtherVersions_AreRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -69,7 +69,7 @@ func TestFieldsOfOtherVersionsAreRejected(t *testing.T) {
 	}
 }
 
-func TestAFieldThatStandsTwiceIsRejected(t *testing.T) {
+func TestSchema_DuplicateField_IsRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -94,7 +94,7 @@ func TestAFieldThatStandsTwiceIsRejected(t *testing.T) {
 }
 
 // A client that does not ask for strict validation is warned, as the API server's default is.
-func TestALenientClientIsWarnedOfUnknownFieldsAndTheyAreDropped(t *testing.T) {
+func TestSchema_UnknownFieldsFromALenientClient_AreWarnedOfAndDropped(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -129,7 +129,7 @@ func TestALenientClientIsWarnedOfUnknownFieldsAndTheyAreDropped(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsOfTheStatusAreRejected(t *testing.T) {
+func TestSchema_UnknownFieldsOfTheStatus_AreRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

@@ -26,7 +26,7 @@ var deprecations = map[string][]string{
 	"v1beta1":  {"samples.knative.dev/v1beta1 AddressableService is deprecated; use samples.knative.dev/v1"},
 }
 
-func TestOlderVersionsAreDeprecatedAndV1IsNot(t *testing.T) {
+func TestWarnings_OlderVersions_AreDeprecated(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

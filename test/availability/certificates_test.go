@@ -120,7 +120,7 @@ func (l *load) end(t *testing.T) {
 	}
 }
 
-func TestACertificateNearItsEndIsReplacedWithoutAFailedRequest(t *testing.T) {
+func TestCertificate_NearExpiry_IsReplacedWithoutAFailedRequest(t *testing.T) {
 	t.Parallel()
 	names := []string{"webhook", "webhook-1"}
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1),
@@ -154,7 +154,7 @@ func TestACertificateNearItsEndIsReplacedWithoutAFailedRequest(t *testing.T) {
 	l.end(t)
 }
 
-func TestASecretThatIsOfNoUseHeals(t *testing.T) {
+func TestCertificate_SecretCorrupted_IsRestored(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
 	ns := env.Namespace(t)
@@ -183,7 +183,7 @@ func TestASecretThatIsOfNoUseHeals(t *testing.T) {
 	}
 }
 
-func TestAWebhookConfigurationThatIsDeletedDoesNotTakeTheOthersAway(t *testing.T) {
+func TestCertificate_WebhookConfigurationDeleted_OthersKeepWorking(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
 	ns := env.Namespace(t)

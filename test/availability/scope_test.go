@@ -27,7 +27,7 @@ var clusterWide = map[string][]string{
 	"webhook":    {"customresourcedefinitions", "mutatingwebhookconfigurations", "namespaces", "validatingwebhookconfigurations"},
 }
 
-func TestAnInstallationForOneNamespaceLeavesOthersAlone(t *testing.T) {
+func TestScope_SingleNamespace_LeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	const watched = metav1.NamespaceDefault
 	options := []harness.Option{harness.WithReplicas("controller", 1), harness.WithReplicas("webhook", 1)}

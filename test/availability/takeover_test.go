@@ -17,7 +17,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-func TestAStandbyWritesSoonAfterTheLeaderEnded(t *testing.T) {
+func TestLeader_Exits_StandbyWritesSoon(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end   func(*harness.Process, testing.TB)
 		lasts time.Duration
@@ -93,7 +93,7 @@ func checkWrittenOnce(t *testing.T, mark harness.Mark, before, after string) {
 	}
 }
 
-func TestTheLeaseIsHeldUntilTheLastWriteOfALeaderThatStops(t *testing.T) {
+func TestLeader_Stops_HoldsTheLeaseUntilItsLastWrite(t *testing.T) {
 	t.Parallel()
 	env := twoControllers(t)
 	leader, standby := roles(t, env)
@@ -168,7 +168,7 @@ func TestLeader_LeaseLostDuringAWrite_CancelsTheWriteBeforeAnotherWrites(t *test
 	}
 }
 
-func TestALeaderThatIsCutOffWithoutAnyWorkStandsBy(t *testing.T) {
+func TestLeader_CutOffWithoutWork_BecomesStandby(t *testing.T) {
 	t.Parallel()
 	env := twoControllers(t)
 	leader, standby := roles(t, env)
@@ -192,7 +192,7 @@ func TestALeaderThatIsCutOffWithoutAnyWorkStandsBy(t *testing.T) {
 	env.Await(t, as, harness.Deleted)
 }
 
-func TestAContainerThatIsStartedAgainTakesItsOwnLease(t *testing.T) {
+func TestLeader_ContainerRestarted_TakesItsOwnLease(t *testing.T) {
 	t.Parallel()
 	env := twoControllers(t)
 	leader, standby := roles(t, env)

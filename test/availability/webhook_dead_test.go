@@ -37,8 +37,8 @@ spec:
     spec: {containers: [{name: c, image: "example.com/c:1"}]}
 `
 
-// TestWhileNoWebhookRuns is one story: what goes on without it, what does not, and that all is as before once it is back.
-func TestWhileNoWebhookRuns(t *testing.T) {
+// TestWebhook_NoneRuns_DocumentedRequestsFail is one story: what goes on without it, what does not, and that all is as before once it is back.
+func TestWebhook_NoneRuns_DocumentedRequestsFail(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
 	ns := env.Namespace(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-func TestAReplicaOfTheWebhookStopsWithoutAFailedRequest(t *testing.T) {
+func TestWebhook_ReplicaStops_NoRequestFails(t *testing.T) {
 	t.Parallel()
 	// Shorter than usual, since the harness kills what has not ended after 5 s.
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1),
@@ -30,7 +30,7 @@ func TestAReplicaOfTheWebhookStopsWithoutAFailedRequest(t *testing.T) {
 	l.end(t)
 }
 
-func TestAReplicaOfTheWebhookThatIsKilledLeavesItsWorkToTheOther(t *testing.T) {
+func TestWebhook_ReplicaKilled_TheOtherTakesOver(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))
 	ns := env.Namespace(t)

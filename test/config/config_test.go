@@ -47,7 +47,7 @@ func hasURL(url string) harness.Condition {
 	}
 }
 
-func TestChangeOfTheDomainReachesObjectsOfOurClassOnly(t *testing.T) {
+func TestConfig_DomainChanges_AffectsObjectsOfOurClassOnly(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	public := env.Apply(t, ns, fixtures.Target+"---"+object("public", "", ", visibility: Public"))[1]
@@ -70,7 +70,7 @@ func TestChangeOfTheDomainReachesObjectsOfOurClassOnly(t *testing.T) {
 	}
 }
 
-func TestPublicHostThatIsNoNameIsACondition(t *testing.T) {
+func TestConfig_PublicHostIsNoName_ConditionReportsIt(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	// Each is a valid name of an object; joined by the template they are too long for a label.
@@ -80,7 +80,7 @@ func TestPublicHostThatIsNoNameIsACondition(t *testing.T) {
 	env.Await(t, as, harness.HasCondition("TargetResolved", "False", v1.ReasonHostInvalid), hasURL(""))
 }
 
-func TestCrossNamespaceReferencesAreAllowedAndDeniedLive(t *testing.T) {
+func TestConfig_CrossNamespaceReferences_AreAllowedAndDeniedLive(t *testing.T) {
 	env := harness.Shared(t)
 	ns, other := env.Namespace(t), env.Namespace(t)
 	env.Apply(t, other, fixtures.Target)
@@ -97,7 +97,7 @@ spec: {ref: {apiVersion: v1, kind: Service, namespace: %s, name: target}}
 	env.Await(t, as, harness.HasCondition("Ready", "False", v1.ReasonCrossNamespaceDenied), hasURL(""))
 }
 
-func TestDefaultClassIsThatOfTheConfigMap(t *testing.T) {
+func TestConfig_DefaultClass_FollowsTheConfigMap(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	env.SetConfig(t, config.AddressableName, map[string]string{"default-class": "other"})
@@ -119,7 +119,7 @@ func TestDefaultClassIsThatOfTheConfigMap(t *testing.T) {
 	})
 }
 
-func TestMovedDirectoryMovesTheAliases(t *testing.T) {
+func TestConfig_DirectoryMoves_AliasesFollow(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	moved := env.Namespace(t)

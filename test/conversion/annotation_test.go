@@ -59,7 +59,7 @@ func dropped(t *testing.T, env *harness.Env) float64 {
 }
 
 // Not in parallel, for others would drop something, too.
-func TestListOf500WithOneMalformedAnnotationIsListedAtEveryVersion(t *testing.T) {
+func TestConversion_OneMalformedAnnotationOf500_EveryVersionLists(t *testing.T) {
 	const (
 		objects   = 500
 		atOnce    = 8
@@ -101,7 +101,7 @@ func TestListOf500WithOneMalformedAnnotationIsListedAtEveryVersion(t *testing.T)
 	}
 }
 
-func TestWhatALaterReleaseStashedIsCarriedThroughEveryVersion(t *testing.T) {
+func TestConversion_StashOfALaterRelease_IsKeptThroughEveryVersion(t *testing.T) {
 	t.Parallel()
 	for name, stash := range map[string]string{
 		"an unknown version":         `{"e":{"v99/probe":{"d":{"path":"/healthy"}}},"f":1}`,
@@ -127,7 +127,7 @@ func TestWhatALaterReleaseStashedIsCarriedThroughEveryVersion(t *testing.T) {
 }
 
 // The annotation is the server's: what clients send of it counts in no update, but that the hub can forget it.
-func TestTheAnnotationOfTheLiveObjectWins(t *testing.T) {
+func TestConversion_AnnotationSentByAClient_LiveOneWins(t *testing.T) {
 	t.Parallel()
 	const stash = `{"e":{"v99/probe":{"d":1}},"f":1}`
 	env := harness.Shared(t)

@@ -60,7 +60,7 @@ func expectManagers(t *testing.T, env *harness.Env, ref harness.Ref, want ...str
 	}
 }
 
-func TestManagersAtTwoVersionsDoNotDisturbEachOther(t *testing.T) {
+func TestApply_ManagersAtTwoVersions_DoNotDisturbEachOther(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -93,7 +93,7 @@ func TestManagersAtTwoVersionsDoNotDisturbEachOther(t *testing.T) {
 
 // A limit: to find out what to remove, the API server converts the object with and without it to the versions of all
 // managers. Where both have the annotation, it takes the one with everything, whatever it says. A patch does remove it.
-func TestOneOfTwoThingsThatOnlyTheHubHasIsNotRemovedByApplyWhileAManagerIsAtAnOlderVersion(t *testing.T) {
+func TestApply_ManagerAtAnOlderVersion_KeepsOneOfTwoHubOnlyFields(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -111,7 +111,7 @@ func TestOneOfTwoThingsThatOnlyTheHubHasIsNotRemovedByApplyWhileAManagerIsAtAnOl
 	expectSpec(t, env, late, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}}`)
 }
 
-func TestAManagerMovesToTheNewVersion(t *testing.T) {
+func TestApply_ManagerMovesToTheNewVersion_Succeeds(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -135,7 +135,7 @@ func TestAManagerMovesToTheNewVersion(t *testing.T) {
 	expectEqual(t, "spec at v1 after the path was dropped", before, spec(t, env, late))
 }
 
-func TestAConflictAboutAConvertedField(t *testing.T) {
+func TestApply_ConvertedField_ReportsTheConflict(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

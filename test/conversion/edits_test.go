@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestAnEditAtV1alpha1TakesEffectAtV1AndTheRestStays(t *testing.T) {
+func TestEdit_AtV1alpha1_TakesEffectAtV1AndKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -39,7 +39,7 @@ func TestAnEditAtV1alpha1TakesEffectAtV1AndTheRestStays(t *testing.T) {
 	env.Await(t, at(hub, ns, "subject"), harness.Ready, observed(after.GetGeneration()))
 }
 
-func TestAnEditOfTheFirstPortAtV1beta1LeavesTheOthers(t *testing.T) {
+func TestEdit_FirstPortAtV1beta1_KeepsTheOthers(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -64,7 +64,7 @@ func TestAnEditOfTheFirstPortAtV1beta1LeavesTheOthers(t *testing.T) {
 }
 
 // A manifest from a repository has no annotation. Replacing the live object with it must not lose what it cannot say.
-func TestReplacingWithAManifestOfAnOlderVersionKeepsTheRest(t *testing.T) {
+func TestReplace_ManifestOfAnOlderVersion_KeepsTheRest(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -85,7 +85,7 @@ func TestReplacingWithAManifestOfAnOlderVersionKeepsTheRest(t *testing.T) {
 }
 
 // An old copy of an object has an annotation from its time. What has changed since must not come back with it.
-func TestAnOldCopyBringsNothingBack(t *testing.T) {
+func TestReplace_OldCopy_RestoresNothing(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

@@ -20,7 +20,7 @@ import (
 
 // One object that cannot be converted would keep everybody from listing all of its kind. So whatever the schema of a version
 // accepts, conversion has to be able to read.
-func TestWhatTheSchemaAcceptsCanBeConverted(t *testing.T) {
+func TestConversion_ObjectsThatTheSchemaAccepts_Succeed(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

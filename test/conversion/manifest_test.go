@@ -25,7 +25,7 @@ spec:
   serviceName: webhook
 `
 
-func TestKnativesOwnManifestAppliesUnchangedAndReadsBackAtEveryVersion(t *testing.T) {
+func TestConversion_KnativeManifest_IsReadBackAtEveryVersion(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.SystemNamespace // where the Service is that the manifest names

@@ -86,7 +86,7 @@ func merge(t *testing.T, object *unstructured.Unstructured, part, text string) {
 }
 
 // Whatever is stored, each way to write at each version leaves what that version cannot show, and is seen at each other one.
-func TestEveryWayToWriteAtEveryVersionWhicheverIsStored(t *testing.T) {
+func TestConversion_EveryWriteAtEveryVersion_KeepsHiddenFields(t *testing.T) {
 	t.Parallel()
 	// Nobody but the test writes.
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.Without("controller"))

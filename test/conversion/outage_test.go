@@ -22,7 +22,7 @@ import (
 )
 
 // What is stored at a version is not converted for those who ask for that version, so they need no webhook.
-func TestTheStoredVersionIsReadAndWrittenWhileTheWebhookIsStopped(t *testing.T) {
+func TestConversion_WebhookStopped_StoredVersionIsServed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
 	ns := env.Namespace(t)
@@ -87,7 +87,7 @@ func TestTheStoredVersionIsReadAndWrittenWhileTheWebhookIsStopped(t *testing.T) 
 
 // While an object cannot be converted, API servers up to 1.35 drop who owns which field when it is written other than by
 // apply. Whoever applies again becomes the owner of its fields again.
-func TestWhoeverAppliesAfterAnOutageOwnsItsFieldsAgain(t *testing.T) {
+func TestApply_AfterAnOutage_OwnsItsFieldsAgain(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.Without("controller"))
 	ns := env.Namespace(t)

@@ -36,7 +36,7 @@ func status(t *testing.T, env *harness.Env, ref harness.Ref) map[string]any {
 	return found
 }
 
-func TestConditionsAndAnnotationsOfAStatusSurviveEveryVersion(t *testing.T) {
+func TestStatus_ConditionsAndAnnotations_SurviveEveryVersion(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -63,7 +63,7 @@ func TestConditionsAndAnnotationsOfAStatusSurviveEveryVersion(t *testing.T) {
 }
 
 // The addresses that are stashed belong to the address that they were stashed beside.
-func TestAnotherAddressAtAnOlderVersionLeavesNoStaleAddresses(t *testing.T) {
+func TestStatus_AddressChangedAtAnOlderVersion_LeavesNoStaleAddresses(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

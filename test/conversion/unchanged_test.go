@@ -59,7 +59,7 @@ func kubectlName(ref harness.Ref) string {
 }
 
 // What kubectl notes of its own apart, nothing changes the first time. From the second time on not even that does.
-func TestWhatIsReadAndWrittenBackUnchangedByKubectlIsByteIdenticalInEtcd(t *testing.T) {
+func TestKubectl_WriteBackUnchanged_IsByteIdenticalInEtcd(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	env.Apply(t, ns, target)

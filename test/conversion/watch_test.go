@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-func TestAWatchAtV1alpha1SeesOneChangeOfWhatItCannotShow(t *testing.T) {
+func TestWatch_AtV1alpha1_DeliversOneEventOfAHiddenChange(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

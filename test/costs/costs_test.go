@@ -27,9 +27,9 @@ const objects = 500
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// TestCosts is one story: objects are made, are at rest, and the controller is
+// TestCosts_CreateIdleAndRestart_AreBounded is one story: objects are made, are at rest, and the controller is
 // restarted. Each part needs the one before.
-func TestCosts(t *testing.T) {
+func TestCosts_CreateIdleAndRestart_AreBounded(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	createTarget(t, env, ns)

@@ -14,8 +14,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestALeaseCostsAFewRequestsASecond counts what a leader and a standby ask for while nothing else happens.
-func TestALeaseCostsAFewRequestsASecond(t *testing.T) {
+// TestCosts_Lease_IsAFewRequestsPerSecond counts what a leader and a standby ask for while nothing else happens.
+func TestCosts_Lease_IsAFewRequestsPerSecond(t *testing.T) {
 	env := harness.Own(t, harness.WithReplicas("controller", 2), harness.WithReplicas("webhook", 1))
 	mark := env.Mark(t)
 	leases := harness.ByRequest(harness.Matching("*", "leases"))

@@ -98,7 +98,7 @@ func blocks(t *testing.T, file string) []block {
 // quoted are the kinds of blocks that stand in a file.
 var quoted = []string{"yaml", "go", "markdown", "text"}
 
-func TestEveryBlockIsShown(t *testing.T) {
+func TestBlocks_EachBlock_IsVerified(t *testing.T) {
 	for _, file := range documents(t) {
 		for _, b := range blocks(t, file) {
 			test, delegated := b.attributes["shown-by"]
@@ -106,7 +106,7 @@ func TestEveryBlockIsShown(t *testing.T) {
 			case delegated:
 				testExists(t, b, test)
 			case b.kind == "sh", b.kind == "console":
-				// Run by TestCommands.
+				// Run by TestCommands_EachDocument_PrintWhatItShows.
 			case b.kind == "mermaid":
 				// A diagram claims no more than the prose around it.
 			case slices.Contains(quoted, b.kind) && b.attributes["file"] != "":

@@ -24,16 +24,16 @@ const commandTimeout = 30 * time.Minute
 
 // apart are blocks that another test runs, or that run this one.
 var apart = map[string]string{
-	"git clone https://github.com/mallard-dev/mallard\ncd mallard\nmake run\n": "TestReadmeShowsWhatMakeRunPrints",
+	"git clone https://github.com/mallard-dev/mallard\ncd mallard\nmake run\n": "TestReadme_MakeRun_PrintsTheLinesShown",
 	"make test\n": "this test is part of it",
 }
 
 // inPods are the documents whose commands need the operator as it runs in a cluster.
 var inPods = []string{"docs/how-to/operate.md"}
 
-// TestCommands runs the commands of each document in order, on a control plane of
+// TestCommands_EachDocument_PrintWhatItShows runs the commands of each document in order, on a control plane of
 // the document's own with the samples applied.
-func TestCommands(t *testing.T) {
+func TestCommands_EachDocument_PrintWhatItShows(t *testing.T) {
 	for _, file := range documents(t) {
 		var commands []block
 		for _, b := range blocks(t, file) {

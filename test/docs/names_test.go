@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// TestNamedTestsExist: what a document says is shown by a test is shown by one that there is.
-func TestNamedTestsExist(t *testing.T) {
+// TestNames_CitedTests_Exist: what a document says is shown by a test is shown by one that there is.
+func TestNames_CitedTests_Exist(t *testing.T) {
 	declared := map[string]bool{}
 	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -47,8 +47,8 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
-// TestLinkedNamesAreDeclaredWhereTheLinkLeads: of a link from the name of a function, type or constant to a Go file.
-func TestLinkedNamesAreDeclaredWhereTheLinkLeads(t *testing.T) {
+// TestNames_LinkedIdentifiers_AreDeclaredInTheFile: of a link from the name of a function, type or constant to a Go file.
+func TestNames_LinkedIdentifiers_AreDeclaredInTheFile(t *testing.T) {
 	link := regexp.MustCompile("\\[`(\\w+)`\\]\\(([^)#]+\\.go)\\)")
 	links := 0
 	for _, file := range documents(t) {

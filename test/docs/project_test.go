@@ -23,10 +23,10 @@ const (
 	// example is the project that the page ends with.
 	example = "conversion/example"
 	// exampleTest is what the blocks of the page name.
-	exampleTest = "test/docs:TestAnotherProjectDoesWhatThePageSays"
+	exampleTest = "test/docs:TestProject_SecondVersionTutorial_WorksInAnEmptyFolder"
 )
 
-// TestAnotherProjectDoesWhatThePageSays does what the page about assign-gen says, block for block, in an empty folder
+// TestProject_SecondVersionTutorial_WorksInAnEmptyFolder does what the page about assign-gen says, block for block, in an empty folder
 // outside of this checkout, with the modules of conversions from a module proxy:
 //
 //	sh, console    are run; one that says fails has to
@@ -34,7 +34,7 @@ const (
 //	file=PATH      stands word for word in that file of the example, which then becomes that file
 //
 // What is there at the end is the example, so that the page leaves nothing out.
-func TestAnotherProjectDoesWhatThePageSays(t *testing.T) {
+func TestProject_SecondVersionTutorial_WorksInAnEmptyFolder(t *testing.T) {
 	_, environment := moduleproxy.New(t, root, "conversion", "conversion/knative", "conversion/cmd/assign-gen")
 	p := &project{dir: t.TempDir(), environment: environment}
 	for _, b := range blocks(t, generatorPage) {

@@ -13,19 +13,19 @@ import (
 	"testing"
 )
 
-// TestReadmeShowsWhatMakeRunPrints does what README begins with, in an empty folder,
+// TestReadme_MakeRun_PrintsTheLinesShown does what README begins with, in an empty folder,
 // from what is committed, and finds in its output each line that README shows.
-func TestReadmeShowsWhatMakeRunPrints(t *testing.T) {
+func TestReadme_MakeRun_PrintsTheLinesShown(t *testing.T) {
 	repository, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var quickstart, shown string
 	for _, b := range blocks(t, "README.md") {
-		if apart[b.text] == "TestReadmeShowsWhatMakeRunPrints" {
+		if apart[b.text] == "TestReadme_MakeRun_PrintsTheLinesShown" {
 			quickstart = b.text
 		}
-		if strings.HasSuffix(b.attributes["shown-by"], ":TestReadmeShowsWhatMakeRunPrints") {
+		if strings.HasSuffix(b.attributes["shown-by"], ":TestReadme_MakeRun_PrintsTheLinesShown") {
 			shown = b.text
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-func TestDirectoryMissing(t *testing.T) {
+func TestDirectory_Missing_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	ns := env.Namespace(t)
@@ -40,7 +40,7 @@ func TestDirectoryMissing(t *testing.T) {
 	env.Await(t, alias, harness.Exists)
 }
 
-func TestDirectoryBeingDeleted(t *testing.T) {
+func TestDirectory_Terminating_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	ns := env.Namespace(t)

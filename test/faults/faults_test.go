@@ -45,7 +45,7 @@ func noOrphans(t *testing.T, env *harness.Env) {
 	}
 }
 
-func TestKilledBetweenAliasAndStatus(t *testing.T) {
+func TestController_KilledBetweenAliasAndStatus_Converges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	ns := env.Namespace(t)
@@ -67,7 +67,7 @@ func TestKilledBetweenAliasAndStatus(t *testing.T) {
 	noOrphans(t, env)
 }
 
-func TestKilledBetweenRemovingAliasAndFinalizer(t *testing.T) {
+func TestController_KilledBetweenUnpublishAndFinalizer_Converges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	ns := env.Namespace(t)
@@ -87,7 +87,7 @@ func TestKilledBetweenRemovingAliasAndFinalizer(t *testing.T) {
 	noOrphans(t, env)
 }
 
-func TestDeletedRightAfterTheAliasWasMade(t *testing.T) {
+func TestObject_DeletedRightAfterItsAliasWasCreated_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	ns := env.Namespace(t)
@@ -127,7 +127,7 @@ spec:
 	env.Patch(t, ref, `{"status": {"address": {"url": "http://given.example.com"}}}`, "status")
 }
 
-func TestAliasDeletedWhileTheWatchIsCutOffIsPutBack(t *testing.T) {
+func TestAlias_DeletedWhileTheWatchIsDown_IsRecreated(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	ns := env.Namespace(t)
@@ -148,7 +148,7 @@ func TestAliasDeletedWhileTheWatchIsCutOffIsPutBack(t *testing.T) {
 	env.Await(t, as, harness.Ready)
 }
 
-func TestObjectMadeWithoutTheWebhookIsServedAllTheSame(t *testing.T) {
+func TestObject_CreatedWithoutTheWebhook_IsReconciled(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"))
 	ns := env.Namespace(t)

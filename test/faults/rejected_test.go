@@ -18,9 +18,9 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// TestEachWriteRejected lets the API server answer each write of the controller with
+// TestAddressableService_EachWriteRejected_ReportsItAndConverges lets the API server answer each write of the controller with
 // an error for a while: conditions say so where they can, and the end is right.
-func TestEachWriteRejected(t *testing.T) {
+func TestAddressableService_EachWriteRejected_ReportsItAndConverges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy := env.Proxy(t, "controller")

@@ -12,7 +12,7 @@ import (
 )
 
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
-func TestVerifyCodegenFindsWhatIsStale(t *testing.T) {
+func TestVerifyCodegen_StaleFiles_AreReported(t *testing.T) {
 	checkout := t.TempDir()
 	for _, path := range []string{"go.mod", "go.sum", "conversion", "hack", "pkg", "config"} {
 		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))

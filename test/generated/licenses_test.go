@@ -17,7 +17,7 @@ import (
 var linked = []string{"go.mod", "go.sum", "conversion", "cmd", "crud", "hack", "localcluster/env", "observe", "pkg", "runtime", "third_party"}
 
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
-func TestVerifyLicensesFindsWhatIsStale(t *testing.T) {
+func TestVerifyLicenses_StaleFiles_AreReported(t *testing.T) {
 	checkout := t.TempDir()
 	for _, path := range linked {
 		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))

@@ -38,7 +38,7 @@ metadata: {name: subject}
 data: {value: "one"}
 `
 
-func TestSampleBecomesReady(t *testing.T) {
+func TestHarness_Samples_BecomeReady(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -49,16 +49,16 @@ func TestSampleBecomesReady(t *testing.T) {
 	}
 }
 
-func TestNamespacesDiffer(t *testing.T) {
+func TestHarness_Namespace_IsUnique(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	first, second := env.Namespace(t), env.Namespace(t)
-	if first == second || !strings.HasPrefix(first, "t-namespacesdiffer-") {
+	if first == second || !strings.HasPrefix(first, "t-harness-namespace-isunique-") {
 		t.Errorf("got namespaces %q and %q, want different ones with the name of the test", first, second)
 	}
 }
 
-func TestAwait(t *testing.T) {
+func TestHarness_Await_ReturnsTheObjectOrFails(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -126,7 +126,7 @@ func failureOf(t *testing.T, test func(testing.TB)) (failure string) {
 	return ""
 }
 
-func TestThroughout(t *testing.T) {
+func TestHarness_Throughout_FailsOnAViolation(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -152,7 +152,7 @@ func TestThroughout(t *testing.T) {
 	}
 }
 
-func TestApplyRejectsUnknownFields(t *testing.T) {
+func TestHarness_Apply_RejectsUnknownFields(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	_, err := env.TryApply(t, env.Namespace(t), strings.Replace(sample, "  ref:", "  unknown: 1\n  ref:", 1))
@@ -161,7 +161,7 @@ func TestApplyRejectsUnknownFields(t *testing.T) {
 	}
 }
 
-func TestAudit(t *testing.T) {
+func TestHarness_Audit_ReturnsEntriesSinceTheMark(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -182,7 +182,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-func TestRequests(t *testing.T) {
+func TestHarness_Requests_AreCounted(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	before := env.Requests(t)
@@ -200,7 +200,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-func TestSetConfigRestores(t *testing.T) {
+func TestHarness_SetConfig_IsRestored(t *testing.T) {
 	env := harness.Shared(t)
 	ref := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Namespace: env.SystemNamespace, Name: "config-logging"}
 	before := env.Await(t, ref, harness.Exists)

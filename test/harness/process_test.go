@@ -97,8 +97,8 @@ func awaitExit(t *testing.T, env *harness.Env) (exits []error) {
 	return exits
 }
 
-// TestProcess takes one process through its life.
-func TestProcess(t *testing.T) {
+// TestProcess_StopKillAndStart_AreObserved takes one process through its life.
+func TestProcess_StopKillAndStart_AreObserved(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithConfig("testdata/config"))
 	t.Run("is given what its container declares", func(t *testing.T) { testDeclared(t, env) })
@@ -218,7 +218,7 @@ func testCannotStart(t *testing.T, env *harness.Env) {
 	}
 }
 
-func TestReplicas(t *testing.T) {
+func TestProcess_Replicas_AreCounted(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithConfig("testdata/config"), harness.WithReplicas("scratch", 2))
 	env.Await(t, scratchDeployment, available, readyReplicas(2))

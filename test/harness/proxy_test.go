@@ -21,8 +21,8 @@ const (
 	status = "addressableservices/status"
 )
 
-// TestProxy disturbs one controller in one way after the other.
-func TestProxy(t *testing.T) {
+// TestProxy_Disturbances_ReachOneController disturbs one controller in one way after the other.
+func TestProxy_Disturbances_ReachOneController(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy := env.Proxy(t, "controller")

@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestConfigIsAppliedInOnePassAndLeavesNothing is `ko apply -Rf config/` but for the images, and `ko delete -Rf config/ --ignore-not-found`.
-func TestConfigIsAppliedInOnePassAndLeavesNothing(t *testing.T) {
+// TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing is `ko apply -Rf config/` but for the images, and `ko delete -Rf config/ --ignore-not-found`.
+func TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing(t *testing.T) {
 	c := newCluster(t)
 	c.kubectl("wait", "--for=create", "--timeout=1m", "serviceaccount/default", "configmap/kube-root-ca.crt")
 	before := c.everything()
@@ -49,9 +49,9 @@ func TestConfigIsAppliedInOnePassAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestPodsAreAdmittedAsRestrictedWithoutAWarning asks the API server's pod security admission, which rejects Pods and
+// TestConfig_Pods_AreAdmittedAsRestrictedWithoutAWarning asks the API server's pod security admission, which rejects Pods and
 // warns of Deployments that make them, in the namespace as config/ labels it.
-func TestPodsAreAdmittedAsRestrictedWithoutAWarning(t *testing.T) {
+func TestConfig_Pods_AreAdmittedAsRestrictedWithoutAWarning(t *testing.T) {
 	c := newCluster(t)
 	c.kubectl("apply", "--recursive", "--filename", "config")
 	for _, directory := range []string{"knative-samples", "knative-samples-directory"} {

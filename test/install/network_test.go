@@ -126,7 +126,7 @@ func (n network) portMatches(ports []networkingv1.NetworkPolicyPort, server part
 }
 
 // No network plugin runs here, so the policies are read as one would.
-func TestWhoReachesWhichPort(t *testing.T) {
+func TestNetworkPolicies_Ports_AllowTheDocumentedPeers(t *testing.T) {
 	for _, overlay := range overlays {
 		t.Run(overlay, func(t *testing.T) {
 			i := rendered(t, overlay)

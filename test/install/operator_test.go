@@ -35,7 +35,7 @@ spec: {image: one}
 `
 
 // A process refuses to start on a bad ConfigMap, the webhook too, so the way to mend one must not lead through the webhook.
-func TestAConfigMapCanBeMendedWhileTheWebhookIsDown(t *testing.T) {
+func TestConfigMap_Invalid_CanBeFixedWhileTheWebhookIsDown(t *testing.T) {
 	env := harness.Own(t)
 	bad := map[string]string{"domain-template": "{{.Nonsense}}"}
 	if err := env.TrySetConfig(t, "config-addressable", bad); err == nil || !strings.Contains(err.Error(), "domain-template") {
@@ -52,7 +52,7 @@ func TestAConfigMapCanBeMendedWhileTheWebhookIsDown(t *testing.T) {
 
 // The operator itself, as the overlay installs it: with the rights that it has there it serves its namespace, an alias
 // included, and the webhook leaves the selectors that limit it to that namespace in place.
-func TestSingleNamespaceWorks(t *testing.T) {
+func TestSingleNamespace_Operator_ServesItsNamespaceOnly(t *testing.T) {
 	dir := t.TempDir()
 	manifests := kubectl(t, localcluster(t), "/nowhere", "", "kustomize", "kustomize/overlays/single-namespace")
 	if err := os.WriteFile(filepath.Join(dir, "all.yaml"), []byte(manifests), 0o600); err != nil {

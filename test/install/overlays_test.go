@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestEveryOverlayIsTested(t *testing.T) {
+func TestOverlays_Each_IsTested(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join(root, "kustomize", "overlays"))
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestEveryOverlayIsTested(t *testing.T) {
 }
 
 // There is one source: the base lists all of config/, and kustomize changes nothing by itself.
-func TestDefaultIsConfig(t *testing.T) {
+func TestOverlays_Default_EqualsConfig(t *testing.T) {
 	if diff := cmp.Diff(config(t).objects, rendered(t, "default").objects); diff != "" {
 		t.Errorf("the overlay default differs from config/ (-config +default):\n%s", diff)
 	}
@@ -59,7 +59,7 @@ func changes(t *testing.T, overlay string) []string {
 	return changed
 }
 
-func TestHaIsThreeReplicasOfWhichTwoStay(t *testing.T) {
+func TestOverlays_HA_HasThreeReplicasOfWhichTwoStay(t *testing.T) {
 	want := []string{
 		"~ Deployment knative-samples/controller", "~ Deployment knative-samples/hooks", "~ Deployment knative-samples/webhook",
 		"~ PodDisruptionBudget knative-samples/controller", "~ PodDisruptionBudget knative-samples/hooks", "~ PodDisruptionBudget knative-samples/webhook",
@@ -104,7 +104,7 @@ func limited(t *testing.T) []string {
 	return changed
 }
 
-func TestSingleNamespaceChangesWhereThingsAreAllowedAndNothingElse(t *testing.T) {
+func TestOverlays_SingleNamespace_ChangesOnlyPermissions(t *testing.T) {
 	want := append(limited(t), "- Namespace knative-samples-directory",
 		"- Role knative-samples-directory/mallard-directory", "- RoleBinding knative-samples-directory/mallard-directory",
 		"~ ConfigMap knative-samples/config-addressable",
@@ -149,7 +149,7 @@ func TestSingleNamespaceChangesWhereThingsAreAllowedAndNothingElse(t *testing.T)
 const crdName = "addressableservices.samples.knative.dev"
 
 // The namespace is written once, in watched.yaml, and reaches every place.
-func TestSingleNamespaceIsNamedOnce(t *testing.T) {
+func TestOverlays_SingleNamespace_IsNamedOnce(t *testing.T) {
 	dir := t.TempDir()
 	for _, folder := range []string{"config", "kustomize/overlays/single-namespace"} {
 		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
@@ -184,7 +184,7 @@ func TestSingleNamespaceIsNamedOnce(t *testing.T) {
 	}
 }
 
-func TestOverlaysAreAccepted(t *testing.T) {
+func TestOverlays_Each_IsAcceptedByTheAPIServer(t *testing.T) {
 	for _, overlay := range overlays {
 		t.Run(overlay, func(t *testing.T) {
 			c := newCluster(t)

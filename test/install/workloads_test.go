@@ -42,7 +42,7 @@ func selects(t *testing.T, selector *metav1.LabelSelector, set map[string]string
 }
 
 // One replica may always go: a node can be emptied, an update goes on, and meanwhile another one is there.
-func TestOneReplicaMayGoAndOneStays(t *testing.T) {
+func TestWorkloads_DisruptionBudget_AllowsOneEviction(t *testing.T) {
 	eachDeployment(t, func(t *testing.T, i *installation, d *appsv1.Deployment) {
 		replicas := int(*d.Spec.Replicas)
 		if replicas < 2 {
@@ -75,7 +75,7 @@ func TestOneReplicaMayGoAndOneStays(t *testing.T) {
 }
 
 // The selector can never be changed, so it holds nothing that a release changes, and selects no other process.
-func TestSelectorsAreForever(t *testing.T) {
+func TestWorkloads_Selectors_NeverChange(t *testing.T) {
 	eachDeployment(t, func(t *testing.T, i *installation, d *appsv1.Deployment) {
 		for label := range d.Spec.Selector.MatchLabels {
 			if !slices.Contains([]string{"app.kubernetes.io/component", "app.kubernetes.io/part-of"}, label) {
@@ -90,7 +90,7 @@ func TestSelectorsAreForever(t *testing.T) {
 	})
 }
 
-func TestReplicasAreSpreadOverZonesAndNodes(t *testing.T) {
+func TestWorkloads_Replicas_AreSpreadOverZonesAndNodes(t *testing.T) {
 	eachDeployment(t, func(t *testing.T, _ *installation, d *appsv1.Deployment) {
 		var keys []string
 		for _, c := range d.Spec.Template.Spec.TopologySpreadConstraints {
@@ -110,7 +110,7 @@ func TestReplicasAreSpreadOverZonesAndNodes(t *testing.T) {
 }
 
 // Each port is set by a variable, so that processes on one machine can have their own, and each Service leads to one.
-func TestPortsAreToldAndServed(t *testing.T) {
+func TestWorkloads_Ports_AreConfiguredAndServed(t *testing.T) {
 	eachDeployment(t, func(t *testing.T, i *installation, d *appsv1.Deployment) {
 		container := d.Spec.Template.Spec.Containers[0]
 		names := map[string]int32{}
@@ -160,7 +160,7 @@ func checkServices(t *testing.T, i *installation, d *appsv1.Deployment, ports ma
 	}
 }
 
-func TestPodsAskForWhatTheyNeedAndNoMore(t *testing.T) {
+func TestWorkloads_SecurityContext_IsMinimal(t *testing.T) {
 	eachDeployment(t, func(t *testing.T, i *installation, d *appsv1.Deployment) {
 		pod := d.Spec.Template.Spec
 		container := pod.Containers[0]
@@ -201,7 +201,7 @@ func TestPodsAskForWhatTheyNeedAndNoMore(t *testing.T) {
 }
 
 // Whoever looks at a Pod that fails is told why without having to find the log of a container that is gone.
-func TestPodsSayWhyTheyEnded(t *testing.T) {
+func TestWorkloads_TerminationMessage_ReportsTheCause(t *testing.T) {
 	eachDeployment(t, func(t *testing.T, _ *installation, d *appsv1.Deployment) {
 		for _, c := range d.Spec.Template.Spec.Containers {
 			if c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {

@@ -22,7 +22,7 @@ const (
 	isApplied    = "addressableservice.samples.knative.dev/subject serverside-applied"
 )
 
-func TestApplyOfTheSameManifestChangesNothing(t *testing.T) {
+func TestApply_SameManifest_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	if got := u.apply(t, subject); got != isCreated {
@@ -39,7 +39,7 @@ func TestApplyOfTheSameManifestChangesNothing(t *testing.T) {
 	checkKept(t, u.get(t))
 }
 
-func TestApplyOfAChangedFieldChangesOnlyThat(t *testing.T) {
+func TestApply_ChangedField_ChangesOnlyThat(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestApplyOfAChangedFieldChangesOnlyThat(t *testing.T) {
 	}
 }
 
-func TestApplyOfAManifestWithoutAFieldTakesItAway(t *testing.T) {
+func TestApply_FieldRemoved_IsRemoved(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestApplyOfAManifestWithoutAFieldTakesItAway(t *testing.T) {
 	}
 }
 
-func TestServerSideApplyOfTheSameManifestChangesNothing(t *testing.T) {
+func TestServerSideApply_SameManifest_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	if got := u.apply(t, subject, "--server-side"); got != isApplied {
@@ -92,7 +92,7 @@ func TestServerSideApplyOfTheSameManifestChangesNothing(t *testing.T) {
 	checkKept(t, u.get(t))
 }
 
-func TestClientSideApplyCanBeContinuedServerSide(t *testing.T) {
+func TestServerSideApply_AfterClientSideApply_Succeeds(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)
@@ -107,7 +107,7 @@ func TestClientSideApplyCanBeContinuedServerSide(t *testing.T) {
 }
 
 // What one user set another must not change unknowingly; what the operator writes is nobody's conflict.
-func TestServerSideApplyTellsOfConflicts(t *testing.T) {
+func TestServerSideApply_FieldOfAnotherManager_ReportsTheConflict(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject, "--server-side", "--field-manager=first")
@@ -119,7 +119,7 @@ func TestServerSideApplyTellsOfConflicts(t *testing.T) {
 	checkKept(t, u.ready(t))
 }
 
-func TestApplyRejectsATypo(t *testing.T) {
+func TestApply_UnknownField_IsRejected(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestApplyRejectsATypo(t *testing.T) {
 	}
 }
 
-func TestDiffShowsWhatApplyWouldChange(t *testing.T) {
+func TestDiff_Change_IsShown(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"client-side": nil, "server-side": {"--server-side"}} {
 		t.Run(name, func(t *testing.T) {

@@ -114,7 +114,7 @@ var rights = map[string]struct{ may, mayNot []string }{
 	},
 }
 
-func TestServiceAccountsMayDoWhatTheyNeedAndNoMore(t *testing.T) {
+func TestServiceAccounts_Permissions_AreMinimal(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for account, r := range rights {

@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-func TestReplaceWithTheFirstManifestKeepsClassAndFinalizer(t *testing.T) {
+func TestReplace_FirstManifest_KeepsClassAndFinalizer(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	if _, err := u.input(t, subject, "create", "-f", "-"); err != nil {
@@ -33,7 +33,7 @@ func TestReplaceWithTheFirstManifestKeepsClassAndFinalizer(t *testing.T) {
 	}
 }
 
-func TestEditChangesTheObject(t *testing.T) {
+func TestEdit_Object_IsChanged(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)
@@ -50,7 +50,7 @@ func TestEditChangesTheObject(t *testing.T) {
 	}
 }
 
-func TestPatchChangesTheObject(t *testing.T) {
+func TestPatch_Object_IsChanged(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)
@@ -67,7 +67,7 @@ func TestPatchChangesTheObject(t *testing.T) {
 	checkSays(t, err, "spec.path", "path must not hold the segments . or ..")
 }
 
-func TestLabelAndAnnotateChangeOnlyMetadata(t *testing.T) {
+func TestLabelAndAnnotate_Object_ChangeOnlyMetadata(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)
@@ -91,7 +91,7 @@ func TestLabelAndAnnotateChangeOnlyMetadata(t *testing.T) {
 	checkKept(t, u.get(t))
 }
 
-func TestDeleteReturnsWhenTheObjectIsGone(t *testing.T) {
+func TestDelete_Object_ReturnsOnceItIsDeleted(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)
@@ -107,7 +107,7 @@ func TestDeleteReturnsWhenTheObjectIsGone(t *testing.T) {
 	checkSays(t, err, `addressableservices.samples.knative.dev "subject" not found`)
 }
 
-func TestDeleteReturnsWhenTheAliasIsGone(t *testing.T) {
+func TestDelete_PublishedObject_ReturnsOnceTheAliasIsDeleted(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"by name":              {"delete", "asvc", "subject"},
@@ -136,7 +136,7 @@ func TestDeleteReturnsWhenTheAliasIsGone(t *testing.T) {
 }
 
 // There is nothing to scale, and so no scale subresource, which the API server calls not found.
-func TestScaleIsRejected(t *testing.T) {
+func TestScale_AddressableService_IsRejected(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)

@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestExplainDescribesEveryField(t *testing.T) {
+func TestExplain_Fields_AreAllDescribed(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	crd, err := env.CRDs.ApiextensionsV1().CustomResourceDefinitions().Get(t.Context(), resource.GroupResource().String(), metav1.GetOptions{})

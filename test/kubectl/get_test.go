@@ -40,7 +40,7 @@ func table(t *testing.T, out string) (headings []string, rows []map[string]strin
 	return headings, rows
 }
 
-func TestGetShowsReadyReasonURLAndAge(t *testing.T) {
+func TestGet_Columns_ShowReadyReasonURLAndAge(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)
@@ -93,7 +93,7 @@ func TestGetWide_ShowsTargetAndClass(t *testing.T) {
 	}
 }
 
-func TestGetAllListsIt(t *testing.T) {
+func TestGetAll_Kinds_AreListed(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)
@@ -109,7 +109,7 @@ func TestGetAllListsIt(t *testing.T) {
 	}
 }
 
-func TestGetPrintsTheWholeObject(t *testing.T) {
+func TestGet_YAML_PrintsTheWholeObject(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, subject)
@@ -134,7 +134,7 @@ func TestGetPrintsTheWholeObject(t *testing.T) {
 	}
 }
 
-func TestDescribeShowsConditionsAndEvents(t *testing.T) {
+func TestDescribe_Object_ShowsConditionsAndEvents(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, strings.Replace(subject, "name: target", "name: missing", 1))
@@ -154,7 +154,7 @@ func TestDescribeShowsConditionsAndEvents(t *testing.T) {
 	}
 }
 
-func TestWaitForReadyReturnsOnceItIs(t *testing.T) {
+func TestWait_Ready_ReturnsOnceReady(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	u.apply(t, strings.Replace(subject, "name: target", "name: later", 1))

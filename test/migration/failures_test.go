@@ -76,7 +76,7 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 	})
 }
 
-func TestAnObjectThatIsRejectedIsNamedAndTheRestIsMoved(t *testing.T) {
+func TestMigrate_ObjectRejected_IsNamedAndOthersAreMigrated(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	if err := k.apply(t, "v1alpha1", "maker", "bad", `{"a": "bad"}`); err != nil {
@@ -117,7 +117,7 @@ func TestAnObjectThatIsRejectedIsNamedAndTheRestIsMoved(t *testing.T) {
 }
 
 // An object that cannot be cleaned is rejected for the same reason when it is moved, and is not tried a second time.
-func TestAnObjectThatCannotBeCleanedIsTriedOnce(t *testing.T) {
+func TestMigrate_ObjectThatCannotBeCleaned_IsTriedOnce(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	if err := k.apply(t, "v1alpha1", "maker", "bad", `{"a": "bad"}`); err != nil {

@@ -63,9 +63,9 @@ func (k *kind) migrate(t *testing.T, drop ...string) {
 	}
 }
 
-// TestWithoutCleaningServerSideApplyFails shows what managedFields are cleaned for: kubernetes/kubernetes#111937. When
+// TestUpstream_ManagedFieldsOfADroppedVersion_BreakServerSideApply shows what managedFields are cleaned for: kubernetes/kubernetes#111937. When
 // this fails, Kubernetes has mended it.
-func TestWithoutCleaningServerSideApplyFails(t *testing.T) {
+func TestUpstream_ManagedFieldsOfADroppedVersion_BreakServerSideApply(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.prepare(t, "it")
@@ -93,7 +93,7 @@ func TestWithoutCleaningServerSideApplyFails(t *testing.T) {
 	}
 }
 
-func TestAfterCleaningAVersionCanGoAndServerSideApplyWorks(t *testing.T) {
+func TestMigrate_CleanedManagedFields_AllowDroppingTheVersion(t *testing.T) {
 	t.Parallel()
 	for name, unserve := range map[string]bool{"not served": true, "named": false} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestAfterCleaningAVersionCanGoAndServerSideApplyWorks(t *testing.T) {
 	}
 }
 
-func TestEntriesOfVersionsThatStayAreKept(t *testing.T) {
+func TestMigrate_EntriesOfOtherVersions_AreKept(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.prepare(t, "it")
@@ -175,7 +175,7 @@ func TestMigrate_StaleManagedFields_EachObjectIsWrittenOnce(t *testing.T) {
 	}
 }
 
-func TestAnObjectThatChangesWhileItIsCleanedIsReadAgain(t *testing.T) {
+func TestMigrate_ObjectModifiedDuringCleaning_IsReadAgain(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.prepare(t, "changed", "cleaned", "deleted")
@@ -218,7 +218,7 @@ func TestAnObjectThatChangesWhileItIsCleanedIsReadAgain(t *testing.T) {
 	k.expectMigrated(t, 2)
 }
 
-func TestAVersionToBeDroppedThatThereIsNotIsNamed(t *testing.T) {
+func TestMigrate_UnknownVersionToDrop_IsNamed(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	m, _ := k.migrator(t, nil)

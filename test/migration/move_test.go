@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestEveryObjectIsMovedToTheStorageVersionAndNothingElseOfItChanges(t *testing.T) {
+func TestMigrate_Objects_AreStoredAtTheStorageVersionUnchanged(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	const n = 50
@@ -49,7 +49,7 @@ func TestEveryObjectIsMovedToTheStorageVersionAndNothingElseOfItChanges(t *testi
 	}
 }
 
-func TestTheSecondMigrationReadsTwiceAndWritesNothing(t *testing.T) {
+func TestMigrate_Again_WritesNothing(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.store(t, 5)
@@ -76,7 +76,7 @@ func TestTheSecondMigrationReadsTwiceAndWritesNothing(t *testing.T) {
 	}
 }
 
-func TestTwoMigrationsAtOnceDoNotDisturbEachOther(t *testing.T) {
+func TestMigrate_TwoAtOnce_DoNotDisturbEachOther(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	const n = 40

@@ -100,9 +100,9 @@ func (k *kind) publish(t *testing.T, n int, annotations map[string]string) {
 	fixtures.AwaitReady(t, k.env, k.namespace, n)
 }
 
-// TestTheOperatorsObjectsAreMovedByItsJob moves objects that are stored at v1alpha1, which has no field for most of what they
+// TestMigrationJob_OperatorRunning_MigratesItsObjects moves objects that are stored at v1alpha1, which has no field for most of what they
 // say, while the operator works. The program has the settings and the rights of the Job.
-func TestTheOperatorsObjectsAreMovedByItsJob(t *testing.T) {
+func TestMigrationJob_OperatorRunning_MigratesItsObjects(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)
@@ -146,9 +146,9 @@ func TestTheOperatorsObjectsAreMovedByItsJob(t *testing.T) {
 	}
 }
 
-// TestObjectsOfTheOperatorAreMovedAlthoughItsWebhookIsDownForAWhile has nobody for a while who could convert an object, or
+// TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects has nobody for a while who could convert an object, or
 // validate it. (Lists go on, from the API server's cache.)
-func TestObjectsOfTheOperatorAreMovedAlthoughItsWebhookIsDownForAWhile(t *testing.T) {
+func TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)
@@ -179,9 +179,9 @@ func TestObjectsOfTheOperatorAreMovedAlthoughItsWebhookIsDownForAWhile(t *testin
 	k.expectStored(t, n)
 }
 
-// TestTheAccountMayDoWhatTheJobDoesAndNothingElse compares what is granted with what is done, in a migration in which all
+// TestMigrationJob_ServiceAccount_HasMinimalPermissions compares what is granted with what is done, in a migration in which all
 // happens that ever does: objects are cleaned, one of them after a conflict, and moved, and storedVersions is pruned.
-func TestTheAccountMayDoWhatTheJobDoesAndNothingElse(t *testing.T) {
+func TestMigrationJob_ServiceAccount_HasMinimalPermissions(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)

@@ -67,7 +67,7 @@ func (r *running) end(t *testing.T) (int, string) {
 	return r.command.ProcessState.ExitCode(), r.stderr.String()
 }
 
-func TestTheProgramEndsWellWhenAllIsMoved(t *testing.T) {
+func TestMigrationProgram_AllMigrated_ExitsZero(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.store(t, 3)
@@ -81,7 +81,7 @@ func TestTheProgramEndsWellWhenAllIsMoved(t *testing.T) {
 	k.expectMigrated(t, 3)
 }
 
-func TestTheProgramFailsAndNamesTheObjectThatIsRejected(t *testing.T) {
+func TestMigrationProgram_ObjectRejected_FailsAndNamesIt(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	if err := k.apply(t, "v1alpha1", "maker", "bad", `{"a": "bad"}`); err != nil {
@@ -100,7 +100,7 @@ func TestTheProgramFailsAndNamesTheObjectThatIsRejected(t *testing.T) {
 	}
 }
 
-func TestTheProgramEndsAtOnceWhenItIsTold(t *testing.T) {
+func TestMigrationProgram_SIGTERM_ExitsAtOnce(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	const n = 5
@@ -139,7 +139,7 @@ func TestTheProgramEndsAtOnceWhenItIsTold(t *testing.T) {
 }
 
 // The Job says of the variables that it sets that --help describes each.
-func TestTheJobSetsOnlyWhatHelpDescribes(t *testing.T) {
+func TestMigrationJob_EnvironmentVariables_AreDescribedInHelp(t *testing.T) {
 	t.Parallel()
 	path, err := program()
 	if err != nil {
@@ -161,7 +161,7 @@ func TestTheJobSetsOnlyWhatHelpDescribes(t *testing.T) {
 	}
 }
 
-func TestTheProgramNamesWhatItCannotMigrate(t *testing.T) {
+func TestMigrationProgram_KindThatCannotBeMigrated_IsNamed(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.store(t, 1)

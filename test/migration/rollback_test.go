@@ -19,7 +19,7 @@ import (
 
 // A release that stores objects at a newer version is rolled back: they are moved down to v1alpha1, which has no field for most
 // of what they say, among it what a still later release has stashed. Once they are moved up again, etcd holds what it held.
-func TestObjectsAreMovedDownForARollbackAndLoseNothing(t *testing.T) {
+func TestMigrate_DownForARollback_LosesNothing(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	k := newOperatorKind(t, env)

@@ -86,7 +86,7 @@ webhooks:
 	})
 }
 
-func TestAWebhookThatIsDownForAWhileCostsNoObject(t *testing.T) {
+func TestMigrate_WebhookDownForAWhile_LosesNoObject(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	const n = 5
@@ -108,7 +108,7 @@ func TestAWebhookThatIsDownForAWhileCostsNoObject(t *testing.T) {
 }
 
 // Objects fail here and there, as many as it takes to give up when they follow each other.
-func TestObjectsForWhichTheWebhookBreaksAreNamedAndTheRestIsMoved(t *testing.T) {
+func TestMigrate_WebhookFailsForSomeObjects_NamesThemAndMigratesTheRest(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.store(t, 8)
@@ -134,7 +134,7 @@ func TestObjectsForWhichTheWebhookBreaksAreNamedAndTheRestIsMoved(t *testing.T) 
 	}
 }
 
-func TestAWebhookThatStaysDownEndsTheMigrationSoon(t *testing.T) {
+func TestMigrate_WebhookStaysDown_EndsSoon(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	const n = 20
@@ -162,7 +162,7 @@ func TestAWebhookThatStaysDownEndsTheMigrationSoon(t *testing.T) {
 	}
 }
 
-func TestBrokenConnectionsAreTriedAgain(t *testing.T) {
+func TestMigrate_ConnectionBroken_IsRetried(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	k.store(t, 3)
@@ -187,7 +187,7 @@ func TestBrokenConnectionsAreTriedAgain(t *testing.T) {
 	k.expectMigrated(t, 3)
 }
 
-func TestAnInterruptedMigrationIsFinishedByTheNext(t *testing.T) {
+func TestMigrate_Interrupted_IsFinishedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
 	const n = 6

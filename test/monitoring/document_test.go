@@ -78,7 +78,7 @@ func labelsOf(family *dto.MetricFamily) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func TestTheDocumentNamesWhatProcessesExport(t *testing.T) {
+func TestDocument_Metrics_AreThoseExported(t *testing.T) {
 	env := harness.Shared(t)
 	work(t, env)
 	awaitMeasured(t, env)
@@ -118,7 +118,7 @@ func TestTheDocumentNamesWhatProcessesExport(t *testing.T) {
 	}
 }
 
-func TestTheDocumentSaysWhatToDoAboutEachAlert(t *testing.T) {
+func TestDocument_Alerts_HaveARemedy(t *testing.T) {
 	rules, err := os.ReadFile(root + "monitoring/rules.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func logged(t *testing.T, env *harness.Env, process string, from int) []line {
 	return lines
 }
 
-func TestTheLevelOfTheLogChangesWhileProcessesRun(t *testing.T) {
+func TestLogs_LevelChanges_AreAppliedLive(t *testing.T) {
 	env := harness.Shared(t)
 	// The leader reconciles; the webhook reconciles its own configuration when something changes.
 	for _, process := range []string{"controller", "controller-1", "webhook"} {
@@ -80,7 +80,7 @@ func TestTheLevelOfTheLogChangesWhileProcessesRun(t *testing.T) {
 	}
 }
 
-func TestABadLogLevelIsRejected(t *testing.T) {
+func TestLogs_InvalidLevel_IsRejected(t *testing.T) {
 	err := harness.Shared(t).TrySetConfig(t, "config-logging", map[string]string{"loglevel.webhook": "chatty"})
 	if err == nil || !strings.Contains(err.Error(), "loglevel.webhook") || !strings.Contains(err.Error(), "chatty") {
 		t.Errorf("got error %v, want one that names the key and the value", err)
@@ -113,7 +113,7 @@ func (s span) attribute(key string) string {
 	return ""
 }
 
-func TestASpanNamesTheTriggersOfItsReconciliationAndHasItsRequestsBelowIt(t *testing.T) {
+func TestTraces_Span_NamesTriggersAndHasItsRequests(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"))
 	env.SetConfig(t, "config-observability", map[string]string{"tracing-protocol": "stdout"})

@@ -93,7 +93,7 @@ func awaitMeasured(t *testing.T, env *harness.Env) {
 }
 
 // Whatever is in the cluster, the series of a process must not grow with it.
-func TestNoMetricNamesAnObject(t *testing.T) {
+func TestMetrics_Labels_NameNoObject(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
 	refs := env.Apply(t, ns, strings.ReplaceAll(manifest, "name: it", "name: peculiar-name"))
@@ -110,7 +110,7 @@ func TestNoMetricNamesAnObject(t *testing.T) {
 	}
 }
 
-func TestOneProcessLeadsEachReconciler(t *testing.T) {
+func TestMetrics_Leader_IsOneProcessPerReconciler(t *testing.T) {
 	env := harness.Shared(t)
 	work(t, env)
 	leaders := map[string]float64{}

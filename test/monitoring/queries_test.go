@@ -115,7 +115,7 @@ type sample struct {
 	Value  int    `json:"value"`
 }
 
-func TestQueriesFindSomethingAndNoAlertFires(t *testing.T) {
+func TestQueries_Dashboard_ReturnDataAndNoAlertFires(t *testing.T) {
 	env := harness.Shared(t)
 	work(t, env)
 	awaitMeasured(t, env)

@@ -25,7 +25,7 @@ const platform = "--platform=linux/" + runtime.GOARCH
 
 func TestMain(m *testing.M) { harness.Main(m, harness.Bare(), harness.WithImages()) }
 
-func TestKoApplyThenSamplesThenKoDelete(t *testing.T) {
+func TestKo_ApplySamplesAndDelete_Succeeds(t *testing.T) {
 	env := harness.Shared(t)
 	before, err := harness.Everything(t.Context(), env.Config)
 	if err != nil {

@@ -33,9 +33,9 @@ const (
 	settling = 5 * time.Second
 )
 
-// TestUpgradeAndRollback goes from the version before the last change of what is installed to the present one and back,
+// TestUpgrade_AndRollback_KeepsObjects goes from the version before the last change of what is installed to the present one and back,
 // with objects in place and more of them created all the while.
-func TestUpgradeAndRollback(t *testing.T) {
+func TestUpgrade_AndRollback_KeepsObjects(t *testing.T) {
 	env := harness.Shared(t)
 	previous := previousVersion(t)
 	install(t, env, previous)
@@ -174,8 +174,8 @@ func awaitReady(t *testing.T, env *harness.Env, ns string, age time.Duration) {
 	})
 }
 
-// TestStuckObjects takes the controller away before the objects, and frees them as docs/how-to/operate.md says.
-func TestStuckObjects(t *testing.T) {
+// TestUninstall_StuckObjects_AreReleased takes the controller away before the objects, and frees them as docs/how-to/operate.md says.
+func TestUninstall_StuckObjects_AreReleased(t *testing.T) {
 	env := harness.Shared(t)
 	install(t, env, root)
 	defer remove(t, env)

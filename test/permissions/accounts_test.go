@@ -93,7 +93,7 @@ func token(t *testing.T, env *harness.Env, account string, audiences ...string) 
 	return answer.Status.Token
 }
 
-func TestAWrongTokenIsRejectedEverywhere(t *testing.T) {
+func TestAPI_InvalidToken_IsRejected(t *testing.T) {
 	env := harness.Shared(t)
 	right := token(t, env, "controller")
 	for name, wrong := range map[string]string{
@@ -112,7 +112,7 @@ func TestAWrongTokenIsRejectedEverywhere(t *testing.T) {
 	}
 }
 
-func TestTheDefaultAccountMayDoNothingOfWhatAProcessMay(t *testing.T) {
+func TestDefaultServiceAccount_Permissions_AreEmpty(t *testing.T) {
 	env := harness.Shared(t)
 	config := withToken(env, token(t, env, "default"))
 	for what, attempt := range attempts {

@@ -57,7 +57,7 @@ func (g grant) covers(r harness.Request, created bool) bool {
 }
 
 // checkedByAdmission reports that no request uses the grant: the admission plugin OwnerReferencesPermissionEnforcement, with which the control
-// plane runs, asks for it when a process sets an owner. TestEveryGrantIsUsedAndNoneIsMissing fails without it, since the request is rejected.
+// plane runs, asks for it when a process sets an owner. TestPermissions_Grants_AreAllUsedAndSufficient fails without it, since the request is rejected.
 func (g grant) checkedByAdmission() bool {
 	return g.verb == "update" && strings.HasSuffix(g.resource, "/finalizers") ||
 		g.verb == "delete" && g.group == "admissionregistration.k8s.io" && g.name != ""

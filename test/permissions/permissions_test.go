@@ -21,9 +21,9 @@ func TestMain(m *testing.M) { harness.Main(m) }
 
 var accounts = []string{"controller", "hooks", "webhook"}
 
-// TestEveryGrantIsUsedAndNoneIsMissing makes the operator do all that it ever does
+// TestPermissions_Grants_AreAllUsedAndSufficient makes the operator do all that it ever does
 // and compares. What the other suites have it do is a part of that.
-func TestEveryGrantIsUsedAndNoneIsMissing(t *testing.T) {
+func TestPermissions_Grants_AreAllUsedAndSufficient(t *testing.T) {
 	options := []harness.Option{harness.WithProxy("controller")}
 	for _, name := range accounts {
 		// client-go lists only when an API server cannot stream what there is, as
@@ -59,8 +59,8 @@ func TestEveryGrantIsUsedAndNoneIsMissing(t *testing.T) {
 	}
 }
 
-// TestNeitherProcessCanDoTheOthersWork asks the API server's authorizer.
-func TestNeitherProcessCanDoTheOthersWork(t *testing.T) {
+// TestPermissions_EachProcess_LacksThoseOfTheOther asks the API server's authorizer.
+func TestPermissions_EachProcess_LacksThoseOfTheOther(t *testing.T) {
 	env := harness.Shared(t)
 	grants := granted(t)
 	asked := 0
@@ -86,8 +86,8 @@ func TestNeitherProcessCanDoTheOthersWork(t *testing.T) {
 	}
 }
 
-// TestWhatNobodyMayDo are some things that would hurt, which no rule grants.
-func TestWhatNobodyMayDo(t *testing.T) {
+// TestPermissions_DangerousRequests_AreDenied are some things that would hurt, which no rule grants.
+func TestPermissions_DangerousRequests_AreDenied(t *testing.T) {
 	env := harness.Shared(t)
 	for _, account := range accounts {
 		for _, g := range []grant{

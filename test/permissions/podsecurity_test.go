@@ -15,10 +15,10 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestPodsOfTheDeploymentsAreAdmittedAsRestricted asks the API server's pod security
+// TestPodSecurity_Deployments_AreAdmittedAsRestricted asks the API server's pod security
 // admission, which looks at Pods, and which no Pod meets here of itself: the
 // control plane has no controller that makes them of Deployments.
-func TestPodsOfTheDeploymentsAreAdmittedAsRestricted(t *testing.T) {
+func TestPodSecurity_Deployments_AreAdmittedAsRestricted(t *testing.T) {
 	env := harness.Shared(t)
 	deployments, err := env.Kube.AppsV1().Deployments(env.SystemNamespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(deployments.Items) != len(accounts) {

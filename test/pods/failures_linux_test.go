@@ -18,10 +18,10 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 )
 
-// TestASyntaxErrorInAConfigMapIsToldByThePods starts the webhook with a ConfigMap that cannot be read: the status of its
+// TestPods_SyntaxErrorInAConfigMap_StatusReportsIt starts the webhook with a ConfigMap that cannot be read: the status of its
 // Pods names the map, the key and the error, their events say that they are started again and again, and once the map is
 // mended they come up by themselves.
-func TestASyntaxErrorInAConfigMapIsToldByThePods(t *testing.T) {
+func TestPods_SyntaxErrorInAConfigMap_StatusReportsIt(t *testing.T) {
 	env := harness.Shared(t)
 	awaitRunning(t, env, "webhook", 2)
 	// The map is as it was when this one ends.

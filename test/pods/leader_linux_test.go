@@ -21,9 +21,9 @@ import (
 // settled is how many objects have a status before the leader is removed, so that it is at work then.
 const settled = 20
 
-// TestLeaderGoes takes the leader away under a stream of creates, in each way that a cluster does, and looks at who wrote
+// TestLeader_PodRemoved_StandbyTakesOver takes the leader away under a stream of creates, in each way that a cluster does, and looks at who wrote
 // what, and when.
-func TestLeaderGoes(t *testing.T) {
+func TestLeader_PodRemoved_StandbyTakesOver(t *testing.T) {
 	for name, way := range map[string]struct {
 		remove func(t *testing.T, env *harness.Env, pod string)
 		// released says that the leader released the lease, so that no standby waits until it expires.

@@ -18,9 +18,9 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// TestWebhookGone takes all Pods of the webhook away: nobody else notices, ours can be read, and are written again once
+// TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected takes all Pods of the webhook away: nobody else notices, ours can be read, and are written again once
 // the Pods are back.
-func TestWebhookGone(t *testing.T) {
+func TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected(t *testing.T) {
 	env := harness.Shared(t)
 	awaitRunning(t, env, "webhook", 2)
 	ns := env.Namespace(t)
@@ -83,8 +83,8 @@ func awaitNoPods(t *testing.T, env *harness.Env, component string) {
 	})
 }
 
-// TestRolloutLosesNothing restarts each Deployment under a stream of creates, of which none may fail.
-func TestRolloutLosesNothing(t *testing.T) {
+// TestRollout_EachDeployment_NoRequestFails restarts each Deployment under a stream of creates, of which none may fail.
+func TestRollout_EachDeployment_NoRequestFails(t *testing.T) {
 	for _, component := range []string{"webhook", "controller"} {
 		t.Run(component, func(t *testing.T) {
 			env := harness.Shared(t)
@@ -110,7 +110,7 @@ func TestRolloutLosesNothing(t *testing.T) {
 	}
 }
 
-func TestScale(t *testing.T) {
+func TestScale_EachDeployment_Converges(t *testing.T) {
 	env := harness.Shared(t)
 	for _, component := range []string{"controller", "webhook"} {
 		awaitRunning(t, env, component, 2)

@@ -22,7 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/test/crds"
 )
 
-func TestTheControllerIsReadyOnceEachCacheIsFilled(t *testing.T) {
+func TestController_CachesSynced_BecomesReady(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.WithProxy("controller"))
 	controller := newProbed(t, env, "controller")
@@ -75,7 +75,7 @@ func TestController_RoleWithoutLeases_IsNotReadyAndSaysWhy(t *testing.T) {
 
 const crdName = "addressableservices.samples.knative.dev"
 
-func TestTheWebhookIsReadyOnceTheAPIServerTrustsIt(t *testing.T) {
+func TestWebhook_TrustedByTheAPIServer_BecomesReady(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("webhook"), harness.WithProxy("webhook"))
 	process := newProbed(t, env, "webhook")

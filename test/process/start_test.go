@@ -43,7 +43,7 @@ func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...strin
 	}
 }
 
-func TestABadConfigMapAtTheStartIsNamed(t *testing.T) {
+func TestStart_InvalidConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
 	for _, bad := range []struct{ configMap, key, value, says string }{
@@ -63,7 +63,7 @@ func TestABadConfigMapAtTheStartIsNamed(t *testing.T) {
 	env.Process(t, "controller").Start(t)
 }
 
-func TestAMissingConfigMapAtTheStartIsNamed(t *testing.T) {
+func TestStart_MissingConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
 	env.Kubectl(t, "delete", "configmap", "config-addressable", "-n", env.SystemNamespace)
@@ -72,7 +72,7 @@ func TestAMissingConfigMapAtTheStartIsNamed(t *testing.T) {
 	}
 }
 
-func TestAnAPIServerThatCannotBeReachedIsNamed(t *testing.T) {
+func TestStart_APIServerUnreachable_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.Without("webhook"))
 	config, err := clientcmd.LoadFromFile(env.Kubeconfig)
@@ -101,7 +101,7 @@ func TestAnAPIServerThatCannotBeReachedIsNamed(t *testing.T) {
 	}
 }
 
-func TestATokenThatIsRejectedAtTheStartIsNamed(t *testing.T) {
+func TestStart_TokenRejected_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.Without("webhook"))
 	config, err := clientcmd.LoadFromFile(env.Kubeconfig)

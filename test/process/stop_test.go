@@ -32,7 +32,7 @@ spec:
   ref: {apiVersion: v1, kind: Service, name: target}
 `
 
-func TestAProcessThatIsToldToStopEndsWellAndGivesItsLeasesUp(t *testing.T) {
+func TestController_SIGTERM_ExitsZeroAndReleasesItsLeases(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	for name, leases := range map[string]int{"controller": 1, "hooks": 1, "webhook": 1} {
@@ -56,7 +56,7 @@ func TestAProcessThatIsToldToStopEndsWellAndGivesItsLeasesUp(t *testing.T) {
 	env.Await(t, env.Apply(t, ns, sample)[1], harness.Ready)
 }
 
-func TestTheWebhookServesOnWhileItStops(t *testing.T) {
+func TestWebhook_SIGTERM_ServesWhileItStops(t *testing.T) {
 	t.Parallel()
 	// The default would do, but not on a machine that has much else to do.
 	env := harness.Own(t, harness.Without("webhook"), harness.WithEnv("webhook", "WEBHOOK_GRACE_PERIOD", "10s"))

@@ -45,7 +45,7 @@ func schemaOf(t *testing.T, text string) *apiextensionsv1.JSONSchemaProps {
 }
 
 // What is made is valid, and each field is sometimes there, and sometimes not if it need not be.
-func TestValuesAreValid(t *testing.T) {
+func TestValues_Random_AreValid(t *testing.T) {
 	schema := schemaOf(t, everything)
 	validate, err := validator(schema)
 	if err != nil {
@@ -73,7 +73,7 @@ func TestValuesAreValid(t *testing.T) {
 	}
 }
 
-func TestElementsOfListsAreUnique(t *testing.T) {
+func TestValues_ListElements_AreUnique(t *testing.T) {
 	generator := New(testrand.Source(t))
 	for _, text := range []string{
 		`{type: array, minItems: 2, maxItems: 2, items: {type: string, enum: [a, b]}, x-kubernetes-list-type: set}`,
@@ -101,7 +101,7 @@ func jsonOf(t *testing.T, value any) string {
 	return string(text)
 }
 
-func TestSchemaThatIsNotSupportedIsNamed(t *testing.T) {
+func TestValues_UnsupportedSchema_IsNamed(t *testing.T) {
 	for text, want := range map[string]string{
 		`{type: object, required: [a], properties: {a: {type: number}}}`:             `schema.a: type "number" is not supported`,
 		`{type: array, minItems: 1, items: {type: string, anyOf: [{minLength: 1}]}}`: `schema[]: oneOf, anyOf, allOf, not`,

@@ -20,7 +20,7 @@ func withFinalizers(names ...string) func(*v1.AddressableService) {
 	return func(as *v1.AddressableService) { as.Finalizers = names }
 }
 
-func TestFinalizerIsSetBeforeReconcileKindIsCalled(t *testing.T) {
+func TestFinalizer_NewObject_IsSetBeforeReconcileKind(t *testing.T) {
 	var seen []string
 	w := leading(t, finalizing{reconciling{func(_ context.Context, as *v1.AddressableService) reconciler.Event {
 		seen = as.Finalizers
@@ -34,7 +34,7 @@ func TestFinalizerIsSetBeforeReconcileKindIsCalled(t *testing.T) {
 	}
 }
 
-func TestWithoutFinalizeKindThereIsNoFinalizerAndNothingAtDeletion(t *testing.T) {
+func TestFinalizer_WithoutFinalizeKind_IsNeverSet(t *testing.T) {
 	called := 0
 	for _, as := range []*v1.AddressableService{object(withFinalizers()), object(beingDeleted)} {
 		w := leading(t, reconciling{func(context.Context, *v1.AddressableService) reconciler.Event {
@@ -54,7 +54,7 @@ func TestWithoutFinalizeKindThereIsNoFinalizerAndNothingAtDeletion(t *testing.T)
 }
 
 // An object that waits for the finalizer of somebody else is finalized again by whatever wakes it.
-func TestFinalizeKindIsCalledAlsoWhenOurFinalizerIsGone(t *testing.T) {
+func TestFinalizeKind_OurFinalizerRemoved_IsCalledAgain(t *testing.T) {
 	called := 0
 	w := leading(t, finalizing{reconciling{returning(nil)}, func(context.Context, *v1.AddressableService) reconciler.Event {
 		called++
@@ -70,7 +70,7 @@ func TestFinalizeKindIsCalledAlsoWhenOurFinalizerIsGone(t *testing.T) {
 	}
 }
 
-func TestStatusThatFinalizeKindChanges(t *testing.T) {
+func TestFinalizeKind_StatusChanges_AreWritten(t *testing.T) {
 	for name, row := range map[string]struct {
 		result  reconciler.Event
 		written bool
@@ -92,7 +92,7 @@ func TestStatusThatFinalizeKindChanges(t *testing.T) {
 }
 
 // Neither conditions nor the observed generation nor defaults are taken care of, as they are around ReconcileKind.
-func TestFinalizeKindGetsTheObjectAsItIs(t *testing.T) {
+func TestFinalizeKind_Object_IsPassedUnchanged(t *testing.T) {
 	var conditions int
 	var visibility v1.Visibility
 	w := newWorld(t, finalizing{reconciling{returning(nil)}, func(_ context.Context, as *v1.AddressableService) reconciler.Event {
@@ -110,7 +110,7 @@ func TestFinalizeKindGetsTheObjectAsItIs(t *testing.T) {
 	}
 }
 
-func TestOtherFinalizersStay(t *testing.T) {
+func TestFinalizer_OtherFinalizers_AreKept(t *testing.T) {
 	const other = "example.com/another"
 	w := leading(t, finalizing{reconciling{returning(nil)}, returning(nil)}, object(beingDeleted, func(as *v1.AddressableService) {
 		as.Finalizers = append(as.Finalizers, other)
@@ -124,7 +124,7 @@ func TestOtherFinalizersStay(t *testing.T) {
 	}
 }
 
-func TestFinalizersByServerSideApply(t *testing.T) {
+func TestFinalizer_ServerSideApply_IsSet(t *testing.T) {
 	w := newWorld(t, finalizing{reconciling{returning(nil)}, returning(nil)}, controller.Options{
 		UseServerSideApplyForFinalizers: true, FinalizerFieldManager: "tests",
 	}, object(withFinalizers()))

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestWhatTheOptionsOfTheMarkerChange runs the generator on the types in testdata, one for each option, and looks for
+// TestGenerator_MarkerOptions_ChangeTheOutput runs the generator on the types in testdata, one for each option, and looks for
 // what is in the one or the other of what it makes.
-func TestWhatTheOptionsOfTheMarkerChange(t *testing.T) {
+func TestGenerator_MarkerOptions_ChangeTheOutput(t *testing.T) {
 	const base = "example.com/client"
 	out := t.TempDir()
 	generator := exec.CommandContext(t.Context(), "go", "tool", "-modfile=hack/tools/go.mod", "injection-gen",

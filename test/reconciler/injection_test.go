@@ -77,7 +77,7 @@ func asks(t *testing.T, informer controller.Informer, asked chan string) string 
 	}
 }
 
-func TestALinkedInformerIsInTheContextAndStartedWithTheOthers(t *testing.T) {
+func TestInjection_ImportedInformer_IsInTheContextAndStarted(t *testing.T) {
 	ctx, informers, asked := injected(t)
 	informer := addressableserviceinformer.Get(ctx).Informer()
 	if !slices.Contains(informers, controller.Informer(informer)) {
@@ -91,7 +91,7 @@ func TestALinkedInformerIsInTheContextAndStartedWithTheOthers(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotInTheContextPanics(t *testing.T) {
+func TestInjection_MissingFromTheContext_Panics(t *testing.T) {
 	for name, get := range map[string]func(context.Context){
 		"a client":            func(ctx context.Context) { samplesclient.Get(ctx) },
 		"an informer":         func(ctx context.Context) { addressableserviceinformer.Get(ctx) },
@@ -111,7 +111,7 @@ func TestWhatIsNotInTheContextPanics(t *testing.T) {
 	}
 }
 
-func TestScopeIsOneNamespace(t *testing.T) {
+func TestInjection_NamespaceScope_ListsOneNamespace(t *testing.T) {
 	ctx, _, asked := injected(t, func(ctx context.Context) context.Context { return injection.WithNamespaceScope(ctx, ns) })
 	for name, informer := range map[string]controller.Informer{
 		"/apis/samples.knative.dev/v1/namespaces/ns/addressableservices?":            addressableserviceinformer.Get(ctx).Informer(),
@@ -123,7 +123,7 @@ func TestScopeIsOneNamespace(t *testing.T) {
 	}
 }
 
-func TestFilteredInformerAsksForWhatItsSelectorChooses(t *testing.T) {
+func TestInjection_FilteredInformer_ListsBySelector(t *testing.T) {
 	ctx, informers, asked := injected(t)
 	informer := filteredinformer.Get(ctx, selector).Informer()
 	if !slices.Contains(informers, controller.Informer(informer)) {
@@ -137,7 +137,7 @@ func TestFilteredInformerAsksForWhatItsSelectorChooses(t *testing.T) {
 	}
 }
 
-func TestFakeClientIsTheOneOfTheContext(t *testing.T) {
+func TestInjection_FakeClient_IsThatOfTheContext(t *testing.T) {
 	ctx, client := fakesamplesclient.With(logtesting.TestContextWithLogger(t), object())
 	client.PrependReactor("get", "addressableservices", func(action clientgotesting.Action) (bool, runtime.Object, error) {
 		get, ok := action.(clientgotesting.GetAction)
@@ -152,7 +152,7 @@ func TestFakeClientIsTheOneOfTheContext(t *testing.T) {
 }
 
 // A client that is seeded before the informers are set up is replaced by them with an empty one.
-func TestFakesAreSeededAfterTheirSetup(t *testing.T) {
+func TestInjection_Fakes_AreSeededAfterSetup(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t, func(ctx context.Context) context.Context {
 		ctx, _ = fakesamplesclient.With(ctx, object())
 		return ctx
@@ -175,7 +175,7 @@ func TestFakesAreSeededAfterTheirSetup(t *testing.T) {
 	}
 }
 
-func TestImportingTheTestHelpersSetsAVariable(t *testing.T) {
+func TestInjection_TestHelpers_SetAVariable(t *testing.T) {
 	if got := os.Getenv("KUBE_FEATURE_WatchListClient"); got != "false" {
 		t.Errorf("KUBE_FEATURE_WatchListClient is %q, want false", got)
 	}

@@ -43,9 +43,9 @@ func kinds(t *testing.T) []string {
 	return found
 }
 
-// TestEveryReconciledKindHasStubs looks at every reconciler that is generated: a type whose marker lacks the option
+// TestKinds_EachReconciler_HasStubs looks at every reconciler that is generated: a type whose marker lacks the option
 // has no stubs.
-func TestEveryReconciledKindHasStubs(t *testing.T) {
+func TestKinds_EachReconciler_HasStubs(t *testing.T) {
 	for _, kind := range kinds(t) {
 		t.Run(kind, func(t *testing.T) {
 			stub := filepath.Join(generators, kind, "stub")
@@ -69,10 +69,10 @@ func TestEveryReconciledKindHasStubs(t *testing.T) {
 	}
 }
 
-// TestEveryReconciledKindHasAControllerTestOnFakes looks, beside the reconciler of each kind that has one, for a test that calls
+// TestKinds_EachReconciler_HasAControllerTestOnFakes looks, beside the reconciler of each kind that has one, for a test that calls
 // NewController in a context of injection.Fake, with every informer that the controller asks for linked by its fake, which
 // links the fake of its client.
-func TestEveryReconciledKindHasAControllerTestOnFakes(t *testing.T) {
+func TestKinds_EachReconciler_HasAControllerTestOnFakes(t *testing.T) {
 	seen := 0
 	for _, kind := range kinds(t) {
 		folder := reconcilerOf(t, kind)

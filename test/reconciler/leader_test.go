@@ -22,7 +22,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-func TestBucketsDivideTheKeys(t *testing.T) {
+func TestLeader_Buckets_DivideTheKeys(t *testing.T) {
 	var objs []*v1.AddressableService
 	for i := range 20 {
 		objs = append(objs, object(func(as *v1.AddressableService) { as.Name = fmt.Sprint("it-", i) }))
@@ -70,7 +70,7 @@ func TestBucketsDivideTheKeys(t *testing.T) {
 	}
 }
 
-func TestObserveKindIsCalledWhereReconcileKindIsNot(t *testing.T) {
+func TestLeader_Standby_CallsObserveKind(t *testing.T) {
 	var observed []string
 	var gone []types.NamespacedName
 	observer := observing{
@@ -121,7 +121,7 @@ func TestObserveKindIsCalledWhereReconcileKindIsNot(t *testing.T) {
 	}
 }
 
-func TestObjectsOfAnotherClassAreLeftAlone(t *testing.T) {
+func TestClass_AnotherClass_IsIgnored(t *testing.T) {
 	for name, class := range map[string]func(*v1.AddressableService){
 		"another": func(as *v1.AddressableService) { as.Annotations[samples.ClassAnnotationKey] = "another" },
 		"none":    func(as *v1.AddressableService) { as.Annotations = nil },

@@ -35,7 +35,7 @@ import (
 )
 
 // Clients and listers therefore are fields of a reconciler, and what it asks for has to bring its own deadline.
-func TestContextOfAReconciliationIsNotThatOfTheConstructor(t *testing.T) {
+func TestQueue_ContextOfAReconciliation_IsNotThatOfTheConstructor(t *testing.T) {
 	type valueKey struct{}
 	var reconciliations []string
 	w := leading(t, reconciling{func(ctx context.Context, _ *v1.AddressableService) reconciler.Event {
@@ -53,7 +53,7 @@ func TestContextOfAReconciliationIsNotThatOfTheConstructor(t *testing.T) {
 	w.queued(t, &reconciliations)
 }
 
-func TestConcurrencyOfTheOptionsIsNotUsed(t *testing.T) {
+func TestQueue_ConcurrencyOption_IsIgnored(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	impl := addressableservicereconciler.NewImpl(ctx, &pointer{}, samples.ClassMallard, func(*controller.Impl) controller.Options {
 		return controller.Options{Concurrency: 17}
@@ -66,7 +66,7 @@ func TestConcurrencyOfTheOptionsIsNotUsed(t *testing.T) {
 // pointer is a reconciler as NewImpl wants it: it calls Elem of its type, which only a pointer has.
 type pointer struct{ reconciling }
 
-func TestReconcilerThatIsNoPointerPanics(t *testing.T) {
+func TestQueue_ReconcilerThatIsNoPointer_Panics(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	defer func() {
 		if recover() == nil {
@@ -76,7 +76,7 @@ func TestReconcilerThatIsNoPointerPanics(t *testing.T) {
 	addressableservicereconciler.NewImpl(ctx, reconciling{returning(nil)}, samples.ClassMallard)
 }
 
-func TestBackOff(t *testing.T) {
+func TestQueue_Retries_BackOffExponentially(t *testing.T) {
 	limiter := workqueue.DefaultTypedControllerRateLimiter[any]()
 	if first, second := limiter.When("a"), limiter.When("a"); first != 5*time.Millisecond || second != 2*first {
 		t.Errorf("the first retry is after %s, the second after %s", first, second)
@@ -101,7 +101,7 @@ func TestBackOff(t *testing.T) {
 	}
 }
 
-func TestAnObjectHasOneReconciliationAtATime(t *testing.T) {
+func TestQueue_Object_IsReconciledByOneWorkerAtATime(t *testing.T) {
 	const workers = 4
 	var active, reconciliations, most atomic.Int32
 	begun, release := make(chan struct{}, 10), make(chan struct{})
@@ -139,14 +139,14 @@ func TestAnObjectHasOneReconciliationAtATime(t *testing.T) {
 
 const panicking = "MALLARD_TEST_PANICS"
 
-// TestPanicEndsTheProcess is run by itself, in a process of its own.
-func TestPanicEndsTheProcess(t *testing.T) {
+// TestQueue_Panic_EndsTheProcess is run by itself, in a process of its own.
+func TestQueue_Panic_EndsTheProcess(t *testing.T) {
 	if os.Getenv(panicking) != "" {
 		var reconciliations []string
 		leading(t, reconciling{func(context.Context, *v1.AddressableService) reconciler.Event { panic(errInduced) }}, object()).queued(t, &reconciliations)
 		return
 	}
-	self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPanicEndsTheProcess$")
+	self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestQueue_Panic_EndsTheProcess$")
 	self.Env = append(os.Environ(), panicking+"=1")
 	out, err := self.CombinedOutput()
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || !bytes.Contains(out, []byte("induced")) || bytes.Contains(out, []byte("--- PASS")) {
@@ -154,13 +154,13 @@ func TestPanicEndsTheProcess(t *testing.T) {
 	}
 }
 
-func TestResyncAndLease(t *testing.T) {
+func TestDefaults_ResyncAndTrackerLease_AreThoseOfKnative(t *testing.T) {
 	if resync, lease := controller.GetResyncPeriod(t.Context()), controller.GetTrackerLease(t.Context()); resync != 10*time.Hour || lease != 30*time.Hour {
 		t.Errorf("informers resync each %s, and what is tracked is forgotten after %s", resync, lease)
 	}
 }
 
-func TestTracker(t *testing.T) {
+func TestTracker_References_EnqueueTheirObjects(t *testing.T) {
 	var enqueued []types.NamespacedName
 	tr := tracker.New(func(key types.NamespacedName) { enqueued = append(enqueued, key) }, time.Hour)
 	ref := tracker.Reference{APIVersion: "v1", Kind: "Service", Namespace: ns, Name: "target"}

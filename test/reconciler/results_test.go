@@ -23,9 +23,9 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// TestWhatAResultOfReconcileKindLeadsTo shows the event that is recorded and what the queue does. The status is
+// TestReconcileKind_Result_DecidesEventAndRequeue shows the event that is recorded and what the queue does. The status is
 // written whatever the result is.
-func TestWhatAResultOfReconcileKindLeadsTo(t *testing.T) {
+func TestReconcileKind_Result_DecidesEventAndRequeue(t *testing.T) {
 	conflict := apierrors.NewConflict(v1.Resource("addressableservices"), "a", errInduced)
 	for name, row := range map[string]struct {
 		result reconciler.Event
@@ -72,9 +72,9 @@ func TestWhatAResultOfReconcileKindLeadsTo(t *testing.T) {
 	}
 }
 
-// TestWhatAResultOfFinalizeKindLeadsTo shows the same of an object that is being deleted, and whether the finalizer
+// TestFinalizeKind_Result_DecidesEventAndFinalizer shows the same of an object that is being deleted, and whether the finalizer
 // goes. Where it stays and the queue is done, the object hangs until something else wakes it.
-func TestWhatAResultOfFinalizeKindLeadsTo(t *testing.T) {
+func TestFinalizeKind_Result_DecidesEventAndFinalizer(t *testing.T) {
 	const updated = `Normal FinalizerUpdate Updated "a" finalizers`
 	for name, row := range map[string]struct {
 		result reconciler.Event
@@ -111,7 +111,7 @@ func TestWhatAResultOfFinalizeKindLeadsTo(t *testing.T) {
 	}
 }
 
-func TestRequeueKeepsItsTime(t *testing.T) {
+func TestRequeue_After_KeepsItsTime(t *testing.T) {
 	w := leading(t, reconciling{returning(controller.NewRequeueAfter(time.Hour))}, object())
 	if requeue, after := controller.IsRequeueKey(w.reconcile()); !requeue || after != time.Hour {
 		t.Errorf("the queue is asked for another reconciliation: %t, after %s; want after an hour", requeue, after)

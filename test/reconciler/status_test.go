@@ -28,7 +28,7 @@ type asIfCreated struct{}
 
 func (asIfCreated) ToContext(ctx context.Context) context.Context { return apis.WithinCreate(ctx) }
 
-func TestReconcileKindGetsDefaultsAndConditionsThatAreNotThereYet(t *testing.T) {
+func TestReconcileKind_NewObject_HasDefaultsAndConditions(t *testing.T) {
 	var conditions int
 	var visibility v1.Visibility
 	w := newWorld(t, reconciling{func(_ context.Context, as *v1.AddressableService) reconciler.Event {
@@ -48,7 +48,7 @@ func TestReconcileKindGetsDefaultsAndConditionsThatAreNotThereYet(t *testing.T) 
 }
 
 // Whoever waits for observedGeneration and then looks at Ready would wait for ever for one that says why.
-func TestErrorWithoutAConditionLeavesReadyUnknownAtTheNewGeneration(t *testing.T) {
+func TestReconcileKind_ErrorWithoutACondition_LeavesReadyUnknown(t *testing.T) {
 	ready := func(as *v1.AddressableService) {
 		as.GetConditionSet().Manage(&as.Status).InitializeConditions()
 		as.Status.MarkNotRequested()
@@ -67,7 +67,7 @@ func TestErrorWithoutAConditionLeavesReadyUnknownAtTheNewGeneration(t *testing.T
 	}
 }
 
-func TestOnlyTheStatusOfWhatReconcileKindChangesIsWritten(t *testing.T) {
+func TestStatus_OtherChangesByReconcileKind_AreNotWritten(t *testing.T) {
 	w := leading(t, reconciling{func(_ context.Context, as *v1.AddressableService) reconciler.Event {
 		mark(as)
 		as.Spec.Ref.Name = "changed"
@@ -96,7 +96,7 @@ func TestOnlyTheStatusOfWhatReconcileKindChangesIsWritten(t *testing.T) {
 	}
 }
 
-func TestStatusThatIsTheSameIsNotWritten(t *testing.T) {
+func TestStatus_Unchanged_IsNotWritten(t *testing.T) {
 	w := leading(t, reconciling{func(_ context.Context, as *v1.AddressableService) reconciler.Event {
 		mark(as)
 		return nil
@@ -116,7 +116,7 @@ func TestStatusThatIsTheSameIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestTransitionTimeMovesWithAnyChangeOfItsConditionOnly(t *testing.T) {
+func TestStatus_TransitionTime_ChangesWithItsConditionOnly(t *testing.T) {
 	message := "first"
 	long := apis.VolatileTime{}
 	long.Inner.Time = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -146,7 +146,7 @@ func TestTransitionTimeMovesWithAnyChangeOfItsConditionOnly(t *testing.T) {
 	}
 }
 
-func TestNoStatusIsWrittenWithSkipStatusUpdates(t *testing.T) {
+func TestStatus_SkipStatusUpdates_IsNotWritten(t *testing.T) {
 	var conditions int
 	w := newWorld(t, reconciling{func(_ context.Context, as *v1.AddressableService) reconciler.Event {
 		conditions = len(as.Status.Conditions)
@@ -163,7 +163,7 @@ func TestNoStatusIsWrittenWithSkipStatusUpdates(t *testing.T) {
 }
 
 // A status has one writer: what another one wrote meanwhile is replaced as a whole.
-func TestConflictIsAnsweredByWritingTheSameStatusOverTheNewOne(t *testing.T) {
+func TestStatus_Conflict_IsWrittenOverTheNewOne(t *testing.T) {
 	w := leading(t, reconciling{func(_ context.Context, as *v1.AddressableService) reconciler.Event {
 		mark(as)
 		return nil
@@ -192,7 +192,7 @@ func TestConflictIsAnsweredByWritingTheSameStatusOverTheNewOne(t *testing.T) {
 	}
 }
 
-func TestEventIsLostWhenTheStatusIsNotWritten(t *testing.T) {
+func TestStatus_UpdateFails_EventIsLost(t *testing.T) {
 	w := leading(t, reconciling{func(_ context.Context, as *v1.AddressableService) reconciler.Event {
 		mark(as)
 		return warning()

@@ -24,7 +24,7 @@ type workflow struct {
 // A tag of an action can be moved to other code; a commit cannot. Dependabot reads the version from the comment.
 var pinned = regexp.MustCompile(`uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)*$`)
 
-func TestWorkflowsArePinnedAndHaveLeastPermissions(t *testing.T) {
+func TestWorkflows_Actions_ArePinnedWithLeastPermissions(t *testing.T) {
 	for _, path := range files(t, ".github/workflows") {
 		content := read(t, path)
 		for line := range strings.Lines(content) {

@@ -57,7 +57,7 @@ func objectsBelow(t *testing.T, folder string) []*unstructured.Unstructured {
 }
 
 // What is below config/ is applied as a whole, so that a sample or an overlay there would be installed with the operator.
-func TestConfigHoldsOnlyTheOperator(t *testing.T) {
+func TestConfig_Files_AreOnlyTheOperator(t *testing.T) {
 	for _, file := range files(t, "config") {
 		if path.Dir(file) != "config" {
 			t.Errorf("%s: config/ has folders, which `ko apply -Rf config/` applies with it", file)
@@ -87,7 +87,7 @@ func expectLabels(t *testing.T, name string, labels map[string]string) {
 }
 
 // ko and kubectl apply in the order of file names and go on after an error; only what is in order works in one pass.
-func TestConfigIsInTheOrderThatAnEmptyClusterNeeds(t *testing.T) {
+func TestConfig_FileOrder_SuitsAnEmptyCluster(t *testing.T) {
 	there := map[string]bool{}
 	need := func(object *unstructured.Unstructured, kind, namespace, name string) {
 		if namespace != "" {

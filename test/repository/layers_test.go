@@ -71,7 +71,7 @@ var layers = []struct {
 	because:   "the control plane is a process of its own, and linking it takes minutes",
 }}
 
-func TestLayers(t *testing.T) {
+func TestLayers_Imports_AreAllowed(t *testing.T) {
 	imports := dependencies(t, ".")
 	for _, layer := range layers {
 		for _, forbidden := range layer.forbidden {
@@ -86,7 +86,7 @@ func TestLayers(t *testing.T) {
 }
 
 // Reconcilers meet in the API server only: what one of them knows of another's kind is in pkg/apis.
-func TestReconcilersDoNotImportEachOther(t *testing.T) {
+func TestLayers_Reconcilers_DoNotImportEachOther(t *testing.T) {
 	imports := dependencies(t, ".")
 	all := whole("pkg/reconciler") + "/"
 	var reconcilers []string

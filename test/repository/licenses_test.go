@@ -15,7 +15,7 @@ import (
 var image = regexp.MustCompile(`ko://\S+/(cmd/\w+)`)
 
 // The images carry the licenses as their data, which ko takes from a folder beside the program.
-func TestEveryImageCarriesTheLicenses(t *testing.T) {
+func TestLicenses_Images_CarryThem(t *testing.T) {
 	programs := map[string]bool{}
 	for _, path := range files(t, "config/*.yaml", "post-install/*.yaml") {
 		for _, match := range image.FindAllStringSubmatch(read(t, path), -1) {

@@ -27,7 +27,7 @@ func targets(t *testing.T) []string {
 	return slices.Compact(names)
 }
 
-func TestMakeHelpListsEveryTarget(t *testing.T) {
+func TestMakefile_Help_ListsEveryTarget(t *testing.T) {
 	var listed []string
 	for _, match := range regexp.MustCompile(`(?m)^  ([a-z-]+) +\S`).FindAllStringSubmatch(output(t, "make", "help"), -1) {
 		listed = append(listed, match[1])
@@ -39,7 +39,7 @@ func TestMakeHelpListsEveryTarget(t *testing.T) {
 }
 
 // No target makes a file of its name.
-func TestEveryTargetIsPhony(t *testing.T) {
+func TestMakefile_Targets_ArePhony(t *testing.T) {
 	var phony []string
 	for _, match := range regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindAllStringSubmatch(read(t, "Makefile"), -1) {
 		phony = append(phony, strings.Fields(match[1])...)

@@ -27,7 +27,7 @@ func modules(t *testing.T) []string {
 	return folders
 }
 
-func TestDependabotKnowsEveryModule(t *testing.T) {
+func TestModules_Dependabot_HasEach(t *testing.T) {
 	var config struct {
 		Updates []struct {
 			Ecosystem   string   `json:"package-ecosystem"`
@@ -55,7 +55,7 @@ func TestDependabotKnowsEveryModule(t *testing.T) {
 }
 
 // What is generated has to fit what it is compiled with.
-func TestModulesAgreeOnVersions(t *testing.T) {
+func TestModules_SharedDependencies_HaveOneVersion(t *testing.T) {
 	operator := versions(t, ".")
 	for _, folder := range []string{"hack/tools", "conversion/example"} {
 		other := versions(t, folder)

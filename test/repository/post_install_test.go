@@ -22,7 +22,7 @@ import (
 
 // What migrates has to know each kind by name, in its settings and in its rights, and a kind that is forgotten there is missed
 // only when a version is dropped.
-func TestEveryKindIsMigrated(t *testing.T) {
+func TestPostInstall_Kinds_AreMigrated(t *testing.T) {
 	var crds []string
 	for _, object := range configObjects(t) {
 		// Of one version there is nothing to move.

@@ -42,7 +42,7 @@ func TestTour_MapOfTheTree_HasFewRowsAndEveryFolder(t *testing.T) {
 	}
 }
 
-func TestContributingDescribesEveryTarget(t *testing.T) {
+func TestContributing_Targets_AreDescribed(t *testing.T) {
 	var described []string
 	row := regexp.MustCompile("(?m)^\\| *`make ([a-z-]+)[^`]*` *\\|")
 	for _, match := range row.FindAllStringSubmatch(read(t, "CONTRIBUTING.md"), -1) {

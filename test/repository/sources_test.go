@@ -26,7 +26,7 @@ const (
 // The beginning of a file is where people and tools look for its license; a script's first line is taken.
 const headLength = 200
 
-func TestEverySourceNamesItsLicense(t *testing.T) {
+func TestSources_Headers_NameTheLicense(t *testing.T) {
 	for _, path := range files(t, "*.go", "*.sh", ".ci/run", "Makefile", "*.proto") {
 		content := read(t, path)
 		head := content[:min(len(content), headLength)]
@@ -39,7 +39,7 @@ func TestEverySourceNamesItsLicense(t *testing.T) {
 // What generators write has to be known as such to git, to the linters and to make cover, all by the same header.
 var generatedHeader = regexp.MustCompile(`(?m)^(//|#) Code generated .* DO NOT EDIT\.$`)
 
-func TestGeneratedFilesAreMarked(t *testing.T) {
+func TestSources_GeneratedFiles_AreMarked(t *testing.T) {
 	paths := files(t, "*.go", "*.yaml")
 	marks := output(t, "git", append([]string{"check-attr", "linguist-generated", "--"}, paths...)...)
 	marked := make(map[string]bool)
@@ -60,7 +60,7 @@ func TestGeneratedFilesAreMarked(t *testing.T) {
 }
 
 // Paths and host names of one machine work on no other.
-func TestNoFileNamesAMachine(t *testing.T) {
+func TestSources_Paths_NameNoMachine(t *testing.T) {
 	patterns := []string{`/home/[a-z][\w.-]*/`, `/Users/[A-Za-z][\w.-]*/`, `(^|["'=:\s(])/root/`}
 	if home, err := os.UserHomeDir(); err == nil && home != "/" {
 		patterns = append(patterns, regexp.QuoteMeta(home)+`(/|\b)`)
@@ -85,7 +85,7 @@ func TestNoFileNamesAMachine(t *testing.T) {
 
 // A package says what its job is, and what is not, in a file that everybody looks for under the same name. A program may
 // say it in main.go.
-func TestEveryPackageIsDocumented(t *testing.T) {
+func TestSources_Packages_AreDocumented(t *testing.T) {
 	documented := make(map[string]bool)
 	for _, path := range files(t, "*.go") {
 		folder, name := filepath.Split(path)

@@ -22,7 +22,7 @@ var chapters = []string{"Example", "Spec", "Working with it", "Status", "Events"
 var chapter = regexp.MustCompile(`(?m)^## (.*)$`)
 
 // Who knows the page of one kind finds everything in that of another.
-func TestEveryKindHasAPageOfTheSameChapters(t *testing.T) {
+func TestReference_Kinds_HaveAPageWithTheSameChapters(t *testing.T) {
 	pages := 0
 	for _, object := range configObjects(t) {
 		if object.GetKind() != "CustomResourceDefinition" {

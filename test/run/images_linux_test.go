@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func TestImagesReady(t *testing.T) {
+func TestRunImages_Samples_BecomeReady(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil, "--via=ko", "--wait=ready")
 	if status := p.exit(); status != 0 {
@@ -29,7 +29,7 @@ func TestImagesReady(t *testing.T) {
 	p.leavesNothing()
 }
 
-func TestImagesInterrupt(t *testing.T) {
+func TestRunImages_Interrupt_StopsCleanly(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string][]string{
 		"Applying":         {"Applying config/"},
@@ -48,7 +48,7 @@ func TestImagesInterrupt(t *testing.T) {
 	}
 }
 
-func TestImageWhoseProcessDies(t *testing.T) {
+func TestRunImages_ProcessDies_IsReported(t *testing.T) {
 	t.Parallel()
 	config := copyConfig(t)
 	replace(t, filepath.Join(config, "controller.yaml"), "name: WORKERS\n              value: \"8\"", "name: WORKERS\n              value: \"none\"")

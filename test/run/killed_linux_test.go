@@ -11,7 +11,7 @@ import (
 )
 
 // Outside of Linux the kernel does not tell a process that its parent is gone.
-func TestKilled(t *testing.T) {
+func TestRun_Killed_LeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil)
 	p.await(running...)

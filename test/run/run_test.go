@@ -26,7 +26,7 @@ const interrupted = 0
 // running is printed once the samples are applied and followed.
 var running = []string{"export KUBECONFIG=", "addressableservice/hello  READY=True"}
 
-func TestReady(t *testing.T) {
+func TestRun_Samples_BecomeReady(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil, "--wait=ready")
 	if status := p.exit(); status != 0 {
@@ -45,7 +45,7 @@ func TestReady(t *testing.T) {
 	p.leavesNothing()
 }
 
-func TestSecondBesideTheFirst(t *testing.T) {
+func TestRun_SecondInstance_RunsNextToTheFirst(t *testing.T) {
 	t.Parallel()
 	first := start(t, nil)
 	first.await(running...)
@@ -64,7 +64,7 @@ func TestSecondBesideTheFirst(t *testing.T) {
 	first.leavesNothing()
 }
 
-func TestInterrupt(t *testing.T) {
+func TestRun_Interrupt_StopsCleanly(t *testing.T) {
 	t.Parallel()
 	for name, phase := range map[string]struct {
 		lines []string
@@ -94,7 +94,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-func TestSecondInterruptEndsAtOnce(t *testing.T) {
+func TestRun_SecondInterrupt_EndsAtOnce(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil)
 	p.await(running...)
@@ -113,7 +113,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	p.leavesNothing()
 }
 
-func TestTermination(t *testing.T) {
+func TestRun_SIGTERM_StopsCleanly(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil)
 	p.await(running...)
@@ -124,7 +124,7 @@ func TestTermination(t *testing.T) {
 	p.leavesNothing()
 }
 
-func TestSampleThatCannotBecomeReady(t *testing.T) {
+func TestRun_SampleCannotBecomeReady_IsExplained(t *testing.T) {
 	t.Parallel()
 	samples := t.TempDir()
 	write(t, filepath.Join(samples, "lost.yaml"), `
@@ -149,7 +149,7 @@ spec:
 	p.leavesLogsOf("controller", "hooks", "webhook")
 }
 
-func TestProcessThatDies(t *testing.T) {
+func TestRun_ProcessDies_IsReported(t *testing.T) {
 	t.Parallel()
 	config := copyConfig(t)
 	replace(t, filepath.Join(config, "controller.yaml"), "name: WORKERS\n              value: \"8\"", "name: WORKERS\n              value: \"none\"")
@@ -223,7 +223,7 @@ func TestRun_InterruptWhileProcessNotReady_PrintsItsErrors(t *testing.T) {
 	p.leavesNothing()
 }
 
-func TestBadInput(t *testing.T) {
+func TestRun_InvalidInput_IsRejected(t *testing.T) {
 	t.Parallel()
 	broken := copyConfig(t)
 	write(t, filepath.Join(broken, "100-namespace.yaml"), "kind: [")

@@ -32,9 +32,9 @@ const (
 	atRest = 100
 )
 
-// TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods measures rollouts, which need reconciliations of each sort, in a namespace
+// TestCosts_FiveOrFiveThousandOtherPods_AreEqual measures rollouts, which need reconciliations of each sort, in a namespace
 // with few other Pods, then with many, and then with as many more that look like an object's, which fill the controller's cache.
-func TestCostsAreTheSameWithFiveAndWithFiveThousandOtherPods(t *testing.T) {
+func TestCosts_FiveOrFiveThousandOtherPods_AreEqual(t *testing.T) {
 	env := harness.Own(t)
 	// Of reconciliations that are many a second it leaves most out of the log otherwise.
 	env.SetConfig(t, "config-logging", map[string]string{"zap-logger-config": `{"level": "info", "sampling": null}`})

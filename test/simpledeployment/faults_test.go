@@ -20,7 +20,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestBoundsHoldUnderAWatchDelayedBy300Milliseconds(t *testing.T) {
+func TestSimpleDeployment_WatchDelayedBy300Milliseconds_KeepsItsBounds(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy := env.Proxy(t, "controller")
@@ -70,7 +70,7 @@ func TestBoundsHoldUnderAWatchDelayedBy300Milliseconds(t *testing.T) {
 	exactly(t, env, ref, "four", 2)
 }
 
-func TestBoundsHoldUnderRandomKillsOfTheProcess(t *testing.T) {
+func TestSimpleDeployment_ProcessKilledRandomly_KeepsItsBounds(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
 	ns := env.Namespace(t)
@@ -97,7 +97,7 @@ func TestBoundsHoldUnderRandomKillsOfTheProcess(t *testing.T) {
 	exactly(t, env, ref, last, 5)
 }
 
-func TestQuotaForAWhile(t *testing.T) {
+func TestSimpleDeployment_QuotaExhausted_ReportsItAndConverges(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -137,7 +137,7 @@ func TestQuotaForAWhile(t *testing.T) {
 	exactly(t, env, ref, "one", 4)
 }
 
-func TestPodsThatTheNamespaceDoesNotAdmit(t *testing.T) {
+func TestSimpleDeployment_PodsRejectedByAdmission_ReportsIt(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -150,9 +150,9 @@ func TestPodsThatTheNamespaceDoesNotAdmit(t *testing.T) {
 	exactly(t, env, ref, "one", 2)
 }
 
-// TestEachWriteRejected lets the API server answer each write of the controller with an error for a while, in the middle of a
+// TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges lets the API server answer each write of the controller with an error for a while, in the middle of a
 // rollout: the bounds hold, conditions say so where they can, and the end is right.
-func TestEachWriteRejected(t *testing.T) {
+func TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	proxy := env.Proxy(t, "controller")

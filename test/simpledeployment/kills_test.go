@@ -12,9 +12,9 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestKilledBeforeAndAfterEachRequestThatMakesOrDeletesAPod kills the process at each moment of the rollout of two Pods: with such a
+// TestSimpleDeployment_KilledAroundEachPodRequest_Converges kills the process at each moment of the rollout of two Pods: with such a
 // request on its way, of which the API server never learns, and with its answer received.
-func TestKilledBeforeAndAfterEachRequestThatMakesOrDeletesAPod(t *testing.T) {
+func TestSimpleDeployment_KilledAroundEachPodRequest_Converges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	ns := env.Namespace(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-func TestKubectlScales(t *testing.T) {
+func TestKubectl_Scale_ChangesReplicas(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -29,9 +29,9 @@ func TestKubectlScales(t *testing.T) {
 	}
 }
 
-// TestAutoscalerFindsWhatItNeeds does what a HorizontalPodAutoscaler does: it reads the scale subresource, selects the Pods that it
+// TestAutoscaler_ScaleSubresource_IsComplete does what a HorizontalPodAutoscaler does: it reads the scale subresource, selects the Pods that it
 // names, and writes another number.
-func TestAutoscalerFindsWhatItNeeds(t *testing.T) {
+func TestAutoscaler_ScaleSubresource_IsComplete(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -63,7 +63,7 @@ func TestAutoscalerFindsWhatItNeeds(t *testing.T) {
 	exactly(t, env, ref, "one", 4)
 }
 
-func TestKubectlWaitsForTheEndOfARollout(t *testing.T) {
+func TestKubectl_WaitForRollout_Returns(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -84,7 +84,7 @@ func TestKubectlWaitsForTheEndOfARollout(t *testing.T) {
 	}
 }
 
-func TestKubectlGetColumns(t *testing.T) {
+func TestKubectl_GetColumns_AreShown(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/reconciler/simpledeployment"
 )
 
-func TestPodDeletedByAUserIsReplaced(t *testing.T) {
+func TestSimpleDeployment_PodDeletedByAUser_IsReplaced(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -43,7 +43,7 @@ func TestPodDeletedByAUserIsReplaced(t *testing.T) {
 	exactly(t, env, ref, "one", 3)
 }
 
-func TestTerminatingPodThatHangsIsReplacedAndNotCounted(t *testing.T) {
+func TestSimpleDeployment_TerminatingPodThatHangs_IsReplaced(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -66,7 +66,7 @@ func TestTerminatingPodThatHangsIsReplacedAndNotCounted(t *testing.T) {
 	exactly(t, env, ref, "one", 1)
 }
 
-func TestFailedAndSucceededPodsAreReplacedAndThenDeleted(t *testing.T) {
+func TestSimpleDeployment_TerminatedPods_AreReplacedThenDeleted(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -204,7 +204,7 @@ func foreigners(t *testing.T, env *harness.Env, ns string, ref harness.Ref) map[
 	return made
 }
 
-func TestForeignPodsWithTheSameLabelsAreNeitherCountedNorTouched(t *testing.T) {
+func TestSimpleDeployment_ForeignPodsWithTheSameLabels_AreIgnored(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -259,8 +259,8 @@ func TestSimpleDeployment_ForeignPodHasTheName_AnotherNameIsGiven(t *testing.T) 
 	untouched(t, env, ns, mark, map[string]*corev1.Pod{name: stranger})
 }
 
-// TestApplyWithAVersionThatNothingHasOnlyCreates shows what the operator relies on, and what it would do without.
-func TestApplyWithAVersionThatNothingHasOnlyCreates(t *testing.T) {
+// TestUpstream_ApplyWithAnUnknownResourceVersion_OnlyCreates shows what the operator relies on, and what it would do without.
+func TestUpstream_ApplyWithAnUnknownResourceVersion_OnlyCreates(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

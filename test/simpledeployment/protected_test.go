@@ -38,7 +38,7 @@ spec: {policyName: keep-%[1]s, validationActions: [Deny]}
 `, ns))
 }
 
-func TestPodThatHasEndedAndMayNotBeDeletedIsInNobodysWay(t *testing.T) {
+func TestSimpleDeployment_TerminatedPodThatCannotBeDeleted_BlocksNothing(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -72,8 +72,8 @@ func TestPodThatHasEndedAndMayNotBeDeletedIsInNobodysWay(t *testing.T) {
 	exactly(t, env, ref, "two", 2)
 }
 
-// TestSeveralPodsThatMayNotBeDeletedMakeNoHotLoop is about a status that would tell of another one of them each time.
-func TestSeveralPodsThatMayNotBeDeletedMakeNoHotLoop(t *testing.T) {
+// TestSimpleDeployment_SeveralPodsThatCannotBeDeleted_MakeNoHotLoop is about a status that would tell of another one of them each time.
+func TestSimpleDeployment_SeveralPodsThatCannotBeDeleted_MakeNoHotLoop(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

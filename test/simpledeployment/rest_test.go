@@ -55,8 +55,8 @@ func awaitReconciliations(t *testing.T, process *harness.Process, from int, refs
 	})
 }
 
-// TestNothingIsWrittenAtRest has reconciliations take place although there is nothing to do, by a change that concerns no Pod and by a restart.
-func TestNothingIsWrittenAtRest(t *testing.T) {
+// TestSimpleDeployment_SteadyState_WritesNothing has reconciliations take place although there is nothing to do, by a change that concerns no Pod and by a restart.
+func TestSimpleDeployment_SteadyState_WritesNothing(t *testing.T) {
 	env := harness.Own(t)
 	ns := env.Namespace(t)
 	controller := env.Process(t, "controller")

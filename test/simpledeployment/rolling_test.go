@@ -12,7 +12,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-func TestImageChangeRollsWithOneSurgedAndNoneBelowReplicasReady(t *testing.T) {
+func TestSimpleDeployment_ImageChanges_RollsWithMaxSurgeOne(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -32,7 +32,7 @@ func TestImageChangeRollsWithOneSurgedAndNoneBelowReplicasReady(t *testing.T) {
 	exactly(t, env, ref, "three", 4)
 }
 
-func TestVariableRollsToo(t *testing.T) {
+func TestSimpleDeployment_VariableChanges_Rolls(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -50,7 +50,7 @@ func TestVariableRollsToo(t *testing.T) {
 	}
 }
 
-func TestScaleUpAndDownWhileRolling(t *testing.T) {
+func TestSimpleDeployment_ScaledDuringARollout_Converges(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -71,7 +71,7 @@ func TestScaleUpAndDownWhileRolling(t *testing.T) {
 	exactly(t, env, ref, "three", 2)
 }
 
-func TestReplicasNamesAndImagesAreRejectedOrRight(t *testing.T) {
+func TestSimpleDeployment_ReplicasNamesAndImages_AreRejectedOrRun(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	for name, tc := range map[string]struct{ manifest, want string }{
@@ -106,7 +106,7 @@ func TestReplicasNamesAndImagesAreRejectedOrRight(t *testing.T) {
 	exactly(t, env, ref, "one", 1)
 }
 
-func TestDeletedObjectTakesItsPodsAlong(t *testing.T) {
+func TestSimpleDeployment_Deleted_PodsAreDeleted(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

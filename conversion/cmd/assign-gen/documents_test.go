@@ -60,7 +60,7 @@ func expectSame(t *testing.T, what string, there, documented []string) {
 	}
 }
 
-func TestEveryFlagIsDocumented(t *testing.T) {
+func TestDocuments_Flags_AreAllDocumented(t *testing.T) {
 	flags := pflag.NewFlagSet("assign-gen", pflag.ContinueOnError)
 	args.New().AddFlags(flags)
 	var there []string
@@ -90,7 +90,7 @@ func lineWith(text, part string) string {
 	return ""
 }
 
-func TestEveryMarkerIsDocumented(t *testing.T) {
+func TestDocuments_Markers_AreAllDocumented(t *testing.T) {
 	there := all(t, "markers/definitions.go", `\{"(conversion[a-z-]*:[a-z]+)", on`)
 	expectSame(t, "marker", there, all(t, reference, `\+(conversion[a-z-]*:[a-z]+)`))
 	for _, marker := range all(t, tutorial, `\+(conversion[a-z-]*:[a-z]+)`) {
@@ -101,7 +101,7 @@ func TestEveryMarkerIsDocumented(t *testing.T) {
 }
 
 // Each code has a chapter, with a message of its own that the tests of package generate compare with what is reported.
-func TestEveryProblemIsDocumented(t *testing.T) {
+func TestDocuments_Problems_AreAllDocumented(t *testing.T) {
 	codes := all(t, "problem/problem.go", `Code = "(E\d\d)"`)
 	expectSame(t, "code", codes, all(t, reference, `(?m)^### (E\d\d)$`))
 	for _, code := range codes {
@@ -113,7 +113,7 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 	}
 }
 
-func TestEveryFileThatIsWrittenIsDocumented(t *testing.T) {
+func TestDocuments_GeneratedFiles_AreAllDocumented(t *testing.T) {
 	there := append(all(t, "generators/targets.go", `"(zz_generated[\w.]+)"`), args.New().ReportFile, args.New().LockFile)
 	expectSame(t, "file", there, all(t, reference, `(zz_generated[\w.-]+\w|conversion\.lock)`))
 }

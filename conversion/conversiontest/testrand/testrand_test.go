@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-func TestSeedOfTheVariableRepeatsTheNumbers(t *testing.T) {
+func TestSeed_FromTheEnvironment_RepeatsTheNumbers(t *testing.T) {
 	t.Setenv(SeedVariable, "42")
 	first, second := Source(t).Int63(), Source(t).Int63()
 	if want := rand.NewSource(42).Int63(); first != want || second != want {
@@ -22,14 +22,14 @@ func TestSeedOfTheVariableRepeatsTheNumbers(t *testing.T) {
 	}
 }
 
-func TestVariableSetsTheNumberOfInputs(t *testing.T) {
+func TestInputs_FromTheEnvironment_SetTheNumber(t *testing.T) {
 	t.Setenv(InputsVariable, "17")
 	if got := Inputs(t); got != 17 {
 		t.Errorf("%d inputs, want 17", got)
 	}
 }
 
-func TestInputsAreLimited(t *testing.T) {
+func TestInputs_TooMany_AreLimited(t *testing.T) {
 	t.Setenv(InputsVariable, "") // restores it
 	if err := os.Unsetenv(InputsVariable); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestInputsAreLimited(t *testing.T) {
 	}
 }
 
-func TestWhatIsNeededToRepeatATestIsLogged(t *testing.T) {
+func TestSeed_FailedTest_LogsHowToRepeatIt(t *testing.T) {
 	t.Setenv(SeedVariable, "42")
 	t.Setenv(InputsVariable, "17")
 	told := tell(t, func(told testing.TB) { Source(told) })
@@ -52,7 +52,7 @@ func TestWhatIsNeededToRepeatATestIsLogged(t *testing.T) {
 	}
 }
 
-func TestVariableThatIsWrongFailsTheTest(t *testing.T) {
+func TestEnvironment_InvalidVariable_FailsTheTest(t *testing.T) {
 	for _, test := range []struct{ variable, value, want string }{
 		{SeedVariable, "many", `environment variable MALLARD_TEST_SEED="many": must be a whole number`},
 		{InputsVariable, "many", `environment variable MALLARD_TEST_INPUTS="many": must be a whole number above zero`},

@@ -69,7 +69,7 @@ func at(t *testing.T, s *schema, path string) *schema {
 	return s
 }
 
-func TestGenerate(t *testing.T) {
+func TestGenerate_Types_WritesTheGoldenCRDs(t *testing.T) {
 	crds, err := generate(".", "./testdata/good/v1")
 	if err != nil {
 		t.Fatal("generate:", err)
@@ -163,7 +163,7 @@ func TestRun_NamesFilesByTheirKinds(t *testing.T) {
 	}
 }
 
-func TestConvertBy(t *testing.T) {
+func TestConvertBy_Webhook_AddsTheConversion(t *testing.T) {
 	ofVersions := func(count int) *apiextensionsv1.CustomResourceDefinition {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		crd.Name = "geese.good.example.com"

@@ -46,7 +46,7 @@ func expectNothingWritten(t *testing.T, dir string) {
 	}
 }
 
-func TestBadSettingsAreNamedBeforeAnythingIsBuilt(t *testing.T) {
+func TestSettings_Invalid_AreNamedBeforeTheBuild(t *testing.T) {
 	for name, c := range map[string]struct{ setting, want string }{
 		"NoRepository":    {"KO_DOCKER_REPO=", "KO_DOCKER_REPO is not set: it names the repository that the images are pushed to, such as"},
 		"BadRepository":   {"KO_DOCKER_REPO=A B", "KO_DOCKER_REPO=A B must be a repository"},
@@ -76,7 +76,7 @@ func manifests(manifest string) map[string]string {
 	}
 }
 
-func TestVersionOfAnUntaggedCommitNamesTheCommit(t *testing.T) {
+func TestVersion_UntaggedCommit_NamesTheCommit(t *testing.T) {
 	dir := releasable(t, manifests("kind: A"))
 	commit(t, dir)
 	_, _, stderr := release(t, dir, goodSettings[0])
@@ -85,7 +85,7 @@ func TestVersionOfAnUntaggedCommitNamesTheCommit(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReleasedIsNamed(t *testing.T) {
+func TestSettings_ThatCannotBeReleased_AreNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string

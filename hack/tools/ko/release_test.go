@@ -151,8 +151,8 @@ func makeRelease(t *testing.T, source string, settings ...string) map[string]str
 	return files
 }
 
-// TestReleaseIsTheSameWhereverItIsMade makes a release in two folders, of which the second takes version and date from git, and inspects it.
-func TestReleaseIsTheSameWhereverItIsMade(t *testing.T) {
+// TestRelease_FromTwoFolders_IsIdentical makes a release in two folders, of which the second takes version and date from git, and inspects it.
+func TestRelease_FromTwoFolders_IsIdentical(t *testing.T) {
 	repository := "KO_DOCKER_REPO=" + newRegistry(t) + "/mallard"
 	one, another := checkout(t), checkout(t)
 	first := makeRelease(t, one, repository, "VERSION="+testVersion, "SOURCE_DATE_EPOCH="+epoch)

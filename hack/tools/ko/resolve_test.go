@@ -28,12 +28,12 @@ import (
 const root = "../../.."
 
 // The images are built for this machine's architecture only; the other one of .ko.yaml differs in nothing but GOARCH.
-func TestResolve(t *testing.T) {
+func TestResolve_Config_ReferencesBuiltImages(t *testing.T) {
 	expectResolved(t, "", "--recursive", "--filename", "config")
 }
 
 // An overlay is rendered by kubectl, and what it prints is all that ko needs.
-func TestResolveOverlay(t *testing.T) {
+func TestResolve_Overlay_ReferencesBuiltImages(t *testing.T) {
 	var overlay, errors bytes.Buffer
 	render := exec.CommandContext(t.Context(), "go", "tool", "localcluster", "exec", "kubectl", "kustomize", "kustomize/overlays/ha")
 	render.Dir = root

@@ -20,9 +20,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBuild builds from an empty cache, follows the count, and builds again: unchanged, after a change that matters, and
+// TestBuild_EmptyCache_BuildsAndRebuildsOnlyAfterChanges builds from an empty cache, follows the count, and builds again: unchanged, after a change that matters, and
 // after one that does not.
-func TestBuild(t *testing.T) {
+func TestBuild_EmptyCache_BuildsAndRebuildsOnlyAfterChanges(t *testing.T) {
 	module := emptyRepository(t)
 	var progress watched
 	first, err := Build(t.Context(), &progress)
@@ -65,8 +65,8 @@ func TestBuild(t *testing.T) {
 	assertCounted(t, short.String())
 }
 
-// TestBuildInterrupted interrupts each phase of a build.
-func TestBuildInterrupted(t *testing.T) {
+// TestBuild_InterruptedInAnyPhase_LeavesNothing interrupts each phase of a build.
+func TestBuild_InterruptedInAnyPhase_LeavesNothing(t *testing.T) {
 	for _, phase := range []string{"finding out", "compiling localcluster:", "[", "linking"} {
 		t.Run(phase, func(t *testing.T) {
 			emptyRepository(t)
@@ -86,8 +86,8 @@ func TestBuildInterrupted(t *testing.T) {
 	}
 }
 
-// TestBuildWaitsForAnother starts a second build while the first one is under way.
-func TestBuildWaitsForAnother(t *testing.T) {
+// TestBuild_AnotherBuildRunning_Waits starts a second build while the first one is under way.
+func TestBuild_AnotherBuildRunning_Waits(t *testing.T) {
 	smallRepository(t)
 	second := make(chan error, 1)
 	var waiting watched
@@ -112,8 +112,8 @@ func TestBuildWaitsForAnother(t *testing.T) {
 	}
 }
 
-// TestBuildWhileSourcesChange changes a source in the middle: the result must be the program of the later sources.
-func TestBuildWhileSourcesChange(t *testing.T) {
+// TestBuild_SourcesChangeDuringIt_UsesTheLaterSources changes a source in the middle: the result must be the program of the later sources.
+func TestBuild_SourcesChangeDuringIt_UsesTheLaterSources(t *testing.T) {
 	module := smallRepository(t)
 	var once sync.Once
 	progress := watched{seen: func(text string) {
@@ -135,7 +135,7 @@ func TestBuildWhileSourcesChange(t *testing.T) {
 	}
 }
 
-func TestBuildFails(t *testing.T) {
+func TestBuild_Failure_ReportsTheCause(t *testing.T) {
 	module := smallRepository(t)
 	if err := os.WriteFile(filepath.Join(module, "main.go"), []byte("package main\n\nfunc main() { nothing() }\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestBuildFails(t *testing.T) {
 	}
 }
 
-func TestPrune(t *testing.T) {
+func TestPrune_OldBuilds_AreRemoved(t *testing.T) {
 	cache := &cache{dir: t.TempDir()}
 	old := time.Now().Add(-keepUnused - time.Hour)
 	for name, age := range map[string]time.Time{
@@ -176,7 +176,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-func TestVersionFlags(t *testing.T) {
+func TestVersionFlags_Versions_AreLinked(t *testing.T) {
 	flags, err := versionFlags([]byte(smallMod))
 	if err != nil {
 		t.Fatal(err)
@@ -194,8 +194,8 @@ func TestVersionFlags(t *testing.T) {
 	}
 }
 
-// TestBuildOfAnotherKubernetes asks for another version by the environment: another program is built, beside the first.
-func TestBuildOfAnotherKubernetes(t *testing.T) {
+// TestBuild_AnotherKubernetes_IsKeptNextToTheFirst asks for another version by the environment: another program is built, beside the first.
+func TestBuild_AnotherKubernetes_IsKeptNextToTheFirst(t *testing.T) {
 	module := smallRepository(t)
 	sums, err := os.ReadFile(filepath.Join(module, "go.sum"))
 	if err != nil {

@@ -105,7 +105,7 @@ func processGone(pid int) func() error {
 	}
 }
 
-func TestStartAndStop(t *testing.T) {
+func TestCluster_StartAndStop_Succeeds(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	c := start(t, Options{})
 	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
@@ -138,7 +138,7 @@ func TestStartAndStop(t *testing.T) {
 	}
 }
 
-func TestStartFails(t *testing.T) {
+func TestCluster_StartFails_ReportsTheCause(t *testing.T) {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +160,8 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// TestStartCanceled ends the context at several moments of the start.
-func TestStartCanceled(t *testing.T) {
+// TestCluster_StartCanceled_LeavesNothing ends the context at several moments of the start.
+func TestCluster_StartCanceled_LeavesNothing(t *testing.T) {
 	for _, moment := range []string{"lock", "etcd.sock", "audit.log"} {
 		t.Run(moment, func(t *testing.T) {
 			dir := t.TempDir()
@@ -184,8 +184,8 @@ func TestStartCanceled(t *testing.T) {
 	}
 }
 
-// TestEndsByItself checks that a cluster which nobody here has stopped is noticed and explained.
-func TestEndsByItself(t *testing.T) {
+// TestCluster_ExitsUnexpectedly_IsReported checks that a cluster which nobody here has stopped is noticed and explained.
+func TestCluster_ExitsUnexpectedly_IsReported(t *testing.T) {
 	for signal, want := range map[syscall.Signal]string{
 		syscall.SIGTERM: "stopped by someone else",
 		syscall.SIGKILL: "signal: killed",
@@ -210,8 +210,8 @@ func TestEndsByItself(t *testing.T) {
 	}
 }
 
-// TestStopKills stops a cluster that does not react any more.
-func TestStopKills(t *testing.T) {
+// TestCluster_StopWhileItHangs_KillsIt stops a cluster that does not react any more.
+func TestCluster_StopWhileItHangs_KillsIt(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	c := start(t, Options{})
 	if err := syscall.Kill(c.PID(), syscall.SIGSTOP); err != nil {
@@ -227,8 +227,8 @@ func TestStopKills(t *testing.T) {
 	}
 }
 
-// TestParentIsKilled kills the process that started a cluster, before and after it is ready.
-func TestParentIsKilled(t *testing.T) {
+// TestCluster_ParentKilled_Exits kills the process that started a cluster, before and after it is ready.
+func TestCluster_ParentKilled_Exits(t *testing.T) {
 	binary, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

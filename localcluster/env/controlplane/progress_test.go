@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestProgressLines checks what becomes of each kind of line that the go command writes.
-func TestProgressLines(t *testing.T) {
+// TestProgress_LinesOfTheGoCommand_AreCounted checks what becomes of each kind of line that the go command writes.
+func TestProgress_LinesOfTheGoCommand_AreCounted(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out)
 	p.compiling(map[string]bool{"fmt": true, "k8s.io/api/core/v1": true})
@@ -37,8 +37,8 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
-// TestProgressBatches checks that a log gets a line for some of the packages only, and a terminal one that is written over.
-func TestProgressBatches(t *testing.T) {
+// TestProgress_LogAndTerminal_PrintBatches checks that a log gets a line for some of the packages only, and a terminal one that is written over.
+func TestProgress_LogAndTerminal_PrintBatches(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		var out bytes.Buffer
 		p := newProgress(&out)

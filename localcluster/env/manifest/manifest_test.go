@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParse(t *testing.T) {
+func TestParse_Documents_ReturnsObjects(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
@@ -67,7 +67,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestReadDir(t *testing.T) {
+func TestReadDir_Folder_ReturnsObjectsInOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) {

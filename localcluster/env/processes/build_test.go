@@ -45,7 +45,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-func TestBuild(t *testing.T) {
+func TestBuild_Commands_WritesPrograms(t *testing.T) {
 	t.Parallel()
 	module := newModule(t, "package main\n\nfunc main() { println(\"built\") }\n")
 	cache, out := filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "out")
@@ -88,7 +88,7 @@ func TestBuild_KoYAML_ItsFlagsAreUsed(t *testing.T) {
 	}
 }
 
-func TestBuildFails(t *testing.T) {
+func TestBuild_Failure_ReturnsTheCompilersError(t *testing.T) {
 	t.Parallel()
 	build := func(ctx context.Context, module string, paths ...string) error {
 		_, err := Build(ctx, module, paths, filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "out"))
@@ -109,7 +109,7 @@ func TestBuildFails(t *testing.T) {
 	}
 }
 
-func TestImportPaths(t *testing.T) {
+func TestImportPaths_Images_ReturnsTheirPackages(t *testing.T) {
 	t.Parallel()
 	deployment := func(images ...string) *unstructured.Unstructured {
 		var containers []any
@@ -126,7 +126,7 @@ func TestImportPaths(t *testing.T) {
 	}
 }
 
-func TestProbe(t *testing.T) {
+func TestProbe_Response_DecidesTheResult(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Probe") != "yes" {

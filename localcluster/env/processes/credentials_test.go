@@ -63,7 +63,7 @@ func await(t *testing.T, what string, check func() bool) {
 	}
 }
 
-func TestTokens(t *testing.T) {
+func TestTokens_ServiceAccounts_AreWritten(t *testing.T) {
 	t.Parallel()
 	config := startCluster(t)
 	kube := kubernetes.NewForConfigOrDie(config)

@@ -10,7 +10,7 @@ import (
 )
 
 // Two allocators are two programs: what one was given, and has not opened yet, the other is not given.
-func TestNoPortIsGivenOutTwice(t *testing.T) {
+func TestPorts_TwoAllocators_NeverReturnTheSame(t *testing.T) {
 	const each = 3 * blockSize
 	given := map[int]bool{}
 	allocators := []*allocator{{}, {}}
@@ -35,7 +35,7 @@ func TestNoPortIsGivenOutTwice(t *testing.T) {
 }
 
 // A port that somebody else listens on is not given out.
-func TestPortsInUseAreLeftOut(t *testing.T) {
+func TestPorts_InUse_AreNotReturned(t *testing.T) {
 	var a allocator
 	listener, port, err := a.listen(t.Context())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func TestExpand(t *testing.T) {
+func TestExpand_References_AreReplaced(t *testing.T) {
 	t.Parallel()
 	known := map[string]string{"A": "1", "EMPTY": ""}
 	for text, want := range map[string]string{
@@ -41,7 +41,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-func TestWorkloads(t *testing.T) {
+func TestWorkloads_Manifests_ReturnsProcesses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
@@ -118,7 +118,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-func TestResolve(t *testing.T) {
+func TestResolve_Variables_ReturnsTheirValues(t *testing.T) {
 	t.Parallel()
 	fields := podFields(metav1.ObjectMeta{Name: "pod", Namespace: "ns", UID: "1", Labels: map[string]string{"app": "a", "b": "c"}}, "sa")
 	ref := func(path string) *corev1.EnvVarSource {
@@ -189,7 +189,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestEndpoints(t *testing.T) {
+func TestEndpoints_Services_ReturnsTheirPorts(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{"app": "a"}
 	first := backend{namespace: "ns", labels: labels, declared: []corev1.ContainerPort{{Name: "https", ContainerPort: 8443}, {ContainerPort: 9090}}, local: map[int32]int{8443: 1, 9090: 2}}
@@ -221,7 +221,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-func TestFreePorts(t *testing.T) {
+func TestFreePorts_Several_AreDistinct(t *testing.T) {
 	t.Parallel()
 	got, err := freePorts(t.Context(), []corev1.ContainerPort{{ContainerPort: 80}, {ContainerPort: 443}})
 	if err != nil {

@@ -96,7 +96,7 @@ func status(err error) syscall.WaitStatus {
 	return s
 }
 
-func TestRunReturnsHowItEnded(t *testing.T) {
+func TestRun_ProcessExits_ReturnsItsStatus(t *testing.T) {
 	t.Parallel()
 	if got := status(Run(t.Context(), command("brief"), deadline)).ExitStatus(); got != 3 {
 		t.Errorf("got exit status %d, want 3", got)
@@ -106,7 +106,7 @@ func TestRunReturnsHowItEnded(t *testing.T) {
 	}
 }
 
-func TestRunStopsWithItsContext(t *testing.T) {
+func TestRun_ContextCanceled_StopsTheProcess(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -121,7 +121,7 @@ func TestRunStopsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestStopAsksFirst(t *testing.T) {
+func TestStop_Process_ReceivesSIGTERMFirst(t *testing.T) {
 	t.Parallel()
 	g := launch(t, "lasting")
 	if err := g.Stop(t.Context(), deadline); err != nil {
@@ -135,7 +135,7 @@ func TestStopAsksFirst(t *testing.T) {
 	}
 }
 
-func TestStopKillsAfterGrace(t *testing.T) {
+func TestStop_GracePeriodOver_KillsTheProcess(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*Group) error{
 		"grace": func(g *Group) error { return g.Stop(t.Context(), time.Millisecond) },
@@ -155,7 +155,7 @@ func TestStopKillsAfterGrace(t *testing.T) {
 	}
 }
 
-func TestTheWholeGroupEnds(t *testing.T) {
+func TestStop_ChildProcesses_AreStoppedToo(t *testing.T) {
 	t.Parallel()
 	// What it waits for is the first byte of the child.
 	g := launch(t, "parent")

@@ -18,9 +18,9 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/stdio"
 )
 
-// TestFullDisk runs on a disk whose free space is made up: too little to start at first, then enough until the cluster is
+// TestRun_DiskFull_StopsWithAnError runs on a disk whose free space is made up: too little to start at first, then enough until the cluster is
 // ready. It is the only test here that runs a cluster, since that changes the process.
-func TestFullDisk(t *testing.T) {
+func TestRun_DiskFull_StopsWithAnError(t *testing.T) {
 	kept, err := stdio.Keep()
 	if err != nil {
 		t.Fatal(err)

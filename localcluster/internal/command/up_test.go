@@ -12,8 +12,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/cluster"
 )
 
-// TestRegistryFlags checks that the flags of the registry are rejected where they cannot be kept.
-func TestRegistryFlags(t *testing.T) {
+// TestUp_RegistryFlagsWithoutRegistry_AreRejected checks that the flags of the registry are rejected where they cannot be kept.
+func TestUp_RegistryFlagsWithoutRegistry_AreRejected(t *testing.T) {
 	for _, c := range []struct {
 		name, system string
 		opts         cluster.Options

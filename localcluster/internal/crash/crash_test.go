@@ -37,8 +37,8 @@ func received(t *testing.T, r *Reporter) error {
 	}
 }
 
-// TestKlog ends a component by klog, as the API server does, and looks for its last message.
-func TestKlog(t *testing.T) {
+// TestCrash_Klog_ReturnsTheLastFatalMessage ends a component by klog, as the API server does, and looks for its last message.
+func TestCrash_Klog_ReturnsTheLastFatalMessage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	file, err := os.Create(path)
 	if err != nil {
@@ -59,8 +59,8 @@ func TestKlog(t *testing.T) {
 	}
 }
 
-// TestKlogExit ends a component without a fatal message.
-func TestKlogExit(t *testing.T) {
+// TestCrash_KlogExit_ReturnsTheExit ends a component without a fatal message.
+func TestCrash_KlogExit_ReturnsTheExit(t *testing.T) {
 	r := NewReporter(filepath.Join(t.TempDir(), "missing"))
 	r.HookKlog()
 	go klog.FlushAndExit(time.Second, 7)
@@ -69,7 +69,7 @@ func TestKlogExit(t *testing.T) {
 	}
 }
 
-func TestZap(t *testing.T) {
+func TestCrash_Zap_ReturnsTheFatalMessage(t *testing.T) {
 	r := NewReporter("")
 	logger := zap.New(zapcore.NewNopCore(), zap.WithFatalHook(r.ZapHook("etcd")))
 	go logger.Fatal("failed to commit", zap.Int("n", 1), zap.Error(syscall.ENOSPC))
@@ -79,8 +79,8 @@ func TestZap(t *testing.T) {
 	}
 }
 
-// TestFirstCauseCounts checks that what follows from a failure does not hide it.
-func TestFirstCauseCounts(t *testing.T) {
+// TestCrash_SeveralFailures_ReturnsTheFirst checks that what follows from a failure does not hide it.
+func TestCrash_SeveralFailures_ReturnsTheFirst(t *testing.T) {
 	r := NewReporter("")
 	r.note(errors.New("first"))
 	r.note(errors.New("second"))

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-func TestAcquireIsExclusive(t *testing.T) {
+func TestAcquire_Held_Fails(t *testing.T) {
 	dir := t.TempDir()
 	lock, err := Acquire(dir)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestAcquireIsExclusive(t *testing.T) {
 	lock.Release()
 }
 
-func TestAcquireRecognizesStale(t *testing.T) {
+func TestAcquire_StaleLock_Succeeds(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, FileName), []byte("12345\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -50,9 +50,9 @@ func TestAcquireRecognizesStale(t *testing.T) {
 	lock.Release()
 }
 
-// TestAcquireRace lets many take and release one lock, which must never be held twice although each release removes the
+// TestAcquire_Concurrently_IsHeldByOne lets many take and release one lock, which must never be held twice although each release removes the
 // file that the others have open.
-func TestAcquireRace(t *testing.T) {
+func TestAcquire_Concurrently_IsHeldByOne(t *testing.T) {
 	dir := t.TempDir()
 	var holder sync.Mutex
 	var all sync.WaitGroup
@@ -80,7 +80,7 @@ func TestAcquireRace(t *testing.T) {
 	all.Wait()
 }
 
-func TestAcquireFails(t *testing.T) {
+func TestAcquire_FolderThatCannotBeLocked_ReturnsError(t *testing.T) {
 	if _, err := Acquire(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("in a folder that is not there: %v", err)
 	}

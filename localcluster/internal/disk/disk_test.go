@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-func TestFree(t *testing.T) {
+func TestFree_Folder_ReturnsBytes(t *testing.T) {
 	dir := t.TempDir()
 	if free, err := Free(dir); err != nil || free == 0 {
 		t.Errorf("%d bytes, %v", free, err)
@@ -25,7 +25,7 @@ func TestFree(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestCheck_TooLittleSpace_ReturnsError(t *testing.T) {
 	for _, c := range []struct {
 		free uint64
 		want string
@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestWatch(t *testing.T) {
+func TestWatch_SpaceRunsOut_Reports(t *testing.T) {
 	var calls atomic.Int32
 	free := func(string) (uint64, error) {
 		if calls.Add(1) == 1 {

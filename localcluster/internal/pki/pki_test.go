@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-func TestOpen(t *testing.T) {
+func TestOpen_Folder_CreatesOrReadsTheFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
 	ips, names := []net.IP{net.IPv4(127, 0, 0, 1)}, []string{"localhost"}
 	first, err := Open(dir, ips, names)
@@ -83,7 +83,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-func TestOpenNamesABrokenFile(t *testing.T) {
+func TestOpen_BrokenFile_NamesIt(t *testing.T) {
 	for _, name := range []string{"ca.crt", "ca.key", "sa.key"} {
 		dir := t.TempDir()
 		if _, err := Open(dir, nil, nil); err != nil {

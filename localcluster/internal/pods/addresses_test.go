@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestAddresses(t *testing.T) {
+func TestAddresses_AssignAndRelease_AreUnique(t *testing.T) {
 	a := NewAddresses()
 	take := func(pod types.UID) string {
 		t.Helper()
@@ -51,7 +51,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestAddressesRunOut(t *testing.T) {
+func TestAddresses_Exhausted_ReturnsError(t *testing.T) {
 	a := NewAddresses()
 	count := 0
 	for ; ; count++ {

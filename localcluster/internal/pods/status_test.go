@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestRunningStatus(t *testing.T) {
+func TestRunningStatus_Pod_IsReady(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{UID: "u", Generation: 3},
@@ -63,7 +63,7 @@ func TestRunningStatus(t *testing.T) {
 	}
 }
 
-func TestRunningStatusOnTheHost(t *testing.T) {
+func TestRunningStatus_HostNetwork_HasTheHostAddress(t *testing.T) {
 	if status := runningStatus(&corev1.Pod{}, "", metav1.Now()); status.PodIP != NodeIP {
 		t.Errorf("a Pod on the host's network has %s", status.PodIP)
 	}

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestUploadsAreBounded checks that what is too large is rejected, also when its size is not told before.
-func TestUploadsAreBounded(t *testing.T) {
+// TestUpload_TooLarge_IsRejected checks that what is too large is rejected, also when its size is not told before.
+func TestUpload_TooLarge_IsRejected(t *testing.T) {
 	const limit = 1 << 20
 	server := httptest.NewServer(bounded(limit, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if _, err := io.Copy(io.Discard, req.Body); err != nil {

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestAddress(t *testing.T) {
+func TestResolver_Service_ReturnsAnAddress(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		annotation string
@@ -55,7 +55,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-func TestResolveWhileStarting(t *testing.T) {
+func TestResolver_CachesNotSynced_ReturnsError(t *testing.T) {
 	var r Resolver
 	if _, err := r.ResolveEndpoint("pond", "duck", 443); err == nil || !strings.Contains(err.Error(), "pond/duck") {
 		t.Errorf("before the cluster is up: %v", err)

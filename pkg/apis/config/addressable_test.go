@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-func TestEmptyConfigMapMeansTheDefaults(t *testing.T) {
+func TestAddressable_EmptyConfigMap_UsesTheDefaults(t *testing.T) {
 	got, err := NewAddressableFromConfigMap(configMap())
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestEmptyConfigMapMeansTheDefaults(t *testing.T) {
 	}
 }
 
-func TestGoodValues(t *testing.T) {
+func TestAddressable_ValidValues_AreParsed(t *testing.T) {
 	with := func(change func(*Addressable)) *Addressable {
 		a := DefaultAddressable()
 		change(a)
@@ -70,7 +70,7 @@ func TestGoodValues(t *testing.T) {
 // templatePlaceholders is how the message about a bad domain template lists the valid placeholders.
 const templatePlaceholders = "the placeholders are {{.Name}}, {{.Namespace}} and {{.Domain}}"
 
-func TestBadValuesAreRejectedByKey(t *testing.T) {
+func TestAddressable_InvalidValues_AreRejectedWithTheKey(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	for name, tc := range map[string]struct {
 		key, value string
@@ -121,7 +121,7 @@ func TestBadValuesAreRejectedByKey(t *testing.T) {
 	}
 }
 
-func TestEveryBadKeyIsNamedAtOnce(t *testing.T) {
+func TestAddressable_SeveralInvalidKeys_AreNamedTogether(t *testing.T) {
 	_, err := NewAddressableFromConfigMap(configMap(schemeKey, "ftp", "domian", "x", domainTemplateKey, "{{"))
 	if err == nil {
 		t.Fatal("accepted")
@@ -133,7 +133,7 @@ func TestEveryBadKeyIsNamedAtOnce(t *testing.T) {
 	}
 }
 
-func TestMessageOfUnknownKeyListsEveryKey(t *testing.T) {
+func TestAddressable_UnknownKey_ListsValidKeys(t *testing.T) {
 	got := sets.New(addressableKeys...)
 	want := sets.New(domainKey, domainTemplateKey, schemeKey, directoryNamespaceKey, defaultClassKey, allowCrossNamespacesKey)
 	if !got.Equal(want) || len(addressableKeys) != len(want) {
@@ -141,7 +141,7 @@ func TestMessageOfUnknownKeyListsEveryKey(t *testing.T) {
 	}
 }
 
-func TestHost(t *testing.T) {
+func TestAddressable_Host_IsRendered(t *testing.T) {
 	withTemplate := func(template string) *Addressable {
 		a, err := NewAddressableFromConfigMap(configMap(domainTemplateKey, template))
 		if err != nil {

@@ -14,14 +14,14 @@ import (
 	"knative.dev/pkg/configmap"
 )
 
-func TestStoreBeforeTheFirstConfigMapHasTheDefaults(t *testing.T) {
+func TestStore_NoConfigMapYet_HasTheDefaults(t *testing.T) {
 	store := NewStore(&countingLogger{})
 	if got := store.Load().Domain; got != "example.com" {
 		t.Errorf("the domain is %q, want the default", got)
 	}
 }
 
-func TestLastGoodConfigMapStaysInForce(t *testing.T) {
+func TestStore_InvalidConfigMap_KeepsTheLastValid(t *testing.T) {
 	logger, stored := &countingLogger{}, []string{}
 	store := NewStore(logger, func(name string, value any) {
 		a, ok := value.(*Addressable)
@@ -55,7 +55,7 @@ func TestLastGoodConfigMapStaysInForce(t *testing.T) {
 	}
 }
 
-func TestAConfigMapThatSaysTheSameIsNotTakenForAChange(t *testing.T) {
+func TestStore_UnchangedConfigMap_IsNoChange(t *testing.T) {
 	logger, stored := &countingLogger{}, 0
 	store := NewStore(logger, func(string, any) { stored++ })
 	watcher := &configmap.ManualWatcher{Namespace: "knative-samples"}
@@ -87,7 +87,7 @@ func TestAConfigMapThatSaysTheSameIsNotTakenForAChange(t *testing.T) {
 	}
 }
 
-func TestBadFirstConfigMapEndsTheProcess(t *testing.T) {
+func TestStore_InvalidFirstConfigMap_ExitsTheProcess(t *testing.T) {
 	logger := &countingLogger{}
 	NewStore(logger).OnConfigChanged(configMap(schemeKey, "ftp"))
 	if len(logger.fatals) != 1 || !strings.Contains(logger.fatals[0], schemeKey+": ") {
@@ -95,7 +95,7 @@ func TestBadFirstConfigMapEndsTheProcess(t *testing.T) {
 	}
 }
 
-func TestContextKeepsOneConfiguration(t *testing.T) {
+func TestStore_Context_KeepsOneConfiguration(t *testing.T) {
 	store := NewStore(&countingLogger{})
 	store.OnConfigChanged(configMap(domainKey, "first.example.com"))
 	ctx := store.ToContext(t.Context())

@@ -35,7 +35,7 @@ func port(name string, number int32, appProtocol string) v1.AddressPort {
 // sameURL compares URLs as they are written.
 func sameURL(a, b apis.URL) bool { return a.String() == b.String() }
 
-func TestPlanAddresses(t *testing.T) {
+func TestPlanAddresses_ServicePorts_ReturnsURLs(t *testing.T) {
 	externalName := func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeExternalName }
 	at := func(urls ...string) target { return target{addresses: addressesAt(urls...)} }
 	svc := func(mods ...func(*corev1.Service)) target { return target{service: service(ns, "target", mods...)} }
@@ -147,7 +147,7 @@ func TestPlanAddresses(t *testing.T) {
 	}
 }
 
-func TestSchemeOf(t *testing.T) {
+func TestSchemeOf_Port_ReturnsTheScheme(t *testing.T) {
 	for appProtocol, want := range map[string]string{
 		"http": "http", "HTTP": "http", "https": "https", "HTTPS": "https", "grpc": "grpc", "kubernetes.io/h2c": "http",
 		"kubernetes.io/ws": "ws", "kubernetes.io/wss": "wss", "ws": "ws", "wss": "wss", "tcp": "http", "example.com/own": "http",
@@ -158,7 +158,7 @@ func TestSchemeOf(t *testing.T) {
 	}
 }
 
-func TestWithoutDefaultPort(t *testing.T) {
+func TestWithoutDefaultPort_URL_OmitsIt(t *testing.T) {
 	for _, tc := range []struct{ scheme, host, want string }{
 		{"http", "h:80", "h"},
 		{"ws", "h:80", "h"},

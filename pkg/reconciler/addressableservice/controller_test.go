@@ -115,7 +115,7 @@ func (r *running) change(t *testing.T, name string, mods ...mod) {
 	}
 }
 
-func TestControllerFollowsItsTarget(t *testing.T) {
+func TestController_TargetChanges_Reconciles(t *testing.T) {
 	r := run(t)
 	services := fakekubeclient.Get(r.ctx).CoreV1().Services(ns)
 	r.create(t, object("a"), object("b", refTo("a")))
@@ -135,7 +135,7 @@ func TestControllerFollowsItsTarget(t *testing.T) {
 	}
 }
 
-func TestControllerFollowsItsConfigMap(t *testing.T) {
+func TestController_ConfigMapChanges_Reconciles(t *testing.T) {
 	r := run(t)
 	if _, err := fakekubeclient.Get(r.ctx).CoreV1().Services(ns).Create(r.ctx, service(ns, "target"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestControllerFollowsItsConfigMap(t *testing.T) {
 	r.becomes(t, "a", "https://a.ns.example.org")
 }
 
-func TestConfigMapEnqueuesTheObjectsOfOurClassOnly(t *testing.T) {
+func TestController_ConfigMapChanges_EnqueuesObjectsOfOurClassOnly(t *testing.T) {
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	r := &running{ctx: ctx, watcher: &configmap.ManualWatcher{Namespace: "knative-samples"}}
 	impl := NewController(ctx, r.watcher)
@@ -173,7 +173,7 @@ func TestConfigMapEnqueuesTheObjectsOfOurClassOnly(t *testing.T) {
 	}
 }
 
-func TestControllerNoticesACRDThatIsInstalledLater(t *testing.T) {
+func TestController_CRDInstalledLater_Reconciles(t *testing.T) {
 	r := run(t)
 	r.create(t, object("a", toDuck))
 	r.becomes(t, "a", "")
@@ -223,7 +223,7 @@ func TestHops_LinkChangesItsReference_EveryObjectBehindFollows(t *testing.T) {
 	check(maxHops)
 }
 
-func TestControllerPutsItsAliasBack(t *testing.T) {
+func TestController_AliasDeleted_IsRecreated(t *testing.T) {
 	r := run(t)
 	kube := fakekubeclient.Get(r.ctx).CoreV1()
 	if _, err := kube.Namespaces().Create(r.ctx, namespace(directory), metav1.CreateOptions{}); err != nil {

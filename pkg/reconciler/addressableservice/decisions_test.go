@@ -27,7 +27,7 @@ func says(p *failures.Failure, message string) bool {
 	return message != "" && strings.Contains(p.Message, message)
 }
 
-func TestPlanAlias(t *testing.T) {
+func TestPlanAlias_States_ReturnsTheAction(t *testing.T) {
 	for name, tc := range map[string]struct {
 		mods    []mod
 		want    *corev1.Service
@@ -55,7 +55,7 @@ func TestPlanAlias(t *testing.T) {
 	}
 }
 
-func TestOwns(t *testing.T) {
+func TestOwns_Service_ReportsItsController(t *testing.T) {
 	for name, tc := range map[string]struct {
 		as    *v1.AddressableService
 		alias *corev1.Service
@@ -78,7 +78,7 @@ func TestOwns(t *testing.T) {
 
 func emptyOwner(s *corev1.Service) { s.Labels = map[string]string{samples.AliasOwnerUIDLabelKey: ""} }
 
-func TestOwnerOf(t *testing.T) {
+func TestOwnerOf_Service_ReturnsTheKey(t *testing.T) {
 	for annotation, want := range map[string]types.NamespacedName{
 		"ns/a":  {Namespace: "ns", Name: "a"},
 		"":      {},
@@ -95,7 +95,7 @@ func TestOwnerOf(t *testing.T) {
 	}
 }
 
-func TestCorrectAlias(t *testing.T) {
+func TestCorrectAlias_ChangedService_IsCorrected(t *testing.T) {
 	wanted := alias("al", "a", host)
 	for name, tc := range map[string]struct {
 		change func(*corev1.Service)
@@ -128,7 +128,7 @@ func TestCorrectAlias(t *testing.T) {
 	}
 }
 
-func TestFindCycle(t *testing.T) {
+func TestFindCycle_References_ReturnsTheCycle(t *testing.T) {
 	chain := func(n int) []*v1.AddressableService {
 		var objects []*v1.AddressableService
 		for i := range n {

@@ -133,7 +133,7 @@ func duckOf(namespace, name string) *duckv1.AddressableType {
 	}
 }
 
-func TestKindThatIsServedNoMoreEndsItsInformer(t *testing.T) {
+func TestDependents_KindNoLongerServed_StopsItsInformer(t *testing.T) {
 	unserved := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Versions[0].Served = false }
 	for name, tc := range map[string]struct {
 		event observe.Type

@@ -22,7 +22,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-func TestRandomObjectsThroughReconcile(t *testing.T) {
+func TestReconcile_RandomObjects_NeverPanics(t *testing.T) {
 	r := newRandom(t)
 	for i := range testrand.Inputs(t) {
 		as, objs, cfg := r.anObject(), r.surroundings(), r.aConfig()

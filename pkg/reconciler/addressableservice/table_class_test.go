@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
-func TestObjectsOfOthersAreNeverWrittenTo(t *testing.T) {
+func TestReconcile_ObjectOfAnotherClass_WritesNothing(t *testing.T) {
 	dead := func(as *v1.AddressableService) { beingDeleted(as); publishedAs("al")(as) }
 	runTable(t, reconcilertesting.TableTest{
 		{Name: "another class", Objects: []runtime.Object{object("a", withClass("other"), withoutFinalizer), service(ns, "target")}},
@@ -31,7 +31,7 @@ func TestObjectsOfOthersAreNeverWrittenTo(t *testing.T) {
 	})
 }
 
-func TestFinalizerIsSetWhenTheWebhookWasOff(t *testing.T) {
+func TestReconcile_NoFinalizer_SetsIt(t *testing.T) {
 	const patch = `{"metadata":{"finalizers":["samples.knative.dev/addressableservice"],"resourceVersion":"1"}}`
 	patches := []clientgotesting.PatchActionImpl{{Name: "a", Patch: []byte(patch)}}
 
@@ -52,7 +52,7 @@ func TestFinalizerIsSetWhenTheWebhookWasOff(t *testing.T) {
 	}})
 }
 
-func TestStatusWriteFails(t *testing.T) {
+func TestReconcile_StatusUpdateFails_ReturnsError(t *testing.T) {
 	ready := object("a", status(at("http://"+host), notRequested))
 	conflict := apierrors.NewConflict(v1.Resource("addressableservices"), "a", errors.New("it has changed"))
 	once := func() clientgotesting.ReactionFunc {

@@ -36,7 +36,7 @@ func clusterScoped(crd *apiextensionsv1.CustomResourceDefinition) {
 
 func notEstablished(crd *apiextensionsv1.CustomResourceDefinition) { crd.Status.Conditions = nil }
 
-func TestTargetIsAnyAddressable(t *testing.T) {
+func TestReconcile_AddressableTarget_ReportsItsAddress(t *testing.T) {
 	unlabeled := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Labels = nil }
 	resolves := func(name string, objs ...runtime.Object) reconcilertesting.TableRow {
 		return reconcilertesting.TableRow{
@@ -72,7 +72,7 @@ func TestTargetIsAnyAddressable(t *testing.T) {
 	})
 }
 
-func TestTargetKindIsNotServed(t *testing.T) {
+func TestReconcile_TargetKindNotServed_ReportsIt(t *testing.T) {
 	aggregated := withRef("aggregated.example.com/v1", "Goose", "", "g")
 	runTable(t, reconcilertesting.TableTest{
 		fails("no CRD", v1.ReasonTargetKindNotFound, "the cluster does not serve kind Duck at example.com/v1; did you mean Duck at aggregated.example.com/v1?", toDuck),
@@ -88,7 +88,7 @@ func TestTargetKindIsNotServed(t *testing.T) {
 	})
 }
 
-func TestTargetOfAnAggregatedAPIServer(t *testing.T) {
+func TestReconcile_TargetOfAnAggregatedAPIServer_ReportsItsAddress(t *testing.T) {
 	ref := withRef("aggregated.example.com/v1", "Duck", "", "d")
 	d := duck(ns, "d", addressStatus("http://d.example.com"))
 	d.SetAPIVersion("aggregated.example.com/v1")

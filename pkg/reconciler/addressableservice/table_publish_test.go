@@ -44,7 +44,7 @@ func notPublished(reason, message string) []clientgotesting.UpdateActionImpl {
 	return reconcilertest.Becomes(object("a", asAl, status(resolved, unpublished(reason, message))))
 }
 
-func TestPublish(t *testing.T) {
+func TestPublish_Alias_IsCreatedOrUpdated(t *testing.T) {
 	foreign := func(s *corev1.Service) { s.Labels = map[string]string{"of": "others"} }
 	const elsewhere = "elsewhere.example.com"
 
@@ -119,7 +119,7 @@ func aliasBecomes(s *corev1.Service) []clientgotesting.UpdateActionImpl {
 	return []clientgotesting.UpdateActionImpl{{Object: s}}
 }
 
-func TestPublishNeedsAHostName(t *testing.T) {
+func TestPublish_HostIsNoName_ReportsIt(t *testing.T) {
 	const message = `an ExternalName Service cannot point to host "10.0.0.1": it is an IP address, not a name`
 	runTable(t, reconcilertesting.TableTest{{
 		Name:    "an IP address is none",
@@ -130,7 +130,7 @@ func TestPublishNeedsAHostName(t *testing.T) {
 	}})
 }
 
-func TestPublishNeedsTheDirectory(t *testing.T) {
+func TestPublish_NoDirectory_ReportsIt(t *testing.T) {
 	noNamespace := apierrors.NewNotFound(corev1.Resource("namespaces"), directory)
 	closing := apierrors.NewForbidden(corev1.Resource("services"), "al", nil)
 	closing.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
@@ -169,7 +169,7 @@ func TestPublishNeedsTheDirectory(t *testing.T) {
 }
 
 // The server has the alias, the cache does not yet.
-func TestPublishWhenTheCacheIsBehind(t *testing.T) {
+func TestPublish_StaleCache_ReadsTheServer(t *testing.T) {
 	onServer := func(s *corev1.Service) map[string]any {
 		return reconcilertest.Prepared(func(w *world) {
 			if err := w.kube.Tracker().Add(s); err != nil {
@@ -213,7 +213,7 @@ func TestPublishWhenTheCacheIsBehind(t *testing.T) {
 	}})
 }
 
-func TestWritingTheAliasFails(t *testing.T) {
+func TestPublish_WriteFails_ReportsIt(t *testing.T) {
 	fails := func(name, verb, message string, row reconcilertesting.TableRow) reconcilertesting.TableRow {
 		row.Name = name
 		row.WithReactors = []clientgotesting.ReactionFunc{reconcilertest.Failing(verb, "services", reconcilertest.ErrInduced)}

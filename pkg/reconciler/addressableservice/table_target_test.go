@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
-func TestTargetIsAService(t *testing.T) {
+func TestReconcile_TargetService_ReportsItsAddress(t *testing.T) {
 	const gone = "Service target does not exist"
 	ready := status(at("http://"+host), notRequested)
 	missing := status(unresolved(v1.ReasonTargetNotFound, gone), notRequested)
@@ -83,7 +83,7 @@ func TestTargetIsAService(t *testing.T) {
 
 func generation(g int64) mod { return func(as *v1.AddressableService) { as.Generation = g } }
 
-func TestReferenceCrossesNamespaces(t *testing.T) {
+func TestReconcile_ReferenceToAnotherNamespace_FollowsTheConfiguration(t *testing.T) {
 	const denied = `spec.ref.namespace "other" is not this object's; set allow-cross-namespace-references in ConfigMap config-addressable to allow it`
 	across := withRef("v1", "Service", "other", "target")
 	allowed := map[string]any{configData: testConfig(func(c *config.Addressable) { c.AllowCrossNamespaceReferences = true })}
@@ -105,7 +105,7 @@ func TestReferenceCrossesNamespaces(t *testing.T) {
 	}})
 }
 
-func TestAddressesOfAService(t *testing.T) {
+func TestReconcile_ServicePorts_ReportsAddresses(t *testing.T) {
 	two := withPorts(v1.AddressPort{Name: "web", Port: 8080}, v1.AddressPort{Name: "secure", AppProtocol: "https"})
 	named := func(s *v1.AddressableServiceStatus) {
 		addresses := addressesAt("http://"+host+":8080", "https://"+host+":8443")
@@ -147,7 +147,7 @@ func TestAddressesOfAService(t *testing.T) {
 	}})
 }
 
-func TestTargetIsAnAddressableService(t *testing.T) {
+func TestReconcile_TargetAddressableService_ReportsItsAddress(t *testing.T) {
 	b := func(mods ...mod) *v1.AddressableService { return object("b", mods...) }
 	const noAddressYet = "AddressableService.samples.knative.dev b has no status.address.url yet"
 	const missing = "AddressableService.samples.knative.dev b does not exist"

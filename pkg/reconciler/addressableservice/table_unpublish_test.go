@@ -31,7 +31,7 @@ var (
 	tellsFinalizer = []string{reconcilertest.Normal("FinalizerUpdate", `Updated "a" finalizers`)}
 )
 
-func TestFinalize(t *testing.T) {
+func TestFinalize_Alias_IsDeleted(t *testing.T) {
 	dead := func(mods ...mod) *v1.AddressableService {
 		return object("a", append([]mod{asAl, isPublished, beingDeleted}, mods...)...)
 	}
@@ -135,7 +135,7 @@ func TestFinalize_MessagesVary_StatusIsWrittenOnce(t *testing.T) {
 	}
 }
 
-func TestRemovingAnAlias(t *testing.T) {
+func TestUnpublish_Alias_IsDeleted(t *testing.T) {
 	services := corev1.Resource("services")
 	moved := testConfig(func(c *config.Addressable) { c.DirectoryNamespace = "moved" })
 	before := func(mods ...func(*corev1.Service)) *corev1.Service {
@@ -181,7 +181,7 @@ func TestRemovingAnAlias(t *testing.T) {
 }
 
 // Without the preconditions a delete could hit an alias that has changed hands.
-func TestAliasIsDeletedAsItWasSeen(t *testing.T) {
+func TestUnpublish_Delete_HasPreconditions(t *testing.T) {
 	w := newWorld(t, testConfig(), object("a", isPublished), theTarget, dir, alias("al", "a", host, stored))
 	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestAliasIsDeletedAsItWasSeen(t *testing.T) {
 }
 
 // The update carries the resourceVersion that was looked at, for the same reason.
-func TestAliasIsUpdatedAsItWasSeen(t *testing.T) {
+func TestPublish_Update_HasTheResourceVersion(t *testing.T) {
 	got, ok := correctAlias(alias("al", "a", "elsewhere.example.com", stored), alias("al", "a", host))
 	if ok || got.ResourceVersion != "7" {
 		t.Errorf("the update has resourceVersion %q, want that of the alias", got.ResourceVersion)

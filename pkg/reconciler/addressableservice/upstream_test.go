@@ -23,7 +23,7 @@ import (
 // The tests in this file show what is wrong in knative.dev/pkg and worked round
 // here. One that fails after an update says what may be simpler from now on.
 
-func TestUpstreamFiltersDropTombstones(t *testing.T) {
+func TestUpstream_Filters_DropTombstones(t *testing.T) {
 	as := object("a", func(as *v1.AddressableService) { as.Labels = map[string]string{"k": "v"} })
 	tombstone := cache.DeletedFinalStateUnknown{Key: ns + "/a", Obj: as}
 	for name, filter := range map[string]func(any) bool{
@@ -45,7 +45,7 @@ func TestUpstreamFiltersDropTombstones(t *testing.T) {
 // A real API server answers the first status write with a conflict, because it
 // carries the resourceVersion from before the finalizer was patched. The fake does not
 // look at resourceVersions, so the server's part is played here.
-func TestUpstreamWritesTheStatusWithTheVersionFromBeforeTheFinalizer(t *testing.T) {
+func TestUpstream_StatusUpdateAfterFinalizer_HasTheStaleResourceVersion(t *testing.T) {
 	w := newWorld(t, testConfig(), object("a", withoutFinalizer), service(ns, "target"))
 	const patched = "2"
 	w.samples.PrependReactor("patch", "addressableservices", func(clientgotesting.Action) (bool, runtime.Object, error) {
@@ -86,7 +86,7 @@ func TestUpstreamWritesTheStatusWithTheVersionFromBeforeTheFinalizer(t *testing.
 }
 
 // Names of finalizers without a path are warned of by the API server.
-func TestFinalizerIsTheOneThatAdmissionSets(t *testing.T) {
+func TestFinalizer_Name_EqualsThatOfAdmission(t *testing.T) {
 	w := newWorld(t, testConfig(), object("a"), service(ns, "target"))
 	if err := w.reconciler.Reconcile(t.Context(), ns+"/a"); err != nil {
 		t.Fatal(err)

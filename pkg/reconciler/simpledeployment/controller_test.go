@@ -81,7 +81,7 @@ func setPod(ctx context.Context, t *testing.T, pod *corev1.Pod) {
 	}
 }
 
-func TestControllerFollowsItsPods(t *testing.T) {
+func TestController_PodChanges_Reconciles(t *testing.T) {
 	ctx := run(t)
 	if _, err := fakesamplesclient.Get(ctx).SamplesV1alpha1().SimpleDeployments(ns).Create(ctx, object(1), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestControllerFollowsItsPods(t *testing.T) {
 	})
 }
 
-func TestControllerReplacesAPodThatLosesItsControllerReference(t *testing.T) {
+func TestController_PodLosesItsControllerReference_IsReplaced(t *testing.T) {
 	ctx := run(t)
 	if _, err := fakesamplesclient.Get(ctx).SamplesV1alpha1().SimpleDeployments(ns).Create(ctx, object(1), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestControllerReplacesAPodThatLosesItsControllerReference(t *testing.T) {
 	})
 }
 
-func TestCacheKeepsOfAPodWhatIsReadAndNoMore(t *testing.T) {
+func TestCache_Pods_HoldOnlyTheFieldsInUse(t *testing.T) {
 	ctx := run(t)
 	full := podAt(0, podReady, podPhase(corev1.PodFailed, time.Minute))
 	full.Annotations = map[string]string{"a": "b"}

@@ -23,7 +23,7 @@ func named(name string, uid types.UID) *v1alpha1.SimpleDeployment {
 	return &v1alpha1.SimpleDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: uid}}
 }
 
-func TestNamesOfPodsAreLegalWhateverTheObjectIsCalled(t *testing.T) {
+func TestPodNames_AnyObjectName_AreValid(t *testing.T) {
 	r := rand.New(testrand.Source(t))
 	longest := strings.Repeat("a", 253)
 	names := []string{"a", "0", "a.b", "a-b", longest, strings.Repeat("a.", 126) + "b", strings.Repeat("a", 44) + "--b", strings.Repeat("a-", 60) + "b"}
@@ -73,7 +73,7 @@ func randomName(r *rand.Rand) string {
 	return strings.Join(labels, ".")
 }
 
-func TestObjectsWhoseNamesBeginAlikeHaveOtherPods(t *testing.T) {
+func TestPodNames_ObjectsWithACommonPrefix_Differ(t *testing.T) {
 	long := strings.Repeat("a", 200)
 	seen := map[string]string{}
 	for _, sd := range []*v1alpha1.SimpleDeployment{
@@ -89,7 +89,7 @@ func TestObjectsWhoseNamesBeginAlikeHaveOtherPods(t *testing.T) {
 	}
 }
 
-func TestNameThatWeWouldNotGiveHasNoSlot(t *testing.T) {
+func TestPodNames_ForeignName_HasNoSlot(t *testing.T) {
 	prefix := prefixOf(named("a", "1"))
 	for _, name := range []string{"", "a", prefix, prefix + "x", prefix + "01", prefix + "+1", prefix + "-1", prefix + "99999999999999999999", "b" + prefix + "1"} {
 		if slot := slotOf(prefix, name); slot != noSlot {

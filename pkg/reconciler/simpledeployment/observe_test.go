@@ -19,7 +19,7 @@ func podCondition(name corev1.PodConditionType, status corev1.ConditionStatus) f
 	}
 }
 
-func TestWhatAPodCountsAs(t *testing.T) {
+func TestObserve_Pods_AreCounted(t *testing.T) {
 	type mods = []func(*corev1.Pod)
 	for name, tc := range map[string]struct {
 		reason string
@@ -51,7 +51,7 @@ func TestWhatAPodCountsAs(t *testing.T) {
 }
 
 // The index has them in another order each time.
-func TestPodsAreLookedAtInTheOrderOfTheirNames(t *testing.T) {
+func TestObserve_Pods_AreSortedByName(t *testing.T) {
 	var objs []runtime.Object
 	for slot := range 9 {
 		objs = append(objs, podAt(slot))

@@ -27,9 +27,9 @@ type simulation struct {
 	made     int
 }
 
-// TestRandomPlansKeepTheBoundsAndArrive begins anywhere, lets anything happen to the Pods and the spec, and looks after
+// TestPlan_RandomStates_KeepsTheBoundsAndConverges begins anywhere, lets anything happen to the Pods and the spec, and looks after
 // each single step.
-func TestRandomPlansKeepTheBoundsAndArrive(t *testing.T) {
+func TestPlan_RandomStates_KeepsTheBoundsAndConverges(t *testing.T) {
 	source := testrand.Source(t)
 	for i := range testrand.Inputs(t) {
 		s := newSimulation(rand.New(rand.NewSource(source.Int63())))

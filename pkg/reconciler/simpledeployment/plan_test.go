@@ -41,7 +41,7 @@ func endedAgo(ago time.Duration) func(*pod) {
 	return func(p *pod) { p.class, p.ending.first = finished, epoch.Add(-ago) }
 }
 
-func TestPlan(t *testing.T) {
+func TestPlan_States_ReturnsCreationsAndDeletions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason   string
 		replicas int

@@ -48,11 +48,11 @@ type change struct {
 	pod  *corev1.Pod
 }
 
-// TestRandomFaultsKeepTheBoundsAndArrive has reconciliations take place while the watch is late by any number of events, requests are
+// TestReconcile_RandomFaults_KeepsTheBoundsAndConverges has reconciliations take place while the watch is late by any number of events, requests are
 // rejected or lose their answer, processes die and others take over with caches that are late, and the spec changes. The bounds are
 // looked at on the server with each request. Half of the time users delete Pods and take labels from them, too: then what a
 // cache does not know yet may cost a ready Pod, as with every controller, but there is never one too many.
-func TestRandomFaultsKeepTheBoundsAndArrive(t *testing.T) {
+func TestReconcile_RandomFaults_KeepsTheBoundsAndConverges(t *testing.T) {
 	source := testrand.Source(t)
 	for i := range testrand.Inputs(t) {
 		r := rand.New(rand.NewSource(source.Int63()))

@@ -22,7 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
-func TestDeletingFails(t *testing.T) {
+func TestDelete_Fails_ReportsIt(t *testing.T) {
 	message := func(cause string) string { return "deleting Pod " + podName(1) + ": " + cause }
 	forbidden := apierrors.NewForbidden(corev1.Resource("pods"), podName(1), reconcilertest.ErrInduced)
 	rejected := message("pods \"" + podName(1) + "\" is forbidden: induced")

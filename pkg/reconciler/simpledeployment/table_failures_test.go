@@ -62,7 +62,7 @@ var doubtful = reconcilertest.Ends(func(w *world, _ error) string {
 	return ""
 })
 
-func TestCreatingFails(t *testing.T) {
+func TestCreate_Fails_ReportsIt(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{
 		with(rejectedCreation("rejected, as by a quota: the others are not tried, and it is looked at again after a while", objects{object(2)}, errQuota, quotaMessage),
 			func(row *reconcilertesting.TableRow) { row.PostConditions = withRecheck(time.Second) }),
@@ -98,7 +98,7 @@ func inTheWay(w *world) {
 	w.server.put(podAt(0))
 }
 
-func TestNameIsTakenAndCannotBeLookedAt(t *testing.T) {
+func TestCreate_NameTakenAndUnreadable_ReportsIt(t *testing.T) {
 	const getFails = "induced"
 	message := "reading Pod " + podName(0) + ": " + getFails
 	runTable(t, reconcilertesting.TableTest{{
@@ -123,7 +123,7 @@ func TestNameIsTakenAndCannotBeLookedAt(t *testing.T) {
 	}})
 }
 
-func TestStatusWriteFails(t *testing.T) {
+func TestStatus_UpdateFails_ReturnsError(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Group: "samples.knative.dev", Resource: "simpledeployments"}, "a", reconcilertest.ErrInduced)
 	for name, err := range map[string]error{"induced": reconcilertest.ErrInduced, "conflict": conflict} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestStatusWriteFails(t *testing.T) {
 	}
 }
 
-func TestNoReconciliationBeginsOnACacheThatLacksWhatTheLastOneWrote(t *testing.T) {
+func TestReconcile_CacheLacksTheLastWrites_IsPostponed(t *testing.T) {
 	w := newWorld(t, object(2))
 	if err := w.reconcile(t.Context()); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestNoReconciliationBeginsOnACacheThatLacksWhatTheLastOneWrote(t *testing.T
 	}
 }
 
-func TestRejected(t *testing.T) {
+func TestRejected_StatusCodes_ReportsWhetherTheRequestWasRejected(t *testing.T) {
 	for code, want := range map[int32]bool{
 		http.StatusBadRequest: true, http.StatusForbidden: true, http.StatusUnprocessableEntity: true, http.StatusTooManyRequests: true,
 		http.StatusRequestTimeout: false, http.StatusInternalServerError: false, http.StatusServiceUnavailable: false, http.StatusGatewayTimeout: false,

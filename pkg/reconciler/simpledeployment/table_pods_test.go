@@ -38,7 +38,7 @@ func rolling(current, replicas, old int) mark {
 		fmt.Sprintf("%d of %d Pods are updated, %d outdated remain", current, replicas, old))
 }
 
-func TestPods(t *testing.T) {
+func TestReconcile_Pods_AreCreatedAndDeleted(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{{
 		Name:              "none yet: all are made, and no event, for it is well from the start",
 		Objects:           objects{object(2)},
@@ -114,7 +114,7 @@ func TestPods(t *testing.T) {
 	}})
 }
 
-func TestForeignPods(t *testing.T) {
+func TestReconcile_ForeignPods_AreIgnored(t *testing.T) {
 	made := patches{applied(object(1), 0), applied(object(1), 1)}
 	waits := reconcilertest.Becomes(object(1, status(1, 1, 0, waiting(0, 1), progressing(v1alpha1.ReasonWaitingForPods, "0 of 1 Pods are ready"))))
 	runTable(t, reconcilertesting.TableTest{{
@@ -157,7 +157,7 @@ func TestForeignPods(t *testing.T) {
 	}})
 }
 
-func TestPodsThatTheCacheDoesNotHave(t *testing.T) {
+func TestReconcile_PodsMissingFromTheCache_AreAdopted(t *testing.T) {
 	found := reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate)))
 	late := func(slot int, mods ...func(*corev1.Pod)) map[string]any {
 		return reconcilertest.Prepared(func(w *world) {

@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/test/reconcilertest"
 )
 
-func TestReadingFails(t *testing.T) {
+func TestReconcile_ReadFails_ReturnsError(t *testing.T) {
 	const message = "listing the Pods: induced"
 	doubtful := reconcilertest.Prepared(func(w *world) { w.inner.expectations.Doubt(object(0)) })
 	runTable(t, reconcilertesting.TableTest{{

@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 )
 
-func TestPodIsMadeFromTheSpecAndNothingElse(t *testing.T) {
+func TestTemplate_Pod_DependsOnTheSpecOnly(t *testing.T) {
 	sd := object(1, variable("A", "1"), variable("B", ""))
 	want := `{
 		"apiVersion": "v1", "kind": "Pod",
@@ -50,7 +50,7 @@ func parsed(t *testing.T, text string) (value any) {
 	return value
 }
 
-func TestRevisionIsWhatPodsAreMadeFrom(t *testing.T) {
+func TestTemplate_Revision_ChangesWithTheTemplate(t *testing.T) {
 	same := []*v1alpha1.SimpleDeployment{
 		object(1), object(5),
 		object(1, func(sd *v1alpha1.SimpleDeployment) { sd.Generation, sd.Labels = 9, map[string]string{"a": "b"} }),

@@ -15,7 +15,7 @@ import (
 )
 
 // A command line that cannot be meant is rejected with the flag's name and what would be right.
-func TestCommandLineThatCannotBeMeant(t *testing.T) {
+func TestArgs_InvalidCommandLine_ReturnsErrorWithFlagAndRemedy(t *testing.T) {
 	elsewhere, err := filepath.Abs("elsewhere")
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestCommandLineThatCannotBeMeant(t *testing.T) {
 }
 
 // What stands above every file has to be a comment, or nothing that is generated would be Go.
-func TestHeaderIsAComment(t *testing.T) {
+func TestArgs_HeaderThatIsNoComment_IsRejected(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "header.txt")
 	for content, want := range map[string]string{
 		"/*\nLicense.\n*/\n\n": "/*\nLicense.\n*/\n",

@@ -17,7 +17,7 @@ import (
 
 // A folder that cannot be written to is found before the others have got anything, and the error names it. Here a file is in
 // its place, which stops everybody, whatever rights they have.
-func TestNothingIsWrittenWhenAFolderCannotBe(t *testing.T) {
+func TestGenerate_FolderThatCannotBeWritten_WritesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, filepath.Join("v1", "storage"), "a file")
 	before := snapshot(t, ".")
@@ -40,7 +40,7 @@ func TestNothingIsWrittenWhenAFolderCannotBe(t *testing.T) {
 }
 
 // What was made for files that did not come goes again, and what they are in stays.
-func TestFoldersWithoutFilesAreRemoved(t *testing.T) {
+func TestGenerate_NewFoldersWithoutFiles_AreRemoved(t *testing.T) {
 	t.Chdir(t.TempDir())
 	m, err := newMove([]string{"full", "empty", "full"})
 	if err != nil {

@@ -50,7 +50,7 @@ var problemPackages = sync.OnceValues(func() (map[string][]*model.Package, error
 })
 
 // What is wrong is said as a whole, with the names and types of both fields and the ways out, and as it was agreed on.
-func TestProblemsAreReportedInFull(t *testing.T) {
+func TestProblems_Case_MessageEqualsTheGoldenFile(t *testing.T) {
 	cases, err := problemPackages()
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestProblemsAreReportedInFull(t *testing.T) {
 
 // Editors and people find the place to change first, what is wrong second, and the fix third. gengo's warnings about comments that
 // conflict do not stand between.
-func TestProblemsBeginWithTheirPositionAndFitTheScreen(t *testing.T) {
+func TestProblems_Messages_BeginWithPositionAndFitTheScreen(t *testing.T) {
 	first := regexp.MustCompile(`^testdata/problems/\S+\.(go|lock):\d+: E\d\d \S`)
 	wants, err := filepath.Glob(filepath.Join(problemsDir, "*", "want.txt"))
 	if err != nil || len(wants) == 0 {
@@ -127,7 +127,7 @@ func TestLoad_PrintsNothing(t *testing.T) {
 }
 
 // Each code is shown by a case.
-func TestEveryCodeHasACase(t *testing.T) {
+func TestProblems_Codes_EachHasACase(t *testing.T) {
 	for code := range map[problem.Code]bool{
 		problem.NoConversion: true, problem.NoRenameTarget: true, problem.TwoSources: true, problem.BrokenChain: true, problem.HubCount: true,
 		problem.SensitiveStash: true, problem.UnsupportedType: true, problem.BadMarker: true, problem.NoTypeTarget: true,

@@ -20,7 +20,7 @@ import (
 )
 
 // Without a storage package on disk one run is enough, and the next one changes nothing, not even a file's time.
-func TestColdStartThenNoChange(t *testing.T) {
+func TestRun_NoStoragePackage_SecondRunChangesNothing(t *testing.T) {
 	generatedProject(t)
 	var written []string
 	for _, path := range slices.Sorted(maps.Keys(firstRun)) {
@@ -60,7 +60,7 @@ func TestColdStartThenNoChange(t *testing.T) {
 }
 
 // A file that is too long is divided by kinds, and one again when it is not any more.
-func TestLongFilesAreDivided(t *testing.T) {
+func TestRun_LongFiles_AreDividedByKinds(t *testing.T) {
 	generatedProject(t)
 	const most = 700
 	a := args.New()
@@ -95,7 +95,7 @@ func TestLongFilesAreDivided(t *testing.T) {
 }
 
 // Whatever is wrong, no file is touched, nor is anything left behind.
-func TestNothingIsWrittenWhenSomethingIsWrong(t *testing.T) {
+func TestRun_AnyProblem_WritesNothing(t *testing.T) {
 	generatedProject(t)
 	change(t, filepath.Join("widget", "conversion.lock"), "unreleased\n", "")
 	types := filepath.Join("widget", "v1", "widget_types.go")
@@ -132,7 +132,7 @@ func TestNothingIsWrittenWhenSomethingIsWrong(t *testing.T) {
 }
 
 // A marker that makes a hook mandatory has the compiler ask for it by its name.
-func TestMandatoryHookThatIsMissingDoesNotCompile(t *testing.T) {
+func TestRun_MandatoryHookMissing_DoesNotCompile(t *testing.T) {
 	generatedProject(t)
 	for _, name := range []string{"header_augment.go", "widgetspec_augment.go"} {
 		if err := os.Remove(filepath.Join("widget", "v1alpha1", "storage", name)); err != nil {
@@ -148,7 +148,7 @@ func TestMandatoryHookThatIsMissingDoesNotCompile(t *testing.T) {
 }
 
 // A hook that nothing makes mandatory and that is not quite right compiles, and would never be called.
-func TestHooksThatAreNotQuiteRightFailTheGeneratedTest(t *testing.T) {
+func TestRun_HookWithWrongSignature_FailsTheGeneratedTest(t *testing.T) {
 	generatedProject(t)
 	const imports = "package storage\n\nimport (\n\tv1beta1storage \"" + projectPath + "/v1beta1/storage\"\n\tv1storage \"" + projectPath + "/v1/storage\"\n)\n\n"
 	write(t, filepath.Join("widget", "v1alpha1", "storage", "port_augment.go"), imports+
@@ -167,7 +167,7 @@ func TestHooksThatAreNotQuiteRightFailTheGeneratedTest(t *testing.T) {
 }
 
 // A hook that takes a pointer of its source into its destination compiles, and two objects would change together.
-func TestHookThatSharesMemoryFailsTheGeneratedTest(t *testing.T) {
+func TestRun_HookSharesMemory_FailsTheGeneratedTest(t *testing.T) {
 	generatedProject(t)
 	hook := filepath.Join("widget", "v1alpha1", "storage", "port_augment.go")
 	write(t, hook, "package storage\n\nimport v1beta1storage \""+projectPath+"/v1beta1/storage\"\n\n"+
@@ -180,7 +180,7 @@ func TestHookThatSharesMemoryFailsTheGeneratedTest(t *testing.T) {
 }
 
 // When a newer version comes, hooks and what they were written against stay as they are; only the old hub gains a link.
-func TestNewVersionLeavesOlderConversionsAlone(t *testing.T) {
+func TestRun_NewVersion_LeavesOlderConversionsUnchanged(t *testing.T) {
 	generatedProject(t)
 	storage := func(version, name string) string { return filepath.Join("widget", version, "storage", name) }
 	kept := make(map[string]string)

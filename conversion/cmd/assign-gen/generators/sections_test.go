@@ -30,7 +30,7 @@ func kinds() map[string]*plan.Struct {
 	return all
 }
 
-func TestDivideByKindThenByLength(t *testing.T) {
+func TestDivide_LongSections_ByKindThenByLength(t *testing.T) {
 	structs := kinds()
 	for name, test := range map[string]struct {
 		allowed int
@@ -63,7 +63,7 @@ func TestDivideByKindThenByLength(t *testing.T) {
 }
 
 // A package without keys of bags needs no file for them.
-func TestDivideWritesNoEmptyFile(t *testing.T) {
+func TestDivide_NoKeys_WritesNoEmptyFile(t *testing.T) {
 	sections := []section{{nil, nil}, {kinds()["B"], nil}}
 	parts := divide("f.go", sections, 1, func(s section) int { return len(s.name()) * 10 })
 	if len(parts) != 1 || parts[0].name != "f.b.go" {

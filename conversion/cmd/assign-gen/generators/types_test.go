@@ -12,7 +12,7 @@ import (
 )
 
 // encoding/json asks a method IsZero, if there is one, whether omitzero leaves a field out: also of a pointer that is not nil.
-func TestStorageTypesOmitNilOnly(t *testing.T) {
+func TestStorageTypes_Omitzero_OmitNilOnly(t *testing.T) {
 	basic := &model.Type{Kind: model.Basic, Name: "string"}
 	slice := &model.Type{Kind: model.Slice, Elem: basic}
 	quantity := &model.Type{Kind: model.Named, Name: "Quantity", Underlying: &model.Type{Kind: model.Struct}, Methods: []string{"IsZero"}}

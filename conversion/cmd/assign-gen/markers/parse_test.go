@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-func TestMarkersBecomeSettings(t *testing.T) {
+func TestParse_Markers_ReturnsSettings(t *testing.T) {
 	var problems problem.List
 	gotPackage := ParsePackage([]model.Marker{
 		{Name: "conversion-gen:next", Value: "example.com/v1"},
@@ -75,7 +75,7 @@ func TestMarkersBecomeSettings(t *testing.T) {
 	}
 }
 
-func TestAnUnknownArgumentOfAugmentIsAProblem(t *testing.T) {
+func TestParse_UnknownArgumentOfAugment_IsAProblem(t *testing.T) {
 	var problems problem.List
 	if got := ParseType([]model.Marker{{Name: "conversion:augment", Value: "object"}}, "v1.T", &problems); got.Metadata {
 		t.Error("the hook gets the metadata")
@@ -89,7 +89,7 @@ func TestAnUnknownArgumentOfAugmentIsAProblem(t *testing.T) {
 	}
 }
 
-func TestKeyOfAListThatIsNoMap(t *testing.T) {
+func TestParse_KeyOfAListThatIsNoMap_IsAProblem(t *testing.T) {
 	var problems problem.List
 	got := ParseField([]model.Marker{{Name: "listType", Value: "atomic"}, {Name: "conversion:key", Value: "kind, name"}}, "v1.T.F", &problems)
 	if diff := cmp.Diff(Field{ListMapKeys: []string{"kind", "name"}, KeyMarker: "+conversion:key"}, got); diff != "" {
@@ -114,7 +114,7 @@ func TestKeyOfAListThatIsNoMap(t *testing.T) {
 }
 
 // A marker that is not obeyed is worse than none.
-func TestWrongMarkersAreProblems(t *testing.T) {
+func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 	const (
 		rename       = "write +conversion:rename=NewField or +conversion:rename=Struct.Field"
 		fieldMarkers = "the markers of a field are +conversion:rename, +conversion:alias, +conversion:flatten, +conversion:strategy, +conversion:older, +conversion:enum, +conversion:with, +conversion:unit, " +

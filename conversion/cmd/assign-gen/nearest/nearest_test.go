@@ -7,7 +7,7 @@ package nearest
 
 import "testing"
 
-func TestWordFindsWhatWasMeant(t *testing.T) {
+func TestWord_Misspelled_ReturnsTheNearest(t *testing.T) {
 	candidates := []string{"rename", "strategy", "enum", "basis"}
 	for _, test := range []struct{ word, want string }{
 		{"renam", "rename"},

@@ -12,7 +12,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-func TestAnAliasStandsForAnotherField(t *testing.T) {
+func TestAlias_OfAnotherField_ReadsAndWritesIt(t *testing.T) {
 	olderVersion, newerVersion := moved(field("Old", basic("string"), "+conversion:alias=Part.Name"))
 	result, err := Make([]*model.Package{olderVersion.build(), newerVersion.build()}, Knative)
 	if err != nil {
@@ -32,7 +32,7 @@ func TestAnAliasStandsForAnotherField(t *testing.T) {
 	}
 }
 
-func TestAliasesThatAreImpossible(t *testing.T) {
+func TestAlias_Impossible_IsAProblem(t *testing.T) {
 	text := basic("string")
 	for name, test := range map[string]struct {
 		field *model.Field

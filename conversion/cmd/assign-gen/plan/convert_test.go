@@ -24,7 +24,7 @@ func rules(c *Conversion) string {
 	return text
 }
 
-func TestTypesThatAreConverted(t *testing.T) {
+func TestConvert_ConvertibleTypes_ReturnsTheConversion(t *testing.T) {
 	url := foreign("URL", structOf())
 	resources := foreign("ResourceList", mapOf(basic("string"), url))
 	olderRule, newerRule := older.own("Rule", field("Name", basic("string"))), newer.own("Rule", field("Name", basic("string")))
@@ -77,7 +77,7 @@ func TestTypesThatAreConverted(t *testing.T) {
 	}
 }
 
-func TestTypesThatAreNotConverted(t *testing.T) {
+func TestConvert_TypesThatDoNotConvert_ReturnsNothing(t *testing.T) {
 	olderRule, newerRule := older.own("Rule"), newer.own("Rule")
 	olderOther, newerOther := older.own("Other"), newer.own("Other")
 	duckOld := foreign("Addressable", structOf())
@@ -125,7 +125,7 @@ func TestTypesThatAreNotConverted(t *testing.T) {
 	}
 }
 
-func TestTypesThatNothingCarries(t *testing.T) {
+func TestConvert_TypesThatCannotBeStored_AreProblems(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind *model.Type
 		want string

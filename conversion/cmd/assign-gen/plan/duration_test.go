@@ -12,7 +12,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-func TestDurationsAndNumbersConvertByTheirUnit(t *testing.T) {
+func TestConvert_DurationsAndNumbers_UseTheUnit(t *testing.T) {
 	duration := &model.Type{Kind: model.Named, Package: metaPackage, PackageName: "v1", Name: "Duration", Underlying: structOf(), Methods: []string{"MarshalJSON"}}
 	plans := planned(t,
 		older.with([]*model.Field{

@@ -22,7 +22,7 @@ func enumOf(t *testing.T, marker string, olderValues, newerValues []string) *Enu
 	return plans["F"].Conversion.Elem.Enum
 }
 
-func TestEnumWithFallback(t *testing.T) {
+func TestEnum_WithFallback_MapsUnknownValues(t *testing.T) {
 	got := enumOf(t, "+conversion:enum=Internal:local,External:public,fallback=Internal", []string{"External", "Internal"}, []string{"local", "mesh", "public"})
 	want := &Enum{
 		Name: "WidgetSpec.F",
@@ -40,7 +40,7 @@ func TestEnumWithFallback(t *testing.T) {
 	}
 }
 
-func TestEnumWithoutFallbackLetsOthersPass(t *testing.T) {
+func TestEnum_WithoutFallback_CopiesUnknownValues(t *testing.T) {
 	got := enumOf(t, "+conversion:enum=A:b", []string{"A", "C"}, []string{"C", "b"})
 	want := &Enum{
 		Name: "WidgetSpec.F",
@@ -53,7 +53,7 @@ func TestEnumWithoutFallbackLetsOthersPass(t *testing.T) {
 	}
 }
 
-func TestEnumWhereTwoBecomeOne(t *testing.T) {
+func TestEnum_TwoValuesBecomeOne_IsPlanned(t *testing.T) {
 	got := enumOf(t, "+conversion:enum=A:x,B:x,fallback=B", []string{"A", "B"}, []string{"x"})
 	want := &Enum{
 		Name:     "WidgetSpec.F",
@@ -66,7 +66,7 @@ func TestEnumWhereTwoBecomeOne(t *testing.T) {
 	}
 }
 
-func TestEnumOfBools(t *testing.T) {
+func TestEnum_OfBools_IsPlanned(t *testing.T) {
 	versions := func(olderType, newerType *model.Type, marker string) (from, to version) {
 		return older.with([]*model.Field{field("F", olderType, marker)}), newer.with([]*model.Field{field("F", newerType)})
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-func TestFates(t *testing.T) {
+func TestFields_EachPair_HasTheExpectedFate(t *testing.T) {
 	text := basic("string")
 	status := foreign("Status", structOf(field("Address", pointer(text)), field("Other", slice(text))))
 	olderFields := []*model.Field{
@@ -84,7 +84,7 @@ func TestFates(t *testing.T) {
 }
 
 // Five fields, each wrong in its own way: all are reported, sorted.
-func TestAllProblemsAreReportedSorted(t *testing.T) {
+func TestFields_SeveralProblems_AreReportedSorted(t *testing.T) {
 	text := basic("string")
 	_, err := Make([]*model.Package{
 		older.with([]*model.Field{
@@ -114,7 +114,7 @@ E06 v1beta1.WidgetSpec.Secret: the field is sensitive, and only one version has 
 	}
 }
 
-func TestPathsIntoStructsThatAreNotConverted(t *testing.T) {
+func TestFields_PathsIntoStructsThatDoNotConvert_AreProblems(t *testing.T) {
 	text := basic("string")
 	duck := foreign("Duck", structOf(field("Value", text), field("Pointer", pointer(text)), &model.Field{Name: "hidden", JSON: "hidden", Type: text}))
 	inner := newer.own("Inner", field("Count", basic("int64")))

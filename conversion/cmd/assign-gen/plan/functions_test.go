@@ -13,7 +13,7 @@ import (
 )
 
 // Types that no rule converts are converted by functions, and both originals can be kept.
-func TestFunctionsConvertAnyTwoTypes(t *testing.T) {
+func TestFunctions_AnyTwoTypes_AreConverted(t *testing.T) {
 	plans := planned(t,
 		older.with([]*model.Field{field("Days", basic("string"), "+conversion:rename=Period", "+conversion:with=up,down")}),
 		newer.with([]*model.Field{field("Period", mapOf(basic("string"), basic("int64")))}))
@@ -27,7 +27,7 @@ func TestFunctionsConvertAnyTwoTypes(t *testing.T) {
 }
 
 // What a struct inside needs to know, all structs that lead to it pass on.
-func TestMetadataIsPassedOnToWhereItIsNeeded(t *testing.T) {
+func TestFunctions_MetadataInNestedStructs_IsPassedDown(t *testing.T) {
 	text := basic("string")
 	types := func(v version, markers ...string) []*model.Type {
 		deep := v.own("Deep", field("Path", text, markers...))
@@ -57,7 +57,7 @@ func TestMetadataIsPassedOnToWhereItIsNeeded(t *testing.T) {
 	}
 }
 
-func TestMarkersOfFunctionsThatHaveNoEffect(t *testing.T) {
+func TestFunctions_MarkersWithoutEffect_AreProblems(t *testing.T) {
 	text := basic("string")
 	for name, test := range map[string]struct {
 		field, inner []string
@@ -103,7 +103,7 @@ func TestMarkersOfFunctionsThatHaveNoEffect(t *testing.T) {
 }
 
 // A kind has metadata, which the functions would lose.
-func TestFunctionsCannotConvertAKind(t *testing.T) {
+func TestFunctions_OnAKind_IsAProblem(t *testing.T) {
 	kind := older.with(nil).build()
 	kind.Type("Widget").Markers = parsed("+conversion:with=up,down")
 	_, err := Make([]*model.Package{kind, newer.with(nil).build()}, Knative)

@@ -12,7 +12,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-func TestMapsAndListsConvertByTheKey(t *testing.T) {
+func TestKeyed_MapsAndLists_ConvertByTheKey(t *testing.T) {
 	text := basic("string")
 	stop, named := older.own("Stop", field("City", text)), newer.own("Stop", field("Name", newer.named("Name", text)), field("City", text))
 	fee, coded := newer.own("Fee", field("Cents", text)), older.own("Fee", field("Code", pointer(text)), field("Cents", text))
@@ -29,7 +29,7 @@ func TestMapsAndListsConvertByTheKey(t *testing.T) {
 	}
 }
 
-func TestMapsAndListsThatDoNotConvert(t *testing.T) {
+func TestKeyed_MapsAndListsThatDoNotConvert_AreProblems(t *testing.T) {
 	text := basic("string")
 	for name, test := range map[string]struct {
 		older, newer []*model.Field

@@ -12,7 +12,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-func TestListsAndPointersToThemConvert(t *testing.T) {
+func TestLists_PointersToThem_Convert(t *testing.T) {
 	text := basic("string")
 	raw := func() *model.Type {
 		raw := foreign("RawMessage", slice(basic("uint8")), "MarshalJSON", "UnmarshalJSON")
@@ -41,7 +41,7 @@ func TestListsAndPointersToThemConvert(t *testing.T) {
 }
 
 // A type that shares memory with its copies cannot be copied from outside of its module.
-func TestListsOfPointersOfOtherModulesAreRejected(t *testing.T) {
+func TestLists_PointersOfOtherModules_AreRejected(t *testing.T) {
 	list := foreign("List", slice(pointer(basic("string"))), "MarshalJSON")
 	got := rejected(t, older.with([]*model.Field{field("F", list)}), newer.with([]*model.Field{field("F", list)}))
 	if want := "E07 v1.WidgetSpec.F (duck.List): duck.List belongs to another package and has no DeepCopyInto"; !strings.Contains(got, want) {

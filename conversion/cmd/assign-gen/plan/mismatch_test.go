@@ -22,7 +22,7 @@ func secrets(markers []string, fields ...*model.Field) (olderVersion, newerVersi
 	return olderVersion, newer.with([]*model.Field{field("A", ours), field("B", pointer(ours)), field("C", slice(ours)), field("D", mapOf(text, pointer(ours)))}, ours)
 }
 
-func TestFunctionsForATypeOfAnotherModule(t *testing.T) {
+func TestFunctions_TypeOfAnotherModule_AreAccepted(t *testing.T) {
 	olderVersion, newerVersion := secrets([]string{"+conversion-gen:with=example.com/duck.Selector,up,down"})
 	result, err := Make([]*model.Package{olderVersion.build(), newerVersion.build()}, Knative)
 	if err != nil {
@@ -41,7 +41,7 @@ func TestFunctionsForATypeOfAnotherModule(t *testing.T) {
 	}
 }
 
-func TestFunctionsForATypeThatAreWrong(t *testing.T) {
+func TestFunctions_WrongSignatures_AreProblems(t *testing.T) {
 	for name, test := range map[string]struct {
 		markers []string
 		want    string

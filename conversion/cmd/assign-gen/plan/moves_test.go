@@ -47,7 +47,7 @@ func moved(fields ...*model.Field) (olderVersion, newerVersion version) {
 			newPart, newWhole, summary)
 }
 
-func TestFieldsMoveBetweenStructs(t *testing.T) {
+func TestMoves_BetweenStructs_ArePlanned(t *testing.T) {
 	olderVersion, newerVersion := moved(field("Size", basic("string"), "+conversion:rename=Part.Size"))
 	result, err := Make([]*model.Package{olderVersion.build(), newerVersion.build()}, Knative)
 	if err != nil {
@@ -69,7 +69,7 @@ func TestFieldsMoveBetweenStructs(t *testing.T) {
 	}
 }
 
-func TestMovesThatAreImpossible(t *testing.T) {
+func TestMoves_Impossible_AreProblems(t *testing.T) {
 	text := basic("string")
 	for name, test := range map[string]struct {
 		field *model.Field
@@ -106,7 +106,7 @@ func TestMovesThatAreImpossible(t *testing.T) {
 }
 
 // A struct that is inside of itself has no end of fields.
-func TestARecursiveStructIsNotFlattened(t *testing.T) {
+func TestMoves_RecursiveStruct_IsNotFlattened(t *testing.T) {
 	tree := older.own("Tree", field("Name", basic("string")))
 	tree.Underlying.Fields = append(tree.Underlying.Fields, field("Inner", pointer(tree), "+conversion:flatten"))
 	got := rejected(t, older.with([]*model.Field{field("Tree", pointer(tree), "+conversion:flatten")}, tree), newer.with(nil))

@@ -25,7 +25,7 @@ func templates(markers []string, inner ...*model.Field) (olderVersion, newerVers
 }
 
 // A field that only some of the types have is converted there, and stashed in the others.
-func TestATypeBecomesSeveral(t *testing.T) {
+func TestSeveral_OneTypeBecomesMany_IsPlanned(t *testing.T) {
 	text := basic("string")
 	olderVersion, newerVersion := templates([]string{"+conversion:name=Machine,Volume"},
 		field("Name", text), field("Size", text, "+conversion:rename=Gigabytes"))
@@ -54,7 +54,7 @@ func TestATypeBecomesSeveral(t *testing.T) {
 	}
 }
 
-func TestSeveralNamesThatAreWrong(t *testing.T) {
+func TestSeveral_WrongNames_AreProblems(t *testing.T) {
 	text := basic("string")
 	for name, test := range map[string]struct {
 		markers []string
@@ -92,7 +92,7 @@ func TestSeveralNamesThatAreWrong(t *testing.T) {
 	}
 }
 
-func TestAKindBecomesOneKind(t *testing.T) {
+func TestSeveral_Kind_BecomesOneKind(t *testing.T) {
 	kind := older.with(nil).build()
 	kind.Type("Widget").Markers = parsed("+conversion:name=Widget,Gadget")
 	_, err := Make([]*model.Package{kind, newer.with(nil).build()}, Knative)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDifference(t *testing.T) {
+func TestCheck_ChangedRecord_ReturnsTheDifference(t *testing.T) {
 	const carry = "released objects carry "
 	for name, test := range map[string]struct {
 		before, now string
@@ -104,7 +104,7 @@ func TestLock_BindsFromAReleaseOn(t *testing.T) {
 }
 
 // A line that is still read stays as it was released, with the types that it mentions.
-func TestStillReleased(t *testing.T) {
+func TestCheck_LinesStillRead_StayReleased(t *testing.T) {
 	lines := []string{
 		"", "v1 Spec v1beta1/a [example.com/old.T]", "v1 Spec v1beta1/gone string", "type example.com/old.T {in:example.com/old.U}",
 		"type example.com/old.U {x:string}", "type example.com/old.Unused {x:string}",

@@ -93,7 +93,7 @@ func converted(by *plan.Conversion) (*plan.Plan, *plan.FieldPlan) {
 	return &plan.Plan{Links: []*plan.Link{{Older: older, Newer: newer, Pairs: []*plan.Pair{pair}}}}, field
 }
 
-func TestKeepKeys(t *testing.T) {
+func TestKeepKeys_ReleasedKeys_AreKept(t *testing.T) {
 	for name, test := range map[string]struct{ lock, want string }{
 		"released with the path in Go":   {"v1beta1 Spec v1/Outer.Inner bag\n", "v1/Outer.Inner"},
 		"released with the path in JSON": {"v1beta1 Spec v1/outer.inner bag\n", "v1/outer.inner"},

@@ -30,7 +30,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 
 const meta = "apiVersion: samples.knative.dev/v1\nkind: AddressableService\nmetadata: {name: a, namespace: ns, generation: 2}\n"
 
-func TestRow(t *testing.T) {
+func TestRow_Object_ShowsItsState(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
@@ -75,7 +75,7 @@ func TestRow(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
+func TestTable_Rows_AreAligned(t *testing.T) {
 	t.Parallel()
 	got := table([]row{
 		{namespace: "default", name: "asvc/hello", ready: "True", url: "http://hello"},
@@ -99,7 +99,7 @@ func newTestScreen(terminal bool, width, height int) (*screen, *bytes.Buffer) {
 
 var seconds = regexp.MustCompile(` +\d+\.\d s`)
 
-func TestSteps(t *testing.T) {
+func TestSteps_Progress_IsPrinted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		reason   string
@@ -134,7 +134,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-func TestDraw(t *testing.T) {
+func TestDraw_Screen_FitsItsSize(t *testing.T) {
 	t.Parallel()
 	s, out := newTestScreen(true, 6, 5)
 	s.draw([]string{"a", "1234567"})
@@ -148,7 +148,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-func TestLine(t *testing.T) {
+func TestLine_Row_IsOneLogLine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	got := row{namespace: "ns", name: "asvc/a", ready: "False", reason: "X"}.line(now)
@@ -157,7 +157,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-func TestDescribeConditions(t *testing.T) {
+func TestDescribeConditions_Conditions_AreSummarized(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		meta: "  does not exist\n",

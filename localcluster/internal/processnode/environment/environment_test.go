@@ -44,8 +44,8 @@ func from(source corev1.EnvVarSource) []corev1.EnvVar {
 	return []corev1.EnvVar{{Name: "VALUE", ValueFrom: &source}}
 }
 
-// TestVariables checks what each source of a variable gives, and which one wins.
-func TestVariables(t *testing.T) {
+// TestVariables_Sources_HavePrecedence checks what each source of a variable gives, and which one wins.
+func TestVariables_Sources_HavePrecedence(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		from []corev1.EnvFromSource
@@ -104,8 +104,8 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestMissingSources checks that what is missing is named as by a kubelet.
-func TestMissingSources(t *testing.T) {
+// TestVariables_MissingSources_AreNamedAsByAKubelet checks that what is missing is named as by a kubelet.
+func TestVariables_MissingSources_AreNamedAsByAKubelet(t *testing.T) {
 	for want, c := range map[string]corev1.Container{
 		`configmap "none" not found`: {EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: none}}}},
 		`secret "none" not found`:    {Env: from(corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: none, Key: "eggs"}})},
@@ -121,8 +121,8 @@ func TestMissingSources(t *testing.T) {
 	}
 }
 
-// TestExpand checks that arguments refer to variables as in a manifest.
-func TestExpand(t *testing.T) {
+// TestExpand_Arguments_ReferToVariables checks that arguments refer to variables as in a manifest.
+func TestExpand_Arguments_ReferToVariables(t *testing.T) {
 	got := Expand([]string{"$(A)", "$$(A)", "$(B)", "$A"}, map[string]string{"A": "a"})
 	if want := []string{"a", "$(A)", "$(B)", "$A"}; !slices.Equal(got, want) {
 		t.Errorf("the arguments are %q instead of %q", got, want)

@@ -16,8 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestLogIsBounded writes more than is kept, and checks how much is kept and that it is the newest.
-func TestLogIsBounded(t *testing.T) {
+// TestWriter_MoreThanTheLimit_KeepsTheNewest writes more than is kept, and checks how much is kept and that it is the newest.
+func TestWriter_MoreThanTheLimit_KeepsTheNewest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "0.log")
 	w, err := NewWriter(path)
 	if err != nil {
@@ -48,8 +48,8 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestLongLinesAreWhole checks that a line which is kept in parts is read as one, and that streams can be told apart.
-func TestLongLinesAreWhole(t *testing.T) {
+// TestWriter_LongLines_AreReadAsOne checks that a line which is kept in parts is read as one, and that streams can be told apart.
+func TestWriter_LongLines_AreReadAsOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "0.log")
 	w, err := NewWriter(path)
 	if err != nil {

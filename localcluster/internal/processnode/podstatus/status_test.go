@@ -21,7 +21,7 @@ var (
 	backOff   = corev1.ContainerStatus{State: waiting.State, LastTerminationState: failed.State}
 )
 
-func TestPhase(t *testing.T) {
+func TestPhase_ContainerStates_ReturnsThePhase(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		policy  corev1.RestartPolicy
@@ -81,7 +81,7 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-func TestRestarts(t *testing.T) {
+func TestRestarts_RestartPolicy_Decides(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	plain, sidecar := &corev1.Container{}, &corev1.Container{RestartPolicy: &always}
 	for _, c := range []struct {
@@ -106,8 +106,8 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// TestPodIsNotOverBeforeItsSidecars checks that a Pod whose containers have all succeeded runs as long as a sidecar does.
-func TestPodIsNotOverBeforeItsSidecars(t *testing.T) {
+// TestPhase_SidecarRunning_PodIsNotCompleted checks that a Pod whose containers have all succeeded runs as long as a sidecar does.
+func TestPhase_SidecarRunning_PodIsNotCompleted(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	for want, sidecar := range map[corev1.PodPhase]corev1.ContainerStatus{corev1.PodRunning: runs, corev1.PodSucceeded: succeeded} {
 		started := true

@@ -16,9 +16,9 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// TestBackOffGrows checks how long a container that ends at once waits for its next starts, and that it is forgiven when it has run
+// TestBackOff_RepeatedExits_GrowsAndResets checks how long a container that ends at once waits for its next starts, and that it is forgiven when it has run
 // for long.
-func TestBackOffGrows(t *testing.T) {
+func TestBackOff_RepeatedExits_GrowsAndResets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &Worker{
 			node:    &Node{Recorder: &record.FakeRecorder{}},

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestPartsOfVolumes checks that a part of a volume is made as open as the volume, and is never outside of it.
-func TestPartsOfVolumes(t *testing.T) {
+// TestMounts_SubPaths_StayInsideTheVolume checks that a part of a volume is made as open as the volume, and is never outside of it.
+func TestMounts_SubPaths_StayInsideTheVolume(t *testing.T) {
 	volume, outside := t.TempDir(), t.TempDir()
 	const mode = os.ModeDir | os.ModeSetgid | 0o777
 	if err := os.Chmod(volume, mode); err != nil {

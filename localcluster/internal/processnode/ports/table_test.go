@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestTable(t *testing.T) {
+func TestTable_Pods_GetDistinctPorts(t *testing.T) {
 	table := NewTable()
 	pod := func(uid string) *corev1.Pod {
 		p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{

@@ -7,7 +7,7 @@ package probe
 
 import "testing"
 
-func TestCounter(t *testing.T) {
+func TestCounter_Results_ReachTheThresholds(t *testing.T) {
 	count := Counter{Success: 2, Failure: 3}
 	for i, step := range []struct{ ok, result, changed bool }{
 		{true, false, false},

@@ -46,7 +46,7 @@ func execWith(ctx context.Context, t *testing.T, options remotecommand.StreamOpt
 	return executor.StreamWithContext(ctx, options)
 }
 
-func TestExecCarriesAllStreams(t *testing.T) {
+func TestExec_AllStreams_AreCarried(t *testing.T) {
 	// More than fits into any buffer on the way.
 	input := bytes.Repeat([]byte("quack "), 1<<20)
 	var stdout, stderr bytes.Buffer
@@ -69,7 +69,7 @@ func TestExecCarriesAllStreams(t *testing.T) {
 	}
 }
 
-func TestExecReportsTheExitCode(t *testing.T) {
+func TestExec_CommandExits_ReportsTheExitCode(t *testing.T) {
 	err := execWith(t.Context(), t, remotecommand.StreamOptions{Stdout: io.Discard},
 		func(context.Context, io.Reader, io.Writer, io.Writer) (int, error) { return 7, nil })
 	var exit utilexec.ExitError
@@ -78,7 +78,7 @@ func TestExecReportsTheExitCode(t *testing.T) {
 	}
 }
 
-func TestExecReportsWhyThereIsNoExitCode(t *testing.T) {
+func TestExec_NoExitCode_ReportsTheReason(t *testing.T) {
 	err := execWith(t.Context(), t, remotecommand.StreamOptions{Stdout: io.Discard},
 		func(context.Context, io.Reader, io.Writer, io.Writer) (int, error) {
 			return 0, errors.New("no such duck")
@@ -89,8 +89,8 @@ func TestExecReportsWhyThereIsNoExitCode(t *testing.T) {
 	}
 }
 
-// TestExecEndsWhenInputIsNotRead lets a command end while the client has much left to send.
-func TestExecEndsWhenInputIsNotRead(t *testing.T) {
+// TestExec_InputNotRead_Ends lets a command end while the client has much left to send.
+func TestExec_InputNotRead_Ends(t *testing.T) {
 	var stdout bytes.Buffer
 	err := execWith(t.Context(), t, remotecommand.StreamOptions{Stdin: endless{}, Stdout: &stdout},
 		func(_ context.Context, stdin io.Reader, stdout, _ io.Writer) (int, error) {
@@ -110,7 +110,7 @@ type endless struct{}
 
 func (endless) Read(data []byte) (int, error) { return len(data), nil }
 
-func TestExecGivesOnlyTheStreamsAskedFor(t *testing.T) {
+func TestExec_RequestedStreams_AreTheOnlyOnes(t *testing.T) {
 	for name, c := range map[string]struct {
 		options               remotecommand.StreamOptions
 		stdin, stdout, stderr bool
@@ -133,8 +133,8 @@ func TestExecGivesOnlyTheStreamsAskedFor(t *testing.T) {
 	}
 }
 
-// TestExecWithTerminalHasOneOutput asks for a terminal, as kubectl exec -t does, and changes its size.
-func TestExecWithTerminalHasOneOutput(t *testing.T) {
+// TestExec_Terminal_HasOneOutput asks for a terminal, as kubectl exec -t does, and changes its size.
+func TestExec_Terminal_HasOneOutput(t *testing.T) {
 	var output bytes.Buffer
 	err := execWith(t.Context(), t, remotecommand.StreamOptions{
 		Stdin: strings.NewReader("a"), Stdout: &output, Stderr: io.Discard, Tty: true, TerminalSizeQueue: &sizes{left: 100},
@@ -163,7 +163,7 @@ func (s *sizes) Next() *remotecommand.TerminalSize {
 	return &remotecommand.TerminalSize{Width: 80, Height: 24}
 }
 
-func TestExecEndsWhenTheClientGoes(t *testing.T) {
+func TestExec_ClientDisconnects_Ends(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	err := execWith(ctx, t, remotecommand.StreamOptions{Stdout: io.Discard},
@@ -179,8 +179,8 @@ func TestExecEndsWhenTheClientGoes(t *testing.T) {
 	within(t, "the end of the command", ended)
 }
 
-// TestExecSaysWhichStreamIsMissing has a client that opens the stream for errors only, and one that it did not ask for.
-func TestExecSaysWhichStreamIsMissing(t *testing.T) {
+// TestExec_StreamMissing_IsNamed has a client that opens the stream for errors only, and one that it did not ask for.
+func TestExec_StreamMissing_IsNamed(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, req *http.Request) {
 		ServeExec(w, req, Limits{Creation: 100 * time.Millisecond, Idle: time.Hour}, func(context.Context, io.Reader, io.Writer, io.Writer) (int, error) {
 			t.Error("the command runs")
@@ -205,7 +205,7 @@ func TestExecSaysWhichStreamIsMissing(t *testing.T) {
 	}
 }
 
-func TestExecRejectsBadRequests(t *testing.T) {
+func TestExec_InvalidRequests_AreRejected(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, req *http.Request) {
 		ServeExec(w, req, usual, func(context.Context, io.Reader, io.Writer, io.Writer) (int, error) {
 			t.Error("the command runs")

@@ -85,9 +85,9 @@ func forward(t *testing.T, dial Dial) string {
 	return fmt.Sprintf("127.0.0.1:%d", ports[0].Local)
 }
 
-// TestPortForwardCarriesConnectionsSideBySide has the program answer only what the client has sent to the end, on
+// TestPortForward_ConcurrentConnections_AreCarried has the program answer only what the client has sent to the end, on
 // several connections at a time, and then on more.
-func TestPortForwardCarriesConnectionsSideBySide(t *testing.T) {
+func TestPortForward_ConcurrentConnections_AreCarried(t *testing.T) {
 	address := forward(t, program(t, func(connection net.Conn) {
 		data, err := io.ReadAll(connection)
 		if err != nil {
@@ -122,8 +122,8 @@ func TestPortForwardCarriesConnectionsSideBySide(t *testing.T) {
 	}
 }
 
-// TestPortForwardEndsWithTheProgram has the program end the connection while the client still could send.
-func TestPortForwardEndsWithTheProgram(t *testing.T) {
+// TestPortForward_ProgramClosesTheConnection_Ends has the program end the connection while the client still could send.
+func TestPortForward_ProgramClosesTheConnection_Ends(t *testing.T) {
 	address := forward(t, program(t, func(connection net.Conn) { fmt.Fprint(connection, "bye") }))
 	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
@@ -135,9 +135,9 @@ func TestPortForwardEndsWithTheProgram(t *testing.T) {
 	}
 }
 
-// TestPortForwardSaysWhatIsWrongWithAPort asks for a port that is not served, and then, on the same connection, for one
+// TestPortForward_PortNotServed_IsReported asks for a port that is not served, and then, on the same connection, for one
 // that is.
-func TestPortForwardSaysWhatIsWrongWithAPort(t *testing.T) {
+func TestPortForward_PortNotServed_IsReported(t *testing.T) {
 	connection := connect(t, servePorts(t, usual, program(t, func(c net.Conn) { fmt.Fprint(c, "quack") })), portForwardProtocol)
 	for _, c := range []struct {
 		port            int
@@ -154,7 +154,7 @@ func TestPortForwardSaysWhatIsWrongWithAPort(t *testing.T) {
 	}
 }
 
-func TestPortForwardClosesConnectionsWhenTheClientGoes(t *testing.T) {
+func TestPortForward_ClientDisconnects_ClosesConnections(t *testing.T) {
 	connected, closed := make(chan struct{}), make(chan struct{})
 	address := servePorts(t, usual, program(t, func(c net.Conn) {
 		close(connected)
@@ -173,7 +173,7 @@ func TestPortForwardClosesConnectionsWhenTheClientGoes(t *testing.T) {
 	within(t, "the end of the connection", closed)
 }
 
-func TestPortForwardRejectsBadStreams(t *testing.T) {
+func TestPortForward_InvalidStreams_AreRejected(t *testing.T) {
 	connection := connect(t, servePorts(t, usual, program(t, func(net.Conn) { t.Error("there is a connection") })), portForwardProtocol)
 	for _, h := range []http.Header{
 		headers("", 8080, corev1.StreamTypeData), headers("1", 0, corev1.StreamTypeData),
@@ -185,7 +185,7 @@ func TestPortForwardRejectsBadStreams(t *testing.T) {
 	rejected(t, connection, headers("1", 8080, corev1.StreamTypeError))
 }
 
-func TestPortForwardSaysWhichStreamIsMissing(t *testing.T) {
+func TestPortForward_StreamMissing_IsNamed(t *testing.T) {
 	limits := Limits{Creation: 100 * time.Millisecond, Idle: time.Hour}
 	connection := connect(t, servePorts(t, limits, program(t, func(net.Conn) { t.Error("there is a connection") })), portForwardProtocol)
 	got, err := io.ReadAll(open(t, connection, headers("1", 8080, corev1.StreamTypeError)))

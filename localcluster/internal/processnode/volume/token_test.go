@@ -19,8 +19,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// TestTokenIsReplacedBeforeItEnds lets the time of tokens pass, which an API server would not shorten below ten minutes.
-func TestTokenIsReplacedBeforeItEnds(t *testing.T) {
+// TestToken_BeforeExpiry_IsReplaced lets the time of tokens pass, which an API server would not shorten below ten minutes.
+func TestToken_BeforeExpiry_IsReplaced(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		lifetime        time.Duration

@@ -13,13 +13,13 @@ import (
 	"knative.dev/pkg/apis/duck"
 )
 
-func TestItsSkeletonIsConfigurable(t *testing.T) {
+func TestConfigurable_Skeleton_Implements(t *testing.T) {
 	if err := duck.VerifyType(&ConfigurableType{}, &Configurable{}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestVerificationFindsAKindWithoutIt(t *testing.T) {
+func TestConfigurable_KindWithoutIt_FailsVerification(t *testing.T) {
 	if err := duck.VerifyType(&corev1.Pod{}, &Configurable{}); err == nil {
 		t.Error("a Pod passes as Configurable")
 	}

@@ -15,7 +15,7 @@ import (
 // The corpus has objects as releases have written them, each at every version. What one release has written, every later one
 // has to understand, and every earlier one that knows the versions has to carry: a file there is never changed, only added.
 // Those of "later" are what a release to come might write.
-func TestWhatOtherReleasesHaveWrittenIsUnderstood(t *testing.T) {
+func TestCorpus_ObjectsOfOtherReleases_Convert(t *testing.T) {
 	files, err := filepath.Glob("testdata/corpus/*/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the corpus has %d files: %v", len(files), err)

@@ -7,4 +7,6 @@ package roundtrip
 
 import "testing"
 
-func TestAHopMakesFewAllocations(t *testing.T) { conversionOfAddressableService().TestAllocations(t) }
+func TestConvert_OneObject_MakesFewAllocations(t *testing.T) {
+	conversionOfAddressableService().TestAllocations(t)
+}

@@ -25,7 +25,7 @@ type defaultable interface {
 }
 
 // Every version defaults its spec by its own rules, and the metadata by those of v1.
-func TestSetDefaults(t *testing.T) {
+func TestSetDefaults_EachVersion_UsesItsRules(t *testing.T) {
 	for version, spec := range map[string]struct{ given, complete string }{
 		"v1alpha1": {`{"serviceName":"web"}`, `{"serviceName":"web"}`},
 		"v1beta1":  {`{"path":"/p"}`, `{"path":"/p","exposure":"Internal"}`},

@@ -14,7 +14,7 @@ import (
 )
 
 // An object of v1 is edited at an older version. At v1 the edit shows, and everything that could not be seen is as it was.
-func TestEditsAtAnOlderVersion(t *testing.T) {
+func TestEdits_AtAnOlderVersion_KeepHiddenFields(t *testing.T) {
 	const (
 		service = `"ref":{"apiVersion":"v1","kind":"Service","name":"web"}`
 		duck    = `"ref":{"apiVersion":"example.com/v1","kind":"Duck","namespace":"there","name":"d"}`
@@ -136,7 +136,7 @@ func TestEditsAtAnOlderVersion(t *testing.T) {
 }
 
 // An annotation that somebody made says nothing about a name that it was not made for.
-func TestTargetThatWasStashedForAnotherName(t *testing.T) {
+func TestEdits_TargetStashedForAnotherName_IsDropped(t *testing.T) {
 	for _, entry := range []string{`{"d":REF}`, `{"b":"AAAAAAAAAAA","d":REF}`} {
 		entry = strings.Replace(entry, "REF", `{"apiVersion":"example.com/v1","kind":"Duck","name":"d"}`, 1)
 		stash := encode(t, `{"f":1,"c":{"spec":{"e":{"v1beta1/ref":`+entry+`}}}}`)

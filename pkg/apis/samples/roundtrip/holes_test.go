@@ -17,7 +17,7 @@ import (
 
 // The API server converts objects that nobody wrote: to find out who owns which field, it takes the fields of one manager, or
 // leaves them out. So parts are missing anywhere, also beside an annotation that speaks of them.
-func TestObjectsWithHoles(t *testing.T) {
+func TestConvert_ObjectsWithMissingParts_Succeeds(t *testing.T) {
 	random := randomly(t)
 	r := rand.New(testrand.Source(t))
 	for _, version := range all {

@@ -20,7 +20,7 @@ import (
 
 // What knative.dev/pkg expects of types that its webhook converts is what its own test expects. Kinds of one version are not
 // converted.
-func TestKnativesOwnRoundTrip(t *testing.T) {
+func TestConvert_KnativeRoundTripTest_Passes(t *testing.T) {
 	scheme, hubs := runtime.NewScheme(), runtime.NewScheme()
 	scheme.AddKnownTypes(v1alpha1.SchemeGroupVersion, &v1alpha1.AddressableService{})
 	scheme.AddKnownTypes(v1beta1.SchemeGroupVersion, &v1beta1.AddressableService{})

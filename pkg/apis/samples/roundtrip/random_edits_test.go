@@ -22,7 +22,7 @@ import (
 // Each field of an older version is set to what it is in another random object. What becomes of v1 is worked out on the object
 // of v1 itself, by a rule for each field that knows nothing of conversions.
 
-func TestRandomEditsAtV1alpha1(t *testing.T) {
+func TestEdits_RandomAtV1alpha1_KeepHiddenFields(t *testing.T) {
 	edits := map[string]edit[v1alpha1.AddressableService]{
 		"serviceName": {
 			edit: func(shown, other *v1alpha1.AddressableService) { shown.Spec.ServiceName = other.Spec.ServiceName },
@@ -41,7 +41,7 @@ func TestRandomEditsAtV1alpha1(t *testing.T) {
 	testRandomEdits(t, "v1alpha1", edits)
 }
 
-func TestRandomEditsAtV1beta1(t *testing.T) {
+func TestEdits_RandomAtV1beta1_KeepHiddenFields(t *testing.T) {
 	edits := map[string]edit[v1beta1.AddressableService]{
 		"ref": {
 			edit: func(shown, other *v1beta1.AddressableService) { shown.Spec.Ref = other.Spec.Ref },

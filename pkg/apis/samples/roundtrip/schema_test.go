@@ -48,7 +48,7 @@ func randomlyValid(t *testing.T) func(version string) map[string]any {
 }
 
 // Whatever the API server lets through at a version can be read and converted, and written back at any other it is what it was.
-func TestWhatASchemaLetsThroughConverts(t *testing.T) {
+func TestConvert_ObjectsThatTheSchemaAccepts_Succeeds(t *testing.T) {
 	random := randomlyValid(t)
 	for _, version := range all {
 		t.Run(version, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWhatASchemaLetsThroughConverts(t *testing.T) {
 
 // The schema of the version that somebody writes at says nothing about what the annotation makes of the object at another one. So
 // an object is either rejected, or right at v1.
-func TestAnnotationsDoNotCircumventTheRulesOfV1(t *testing.T) {
+func TestValidate_StashedFields_FollowTheRulesOfV1(t *testing.T) {
 	random, anything := randomlyValid(t), randomly(t)
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
 		t.Run(version, func(t *testing.T) {

@@ -27,7 +27,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 )
 
-func TestImplementsDuckTypes(t *testing.T) {
+func TestTypes_Kinds_ImplementTheirDuckTypes(t *testing.T) {
 	for name, duckType := range map[string]duck.Implementable{
 		"Addressable": &duckv1.Addressable{},
 		"Conditions":  &duckv1.Conditions{},
@@ -43,7 +43,7 @@ func TestImplementsDuckTypes(t *testing.T) {
 	}
 }
 
-func TestKRShaped(t *testing.T) {
+func TestTypes_Kinds_AreKRShaped(t *testing.T) {
 	for _, version := range versions {
 		t.Run(version.Name, func(t *testing.T) {
 			as := version.New().(interface {
@@ -69,7 +69,7 @@ func TestKRShaped(t *testing.T) {
 	}
 }
 
-func TestRandomObjectsSurviveJSON(t *testing.T) {
+func TestTypes_RandomObjects_SurviveJSON(t *testing.T) {
 	for group, addToScheme := range map[schema.GroupVersion]func(*runtime.Scheme) error{
 		v1alpha1.SchemeGroupVersion: v1alpha1.Install,
 		v1beta1.SchemeGroupVersion:  v1beta1.Install,

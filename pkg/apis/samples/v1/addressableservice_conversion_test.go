@@ -39,7 +39,7 @@ func sized(bytes int) *v1.AddressableService {
 	}
 }
 
-func TestWhatAnOlderVersionCannotShowIsRejected(t *testing.T) {
+func TestValidate_FieldsThatAnOlderVersionCannotShow_AreRejected(t *testing.T) {
 	updateOf := func(old *v1.AddressableService) func(context.Context) context.Context {
 		return func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, old) }
 	}
@@ -105,7 +105,7 @@ func expectParts(t *testing.T, reason string, got *apis.FieldError, parts []stri
 }
 
 // A version is a way to write v1, and no way round its rules: a representation is validated as it would be stored.
-func TestOlderVersionsAreNoWayRoundTheRules(t *testing.T) {
+func TestValidate_OlderVersions_FollowTheRulesOfV1(t *testing.T) {
 	target := &v1.AddressableService{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}
 	target.Spec.Ref = v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "web"}
 	for name, test := range map[string]struct {
@@ -168,7 +168,7 @@ func convert(t *testing.T, from, to apis.Convertible) {
 }
 
 // What is no AddressableService cannot be judged, which is an error and no panic.
-func TestValidatingWhatCannotBeConverted(t *testing.T) {
+func TestValidate_ObjectThatCannotBeConverted_ReturnsError(t *testing.T) {
 	got := v1.ValidateConverted(t.Context(), unconvertible{})
 	if got == nil || !strings.Contains(got.Error(), "converting to v1: no") {
 		t.Errorf("got %v", got)

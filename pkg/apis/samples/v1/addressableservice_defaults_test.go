@@ -17,7 +17,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-func TestSetDefaults(t *testing.T) {
+func TestAddressableService_SetDefaults_SetsClassFinalizerAndVisibility(t *testing.T) {
 	create := apis.WithinCreate
 	// An object that was created at v1 is complete.
 	updateOf := func(old *AddressableService) func(context.Context) context.Context {
@@ -133,7 +133,7 @@ func TestSetDefaults(t *testing.T) {
 	}
 }
 
-func TestSetDefaultsLeavesTheOldObjectAlone(t *testing.T) {
+func TestAddressableService_SetDefaults_LeavesTheOldObjectUnchanged(t *testing.T) {
 	old := newObject(withClass(samples.ClassMallard))
 	before := old.DeepCopy()
 	updated := newObject()

@@ -35,7 +35,7 @@ func statesOf(s *AddressableServiceStatus) map[apis.ConditionType]state {
 	return states
 }
 
-func TestMarksMakeReady(t *testing.T) {
+func TestAddressableService_Marks_MakeItReady(t *testing.T) {
 	type marks = []func(*AddressableServiceStatus)
 	waits := func(s *AddressableServiceStatus) {
 		s.MarkNotPublished(ReasonNoAddress, "there is no address to publish")
@@ -130,7 +130,7 @@ func TestMarksMakeReady(t *testing.T) {
 	}
 }
 
-func TestFirstAddressBecomesTheAddress(t *testing.T) {
+func TestAddressableService_SeveralAddresses_FirstBecomesTheAddress(t *testing.T) {
 	s := &AddressableServiceStatus{}
 	addresses := addressesOf("first", "second")
 	s.MarkTargetResolved(addresses)
@@ -146,7 +146,7 @@ func TestFirstAddressBecomesTheAddress(t *testing.T) {
 	}
 }
 
-func TestTargetGoneTakesAddressAway(t *testing.T) {
+func TestAddressableService_TargetNotFound_ClearsTheAddress(t *testing.T) {
 	s := &AddressableServiceStatus{}
 	s.MarkTargetResolved(addressesOf("first", "second"))
 	s.MarkTargetNotResolved(ReasonTargetNotFound, "gone")

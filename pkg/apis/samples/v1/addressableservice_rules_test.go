@@ -41,7 +41,7 @@ func specSchema(t *testing.T) apiextensionsv1.JSONSchemaProps {
 	return apiextensionsv1.JSONSchemaProps{}
 }
 
-func TestRulesAreThoseOfTheSchema(t *testing.T) {
+func TestRules_AddressableService_EqualThoseOfTheSchema(t *testing.T) {
 	inSchema := map[string]string{}
 	noteRules(specSchema(t), "spec", inSchema)
 
@@ -102,7 +102,7 @@ func noteRules(s apiextensionsv1.JSONSchemaProps, path string, rules map[string]
 	}
 }
 
-func TestRules(t *testing.T) {
+func TestRules_AddressableService_RejectInvalidSpecs(t *testing.T) {
 	type edit = func(*AddressableServiceSpec)
 	path := func(path string) edit { return func(s *AddressableServiceSpec) { s.Path = &path } }
 	ports := func(ports ...AddressPort) edit { return func(s *AddressableServiceSpec) { s.Ports = ports } }

@@ -24,7 +24,7 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-func TestTypesRegistered(t *testing.T) {
+func TestTypes_Scheme_HasEachKind(t *testing.T) {
 	scheme := newScheme(t)
 	for name, obj := range map[string]runtime.Object{
 		"AddressableService":     &AddressableService{},

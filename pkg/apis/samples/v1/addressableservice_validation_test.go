@@ -15,7 +15,7 @@ import (
 
 const classField = "metadata.annotations[samples.knative.dev/addressableservice.class]"
 
-func TestValidate(t *testing.T) {
+func TestAddressableService_Validate_ReturnsErrorsWithFields(t *testing.T) {
 	type infuse = func(context.Context) context.Context
 	create := apis.WithinCreate
 	updateOf := func(old *AddressableService) infuse {

@@ -15,7 +15,7 @@ import (
 	"knative.dev/pkg/tracker"
 )
 
-func TestAddressBindingSetDefaults(t *testing.T) {
+func TestAddressBinding_SetDefaults_SetsFields(t *testing.T) {
 	update := func(ctx context.Context) context.Context { return apis.WithinUpdate(ctx, newBinding(complete)) }
 	otherVariable := func(ab *AddressBinding) { ab.Spec.Variable = "PEER" }
 	for name, tc := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-func TestAddressBindingMarksMakeReady(t *testing.T) {
+func TestAddressBinding_Marks_MakeItReady(t *testing.T) {
 	type marks = []func(*AddressBindingStatus)
 	found := func(s *AddressBindingStatus) { s.MarkAddressResolved("http://h") }
 	gone := func(s *AddressBindingStatus) { s.MarkAddressNotResolved(ReasonAddressNotFound, "no address, 100%") }
@@ -60,7 +60,7 @@ func TestAddressBindingMarksMakeReady(t *testing.T) {
 	}
 }
 
-func TestMessagesOfAddressBindingsFitTheirSchema(t *testing.T) {
+func TestAddressBinding_LongMessages_FitTheSchema(t *testing.T) {
 	s := &AddressBindingStatus{}
 	long := strings.Repeat("ä", samples.MaxMessage+1)
 	for _, mark := range []func(){

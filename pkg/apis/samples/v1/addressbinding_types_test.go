@@ -12,7 +12,7 @@ import (
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
 
-func TestAddressBindingImplementsDuckTypes(t *testing.T) {
+func TestAddressBinding_Type_ImplementsItsDuckTypes(t *testing.T) {
 	if err := duck.VerifyType(&AddressBinding{}, &duckv1.Conditions{}); err != nil {
 		t.Error(err)
 	}

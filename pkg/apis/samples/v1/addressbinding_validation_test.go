@@ -16,7 +16,7 @@ import (
 	"knative.dev/pkg/tracker"
 )
 
-func TestAddressBindingValidate(t *testing.T) {
+func TestAddressBinding_Validate_ReturnsErrorsWithFields(t *testing.T) {
 	subject := func(change func(*tracker.Reference)) *AddressBinding {
 		return newBinding(complete, withSubject(change))
 	}

@@ -65,7 +65,7 @@ func randomAdmission(ctx context.Context, r *rand.Rand, old *AddressableService)
 	}
 }
 
-func TestRandomObjectsThroughAdmission(t *testing.T) {
+func TestAdmission_RandomObjects_NeverPanics(t *testing.T) {
 	compareURLs := cmp.AllowUnexported(url.Userinfo{})
 	source := testrand.Source(t)
 	r := rand.New(source)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-func TestTargetReferenceGroupVersionKind(t *testing.T) {
+func TestTargetReference_GroupVersionKind_IsParsed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		apiVersion string
 		want       schema.GroupVersionKind
@@ -33,7 +33,7 @@ func TestTargetReferenceGroupVersionKind(t *testing.T) {
 	}
 }
 
-func TestTargetReferenceNamespaceOr(t *testing.T) {
+func TestTargetReference_NamespaceOr_ReturnsTheNamespaceOrTheDefault(t *testing.T) {
 	if got := (TargetReference{}).NamespaceOr("own"); got != "own" {
 		t.Errorf("a reference without namespace leads to %q, want the own one", got)
 	}
@@ -42,7 +42,7 @@ func TestTargetReferenceNamespaceOr(t *testing.T) {
 	}
 }
 
-func TestTargetReferenceString(t *testing.T) {
+func TestTargetReference_String_NamesKindAndObject(t *testing.T) {
 	for want, ref := range map[string]TargetReference{
 		"Service s":          {APIVersion: "v1", Kind: "Service", Name: "s"},
 		"Service ns/s":       {APIVersion: "v1", Kind: "Service", Namespace: "ns", Name: "s"},

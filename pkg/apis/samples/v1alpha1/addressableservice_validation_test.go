@@ -16,7 +16,7 @@ import (
 )
 
 // That an object has to be right as an object of v1 is shown beside those rules.
-func TestValidateServiceName(t *testing.T) {
+func TestValidate_InvalidServiceName_NamesTheField(t *testing.T) {
 	named := &AddressableService{Spec: AddressableServiceSpec{ServiceName: "web"}}
 	var unnamed, other AddressableService
 	stored := &v1.AddressableService{}

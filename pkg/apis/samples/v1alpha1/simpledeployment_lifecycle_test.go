@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-func TestSimpleDeploymentMarksMakeReady(t *testing.T) {
+func TestSimpleDeployment_Marks_MakeItReady(t *testing.T) {
 	type marks = []func(*SimpleDeploymentStatus)
 	available := (*SimpleDeploymentStatus).MarkAvailable
 	upToDate := (*SimpleDeploymentStatus).MarkUpToDate
@@ -53,7 +53,7 @@ func TestSimpleDeploymentMarksMakeReady(t *testing.T) {
 	}
 }
 
-func TestSimpleDeploymentMessagesFitTheSchema(t *testing.T) {
+func TestSimpleDeployment_LongMessages_FitTheSchema(t *testing.T) {
 	long := strings.Repeat("ö", samples.MaxMessage+1)
 	s := &SimpleDeploymentStatus{}
 	s.MarkNotAvailable(ReasonWaitingForPods, long)

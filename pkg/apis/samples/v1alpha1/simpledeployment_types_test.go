@@ -14,7 +14,7 @@ import (
 	duckv1alpha1 "github.com/mallard-dev/mallard/pkg/apis/duck/v1alpha1"
 )
 
-func TestSimpleDeploymentImplementsDuckTypes(t *testing.T) {
+func TestSimpleDeployment_Type_ImplementsItsDuckTypes(t *testing.T) {
 	for name, implementable := range map[string]duck.Implementable{
 		"Configurable": &duckv1alpha1.Configurable{},
 		"Conditions":   &duckv1.Conditions{},
