@@ -34,18 +34,19 @@ func change(t *testing.T, path, from, to string) {
 	}
 }
 
-// expectStale expects a script of hack/ to fail in a copy of the checkout, to report all of this, and to change nothing there.
-func expectStale(t *testing.T, checkout, script string, reported ...string) {
+// expectStale expects a script of hack/ to fail in a copy of the checkout, to report all of this, and to change nothing there. It returns the report.
+func expectStale(t *testing.T, checkout, script string, reported ...string) (report string) {
 	t.Helper()
 	before := snapshot(t, checkout)
 	verify := exec.CommandContext(t.Context(), filepath.Join(checkout, "hack", script))
 	verify.Dir = os.TempDir() // the script finds its way from anywhere
-	report, err := verify.CombinedOutput()
+	output, err := verify.CombinedOutput()
+	report = string(output)
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("%s ended with %v, want exit status 1", script, err)
 	}
 	for _, want := range reported {
-		if !strings.Contains(string(report), want) {
+		if !strings.Contains(report, want) {
 			t.Errorf("the report lacks %q", want)
 		}
 	}
@@ -55,6 +56,7 @@ func expectStale(t *testing.T, checkout, script string, reported ...string) {
 	if diff := cmp.Diff(before, snapshot(t, checkout)); diff != "" {
 		t.Errorf("%s changed the checkout (-before +after): %s", script, diff)
 	}
+	return report
 }
 
 // snapshot returns the content of every file in a folder by its path, and of a symbolic link where it leads.

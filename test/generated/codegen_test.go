@@ -8,15 +8,13 @@ package generated
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
 // One run in a copy of the checkout shows each kind of fault, because a run takes a while.
 func TestVerifyCodegen_StaleFiles_AreReported(t *testing.T) {
-	checkout := t.TempDir()
-	for _, path := range []string{"go.mod", "go.sum", "conversion", "hack", "pkg", "config"} {
-		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
-	}
+	checkout := copyOfSources(t)
 
 	const (
 		types    = "pkg/apis/samples/v1/addressableservice_types.go"
@@ -47,4 +45,26 @@ func TestVerifyCodegen_StaleFiles_AreReported(t *testing.T) {
 		"--- "+leftover, "-package v1",
 		"make generate",
 	)
+}
+
+// copyOfSources copies the inputs of the generators.
+func copyOfSources(t *testing.T) string {
+	t.Helper()
+	checkout := t.TempDir()
+	for _, path := range []string{"go.mod", "go.sum", "conversion", "hack", "pkg", "config"} {
+		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
+	}
+	return checkout
+}
+
+func TestUpdateCodegen_FieldHasNoDescription_FailsBeforeAnyOtherGenerator(t *testing.T) {
+	checkout := copyOfSources(t)
+	const spec = "type SimpleDeploymentSpec struct {\n"
+	change(t, filepath.Join(checkout, "pkg/apis/samples/v1alpha1/simpledeployment_types.go"), spec, spec+"\t// +optional\n\tBare string `json:\"bare,omitempty\"`\n\n")
+	report := expectStale(t, checkout, "update-codegen.sh",
+		"SimpleDeployment.v1alpha1.spec.bare has no description: write a comment above the field",
+		"SimpleDeployment.v1alpha1.spec.bare is a string of any length: set MaxLength or Enum")
+	if started := strings.Count(report, "codegen: "); started != 1 {
+		t.Errorf("%d generators started, want 1:\n%s", started, report)
+	}
 }

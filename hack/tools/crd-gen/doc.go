@@ -11,6 +11,6 @@ SPDX-License-Identifier: Apache-2.0
 // kind: every status would describe "the Service". controller-gen has no option for that, and a patch of its output would
 // repeat these schemas at each field that uses them.
 //
-// A test of the repository reports fields without description or bounds, and the suite that applies config/ shows that
-// the API server accepts the CRDs.
+// It rejects fields without a description or a bound, and fields that share a description. The suite that applies config/ shows that the API
+// server accepts the CRDs.
 package main

@@ -50,6 +50,15 @@ func run(root string, pkgs []string, service, output string) error {
 	if err != nil {
 		return err
 	}
+	var faults []error
+	for _, generated := range crds {
+		for _, fault := range check(generated) {
+			faults = append(faults, errors.New(fault))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
 	for _, generated := range crds {
 		if err := convertBy(generated, service); err != nil {
 			return err
@@ -57,6 +66,9 @@ func run(root string, pkgs []string, service, output string) error {
 		manifest, err := render(generated)
 		if err != nil {
 			return fmt.Errorf("rendering CRD %s: %w", generated.Name, err)
+		}
+		if len(manifest) > maxAnnotations {
+			return fmt.Errorf("%s has %d bytes, want at most %d: shorten descriptions or split the kind", generated.Name, len(manifest), maxAnnotations)
 		}
 		path := filepath.Join(output, "300-"+generated.Spec.Names.Singular+".yaml")
 		if err := os.WriteFile(path, manifest, 0o644); err != nil {

@@ -30,8 +30,6 @@ const (
 	trackerPath = "knative.dev/pkg/tracker"
 )
 
-type schema = apiextensionsv1.JSONSchemaProps
-
 // foreign is the schema of a type that another module declares, for a field with the description.
 func foreign(t *testing.T, path, name, description string) schema {
 	t.Helper()
