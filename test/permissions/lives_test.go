@@ -9,17 +9,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
 const (
@@ -48,28 +50,30 @@ spec: {image: one}
 `
 )
 
-// live is the operator's life: each thing for which it has a permission happens.
-func live(t *testing.T, env *harness.Env) {
-	t.Helper()
-	address(t, env)
-	deploy(t, env)
-	bind(t, env)
-	addressByHook(t, env)
+// lives has a function for each kind, which has the operator do each thing for which it has a permission. written are the resources that the
+// controller writes for the kinds that make kind has added.
+var (
+	lives   []func(*testing.T, *harness.Env)
+	written []schema.GroupVersionResource
+)
+
+var (
+	_ = add(address)
+	_ = add(deploy)
+	_ = add(bind)
+	_ = add(addressByHook)
+)
+
+// add adds the life of a kind. A variable of the kind's own file is initialized with the result.
+func add(live func(*testing.T, *harness.Env), writes ...schema.GroupVersionResource) bool {
+	lives, written = append(lives, live), append(written, writes...)
+	return true
 }
 
-// withConflict does what brings a status write of a resource's object, which meets a conflict and is tried again on what is
-// read anew.
-func withConflict(t *testing.T, env *harness.Env, resource string, do func()) {
-	t.Helper()
-	proxy := env.Proxy(t, "controller")
-	undo := proxy.Fail(harness.Matching("update", resource+"/status"), http.StatusConflict)
-	defer undo()
-	do()
-	harness.Eventually(t, "the object is read anew", func(context.Context) error {
-		if proxy.Requests()[harness.Answer{Verb: "get", Group: samples.GroupName, Resource: resource, Code: http.StatusOK}] == 0 {
-			return errors.New("it was not")
-		}
-		return nil
+// isWritten reports whether a kind that was added has an account write such objects.
+func isWritten(account string, g grant) bool {
+	return account == "controller" && slices.ContainsFunc(written, func(resource schema.GroupVersionResource) bool {
+		return resource.Group == g.group && resource.Resource == g.resource
 	})
 }
 
@@ -104,7 +108,7 @@ spec: {subject: {apiVersion: %[1]s, kind: %[2]s, name: it}, address: {name: it}}
 		env.Await(t, ref, harness.Ready)
 	}
 
-	withConflict(t, env, "addressbindings", func() {
+	fixtures.WithConflict(t, env, "addressbindings", func() {
 		env.Patch(t, refs[0], `{"spec": {"address": {"name": "none"}}}`)
 	})
 	env.Await(t, refs[0], harness.HasCondition("Ready", "False", v1.ReasonAddressNotFound))
@@ -121,7 +125,7 @@ func deploy(t *testing.T, env *harness.Env) {
 	t.Helper()
 	ns := env.Namespace(t)
 	var sd harness.Ref
-	withConflict(t, env, "simpledeployments", func() { sd = env.Apply(t, ns, deployment)[0] })
+	fixtures.WithConflict(t, env, "simpledeployments", func() { sd = env.Apply(t, ns, deployment)[0] })
 	env.Await(t, sd, harness.Ready)
 
 	// A Pod that has lost its label keeps its name, which the controller finds out when it creates another.
@@ -182,7 +186,7 @@ func address(t *testing.T, env *harness.Env) {
 		return nil
 	})
 
-	withConflict(t, env, "addressableservices", func() { env.Delete(t, service) })
+	fixtures.WithConflict(t, env, "addressableservices", func() { env.Delete(t, service) })
 	env.Await(t, as, harness.HasCondition("Ready", "False", v1.ReasonTargetNotFound))
 
 	// An alias that the cache does not know yet is looked at when it is in the way.
