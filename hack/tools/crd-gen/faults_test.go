@@ -20,7 +20,7 @@ func TestFaultsOf_NamesEveryField(t *testing.T) {
 		"metadata":   {Type: "object"},
 		"name":       {Type: "string", Description: "A name."},
 		"kind":       {Type: "string", Description: "The kind."},
-		"color":      {Type: "string", Description: "A color.", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"grey"`)}}},
+		"color":      {Type: "string", Description: "A color.", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"gray"`)}}},
 		"size":       {Type: "integer"},
 		"followers":  {Type: "array", Description: "The followers.", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &text}},
 		"labels":     {Type: "object", Description: "The labels.", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &schema{Type: "string"}}},
