@@ -16,7 +16,7 @@ SPDX-License-Identifier: Apache-2.0
 //	mermaid   is a diagram
 //
 // A block whose info string has shown-by=FOLDER:TEST is run by that test, or is a diagram of what it shows. It has to
-// exist. Anything else fails: what cannot be shown is not claimed.
+// exist. Tutorials are followed block for block by a reader, see type reader. Anything else fails: a block that no test runs or compares claims too much.
 //
 // Links are checked, too, those from a name to the Go file that declares it among them, and so are the names of tests, and the opening line of each
 // page of docs/.
