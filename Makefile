@@ -41,7 +41,7 @@ help: ## Lists the targets
 .PHONY: run
 run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready; VIA=ko: runs images)
 	@go build -o .cache/run github.com/mallard-dev/mallard/localcluster/env/cmd/run
-	@# On a terminal a process group of its own gets Ctrl-C alone: make, which would end with an error, and go run would get it too.
+	@# On a terminal only a separate process group gets Ctrl-C: make, which would end with an error, and go run would get it too.
 	@if [ -t 0 ]; then set -m; fi; .cache/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) $(ARGS) || exit $$?
 
 .PHONY: localcluster

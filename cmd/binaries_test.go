@@ -43,7 +43,7 @@ var badValues = map[string][]string{
 	"WEBHOOK_GRACE_PERIOD":    {"", "5", "-5s"},
 }
 
-// binDir is where the binaries are built, once for all tests.
+// binDir is the folder of the binaries, which are built, once for all tests.
 var binDir string
 
 func TestMain(m *testing.M) {
@@ -162,7 +162,7 @@ func TestBinaries_InvalidSettings_ExitWithOneLine(t *testing.T) {
 	}
 }
 
-// freePort returns a port that nobody listens on at the moment.
+// freePort returns an unused port.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, port := listen(t)

@@ -28,7 +28,7 @@ import (
 // parsers are those of the operator.
 var parsers = process.NewParsers(config.Parsers, config.Components...)
 
-// saysDefaults is what an example says whose values are the defaults.
+// saysDefaults is the remark of an example whose values are the defaults.
 const saysDefaults = "The values are the defaults"
 
 // shipped are the ConfigMaps in config/, by name.
@@ -66,7 +66,7 @@ func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	return results[0].Interface(), err
 }
 
-// exampleOf is what a ConfigMap holds once every key of its example is set.
+// exampleOf returns a ConfigMap in which every key of its example is set.
 func exampleOf(t *testing.T, cm *corev1.ConfigMap) map[string]string {
 	t.Helper()
 	data := map[string]string{}

@@ -18,7 +18,7 @@ type Finding struct {
 	Field string
 	// Message states the problem, Details its cause and the remedy.
 	Message, Details string
-	// Warning is whether the object is admitted all the same.
+	// Warning reports whether the object is admitted all the same.
 	Warning bool
 }
 
@@ -87,7 +87,7 @@ func (a Annotation) ValidateRepresentation(version string, representation metav1
 	return nil
 }
 
-// limits says how much room there is.
+// limits holds the maximum sizes.
 var limits = fmt.Sprintf("at most %d bytes and %d properties fit into this annotation, and %d bytes into all annotations together",
 	HardLimit, MaxEntries, validation.TotalAnnotationSizeLimitB)
 

@@ -13,14 +13,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Annotation is where the bags of an object are kept while it is outside, as the API object that clients see: in one
-// annotation, as canonical JSON. Generated code has one variable of this type for each API package.
+// Annotation is the key of the annotation that holds the bags of an API object, as canonical JSON. Generated code has one variable of this type for
+// each API package.
 type Annotation struct {
 	// Name of the annotation, such as "conversion.samples.knative.dev/properties".
 	Name string
-	// Hub is whether the package is that of the hub version. There an empty annotation means to forget what is stashed.
+	// Hub reports whether the package is that of the hub version. There an empty annotation means to forget what is stashed.
 	Hub bool
-	// Retired are versions that no longer exist. What is stashed for them is dropped.
+	// Retired are versions that no longer exist. Their entries are dropped.
 	Retired []string
 }
 

@@ -131,7 +131,7 @@ func TestAnnotation_EntryWithoutItsElement_IsDropped(t *testing.T) {
 	hub.Spec.Headers = nil
 	hub.Spec.Ports = hub.Spec.Ports[1:]
 	hub.Spec.Rewrites = hub.Spec.Rewrites[1:]
-	// Of two equal ones the first is gone, but which one is not to be seen: the place decides.
+	// The first of two equal elements was deleted, but the list does not show which one: the place decides.
 	hub.Spec.Rewrites[0].Code = new(int32(301))
 	expectJSON(t, stored(t, old), hub)
 }
@@ -188,12 +188,12 @@ func TestAnnotation_LaterFormat_IsKeptUnchanged(t *testing.T) {
 		if got := hub.Annotations[annotation]; got != text {
 			t.Errorf("v1 has %s, want %s", got, text)
 		}
-		// With something of our own beside it, it is within that until it is alone again.
+		// With our own entry, it is within that until it is alone again.
 		hub.Spec.Probe = &probe{Path: "/healthz"}
 		representation := shown(t, hub)
 		expectJSON(t, stored(t, representation), hub)
 
-		// So it is with an entry right beside it.
+		// The same applies to an adjacent entry.
 		beside := strings.Replace(representation.Annotations[annotation], `"/format":`, `"v2/a":{"d":1},"/format":`, 1)
 		hub = stored(t, annotated(beside))
 		if got := hub.Annotations[annotation]; !strings.Contains(got, `"v2/a":{"d":1}`) || !strings.Contains(got, "/format") {
@@ -320,7 +320,7 @@ func TestStore_OwnAnnotationsLeaveNoRoom_StashIsLeftOut(t *testing.T) {
 	}
 }
 
-// The annotations were shortened at v1, where the label cannot be seen; or somebody has set the label there.
+// The annotations were shortened at v1, where the label cannot be seen; or a client has set the label there.
 func TestStore_StashFits_LabelIsRemoved(t *testing.T) {
 	hub := full()
 	hub.Labels[oldProperties.TruncatedLabel()] = "1"

@@ -37,7 +37,7 @@ type entryForm struct {
 	Data json.RawMessage `json:"d"`
 }
 
-// Match says what became of the basis of a derived property.
+// Match is the result of comparing the basis of a derived property.
 type Match int
 
 const (
@@ -67,7 +67,7 @@ func (b *PropertyBag) Put(key string, value any) error {
 }
 
 // PutDerived stashes the part of a property that the basis does not show, such as the nanoseconds of a duration that is
-// shown in seconds. TakeDerived tells whether the basis is still the same.
+// shown in seconds. TakeDerived reports whether the basis is still the same.
 func (b *PropertyBag) PutDerived(key string, value, basis any) error {
 	return b.put(key, value, Fingerprint(basis))
 }
@@ -144,7 +144,7 @@ func (b PropertyBag) MarshalJSON() ([]byte, error) {
 	return marshal(forms)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. What is malformed is dropped and counted; it never fails.
+// UnmarshalJSON implements json.Unmarshaler. Malformed entries are dropped and counted; it never fails.
 func (b *PropertyBag) UnmarshalJSON(data []byte) error {
 	var entries map[string]map[string]json.RawMessage
 	if err := json.Unmarshal(data, &entries); err != nil && entries == nil {
@@ -192,7 +192,7 @@ func (e Entry) decode(out any) bool {
 	return true
 }
 
-// isRetired is whether a key belongs to one of these versions.
+// isRetired reports whether a key belongs to one of these versions.
 func isRetired(key string, versions []string) bool {
 	version, _, ok := strings.Cut(key, "/")
 	return ok && slices.Contains(versions, version)

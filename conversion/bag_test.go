@@ -48,7 +48,7 @@ func TestBag_Put_IsTakenOnce(t *testing.T) {
 		t.Errorf("took %v, want %v", got, want)
 	}
 	if bag.Take(key, &got) || bag.OrNil() != nil {
-		t.Errorf("%v is still there", bag)
+		t.Errorf("%v is still in the bag", bag)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestBag_Clone_IsIndependent(t *testing.T) {
 		t.Errorf("the bag is %s", got)
 	}
 	if got := jsonOf(t, conversion.PropertyBag{key: {}, other: clone[other]}); got != `{"v9/unheardOf":{"d":2}}` {
-		t.Errorf("with an entry that is none the bag is %s", got)
+		t.Errorf("with an invalid entry the bag is %s", got)
 	}
 	var empty conversion.PropertyBag
 	if empty.Clone() != nil || empty.OrNil() != nil || (conversion.PropertyBag{}).OrNil() != nil {

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// What a conversion may cost: so many allocations an object and hop, with everything stashed that there is, and in time this
-// many times what it costs to marshal and unmarshal the object, which the webhook does besides. Most of both is for the
-// annotation, which encoding/json writes and reads; what an object without one may cost is in package conversiontest.
+// The bounds of a conversion: the allocations per object and step, with everything stashed, and its time relative to marshaling and unmarshaling the
+// object, which the webhook also does. Most of both is for the annotation, which encoding/json writes and reads; what an object without one may cost
+// is in package conversiontest.
 const (
 	maxAllocations = 650
 	maxTimes       = 6
@@ -75,7 +75,7 @@ func TestConvert_OneStep_MakesFewAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkHop tells too how many times as long as JSON a hop takes. Both take turns, so that a busy machine slows down both.
+// BenchmarkHop also reports the time of a step relative to that of JSON. Both take turns, so that a busy machine slows down both.
 func BenchmarkHop(b *testing.B) {
 	for name, hop := range hops(b) {
 		b.Run(name, func(b *testing.B) {

@@ -18,8 +18,8 @@ import (
 )
 
 // apply changes live by server-side apply. Fields that the client wrote with the strategy Merge before are taken over first, because the API
-// server would otherwise keep them when the desired state does not have them anymore. The UID keeps apply from creating an object that was
-// deleted meanwhile.
+// server would otherwise keep them when the desired state does not have them anymore. The UID keeps apply from creating an object that was deleted
+// concurrently.
 func (c *call) apply(ctx context.Context, live, desired *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	upgrade, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(c.options.FieldManager), c.options.FieldManager)
 	if err != nil {

@@ -50,7 +50,7 @@ const (
 	Terminating Class = "Terminating"
 	// Conflict: the object has changed since it was read, again after each attempt.
 	Conflict Class = "Conflict"
-	// Precondition: the object has another UID or resourceVersion than the operation asks for.
+	// Precondition: the object has another UID or resourceVersion than the operation requires.
 	Precondition Class = "Precondition"
 	// OwnershipConflict: another field manager owns a field, or another owner controls the object.
 	OwnershipConflict Class = "OwnershipConflict"
@@ -76,7 +76,7 @@ const (
 	Canceled Class = "Canceled"
 )
 
-// Error is why an operation failed.
+// Error is the reason for which an operation failed.
 type Error struct {
 	// Operation describes the operation and its object, without the object's content.
 	Operation string
@@ -87,7 +87,7 @@ type Error struct {
 	// Finalizers are those of an object that the operation read and that is being deleted.
 	Finalizers []string
 	Class      Class
-	// Attempts is how often the operation was tried.
+	// Attempts is the number of attempts of the operation.
 	Attempts int
 	Err      error
 }
@@ -178,8 +178,8 @@ func classifyConnection(err error) Class {
 	return Malformed
 }
 
-// written classifies the error of a write. Unless the API server rejected it, it may have been executed: an answer of the kind 5xx but for
-// Service Unavailable can follow a write to etcd, and the context may have ended after the request was sent.
+// written classifies the error of a write. Unless the API server rejected it, it may have been executed: a 5xx response other than Service
+// Unavailable can follow a write to etcd, and the context may have ended after the request was sent.
 func written(err error) error {
 	var status apierrors.APIStatus
 	answered := errors.As(err, &status)
@@ -194,7 +194,7 @@ func classifyConflict(err error, status metav1.Status) Class {
 	switch {
 	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
 		return OwnershipConflict
-	// Of a deletion (k8s.io/apiserver/pkg/registry/generic/registry/store.go and storage/interfaces.go), or of a PUT with another UID.
+	// Returned for a deletion (k8s.io/apiserver/pkg/registry/generic/registry/store.go and storage/interfaces.go), or of a PUT with another UID.
 	case strings.Contains(status.Message, "Precondition failed"), strings.Contains(status.Message, "in the precondition ("):
 		return Precondition
 	}

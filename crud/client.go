@@ -138,9 +138,9 @@ type call struct {
 	result  Result
 	hash    uint64 // of the desired state of CreateOrUpdate
 	noop    noop   // with the outcome Unchanged
-	// hasYielded is whether the write was delayed in favor of another writer.
+	// hasYielded reports whether the write was delayed in favor of another writer.
 	hasYielded bool
-	// cannotWatch is whether the client lacks the permission to watch the object.
+	// cannotWatch reports whether the client lacks the permission to watch the object.
 	cannotWatch bool
 }
 
@@ -192,7 +192,7 @@ func (c *call) resolve() error {
 	return nil
 }
 
-// executions are how the types are executed, and the verbs that the API server must serve for them.
+// executions maps each type to its function, and to the verbs that the API server must serve for it.
 var executions = map[Type]struct {
 	run   func(*call, context.Context) error
 	verbs []string

@@ -30,7 +30,7 @@ var policies = map[Type]struct {
 	TypeEnsureDeletedOrphaning:    {metav1.DeletePropagationOrphan, metav1.FinalizerOrphanDependents},
 }
 
-// longestWatch is how long a deletion is waited for by an event alone, which may be lost.
+// longestWatch bounds the time for which a deletion is awaited only by its event, which may be lost.
 const longestWatch = 30 * time.Second
 
 // polling is the back-off between the requests for an object that is being deleted and cannot be watched.
@@ -72,7 +72,7 @@ func (c *call) ensureDeleted(ctx context.Context) error {
 	}, Uncertain, Conflict)
 }
 
-// asPrecondition makes a conflict final: the caller asked for a state that is not there anymore.
+// asPrecondition makes a conflict final: the caller required a state that no longer exists.
 func asPrecondition(err error) error {
 	if ClassOf(err) == Conflict {
 		return Precondition.of(err)
@@ -171,7 +171,7 @@ func (c *call) awaitEvent(ctx context.Context, live *unstructured.Unstructured, 
 	}
 }
 
-// replaceTerminating creates an object again once the present one is deleted, for which it waits only if the operation asks for that.
+// replaceTerminating creates an object again once the present one is deleted, for which it waits only if the operation requires it.
 func (c *call) replaceTerminating(ctx context.Context, live, desired *unstructured.Unstructured) error {
 	if c.op.OnTerminating != WaitUntilGone && c.op.OnImmutable != Recreate {
 		return terminating(live)

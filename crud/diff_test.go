@@ -15,7 +15,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// inputs is how many random inputs each property is tested with.
+// inputs is the number of random inputs that each property is tested with.
 const inputs = 10_000
 
 // randomObject returns a JSON object with few keys, so that two of them share some.

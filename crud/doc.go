@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package crud creates, patches and deletes objects of any kind. Use it where a program knows the state that it wants, and the rest is the
-// same each time: read the object, write only a difference, keep the fields of other writers, try again after a conflict, wait for a deletion, and
+// same each time: read the object, write only a difference, keep the fields of other writers, retry after a conflict, wait for a deletion, and
 // report which of some twenty kinds of failure occurred.
 //
 // An Operation describes one change of one object. It does nothing until a Client runs it:

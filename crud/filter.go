@@ -69,8 +69,8 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// fields returns a copy of an object as the API server decodes it. A field of a Go type that is nil is left out: only an unstructured object
-// can ask for a removal. Values are normalized by JSON, since unstructured objects can contain any Go value.
+// fields returns a copy of an object as the API server decodes it. A field of a Go type that is nil is left out: only an unstructured object can
+// request a removal. Values are normalized by JSON, since unstructured objects can contain any Go value.
 func fields(object runtime.Object) (fields map[string]any, err error) {
 	encoded, err := json.Marshal(object)
 	u, untyped := object.(*unstructured.Unstructured)

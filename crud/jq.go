@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// jqTimeout is how long a program may run for one object.
+// jqTimeout bounds the run of a program for one object.
 const jqTimeout = time.Second
 
 // jqLimit is about how many bytes a program may return: those of the largest request that the API server accepts.

@@ -147,7 +147,7 @@ func (c *call) rehearse(live *unstructured.Unstructured, patch jsonpatch.Patch) 
 	return fitting, document, nil
 }
 
-// explain returns why the API server could not execute a JSON patch, or nil if the patch fits the object by now.
+// explain returns the reason for which the API server could not execute a JSON patch, or nil if the patch fits the object by now.
 func (c *call) explain(ctx context.Context, patch jsonpatch.Patch) error {
 	live, err := c.objects.Get(ctx, c.op.Name, metav1.GetOptions{})
 	if err == nil {
@@ -194,7 +194,7 @@ func decodeJSONPatch(encoded []byte) (jsonpatch.Patch, error) {
 	return patch, nil
 }
 
-// requires are the fields that each operation of a JSON patch has beside op and path (RFC 6902, section 4).
+// requires maps each operation of a JSON patch to its fields other than op and path (RFC 6902, section 4).
 var requires = map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from"}
 
 func checkJSONPatch(operation jsonpatch.Operation) error {

@@ -33,14 +33,13 @@ type kind struct {
 	verbs      sets.Set[string]
 	// status are the verbs of the status subresource, nil without one.
 	status sets.Set[string]
-	// preferred is whether the API server prefers this version of the group.
+	// preferred reports whether the API server prefers this version of the group.
 	preferred bool
 }
 
 func (k kind) gvr() schema.GroupVersionResource { return k.GroupVersion().WithResource(k.resource) }
 
-// kinds finds kinds by the names that kubectl accepts. What it finds is as old as the last discovery, which it repeats for a kind that it
-// does not find.
+// kinds finds kinds by the names that kubectl accepts. Its result is as old as the last discovery, which it repeats for a kind that it does not find.
 type kinds struct {
 	discovery discovery.DiscoveryInterface
 

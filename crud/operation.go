@@ -36,7 +36,7 @@ const (
 	TypeMergePatch                Type = "MergePatch"
 )
 
-// Strategy is how CreateOrUpdate changes an object that exists.
+// Strategy is the way in which CreateOrUpdate changes an object that exists.
 type Strategy string
 
 const (
@@ -46,11 +46,11 @@ const (
 	Apply Strategy = "apply"
 )
 
-// OnTerminating is what CreateOrUpdate does with an object that is being deleted.
+// OnTerminating is the reaction of CreateOrUpdate to an object that is being deleted.
 type OnTerminating string
 
 const (
-	// Requeue is the default: it fails with the class Terminating, so that a queue tries again later.
+	// Requeue is the default: it fails with the class Terminating, so that a queue retries later.
 	Requeue OnTerminating = "requeue"
 	// WaitUntilGone waits for the deletion for at most Operation.Wait, and creates the object again.
 	WaitUntilGone OnTerminating = "wait"
@@ -58,7 +58,7 @@ const (
 	PatchTerminating OnTerminating = "patch"
 )
 
-// OnImmutable is what CreateOrUpdate does if a field cannot be changed.
+// OnImmutable is the reaction of CreateOrUpdate to a field that cannot be changed.
 type OnImmutable string
 
 const (
@@ -117,7 +117,7 @@ type Operation struct {
 	OwnedBy types.UID
 	// GracePeriodSeconds replaces the grace period that the object has for its deletion. Zero deletes it at once.
 	GracePeriodSeconds *int64
-	// Wait is how long a deletion is waited for. Zero does not wait: the outcome is Deleting, and the same operation later resumes.
+	// Wait is the maximum time for which a deletion is awaited. Zero does not wait: the outcome is Deleting, and the same operation later resumes.
 	Wait time.Duration
 
 	// ID makes an operation that is executed again with the same ID succeed with the outcome Replayed and change nothing. The API server stores

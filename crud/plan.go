@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// establishing is how long a plan waits until the kind of a CustomResourceDefinition that it created is served.
+// establishing is the time for which a plan waits until the kind of a CustomResourceDefinition that it created is served.
 const establishing = 30 * time.Second
 
 // Plan is a list of operations, which are executed in order.

@@ -89,7 +89,7 @@ func (p *preflight) check(ctx context.Context, before []Operation, op Operation)
 	return dependent, nil
 }
 
-// authorize asks the API server once for each permission: for all objects of a kind, and only if the client lacks that, for the one object.
+// authorize checks each permission once with the API server: for all objects of a kind, and only if the client lacks that, for the one object.
 func (p *preflight) authorize(ctx context.Context, call *call, verb string) error {
 	attributes := authorizationv1.ResourceAttributes{
 		Namespace: call.op.Namespace, Verb: verb, Group: call.kind.Group, Version: call.kind.Version, Resource: call.kind.resource,
@@ -105,7 +105,7 @@ func (p *preflight) authorize(ctx context.Context, call *call, verb string) erro
 	return err
 }
 
-// ask asks for a permission once. A question that fails does not stop the operation: only an answer counts.
+// ask checks a permission once. A question that fails does not stop the operation: only an answer counts.
 func (p *preflight) ask(ctx context.Context, attributes authorizationv1.ResourceAttributes) error {
 	if err, ok := p.allowed[attributes]; ok {
 		return err
@@ -124,7 +124,7 @@ func (p *preflight) ask(ctx context.Context, attributes authorizationv1.Resource
 		return nil //nolint:nilerr // see above
 	}
 	if allowed, found, err := unstructured.NestedBool(answer.Object, "status", "allowed"); err == nil && found && !allowed {
-		p.allowed[attributes] = Forbidden.errorf("the client may not %s %s in group %q", attributes.Verb, attributes.Resource, attributes.Group)
+		p.allowed[attributes] = Forbidden.errorf("the client is not allowed to %s %s in group %q", attributes.Verb, attributes.Resource, attributes.Group)
 	}
 	return p.allowed[attributes]
 }

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Change is what an operation would change.
+// Change is the effect that an operation would have.
 type Change struct {
 	// Result is that of the dry run.
 	Result Result
@@ -31,7 +31,7 @@ type Change struct {
 	Before, After *unstructured.Unstructured
 }
 
-// Preview returns what each of the operations would change, and changes nothing.
+// Preview returns the change that each of the operations would make, and changes nothing.
 func (c *Client) Preview(ctx context.Context, operations []Operation) []Change {
 	p := newPreflight(c)
 	changes := make([]Change, len(operations))
@@ -73,7 +73,7 @@ func (p *preflight) preview(ctx context.Context, op Operation) (change Change) {
 	return change
 }
 
-// Diff returns the change as a unified diff of YAML, and "" if there is none. It does not show values of Secrets, and leaves out the fields that
+// Diff returns the change as a unified diff of YAML, and "" without a change. It does not show values of Secrets, and leaves out the fields that
 // the API server sets on each write.
 func (c Change) Diff() (string, error) {
 	before, after := shown(c.Before), shown(c.After)

@@ -16,7 +16,7 @@ import (
 )
 
 // Repeatable reports whether a second execution of the operation changes nothing and succeeds. Create and JSON patches that add, remove or move
-// list items are not repeatable. What a jq program or a function does is not known, and assumed to be repeatable.
+// list items are not repeatable. The effect of a jq program or a function is not known, and assumed to be repeatable.
 func (o Operation) Repeatable() bool {
 	if o.Type == TypeJSONPatch {
 		patch, err := decodeJSONPatch(o.Patch)

@@ -24,11 +24,11 @@ const (
 	idLabel = "crud.mallard.dev/operation"
 	// idAnnotation is the annotation with the ids of the last operations that patched an object, oldest first.
 	idAnnotation = "crud.mallard.dev/operations"
-	// keptIDs is how many ids the annotation has. An operation whose id it has lost would be executed again.
+	// keptIDs is the number of ids in the annotation. An operation whose id it has lost would be executed again.
 	keptIDs = 64
 	// maxNameBase is the length to which the API server shortens generateName (k8s.io/apiserver/pkg/storage/names), less that of our suffix.
 	maxNameBase = 63 - suffixLength
-	// suffixLength is more than the 5 of the API server: nothing tries again after a collision.
+	// suffixLength is more than the 5 of the API server: nothing retries after a collision.
 	suffixLength = 10
 )
 
@@ -84,7 +84,7 @@ func digest(content []byte) string {
 }
 
 // markNew writes the id of the operation into an object before it is created. A name that the API server would generate becomes one that follows
-// from the id: two requests, of which the first may still be on its way, cannot both succeed.
+// from the id: two requests, of which the first may not have been executed yet, cannot both succeed.
 func (c *call) markNew(object *unstructured.Unstructured) {
 	labels := maps.Clone(object.GetLabels())
 	if labels == nil {

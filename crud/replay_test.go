@@ -66,7 +66,7 @@ func TestWithID_ManyIDs_KeepsTheLast(t *testing.T) {
 	}
 }
 
-// The name must be valid whatever the caller asks the API server to generate it from, and the same for the same id.
+// The name must be valid for every prefix that the caller chooses, and the same for the same id.
 func TestMarkNew_GenerateName_IsShortened(t *testing.T) {
 	for _, base := range []string{"a-", strings.Repeat("b", 100)} {
 		var made []string

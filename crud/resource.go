@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// Resource returns how the API server serves the kind of a reference, which it finds as operations do. The name may be empty.
+// Resource returns the resource with which the API server serves the kind of a reference; it finds the kind as operations do. The name may be empty.
 func (c *Client) Resource(ref Ref) (*meta.RESTMapping, error) {
 	found, err := c.kinds.find(ref)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Outcome is how an operation ended.
+// Outcome classifies the result of an operation.
 type Outcome string
 
 // The outcomes.
@@ -41,7 +41,7 @@ const (
 	NotRun Outcome = "NotRun"
 )
 
-// Result is how an operation ended, and what it cost.
+// Result holds the outcome and the costs of an operation.
 type Result struct {
 	Outcome Outcome
 	// Object is the state after the operation, as the API server returned it last, or as Options.Cached did. It is nil after a deletion and if
@@ -49,7 +49,7 @@ type Result struct {
 	Object *unstructured.Unstructured
 	// Deleted is the UID of the object whose deletion the operation requested, unless the API server rejected that.
 	Deleted types.UID
-	// Attempts is how often the operation was tried: 1 without a conflict.
+	// Attempts is the number of attempts of the operation: 1 without a conflict.
 	Attempts int
 	// Finalizers delay a deletion.
 	Finalizers []string

@@ -53,7 +53,7 @@ const (
 	howKey         = attribute.Key("how")
 )
 
-// noop is what showed that an operation has nothing to change.
+// noop is the check that showed that an operation has nothing to change.
 type noop string
 
 const (

@@ -48,7 +48,7 @@ func (c *call) createOrUpdate(ctx context.Context) error {
 	}
 	again := []Class{Uncertain, Conflict, AlreadyExists}
 	if c.hasPreconditions() {
-		again = nil // an object that changes meanwhile does not fit anymore
+		again = nil // an object that is modified concurrently does not fit anymore
 	}
 	return c.retry(ctx, func() error { return c.upsert(ctx, desired) }, again...)
 }
@@ -73,7 +73,7 @@ func (c *call) upsert(ctx context.Context, desired *unstructured.Unstructured) e
 	case class == Immutable && c.op.OnImmutable == Recreate:
 		return c.recreate(ctx, live, desired, err)
 	case (class == NotFound || class == Precondition) && !c.hasPreconditions():
-		return Conflict.of(err) // it was deleted meanwhile, and the next attempt finds none, or another of its name
+		return Conflict.of(err) // it was deleted concurrently, and the next attempt finds no object, or another of its name
 	}
 	return err
 }
@@ -108,7 +108,7 @@ func (c *call) update(ctx context.Context, live, desired *unstructured.Unstructu
 	switch {
 	case err != nil:
 		return err
-	case hasYielded: // meanwhile, the object may have changed
+	case hasYielded: // the object may have changed during the delay
 		return c.upsert(ctx, desired)
 	}
 	after, err := c.patchFields(ctx, live, patch)

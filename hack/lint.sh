@@ -25,7 +25,7 @@ lint() {
 
 failed=0
 for module in "${code_modules[@]}"; do
-  # The files beside a module may be those of a module that it imports.
+  # The files next to a module may belong to a module that it imports.
   once "${module%%/*}" lint "${module}" "$@" || failed=1
 done
 exit "${failed}"

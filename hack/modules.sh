@@ -17,7 +17,7 @@ readonly all_modules code_modules
 unset module
 
 # Images and the control plane are built without paths of the machine. The go command keeps what it compiled apart for builds with and
-# without, so that vet, lint and tests, too, compile each package once only if they ask for the same.
+# without, so that vet, lint and tests, too, compile each package once only if they use the same flags.
 GOFLAGS="$(go env GOFLAGS) -trimpath"
 export GOFLAGS
 

@@ -46,7 +46,7 @@ cp -R -- config post-install kustomize samples monitoring LICENSE "${tree}"
 mapfile -t programs < <(grep -rhoE 'ko://[A-Za-z0-9._~/-]+' "${tree}" | LC_ALL=C sort -u)
 ((${#programs[@]})) || { echo 'release: no manifest has an image in the form of ko (ko://IMPORTPATH), so that there is nothing to release' >&2; exit 1; }
 
-# The base image has no files: the programs are static, and find the CA of the API server beside their token. It is an OCI image layout in
+# The base image has no files: the programs are static, and find the CA of the API server next to their token. It is an OCI image layout in
 # the cache of ko, which looks up the index and each image there, so that no other registry is needed.
 readonly layout="${scratch}/cache/img" oci=application/vnd.oci.image
 mkdir -p -- "${layout}/blobs/sha256"

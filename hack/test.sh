@@ -8,7 +8,7 @@
 #   PARTS         the parts to run, all by default: units, suites, modules
 #   TEST_TIMEOUT  how long one package may take
 #
-# The modules beside the operator are not tested again as long as they are as they were when they passed. -count 1 tests them in any case.
+# Modules other than the operator are not tested again until they change. -count 1 tests them in any case.
 
 set -o errexit -o nounset -o pipefail
 
@@ -18,7 +18,7 @@ export GOWORK=off
 # shellcheck source=hack/modules.sh
 source hack/modules.sh
 
-# The linters vet what is tested. To do it once more the go command looks at all of Kubernetes first, which takes minutes.
+# The linters vet what is tested. To vet again, the go command would load all of Kubernetes, which takes minutes.
 readonly flags=(-timeout "${TEST_TIMEOUT:-40m}" -vet=off "$@")
 
 readonly known='units suites modules'
@@ -102,7 +102,7 @@ done
 printf '\n== test: what ran\n'
 grep -E '^(ok|FAIL|panic:|--- FAIL)' -- "${log}" || true
 if ((failed)); then
-  # The messages of the first failures once more: CI systems keep the end of a long log.
+  # The messages of the first failures again: CI systems keep the end of a long log.
   printf '\n== test: what failed\n'
   grep -E -A 12 '^ *(--- FAIL|panic:)' -- "${log}" | cut -c 1-240 | head -n 80 || true
 fi

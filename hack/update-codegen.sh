@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Generates everything in this repository that is derived from the Go types: deep copies, conversions, pkg/client and the
-# CRDs of config/ with their list. It runs from any working directory and needs no GOPATH. What an earlier run left is deleted, so that nothing
-# stays behind of a type that was removed or renamed. With RELEASE=yes the locks of conversions bind from now on.
+# CRDs of config/ with their list. It runs from any working directory and needs no GOPATH. It deletes the output of earlier runs, so that no file of a
+# removed or renamed type is left. With RELEASE=yes the locks of conversions bind from now on.
 
 set -o errexit -o nounset -o pipefail
 
@@ -18,7 +18,7 @@ readonly plurals='Endpoints:Endpoints'
 
 step() { echo "codegen: $*" >&2; }
 
-# Tools are pinned in a module of their own, so that their dependencies never become dependencies of the operator.
+# Tools are pinned in a separate module, so that their dependencies never become dependencies of the operator.
 readonly tools="${PWD}/hack/tools/go.mod"
 readonly header="${PWD}/hack/boilerplate/boilerplate.go.txt"
 
@@ -39,13 +39,13 @@ module="$(go list -m)"
 client="${module}/pkg/client"
 readonly module client
 
-apis=() # import paths of the API versions that ask for a client
+apis=() # import paths of the API versions with a client
 inputs=() # the same as GROUP/VERSION under pkg/apis, which is how client-gen wants them
 while IFS= read -r folder; do
   apis+=("${module}/${folder}")
   inputs+=(--input "${folder#pkg/apis/}")
 done < <(folders_marked genclient pkg/apis)
-ducks=() # import paths of the duck types that ask for informers
+ducks=() # import paths of the duck types with informers
 while IFS= read -r folder; do
   ducks+=("${module}/${folder}")
 done < <(folders_marked genduck pkg/apis)
@@ -54,14 +54,14 @@ if [[ ${#apis[@]} -eq 0 ]]; then
   exit 1
 fi
 
-# The clients are made beside the present ones and take their place at the end: while a generator fails, the old ones
+# The clients are generated next to the present ones and replace them at the end: while a generator fails, the old ones
 # still compile. Folders whose name starts with a dot are no packages to the go command.
 mkdir -p .cache
 scratch="$(mktemp -d "${PWD}/.cache/codegen.XXXXXX")"
 readonly scratch
 trap 'rm -rf -- "${scratch}"' EXIT
 
-# deep_copies MODULE FOLDER... generates the deep copies of a module's packages that ask for them below the folders.
+# deep_copies MODULE FOLDER... generates the deep copies of a module's packages that request them below the folders.
 deep_copies() (
   cd -- "$1"
   shift

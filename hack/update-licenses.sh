@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Writes third_party/: the licenses and notices of everything that is linked into the programs of images, and a list of them. The
-# images carry it as their data, as most licenses ask for. It fails on a license that asks for more than to be passed on. An argument
+# images carry it as their data, as most licenses require. It fails on a license that requires more than redistribution of its text. An argument
 # names another folder to write to, by its absolute path. It runs from any working directory.
 
 set -o errexit -o nounset -o pipefail
@@ -47,7 +47,7 @@ readonly made="${scratch}/third_party"
 mkdir -- "${made}"
 while IFS=, read -r file license library; do
   if [[ "${allowed}" != *" ${license} "* ]]; then
-    echo "licenses: ${library} is licensed as ${license}, which asks for more than to be passed on, or is not known" >&2
+    echo "licenses: ${library} is licensed as ${license}, which requires more than redistribution of its text, or is not known" >&2
     exit 1
   fi
   # CACHE/MODULE@VERSION/FOLDER/LICENSE, or GOROOT/LICENSE

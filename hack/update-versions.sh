@@ -11,7 +11,7 @@ set -o errexit -o nounset -o pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../localcluster"
 export GOWORK=off GOFLAGS=''
 
-# The minor versions beside the one that go.mod requires, each by a release of it.
+# The minor versions other than the one that go.mod requires, each by a release of it.
 readonly releases=(v1.34.4 v1.36.3)
 
 usual="$(go list -m -f '{{.Version}}' k8s.io/kubernetes)"

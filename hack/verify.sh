@@ -116,7 +116,7 @@ set -o errexit
 
 if [[ "$(state)" != "${before}" ]]; then
   failed+=("checkout")
-  echo "verify: the checks, or somebody at the same time, changed the checkout" >&2
+  echo "verify: the checks, or a concurrent program, changed the checkout" >&2
 fi
 echo
 if [[ ${#failed[@]} -gt 0 ]]; then

@@ -37,7 +37,7 @@ type apiServer struct {
 	history   []watch.Event
 	forgotten int
 	watches   map[*watch.FakeWatcher]struct{}
-	// refusal is the error of all requests, or nil.
+	// refusal holds the error of all requests, or nil.
 	refusal error
 	// backup is a state to which restore returns.
 	backup backup

@@ -71,7 +71,7 @@ func run(t *testing.T, impl *controller.Impl) {
 	})
 }
 
-// positionOfUrgent is how many keys are reconciled before an urgent one that comes 100 ms after 2,000 others.
+// positionOfUrgent returns the number of keys that are reconciled before an urgent one that comes 100 ms after 2,000 others.
 func positionOfUrgent(t *testing.T, add func(*recorder, *controller.Impl, types.NamespacedName)) (position int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestBacklog_KeyIsAddedAgain_IsReconciledOnce(t *testing.T) {
 		}
 		run(t, impl)
 		pass(time.Minute)
-		// A key that is in the queue may be added once more. The queue does not count a key while one of its two goroutines holds it.
+		// A key that is in the queue may be added again. The queue does not count a key while one of its two goroutines holds it.
 		if n, most := len(r.reconciled()), 100+workers+2; n < 100 || n > most || r.backlog.waiting.Len() != 0 {
 			t.Errorf("%d keys were reconciled and %d wait, want 100 to %d and none", n, r.backlog.waiting.Len(), most)
 		}

@@ -155,16 +155,16 @@ type capturing struct {
 
 func (c *capturing) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	c.handler = handler
-	return nil, nil //nolint:nilnil // nobody reads it
+	return nil, nil //nolint:nilnil // it is not read
 }
 
 func (c *capturing) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	return c.AddEventHandlerWithOptions(handler, cache.HandlerOptions{})
 }
 
-// BenchmarkNeighbours measures the time from a change to the call of a fast observer. The metric p99/alone compares one that has a slow, a failing
+// BenchmarkNeighbors measures the time from a change to the call of a fast observer. The metric p99/alone compares one that has a slow, a failing
 // and a panicking observer next to it, on the same source, with one that has none.
-func BenchmarkNeighbours(b *testing.B) {
+func BenchmarkNeighbors(b *testing.B) {
 	var alone, together []time.Duration
 	for b.Loop() {
 		alone = append(alone, latencies(b, nil)...)
@@ -187,7 +187,7 @@ func percentile99(all []time.Duration) time.Duration {
 }
 
 // latencies returns those of 1,000 changes, 1 ms apart.
-func latencies(b *testing.B, neighbours map[string]Handler[*corev1.Secret]) []time.Duration {
+func latencies(b *testing.B, neighbors map[string]Handler[*corev1.Secret]) []time.Duration {
 	b.Helper()
 	const changes = 1000
 	ctx, cancel := context.WithCancel(logging.WithLogger(b.Context(), zap.NewNop().Sugar()))
@@ -217,7 +217,7 @@ func latencies(b *testing.B, neighbours map[string]Handler[*corev1.Secret]) []ti
 		}
 		return nil
 	})
-	for name, handler := range neighbours {
+	for name, handler := range neighbors {
 		subscribe(name, handler)
 	}
 	for n := range changes {

@@ -143,7 +143,7 @@ func (w watching[T]) mismatched(notified any) {
 	logMismatch[T](w.logger, w.triggers.impl.Name, notified)
 }
 
-// ofBothStates returns what f returns for the states before and after an event, each key once.
+// ofBothStates returns the keys that f returns for the states before and after an event, each key once.
 func ofBothStates[T Object](f func(T) []types.NamespacedName) func(Event[T]) []types.NamespacedName {
 	return func(e Event[T]) []types.NamespacedName {
 		keys := f(e.Object)
@@ -229,7 +229,7 @@ type memory struct {
 	// noted has the different triggers since an object's last reconciliation began, of type []trigger.
 	noted *lru.Cache
 	// planned has the trigger that the last reconciliation left behind, a retry or a requeue, which may be due much later. Events in
-	// between lead to reconciliations of their own.
+	// between lead to separate reconciliations.
 	planned *lru.Cache
 }
 
@@ -251,7 +251,7 @@ func (m *memory) note(key types.NamespacedName, why trigger) {
 // plan notes what a reconciliation that has ended leaves behind.
 func (m *memory) plan(key types.NamespacedName, why trigger) { m.planned.Add(key, why) }
 
-// take returns why the reconciliation that begins takes place, and forgets it.
+// take returns and removes the causes of the reconciliation that begins.
 func (m *memory) take(key types.NamespacedName) []trigger {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 	"knative.dev/pkg/logging"
 )
 
-// waitingEvery is how often a start that takes long is logged.
+// waitingEvery is the interval between log messages about a start that takes long.
 const waitingEvery = 10 * time.Second
 
 // hub holds the informers and observers of a process. It is in the context of its controllers.
@@ -37,7 +37,7 @@ type hub struct {
 	stations map[any]station
 	// synced are the observers whose initial list the start waits for.
 	synced []waiting
-	// started is whether injection may have started its informers, and connected whether all observers are in synced.
+	// started reports whether injection may have started its informers, and connected whether all observers are in synced.
 	started, connected atomic.Bool
 	// webhooks are the controllers whose reconciler Complete wraps.
 	webhooks map[*controller.Impl]*Triggers
@@ -50,7 +50,7 @@ type waiting struct {
 	isSynced func() bool
 }
 
-// station is where the notifications of an informer arrive for an observer: an inline or a queue.
+// station receives the notifications of an informer for an observer: an inline or a queue.
 type station interface {
 	cache.ResourceEventHandler
 
@@ -139,12 +139,12 @@ func (h *hub) remove(declared any) {
 	delete(h.stations, declared)
 }
 
-// drainPoll is how often Shutdown and Stop look whether calls are running.
+// drainPoll is the interval at which Shutdown and Stop check whether calls are running.
 const drainPoll = 10 * time.Millisecond
 
 // Shutdown waits, after the context of the process has ended, until every observer has received what is pending, at most until ctx ends. From then
 // on it calls no observer. It returns an error for each observer with events that were not delivered. A process that leads keeps its lease until
-// Shutdown returns, as package process does. What is pending when it loses the lease before is not delivered.
+// Shutdown returns, as package process does. If it loses the lease earlier, pending notifications are not delivered.
 func Shutdown(ctx context.Context) error {
 	registry.Lock()
 	hubs := registry.hubs

@@ -134,7 +134,7 @@ func (h *hub) release(i *shared, user string) {
 	maps.DeleteFunc(h.informers, func(_ sourceKey, other *shared) bool { return other == i })
 }
 
-// health is what has failed of a source that injection does not run.
+// health holds the failures of a source that injection does not run.
 type health struct {
 	mu sync.Mutex
 	// err is the last failure, and version what the informer had received by then.
@@ -164,7 +164,7 @@ func (h *health) record(version string, err error) {
 }
 
 const (
-	// tooManyWatches is how many requests for a watch, each soon after the one before, are a failure if they deliver nothing. After an interruption
+	// tooManyWatches is the number of watch requests in quick succession that count as a failure if they deliver nothing. After an interruption
 	// there are two.
 	tooManyWatches = 3
 	// soon is longer than the back-off of client-go, and shorter than a watch without an event.

@@ -82,7 +82,7 @@ func (l leading[T]) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.buckets[b.Name()] = b
-	// Notifications wait meanwhile. So a deletion that the cache does not have yet arrives after the object.
+	// Notifications wait until then. So a deletion that the cache does not have yet arrives after the object.
 	for _, listed := range l.objects.List() {
 		object, _, ok := objectOf[T](listed, l.mismatched)
 		if !ok || !b.Has(cache.MetaObjectToName(object).AsNamespacedName()) {
@@ -96,8 +96,8 @@ func (l leading[T]) Promote(b reconciler.Bucket, _ func(reconciler.Bucket, types
 	return nil
 }
 
-// Demote implements reconciler.LeaderAware. Another replica calls the observer from now on, first with each object that exists. What it
-// does not receive, such as a deletion, is dropped; if the process ends, it is part of the error of Shutdown.
+// Demote implements reconciler.LeaderAware. Another replica calls the observer from now on, first with each object that exists. Other notifications,
+// such as deletions, are dropped; if the process ends, it is part of the error of Shutdown.
 func (l leading[T]) Demote(b reconciler.Bucket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

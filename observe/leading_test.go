@@ -123,7 +123,7 @@ func TestQueue_LeaderOnly_DeliversThroughTheReconcilerOfItsController(t *testing
 	})
 }
 
-// What a replica has not received when it ceases to lead, the next one receives, except deletions.
+// The next leader receives the notifications that the previous one had not received, except deletions.
 func TestShutdown_ReplicaCeasesToLead_WaitsForTheCallAndCountsWhatIsPending(t *testing.T) {
 	for stopping, want := range map[bool]string{true: "the events of 2 objects were not delivered", false: "the events of 1 objects were not delivered"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -66,7 +66,7 @@ type Event[T Object] struct {
 
 // Handler is called with each event. Its errors have the meaning that they have in a reconciler of knative.dev/pkg:
 // controller.NewPermanentError drops the event, controller.NewRequeueAfter repeats it later, controller.NewSkipKey counts as delivered, and
-// other errors repeat it with exponential back-off. By then the event includes what has changed in the meantime.
+// other errors repeat it with exponential back-off. By then the event includes the changes since then.
 type Handler[T Object] func(ctx context.Context, event Event[T]) error
 
 // Scope determines which replicas of a process call an observer.
@@ -89,7 +89,7 @@ type Options[T Object] struct {
 	Types []Type
 	// Where keeps objects from the observer. An object that begins to match is Added, one that ceases to match is Deleted.
 	Where func(T) bool
-	// Distinct returns what the observer reads of an object, as a comparable value. The observer receives an Updated only if it differs, or if it
+	// Distinct returns the parts of an object that the observer reads, as a comparable value. The observer receives an Updated only if it differs, or if it
 	// cannot be compared.
 	Distinct func(T) any
 	// Inline has the informer call the observer, and not a worker. While a call runs, the informer keeps every further notification for the
@@ -99,7 +99,7 @@ type Options[T Object] struct {
 	Workers int
 	// Scope determines which replicas call the observer.
 	Scope Scope
-	// Resync is how often the observer receives each object although it has not changed. By default it never does. The shortest time is a second.
+	// Resync is the interval at which the observer receives each object even if it has not changed. By default it never does. The shortest time is a second.
 	// It is not for an Injected source.
 	Resync time.Duration
 	// Timeout bounds each call by its context. By default nothing does.

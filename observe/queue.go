@@ -19,7 +19,7 @@ import (
 	"knative.dev/pkg/reconciler"
 )
 
-// queue delivers the notifications of an informer to an observer on workers of its own, which run until stop: those of a controller leave when the
+// queue delivers the notifications of an informer to an observer on its own workers, which run until stop: those of a controller leave when the
 // context of the process ends, although notifications still arrive. It implements cache.ResourceEventHandler for the informer.
 type queue[T Object] struct {
 	*observer[T]
@@ -38,7 +38,7 @@ type queue[T Object] struct {
 	records map[cache.ObjectName]*record[T]
 	// calls is the number of calls that are running. A call may outlive its record.
 	calls int
-	// stopped is whether the observer is not called any more.
+	// stopped reports whether the observer is no longer called.
 	stopped bool
 	// buckets are those that this replica leads, by name. One that has all keys is for an observer on every replica.
 	buckets map[string]reconciler.Bucket

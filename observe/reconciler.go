@@ -25,7 +25,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
-// leaderAware is what every generated reconciler implements, and those of knative.dev/pkg for webhooks.
+// leaderAware is implemented by every generated reconciler, and by those of knative.dev/pkg for webhooks.
 type leaderAware interface {
 	controller.Reconciler
 	reconciler.LeaderAware
@@ -160,7 +160,7 @@ type backlog struct {
 	first int
 }
 
-// mostStale is how many keys that do not wait any more are kept, besides as many as wait.
+// mostStale is the maximum number of keys that are kept although they no longer wait, in addition to as many as wait.
 const mostStale = 64
 
 // newBacklog returns an empty backlog of a queue. Feed has to be called whenever the queue has become shorter.

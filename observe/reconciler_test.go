@@ -47,7 +47,7 @@ func TestWire_CacheIsBehind_ReconciliationIsPostponed(t *testing.T) {
 	}
 	guards.Expectations.Record(thing("a", "10"))
 	if ok, after := controller.IsRequeueKey(impl.Reconciler.Reconcile(t.Context(), "ns/a")); !ok || after != expectations.Patience {
-		t.Errorf("a reconciliation that is postponed is to be repeated after %v, not %v (%t)", expectations.Patience, after, ok)
+		t.Errorf("a postponed reconciliation should be repeated after %v, not %v (%t)", expectations.Patience, after, ok)
 	}
 	if len(*reconciled) != 0 {
 		t.Error("the object was reconciled although the cache is behind")
@@ -75,7 +75,7 @@ func TestWire_Promoted_EarlierWritesAreForgotten(t *testing.T) {
 func TestWire_ObjectIsNotInTheCache_IsReconciled(t *testing.T) {
 	impl, _, _, reconciled := guarded(t, succeed)
 	if err := impl.Reconciler.Reconcile(t.Context(), "ns/a"); err != nil || len(*reconciled) != 1 {
-		t.Errorf("Reconcile() = %v after %q, want nil after one: that it is gone is for the reconciler to see", err, *reconciled)
+		t.Errorf("Reconcile() = %v after %q, want nil after one: the reconciler has to notice the deletion", err, *reconciled)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestReconciler_Leadership_IsForwardedAndRecorded(t *testing.T) {
 		t.Errorf("the causes are %q", got)
 	}
 
-	// Without election the one bucket has no name, and nothing is to be enqueued.
+	// Without election the one bucket has no name, and nothing is enqueued.
 	inner.PromoteFunc = func(reconciler.Bucket, func(reconciler.Bucket, types.NamespacedName)) error {
 		t.Error("called without a function to enqueue")
 		return nil
@@ -198,7 +198,7 @@ func (*served) Path() string { return "/it" }
 func TestComplete_WiresOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		inner controller.Reconciler
-		// wire is whether the constructor calls Wire, and before whether the reconciler is wrapped then.
+		// wire reports whether the constructor calls Wire, and before whether the reconciler is wrapped by then.
 		wire, before bool
 		want         bool
 	}{

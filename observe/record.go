@@ -22,22 +22,22 @@ type record[T Object] struct {
 	// now is the current state of the object, if it exists.
 	now    T
 	exists bool
-	// changed is whether now is pending.
+	// changed reports whether now is pending.
 	changed bool
-	// listed is whether the object was in the initial list.
+	// listed reports whether the object was in the initial list.
 	listed bool
-	// ahead is whether now is from a cache, so that notifications that led to it may follow.
+	// ahead reports whether now is from a cache, so that the notifications of its changes may follow.
 	ahead bool
 	// folded is the number of notifications since the observer received a state.
 	folded int
 
 	// calling is the type of the event that the observer is being called with, or empty.
 	calling Type
-	// delayed is whether the queue delivers the object again by itself, after a failure.
+	// delayed reports whether the queue delivers the object again by itself, after a failure.
 	delayed bool
 }
 
-// isOutdated reports whether a notification led to the state of a cache that is known already. Versions do not tell: after a restore of etcd
+// isOutdated reports whether a notification led to the state of a cache that is known already. Resource versions do not show it: after a restore of etcd
 // they are lower than before. But each update begins at the state at which the one before it ended.
 func (r *record[T]) isOutdated(before any, after T) bool {
 	if r.ahead {
@@ -79,13 +79,13 @@ func (r *record[T]) remove(last T, unknown bool) {
 // isPending reports whether there is an event to be delivered.
 func (r *record[T]) isPending() bool { return r.gone != nil || r.exists && r.changed }
 
-// isReady reports whether the observer is to be called with an event now.
+// isReady reports whether the observer should be called with an event now.
 func (r *record[T]) isReady() bool { return r.isPending() && r.calling == "" && !r.delayed }
 
 // isEmpty reports whether the record holds nothing that an empty one does not.
 func (r *record[T]) isEmpty() bool { return !r.announced && !r.exists && r.calling == "" }
 
-// begin returns the event that is to be delivered next, if there is one. The observer may be called with it until end.
+// begin returns the next event to deliver, if there is one. The observer may be called with it until end.
 func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 	switch {
 	case r.gone != nil:
@@ -104,8 +104,8 @@ func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 	return event, true
 }
 
-// skip takes that the observer does not want the event of the last begin. The next one is a change from the state that it received before. Of an
-// object that is created or deleted it knows in any case.
+// skip takes that the observer does not want the event of the last begin. The next one is a change from the state that it received before. It
+// receives creations and deletions in any case.
 func (r *record[T]) skip(event Event[T]) {
 	if event.Type != Updated {
 		r.end(event, true)
@@ -115,7 +115,7 @@ func (r *record[T]) skip(event Event[T]) {
 	r.folded += event.Folded
 }
 
-// end takes whether the event of the last begin was delivered. What was not is pending again, together with what has changed since.
+// end takes whether the event of the last begin was delivered. An event that was not delivered is pending again, merged with later changes.
 func (r *record[T]) end(event Event[T], delivered bool) {
 	r.calling = ""
 	switch {

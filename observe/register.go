@@ -35,7 +35,7 @@ type definitionOf[T Object] struct {
 	options Options[T]
 }
 
-// registry has what a program registers, and the hubs of its processes, of which only a test has several.
+// registry holds the observers that a program registers, and the hubs of its processes; only tests have several hubs.
 var registry struct {
 	sync.Mutex
 
@@ -81,7 +81,7 @@ func define[T Object](name string, source Source[T], handler Handler[T], options
 	case source.source == nil:
 		return nil, errNoSource
 	case source.build == nil && d.options.Resync > 0:
-		return nil, errors.New("Options.Resync: the informer that injection runs has a period of its own; use Selected")
+		return nil, errors.New("Options.Resync: the informer that injection runs has its own period; use Selected")
 	}
 	err := errors.Join(source.err, d.options.check())
 	d.options.Workers = max(d.options.Workers, 1)

@@ -61,7 +61,7 @@ func (w *witness) observe(_ context.Context, e Event[*corev1.Secret]) error {
 	return nil
 }
 
-// check returns whether the observer knows what exists.
+// check reports whether the observer knows the objects that exist.
 func (w *witness) check(s *apiServer) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *apiServer) disturb(random *rand.Rand) {
 	case n < 7:
 		s.remove(name)
 	case n == 7:
-		// Recreated while nobody sees it, unless the history has it.
+		// Recreated unobserved, unless the history contains it.
 		s.disconnect(nil)
 		s.remove(name)
 		s.write(name)

@@ -29,7 +29,7 @@ import (
 	"knative.dev/pkg/injection"
 )
 
-// Source is what to list and watch. Sources with equal keys share one watch: those of the same kind and with equal qualifiers. Functions are equal
+// Source defines the objects to list and watch. Sources with equal keys share one watch: those of the same kind and with equal qualifiers. Functions are equal
 // if they are the same value, as a declared function is; a closure equals only itself. A source is built only while an observer needs it.
 type Source[T Object] struct{ *source }
 
@@ -63,9 +63,9 @@ type notifier interface {
 	AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
 }
 
-// Injected is the informer that injection runs for a generated informer package. It costs no watch of its own. Of the qualifiers it accepts Index
-// and Transform. A Transform is set by the first Wire or queued observer that has it, before injection starts the informer; others must have the same
-// one, or none. Without any, the objects are cached as the API server sends them.
+// Injected is the informer that injection runs for a generated informer package. It needs no additional watch. The only qualifiers that it accepts
+// are Index and Transform. A Transform is set by the first Wire or queued observer that has it, before injection starts the informer; others must
+// have the same one, or none. Without any, the objects are cached as the API server sends them.
 func Injected[T Object, I interface {
 	Informer() cache.SharedIndexInformer
 }](get func(context.Context) I, qualifiers ...Qualifier) Source[T] {
@@ -135,7 +135,7 @@ func newSource[T Object](kind any, qualifiers []Qualifier,
 	return Source[T]{s}
 }
 
-// resyncCheck is how often an informer looks for observers with a Resync. An informer without it would ignore them.
+// resyncCheck is the interval at which an informer looks for observers with a Resync. An informer without it would ignore them.
 const resyncCheck = time.Second
 
 func indexers() cache.Indexers {
@@ -201,7 +201,7 @@ func Transform(f cache.TransformFunc) Qualifier {
 	return func(s *source) { s.transform = f }
 }
 
-// identity distinguishes function values. The closures of a function have the same code, but each has a value of its own.
+// identity distinguishes function values. The closures of a function have the same code, but each has its own value.
 func identity[F any](f F) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&f)) //nolint:gosec // A function value is a pointer, which Go itself compares with nil alone.
 }

@@ -27,10 +27,10 @@ import (
 	"knative.dev/pkg/logging"
 )
 
-// labelled returns a transform that sets a label. Each call returns another closure of the same code, if it is not inlined.
+// labeled returns a transform that sets a label. Each call returns another closure of the same code, if it is not inlined.
 //
 //go:noinline
-func labelled(value string) cache.TransformFunc {
+func labeled(value string) cache.TransformFunc {
 	return func(obj any) (any, error) {
 		obj.(metav1.Object).SetLabels(map[string]string{"by": value})
 		return obj, nil
@@ -101,8 +101,8 @@ func TestSource_ClosuresOfOneFunction_AreDifferent(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, _ := newProcess(t)
-		server, first := newAPIServer(), labelled("first")
-		for want, transform := range map[string]cache.TransformFunc{"": first, "another Transform": labelled("second")} {
+		server, first := newAPIServer(), labeled("first")
+		for want, transform := range map[string]cache.TransformFunc{"": first, "another Transform": labeled("second")} {
 			subscriptions := []*Subscription{nil, nil}
 			var err error
 			for i, f := range []cache.TransformFunc{first, transform} {
@@ -186,7 +186,7 @@ func TestSubscribe_Stopped_CacheIsReleased(t *testing.T) {
 	})
 }
 
-// injected is what a generated informer package returns.
+// injected is the type of the informers that generated packages return.
 type injected struct{ informer cache.SharedIndexInformer }
 
 func (i injected) Informer() cache.SharedIndexInformer { return i.informer }
@@ -220,7 +220,7 @@ func TestInjected_SameTransform_IsSetOnceBeforeTheStart(t *testing.T) {
 	server := newAPIServer()
 	server.write("it")
 	source, start := injectedSecrets(ctx, server)
-	transform := labelled("it")
+	transform := labeled("it")
 	register(t, source(Transform(transform)), Options[*corev1.Secret]{})
 	Constructors()[0](ctx, nil)
 	if err := wireFor(ctx, t, source(Transform(transform))); err != nil {
@@ -247,10 +247,10 @@ func TestInjected_SameTransform_IsSetOnceBeforeTheStart(t *testing.T) {
 func TestInjected_AnotherTransform_IsAnError(t *testing.T) {
 	ctx, _ := newProcess(t)
 	source, _ := injectedSecrets(ctx, newAPIServer())
-	if err := wireFor(ctx, t, source(Transform(labelled("first")))); err != nil {
+	if err := wireFor(ctx, t, source(Transform(labeled("first")))); err != nil {
 		t.Fatal(err)
 	}
-	expectError(t, wireFor(ctx, t, source(Transform(labelled("second")))), "another Transform")
+	expectError(t, wireFor(ctx, t, source(Transform(labeled("second")))), "another Transform")
 }
 
 // Injection starts the informers and the hub at the same time, so it depends on chance whether a transform could be set then.
@@ -258,9 +258,9 @@ func TestInjected_TransformAfterTheStart_IsAnError(t *testing.T) {
 	ctx, h := newProcess(t)
 	source, _ := injectedSecrets(ctx, newAPIServer())
 	h.started.Store(true)
-	observer := register(t, source(Transform(labelled("it"))), Options[*corev1.Secret]{Inline: true})
+	observer := register(t, source(Transform(labeled("it"))), Options[*corev1.Secret]{Inline: true})
 	expectError(t, observer.start(h), "before the informers start")
-	_, err := Subscribe(ctx, "late", source(Transform(labelled("it"))), ignoreSecret)
+	_, err := Subscribe(ctx, "late", source(Transform(labeled("it"))), ignoreSecret)
 	expectError(t, err, "before the informers start")
 }
 

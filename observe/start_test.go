@@ -161,7 +161,7 @@ func TestStart_FirstListIsMissing_WaitsAndNamesTheObservers(t *testing.T) {
 	}
 }
 
-// client-go decides about the back-off, unless a source asks for requests of its own.
+// client-go decides about the back-off, unless a source makes its own requests.
 func TestSource_APIServerIsDown_RequestsBackOff(t *testing.T) {
 	quiet(t)
 	streamedAndListed(t, func(t *testing.T) {

@@ -111,7 +111,7 @@ func attributeOf(span sdktrace.ReadOnlySpan, key attribute.Key) attribute.Value 
 	return attribute.Value{}
 }
 
-// causesOf are what these spans name as their causes.
+// causesOf returns the causes that these spans name.
 func causesOf(kind string) [][]string {
 	var causes [][]string
 	for _, span := range spansOf(kind) {
@@ -176,7 +176,7 @@ func thing(name, version string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name), ResourceVersion: version}}
 }
 
-// pass lets time pass in a bubble of synctest, where nobody waits for it.
+// pass lets time pass in a bubble of synctest, where no goroutine waits for it.
 func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // see above
 
 // seed returns a seed for random schedules, which is logged and which testrand.SeedVariable sets.

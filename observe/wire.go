@@ -48,7 +48,7 @@ func (t *Triggers) Enqueue(cause Cause, source string, keys []types.NamespacedNa
 	t.enqueue(t.backlog.Add, trigger{cause: cause, source: source}, keys...)
 }
 
-// Cause is why an object is enqueued. It is a label of a metric; docs/reference/observability.md describes the values.
+// Cause is the reason for which an object is enqueued. It is a label of a metric; docs/reference/observability.md describes the values.
 type Cause string
 
 // The causes: events of a source, events of the process, and those of the queue itself.
@@ -73,11 +73,11 @@ const (
 const (
 	// maxKeys bounds for how many objects triggers are remembered, a few hundred bytes each.
 	maxKeys = 1 << 16
-	// maxTriggers is how many different triggers of one reconciliation its span names.
+	// maxTriggers is the maximum number of different triggers that the span of a reconciliation names.
 	maxTriggers = 8
 )
 
-// trigger is why an object was enqueued: the cause, the kind or ConfigMap it is about, and the object. Only the cause is always set.
+// trigger describes the event that enqueued an object: the cause, the kind or ConfigMap it is about, and the object. Only the cause is always set.
 type trigger struct {
 	cause          Cause
 	source, object string
@@ -175,8 +175,8 @@ func Owns[T Object](source Source[T], owner kmeta.OwnerRefable) Watch {
 	})
 }
 
-// Maps enqueues what f returns for an object that changes. Of an update it is called with both states, so that an object that is not referred to
-// any more enqueues, too.
+// Maps enqueues what f returns for an object that changes. For an update it is called with both states, so that an object that is no longer
+// referenced is enqueued, too.
 func Maps[T Object](source Source[T], f func(T) []types.NamespacedName) Watch {
 	return watching[T]{source: source, keys: ofBothStates(f)}
 }
@@ -195,7 +195,7 @@ func Tracks[T Object](source Source[T], kind schema.GroupVersionKind) Watch {
 
 type watching[T Object] struct {
 	source Source[T]
-	// isPrimary is whether the reconciler reconciles the objects.
+	// isPrimary reports whether the reconciler reconciles the objects.
 	isPrimary bool
 	filters   []func(T) bool
 	// keys returns the objects that an event affects. It is nil if the tracker knows them.

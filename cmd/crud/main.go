@@ -40,7 +40,7 @@ Exit codes:
   0    everything is done (preview: nothing would fail; lint: nothing is found)
   1    an operation failed (preview: would fail; lint: found something)
   2    a flag or a file is invalid; nothing was executed
-  3    try again later: an object changed meanwhile or is being deleted, or the API server is not available
+  3    try again later: an object was modified concurrently or is being deleted, or the API server is not available
   130  interrupted: the operations after the present one were not executed
 `
 
@@ -53,7 +53,7 @@ const (
 	exitInterrupted = 130
 )
 
-// program is what the commands share.
+// program holds the state that the commands share.
 type program struct {
 	in       io.Reader
 	out      io.Writer

@@ -11,8 +11,8 @@ SPDX-License-Identifier: Apache-2.0
 //		WithValidator(&controllerruntime.Validator[*v1.Widget]{}).
 //		Complete()
 //
-// Complete also serves the conversion webhook, which calls the generated methods. Each version needs a defaulting and a validating
-// webhook of its own with matchPolicy: Exact, since what the annotation holds depends on the version.
+// Complete also serves the conversion webhook, which calls the generated methods. Each version needs a separate defaulting and validating webhook
+// with matchPolicy: Exact, since the content of the annotation depends on the version.
 //
 // The counters of package conversion are in controller-runtime's metrics.Registry.
 package controllerruntime

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// AtHub returns an admission.Validator for a version other than the hub, which validates the object that the hub will be. What the
-// annotation holds is part of that object, so the rules of the hub apply to writes at every version.
+// AtHub returns an admission.Validator for a version other than the hub, which validates the object that the hub will be. The content of the
+// annotation is part of that object, so the rules of the hub apply to writes at every version.
 func AtHub[S Spoke, T any, H hubOf[T]](rules admission.Validator[H]) admission.Validator[S] {
 	return &atHub[S, T, H]{rules: rules}
 }

@@ -49,11 +49,11 @@ func (f *filler) replace(object, other whole, field string) {
 	_, isList := object[field].([]any)
 	switch choice := f.random.Intn(3); {
 	case field == "metadata" || field == "annotations":
-		// Without it the annotation would be gone, or what is in its place would be another one.
+		// Without it the annotation would be deleted or replaced.
 	case choice == 0 && ok:
 		object[field] = theirs
 	case choice == 1 && (isObject || isList):
-		object[field] = nil // other types may not be able to read it
+		object[field] = nil // other types might be unable to read it
 	default:
 		delete(object, field)
 	}

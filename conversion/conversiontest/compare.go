@@ -34,7 +34,7 @@ func expectSamef(t *testing.T, want, got, format string, args ...any) {
 	t.Fatalf("(-want +got): %s\nwant %s\ngot  %s", cmp.Diff(want, got), want, got)
 }
 
-// expectEqualf fails the test if two objects differ as canonical JSON. What is the same in memory need not be written to know.
+// expectEqualf fails the test if two objects differ as canonical JSON. Objects that are equal in memory are not marshaled.
 func expectEqualf(t *testing.T, want, got any, format string, args ...any) {
 	t.Helper()
 	if !reflect.DeepEqual(want, got) {
@@ -62,7 +62,7 @@ func spoil(value reflect.Value) {
 		for _, key := range value.MapKeys() {
 			element := value.MapIndex(key)
 			if isContainer(element.Kind()) || element.Kind() == reflect.Struct {
-				// What a copy of the value points to is what the map's value points to.
+				// A copy of the value points to the same memory as the map's value.
 				reachable := reflect.New(element.Type()).Elem()
 				reachable.Set(element)
 				spoil(reachable)

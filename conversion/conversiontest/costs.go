@@ -17,13 +17,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What a conversion may cost for each version that it goes on: so many allocations, and in time so many times what it costs
-// to marshal and unmarshal the object, which the webhook does besides.
+// The bounds of a conversion for each step between versions: its allocations, and its time relative to marshaling and unmarshaling the object, which
+// the webhook also does.
 const (
 	maxAllocations = 200
 	maxTimes       = 2
-	// measured is how many objects of a version are converted, and sameObjects the seed that they are made from: what two
-	// runs cost can be compared.
+	// measured is the number of objects of a version that are converted, and sameObjects the seed that they are made from, so that the costs of two
+	// runs can be compared.
 	measured    = 64
 	sameObjects = 1
 	// warm is from how many rounds on the time means something.
@@ -96,7 +96,7 @@ func (k Kind) TestAllocations(t *testing.T) {
 	}
 }
 
-// Benchmark tells how many times as long as its JSON an object takes a hop, and fails from twice as long on. Both take turns,
+// Benchmark reports the time of a step relative to that of JSON, and fails from twice that time on. Both take turns,
 // so that a busy machine slows down both.
 func (k Kind) Benchmark(b *testing.B) {
 	for _, way := range k.ways(b) {

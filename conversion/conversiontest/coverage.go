@@ -81,7 +81,7 @@ func (c *coverage) note(value reflect.Value, path string, held map[string]bool) 
 	}
 }
 
-// trip takes note of an object and of what came back.
+// trip records an object and the result of its round trip.
 func (c *coverage) trip(before, after any) {
 	first, second := make(map[string]bool), make(map[string]bool)
 	c.note(reflect.ValueOf(before).Elem(), "", first)
@@ -91,14 +91,14 @@ func (c *coverage) trip(before, after any) {
 	}
 }
 
-// counts is whether a field of a struct is to hold something. Which version and kind an object is of does not count, nor does what JSON
+// counts reports whether a field of a struct should hold a value. Which version and kind an object is of does not count, nor does what JSON
 // does not have.
 func (c *coverage) counts(t reflect.Type, field reflect.StructField) bool {
 	isInJSON := field.IsExported() && field.Tag.Get("json") != "-"
 	return isInJSON && field.Type != reflect.TypeFor[metav1.TypeMeta]() && !slices.Contains(c.dropped, t.Name()+"."+field.Name)
 }
 
-// fieldPath is what a field adds to a path. One that is inlined adds nothing.
+// fieldPath returns the part of a path for a field. One that is inlined adds nothing.
 func fieldPath(field reflect.StructField) string {
 	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	switch {
@@ -111,7 +111,7 @@ func fieldPath(field reflect.StructField) string {
 	}
 }
 
-// isLeaf is whether a type has nothing below it, or brings its own JSON.
+// isLeaf reports whether a type has nothing below it, or brings its own JSON.
 func isLeaf(t reflect.Type) bool {
 	marshaler := reflect.TypeFor[json.Marshaler]()
 	switch t.Kind() {
@@ -128,7 +128,7 @@ func isLeaf(t reflect.Type) bool {
 	}
 }
 
-// complete is whether each leaf held something.
+// complete reports whether each leaf held a value.
 func (c *coverage) complete() bool {
 	return !slices.Contains(slices.Collect(maps.Values(c.held)), false)
 }

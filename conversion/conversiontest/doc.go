@@ -7,7 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 // two storage types and between all versions of a kind, edits and damage on the way, and a search for hooks that are written and
 // never called.
 //
-// What is compared is canonical JSON, to the letter: an empty list is not an absent one. That sources are left alone and
+// The tests compare canonical JSON, to the letter: an empty list is not an absent one. That sources are left alone and
 // share no memory with what is made of them is checked on the way.
 //
 // It does not know what the fields of a kind mean. Where random values are not enough, tests add functions for

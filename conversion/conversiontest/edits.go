@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// edited shows random objects of any version at a, where they are changed all over, and converts them to b. What was edited
-// is there when one looks again, and what was not is as it was at b, too. The API server changes objects like that as well: it
-// converts the fields of one manager, or leaves these out.
+// edited shows random objects of any version at a, where they are changed all over, and converts them to b. At a, the edits are kept, and at b all
+// fields that were not edited are unchanged. The API server changes objects like that as well: it converts the fields of one manager, or leaves these
+// out.
 func (k Kind) edited(t *testing.T, annotation string, a, b Version) {
 	t.Helper()
 	random := k.random(t)
@@ -73,7 +73,7 @@ func keepIdentity(object, before whole) {
 	}
 }
 
-// carried expects that what a later release has stashed, for a version that nobody knows yet, is there when it comes back.
+// carried expects that entries that a later release stashed, for a version that is not known yet, are kept until that version reads them.
 func (k Kind) carried(t *testing.T, object whole, annotation string, a, b Version) {
 	t.Helper()
 	const unknown = `{"e":{"v99/a":{"d":"x"}},"f":1}`

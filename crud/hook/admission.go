@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Admission has a hook answer admission reviews. The run of a review has no queue, and takes place on every replica. Its fields, but for those of
+// Admission has a hook answer admission reviews. The run of a review has no queue, and takes place on every replica. Its fields, except for those of
 // snapshots, are those of a webhook in a webhook configuration.
 type Admission struct {
 	// Name is that of the webhook: a domain with at least three segments.
@@ -36,7 +36,7 @@ type Admission struct {
 	FailurePolicy admissionregistrationv1.FailurePolicyType `json:"failurePolicy,omitempty"`
 	// SideEffects may only be None: operations are not executed in a review.
 	SideEffects admissionregistrationv1.SideEffectClass `json:"sideEffects,omitempty"`
-	// TimeoutSeconds is how long the API server waits, 10 by default.
+	// TimeoutSeconds is the time for which the API server waits, 10 by default.
 	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
 }
 
@@ -77,7 +77,7 @@ var operationTypes = sets.New(admissionregistrationv1.OperationAll, admissionreg
 
 func (a *Admission) completeRules() error {
 	if len(a.Rules) == 0 {
-		return errors.New("rules: there is none: add one with apiGroups, apiVersions, resources and operations")
+		return errors.New("rules: missing: add one with apiGroups, apiVersions, resources and operations")
 	}
 	a.Rules = slices.Clone(a.Rules)
 	for i := range a.Rules {

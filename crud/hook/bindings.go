@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Bindings are what a hook runs for. The names of the fields in JSON and YAML are those of shell-operator.
+// Bindings define the events for which a hook runs. The names of the fields in JSON and YAML are those of shell-operator.
 type Bindings struct {
 	// OnStartup runs the hook once when the process begins to lead, before its other bindings. Hooks with a lower number run first.
 	OnStartup  *int         `json:"onStartup,omitempty"`
@@ -59,7 +59,7 @@ type Kubernetes struct {
 	ExecuteHookOnEvent []WatchEvent `json:"executeHookOnEvent,omitempty"`
 	// WatchEvent is an older name of ExecuteHookOnEvent.
 	WatchEvent []WatchEvent `json:"watchEvent,omitempty"`
-	// ExecuteHookOnSynchronization is whether the hook runs with the objects that exist when the process begins to lead, true by default.
+	// ExecuteHookOnSynchronization reports whether the hook runs with the objects that exist when the process begins to lead, true by default.
 	ExecuteHookOnSynchronization *bool `json:"executeHookOnSynchronization,omitempty"`
 	// JQFilter is a jq program. The hook does not run for a change that leaves its result as it was.
 	JQFilter string `json:"jqFilter,omitempty"`
@@ -107,7 +107,7 @@ type Settings struct {
 	RunOnOwnWrites bool `json:"runOnOwnWrites,omitempty"`
 }
 
-// WatchEvent is how an object changed.
+// WatchEvent is the type of a change of an object.
 type WatchEvent string
 
 // The events.

@@ -18,11 +18,11 @@ import (
 const (
 	// mostMetrics bounds how many metrics a hook may define, which exist until the process ends.
 	mostMetrics = 50
-	// mostSeries bounds how many series a hook has at a time. Of one metric, OpenTelemetry exports up to 2000.
+	// mostSeries bounds the number of series of a hook. OpenTelemetry exports up to 2000 of one metric.
 	mostSeries = 500
 )
 
-// change is what the metrics are after the lines of a hook.
+// change holds the metrics after the lines of a hook.
 type change struct {
 	hook    string
 	metrics map[string]customMetric

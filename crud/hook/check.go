@@ -171,10 +171,10 @@ func (k *Kubernetes) fields() (fields.Selector, error) {
 	return fields.AndSelectors(selectors...), nil
 }
 
-// filter compiles the jq filter. It is nil if there is none.
+// filter compiles the jq filter. It is nil without one.
 func (k *Kubernetes) filter() (*gojq.Code, error) {
 	if k.JQFilter == "" {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // no selector
 	}
 	code, err := compile(k.JQFilter, nil)
 	if err != nil {

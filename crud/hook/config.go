@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/crud/internal/closest"
 )
 
-// config is what an executable prints: its bindings, and one that is rejected.
+// config is the output of an executable: its bindings, and one that is rejected.
 type config struct {
 	Bindings `json:",inline"`
 

@@ -121,7 +121,7 @@ func TestParseConfig_Mistake_NamesTheField(t *testing.T) {
 		"{configVersion: v1, schedule: [{crontab: 61 * * * *}]}":                               "schedule[0].crontab: ",
 		"{configVersion: v1, onStartup: 1, kubernetesCustomResourceConversion: [{}]}":          "kubernetesCustomResourceConversion: hooks do not convert objects",
 		"{configVersion: v1, kubernetesValidating: [{name: a.b}]}":                             "kubernetesValidating[0].name: Invalid value",
-		"{configVersion: v1, kubernetesMutating: [{name: a.b.c}]}":                             "kubernetesMutating[0].rules: there is none",
+		"{configVersion: v1, kubernetesMutating: [{name: a.b.c}]}":                             "kubernetesMutating[0].rules: missing",
 	} {
 		if _, err := parseConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v, want %q", text, err, want)

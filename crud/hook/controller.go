@@ -36,17 +36,17 @@ type Options struct {
 	FieldManager string
 	// Command returns the program and the arguments that run an executable. By default that is the executable alone.
 	Command func(path string) ([]string, error)
-	// Folder is where each run of an executable has a folder of its own. By default it is that of the system for temporary files.
+	// Folder is the folder in which each run of an executable gets its own folder. By default it is that of the system for temporary files.
 	Folder string
 	// RetryDelay is the delay after the first failure. It doubles with each failure that follows, up to MaxRetryDelay. They are 5s and 32s by default.
 	RetryDelay, MaxRetryDelay time.Duration
 	// Timeout ends a run, 10m by default, and settings.timeout of a hook replaces it.
 	Timeout time.Duration
-	// Grace is how long a run may go on when the process ends, 10s by default. It must be shorter than the renew deadline of the election.
+	// Grace is the time for which a run may continue when the process ends, 10s by default. It must be shorter than the renew deadline of the election.
 	Grace time.Duration
 	// Freshness bounds how long a run after a conflict waits for a newer state of the object, 5s by default.
 	Freshness time.Duration
-	// Conflicts is how many conflicts in succession are a failure, 10 by default.
+	// Conflicts is the number of successive conflicts that are a failure, 10 by default.
 	Conflicts int
 	// Deletions bounds how long a plan waits for an object that is being deleted before that is a failure, 5m by default.
 	Deletions time.Duration
@@ -104,7 +104,7 @@ type runner struct {
 	hooks   []*Hook
 	// ctx is that of the process.
 	ctx context.Context //nolint:containedctx // the lifetime of the controller
-	// client runs operations, and preview those of files that ask for a dry run.
+	// client runs operations, and preview those of files with a dry run.
 	client, preview *crud.Client
 	recorder        record.EventRecorder
 	custom          *customMetrics
@@ -116,7 +116,7 @@ type runner struct {
 	term *term
 	// own are versions of objects that operations of a hook have written, and its deletions, by the hook.
 	own map[*Hook]*lru.Cache
-	// previous is how the last operations of a hook ended.
+	// previous is the result of the last operations of a hook.
 	previous map[*Hook]*operations.Report
 }
 
@@ -196,7 +196,7 @@ func (r *runner) Demote(reconciler.Bucket) {
 	}
 }
 
-// Reconcile implements controller.Reconciler. It does what comes next in a queue, and enqueues the queue again.
+// Reconcile implements controller.Reconciler. It executes the next task of a queue, and enqueues the queue again.
 func (r *runner) Reconcile(ctx context.Context, key string) error {
 	name, err := url.PathUnescape(key)
 	if err != nil {

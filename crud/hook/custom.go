@@ -44,7 +44,7 @@ type point struct {
 	value float64
 	// writtenBy is the hook, and group that of the last line.
 	writtenBy, group string
-	// expires is whether the file that is being applied has not written it, but others of its group.
+	// expires reports whether the file that is being applied has written others of its group, but not this one.
 	expires bool
 }
 

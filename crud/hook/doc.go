@@ -58,7 +58,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // # Executables
 //
-// An executable runs in the folder that contains it, with these variables besides those of the process:
+// An executable runs in the folder that contains it, with these variables in addition to those of the process:
 //
 //	BINDING_CONTEXT_PATH       the binding contexts
 //	KUBERNETES_OPERATION_PATH  the file for the operations, see package operations; KUBERNETES_PATCH_PATH is the same
@@ -75,7 +75,7 @@ SPDX-License-Identifier: Apache-2.0
 // Processes that are left at the end of a run are killed. At the timeout and at the end of the process, the group of the executable receives
 // SIGTERM, then SIGKILL. A review that is too late receives SIGKILL at once.
 //
-// What a hook prints is logged by lines, up to a length and a rate. The values of Secrets are masked in it and in errors, if the hook received
+// The output of a hook is logged by lines, up to a length and a rate. The values of Secrets are masked in it and in errors, if the hook received
 // the Secret in this run, by an event or a snapshot, or its operations write it: the values, their lines and their base64 form, from four
 // characters on. Values that the hook transforms or reads by itself are not known, and neither they nor what a hook in Go logs by itself are
 // masked. Binding contexts and operations are never logged.

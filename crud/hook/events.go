@@ -126,7 +126,7 @@ func (r *runner) recordFight(run *Run, result crud.Result) {
 	}
 }
 
-// uidOf returns the UID of an object of the binding, or "" if there is none of this kind and name.
+// uidOf returns the UID of an object of the binding, or "" without one of this kind and name.
 func (m *monitor) uidOf(ref crud.Ref) types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -65,12 +65,12 @@ func (x *executable) command(args ...string) (*exec.Cmd, error) {
 		}
 	}
 	// Not with a context: it would end the leader of the process group alone.
-	cmd := exec.Command(command[0], append(command[1:], args...)...) //nolint:gosec,noctx // the program is to be run
+	cmd := exec.Command(command[0], append(command[1:], args...)...) //nolint:gosec,noctx // runs the hook's program
 	cmd.Dir = filepath.Dir(x.path)
 	return cmd, nil
 }
 
-// call runs the executable in a folder of its own, and returns the operations that it wrote.
+// call runs the executable in a separate folder, and returns the operations that it wrote.
 func (x *executable) call(ctx context.Context, run *Run) (file operations.File, err error) {
 	folder, err := os.MkdirTemp(x.options.Folder, "hook-")
 	if err != nil {
@@ -81,7 +81,7 @@ func (x *executable) call(ctx context.Context, run *Run) (file operations.File, 
 			run.Logger.Warnw("Removing the folder of a run failed", "error", failure)
 		}
 	}()
-	// What the hook does with the folder's path has no effect on the root.
+	// Changes of the folder's path by the hook do not affect the root.
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return file, fmt.Errorf("opening the folder of the run: %w", err)
@@ -126,7 +126,7 @@ func readOperations(root *os.Root) (operations.File, error) {
 	return file, nil
 }
 
-// readResponse reads the response of a run that is to have one.
+// readResponse reads the response of a run that should have one.
 func readResponse(root *os.Root, run *Run) error {
 	if run.Contexts[0].Review == nil {
 		return nil

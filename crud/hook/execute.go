@@ -139,7 +139,7 @@ func (t *term) report(h *Hook, report operations.Report) {
 	t.previous[h] = &report
 }
 
-// verdictOf returns how a run ended whose operations ended with an error, and the error that decides. A failure counts more than a conflict, and
+// verdictOf returns the verdict of a run whose operations failed, and the error that decides it. A failure counts more than a conflict, and
 // that more than a deletion that is waited for.
 func verdictOf(ctx context.Context, planned []crud.Operation, err error) (worst verdict, cause error) {
 	for _, one := range crud.Errors(err) {
@@ -161,7 +161,7 @@ func verdictOf(ctx context.Context, planned []crud.Operation, err error) (worst 
 	return worst, cause
 }
 
-// rejectionReason returns why the preflight stopped a plan.
+// rejectionReason returns the reason for which the preflight stopped a plan.
 func rejectionReason(err error) string {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		return rejected.reason

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// filterTimeout is how long a filter may run for one object.
+// filterTimeout bounds the run of a filter for one object.
 const filterTimeout = time.Second
 
 // filterResult returns the result of the filter as JSON: null for none, and a list for several. It is null for an object for which it fails.

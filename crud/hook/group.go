@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// terminateWithin is how long a process group has after SIGTERM.
+	// terminateWithin is the time that a process group has after SIGTERM.
 	terminateWithin = 2 * time.Second
-	// readWithin is how long the output is read after the end of the group. A process that left the group may hold it open.
+	// readWithin is the time for which the output is read after the end of the group. A process that left the group may hold it open.
 	readWithin = time.Second
 )
 
@@ -110,7 +110,7 @@ func endWith(ctx context.Context, group int, ended <-chan struct{}) error {
 	return cause
 }
 
-// signalTo sends a signal to a process, or to a group by its negative number. It fails only if there is none anymore.
+// signalTo sends a signal to a process, or to a group by its negative number. It fails only if the group no longer exists.
 func signalTo(process int, signal syscall.Signal) { _ = syscall.Kill(process, signal) }
 
 // killRest kills what the leader left behind. As the first process of a container, this process is the parent of what has lost its own.
@@ -124,7 +124,7 @@ func killRest(group int) {
 	}
 }
 
-// mostPasses bounds how often processes are looked for that other ones begin meanwhile.
+// mostPasses bounds the searches for processes that other ones start concurrently.
 const mostPasses = 10
 
 // killEscaped kills the processes that have a variable in their environment, also those that have left the group. It finds them where the

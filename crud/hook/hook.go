@@ -48,9 +48,9 @@ type Run struct {
 	Hook, Queue string
 	// Task is the same when a run is repeated after a failure or a conflict.
 	Task string
-	// Contexts are why the hook runs, in order. The objects are shared with a cache, so they must not be changed.
+	// Contexts are the events for which the hook runs, in order. The objects are shared with a cache, so they must not be changed.
 	Contexts []Context
-	// Previous is how the operations of the last run of the hook ended, or nil.
+	// Previous is the result of the operations of the last run of the hook, or nil.
 	Previous *operations.Report
 	// Plan has the operations that are executed after the run.
 	Plan crud.Plan
@@ -67,7 +67,7 @@ type Run struct {
 // Add adds operations to the plan.
 func (r *Run) Add(added ...crud.Operation) { r.Plan.Operations = append(r.Plan.Operations, added...) }
 
-// ContextType is why a hook runs.
+// ContextType is the type of event for which a hook runs.
 type ContextType string
 
 // The types. The context of onStartup has none.

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// configWithin is how long an executable may take to print its bindings.
+	// configWithin is the time that an executable has to print its bindings.
 	configWithin = 30 * time.Second
 	// mostOfConfig bounds their size.
 	mostOfConfig = 1 << 20

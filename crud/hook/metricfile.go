@@ -29,7 +29,7 @@ const (
 	mostBuckets, mostLabels, mostOfLabel = 100, 16, 256
 )
 
-// action is what a line of a file of metrics does.
+// action is the effect of a line of a file of metrics.
 type action string
 
 const (

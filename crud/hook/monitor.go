@@ -35,9 +35,9 @@ type monitor struct {
 
 	mu      sync.Mutex
 	objects map[cache.ObjectName]*object
-	// enabled is whether the hook has run for the Synchronization.
+	// enabled reports whether the hook has run for the Synchronization.
 	enabled bool
-	// sources are the subscriptions by namespace and name. Of the selector of namespaces there is one, too.
+	// sources are the subscriptions by namespace and name. The selector of namespaces has a subscription, too.
 	sources map[cache.ObjectName]*observe.Subscription
 }
 
@@ -55,7 +55,7 @@ func newMonitor(ctx context.Context, h *Hook, k *Kubernetes) (*monitor, error) {
 // object is the state of an object, and the one that the hook has received, nil if it does not exist.
 type object struct {
 	now, received *state
-	// versions are those since the hook received a state. What was before many is the empty one.
+	// versions are those since the hook received a state. The empty version stands for the state before many versions.
 	versions []string
 }
 
@@ -121,8 +121,8 @@ func (m *monitor) announce(name cache.ObjectName, o *object) {
 	}
 }
 
-// undelivered returns the event of an object, or "" if there is none: also because the hook itself wrote all changes, or deleted the object, or
-// does not want the event.
+// undelivered returns the event of an object, or "" without one: also if the hook itself wrote all changes, or deleted the object, or does not
+// subscribe to the event.
 func (m *monitor) undelivered(name cache.ObjectName, isOwn func(version string) bool) (WatchEvent, *state) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,7 +197,7 @@ func (m *monitor) isAt(name cache.ObjectName, resourceVersion string) bool {
 	return o != nil && o.now != nil && o.now.GetResourceVersion() == resourceVersion
 }
 
-// snapshot returns what a binding context has of a state.
+// snapshot returns the representation of a state in a binding context.
 func (m *monitor) snapshot(s *state) Snapshot {
 	snapshot := Snapshot{Object: s.Unstructured, FilterResult: s.filtered}
 	if m.KeepFullObjectsInMemory != nil && !*m.KeepFullObjectsInMemory {

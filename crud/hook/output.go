@@ -72,7 +72,7 @@ func (o *output) log(stream string, line []byte, isPart bool) {
 	o.logger.Infow("Output of a hook", "stream", stream, "line", text)
 }
 
-// longestTail is what is left out at the end of a line that is truncated.
+// longestTail is the mark at the end of a truncated line.
 const longestTail = 1024
 
 // end logs how many lines were left out.

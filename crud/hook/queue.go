@@ -49,7 +49,7 @@ type task struct {
 	hook          *Hook
 	triggers      []trigger
 	allowsFailure bool
-	// started is whether a run has begun.
+	// started reports whether a run has begun.
 	started bool
 	// conflicts are those since the last failure.
 	conflicts int
@@ -91,8 +91,8 @@ func (t *task) takes(hook *Hook, allowsFailure bool) bool {
 	return t.hook == hook && t.allowsFailure == allowsFailure && t.resume == nil
 }
 
-// next returns what the worker of the queue does now, or when it is to look again if that is not decided by an event. Tasks are in strict
-// order, except that a plan which waits for the deletion of an object delays the tasks of its own hook alone.
+// next returns the task that the worker of the queue executes now, or the time of its next check if no event decides it. Tasks are in strict
+// order, except that a plan which waits for the deletion of an object delays only the tasks of the same hook.
 func (t *term) next(q *queue) (due *task, deletion *remainder, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -68,7 +68,7 @@ func decodeResponse(content []byte) (*Response, error) {
 	return &decoded.Response, nil
 }
 
-// check returns why the API server could not use a response.
+// check returns the reason for which the API server could not use a response.
 func (r *Response) check(kind ContextType, request *admissionv1.AdmissionRequest) error {
 	switch {
 	case r == nil:

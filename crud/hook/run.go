@@ -46,7 +46,7 @@ func (t *term) run(ctx context.Context, q *queue, due *task) {
 	t.settle(ctx, q, due, run, why, answer)
 }
 
-// verdict is how a run ended.
+// verdict classifies the end of a run.
 type verdict string
 
 const (
@@ -57,7 +57,7 @@ const (
 	canceled    verdict = "canceled"
 )
 
-// answer is how a run ended.
+// answer holds the result of a run.
 type answer struct {
 	verdict verdict
 	err     error
@@ -108,7 +108,7 @@ func bounded(ctx, process context.Context, timeout, grace time.Duration, cause e
 	}
 }
 
-// occasion is what a hook receives in a run.
+// occasion holds the input of a hook in a run.
 type occasion struct {
 	contexts []Context
 	// received are called once the run has succeeded.

@@ -73,7 +73,7 @@ func (s *secrets) addValue(value string) {
 
 // masker returns the function that replaces the values in a text.
 func (s *secrets) masker() func(string) string {
-	// Of two values that begin at the same place, a replacer takes the first of its arguments.
+	// If two values begin at the same place, a replacer replaces the one that is first in its arguments.
 	values := slices.SortedFunc(func(yield func(string) bool) {
 		for value := range s.values {
 			if !yield(value) {

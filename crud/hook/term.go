@@ -117,7 +117,7 @@ const (
 	slow = 10 * time.Second
 )
 
-// awaitObjects starts the monitors of a hook, and waits until they have the objects that exist. It tries again until the kinds are served.
+// awaitObjects starts the monitors of a hook, and waits until they have the objects that exist. It retries until the kinds are served.
 func (t *term) awaitObjects(h *Hook) bool {
 	startMonitors(t.ctx, t.runner.ctx, t.client, t.monitors[h])
 	began, log := time.Now(), sync.OnceFunc(func() {
@@ -136,7 +136,7 @@ func (t *term) awaitObjects(h *Hook) bool {
 	return err == nil
 }
 
-// startMonitors starts monitors. It tries again until the kinds are served, or ctx ends. process is the context of the process.
+// startMonitors starts monitors. It retries until the kinds are served, or ctx ends. process is the context of the process.
 func startMonitors(ctx, process context.Context, client *crud.Client, monitors []*monitor) {
 	delays := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.1, Steps: math.MaxInt32, Cap: 30 * time.Second}
 	for _, m := range monitors {

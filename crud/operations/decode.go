@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/crud"
 )
 
-// typeNames are the operations as files name them: those of crud but for the filters in Go, and the names of shell-operator.
+// typeNames are the operations as files name them: those of crud except for the filters in Go, and the names of shell-operator.
 var typeNames = map[string]crud.Type{
 	"CreateOrUpdate": crud.TypeCreateOrUpdate, "Create": crud.TypeCreate, "CreateIfNotExists": crud.TypeCreateIfNotExists,
 	"EnsureDeleted": crud.TypeEnsureDeleted, "Delete": crud.TypeEnsureDeleted,
@@ -157,7 +157,7 @@ func parseText(text string) (value, error) {
 	return found, err
 }
 
-// only returns the only document of a reader, or null if there is none.
+// only returns the only document of a reader, or null without one.
 func only(read func() (value, error)) (value, error) {
 	found, err := read()
 	if errors.Is(err, io.EOF) {

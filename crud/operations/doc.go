@@ -13,8 +13,8 @@ SPDX-License-Identifier: Apache-2.0
 //	name: nginx
 //	spec: .spec.replicas = 3
 //
-// The first document may be a header, with options of the file: onFailure is stop or continue, and preflight is full, static or off. Of those,
-// static and off are the same, since the file itself is always checked:
+// The first document may be a header, with options of the file: onFailure is stop or continue, and preflight is full, static or off. static and off
+// are the same, since the file itself is always checked:
 //
 //	file: {onFailure: stop, dryRun: false, preflight: full}
 //

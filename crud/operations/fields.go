@@ -19,7 +19,7 @@ type fieldType struct {
 	value   format
 }
 
-// format is what a field holds.
+// format is the type of a field.
 type format struct {
 	schema jsonSchema
 	// example is a value, and unset one that means the same as no field, or nil.

@@ -21,7 +21,7 @@ type jsonReader struct {
 	content []byte
 	decoder *json.Decoder
 	lines   []int // offsets at which lines begin
-	// lineBreaks is whether lineBreak stands for line breaks.
+	// lineBreaks reports whether lineBreak stands for line breaks.
 	lineBreaks bool
 }
 

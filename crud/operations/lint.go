@@ -17,7 +17,7 @@ import (
 )
 
 // Lint reports operations that are valid alone, and probably a mistake after others of the file. Objects are the same if their kinds have the
-// same name; the API server is not asked whether two names are of one kind. The jq programs for objects of a sample's kind are tried with it.
+// same name; the API server is not queried for other names of a kind. The jq programs for objects of a sample's kind are tried with it.
 func (f File) Lint(ctx context.Context, samples ...*unstructured.Unstructured) []Fault {
 	var found []Fault
 	last := map[crud.Ref]int{} // the operation that created or deleted an object last
@@ -55,7 +55,7 @@ func (f File) Lint(ctx context.Context, samples ...*unstructured.Unstructured) [
 	return found
 }
 
-// contradiction returns why an operation does not fit the one that created or deleted its object before.
+// contradiction returns the reason for which an operation contradicts the one that created or deleted its object before.
 func contradiction(before, op crud.Operation) string {
 	switch {
 	case before.Type.Creates() && op.Type.Deletes():

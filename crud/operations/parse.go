@@ -25,7 +25,7 @@ const (
 // File is the content of an operation file.
 type File struct {
 	crud.Plan
-	// DryRun is whether the file asks for a dry run, as crud.Client.Preview makes it.
+	// DryRun reports whether the file requests a dry run, as crud.Client.Preview makes it.
 	DryRun bool
 	// OnHookError are those of the operations that are executed although the hook that wrote the file failed.
 	OnHookError []crud.Operation

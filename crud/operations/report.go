@@ -16,14 +16,14 @@ import (
 	"github.com/mallard-dev/mallard/crud"
 )
 
-// State is how a file ended.
+// State is the result of a file.
 type State string
 
 // The states.
 const (
 	// Done: every operation succeeded, and no deletion is delayed.
 	Done State = "Done"
-	// Again: the same file may succeed later, as an object changed meanwhile or is being deleted, or the API server is not available.
+	// Again: the same file may succeed later, because an object was modified concurrently or is being deleted, or the API server is not available.
 	Again State = "Again"
 	// Failed: an operation fails again unless something is changed.
 	Failed State = "Failed"
@@ -32,7 +32,7 @@ const (
 // transient are the classes of errors after which the state is Again.
 var transient = []crud.Class{crud.Conflict, crud.Terminating, crud.Throttled, crud.ServerError, crud.DiscoveryUnavailable}
 
-// Report is how the operations of a file ended, without contents of objects.
+// Report holds the results of the operations of a file, without contents of objects.
 type Report struct {
 	State      State             `json:"state"`
 	DryRun     bool              `json:"dryRun,omitempty"`
@@ -40,7 +40,7 @@ type Report struct {
 	Operations []OperationReport `json:"operations"`
 }
 
-// OperationReport is how one operation ended.
+// OperationReport holds the result of one operation.
 type OperationReport struct {
 	Type       crud.Type    `json:"operationType"`
 	APIVersion string       `json:"apiVersion,omitempty"`

@@ -60,7 +60,7 @@ func Schema() ([]byte, error) {
 	return append(encoded, '\n'), nil
 }
 
-// specs are what spec holds, and an example of it. Deletions have none.
+// specs are the types of spec, each with an example. Deletions have none.
 var specs = map[crud.Type]struct {
 	schema  jsonSchema
 	example any
@@ -87,7 +87,7 @@ func objectWith(metadata jsonSchema) jsonSchema {
 	return jsonSchema{"type": []string{"object", "string"}, "required": []string{"kind", "metadata"}, "properties": jsonSchema{"metadata": metadata}}
 }
 
-// rulesOf returns what holds for operations of a type. The parser decides which options the type has.
+// rulesOf returns the rules for operations of a type. The parser decides which options the type has.
 func rulesOf(of crud.Type) (jsonSchema, error) {
 	spec, properties := specs[of], jsonSchema{}
 	then := jsonSchema{"properties": properties}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// position is where a value begins, counted from 1. Columns are in bytes.
+// position is the line and column of a value, counted from 1. Columns are in bytes.
 type position struct{ line, column int }
 
 // value is a value of a JSON or YAML document.
@@ -87,14 +87,14 @@ func (v value) describe() string {
 
 // Fault is one mistake in a file.
 type Fault struct {
-	// Line and Column are where it is, counted from 1.
+	// Line and Column are its position, counted from 1.
 	Line, Column int
 	// Operation is the number of the operation, counted from 1, and 0 in the header.
 	Operation int
 	Message   string
 }
 
-// Error is why a file is rejected.
+// Error is the reason for which a file is rejected.
 type Error struct{ Faults []Fault }
 
 // String returns line:column (operation n): message.
@@ -115,7 +115,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// mostFaults is how many faults are reported at once.
+// mostFaults is the maximum number of faults that are reported at once.
 const mostFaults = 10
 
 // faults collects those of a file.

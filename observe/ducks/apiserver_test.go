@@ -24,8 +24,7 @@ import (
 )
 
 // apiServer serves lists and watches of any resource as the API server does,
-// where client-go's fake would list without asking, watch without versions and
-// refuse nothing.
+// where client-go's fake would list without a request, watch without versions and reject nothing.
 type apiServer struct {
 	dynamic.Interface
 
@@ -37,8 +36,8 @@ type apiServer struct {
 	refusal  *apierrors.StatusError // the answer to everything, if set
 	hold     chan struct{}          // if set, nothing is answered before it is closed
 	holds    string                 // the resource that hold is for, all if empty
-	lists    int                    // how many lists were asked for
-	watches  int                    // how many watches were asked for
+	lists    int                    // number of list requests
+	watches  int                    // number of watch requests
 
 	failures      int                    // how many requests are answered with errNotConverted before all else
 	refuseWatches *apierrors.StatusError // the answer to watches, if set
@@ -79,7 +78,7 @@ func newDuck(name string, status any) object {
 // addressed is the status of a duck that has an address.
 func addressed(url string) object { return object{"address": object{"url": url}} }
 
-// put stores an object and tells everyone who watches.
+// put stores an object and sends an event to every watch.
 func (s *apiServer) put(obj object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +109,7 @@ func (s *apiServer) remove(name string) {
 	s.tell(e)
 }
 
-// refuse answers everything with an error from now on, nil with no error, and
-// ends what is being watched.
+// refuse makes all requests fail with an error, or succeed again if it is nil, and ends all watches.
 func (s *apiServer) refuse(err *apierrors.StatusError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +141,7 @@ func (s *apiServer) expire() {
 	s.tell(event{Type: "ERROR", Object: apierrors.NewResourceExpired("too old").ErrStatus})
 }
 
-// counts returns how many lists and watches were asked for.
+// counts returns the numbers of list and watch requests.
 func (s *apiServer) counts() (lists, watches int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +153,7 @@ func (s *apiServer) requests() int {
 	return lists + watches
 }
 
-// open is how many watches are open.
+// open returns the number of open watches.
 func (s *apiServer) open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,7 +272,7 @@ var ducks = schema.GroupVersionResource{Group: "example.com", Version: "v1", Res
 
 var geese = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "geese"}
 
-// refusals are what the API server may answer instead of objects.
+// refusals are the errors that the API server may return instead of objects.
 var refusals = map[string]struct {
 	refusal *apierrors.StatusError
 	is      func(error) bool

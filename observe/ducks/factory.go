@@ -32,10 +32,10 @@ import (
 )
 
 const (
-	// unusedAfter is how long after its last use the callers of Lister are asked whether a resource is still of use.
+	// unusedAfter is the time after its last use at which the callers of Lister are enqueued to find out whether a resource is still needed.
 	unusedAfter = time.Hour
 
-	// sweepEvery is how often that is checked, and the time that the callers have to answer.
+	// sweepEvery is the period of that check, and the time that the callers have to call Lister.
 	sweepEvery = 10 * time.Minute
 )
 
@@ -63,7 +63,7 @@ type Factory struct {
 	handlers []handler
 }
 
-// Object is what the informers deliver: a copy of the duck type, or a *Malformed.
+// Object is the type that the informers deliver: a copy of the duck type, or a *Malformed.
 type Object interface {
 	kmeta.Accessor
 	runtime.Object
@@ -94,8 +94,8 @@ func (e *entry) isReadable() bool { return e.synced && e.err == nil }
 
 // New returns a Factory. Every informer runs until ctx ends or Stop names it, holds objects as copies of duckType (or as
 // *Malformed) without annotations other than those of keep, unless that is nil. It watches the
-// namespace that ctx is scoped to (see injection.WithNamespaceScope), or all. An informer whose resource nobody asks for in more
-// than an hour is stopped.
+// namespace that ctx is scoped to (see injection.WithNamespaceScope), or all. An informer is stopped if Lister was not called for its resource for
+// more than an hour.
 //
 // changed is called with the version of a resource that becomes readable, stops being readable, or fails for another reason than before, so that
 // the callers of Lister can be enqueued; also before its informer is stopped, which a call of Lister prevents. It is not called for
@@ -122,7 +122,7 @@ func (f *Factory) AddEventHandlerWithOptions(h cache.ResourceEventHandler, optio
 	return added, nil
 }
 
-// Lister returns the lister of a resource's informer, and starts the informer if there is none. It never blocks:
+// Lister returns the lister of a resource's informer, and starts the informer if it does not run. It never blocks:
 //
 //   - a lister and no error: the cache was filled, and the resource can be read;
 //   - a lister and an error: the cache has the last known objects, and reading the resource fails now;
@@ -166,7 +166,7 @@ func (f *Factory) Stop(match func(schema.GroupVersionResource) bool) {
 	}
 }
 
-// stopUnused stops the informers that nobody has used since the last call, which asked for that.
+// stopUnused stops the informers that were not used since the last call, which enqueued their callers.
 func (f *Factory) stopUnused(context.Context) {
 	var unused []schema.GroupVersionResource
 	f.mu.Lock()

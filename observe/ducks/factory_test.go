@@ -25,7 +25,7 @@ import (
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 )
 
-// urlOf is the address of a duck as a lister has it, or what is there instead.
+// urlOf returns the address of a duck in a lister, or a text that describes the object without an address.
 func urlOf(t *testing.T, lister cache.GenericLister, name string) string {
 	t.Helper()
 	obj, err := lister.ByNamespace("ns").Get(name)
@@ -71,7 +71,7 @@ func TestLister_Objects_AreFollowed(t *testing.T) {
 	server.remove("a")
 	eventually(t, "a deletion arrives", func() bool { return urlOf(t, lister, "a") == "not found" })
 	want := []string{"add a", "update a", "delete a"}
-	eventually(t, "the handler is told", func() bool { return slices.Equal(events.events(), want) })
+	eventually(t, "the handler is called", func() bool { return slices.Equal(events.events(), want) })
 }
 
 // withAndWithoutStreaming runs a test with lists as streams through a watch, and without.
@@ -94,7 +94,7 @@ func TestLister_FirstCall_ReturnsAtOnce(t *testing.T) {
 	}
 }
 
-// The server answers only once it was asked many times, so that a blocked caller or a restarted list would never end.
+// The server answers only after many requests, so that a blocked caller or a restarted list would never end.
 func TestLister_SlowList_IsSyncedByOneRequest(t *testing.T) {
 	withAndWithoutStreaming(t, func(t *testing.T) {
 		server := newAPIServer(t)
@@ -106,14 +106,14 @@ func TestLister_SlowList_IsSyncedByOneRequest(t *testing.T) {
 				t.Fatalf("Lister() = %v, want ErrNotSynced", err)
 			}
 		}
-		eventually(t, "the server is asked", func() bool { return server.requests() == 1 })
+		eventually(t, "the server receives a request", func() bool { return server.requests() == 1 })
 		close(server.hold)
 		if got := urlOf(t, mustList(t, factory), "a"); got != "http://a" {
 			t.Errorf("the lister has %s", got)
 		}
 		eventually(t, "the resource is watched", func() bool { return server.open() == 1 })
 		if lists, watches := server.counts(); lists > 1 || lists+watches > 2 {
-			t.Errorf("the server was asked for %d lists and %d watches", lists, watches)
+			t.Errorf("the server received %d list and %d watch requests", lists, watches)
 		}
 	})
 }
@@ -147,7 +147,7 @@ func TestLister_ConcurrentCallers_ShareOneInformer(t *testing.T) {
 		t.Errorf("%d informers run, want one", got)
 	}
 	if got := events.events(); !slices.Equal(got, []string{"add a"}) {
-		t.Errorf("the handler was told %q, want each object once", got)
+		t.Errorf("the handler received %q, want each object once", got)
 	}
 	if got := events.changed(); got != 1 {
 		t.Errorf("%d changes were reported, want that it became readable", got)
@@ -162,13 +162,13 @@ func TestLister_RefusedFromTheStart_ErrorIsReturnedAndRetried(t *testing.T) {
 				server.put(newDuck("a", addressed("http://a")))
 				factory, events := newFactory(t, server)
 				server.refuse(tc.refusal)
-				eventually(t, "the refusal is returned", func() bool {
+				eventually(t, "the error is returned", func() bool {
 					lister, err := factory.Lister(ducks)
 					return lister == nil && tc.is(err)
 				})
 				eventually(t, "it is reported", func() bool { return events.changed() == 1 })
 				before := server.requests()
-				eventually(t, "it is tried again", func() bool { return server.requests() > before })
+				eventually(t, "the request is retried", func() bool { return server.requests() > before })
 				server.refuse(nil)
 				if got := urlOf(t, mustList(t, factory), "a"); got != "http://a" {
 					t.Errorf("once it is allowed the lister has %s", got)
@@ -228,12 +228,12 @@ func TestLister_OnlyWatchRefused_ChangeIsReportedOnce(t *testing.T) {
 		server.put(newDuck("a", addressed("http://a")))
 		server.refuseWatches = forbidden()
 		factory, events := newFactory(t, server)
-		eventually(t, "the refusal is returned with the lister", func() bool {
+		eventually(t, "the error is returned with the lister", func() bool {
 			lister, err := factory.Lister(ducks)
 			return lister != nil && apierrors.IsForbidden(err)
 		})
 		before, changes := server.requests(), events.changed()
-		eventually(t, "it is tried again", func() bool { return server.requests() > before+2 })
+		eventually(t, "the request is retried", func() bool { return server.requests() > before+2 })
 		if got := events.changed(); got != changes || got > 2 {
 			t.Errorf("%d changes were reported, %d of them before the retries", got, changes)
 		}
@@ -245,7 +245,7 @@ func TestLister_RefusalForAnotherReason_IsReported(t *testing.T) {
 	factory, events := newFactory(t, server)
 	server.refuse(forbidden())
 	_, _ = factory.Lister(ducks)
-	eventually(t, "the refusal is reported", func() bool { return events.changed() == 1 })
+	eventually(t, "the error is reported", func() bool { return events.changed() == 1 })
 	server.refuse(notFound())
 	eventually(t, "the other one, too", func() bool { return events.changed() == 2 })
 	if _, err := factory.Lister(ducks); !apierrors.IsNotFound(err) {
@@ -284,7 +284,7 @@ func TestLister_NoAnswer_IsAnErrorOnlyBeforeTheFirstSync(t *testing.T) {
 	changes, before := events.changed(), server.requests()
 	server.refuse(errNoAnswer)
 	server.put(newDuck("a", addressed("http://second")))
-	eventually(t, "it is tried again", func() bool { return server.requests() > before+1 })
+	eventually(t, "the request is retried", func() bool { return server.requests() > before+1 })
 	if got := urlOf(t, mustList(t, factory), "a"); got != "http://first" {
 		t.Errorf("the lister has %s", got)
 	}
@@ -336,7 +336,7 @@ func TestStop_LaterLister_StartsAnotherInformer(t *testing.T) {
 	if got := urlOf(t, mustList(t, factory), "a"); got != "http://second" {
 		t.Errorf("the next lister has %s, want what the object became", got)
 	}
-	eventually(t, "the handler is told of what there is", func() bool {
+	eventually(t, "the handler receives the objects", func() bool {
 		got := events.events()
 		slices.Sort(got)
 		return slices.Equal(got, []string{"add a", "add a", "add b"})
@@ -373,7 +373,7 @@ func TestStop_OtherResources_KeepRunning(t *testing.T) {
 	factory.Stop(func(gvr schema.GroupVersionResource) bool { return gvr == geese })
 	eventually(t, "one informer ends", func() bool { return reflectors() == 1 })
 	server.put(newDuck("a", addressed("http://a")))
-	eventually(t, "the other goes on", func() bool { return urlOf(t, lister, "a") == "http://a" })
+	eventually(t, "the other continues", func() bool { return urlOf(t, lister, "a") == "http://a" })
 }
 
 func TestStop_FirstListUnderWay_IsReportedToNobody(t *testing.T) {
@@ -412,13 +412,13 @@ func TestLister_UnusedForAnHour_InformerIsStoppedUnlessUsedOnceMore(t *testing.T
 	}
 	sweepAfter(1)
 	if got := events.changed(); got != 2 {
-		t.Errorf("%d changes were reported after %s, want that callers are asked whether they need it", got, unusedAfter)
+		t.Errorf("%d changes were reported after %s, want that callers are enqueued", got, unusedAfter)
 	}
 	mustList(t, factory)
 	sweepAfter(sweepEvery)
 	sweepAfter(unusedAfter - sweepEvery)
 	if got, changes := reflectors(), events.changed(); got != 1 || changes != 3 {
-		t.Errorf("%d informers run, and %d changes were reported, want that callers are asked once more", got, changes)
+		t.Errorf("%d informers run, and %d changes were reported, want that callers are enqueued again", got, changes)
 	}
 	sweepAfter(sweepEvery)
 	eventually(t, "the informer ends", func() bool { return reflectors() == 0 && server.open() == 0 })

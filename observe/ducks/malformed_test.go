@@ -40,11 +40,11 @@ func TestInformer_MalformedObject_IsDeliveredWithTheOthers(t *testing.T) {
 			}
 			server.put(newDuck("good", status))
 			eventually(t, "one that becomes bad arrives", func() bool { return urlOf(t, lister, "good") == "malformed" })
-			server.put(newDuck("bad", addressed("http://mended")))
-			eventually(t, "one that is mended arrives", func() bool { return urlOf(t, lister, "bad") == "http://mended" })
+			server.put(newDuck("bad", addressed("http://fixed")))
+			eventually(t, "one that is fixed arrives", func() bool { return urlOf(t, lister, "bad") == "http://fixed" })
 			server.put(newDuck("later", addressed("http://later")))
 			eventually(t, "one that comes later arrives", func() bool { return urlOf(t, lister, "later") == "http://later" })
-			eventually(t, "the handler is told of all", func() bool {
+			eventually(t, "the handler receives all", func() bool {
 				return slices.Contains(events.events(), "update good") && slices.Contains(events.events(), "update bad")
 			})
 		})
@@ -116,7 +116,7 @@ func TestTransform_Annotations_OnlyThoseAskedForAreKept(t *testing.T) {
 	}
 }
 
-// An informer transforms what it already holds once more when it lists again.
+// An informer transforms the objects that it already holds again when it relists.
 func TestTransform_ItsOwnResult_IsAccepted(t *testing.T) {
 	factory := New(t.Context(), nil, &duckv1.AddressableType{}, sets.New("kept"), nil)
 	for _, obj := range []any{&duckv1.AddressableType{}, &Malformed{}} {

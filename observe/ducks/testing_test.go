@@ -22,7 +22,7 @@ import (
 	"knative.dev/pkg/kmeta"
 )
 
-// recorder is an event handler that keeps what it was told of.
+// recorder is an event handler that records its events.
 type recorder struct {
 	mu   sync.Mutex
 	seen []string
@@ -84,10 +84,10 @@ func newFactory(t *testing.T, server *apiServer) (*Factory, *recorder) {
 	return factory, events
 }
 
-// reflectors is how many goroutines in this process list and watch.
+// reflectors returns the number of goroutines in this process that list and watch.
 func reflectors() int { return running("(*Reflector).RunWithContext(") }
 
-// syncWaiters is how many goroutines in this process wait for a first list.
+// syncWaiters returns the number of goroutines in this process that wait for a first list.
 func syncWaiters() int { return running("(*entry).start.func") }
 
 func running(function string) int {

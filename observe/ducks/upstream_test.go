@@ -35,7 +35,7 @@ func TestUpstream_MalformedObject_Hangs(t *testing.T) {
 	}()
 
 	// The first list is Get's own. Once the informer asks again, it has failed.
-	eventually(t, "the informer tries again", func() bool {
+	eventually(t, "the informer retries", func() bool {
 		select {
 		case <-returned:
 			return true
@@ -58,7 +58,7 @@ func TestUpstream_DeletedResource_IsListedIndefinitely(t *testing.T) {
 	}
 	server.refuse(notFound())
 	before := server.requests()
-	eventually(t, "the informer goes on asking; if it has stopped, is this package still needed?", func() bool {
+	eventually(t, "the informer continues to list; if it has stopped, is this package still needed?", func() bool {
 		return server.requests() > before+2
 	})
 }

@@ -54,10 +54,10 @@ func TestChildren_Writes_AreBehindUntilCached(t *testing.T) {
 		want   bool
 	}{
 		"NothingWritten":   {reason: "Without a write every state is current.", cache: []metav1.Object{child("5")}},
-		"NotThereYet":      {reason: "A plan would make it once more.", did: wrote, want: true},
+		"NotThereYet":      {reason: "A plan would create it again.", did: wrote, want: true},
 		"Older":            {reason: "The cache has it as it was before.", did: wrote, cache: []metav1.Object{child("9")}, want: true},
 		"Arrived":          {reason: "The cache has it.", did: wrote, cache: []metav1.Object{child("10")}},
-		"Newer":            {reason: "Somebody has written since.", did: wrote, cache: []metav1.Object{child("11")}},
+		"Newer":            {reason: "Another client has written since.", did: wrote, cache: []metav1.Object{child("11")}},
 		"NoNumber":         {reason: "What cannot be compared must not stop anything.", did: wrote, cache: []metav1.Object{child("abc")}},
 		"NoNumberAnswered": {reason: "The same.", did: func(n *nursery) { n.Written(parent, child("")) }, cache: []metav1.Object{child("9")}},
 		"NotDeletedYet":    {reason: "A plan would count it.", did: deleted, cache: []metav1.Object{child("9")}, want: true},
@@ -68,11 +68,11 @@ func TestChildren_Writes_AreBehindUntilCached(t *testing.T) {
 		"StillPatient":     {reason: "The event may yet come.", did: wrote, age: Patience - time.Second, want: true},
 		"CameAndWent":      {reason: "It left the cache before it was looked for there.", did: func(n *nursery) { wrote(n); n.Removed(child("11")) }},
 		"AnotherWent":      {reason: "That is no news of this one.", did: func(n *nursery) { wrote(n); o := child("11"); o.UID = "other"; n.Removed(o) }, want: true},
-		"Forgotten":        {reason: "The owner is gone.", did: func(n *nursery) { wrote(n); n.Removed(parent) }},
+		"Forgotten":        {reason: "The owner is deleted.", did: func(n *nursery) { wrote(n); n.Removed(parent) }},
 		"Promoted":         {reason: "What was written in an earlier term says nothing.", did: func(n *nursery) { wrote(n); n.Promoted() }},
 		"OwnerRecreated":   {reason: "Another owner of the same name has other children.", did: func(n *nursery) { n.Written(at("1", uid("two")), child("10")) }},
 		"ReadAhead":        {reason: "The API server has a newer state than the cache.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10")}) }, cache: []metav1.Object{child("9")}, want: true},
-		"ReadDying":        {reason: "It has left the cache before it was noted, and never comes back.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10", deleting())}) }},
+		"ReadDying":        {reason: "It left the cache before it was noted, and does not return.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10", deleting())}) }},
 		"ReadDyingUnseen":  {reason: "A plan would count it.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("10", deleting())}) }, cache: []metav1.Object{child("9")}, want: true},
 		"ReadSame":         {reason: "The cache is right.", did: func(n *nursery) { n.Read(parent, []metav1.Object{child("9")}) }, cache: []metav1.Object{child("9")}},
 	} {
@@ -109,7 +109,7 @@ func TestChildren_UnknownResult_IsDoubtUntilRead(t *testing.T) {
 		t.Error("there is doubt, or there was a read, before anything happened")
 	}
 	if len(n.families) > 0 {
-		t.Error("to ask for an owner is remembered, which would be so for every owner")
+		t.Error("a query is remembered, and would be for every owner")
 	}
 	n.Doubt(parent)
 	if !n.Doubtful(parent) || n.WasRead(parent) {
@@ -147,6 +147,6 @@ func TestChildren_SeenInTheCache_AreForgotten(t *testing.T) {
 	n.Written(parent, child("11"))
 	n.Removed(parent)
 	if len(n.families) > 0 {
-		t.Errorf("an owner that is gone is remembered: %v", n.families)
+		t.Errorf("a deleted owner is remembered: %v", n.families)
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Patience is how long a cache may be behind a write before it is trusted again. It is reached only if the event of the write never
+// Patience is the time after which a cache that is behind a write is trusted again. It is reached only if the event of the write never
 // arrives, for example because etcd was restored from a backup and counts its versions again.
 const Patience = 30 * time.Second
 
@@ -35,11 +35,11 @@ type Expectations struct {
 	mu sync.Mutex
 	// families are the objects, by UID.
 	families map[types.UID]*family
-	// swept is when families of which every write is overdue were deleted last.
+	// swept is the time at which families with overdue writes only were last deleted.
 	swept time.Time
 }
 
-// family is what is known of one object and of its children.
+// family holds the known writes of one object and of its children.
 type family struct {
 	// awaited holds the last write of each of them that the cache may lack, by UID.
 	awaited        map[types.UID]write
@@ -74,7 +74,7 @@ func (e *Expectations) Record(written metav1.Object) {
 // Written notes a child as the API server returned it for a write or a read.
 func (e *Expectations) Written(owner, child metav1.Object) {
 	if child.GetDeletionTimestamp() != nil {
-		// It may have left the cache already, and would be awaited in vain.
+		// It may have left the cache already, and would never be seen.
 		e.Deleted(owner, child.GetUID())
 		return
 	}
@@ -104,7 +104,7 @@ func (e *Expectations) await(owner metav1.Object, object types.UID, arrived func
 	e.familyOf(owner).awaited[object] = write{at: e.clock.Now(), arrived: arrived}
 }
 
-// sweep deletes what nobody has asked for within Patience: the objects were deleted. e.mu is held.
+// sweep deletes families that were not queried within Patience, because their objects were deleted. e.mu is held.
 func (e *Expectations) sweep() {
 	if e.clock.Since(e.swept) < Patience {
 		return
@@ -148,7 +148,7 @@ func (e *Expectations) Read(owner metav1.Object, live []metav1.Object) {
 // lack what another process wrote before.
 func (e *Expectations) WasRead(owner metav1.Object) bool { return e.known(owner).read }
 
-// known returns what is known of an object.
+// known returns the family of an object.
 func (e *Expectations) known(owner metav1.Object) family {
 	e.mu.Lock()
 	defer e.mu.Unlock()

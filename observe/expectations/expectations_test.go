@@ -49,11 +49,11 @@ func TestBehind_CachedVersion_IsCompared(t *testing.T) {
 		cached  *corev1.ConfigMap
 		want    bool
 	}{
-		"NothingWritten":   {reason: "Without a write of our own every state is current.", cached: at("5")},
+		"NothingWritten":   {reason: "Without our own write every state is current.", cached: at("5")},
 		"Older":            {reason: "The cache has the state from before the write.", written: at("10"), cached: at("9"), want: true},
 		"NumbersNotText":   {reason: "9 is before 10 although it sorts after it.", written: at("100"), cached: at("99"), want: true},
 		"Same":             {reason: "The write has arrived.", written: at("10"), cached: at("10")},
-		"Newer":            {reason: "Someone else has written since.", written: at("10"), cached: at("11")},
+		"Newer":            {reason: "Another client has written since.", written: at("10"), cached: at("11")},
 		"NoNumber":         {reason: "What cannot be compared must not stop anything.", written: at("10"), cached: at("abc")},
 		"Recreated":        {reason: "Another object of the same name is not the one written.", written: at("10"), cached: at("9", uid("two"))},
 		"TooLongAgo":       {reason: "An event that did not come for so long never will.", written: at("10"), age: Patience, cached: at("9")},

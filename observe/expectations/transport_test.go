@@ -28,7 +28,7 @@ func TestTransport_Responses_RecordSuccessfulWrites(t *testing.T) {
 		want bool
 	}{
 		"UpdateStatus": {code: http.StatusOK, of: at("9"), want: true, call: updateStatus},
-		"Refused":      {code: http.StatusConflict, of: at("9"), call: updateStatus},
+		"Rejected":     {code: http.StatusConflict, of: at("9"), call: updateStatus},
 		"OfAnother":    {code: http.StatusOK, of: at("9", uid("two")), call: updateStatus},
 		"OfNobody":     {code: http.StatusOK, call: updateStatus},
 		"Patch": {code: http.StatusOK, of: at("9"), want: true, call: func(ctx context.Context, c typedcorev1.NamespaceInterface) (*corev1.Namespace, error) {

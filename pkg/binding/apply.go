@@ -20,11 +20,11 @@ import (
 	"knative.dev/pkg/apis/duck"
 )
 
-// Result is how an object gets the variables that it should have.
+// Result describes how an object gets the variables that it should have.
 type Result struct {
 	// Changes is the JSON patch that changes variables and the mark, and nothing else. It is empty if there is nothing to change.
 	Changes duck.JSONPatch
-	// Taken says why the object does not get the variable of the binding that was passed to Apply. It is empty if it does.
+	// Taken is the reason for which the object does not get the variable of the binding that was passed to Apply. It is empty if it does.
 	Taken string
 
 	guards duck.JSONPatch
@@ -35,7 +35,7 @@ type Result struct {
 // is empty if there is nothing to change.
 func (r Result) Patch() duck.JSONPatch { return slices.Concat(r.guards, r.Changes) }
 
-// Apply returns how an object gets the variables of the bindings that choose it. It does not change the object. Once the changes are
+// Apply computes the change that gives an object the variables of the bindings that choose it. It does not change the object. Once the changes are
 // made, Apply returns none.
 //
 // With the name of a binding, Apply leaves alone the variables that another binding has: that one's status may be newer than what
@@ -81,7 +81,7 @@ func (b *Bindings) Apply(object Object, included bool, name string) Result {
 	return result
 }
 
-// taken returns why an object does not get the variable of a binding.
+// taken returns the reason for which an object does not get the variable of a binding.
 func taken(chosen map[string][]*chooser, name string, environments []Environment, m mark) string {
 	for variable, choosers := range chosen {
 		i := slices.IndexFunc(choosers, func(c *chooser) bool { return c.binding == name })
@@ -96,16 +96,16 @@ func taken(chosen map[string][]*chooser, name string, environments []Environment
 			switch {
 			case !slices.ContainsFunc(e.Variables, func(v corev1.EnvVar) bool { return v.Name == variable && !m.has(e.Container, &v) }):
 			case e.Container == "":
-				return fmt.Sprintf("it has a variable %s of its own", variable)
+				return fmt.Sprintf("it has its own variable %s", variable)
 			default:
-				return fmt.Sprintf("container %s has a variable %s of its own", e.Container, variable)
+				return fmt.Sprintf("container %s has its own variable %s", e.Container, variable)
 			}
 		}
 	}
 	return ""
 }
 
-// decision is what becomes of the variables of one object.
+// decision holds the new values of the variables of one object.
 type decision struct {
 	// before is the object's mark, and after the one that it gets.
 	before, after mark
@@ -150,7 +150,7 @@ func (d *decision) change(e *Environment) (changes, guards duck.JSONPatch) {
 	return e.patch(replaced, removed, added)
 }
 
-// patch also returns tests of what the changes rely on besides the identity of the object.
+// patch also returns tests of the state that the changes rely on, in addition to the identity of the object.
 func (e *Environment) patch(replaced, removed duck.JSONPatch, added []corev1.EnvVar) (changes, guards duck.JSONPatch) {
 	emptied := len(removed) == len(e.Variables) && len(added) == 0
 	switch {

@@ -21,7 +21,7 @@ func binding(options ...func(*v1.AddressBinding)) *v1.AddressBinding {
 
 func all(b *v1.AddressBinding) { b.Spec.Subject.Selector.MatchLabels = nil }
 
-const ownVariable = "container c has a variable K of its own"
+const ownVariable = "container c has its own variable K"
 
 func TestApply_Containers(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -54,7 +54,7 @@ func TestApply_Containers(t *testing.T) {
 			env: `,"env":[{"name":"K","value":"O"},{"name":"A"}]`, do: `,"env":[{"name":"K","value":"V"},{"name":"A"}]`, undo: `,"env":[{"name":"A"}]`,
 			want: []string{"V", "O"},
 		},
-		"removed by someone": {reason: "It is added again.", marked: []string{"V"}, do: `,"env":[{"name":"K","value":"V"}]`, want: []string{"V"}},
+		"removed by a user": {reason: "It is added again.", marked: []string{"V"}, do: `,"env":[{"name":"K","value":"V"}]`, want: []string{"V"}},
 		"twice": {
 			reason: "One is enough.", marked: []string{"O", "V"},
 			env: `,"env":[{"name":"K","value":"O"},{"name":"A"},{"name":"K","value":"V"},{"name":"K","value":"O"}]`,
@@ -85,12 +85,12 @@ func TestApply_Containers(t *testing.T) {
 			undo: `,"env":[{"name":"K","valueFrom":{"fieldRef":{"fieldPath":"V"}}}]`, taken: true, changeless: true, want: []string{""},
 		},
 		"ours was replaced": {
-			reason: "Someone has set it to another value.", marked: []string{"V"},
+			reason: "A user has set it to another value.", marked: []string{"V"},
 			env: `,"env":[{"name":"K","value":"mine"}]`, do: `,"env":[{"name":"K","value":"mine"}]`, undo: `,"env":[{"name":"K","value":"mine"}]`,
 			taken: true, changeless: true, want: []string{"V"},
 		},
 		"own after ours": {
-			reason: "Someone who adds another one wants that one.", marked: []string{"V"},
+			reason: "A user who adds another one wants that one.", marked: []string{"V"},
 			env: `,"env":[{"name":"K","value":"V"},{"name":"K","value":"mine"}]`, do: `,"env":[{"name":"K","value":"mine"}]`,
 			undo: `,"env":[{"name":"K","value":"mine"}]`, taken: true, want: []string{"V"},
 		},
@@ -178,7 +178,7 @@ func TestApply_OtherShapes(t *testing.T) {
 		"Configurable, own": {
 			shape:  Configurable,
 			before: `{"spec":{"configurable":{"env":[{"name":"K","value":"mine"}]}}}`, do: `{"spec":{"configurable":{"env":[{"name":"K","value":"mine"}]}}}`,
-			taken: "it has a variable K of its own",
+			taken: "it has its own variable K",
 		},
 		"no template": {shape: PodTemplate, before: `{"spec":{"x":1}}`, do: `{"spec":{"x":1}}`},
 		"a container without a name": {

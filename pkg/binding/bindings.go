@@ -26,7 +26,7 @@ type Bindings struct {
 	choosers []chooser
 }
 
-// chooser is what one binding wants.
+// chooser holds the selection and the variable of one binding.
 type chooser struct {
 	chooses func(metav1.Object) bool
 
@@ -88,7 +88,7 @@ func leading(choosers []*chooser) *chooser {
 	return nil
 }
 
-// ChosenBy returns whether a reference chooses an object of its kind and namespace: the one that it names, or those that its selector
+// ChosenBy reports whether a reference chooses an object of its kind and namespace: the one that it names, or those that its selector
 // matches. An invalid selector, which admission rejects, chooses nothing. Use one for all objects, because it parses the selector.
 func ChosenBy(subject *tracker.Reference) func(metav1.Object) bool {
 	if subject.Name != "" {

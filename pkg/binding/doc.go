@@ -13,7 +13,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // The patch that sets a variable also marks the object with an annotation (mark.go). For each container and variable it lists hashes
 // of the values that were written. A variable is ours if the mark lists the hash of its value; every other variable is the
-// object's own, and is neither changed nor removed. What the status of a binding says does not matter for this, so a lost status,
+// object's own, and is neither changed nor removed. The status of a binding is not used for this, so a lost status,
 // a restored backup or kubectl rollout undo cannot turn one into the other.
 //
 // # What is never changed

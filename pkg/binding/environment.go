@@ -21,15 +21,15 @@ type Environment struct {
 	// Container has the variables. It is empty for an object that is Configurable, whose variables are for all of them, and for
 	// a container without a name, which kinds of others may have.
 	Container string
-	// Variables in their order. They are not to be changed.
+	// Variables in their order. They must not be changed.
 	Variables []corev1.EnvVar
 
 	// path is the JSON pointer of the list.
 	path string
-	// holder is that of what holds the list and nothing else, so that it comes and goes with it. It is empty if there is
+	// holder is the path of the object that contains only the list, so that both are added and removed together. It is empty if there is
 	// no such thing.
 	holder string
-	// held is whether holder exists.
+	// held reports whether holder exists.
 	held bool
 	// name is the JSON pointer of the container's name. It is empty if there is no container.
 	name string

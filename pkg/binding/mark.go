@@ -21,7 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// history is how many values of a variable a mark keeps. kubectl rollout undo of a StatefulSet or DaemonSet restores the Pod template
+// history is the number of values of a variable that a mark keeps. kubectl rollout undo of a StatefulSet or DaemonSet restores the Pod template
 // of an older revision, and not the annotations. Kubernetes keeps 10 revisions by default.
 const history = 10
 

@@ -201,7 +201,7 @@ func stripped(t *testing.T, text string) string {
 	return without
 }
 
-// valuesByName returns the variables of each container, sorted: which binding comes first decides about their order.
+// valuesByName returns the variables of each container, sorted: the order of the bindings decides their order.
 func valuesByName(object Object) []string {
 	var found []string
 	for _, e := range Environments(object) {

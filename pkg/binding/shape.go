@@ -22,7 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// Shape is where in the objects of a kind variables stand. Each has its duck type.
+// Shape is the place of environment variables in the objects of a kind. Each has its duck type.
 type Shape int
 
 const (

@@ -24,7 +24,7 @@ func TestShapeOf_Kinds_ReturnsTheirShape(t *testing.T) {
 		"Deployment":                  {kind: deployments, want: PodTemplate},
 		"Job":                         {kind: jobs, want: JobTemplate},
 		"CronJob":                     {kind: schema.GroupKind{Group: "batch", Kind: "CronJob"}, want: CronJob},
-		"somebody else's CronJob":     {kind: schema.GroupKind{Group: "example.com", Kind: "CronJob"}, want: PodTemplate},
+		"a foreign CronJob":           {kind: schema.GroupKind{Group: "example.com", Kind: "CronJob"}, want: PodTemplate},
 		"a kind with the label":       {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, crdLabels: configurable, want: Configurable},
 		"a kind with another label":   {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, crdLabels: map[string]string{"duck.knative.dev/podspecable": "true"}, want: PodTemplate},
 		"a kind that denies the duck": {kind: schema.GroupKind{Group: "example.com", Kind: "Runner"}, crdLabels: map[string]string{"duck.samples.knative.dev/configurable": "false"}, want: PodTemplate},
@@ -37,7 +37,7 @@ func TestShapeOf_Kinds_ReturnsTheirShape(t *testing.T) {
 	}
 }
 
-// A ClusterRole that somebody adds for a kind counts by its label.
+// A ClusterRole that an administrator adds for a kind is aggregated by its label.
 func TestShapes_ClusterRoles_AreAggregatedByLabel(t *testing.T) {
 	roles, err := os.ReadFile("../../config/200-addressbinding-roles.yaml")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestBindable_Kinds_ReportsWhetherTheyHaveAShape(t *testing.T) {
 			t.Errorf("Bindable(%s) = %t of Kubernetes' own, want %t", kind, got, want)
 		}
 		if !Bindable(kind, false) {
-			t.Errorf("%s of somebody else cannot be bound", kind)
+			t.Errorf("%s of another group cannot be bound", kind)
 		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 
 var deployments = schema.GroupKind{Group: "apps", Kind: "Deployment"}
 
-// theVariable and theValue are what bind makes.
+// theVariable and theValue are those that bind sets.
 const (
 	theVariable = "K_ADDRESS"
 	theValue    = "http://a.example"
@@ -138,7 +138,7 @@ func read(t *testing.T, shape Shape, text string) Object {
 	return object
 }
 
-// patched returns what the API server makes of a patch.
+// patched returns an object after the API server applied a patch.
 func patched(t *testing.T, patch duck.JSONPatch, text string) string {
 	t.Helper()
 	after, err := tryPatch(patch, text)

@@ -91,7 +91,7 @@ func cachedDeployment() *duckv1.WithPod {
 	}
 }
 
-// The next reconciliation sees what it wanted as if it were there, and does nothing.
+// The next reconciliation sees the desired state in the cache, and does nothing.
 func TestUpstream_FailedWrite_ChangesTheCache(t *testing.T) {
 	deployment := cachedDeployment()
 	base, binding, _, _ := upstreamBase(t, deployment)
@@ -123,7 +123,7 @@ func TestUpstream_MissingSubject_IsRetried(t *testing.T) {
 	binding.Status.SetObservedGeneration(binding.Generation)
 	err := base.Reconcile(t.Context(), "ns/deployment")
 	if err == nil || controller.IsPermanentError(err) {
-		t.Errorf("the queue is told %v%s", err, stillNeeded)
+		t.Errorf("the queue receives %v%s", err, stillNeeded)
 	}
 	select {
 	case event := <-recorder.Events:

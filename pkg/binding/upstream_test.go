@@ -34,7 +34,7 @@ import (
 )
 
 // These tests show on knative.dev/pkg why we have no use for the admission controller of webhook/psbinding; see
-// docs/adr/0009. Each fails once that is mended there.
+// docs/adr/0009. Each fails once knative.dev/pkg is fixed.
 const stillNeeded = "; is our own admission of subjects still needed for that?"
 
 // upstreamBinding binds the objects of a kind that are labeled app=a.
@@ -129,7 +129,7 @@ func TestUpstream_OptIn_IsRequiredOfNamespaceAndObject(t *testing.T) {
 func TestUpstream_OneMalformedBinding_DropsAllBindings(t *testing.T) {
 	r, _, err := upstream(t, upstreamBinding("a/b/c", "Deployment"), upstreamBinding("apps/v1", "Deployment"))
 	if response := upstreamAdmits(t, r, "apps", "Deployment", upstreamSubject); err == nil || response.Patch != nil {
-		t.Errorf("beside a malformed binding another one works: %v, %s%s", err, response.Patch, stillNeeded)
+		t.Errorf("with a malformed binding another one works: %v, %s%s", err, response.Patch, stillNeeded)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestUpstream_MalformedSubject_IsRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	if response := upstreamAdmits(t, r, "example.com", "Duck", `{"metadata":{"namespace":"ns","name":"it"},"spec":{"template":"none"}}`); response.Allowed {
-		t.Errorf("what is no subject is let through%s", stillNeeded)
+		t.Errorf("an object that is no subject is admitted%s", stillNeeded)
 	}
 }
 

@@ -13,14 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// clean returns the entries of managedFields that stay, and whether that is less than there was. What a manager owned by
-// an entry that goes is nobody's from then on, until it applies again.
+// clean returns the entries of managedFields that stay, and whether that is less than there was. The fields of a removed entry have no owner until
+// the manager applies again.
 //
 // It never returns an empty list for one that was not: the API server takes that for a client that does not know the
 // field, and keeps what it had. And an object without any entry is taken for one from before server-side apply, all of
-// whose fields get an owner at the next apply who never gives them up. So an entry is left that owns nothing that anybody
-// could want, metadata.name, in the name of a manager that had one; its next write replaces it.
-// kubernetes-sigs/cluster-api's crdmigrator does the same.
+// whose fields get an owner at the next apply who never gives them up. So an entry is left that owns only a field without a use, metadata.name, in
+// the name of a manager that had one; its next write replaces it. kubernetes-sigs/cluster-api's crdmigrator does the same.
 func (p plan) clean(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool) {
 	var kept, dropped []metav1.ManagedFieldsEntry
 	for i := range entries {
@@ -34,7 +33,7 @@ func (p plan) clean(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFields
 		return entries, false
 	}
 	if len(kept) == 0 {
-		// Whoever applies is the likelier one to come back, and with the same version for all fields.
+		// A manager that applies is more likely to return, and with the same version for all fields.
 		seed := &dropped[max(0, slices.IndexFunc(dropped, func(e metav1.ManagedFieldsEntry) bool {
 			return e.Operation == metav1.ManagedFieldsOperationApply
 		}))]

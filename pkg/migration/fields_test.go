@@ -71,7 +71,7 @@ func TestClean_ManagedFields_DropsEntriesOfTheVersion(t *testing.T) {
 			entries: []string{"b/Update/status@example.com/v1alpha1", "a/Apply@example.com/v1alpha1", "c/Apply@example.com/v1alpha1"},
 			want:    []string{"a/Apply@example.com/v1" + seed},
 		},
-		"all go, and nobody applied": {
+		"all are removed, and no manager applied": {
 			entries: []string{"b/Update/status@example.com/v1alpha1", "c/Update@example.com/v1alpha1"},
 			want:    []string{"b/Update/status@example.com/v1" + seed},
 		},

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// requestTimeout bounds one request, as the API server itself does; one that hangs is tried again.
+	// requestTimeout bounds one request, as the API server itself does; one that hangs is retried.
 	requestTimeout = time.Minute
 	// defaultEvery is after how many objects a run says how far it is.
 	defaultEvery = 500
@@ -37,9 +37,9 @@ type Migrator struct {
 	// Metadata and CRDs are clients of the same API server.
 	Metadata metadata.Interface
 	CRDs     clientset.Interface
-	// Log gets progress, what is tried again, and each object that failed.
+	// Log gets progress, retries, and each object that failed.
 	Log *zap.SugaredLogger
-	// Backoff is how often a request is tried and how long it is waited in between. A Cap would end the tries.
+	// Backoff defines the number of attempts of a request and the delays between them. A Cap would end the tries.
 	Backoff wait.Backoff
 	// Every is after how many objects progress is logged.
 	Every int
@@ -63,11 +63,11 @@ func NewForConfig(config *rest.Config, log *zap.SugaredLogger) (*Migrator, error
 	return m, nil
 }
 
-// Summary is what a run has done.
+// Summary holds the results of a run.
 type Summary struct {
 	// Resource is the name of the CRD, and Version its storage version.
 	Resource, Version string
-	// Cleaned is how many objects had entries of managedFields removed, and Moved how many were written because they might
+	// Cleaned is the number of objects that had entries of managedFields removed, and Moved the number of those that were written because they might
 	// not have been stored at Version, the cleaned ones among them. Deleted is how many were deleted before it was their turn.
 	Cleaned, Moved, Deleted int
 	// StoredBefore and Stored are status.storedVersions at the beginning and at the end.
@@ -79,7 +79,7 @@ func (s Summary) String() string {
 	if s.Cleaned+s.Moved+s.Deleted == 0 && strings.Join(s.StoredBefore, ",") == strings.Join(s.Stored, ",") {
 		return fmt.Sprintf("%s: there was nothing to do: all objects are stored at %s", s.Resource, s.Version)
 	}
-	return fmt.Sprintf("%s: stored at %s: %d moved, %d cleaned, %d deleted meanwhile; status.storedVersions was %v and is %v",
+	return fmt.Sprintf("%s: stored at %s: %d moved, %d cleaned, %d deleted concurrently; status.storedVersions was %v and is %v",
 		s.Resource, s.Version, s.Moved, s.Cleaned, s.Deleted, s.StoredBefore, s.Stored)
 }
 
@@ -97,7 +97,7 @@ type run struct {
 func (m *Migrator) MigrateAll(ctx context.Context, resources Resources, drop Versions) error {
 	for resource := range drop {
 		if !slices.Contains(resources, resource) {
-			return fmt.Errorf("versions of %s are to be dropped, which is not among the resources to be migrated: %v", resource, resources)
+			return fmt.Errorf("versions of %s should be dropped, which is not among the resources to be migrated: %v", resource, resources)
 		}
 	}
 	var failures []error
@@ -117,12 +117,11 @@ func (m *Migrator) MigrateAll(ctx context.Context, resources Resources, drop Ver
 	return errors.Join(failures...)
 }
 
-// Migrate cleans and moves the objects of a resource. Entries of managedFields go when they name a version that is not
-// served, that there is not, or that drop names; dropping a version that is still served makes sense only when nobody
-// writes at it any more.
+// Migrate cleans and moves the objects of a resource. Entries of managedFields are removed if they name a version that is not served, that does not
+// exist, or that drop names; dropping a version that is still served makes sense only when no client writes at it any more.
 //
 // An error that wraps an ObjectsError says that these objects failed and the rest is done; any other, that the run ended
-// before it was done. Either way Migrate may be called again. The Summary tells what has been done in any case.
+// before it was done. Either way Migrate may be called again. The Summary is valid in any case.
 func (m *Migrator) Migrate(ctx context.Context, resource schema.GroupResource, drop []string) (Summary, error) {
 	log := m.Log.With("resource", resource.String())
 	r := &run{migrator: m, log: log, tally: &tally{log: log, every: m.Every}}

@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// plan is what a CRD and the administrator who runs the migration require of its objects.
+// plan holds the requirements for the objects of a CRD, from the CRD and from the administrator who runs the migration.
 type plan struct {
-	// storage is the version that objects are to be stored at.
+	// storage is the version that objects should be stored at.
 	storage schema.GroupVersionResource
 	// keep are the API versions, such as samples.knative.dev/v1, that managedFields may go on naming.
 	keep sets.Set[string]

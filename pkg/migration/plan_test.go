@@ -35,14 +35,14 @@ func TestPlan_CRDs_ReturnsKindsToMigrate(t *testing.T) {
 		versions, drop, keep []string
 		err                  string
 	}{
-		"all are served":                      {versions: []string{"v1alpha1", "v1*"}, keep: []string{"example.com/v1", "example.com/v1alpha1"}},
-		"one is not served":                   {versions: []string{"-v1alpha1", "v1beta1", "v1*"}, keep: []string{"example.com/v1", "example.com/v1beta1"}},
-		"one is to be dropped":                {versions: []string{"v1alpha1", "v1beta1", "v1*"}, drop: []string{"v1beta1"}, keep: []string{"example.com/v1", "example.com/v1alpha1"}},
-		"one not served is to be dropped too": {versions: []string{"-v1alpha1", "v1*"}, drop: []string{"v1alpha1"}, keep: []string{"example.com/v1"}},
-		"stored at an older one":              {versions: []string{"v1alpha1*", "v1"}, drop: []string{"v1"}, keep: []string{"example.com/v1alpha1"}},
-		"one to be dropped is unknown":        {versions: []string{"v1alpha1", "v1*"}, drop: []string{"v2"}, err: `gauges.example.com: there is no version "v2" to be dropped; there are: v1alpha1, v1`},
-		"the stored one is to be dropped":     {versions: []string{"v1alpha1", "v1*"}, drop: []string{"v1"}, err: "gauges.example.com: version v1 cannot be dropped, objects are stored at it; there are: v1alpha1, v1"},
-		"the stored one is not served":        {versions: []string{"v1alpha1", "-v1*"}, err: "gauges.example.com: the storage version v1 is not served, so that objects can neither be listed nor written at it; serve it first"},
+		"all are served":                        {versions: []string{"v1alpha1", "v1*"}, keep: []string{"example.com/v1", "example.com/v1alpha1"}},
+		"one is not served":                     {versions: []string{"-v1alpha1", "v1beta1", "v1*"}, keep: []string{"example.com/v1", "example.com/v1beta1"}},
+		"one should be dropped":                 {versions: []string{"v1alpha1", "v1beta1", "v1*"}, drop: []string{"v1beta1"}, keep: []string{"example.com/v1", "example.com/v1alpha1"}},
+		"one not served should be dropped, too": {versions: []string{"-v1alpha1", "v1*"}, drop: []string{"v1alpha1"}, keep: []string{"example.com/v1"}},
+		"stored at an older one":                {versions: []string{"v1alpha1*", "v1"}, drop: []string{"v1"}, keep: []string{"example.com/v1alpha1"}},
+		"one to be dropped is unknown":          {versions: []string{"v1alpha1", "v1*"}, drop: []string{"v2"}, err: `gauges.example.com: there is no version "v2" to be dropped; there are: v1alpha1, v1`},
+		"the stored one should be dropped":      {versions: []string{"v1alpha1", "v1*"}, drop: []string{"v1"}, err: "gauges.example.com: version v1 cannot be dropped, objects are stored at it; there are: v1alpha1, v1"},
+		"the stored one is not served":          {versions: []string{"v1alpha1", "-v1*"}, err: "gauges.example.com: the storage version v1 is not served, so that objects can neither be listed nor written at it; serve it first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +66,7 @@ func TestPlan_CRDs_ReturnsKindsToMigrate(t *testing.T) {
 				}
 			}
 			if want := (schema.GroupVersionResource{Group: "example.com", Version: stored, Resource: "gauges"}); p.storage != want {
-				t.Errorf("objects are to be stored at %v, want %v", p.storage, want)
+				t.Errorf("objects should be stored at %v, want %v", p.storage, want)
 			}
 		})
 	}

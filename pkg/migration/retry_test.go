@@ -87,7 +87,7 @@ func TestTry_RejectedRequest_IsNotRetried(t *testing.T) {
 func TestTry_ContextCanceled_Ends(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	told := errors.New("told to")
+	told := errors.New("canceled by the test")
 	err := newRun(wait.Backoff{Duration: time.Hour, Steps: 9}).try(ctx, "asking", func(context.Context) error {
 		cancel(told)
 		return apierrors.NewServiceUnavailable("later")
@@ -97,7 +97,7 @@ func TestTry_ContextCanceled_Ends(t *testing.T) {
 	}
 }
 
-// A request is tried for longer than a webhook's Pod takes to be replaced, and not for ever.
+// A request is retried for longer than a webhook's Pod takes to be replaced, and not indefinitely.
 func TestTry_DefaultBackoff_TakesAboutAMinute(t *testing.T) {
 	t.Parallel()
 	var all time.Duration

@@ -24,7 +24,7 @@ const hopeless = 3
 type tally struct {
 	log   *zap.SugaredLogger
 	every int
-	// moves is whether objects may be stored at another version than the storage version, so that a write moves them.
+	// moves reports whether objects may be stored at another version than the storage version, so that a write moves them.
 	moves bool
 
 	seen, listed   int
@@ -43,7 +43,7 @@ func (t *tally) page(n int, remaining *int64) {
 	}
 }
 
-// note takes note of one object. It returns an error only if there is no use in going on with the others.
+// note takes note of one object. It returns an error only if continuing with the others is useless.
 func (t *tally) note(object types.NamespacedName, cleaned, wrote bool, err error) error {
 	t.seen++
 	if t.seen%t.every == 0 {
@@ -76,7 +76,7 @@ func (t *tally) note(object types.NamespacedName, cleaned, wrote bool, err error
 	return nil
 }
 
-// ObjectError is why one object is not as it should be.
+// ObjectError is the reason for which one object was not migrated.
 type ObjectError struct {
 	// Object is its namespace, empty if its kind has none, and name.
 	Object types.NamespacedName

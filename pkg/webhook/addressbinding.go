@@ -91,7 +91,7 @@ func NewBindingController(ctx context.Context, _ configmap.Watcher) *controller.
 	impl := controller.NewContext(ctx, b, controller.ControllerOptions{Concurrency: 1, WorkQueueName: name, Logger: logger.Named(name)})
 
 	if err := errors.Join(
-		// The conversion controller updates the CRDs of our own kinds as they are in this cache.
+		// The conversion controller updates the CRDs of our kinds as they are in this cache.
 		crds.Informer().SetTransform(restmapping.TrimExcept(served.convertedCRDs()...)),
 		observe.NewTriggers(name).Wire(ctx, impl, observe.Guards{},
 			observe.For(observe.Injected[*admissionregistrationv1.MutatingWebhookConfiguration](mutatinginformer.Get),

@@ -35,7 +35,7 @@ func (b *bindingAdmission) Admit(ctx context.Context, request *admissionv1.Admis
 	if !b.concerns(request) {
 		return asItIs
 	}
-	// A replica that has just started does not know the bindings yet. What it admits would start without its address.
+	// A replica that has just started does not know the bindings yet. An object that it admits would start without its address.
 	if !cache.WaitForCacheSync(ctx.Done(), b.synced...) {
 		return webhook.MakeErrorStatus("the webhook has not finished loading AddressBindings; retry the request")
 	}
@@ -132,7 +132,7 @@ func changed(old, object binding.Object) bool {
 
 // isIncluded reports whether an object opts in to bindings. The API server does not send the labels of the namespace, but has matched
 // them: it calls the webhook if the namespace or the old or new object opts in, and the namespace does not opt out. Only for an
-// object that has just ceased to opt in, this does not tell whether its namespace does.
+// object that has just ceased to opt in, this does not show whether its namespace does.
 func isIncluded(old, object map[string]string) (included, known bool) {
 	switch {
 	case binding.Excluded(nil, object):

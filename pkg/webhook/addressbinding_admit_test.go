@@ -23,7 +23,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// request asks about a Deployment that is created. Its object is made of these labels and variables.
+// request is the admission request for a new Deployment. Its object is made of these labels and variables.
 func request(labels, env string, changes ...func(*admissionv1.AdmissionRequest)) *admissionv1.AdmissionRequest {
 	r := &admissionv1.AdmissionRequest{
 		Operation: admissionv1.Create,
@@ -90,9 +90,9 @@ func TestAdmit_Subjects(t *testing.T) {
 		request *admissionv1.AdmissionRequest
 		want    string
 	}{
-		"a new subject":                   {reason: "It starts with its address.", request: request(a, ""), want: adds},
-		"one that has it":                 {reason: "Nothing is to be done.", request: request(a, bound)},
-		"one with the address of its own": {reason: "It has no mark.", request: request(a, bound+" ")},
+		"a new subject":                    {reason: "It starts with its address.", request: request(a, ""), want: adds},
+		"one that has it":                  {reason: "There is nothing to do.", request: request(a, bound)},
+		"one that sets the address itself": {reason: "It has no mark.", request: request(a, bound+" ")},
 		"one that is controlled": {reason: "Its owner would revert it.", request: request(a, "", func(r *admissionv1.AdmissionRequest) {
 			r.Object = raw(strings.Replace(string(r.Object.Raw), `"name":"it"`, `"name":"it","ownerReferences":[{"controller":true}]`, 1))
 		})},
@@ -103,20 +103,20 @@ func TestAdmit_Subjects(t *testing.T) {
 			annotations := fmt.Sprintf(`"name":"it","annotations":{"full":%q}`, strings.Repeat("x", validation.TotalAnnotationSizeLimitB-len("full")))
 			r.Object = raw(strings.Replace(string(r.Object.Raw), `"name":"it"`, annotations, 1))
 		})},
-		"one that has its own":       {reason: "It is never taken.", request: request(a, `,"env":[{"name":"K_ADDRESS","value":"mine"}]`)},
-		"one that nobody chooses":    {reason: "It is no subject.", request: request(`"app":"b"`, "")},
-		"a copy that nobody chooses": {reason: "The variable is that of a binding which is not for it.", request: request(`"app":"b"`, bound), want: removes},
-		"one in another namespace":   {reason: "Bindings are for their own.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Namespace = "other" })},
-		"one that opts out":          {reason: "Both may.", request: request(a+`,"bindings.knative.dev/exclude":"true"`, "")},
-		"one that opts in":           {reason: "One of both is enough.", request: request(a+`,"bindings.knative.dev/include":"true"`, ""), want: adds},
+		"one that has its own":      {reason: "It is never taken.", request: request(a, `,"env":[{"name":"K_ADDRESS","value":"mine"}]`)},
+		"one that is not chosen":    {reason: "It is no subject.", request: request(`"app":"b"`, "")},
+		"a copy that is not chosen": {reason: "The variable is that of a binding which is not for it.", request: request(`"app":"b"`, bound), want: removes},
+		"one in another namespace":  {reason: "Bindings are for their own.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Namespace = "other" })},
+		"one that opts out":         {reason: "Both may.", request: request(a+`,"bindings.knative.dev/exclude":"true"`, "")},
+		"one that opts in":          {reason: "One of both is enough.", request: request(a+`,"bindings.knative.dev/include":"true"`, ""), want: adds},
 
 		"an update that loses the mark alone": {reason: "It is its own now.", request: request(a, bound+" ", updating(a, bound))},
 		"an update that loses it":             {reason: "Who replaces the whole object does not know of it.", request: request(a, "", updating(a, bound)), want: adds},
 		"an update that enters":               {reason: "It is chosen now.", request: request(a, "", updating("", "")), want: adds},
 		"an update that leaves":               {reason: "It is not chosen any more.", request: request("", bound, updating(a, bound)), want: removes},
-		"an update that opts out":             {reason: "It is not to have it any more.", request: request(a+`,"bindings.knative.dev/exclude":"true"`, bound, updating(a, bound)), want: removes},
+		"an update that opts out":             {reason: "It should not have it any more.", request: request(a+`,"bindings.knative.dev/exclude":"true"`, bound, updating(a, bound)), want: removes},
 		"an update that ceases to opt in":     {reason: "Its namespace may opt in, which is not known here.", request: request(a, bound, updating(a+`,"bindings.knative.dev/include":"true"`, bound))},
-		"an update of something else":         {reason: "Pods are not started anew for it.", request: request(a, "", updating(a, ""))},
+		"an update of something else":         {reason: "Pods are not restarted for it.", request: request(a, "", updating(a, ""))},
 		"an update of what was no such": {reason: "All of it is new.", request: request(a, "", func(r *admissionv1.AdmissionRequest) {
 			r.Operation, r.OldObject = admissionv1.Update, raw(`{"spec":1}`)
 		}), want: adds},
@@ -125,7 +125,7 @@ func TestAdmit_Subjects(t *testing.T) {
 			r.Options = raw(`{"fieldManager":"addressbinding.samples.knative.dev"}`)
 		})},
 		"no options":    {reason: "Then it is not the controller.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Options.Raw = nil }), want: adds},
-		"a deletion":    {reason: "It is going.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Delete })},
+		"a deletion":    {reason: "It is terminating.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Delete })},
 		"a subresource": {reason: "It has no variables.", request: request(a, "", func(r *admissionv1.AdmissionRequest) { r.SubResource = "scale" })},
 
 		"a new Job": {reason: "It is the only chance.", request: request("", "", ofKind("batch", "Job", "jobs", job)), want: adds},
@@ -142,11 +142,11 @@ func TestAdmit_Subjects(t *testing.T) {
 			reason: "Its CRD has the label.", request: request("", "", ofKind("example.com", "Runner", "runners", `{"metadata":{"labels":{"app":"a"}},"spec":{}}`)),
 			want: `[{"op":"add","path":"/spec/configurable","value":{"env":[{"name":"K_ADDRESS","value":"http://a.example"}]}},` + strings.Replace(marks, `{\"c\"`, `{\"\"`, 1),
 		},
-		"what does not fit":       {reason: "Its schema is not our business.", request: request("", "", ofKind("example.com", "Radius", "radii", `{"metadata":{"labels":{"app":"a"}},"spec":{"template":"none"}}`))},
-		"what has no template":    {reason: "There is nobody to have a variable.", request: request("", "", ofKind("example.com", "Radius", "radii", `{"metadata":{"labels":{"app":"a"}},"spec":{}}`))},
+		"a malformed object":      {reason: "Its schema has to reject it.", request: request("", "", ofKind("example.com", "Radius", "radii", `{"metadata":{"labels":{"app":"a"}},"spec":{"template":"none"}}`))},
+		"what has no template":    {reason: "It has no container.", request: request("", "", ofKind("example.com", "Radius", "radii", `{"metadata":{"labels":{"app":"a"}},"spec":{}}`))},
 		"what has no spec":        {reason: "A patch of it would fail the request.", request: request("", "", ofKind("example.com", "Runner", "runners", `{"metadata":{"labels":{"app":"a"}}}`))},
 		"what is no object":       {reason: "The API server says so better.", request: request("", "", ofKind("example.com", "Runner", "runners", `[]`))},
-		"a kind that nobody uses": {reason: "No binding is for it.", request: request("", "", ofKind("apps", "StatefulSet", "statefulsets", job))},
+		"a kind without bindings": {reason: "No binding is for it.", request: request("", "", ofKind("apps", "StatefulSet", "statefulsets", job))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, _ := newBindingAdmission(t, objects...)

@@ -52,8 +52,8 @@ func TestBindingRules_RecordedKindsOfSubjects(t *testing.T) {
 		objects []runtime.Object
 		want    []string
 	}{
-		"no binding": {reason: "There is nothing to ask about.", want: []string{}},
-		"built-in":   {reason: "Nobody is asked about scale or status.", objects: []runtime.Object{bindingTo("apps/v1", "Deployment")}, want: []string{"apps/v1/deployments"}},
+		"no binding": {reason: "No webhook call is needed.", want: []string{}},
+		"built-in":   {reason: "The webhook is not called for scale or status.", objects: []runtime.Object{bindingTo("apps/v1", "Deployment")}, want: []string{"apps/v1/deployments"}},
 		"two of a kind": {
 			reason:  "One rule does.",
 			objects: []runtime.Object{bindingTo("apps/v1", "Deployment"), bindingTo("apps/v1", "Deployment", func(b *v1.AddressBinding) { b.Name = "other" })},
@@ -141,7 +141,7 @@ func TestBindingConfiguration_Incomplete_IsNotWritten(t *testing.T) {
 	withoutService.Webhooks[1].ClientConfig.Service = nil
 	for name, tc := range map[string]struct {
 		objects []runtime.Object
-		// want is in the error; empty means that there is none, because an event will enqueue the configuration.
+		// want is in the error; empty means no error, because an event will enqueue the configuration.
 		want string
 	}{
 		"no configuration":          {objects: []runtime.Object{certificateSecret("ca")}},

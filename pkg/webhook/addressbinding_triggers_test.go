@@ -25,7 +25,7 @@ import (
 	_ "github.com/mallard-dev/mallard/pkg/client/injection/informers/samples/v1/addressbinding/fake"
 )
 
-// Each change that matters arrives by an informer of its own.
+// Each relevant change is delivered by a separate informer.
 func TestBindingController_FollowsInformers(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})

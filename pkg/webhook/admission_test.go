@@ -237,11 +237,11 @@ func TestConfigValidation_InvalidConfigMap_IsRejectedWithTheKey(t *testing.T) {
 	kind := metav1.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 
 	for name, tc := range map[string]struct{ cm, data, want string }{
-		"addressable":          {"config-addressable", `{"scheme":"ftp"}`, "scheme: "},
-		"leader election":      {"config-leader-election", `{"buckets":"0"}`, "buckets"},
-		"logging":              {"config-logging", `{"loglevel.controller":"loud"}`, "loud"},
-		"observability":        {"config-observability", `{"metrics-protocol":"pigeon"}`, "pigeon"},
-		"one of somebody else": {"other", `{"scheme":"ftp"}`, ""},
+		"addressable":     {"config-addressable", `{"scheme":"ftp"}`, "scheme: "},
+		"leader election": {"config-leader-election", `{"buckets":"0"}`, "buckets"},
+		"logging":         {"config-logging", `{"loglevel.controller":"loud"}`, "loud"},
+		"observability":   {"config-observability", `{"metrics-protocol":"pigeon"}`, "pigeon"},
+		"a foreign one":   {"other", `{"scheme":"ftp"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response := admit(t, impl, kind, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"`+system.Namespace()+

@@ -120,7 +120,7 @@ func TestConversion_EveryVersion_IsLossless(t *testing.T) {
 	}
 }
 
-// One object that is wrong must not keep anybody from listing the others.
+// One malformed object must not break lists of the others.
 func TestConversion_OneMalformedAnnotation_OtherObjectsConvert(t *testing.T) {
 	const (
 		objects = 100
@@ -151,7 +151,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// counted is what a counter of conversions has come to so far.
+// counted returns the value of a counter of conversions.
 func counted(t *testing.T, name string) int64 {
 	t.Helper()
 	var all metricdata.ResourceMetrics

@@ -21,7 +21,7 @@ import (
 // since the API server converts from these on every write.
 var served = kindsOf(v1alpha1.Install, v1beta1.Install, v1.Install)
 
-// object is implemented by every version of a kind. A kind has rules of its own if its types also implement apis.Defaultable or
+// object is implemented by every version of a kind. A kind has its own rules if its types also implement apis.Defaultable or
 // apis.Validatable; one with neither is not sent to the webhook, and can be written while no webhook runs.
 type object interface {
 	runtime.Object

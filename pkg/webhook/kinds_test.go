@@ -59,8 +59,7 @@ func TestServed_ListsEveryKindOfTheClientset(t *testing.T) {
 	}
 }
 
-// A version that is missing here would be stored as it comes, and every object of the kind would be lost to whoever asks
-// for it at that version.
+// A version that is missing here would be stored as it comes, and every object of the kind could not be read at that version.
 func TestServed_ListsEveryVersionOfACRD(t *testing.T) {
 	for groupKind, kind := range served {
 		crd := crdOf(t, groupKind)
@@ -81,7 +80,7 @@ func TestServed_ListsEveryVersionOfACRD(t *testing.T) {
 	}
 }
 
-// gvk is what an object says of itself.
+// gvk returns the apiVersion and kind of an object.
 func (k kind) gvk(t *testing.T, version string) schema.GroupVersionKind {
 	t.Helper()
 	newObject, ok := k.versions[version]

@@ -24,7 +24,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// Whoever gives the API server credentials for webhooks has them in the log, unless its level is above info.
+// If the API server has credentials for webhooks, they are in the log, unless its level is above info.
 func TestUpstream_Requests_LogTheirHeaders(t *testing.T) {
 	core, logged := observer.New(zap.InfoLevel)
 	ctx, _ := reconcilertesting.SetupFakeContext(t)

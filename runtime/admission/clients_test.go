@@ -96,17 +96,17 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 		// want is the status, or 0 if the handshake fails.
 		want int
 	}{
-		"without a CA, anybody":             {nil, nil, "/validation", http.StatusOK},
-		"the API server":                    {map[string][]byte{certificates.ClientCA: ca.pem()}, apiServer, "/validation", http.StatusOK},
-		"by its common name":                {named("a, kube-apiserver\n"), apiServer, "/validation", http.StatusOK},
-		"by its DNS name":                   {named("apiserver.example.com"), apiServer, "/validation", http.StatusOK},
-		"another name of the same CA":       {named("kube-apiserver"), ca.client(t, "kubelet", "a"), "/validation", http.StatusUnauthorized},
-		"no certificate":                    {map[string][]byte{certificates.ClientCA: ca.pem()}, nil, "/validation", http.StatusUnauthorized},
-		"no certificate, unknown path":      {map[string][]byte{certificates.ClientCA: ca.pem()}, nil, "/unknown", http.StatusUnauthorized},
-		"no certificate, conversion":        {map[string][]byte{certificates.ClientCA: ca.pem()}, nil, "/conversion", http.StatusOK},
-		"a certificate of another CA":       {map[string][]byte{certificates.ClientCA: ca.pem()}, other.client(t, "kube-apiserver", "a"), "/validation", 0},
-		"a CA that is no CA, nobody":        {map[string][]byte{certificates.ClientCA: []byte("spoilt")}, nil, "/validation", http.StatusUnauthorized},
-		"a CA that is no CA, nor one of it": {map[string][]byte{certificates.ClientCA: []byte("spoilt")}, apiServer, "/validation", 0},
+		"without a CA, any client":           {nil, nil, "/validation", http.StatusOK},
+		"the API server":                     {map[string][]byte{certificates.ClientCA: ca.pem()}, apiServer, "/validation", http.StatusOK},
+		"by its common name":                 {named("a, kube-apiserver\n"), apiServer, "/validation", http.StatusOK},
+		"by its DNS name":                    {named("apiserver.example.com"), apiServer, "/validation", http.StatusOK},
+		"another name of the same CA":        {named("kube-apiserver"), ca.client(t, "kubelet", "a"), "/validation", http.StatusUnauthorized},
+		"no certificate":                     {map[string][]byte{certificates.ClientCA: ca.pem()}, nil, "/validation", http.StatusUnauthorized},
+		"no certificate, unknown path":       {map[string][]byte{certificates.ClientCA: ca.pem()}, nil, "/unknown", http.StatusUnauthorized},
+		"no certificate, conversion":         {map[string][]byte{certificates.ClientCA: ca.pem()}, nil, "/conversion", http.StatusOK},
+		"a certificate of another CA":        {map[string][]byte{certificates.ClientCA: ca.pem()}, other.client(t, "kube-apiserver", "a"), "/validation", 0},
+		"an invalid CA, no client":           {map[string][]byte{certificates.ClientCA: []byte("invalid")}, nil, "/validation", http.StatusUnauthorized},
+		"an invalid CA, nor a client of one": {map[string][]byte{certificates.ClientCA: []byte("invalid")}, apiServer, "/validation", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := maps.Clone(serving)
@@ -127,7 +127,7 @@ func TestServer_ClientCA_OnlyTheAPIServerSendsAdmissionRequests(t *testing.T) {
 			roots.AppendCertsFromPEM(data[certresources.CACert])
 			transport := &http.Transport{TLSClientConfig: &tls.Config{
 				MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: "webhook.ns.svc",
-				// Whatever the server asks for, as a client that tries its luck.
+				// It presents a certificate whatever CAs the server accepts.
 				GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 					if len(tc.client) == 0 {
 						return &tls.Certificate{}, nil

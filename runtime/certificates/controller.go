@@ -68,7 +68,7 @@ func NewController(ctx context.Context, registered Registered, informers Informe
 	r.DemoteFunc = func(reconciler.Bucket) { r.again(afterDemotion) }
 	r.readiness.Set(reachable, false)
 	impl := controller.NewContext(ctx, r, controller.ControllerOptions{
-		// What is published is remembered between reconciliations, so there is one at a time.
+		// It remembers the published certificate between reconciliations, so only one may run at a time.
 		Concurrency: 1, WorkQueueName: "Certificates", Logger: logger.Named("Certificates"),
 	})
 	r.again = func(after time.Duration) { impl.EnqueueKeyAfter(r.key, after) }

@@ -20,7 +20,7 @@ func TestKeys_SecretCorrupted_ServesTheLastValidCertificate(t *testing.T) {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	k := NewKeys(corev1listers.NewSecretLister(indexer).Secrets("ns"), "certs")
 	if _, err := k.get(nil); err == nil {
-		t.Error("a certificate is served though there is none")
+		t.Error("a certificate is served although the Secret has none")
 	}
 	store := func(data map[string][]byte) {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}, Data: data}

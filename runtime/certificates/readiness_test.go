@@ -167,7 +167,7 @@ func (r *registered) standby(t *testing.T) *certificates {
 func TestReadiness_EveryWebhookTrusted_IsReady(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*registered)
-		// want is what is missing; empty means ready.
+		// want is the expected error; empty means ready.
 		want string
 	}{
 		"everything there":             {func(*registered) {}, ""},
@@ -225,7 +225,7 @@ func addUntrusted(r *registered) {
 	r.validation.Webhooks = append(r.validation.Webhooks, second)
 }
 
-// reconcile returns what the reconciler logs. It fails the test unless the reconciler leaves the Secret to the leader.
+// reconcile returns the log messages of the reconciler. It fails the test unless the reconciler leaves the Secret to the leader.
 func reconcile(t *testing.T, r *certificates) string {
 	t.Helper()
 	core, logs := observer.New(zap.InfoLevel)
@@ -240,8 +240,7 @@ func reconcile(t *testing.T, r *certificates) string {
 	return complaint.String()
 }
 
-// Otherwise all replicas would become unready for one configuration, and requests
-// of the others would find nobody.
+// Otherwise all replicas would become unready for one configuration, and no replica would serve requests of the others.
 func TestReadiness_ConfigurationDeleted_StaysReady(t *testing.T) {
 	for name, change := range map[string]func(*registered){
 		"deleted":    func(r *registered) { r.validation = nil },
@@ -318,8 +317,7 @@ func certificate(t *testing.T, service string, lifetime time.Duration) map[strin
 	return map[string][]byte{certresources.ServerKey: key, certresources.ServerCert: cert, certresources.CACert: ca}
 }
 
-// Each object arrives by an informer of its own, so whichever is last has to be
-// the one that makes the process ready.
+// Each object is delivered by a separate informer, so the last one, whichever it is, has to make the process ready.
 func TestReadiness_LastInformerDelivers_BecomesReady(t *testing.T) {
 	ctx, cancel, informers := reconcilertesting.SetupFakeContextWithCancel(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{ServiceName: "webhook", SecretName: "certs"})
@@ -362,7 +360,7 @@ func TestReadiness_LastInformerDelivers_BecomesReady(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "ready once everything is there", func() bool { return of.Check() == nil })
+	eventually(t, "ready once every object exists", func() bool { return of.Check() == nil })
 
 	if err := client.CoreV1().Secrets(system.Namespace()).Delete(ctx, "certs", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -382,7 +380,7 @@ func TestWatchRegistration_OthersChange_NothingIsVerified(t *testing.T) {
 	}
 	state, create := newRegistered(t), metav1.CreateOptions{}
 	registration, crds := kubeclient.Get(ctx).AdmissionregistrationV1(), apiextensionsclient.Get(ctx).ApiextensionsV1().CustomResourceDefinitions()
-	// Of each kind, the object of others comes first.
+	// For each kind, the foreign object is listed first.
 	for _, prefix := range []string{"other-", ""} {
 		state.defaulting.Name, state.validation.Name, state.crd.Name = prefix+defaultingName, prefix+validationName, prefix+crdName
 		for _, err := range []error{
@@ -397,7 +395,7 @@ func TestWatchRegistration_OthersChange_NothingIsVerified(t *testing.T) {
 	}
 	eventually(t, "our own objects are verified", func() bool { return verified.Load() >= 3 })
 	if got := verified.Load(); got != 3 {
-		t.Errorf("%d events lead to a verification, want those of our own 3 objects", got)
+		t.Errorf("%d events lead to a verification, want those of our 3 objects", got)
 	}
 }
 

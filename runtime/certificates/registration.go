@@ -64,7 +64,7 @@ func (r Registered) Watch(ctx context.Context, informers Informers, changed func
 type entry struct {
 	name string
 	ca   []byte
-	// isComplete is whether the leader has filled in the rules, or the path. A webhook may have no rules as long as it concerns no kind.
+	// isComplete reports whether the leader has filled in the rules, or the path. A webhook may have no rules as long as it concerns no kind.
 	isComplete bool
 }
 

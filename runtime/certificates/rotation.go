@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	// lifetime is how long a new certificate is good.
+	// lifetime is the validity of a new certificate.
 	lifetime = 7 * 24 * time.Hour
-	// renewBefore is how long before its end a certificate is replaced: longer than any webhook is likely to be down.
+	// renewBefore is the time before expiry at which a certificate is replaced: longer than any webhook is likely to be down.
 	renewBefore = 24 * time.Hour
-	// propagation is how long an API server may take to learn of a CA that is in the webhook configurations.
+	// propagation is the maximum time until an API server trusts a CA that is in the webhook configurations.
 	propagation = 5 * time.Second
 )
 
-// Keys of the Secret for a certificate whose CA is not trusted everywhere yet, besides those of knative.dev/pkg.
+// Keys of the Secret for a certificate whose CA is not trusted everywhere yet, in addition to those of knative.dev/pkg.
 const (
 	nextKey  = "next-server-key.pem"
 	nextCert = "next-server-cert.pem"
 )
 
-// step is what to do next. With neither data nor a time, that is decided when something changes.
+// step is the next action. With neither data nor a time, that is decided when something changes.
 type step struct {
 	// data is the new content of the Secret, or nil, and why the reason for it.
 	data map[string][]byte
@@ -84,7 +84,7 @@ func (r *rotation) next(now time.Time, data map[string][]byte, registered []entr
 	return step{data: switched(data), why: "the API server trusts the next certificate"}, nil
 }
 
-// announce makes the next certificate and puts its CA beside that of the present one. Earlier CAs go, so that the bundle does not grow.
+// announce makes the next certificate and adds its CA to that of the present one. Earlier CAs go, so that the bundle does not grow.
 func (r *rotation) announce(now time.Time, data map[string][]byte, serving []*x509.Certificate) (step, error) {
 	next, err := r.create(now)
 	if err != nil {

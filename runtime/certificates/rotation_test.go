@@ -60,7 +60,7 @@ func TestRotation_CertificateNearExpiry_WaitsUntilItsCAIsTrusted(t *testing.T) {
 		t.Fatal("a certificate that ends in an hour is kept")
 	}
 	if !bytes.Equal(announced.data[certresources.ServerCert], old[certresources.ServerCert]) {
-		t.Error("the new certificate is served before anybody can trust it")
+		t.Error("the new certificate is served before any client can trust it")
 	}
 	both := announced.data[certresources.CACert]
 	trusts(t, both, old)

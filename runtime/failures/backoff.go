@@ -31,14 +31,14 @@ const (
 	FirstRecheck = time.Second
 	// LastRecheck is the longest delay of an object's back-off.
 	LastRecheck = 30 * time.Second
-	// conflictDelay is how long to wait after a first conflict: the event of the concurrent change usually arrives within that time.
+	// conflictDelay is the delay after a first conflict: the event of the concurrent change usually arrives within that time.
 	conflictDelay = 100 * time.Millisecond
 	// refusalInterval is the average time between the retries of one namespace's refused objects.
 	refusalInterval = 500 * time.Millisecond
-	// released is how many refused objects of a namespace are enqueued when the requests of one succeed. More than one of them has to
+	// released is the number of refused objects of a namespace that are enqueued when the requests of one succeed. More than one of them has to
 	// succeed for the release to reach all objects that had the same cause.
 	released = 4
-	// steadyFor is how long a message is kept, so that a condition does not show an outdated one indefinitely.
+	// steadyFor is the time for which a message is kept, so that a condition does not show an outdated one indefinitely.
 	steadyFor = 5 * time.Minute
 )
 
@@ -57,7 +57,7 @@ type Failures struct {
 type failing struct {
 	// notBefore is the time before which the object is not reconciled, whatever enqueues it.
 	notBefore time.Time
-	// refused is whether the API server refused its last request.
+	// refused reports whether the API server refused its last request.
 	refused bool
 
 	// status is the one that the object was left with, and since is when its messages were new.

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package failures is the failure policy of all reconcilers: why a step did not reach the desired state, and when to try again.
+// Package failures is the failure policy of all reconcilers: why a step did not reach the desired state, and when to retry.
 //
 // Steps return a *[Failure] instead of an error, because most of them need no retry: a missing target is reported in a condition, and
 // when it is created, its watch event enqueues the object. Each kind defines its own reasons, marks its conditions, and ends its

@@ -36,18 +36,18 @@ func TestRecord_Transitions_EmitsEvents(t *testing.T) {
 	}{
 		"WellFromTheStart": {reason: "With many objects it would double the writes.", after: condition(yes, "")},
 		"StaysWell":        {reason: "Nothing changed.", before: []apis.Condition{condition(yes, "")}, after: condition(yes, "")},
-		"NotKnownYet":      {reason: "It is on its way.", before: []apis.Condition{condition(unknown, "")}, after: condition(yes, "")},
-		"IsOnItsWay":       {reason: "That is no trouble.", before: []apis.Condition{condition(no, "Lost")}, after: condition(unknown, "Coming")},
-		"TroubleAtOnce":    {reason: "Somebody may want to act.", after: condition(no, "Lost"), want: []string{"Warning Lost because of Lost"}},
-		"TroubleBegins":    {reason: "Somebody may want to act.", before: []apis.Condition{condition(yes, "")}, after: condition(no, "Lost"), want: []string{"Warning Lost because of Lost"}},
-		"TroubleStays":     {reason: "It was told.", before: []apis.Condition{condition(no, "Lost")}, after: condition(no, "Lost")},
+		"NotKnownYet":      {reason: "It is not known yet.", before: []apis.Condition{condition(unknown, "")}, after: condition(yes, "")},
+		"IsOnItsWay":       {reason: "That is no failure.", before: []apis.Condition{condition(no, "Lost")}, after: condition(unknown, "Coming")},
+		"FailureAtOnce":    {reason: "A user may want to act.", after: condition(no, "Lost"), want: []string{"Warning Lost because of Lost"}},
+		"FailureBegins":    {reason: "A user may want to act.", before: []apis.Condition{condition(yes, "")}, after: condition(no, "Lost"), want: []string{"Warning Lost because of Lost"}},
+		"FailureStays":     {reason: "An event was emitted.", before: []apis.Condition{condition(no, "Lost")}, after: condition(no, "Lost")},
 		"OtherTrouble":     {reason: "What helped against the first does not help now.", before: []apis.Condition{condition(no, "Lost")}, after: condition(no, "Taken"), want: []string{"Warning Taken because of Taken"}},
-		"TroubleEnds":      {reason: "Nobody needs to act any more.", before: []apis.Condition{condition(no, "Lost")}, after: condition(yes, ""), want: []string{"Normal Recovered It is well again"}},
+		"FailureEnds":      {reason: "No user needs to act any more.", before: []apis.Condition{condition(no, "Lost")}, after: condition(yes, ""), want: []string{"Normal Recovered It is well again"}},
 		"NoLongerAskedFor": {reason: "Nothing has recovered.", before: []apis.Condition{condition(no, "Lost")}, after: condition(yes, "NotRequested")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			recorder := record.NewFakeRecorder(10)
-			// A condition that is not reported is in trouble all the time.
+			// A condition without reported events fails all the time.
 			other := apis.Condition{Type: "Other", Status: no, Reason: "Ignored"}
 			obj := &duckv1.KResource{Status: duckv1.Status{Conditions: append(duckv1.Conditions{}, tc.before...)}}
 			recordEvents := BeginEvents(obj, reported)

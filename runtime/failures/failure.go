@@ -21,8 +21,8 @@ import (
 	"knative.dev/pkg/controller"
 )
 
-// Failure is why a step did not reach the desired state. With neither Recheck nor Err, it ends when a watched object changes. A nil *Failure
-// means success.
+// Failure describes the reason for which a step did not reach the desired state. With neither Recheck nor Err, it ends when a watched object changes.
+// A nil *Failure means success.
 type Failure struct {
 	// Reason and Message are those of the condition.
 	Reason, Message string
@@ -60,7 +60,7 @@ func (f *Failure) Marked() bool {
 // retry is a failure as the queue has to see it: neither an event nor a log entry for each time, and no rate limiter.
 type retry struct{ error }
 
-// Unwrap makes the requeue visible to the queue, and the failure to everybody else.
+// Unwrap makes the requeue visible to the queue, and the failure to other callers.
 func (r *retry) Unwrap() error { return r.error }
 
 // IsRetry reports whether the result of a reconciliation is a failure that is retried with back-off.
@@ -69,7 +69,7 @@ func IsRetry(err error) bool {
 	return ok
 }
 
-// Object is what a generated reconciler passes to ReconcileKind.
+// Object is implemented by the objects that a generated reconciler passes to ReconcileKind.
 type Object interface {
 	duckv1.KRShaped
 	runtime.Object

@@ -36,12 +36,12 @@ func TestFailure_ConflictOrCancellation_MarksNoCondition(t *testing.T) {
 		failure *Failure
 		want    bool
 	}{
-		"None":      {nil, false},
-		"Watched":   {Newf("R", "gone"), true},
-		"Refused":   {Failed("R", errForbidden), true},
-		"Conflict":  {Failed("R", fmt.Errorf("updating: %w", errConflict)), false},
-		"Cancelled": {Failed("R", fmt.Errorf("reading: %w", context.Canceled)), false},
-		"Timeout":   {Failed("R", context.DeadlineExceeded), true},
+		"None":     {nil, false},
+		"Watched":  {Newf("R", "gone"), true},
+		"Rejected": {Failed("R", errForbidden), true},
+		"Conflict": {Failed("R", fmt.Errorf("updating: %w", errConflict)), false},
+		"Canceled": {Failed("R", fmt.Errorf("reading: %w", context.Canceled)), false},
+		"Timeout":  {Failed("R", context.DeadlineExceeded), true},
 	} {
 		if got := tc.failure.Marked(); got != tc.want {
 			t.Errorf("%s: Marked() = %t, want %t", name, got, tc.want)

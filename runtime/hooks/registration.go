@@ -30,7 +30,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/certificates"
 )
 
-// registration is what a ValidatingWebhookConfiguration and a MutatingWebhookConfiguration of one name contain. A configuration without webhooks need
+// registration holds the content of a ValidatingWebhookConfiguration and a MutatingWebhookConfiguration of one name. A configuration without webhooks need
 // not exist. The fields that the API server sets by default must be set.
 type registration struct {
 	Name       string

@@ -11,7 +11,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	           claim, confirmed
 //	standby ----------------------> leading
-//	   ^                               |  SIGTERM, or another process asks for the share:
+//	   ^                               |  SIGTERM, or another process requests the share:
 //	   |                               |  no key begins
 //	   |  released, or lost            v
 //	   +--------------------------- leaving

@@ -27,7 +27,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// wantedBy is the annotation by which a process asks the holder of several leases for one of them. Its value is the identity of that process.
+// wantedBy is the annotation with which a process requests one lease from the holder of several. Its value is the identity of that process.
 const wantedBy = "leader.mallard.dev/wanted-by"
 
 // unknown is the reason of a failure without a response.
@@ -61,7 +61,7 @@ func (l *Leader) Run(ctx context.Context, drained <-chan struct{}) {
 	l.drained = drained
 	context.AfterFunc(ctx, func() { l.ending.Store(true) })
 	defer l.serving.Wait()
-	l.options.Logger.Infow("Standing for election", "leases", len(l.shares), "identity", l.options.Identity)
+	l.options.Logger.Infow("Running for leader", "leases", len(l.shares), "identity", l.options.Identity)
 	for _, reason := range []string{string(metav1.StatusReasonForbidden), unknown} {
 		failures.Add(context.Background(), 0, metric.WithAttributes(attribute.String("reason", reason)))
 	}
@@ -176,14 +176,14 @@ func (l *Leader) look(ctx context.Context) (map[string]*coordinationv1.Lease, er
 	return leases, nil
 }
 
-// vacant reports whether no other process can lead the share of a lease. What an earlier process of the same Pod held is vacant.
+// vacant reports whether no other process can lead the share of a lease. A share that an earlier process of the same Pod held is vacant.
 func (l *Leader) vacant(lease *coordinationv1.Lease) bool {
 	who := holder(lease)
 	return who == "" || who == l.options.Identity || !time.Now().Before(l.seen[lease.Name].expires)
 }
 
-// rival reports whether a process with another number of buckets leads a share. Shares of different numbers overlap. It clears the leases of
-// such processes that are gone, because a process that starts later would wait for them.
+// rival reports whether a process with another number of buckets leads a share. Shares of different numbers overlap. It clears the leases of such
+// processes that have exited, because a process that starts later would wait for them.
 func (l *Leader) rival(leases map[string]*coordinationv1.Lease) bool {
 	ours := LeaseNames(l.options.Component, l.options.Times.Buckets)
 	for name, lease := range leases {

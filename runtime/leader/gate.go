@@ -16,7 +16,7 @@ import (
 type gate struct {
 	mu   sync.Mutex
 	shut bool
-	// end is when the term ends; zero while the process does not lead the share.
+	// end is the time at which the term ends; zero while the process does not lead the share.
 	end time.Time
 	// cancels are those of the contexts of the reconciliations under way.
 	cancels map[context.Context]context.CancelCauseFunc
@@ -73,7 +73,7 @@ func (g *gate) isLeading() bool {
 	return !g.shut && !g.end.IsZero()
 }
 
-// until returns when the term ends, or zero if there is none because the process is a standby.
+// until returns when the term ends, or zero if the process is a standby.
 func (g *gate) until() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()

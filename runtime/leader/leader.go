@@ -47,12 +47,12 @@ type Leader struct {
 	drained <-chan struct{}
 	// exit ends the process, except in a test.
 	exit func(message string, err error)
-	// seen is what the election knows of each lease; only its goroutine uses it.
+	// seen holds the last known state of each lease; only its goroutine uses it.
 	seen map[string]observation
-	// complaints and waits limit how often a failed request is logged, and that another number of buckets is waited for.
+	// complaints and waits limit the log messages about failed requests, and about waiting for another number of buckets.
 	complaints, waits rate.Sometimes
 
-	// ending is whether only members that drain begin keys.
+	// ending reports whether only members that drain begin keys.
 	ending atomic.Bool
 	// handing makes sure that this process does not hand its last share over.
 	handing sync.Mutex

@@ -243,7 +243,7 @@ func TestLeader_BucketsChange_NoKeyHasTwoLeaders(t *testing.T) {
 	}
 }
 
-// A process that starts later would otherwise wait for a lease that nobody renews.
+// A process that starts later would otherwise wait for a lease that is not renewed.
 func TestLeader_LeaseOfAnotherNumberOfBucketsExpired_IsCleared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -322,7 +322,7 @@ func randomFaults(t *testing.T, random *rand.Rand) {
 		p.stop()
 	}
 	last := []*process{w.start("last-0", 3), w.start("last-1", 3), w.start("last-2", 3)}
-	// Requests on their way may renew a lease once more.
+	// Requests on their way may renew a lease again.
 	w.within(3*takeover, "the last processes lead", w.reconciledBy(last...))
 	w.within(10*time.Second, "each leads one", func() bool {
 		return maps.Equal(w.shares(), map[string]int{"last-0": 1, "last-1": 1, "last-2": 1})

@@ -22,12 +22,12 @@ type aware interface {
 	reconciler.LeaderAware
 }
 
-// member stands before a reconciler, which the Leader promotes and demotes.
+// member wraps a reconciler, which the Leader promotes and demotes.
 type member struct {
 	leader  *Leader
 	inner   aware
 	enqueue func(reconciler.Bucket, types.NamespacedName)
-	// drains is whether the reconciler has a method Drains: its queue has to be emptied before another replica leads.
+	// drains reports whether the reconciler has a method Drains: its queue has to be emptied before another replica leads.
 	drains bool
 }
 

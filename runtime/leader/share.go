@@ -19,7 +19,7 @@ import (
 	"knative.dev/pkg/reconciler"
 )
 
-// releaseTimeout bounds how long a process tries to give a lease back.
+// releaseTimeout bounds the time for which a process tries to release a lease.
 const releaseTimeout = 5 * time.Second
 
 var errLost = errors.New("the lease of this share of the keys could not be renewed")
@@ -64,7 +64,7 @@ func (s *share) lead(until time.Time) {
 	l.serving.Go(s.serve)
 }
 
-// serve leads the share until it loses the lease, another process asks for it, or this process is to give it up. When it returns, no key of
+// serve leads the share until it loses the lease, another process requests it, or this process has to release it. When it returns, no key of
 // the share is being reconciled.
 func (s *share) serve() {
 	l := s.leader
@@ -144,7 +144,7 @@ func (s *share) lost(at time.Time) {
 	}
 }
 
-// renew renews the lease, and returns true if another process holds it. It sends the identity of a process that is to have the share.
+// renew renews the lease, and returns true if another process holds it. It sends the identity of the process that should lead the share.
 func (s *share) renew(ctx context.Context, wanted chan<- string) (taken bool) {
 	// A request that is under way when the share is left is awaited, for the lease is given back after it.
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), s.gate.until())

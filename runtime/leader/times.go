@@ -18,13 +18,13 @@ const jitter = 1.2
 // leastRoom is the least that must be left of a lease when its holder gives it up.
 const leastRoom = 2 * time.Second
 
-// room is how much of a lease is left when its holder gives it up: half of it to end reconciliations, and half for clocks that run at
+// room is the part of a lease that is left when its holder gives it up: half of it to end reconciliations, and half for clocks that run at
 // different speeds.
 func room(times *leaderelection.Config) time.Duration {
 	return times.LeaseDuration - times.RenewDeadline - times.RetryPeriod
 }
 
-// Check returns what is wrong with the settings together. The error begins with the key of the ConfigMap to change.
+// Check returns an error if the settings do not fit together. The error begins with the key of the ConfigMap to change.
 func Check(times *leaderelection.Config) error {
 	jittered := time.Duration(jitter * float64(times.RetryPeriod))
 	switch {

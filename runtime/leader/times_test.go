@@ -32,7 +32,7 @@ func TestTimes_Inconsistent_AreRejectedWithTheKey(t *testing.T) {
 			err := Check(&leaderelection.Config{LeaseDuration: tc.lease, RenewDeadline: tc.renew, RetryPeriod: tc.retry})
 			switch {
 			case tc.want == "" && err != nil:
-				t.Errorf("refused: %v", err)
+				t.Errorf("rejected: %v", err)
 			case tc.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tc.want)):
 				t.Errorf("got error %v, want one that begins with %q", err, tc.want)
 			}

@@ -53,13 +53,13 @@ func newWorld(t *testing.T) *world {
 	}
 }
 
-// connection is how one process reaches the API server.
+// connection is the path from one process to the API server.
 type connection struct {
 	coordinationclient.LeaseInterface
 
 	world *world
 	mu    sync.Mutex
-	// way returns how long a request is on its way, and its answer on the way back, or an error in place of an answer.
+	// way returns the latencies of a request and of its response, or an error in place of a response.
 	way func(verb string) (there, back time.Duration, err error)
 }
 
@@ -76,7 +76,7 @@ func (c *connection) set(way func(string) (time.Duration, time.Duration, error))
 	c.way = way
 }
 
-// do sends a request. One that its sender no longer waits for is carried out all the same if it is on its way.
+// do sends a request. A request that was sent is executed even if its sender no longer waits for it.
 func do[T any](ctx context.Context, c *connection, verb string, carryOut func(w *world) (T, error)) (T, error) {
 	c.mu.Lock()
 	there, back, err := c.way(verb)
@@ -176,10 +176,10 @@ type process struct {
 
 	options Options
 	leader  *Leader
-	// work is how long a reconciliation takes; stubborn ones do not look at their context.
+	// work is the duration of a reconciliation; stubborn ones do not look at their context.
 	work     func() time.Duration
 	stubborn bool
-	// draining is how long it leads after stop.
+	// draining is the time for which it leads after stop.
 	draining time.Duration
 	stop     context.CancelFunc
 	dead     bool

@@ -41,7 +41,7 @@ func NewParsers(own configmap.Constructors, components ...string) Parsers {
 	return parsers
 }
 
-// Check returns what is wrong with a ConfigMap. One that no process reads is valid.
+// Check returns an error if a ConfigMap is invalid. One that no process reads is valid.
 func (p Parsers) Check(cm *corev1.ConfigMap) error {
 	parser, ok := p[cm.Name]
 	if !ok {
@@ -86,7 +86,7 @@ func newLeaderElection(cm *corev1.ConfigMap) (*leaderelection.Config, error) {
 	return parsed, nil
 }
 
-// loggingParser also checks that a logger can be created: otherwise the processes would start with a format of their own choice. It rejects
+// loggingParser also checks that a logger can be created: otherwise the processes would start with another format. It rejects
 // unknown keys, because a misspelled log level would have no effect.
 func loggingParser(components []string) func(cm *corev1.ConfigMap) (*logging.Config, error) {
 	var keys []string

@@ -18,7 +18,7 @@ import (
 	"knative.dev/pkg/configmap"
 )
 
-// parsers are those of an operator with a ConfigMap of its own.
+// parsers are those of an operator with its own ConfigMap.
 var parsers = NewParsers(configmap.Constructors{"config-duck": func(cm *corev1.ConfigMap) (string, error) {
 	if cm.Data["color"] == "" {
 		return "", errors.New("ConfigMap config-duck: color: must be set")
@@ -43,16 +43,16 @@ func TestCheck_InvalidValue_NamesConfigMapAndKey(t *testing.T) {
 		data      map[string]string
 		want      string
 	}{
-		"one bad key":             {"config-observability", map[string]string{"metrics-protocol": "pigeon"}, `metrics-protocol: unsupported protocol "pigeon"`},
-		"a bad key beside others": {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.webhook": "chatty", "zap-logger-config": "{}"}, "loglevel.webhook: invalid logging level: chatty"},
-		"unknown process":         {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.controler": "debug"}, "loglevel.controler: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
-		"level of no process":     {"config-logging", map[string]string{"loglevel": "debug"}, "loglevel: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
-		"lease too short":         {"config-leader-election", map[string]string{"lease-duration": "5s"}, "lease-duration: "},
-		"no room for writes":      {"config-leader-election", map[string]string{"lease-duration": "12s", "renew-deadline": "10s", "retry-period": "1s"}, "lease-duration: "},
-		"too many":                {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "11"}, "buckets: must be a number from 1 to 10, not 11"},
-		"no bucket":               {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "0"}, "buckets: must be a number from 1 to 10, not 0"},
-		"no JSON":                 {"config-logging", map[string]string{"zap-logger-config": "{"}, "zap-logger-config: must be the JSON of a zap configuration"},
-		"no logger":               {"config-logging", map[string]string{"zap-logger-config": `{"encoding": "smoke"}`}, "zap-logger-config: makes no zap logger"},
+		"one bad key":            {"config-observability", map[string]string{"metrics-protocol": "pigeon"}, `metrics-protocol: unsupported protocol "pigeon"`},
+		"a bad key among others": {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.webhook": "chatty", "zap-logger-config": "{}"}, "loglevel.webhook: invalid logging level: chatty"},
+		"unknown process":        {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.controler": "debug"}, "loglevel.controler: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
+		"level of no process":    {"config-logging", map[string]string{"loglevel": "debug"}, "loglevel: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
+		"lease too short":        {"config-leader-election", map[string]string{"lease-duration": "5s"}, "lease-duration: "},
+		"no room for writes":     {"config-leader-election", map[string]string{"lease-duration": "12s", "renew-deadline": "10s", "retry-period": "1s"}, "lease-duration: "},
+		"too many":               {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "11"}, "buckets: must be a number from 1 to 10, not 11"},
+		"no bucket":              {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "0"}, "buckets: must be a number from 1 to 10, not 0"},
+		"no JSON":                {"config-logging", map[string]string{"zap-logger-config": "{"}, "zap-logger-config: must be the JSON of a zap configuration"},
+		"no logger":              {"config-logging", map[string]string{"zap-logger-config": `{"encoding": "smoke"}`}, "zap-logger-config: makes no zap logger"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(t, tc.configMap, tc.data)
@@ -91,7 +91,7 @@ func TestCheck_Logger_OpensNoFile(t *testing.T) {
 }
 
 func TestCheck_AnyConfigMap_AgreesWithTheParser(t *testing.T) {
-	cm := &corev1.ConfigMap{Data: map[string]string{"colour": "green"}}
+	cm := &corev1.ConfigMap{Data: map[string]string{"shade": "green"}}
 	for name, want := range map[string]string{
 		"config-duck":      "ConfigMap config-duck: color: must be set",
 		"config-of-others": "",

@@ -60,7 +60,7 @@ const (
 	flushTimeout = 10 * time.Second
 )
 
-// Process is what a binary runs. All fields but the last four are required.
+// Process is the program of one binary. All fields but the last four are required.
 type Process struct {
 	// Component names the process in logs, metrics and leases, and its log level in config-logging.
 	Component string
@@ -102,7 +102,7 @@ func (p Process) run(ctx context.Context) error {
 		}
 	}
 	if cfg.QPS == 0 {
-		// No limit: the API server's priority and fairness sees all clients. The flags refuse a negative value.
+		// No limit: the API server's priority and fairness sees all clients. The flags reject a negative value.
 		cfg.QPS = -1
 	}
 	cfg.Wrap(failures.Transport)

@@ -115,7 +115,7 @@ func TestUsage_Settings_ListsEveryVariable(t *testing.T) {
 func TestHelp_EachSpelling_PrintsUsage(t *testing.T) {
 	for arg, want := range map[string]bool{"-h": true, "--h": true, "-help": true, "--help": true, "help": false, "--helper": false} {
 		if got := isAsked([]string{"--other", arg}, "h", "help"); got != want {
-			t.Errorf("with argument %q, help is asked for: %t", arg, got)
+			t.Errorf("with argument %q, help is requested: %t", arg, got)
 		}
 	}
 }

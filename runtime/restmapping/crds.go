@@ -64,7 +64,7 @@ func Trim(obj any) (any, error) {
 	return trimmed, nil
 }
 
-// fromCRDs returns how the CRDs that define a kind serve it. The API server establishes only one of them.
+// fromCRDs returns the resource of a kind that its CRDs serve. The API server establishes only one of them.
 func fromCRDs(crds []any, gvk schema.GroupVersionKind) (Served, error) {
 	established := slices.IndexFunc(crds, func(obj any) bool {
 		crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition)

@@ -24,9 +24,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// full is a CRD as an API server returns it: with a schema of 18 KiB, and the whole manifest once more in an annotation.
+// full is a CRD as an API server returns it: with a schema of 18 KiB, and the whole manifest again in an annotation.
 func full(i int) *apiextensionsv1.CustomResourceDefinition {
-	description := strings.Repeat("A field of somebody's configuration. ", 18<<10/37)
+	description := strings.Repeat("A field of some program's configuration. ", 18<<10/37)
 	return radiusCRD(func(crd *apiextensionsv1.CustomResourceDefinition) {
 		crd.APIVersion, crd.Kind = apiextensionsv1.SchemeGroupVersion.String(), "CustomResourceDefinition"
 		crd.Name = fmt.Sprintf("radii%d.example.com", i)

@@ -14,7 +14,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// Discovery goes on listing a kind for a moment after its CRD was deleted. After that it may be that of an aggregated API server.
+// Discovery lists a kind for a moment after its CRD was deleted. After that it may be that of an aggregated API server.
 func TestFind_CRDDeleted_DiscoveryIsNotTrustedForAMoment(t *testing.T) {
 	gvk := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Radius"}
 	mapper, discovery := newMapper(t)

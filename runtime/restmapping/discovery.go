@@ -25,7 +25,7 @@ const (
 	// confirmed by which a kind is not served.
 	firstRetry, recheck = time.Second, 30 * time.Second
 
-	// refresh is how often all kinds are discovered anyway.
+	// refresh is the interval at which all kinds are discovered in any case.
 	refresh = 10 * time.Minute
 
 	// discoveryLags is for how long after the deletion of a CRD discovery is not trusted: it lists the kind for a few seconds more.

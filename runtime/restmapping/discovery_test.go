@@ -77,7 +77,7 @@ func (c *fakeCluster) count() (requests, changes int) {
 	return c.requests, len(c.changed)
 }
 
-// told returns the group versions of which a change was reported since the last call.
+// told returns the group versions that were reported as changed since the last call.
 func (c *fakeCluster) told() sets.Set[schema.GroupVersion] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +168,7 @@ func TestFind_KindsNotServed_RequestsDoNotDependOnTheirNumber(t *testing.T) {
 		}
 	}
 	if got := requestsWithin(t, clock, cluster, 5*time.Minute); got > 1 {
-		t.Errorf("%d more requests, want that the last answers are confirmed once while nobody asks", got)
+		t.Errorf("%d more requests, want that the last answers are confirmed once without queries", got)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestFind_KindServedLater_IsReported(t *testing.T) {
 
 	cluster.set(nil, core, deployments)
 	requestsWithin(t, clock, cluster, refresh)
-	eventually(t, "so is that it is gone", func() bool { return cluster.told().Equal(sets.New(goose.GroupVersion())) })
+	eventually(t, "its removal is reported", func() bool { return cluster.told().Equal(sets.New(goose.GroupVersion())) })
 	if _, err := mapper.Map(goose); !isNotServed(err) {
 		t.Errorf("Map() = %v, want that it is not served", err)
 	}
@@ -209,7 +209,7 @@ func TestFind_OneGroupFails_OthersAreServed(t *testing.T) {
 	if _, err := mapper.Map(goose); !apierrors.IsServiceUnavailable(err) {
 		t.Errorf("Map() = %v, want why its discovery failed", err)
 	}
-	eventually(t, "discovery is to be repeated soon", func() bool { return clock.timers.Load() > timers })
+	eventually(t, "discovery is repeated soon", func() bool { return clock.timers.Load() > timers })
 	if _, err := mapper.Map(goose.GroupKind().WithVersion("v2")); !isNotServed(err) {
 		t.Errorf("Map() = %v, want that another version is not served", err)
 	}
@@ -252,9 +252,9 @@ func TestFind_DiscoveryFails_IsRetriedWithBackOffAndReported(t *testing.T) {
 			cluster.told()
 			cluster.set(nil, core, deployments)
 			requestsWithin(t, clock, cluster, recheck)
-			eventually(t, "all are told in one call", func() bool { _, changes := cluster.count(); return changes == 1 })
+			eventually(t, "all are reported in one call", func() bool { _, changes := cluster.count(); return changes == 1 })
 			if got := cluster.told(); got.Len() != 100 {
-				t.Errorf("told were %d group versions, want all that were asked for", got.Len())
+				t.Errorf("%d group versions were reported, want all that were queried", got.Len())
 			}
 			fail(cluster)
 			requestsWithin(t, clock, cluster, refresh)

@@ -28,7 +28,7 @@ var ErrNotKnown = errors.New("the first discovery of the cluster's kinds has not
 
 // Served is a kind that the cluster serves.
 type Served struct {
-	// Resource serves the kind, at the version that was asked for.
+	// Resource serves the kind, at the requested version.
 	Resource   schema.GroupVersionResource
 	Namespaced bool
 

@@ -26,7 +26,7 @@ import (
 
 type modifier = func(*apiextensionsv1.CustomResourceDefinition)
 
-// radiusCRD defines kind Radius of group example.com, whose plural nobody would guess.
+// radiusCRD defines kind Radius of group example.com, whose plural is irregular.
 func radiusCRD(mods ...modifier) *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "radii.example.com", Labels: map[string]string{"k": "v"}},
@@ -128,7 +128,7 @@ func TestFind_ServedKind_ReturnsItsResource(t *testing.T) {
 			want: Served{Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "radii"}, Namespaced: true, Labels: map[string]string{"k": "v"}},
 		},
 		"OtherVersion": {
-			reason: "The version is the one asked for.", crds: crd, gvk: radius.WithVersion("v2"),
+			reason: "The version is the requested one.", crds: crd, gvk: radius.WithVersion("v2"),
 			want: Served{Resource: schema.GroupVersionResource{Group: "example.com", Version: "v2", Resource: "radii"}, Namespaced: true, Labels: map[string]string{"k": "v"}},
 		},
 		"ClusterScoped": {
@@ -136,7 +136,7 @@ func TestFind_ServedKind_ReturnsItsResource(t *testing.T) {
 			want: Served{Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "radii"}, Labels: map[string]string{"k": "v"}},
 		},
 		"SecondCRDOfTheKind": {
-			reason: "Only the first is established; there are many, for which comes first is not certain.",
+			reason: "Only the first is established; there are many, because their order is not defined.",
 			crds:   append(secondCRDs(), radiusCRD()), gvk: radius.WithVersion("v1"),
 			want: Served{Resource: schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "radii"}, Namespaced: true, Labels: map[string]string{"k": "v"}},
 		},
@@ -214,10 +214,10 @@ func TestChanged_CRDs_ReturnsResourcesNoLongerServed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mapper, _ := newMapper(t)
 			if got := mapper.Changed(radiusCRD(), false)(tc.resource); got != tc.changed {
-				t.Errorf("gone after the CRD changed: %t, want %t", got, tc.changed)
+				t.Errorf("reported after the CRD changed: %t, want %t", got, tc.changed)
 			}
 			if got := mapper.Changed(radiusCRD(), true)(tc.resource); got != tc.deleted {
-				t.Errorf("gone after the CRD was deleted: %t, want %t", got, tc.deleted)
+				t.Errorf("reported after the CRD was deleted: %t, want %t", got, tc.deleted)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ import (
 	"knative.dev/pkg/logging"
 )
 
-// BenchmarkReconcile measures what a reconciliation costs besides the reconciler: with every span kept, and with none as by default.
+// BenchmarkReconcile measures what a reconciliation costs in addition to the reconciler: with every span kept, and with none as by default.
 func BenchmarkReconcile(b *testing.B) {
 	recording := otel.GetTracerProvider()
 	defer otel.SetTracerProvider(recording)

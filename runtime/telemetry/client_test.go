@@ -35,7 +35,7 @@ func TestClient_Responses_AreCountedByCode(t *testing.T) {
 	}
 }
 
-// When this fails knative.dev/pkg has been mended, and answers can go.
+// When this fails knative.dev/pkg is fixed, and the transport answers can be removed.
 func TestUpstream_ClientMetric_LacksTheCode(t *testing.T) {
 	upstream, err := k8s.NewClientMetricProvider()
 	if err != nil {

@@ -42,8 +42,8 @@ func (k *Kind) attributes(more ...attribute.KeyValue) metric.MeasurementOption {
 	return metric.WithAttributes(append(more, attribute.String("kind", k.name))...)
 }
 
-// Begin is called when a reconciliation begins, and returns its context. causes describe why it takes place, and is called only
-// if somebody reads them. end must be called with the result before the queue gets it.
+// Begin is called when a reconciliation begins, and returns its context. causes describe why it takes place, and is called only if the causes are
+// exported. end must be called with the result before the queue gets it.
 func (k *Kind) Begin(ctx context.Context, key string, causes func() []string) (_ context.Context, end func(error) Result) {
 	ctx, span := otel.Tracer(scope).Start(ctx, "Reconcile "+k.name, trace.WithAttributes(
 		attribute.String("reconcile.kind", k.name),
@@ -91,7 +91,7 @@ func (k *Kind) Leads(b reconciler.Bucket, leads bool) {
 	leading.Record(context.Background(), number(leads), k.attributes(attribute.String("lease", lease)))
 }
 
-// Result is how a reconciliation ended, as the queue of its controller understands it.
+// Result classifies the end of a reconciliation as the queue of its controller does.
 type Result string
 
 // The results are a label of metrics; docs/reference/observability.md describes them.

@@ -57,7 +57,7 @@ func TestInstrument_Reconciliations_AreCountedAndMeasuredByResult(t *testing.T) 
 }
 
 func TestInstrument_Span_HasKeyResultAndError(t *testing.T) {
-	failure := errors.New("the target is gone")
+	failure := errors.New("the target was deleted")
 	k := NewKind(kindOf(t))
 	for key, err := range map[string]error{"ns/good": nil, "ns/bad": failure} {
 		ctx, end := k.Begin(t.Context(), key, noCauses)

@@ -23,7 +23,7 @@ import (
 	"knative.dev/pkg/observability/metrics/k8s"
 )
 
-// queues is what knative's queues are measured by.
+// queues measures the queues of knative.dev/pkg.
 var queues = queueProvider{MetricsProvider: must(k8s.NewWorkqueueMetricsProvider())}
 
 // Register installs the metrics of work queues and clients. It has to be called
@@ -35,7 +35,7 @@ func Register() {
 	clientmetrics.Register(clientmetrics.RegisterOpts{RequestLatency: clients.RequestLatencyMetric(), RequestResult: answers{}})
 }
 
-// queueProvider is for the queues of knative.dev/pkg/controller. Each asks for the metric of unfinished work twice, and
+// queueProvider is for the queues of knative.dev/pkg/controller. Each requests the metric of unfinished work twice, and
 // writes the age of its longest running worker into the second one: both then show that age, and
 // nothing shows the other. This gives every queue the right one at the second time.
 type queueProvider struct {
@@ -67,7 +67,7 @@ func (answers) Increment(ctx context.Context, code, method, _ string) {
 func Transport(inner http.RoundTripper) http.RoundTripper {
 	return otelhttp.NewTransport(inner,
 		otelhttp.WithFilter(func(r *http.Request) bool { return trace.SpanContextFromContext(r.Context()).IsSampled() }),
-		// client-go's own metrics are there already, by the template of the URL rather than the URL.
+		// client-go's own metrics are registered already, by the template of the URL rather than the URL.
 		otelhttp.WithMeterProvider(metricnoop.NewMeterProvider()),
 	)
 }

@@ -31,7 +31,7 @@ func named(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "ns", Name: name}
 }
 
-// The clock of a bubble stands still while anybody works, so that every number below is exact.
+// The clock of a bubble stands still while any goroutine works, so that every number below is exact.
 
 func TestQueueMetrics_KnownLoad_AreCorrect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestQueueMetrics_KnownLoad_AreCorrect(t *testing.T) {
 			}
 		}
 
-		// Nobody works yet: four objects wait, one of which was added twice.
+		// No worker runs yet: four objects wait, one of which was added twice.
 		for _, key := range []string{"slow", "slow", "slower", "a", "fails"} {
 			impl.EnqueueKey(named(key))
 		}
@@ -109,13 +109,13 @@ func TestQueueMetrics_KnownLoad_AreCorrect(t *testing.T) {
 	})
 }
 
-// When this fails knative.dev/pkg has been mended: queueProvider has to go, for it would give every second queue of a
+// When this fails knative.dev/pkg is fixed: remove queueProvider, which would give every second queue of a
 // name the wrong metric.
 func TestUpstream_Queues_RegisterTheWrongMetric(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		impl := newController(t, nil)
 		if _, hasAsked := queues.half.Load(impl.Name); hasAsked {
-			t.Error("a queue asked for the metric of unfinished work once")
+			t.Error("a queue requested the metric of unfinished work once")
 		}
 		impl.WorkQueue().ShutDown()
 		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock

@@ -47,6 +47,6 @@ func TestState_InvalidConfigMap_IsExported(t *testing.T) {
 		}
 	}
 	if known(t, "config.valid", attributes{"config_map": "config-b"}) {
-		t.Error("something is told of a ConfigMap that was never seen")
+		t.Error("a metric is exported for a ConfigMap that was never seen")
 	}
 }

@@ -21,17 +21,16 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// The providers of OpenTelemetry and the metrics of queues are set once per process, so tests tell their own data
-// by the names that they use.
+// The providers of OpenTelemetry and the metrics of queues are set once per process, so tests find their own data by the names that they use.
 var (
 	reader = sdkmetric.NewManualReader()
 	spans  = tracetest.NewSpanRecorder()
-	// missing is why the process under test is not ready.
+	// missing holds the reason for which the process under test is not ready.
 	missing error
 )
 
 func TestMain(m *testing.M) {
-	// As in a process: what is made before the providers are set begins to tell when they are.
+	// As in a process: what is made before the providers are set begins to record when they are.
 	Register()
 	ObserveReadiness(func() error { return missing })
 	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
@@ -65,7 +64,7 @@ func sumOf(t *testing.T, name string, with attributes) float64 {
 	return sum
 }
 
-// known is whether a metric has a data point with these attributes.
+// known reports whether a metric has a data point with these attributes.
 func known(t *testing.T, name string, with attributes) bool {
 	t.Helper()
 	for _, point := range points(t, name) {

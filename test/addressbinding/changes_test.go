@@ -170,7 +170,7 @@ func TestAddressBinding_UsersOwnVariable_IsKept(t *testing.T) {
 			before := w.get(t, d)
 			ab := w.bind(t, "b", byName)
 			taken := w.Await(t, ab, notBound("VariableTaken"), counts(1, 0))
-			if text := fmt.Sprint(taken.Object["status"]); !strings.Contains(text, "Deployment d: container main has a variable K_ADDRESS of its own") {
+			if text := fmt.Sprint(taken.Object["status"]); !strings.Contains(text, "Deployment d: container main has its own variable K_ADDRESS") {
 				t.Errorf("the status does not say which container of what it is: %s", text)
 			}
 			got := environments(w.get(t, d), podTemplate...)

@@ -31,7 +31,7 @@ func read(t *testing.T, path string) string {
 	return string(content)
 }
 
-// all returns what the first group of a pattern matches in a file, each once.
+// all returns the matches of the first group of a pattern in a file, each once.
 func all(t *testing.T, path, pattern string) []string {
 	t.Helper()
 	var found []string
@@ -100,7 +100,7 @@ func TestDocuments_Markers_AreAllDocumented(t *testing.T) {
 	}
 }
 
-// Each code has a chapter, with a message of its own that the tests of package generate compare with what is reported.
+// Each code has a chapter, with a message that the tests of package generate compare with what is reported.
 func TestDocuments_Problems_AreAllDocumented(t *testing.T) {
 	codes := all(t, "problem/problem.go", `Code = "(E\d\d)"`)
 	expectSame(t, "code", codes, all(t, reference, `(?m)^### (E\d\d)$`))

@@ -34,7 +34,7 @@ func run(arguments []string) error {
 		return fmt.Errorf("reading the command line: %w", err)
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("assign-gen takes no arguments besides flags, and was given %q", flags.Args())
+		return fmt.Errorf("assign-gen takes only flags, no arguments, and got %q", flags.Args())
 	}
 	return generate.Run(a)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// To returns the name that is closest to one with a typing mistake, whatever the case of letters, or "" if none is close. Of several that are
-// as close, it is the first of the alphabet.
+// To returns the name that is closest to one with a typing mistake, whatever the case of letters, or "" if none is close. If several are as close, it
+// is the first of the alphabet.
 func To(mistyped string, names iter.Seq[string]) (closest string) {
 	least := 1 + len(mistyped)/3
 	for name := range names {
@@ -26,7 +26,7 @@ func To(mistyped string, names iter.Seq[string]) (closest string) {
 	return closest
 }
 
-// Advice returns which name was probably meant, or all that there are.
+// Advice returns the name that was probably meant, or all names.
 func Advice(mistyped string, names []string) string {
 	if name := To(mistyped, slices.Values(names)); name != "" {
 		return "did you mean " + name + "?"

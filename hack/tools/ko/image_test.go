@@ -124,7 +124,7 @@ func unpack(t *testing.T, image v1.Image) map[string][]byte {
 				t.Fatal(err)
 			}
 			if header.Mode&0o6222 != 0 {
-				t.Errorf("%s has mode %o: somebody may write it, or it changes its user", file, header.Mode)
+				t.Errorf("%s has mode %o: other users can write it, or it changes its user", file, header.Mode)
 			}
 		default:
 			t.Errorf("%s is neither a file nor a folder, but %q", file, header.Typeflag)
@@ -153,7 +153,7 @@ func expectStatic(t *testing.T, where, architecture string, content []byte) {
 	}
 }
 
-// expectVersion asks the program itself, if it runs here.
+// expectVersion runs the program itself, if its platform is this one.
 func expectVersion(t *testing.T, program, architecture string, content []byte) {
 	t.Helper()
 	if !bytes.Contains(content, []byte(testVersion)) {

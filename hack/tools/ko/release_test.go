@@ -44,7 +44,7 @@ func newRegistry(t *testing.T) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// checkout copies what git knows of the checkout, or would add, to a folder of its own, which git knows nothing of.
+// checkout copies what git knows of the checkout, or would add, to another folder, which is no git repository.
 func checkout(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -317,7 +317,7 @@ func expectSPDX(t *testing.T, files map[string]string, images []string) {
 		}
 		tag := digest.Context().Tag(strings.ReplaceAll(digest.DigestStr(), ":", "-") + ".sbom")
 		if _, err := remote.Head(tag, remote.WithContext(t.Context())); err != nil {
-			t.Errorf("%s is not there: %v", tag, err)
+			t.Errorf("%s does not exist: %v", tag, err)
 		}
 	}
 }

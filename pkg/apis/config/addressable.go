@@ -38,7 +38,7 @@ const (
 // maxDomainTemplate is the length of the longest host name.
 const maxDomainTemplate = validation.DNS1123SubdomainMaxLength
 
-// placeholder matches what a domain template may contain besides literal text.
+// placeholder matches the placeholders in a domain template.
 var placeholder = regexp.MustCompile(`\{\{ *\.(?:Name|Namespace|Domain) *\}\}`)
 
 var addressableKeys = []string{
@@ -61,7 +61,7 @@ type Addressable struct {
 	// DefaultClass is the class of objects that are created without one.
 	DefaultClass string
 
-	// AllowCrossNamespaceReferences is whether a target may be in another
+	// AllowCrossNamespaceReferences reports whether a target may be in another
 	// namespace than the object that refers to it.
 	AllowCrossNamespaceReferences bool
 
@@ -71,7 +71,7 @@ type Addressable struct {
 	DomainTemplate string
 }
 
-// DefaultAddressable is what an empty ConfigMap means.
+// DefaultAddressable is the configuration of an empty ConfigMap.
 func DefaultAddressable() *Addressable {
 	return &Addressable{
 		Domain:             "example.com",
@@ -83,8 +83,7 @@ func DefaultAddressable() *Addressable {
 }
 
 // NewAddressableFromConfigMap parses the ConfigMap. The error names every key
-// that is wrong and what would be right; the webhook shows it to whoever
-// applies the ConfigMap.
+// that is wrong and what would be right; the webhook returns it to the client that applies the ConfigMap.
 func NewAddressableFromConfigMap(cm *corev1.ConfigMap) (*Addressable, error) {
 	a := DefaultAddressable()
 	var errs []error
@@ -161,10 +160,9 @@ func (a *Addressable) Host(namespace, name string) (string, error) {
 	return host, nil
 }
 
-// checkHosts applies the template to two names in two namespaces: each must get a
-// valid host of its own. A template that joins name and namespace by what both may
-// hold, such as a hyphen, can still give two objects one host; it is in common use,
-// for certificates of one level, and left to whoever chooses it.
+// checkHosts applies the template to two names in two namespaces: each must get a valid, distinct host. A template that joins name and namespace by
+// what both may hold, such as a hyphen, can still give two objects one host; it is in common use, for certificates of one level, and its author's
+// responsibility.
 func (a *Addressable) checkHosts() error {
 	seen := map[string]string{}
 	for _, namespace := range []string{"ns-a", "ns-b"} {

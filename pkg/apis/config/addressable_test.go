@@ -67,14 +67,14 @@ func TestAddressable_ValidValues_AreParsed(t *testing.T) {
 	}
 }
 
-// templatePlaceholders is how the message about a bad domain template lists the valid placeholders.
+// templatePlaceholders is the list of valid placeholders in the message about an invalid domain template.
 const templatePlaceholders = "the placeholders are {{.Name}}, {{.Namespace}} and {{.Domain}}"
 
 func TestAddressable_InvalidValues_AreRejectedWithTheKey(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	for name, tc := range map[string]struct {
 		key, value string
-		// want is what the message says besides the key.
+		// want is the message without the key.
 		want string
 	}{
 		"domain empty":                {domainKey, "", "RFC 1123"},

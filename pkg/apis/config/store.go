@@ -48,8 +48,7 @@ func (s *Store) WatchConfigs(w configmap.Watcher) {
 }
 
 // OnConfigChanged stores the content of a ConfigMap. The watcher also reports
-// changes of labels and annotations, which must neither have a bad ConfigMap
-// logged once more, nor enqueue every object. It must not be called by several
+// changes of labels and annotations, which must neither log an invalid ConfigMap again, nor enqueue every object. It must not be called by several
 // goroutines at a time, which a watcher does not.
 func (s *Store) OnConfigChanged(cm *corev1.ConfigMap) {
 	if s.seen != nil && maps.Equal(s.seen, cm.Data) {
@@ -61,7 +60,7 @@ func (s *Store) OnConfigChanged(cm *corev1.ConfigMap) {
 	s.UntypedStore.OnConfigChanged(cm)
 }
 
-// Load returns what is in force: the last good ConfigMap, or the defaults as
+// Load returns the configuration in effect: the last valid ConfigMap, or the defaults as
 // long as none was seen.
 func (s *Store) Load() *Addressable {
 	if a, ok := s.UntypedLoad(AddressableName).(*Addressable); ok {
@@ -81,8 +80,7 @@ func ToContext(ctx context.Context, a *Addressable) context.Context {
 	return context.WithValue(ctx, contextKey{}, a)
 }
 
-// FromContextOrDefaults returns the configuration in the context, or the
-// defaults when there is none.
+// FromContextOrDefaults returns the configuration in the context, or the defaults if the context has no configuration.
 func FromContextOrDefaults(ctx context.Context) *Addressable {
 	if a, ok := ctx.Value(contextKey{}).(*Addressable); ok {
 		return a

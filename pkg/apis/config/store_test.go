@@ -26,7 +26,7 @@ func TestStore_InvalidConfigMap_KeepsTheLastValid(t *testing.T) {
 	store := NewStore(logger, func(name string, value any) {
 		a, ok := value.(*Addressable)
 		if !ok || name != AddressableName {
-			t.Errorf("told of %q with a %T", name, value)
+			t.Errorf("notified of %q with a %T", name, value)
 			return
 		}
 		stored = append(stored, a.Domain)

@@ -24,7 +24,7 @@ func configMap(keysAndValues ...string) *corev1.ConfigMap {
 	return cm
 }
 
-// countingLogger is a configmap.Logger that keeps what it was told.
+// countingLogger is a configmap.Logger that records its messages.
 type countingLogger struct {
 	errors, fatals []string
 }

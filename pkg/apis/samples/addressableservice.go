@@ -7,8 +7,7 @@ package samples
 
 const (
 	// ClassAnnotationKey is the annotation that selects the operator of an
-	// AddressableService. The defaulting webhook fills it on create, the
-	// validating webhook refuses to change it afterwards.
+	// AddressableService. The defaulting webhook fills it on create, the validating webhook rejects later changes.
 	ClassAnnotationKey = GroupName + "/addressableservice.class"
 
 	// ClassMallard is the class that this operator serves. Objects of every
@@ -16,8 +15,7 @@ const (
 	ClassMallard = "mallard"
 
 	// FinalizerName is the finalizer of AddressableServices of our class. The
-	// name that injection-gen derives has no path, of which the API server warns
-	// everyone who creates an object.
+	// name that injection-gen derives has no path, about which the API server warns each client that creates an object.
 	FinalizerName = GroupName + "/addressableservice"
 
 	// AliasOwnerUIDLabelKey labels an alias Service with the UID of the

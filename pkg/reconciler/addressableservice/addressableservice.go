@@ -82,7 +82,7 @@ func newReconciler(ctx context.Context, mapper *restmapping.Mapper, addressables
 // Reasons of Normal events. Warnings carry the reason of the condition that
 // became False.
 const (
-	// EventTargetResolved: an address that was missing is there.
+	// EventTargetResolved: an address that was missing exists.
 	EventTargetResolved = "TargetResolved"
 
 	// EventPublished: an alias that could not be published now is.
@@ -107,7 +107,7 @@ var reported = []failures.Reported{{
 // is written afterwards, in one request and only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableService) reconciler.Event {
 	if namespace, err := r.namespaces.Get(as.Namespace); err == nil && isTerminating(namespace) {
-		// The object is about to be deleted, and its target with it: a status update would help nobody.
+		// The object is about to be deleted, and its target with it: a status update would have no reader.
 		return nil
 	}
 	recordEvents := failures.BeginEvents(as, reported)
@@ -125,7 +125,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, as *v1.AddressableServic
 // is returned only once no alias of the object is left.
 func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService) reconciler.Event {
 	if !slices.Contains(as.Finalizers, samples.FinalizerName) {
-		// The aliases are gone, and the object waits for other finalizers.
+		// The aliases are deleted, and the object waits for other finalizers.
 		return nil
 	}
 	if err := r.removeEveryAlias(ctx, as); err != nil {
@@ -138,7 +138,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 }
 
 // removeEveryAlias removes all aliases of an object that is being deleted. There is no later
-// reconciliation, so the directory is listed live: the cache may not have the latest alias yet.
+// reconciliation, so the directory is listed live: the cache might not have the latest alias yet.
 func (r *Reconciler) removeEveryAlias(ctx context.Context, as *v1.AddressableService) error {
 	if err := r.removeAliases(ctx, r.cachedAliases(keyOf(as))); err != nil {
 		return err

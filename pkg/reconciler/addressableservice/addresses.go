@@ -66,7 +66,7 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 	return addresses, checkBounds(as.Spec.Ref, addresses)
 }
 
-// selectEndpoints picks what spec.ports asks for, or the one endpoint that an object without ports has.
+// selectEndpoints picks the endpoints in spec.ports, or the one endpoint that an object without ports has.
 func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures.Failure) {
 	if len(as.Spec.Ports) == 0 {
 		if t.service != nil {
@@ -113,7 +113,7 @@ func serviceEndpoint(service *corev1.Service, port v1.AddressPort) (endpoint, *f
 		e.address = serviceAddress(service, port.Port)
 		return e, nil
 	case port.Port != 0:
-		return e, failures.Newf(v1.ReasonPortNotFound, "Service %s exposes no port %d, which spec.ports[%s] asks for; %s",
+		return e, failures.Newf(v1.ReasonPortNotFound, "Service %s exposes no port %d, which spec.ports[%s] requests; %s",
 			service.Name, port.Port, port.Name, portsOf(service))
 	default:
 		return e, failures.Newf(v1.ReasonPortNotFound, "Service %s has no port named %q; %s",
@@ -206,8 +206,7 @@ func portsOf(service *corev1.Service) string {
 	return "its ports are " + strings.Join(ports, ", ")
 }
 
-// Bounds of an address in the status: those of the CRD's schema, but for the
-// certificates, which every address of an object repeats.
+// Bounds of an address in the status: those of the CRD's schema, except for the certificates, which every address of an object repeats.
 const (
 	maxURL      = 8192
 	maxCACerts  = 65536

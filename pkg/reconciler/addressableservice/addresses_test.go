@@ -51,7 +51,7 @@ func TestPlanAddresses_ServicePorts_ReturnsURLs(t *testing.T) {
 		problem string
 	}{
 		"Service without ports":              {nil, svc(), nil, addressesAt("http://" + host), ""},
-		"Service with ports, none asked for": {nil, svc(web), nil, addressesAt("http://" + host), ""},
+		"Service with ports, none requested": {nil, svc(web), nil, addressesAt("http://" + host), ""},
 		"port by name":                       {[]mod{withPorts(port("web", 0, ""))}, svc(web), nil, named(addressesAt("http://"+host+":8080"), "web"), ""},
 		"port by number":                     {[]mod{withPorts(port("x", 8080, ""))}, svc(web), nil, named(addressesAt("http://"+host+":8080"), "x"), ""},
 		"a number beats a name": {
@@ -75,10 +75,10 @@ func TestPlanAddresses_ServicePorts_ReturnsURLs(t *testing.T) {
 		"number that the Service has not": {
 			[]mod{withPorts(port("p", 1, ""))},
 			svc(web, withServicePort("", 9, "")), nil, nil,
-			"Service target exposes no port 1, which spec.ports[p] asks for; its ports are web:8080, 9",
+			"Service target exposes no port 1, which spec.ports[p] requests; its ports are web:8080, 9",
 		},
 		"number of a Service without ports": {
-			[]mod{withPorts(port("p", 1, ""))}, svc(), nil, nil, "Service target exposes no port 1, which spec.ports[p] asks for; it has no ports",
+			[]mod{withPorts(port("p", 1, ""))}, svc(), nil, nil, "Service target exposes no port 1, which spec.ports[p] requests; it has no ports",
 		},
 		"name that the Service has not": {
 			[]mod{withPorts(port("p", 0, ""))}, svc(web), nil, nil, `Service target has no port named "p"; its ports are web:8080`,

@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// says is whether a problem has this in its message; none has the empty one.
+// says reports whether the message of a problem contains a text; no problem contains the empty one.
 func says(p *failures.Failure, message string) bool {
 	if p == nil {
 		return message == ""
@@ -33,7 +33,7 @@ func TestPlanAlias_States_ReturnsTheAction(t *testing.T) {
 		want    *corev1.Service
 		problem string
 	}{
-		"not asked for":     {[]mod{status(at("http://" + host))}, nil, ""},
+		"not requested":     {[]mod{status(at("http://" + host))}, nil, ""},
 		"no address":        {[]mod{asAl, status(unresolved("R", "m"))}, nil, "there is no address to publish"},
 		"host":              {[]mod{asAl, status(at("http://" + host))}, alias("al", "a", host), ""},
 		"host of a port":    {[]mod{asAl, status(at("https://d.example.com:8443/path"))}, alias("al", "a", "d.example.com"), ""},
@@ -61,14 +61,14 @@ func TestOwns_Service_ReportsItsController(t *testing.T) {
 		alias *corev1.Service
 		want  bool
 	}{
-		"ours":                            {object("a"), alias("al", "a", host), true},
-		"of another object":               {object("a"), alias("al", "b", host), false},
-		"of one of the same name before":  {object("a", func(as *v1.AddressableService) { as.UID = "new" }), alias("al", "a", host), true},
-		"with another's annotation":       {object("a"), alias("al", "a", host, func(s *corev1.Service) { s.Annotations = nil }), true},
-		"without the label":               {object("a"), alias("al", "a", host, func(s *corev1.Service) { s.Labels = nil }), false},
-		"of nobody":                       {object("a"), service(directory, "al"), false},
-		"of nobody, and we have no UID":   {object("a", func(as *v1.AddressableService) { as.UID = "" }), service(directory, "al"), false},
-		"empty label, and we have no UID": {object("a", func(as *v1.AddressableService) { as.UID = "" }), service(directory, "al", emptyOwner), false},
+		"ours":                                 {object("a"), alias("al", "a", host), true},
+		"of another object":                    {object("a"), alias("al", "b", host), false},
+		"of one of the same name before":       {object("a", func(as *v1.AddressableService) { as.UID = "new" }), alias("al", "a", host), true},
+		"with another's annotation":            {object("a"), alias("al", "a", host, func(s *corev1.Service) { s.Annotations = nil }), true},
+		"without the label":                    {object("a"), alias("al", "a", host, func(s *corev1.Service) { s.Labels = nil }), false},
+		"without an owner":                     {object("a"), service(directory, "al"), false},
+		"without an owner, and we have no UID": {object("a", func(as *v1.AddressableService) { as.UID = "" }), service(directory, "al"), false},
+		"empty label, and we have no UID":      {object("a", func(as *v1.AddressableService) { as.UID = "" }), service(directory, "al", emptyOwner), false},
 	} {
 		if got := owns(tc.as, tc.alias); got != tc.want {
 			t.Errorf("%s: owns() = %t", name, got)

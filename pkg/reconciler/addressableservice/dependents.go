@@ -28,7 +28,7 @@ import (
 
 // Names of the indexes that this reconciler adds to its sources.
 const (
-	// byAlias finds AddressableServices by the alias that they ask for.
+	// byAlias finds AddressableServices by the alias that they request.
 	byAlias = "alias"
 
 	// byTarget tracks targets of any kind: it finds the AddressableServices that refer to an object. Unlike the tracker of knative.dev/pkg it

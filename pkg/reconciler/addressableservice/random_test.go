@@ -57,7 +57,7 @@ func checkTwoReconciliations(t *testing.T, w *world, as *v1.AddressableService) 
 	got := w.catchUp(t)
 	if deleting {
 		if slices.Contains(got.Finalizers, samples.FinalizerName) {
-			t.Error("the finalizer is still there")
+			t.Error("the finalizer still exists")
 		}
 	} else {
 		checkStatus(t, got)
@@ -94,7 +94,7 @@ func checkStatus(t *testing.T, as *v1.AddressableService) {
 	}
 	resolved := s.GetCondition(v1.AddressableServiceConditionTargetResolved).IsTrue()
 	if (s.Address != nil) != resolved || (len(s.Addresses) > 0) != resolved {
-		t.Errorf("TargetResolved is %t beside address %v and addresses %v", resolved, s.Address, s.Addresses)
+		t.Errorf("TargetResolved is %t with address %v and addresses %v", resolved, s.Address, s.Addresses)
 	}
 	isReady := s.GetCondition(v1.AddressableServiceConditionReady).IsTrue()
 	if want := resolved && s.GetCondition(v1.AddressableServiceConditionPublished).IsTrue(); isReady != want {

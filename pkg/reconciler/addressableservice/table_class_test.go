@@ -27,7 +27,7 @@ func TestReconcile_ObjectOfAnotherClass_WritesNothing(t *testing.T) {
 		{Name: "no class", Objects: []runtime.Object{object("a", withoutClass, withoutFinalizer), service(ns, "target")}},
 		{Name: "another class, being deleted", Objects: []runtime.Object{object("a", withClass("other"), dead), alias("al", "a", host, stored)}},
 		{Name: "it does not exist", Objects: []runtime.Object{service(ns, "target")}},
-		{Name: "a key that is none", Key: "a/b/c", Objects: []runtime.Object{object("a")}},
+		{Name: "an invalid key", Key: "a/b/c", Objects: []runtime.Object{object("a")}},
 	})
 }
 

@@ -68,7 +68,7 @@ func TestTarget_LookupFails_AddressAndAliasAreKept(t *testing.T) {
 				WithReactors:      induced,
 				WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, kept)),
 			}, {
-				Name:         "at rest",
+				Name:         "in the steady state",
 				Objects:      []runtime.Object{object("a", toDuck, asAl, kept), duckCRD(), dir, alias("al", "a", duckHost, stored)},
 				WithReactors: induced,
 			}, {
@@ -219,7 +219,7 @@ func TestFinalize_OurFinalizerIsGone_NothingIsAsked(t *testing.T) {
 		t.Error(err)
 	}
 	if actions := w.kube.Actions(); len(actions) > 0 {
-		t.Errorf("the API server was asked: %v", actions)
+		t.Errorf("the API server received requests: %v", actions)
 	}
 }
 

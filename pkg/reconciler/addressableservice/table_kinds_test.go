@@ -49,7 +49,7 @@ func TestReconcile_AddressableTarget_ReportsItsAddress(t *testing.T) {
 		resolves("with an address", duckCRD(), duck(ns, "d", addressStatus("http://d.example.com"))),
 		resolves("with an address, of a CRD that does not say so", duckCRD(unlabeled), duck(ns, "d", addressStatus("http://d.example.com"))),
 		resolves("of a kind without namespaces", duckCRD(clusterScoped), duck("", "d", addressStatus("http://d.example.com"))),
-		resolves("beside a malformed one", duckCRD(), duck(ns, "bad", "well"), duck(ns, "d", addressStatus("http://d.example.com"))),
+		resolves("with a malformed one in the namespace", duckCRD(), duck(ns, "bad", "well"), duck(ns, "d", addressStatus("http://d.example.com"))),
 		resolves("with named addresses only", duckCRD(), duck(ns, "d", map[string]any{"addresses": []any{map[string]any{"url": "http://d.example.com"}}})),
 		fails("missing", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck, duckCRD()),
 		fails("in another namespace", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck,

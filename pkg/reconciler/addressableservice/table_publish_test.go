@@ -54,7 +54,7 @@ func TestPublish_Alias_IsCreatedOrUpdated(t *testing.T) {
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
 		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, isPublished)),
 	}, {
-		Name:    "at rest: nothing is written",
+		Name:    "steady state: nothing is written",
 		Objects: []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", host, stored)},
 	}, {
 		Name:              "public: the alias points to the public host",
@@ -66,7 +66,7 @@ func TestPublish_Alias_IsCreatedOrUpdated(t *testing.T) {
 		Objects:     []runtime.Object{object("a", asAl, isPublished), theTarget, dir, alias("al", "a", elsewhere, stored, label("of", "others"))},
 		WantUpdates: aliasBecomes(alias("al", "a", host, stored, label("of", "others"))),
 	}, {
-		Name:        "puts back an alias that is gone",
+		Name:        "recreates a deleted alias",
 		Objects:     []runtime.Object{object("a", asAl, isPublished), theTarget, dir},
 		WantCreates: []runtime.Object{alias("al", "a", host)},
 	}, {
@@ -122,7 +122,7 @@ func aliasBecomes(s *corev1.Service) []clientgotesting.UpdateActionImpl {
 func TestPublish_HostIsNoName_ReportsIt(t *testing.T) {
 	const message = `an ExternalName Service cannot point to host "10.0.0.1": it is an IP address, not a name`
 	runTable(t, reconcilertesting.TableTest{{
-		Name:    "an IP address is none",
+		Name:    "an IP address is no host name",
 		Objects: []runtime.Object{object("a", toDuck, asAl), duckCRD(), duck(ns, "d", addressStatus("http://10.0.0.1")), dir},
 		WantStatusUpdates: reconcilertest.Becomes(object("a", toDuck, asAl, status(
 			at("http://10.0.0.1"), unpublished(v1.ReasonHostNotPublishable, message)))),
@@ -155,7 +155,7 @@ func TestPublish_NoDirectory_ReportsIt(t *testing.T) {
 		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noDirectory),
 		WantEvents:        []string{reconcilertest.Warning(v1.ReasonDirectoryNotFound, noDirectory)},
 	}, {
-		Name:              "deleted meanwhile",
+		Name:              "deleted concurrently",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("create", "services", closing)},
 		WantCreates:       []runtime.Object{alias("al", "a", host)},
@@ -194,14 +194,14 @@ func TestPublish_StaleCache_ReadsTheServer(t *testing.T) {
 		WantUpdates:       aliasBecomes(alias("al", "a", host, stored)),
 		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, isPublished)),
 	}, {
-		Name:              "somebody was first",
+		Name:              "another client was first",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		OtherTestData:     onServer(alias("al", "b", host, stored)),
 		WantCreates:       create,
 		WantStatusUpdates: notPublished(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`),
 		WantEvents:        []string{reconcilertest.Warning(v1.ReasonAliasTaken, `the alias "al" is published by AddressableService ns/b`)},
 	}, {
-		Name:              "it cannot be read: tried again",
+		Name:              "it cannot be read: retried",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		OtherTestData:     onServer(alias("al", "b", host, stored)),
 		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("get", "services", reconcilertest.ErrInduced)},

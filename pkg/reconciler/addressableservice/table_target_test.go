@@ -29,7 +29,7 @@ func TestReconcile_TargetService_ReportsItsAddress(t *testing.T) {
 		Objects:           []runtime.Object{object("a"), service(ns, "target")},
 		WantStatusUpdates: reconcilertest.Becomes(object("a", ready)),
 	}, {
-		Name:    "at rest: nothing is written",
+		Name:    "steady state: nothing is written",
 		Objects: []runtime.Object{object("a", ready), service(ns, "target")},
 	}, {
 		Name:              "missing",
@@ -40,7 +40,7 @@ func TestReconcile_TargetService_ReportsItsAddress(t *testing.T) {
 		Name:    "still missing: nothing is written and nothing said again",
 		Objects: []runtime.Object{object("a", missing)},
 	}, {
-		Name:              "missing for another reason than before: said once more",
+		Name:              "missing for another reason than before: reported again",
 		Objects:           []runtime.Object{object("a", status(unresolved(v1.ReasonPortNotFound, "no port"), notRequested))},
 		WantStatusUpdates: reconcilertest.Becomes(object("a", missing)),
 		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, gone)},
@@ -50,7 +50,7 @@ func TestReconcile_TargetService_ReportsItsAddress(t *testing.T) {
 		WantStatusUpdates: reconcilertest.Becomes(object("a", missing)),
 		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetNotFound, gone)},
 	}, {
-		Name:              "comes back",
+		Name:              "is recreated",
 		Objects:           []runtime.Object{object("a", missing), service(ns, "target")},
 		WantStatusUpdates: reconcilertest.Becomes(object("a", ready)),
 		WantEvents:        []string{reconcilertest.Normal(EventTargetResolved, "The reference leads to an address again")},
@@ -189,7 +189,7 @@ func TestReconcile_TargetAddressableService_ReportsItsAddress(t *testing.T) {
 		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(unresolved(v1.ReasonReferenceCycle, cycle), notRequested))),
 		WantEvents:        []string{reconcilertest.Warning(v1.ReasonReferenceCycle, cycle)},
 	}, {
-		Name: "a cycle is at rest",
+		Name: "a cycle is in a steady state",
 		Objects: []runtime.Object{
 			object("a", refTo("b"), status(unresolved(v1.ReasonReferenceCycle, cycle), notRequested)), b(refTo("a")),
 		},

@@ -79,7 +79,7 @@ func TestFinalize_Alias_IsDeleted(t *testing.T) {
 		Objects:     []runtime.Object{dead(), namespace(directory, terminating), alias("al", "a", host, stored)},
 		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
 	}, {
-		Name:        "the target is gone as well",
+		Name:        "the target is deleted as well",
 		Objects:     []runtime.Object{dead(status(unresolved(v1.ReasonTargetNotFound, "gone"), noAddress)), dir},
 		WantPatches: takesFinalizer, WantEvents: tellsFinalizer,
 	}, {
@@ -145,7 +145,7 @@ func TestUnpublish_Alias_IsDeleted(t *testing.T) {
 	forbidden := "deleting alias dir/al: " + apierrors.NewForbidden(services, "al", nil).Error()
 
 	runTable(t, reconcilertesting.TableTest{{
-		Name:              "that is gone already is a success",
+		Name:              "that is already deleted is a success",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
 		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", apierrors.NewNotFound(services, "al"))},
 		WantDeletes:       deletes("al"),
@@ -157,7 +157,7 @@ func TestUnpublish_Alias_IsDeleted(t *testing.T) {
 		WantDeletes:  deletes("al"),
 		WantErr:      true, PostConditions: withError(conflict),
 	}, {
-		Name:              "in the directory that may not be deleted is a failure",
+		Name:              "in the directory without permission to delete is a failure",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
 		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", apierrors.NewForbidden(services, "al", nil))},
 		WantDeletes:       deletes("al"),
@@ -165,7 +165,7 @@ func TestUnpublish_Alias_IsDeleted(t *testing.T) {
 		WantErr:           true, PostConditions: withError(forbidden),
 		WantEvents: []string{reconcilertest.Warning(v1.ReasonPublishFailed, forbidden)},
 	}, {
-		Name:              "outside of the directory that may not be deleted is not ours",
+		Name:              "outside of the directory without permission to delete is not ours",
 		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
 		OtherTestData:     map[string]any{configData: moved},
 		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", apierrors.NewForbidden(services, "al", nil))},

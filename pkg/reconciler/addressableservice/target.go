@@ -31,7 +31,7 @@ const addressableLabelKey = "duck.knative.dev/addressable"
 
 var serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
-// target is what the reference led to: a Service, or the addresses, at least
+// target is the object that the reference resolved to: a Service, or the addresses, at least
 // one, of something Addressable.
 type target struct {
 	service   *corev1.Service

@@ -86,7 +86,7 @@ func publishedAs(alias string) mod {
 	return func(as *v1.AddressableService) { as.Spec.Publish = &v1.Publication{Alias: alias} }
 }
 
-// status is what a reconciliation leaves behind that makes these marks.
+// status returns the status after a reconciliation that makes these marks.
 func status(marks ...func(*v1.AddressableServiceStatus)) mod {
 	return func(as *v1.AddressableService) {
 		as.Status = v1.AddressableServiceStatus{}
@@ -177,7 +177,7 @@ func alias(name, owner, externalName string, mods ...func(*corev1.Service)) *cor
 	return s
 }
 
-// stored is how an alias comes back from the API server.
+// stored returns an alias as the API server returns it.
 func stored(s *corev1.Service) {
 	s.UID, s.ResourceVersion = types.UID("uid-of-"+s.Name), "7"
 }

@@ -77,7 +77,7 @@ func TestUpstream_StatusUpdateAfterFinalizer_HasTheStaleResourceVersion(t *testi
 		verbs = append(verbs, action.GetVerb())
 	}
 	if len(versions) == 1 && versions[0] == patched {
-		t.Error("the generated reconciler writes the status with the version of its own patch now; " +
+		t.Error("the generated reconciler writes the status with the resourceVersion that its patch returned; " +
 			"the defaulting webhook need not set the finalizer any more")
 	}
 	if want := 4; len(verbs) != want {

@@ -150,7 +150,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, ab *v1.AddressBinding) re
 }
 
 // reconcileAddress marks AddressResolved. The address is that of an AddressableService of any class, whether or not its alias is
-// published. It is removed only if it is known that there is none.
+// published. It is removed only if it is known that no address exists.
 func (r *Reconciler) reconcileAddress(ab *v1.AddressBinding) {
 	name := ab.Spec.Address.Name
 	as, err := r.addressableServices.AddressableServices(ab.Namespace).Get(name)

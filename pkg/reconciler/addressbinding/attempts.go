@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// attempts remembers the patches of subjects that were sent, by what identifies them: a patch waits ever longer before it is sent again,
+// attempts remembers the patches of subjects that were sent, by what identifies them: a patch is sent again with increasing delay,
 // because another controller may revert it, or the API server reject it. It may be used by several goroutines.
 type attempts struct {
 	clock   clock.PassiveClock
@@ -50,7 +50,7 @@ func (a *attempts) of(patch string) attempt {
 	return known
 }
 
-// wait returns how long a patch has to wait since its last attempt.
+// wait returns the delay of a patch since its last attempt.
 func (a *attempts) wait(last attempt) time.Duration { return last.delay - a.clock.Since(last.at) }
 
 // made records an attempt, and sets when to repeat it if it failed. A failure with the reason of the one before gets its message,

@@ -155,7 +155,7 @@ func TestDependents_EachSource_EnqueuesAffectedBindings(t *testing.T) {
 		"one whose status changes enqueues nothing":                           {on.onSubject(updated(asDuck(live()), asDuck(live(newer)))), []string{}},
 		"one without generations":                                             {on.onSubject(updated(asDuck(live(func(d *duckv1.WithPod) { d.Generation = 0 })), asDuck(live(newer, func(d *duckv1.WithPod) { d.Generation = 0 })))), []string{"names-d", "selects-x"}},
 		"one that leaves a selector enqueues the bindings with that selector": {on.onSubject(updated(asDuck(live()), asDuck(live(newer, func(d *duckv1.WithPod) { d.Labels = nil; d.Name = "d" })))), []string{"names-d", "selects-x"}},
-		"one that is made anew":                                               {on.onSubject(updated(asDuck(live()), asDuck(live(newer, func(d *duckv1.WithPod) { d.UID = "new" })))), []string{"names-d", "selects-x"}},
+		"one that is recreated":                                               {on.onSubject(updated(asDuck(live()), asDuck(live(newer, func(d *duckv1.WithPod) { d.UID = "new" })))), []string{"names-d", "selects-x"}},
 		"one that begins to go":                                               {on.onSubject(updated(asDuck(live()), asDuck(live(newer, func(d *duckv1.WithPod) { d.DeletionTimestamp = &metav1.Time{} })))), []string{"names-d", "selects-x"}},
 		"one whose mark is dropped":                                           {on.onSubject(updated(asDuck(live(func(d *duckv1.WithPod) { d.Annotations = map[string]string{samples.BoundVariablesAnnotationKey: "{}"} })), asDuck(live(newer)))), []string{"names-d", "selects-x"}},
 		"one with another annotation":                                         {on.onSubject(updated(asDuck(live()), asDuck(live(newer, func(d *duckv1.WithPod) { d.Annotations = map[string]string{"a": "b"} })))), []string{}},
@@ -165,7 +165,7 @@ func TestDependents_EachSource_EnqueuesAffectedBindings(t *testing.T) {
 
 		"a namespace enqueues all in it":                        {on.onNamespace(added(namespace())), inNamespace},
 		"one that opts out":                                     {on.onNamespace(updated(namespace(), namespace(optedOut))), inNamespace},
-		"one that no webhook is asked about":                    {on.onNamespace(updated(namespace(), namespace(withoutWebhooks))), inNamespace},
+		"one without webhooks":                                  {on.onNamespace(updated(namespace(), namespace(withoutWebhooks))), inNamespace},
 		"one with another label enqueues nothing":               {on.onNamespace(updated(namespace(), namespace(func(n *corev1.Namespace) { n.Labels["a"] = "b" }))), []string{}},
 		"a CRD enqueues those of its kind, and those that were": {crd(added(reconcilertest.DuckCRD())), []string{"of-ducks", "was-of-ducks"}},
 		"a CRD of another group":                                {crd(added(reconcilertest.DuckCRD(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Group = "other.com" }))), []string{}},

@@ -102,7 +102,7 @@ var subjectLists = map[schema.GroupVersionResource]string{
 	{Group: "example.com", Version: "v1", Resource: "ducks"}: "DuckList",
 }
 
-// builtIn is what discovery tells of the API groups of Kubernetes.
+// builtIn lists the API groups of Kubernetes as discovery does.
 var builtIn = []*metav1.APIResourceList{{
 	GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "pods", Kind: "Pod", Namespaced: true}, {Name: "nodes", Kind: "Node"}},
 }, {
@@ -283,7 +283,7 @@ func (w *world) patches() []string {
 	return names
 }
 
-// binding returns a binding as the server has it, nil if it is gone.
+// binding returns a binding as the server has it, nil if it is deleted.
 func (w *world) binding(t testing.TB, name string) *v1.AddressBinding {
 	t.Helper()
 	ab, err := w.samples.SamplesV1().AddressBindings(ns).Get(t.Context(), name, metav1.GetOptions{})
@@ -345,7 +345,7 @@ func (w *world) change(t testing.TB, resource schema.GroupVersionResource, subje
 
 var deploymentsResource = schema.GroupResource{Group: "apps", Resource: "deployments"}
 
-// patchedAnew gives what is patched another version and generation, as the API server does and the fake does not: without them, the
+// patchedAnew gives patched objects another resourceVersion and generation, as the API server does and the fake does not: without them, the
 // event of our own patch looks as if nothing had changed.
 func patchedAnew(tracker clientgotesting.ObjectTracker) clientgotesting.ReactionFunc {
 	return func(action clientgotesting.Action) (bool, runtime.Object, error) {

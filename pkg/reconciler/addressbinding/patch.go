@@ -28,12 +28,12 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// failuresAtOnce is how many patches of a reconciliation may fail before the others wait for the next one: hundreds of subjects that are
-// rejected must not mean as many requests at once.
+// failuresAtOnce is the number of patches of a reconciliation that may fail before the others wait for the next one: hundreds of rejected subjects
+// must not cause as many requests at once.
 const failuresAtOnce = 2
 
 // tellAfter is the back-off of a patch from which on BindFailed reports that it is reverted, or that the object is not as the cache has it.
-// Before that, the event of a concurrent change may be on its way.
+// Before that, the event of a concurrent change may not have been delivered.
 const tellAfter = 4 * time.Second
 
 // subject is an object of a kind, as a reconciliation leaves it.
@@ -48,10 +48,10 @@ type subject struct {
 
 	included, excluded bool
 	result             binding.Result
-	// patch identifies what is to be changed in the object, and last is when that was tried before.
+	// patch identifies the change of the object, and last is the time of the previous attempt.
 	patch string
 	last  attempt
-	// problem is why it could not be changed.
+	// problem is the reason for which it could not be changed.
 	problem *failures.Failure
 }
 
@@ -133,7 +133,7 @@ func failure(ab *v1.AddressBinding) string {
 
 // postponed returns the problem of a subject that has to wait, because the patch was made a moment ago or others fail.
 func postponed(ab *v1.AddressBinding, s *subject, wait time.Duration) *failures.Failure {
-	// Those that were not tried before have no message of their own.
+	// Subjects that were not tried before have no message yet.
 	p := &failures.Failure{Reason: failure(ab)}
 	if s.last.failure != nil {
 		p = new(*s.last.failure)
@@ -166,7 +166,7 @@ func (r *Reconciler) patch(ctx context.Context, ab *v1.AddressBinding, k subject
 	return p
 }
 
-// send leaves the object in s as the API server stored it, or nil if it is gone.
+// send leaves the object in s as the API server stored it, or nil if it is deleted.
 func (r *Reconciler) send(ctx context.Context, ab *v1.AddressBinding, k subjectKind, s *subject) *failures.Failure {
 	patch, err := s.result.Patch().MarshalJSON()
 	if err != nil {

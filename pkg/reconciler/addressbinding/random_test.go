@@ -49,7 +49,7 @@ func (r random) aSubject() tracker.Reference {
 	return ref
 }
 
-// aBinding is one that admission may let in, or that came in past it, after any pass.
+// aBinding returns a binding that admission may accept, or that bypassed it, after any reconciliation.
 func (r random) aBinding(name string) *v1.AddressBinding {
 	ab := object(name, withVariable(pick(r, "K_ADDRESS", "K_ADDRESS", "PEER", "")))
 	if !r.oneIn(3) {
@@ -109,7 +109,7 @@ func (r random) surroundings() []runtime.Object {
 
 func TestReconcile_RandomBindings(t *testing.T) {
 	r := random{rand.New(testrand.Source(t))}
-	// Each has informers of its own.
+	// Each has separate informers.
 	for i := range max(testrand.Inputs(t)/10, 50) {
 		ab, objs := r.aBinding("a"), r.surroundings()
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestReconcile_RandomBindings(t *testing.T) {
 	}
 }
 
-// checkReconciliations reconciles as status updates ask for it, until there is nothing to write.
+// checkReconciliations reconciles after each status update, until there is nothing to write.
 func checkReconciliations(t *testing.T, w *world, ab *v1.AddressBinding) {
 	t.Helper()
 	const enough = 8
@@ -143,7 +143,7 @@ func checkReconciliations(t *testing.T, w *world, ab *v1.AddressBinding) {
 		if ab.DeletionTimestamp == nil {
 			checkStatus(t, got)
 		} else if len(got.Status.Kinds) == 0 && slices.Contains(got.Finalizers, samples.AddressBindingFinalizerName) {
-			t.Error("the finalizer is still there")
+			t.Error("the finalizer still exists")
 		}
 		if w.writes() == before {
 			return
@@ -169,12 +169,12 @@ func checkStatus(t *testing.T, ab *v1.AddressBinding) {
 		}
 	}
 	if c := s.GetCondition(v1.AddressBindingConditionAddressResolved); c.IsTrue() && s.Value == "" || c.IsFalse() && s.Value != "" {
-		t.Errorf("AddressResolved is %s beside value %q", c.Status, s.Value)
+		t.Errorf("AddressResolved is %s with value %q", c.Status, s.Value)
 	}
 	if s.Subjects != nil && s.Subjects.Bound > s.Subjects.Matched {
 		t.Errorf("of %d subjects %d are bound", s.Subjects.Matched, s.Subjects.Bound)
 	}
 	if s.GetCondition(v1.AddressBindingConditionSubjectsBound).IsTrue() && (s.Subjects == nil || s.Subjects.Bound != s.Subjects.Matched) {
-		t.Errorf("SubjectsBound is True beside %+v", s.Subjects)
+		t.Errorf("SubjectsBound is True with %+v", s.Subjects)
 	}
 }

@@ -95,7 +95,7 @@ func TestReconcile_Address(t *testing.T) {
 
 // TestReconcile_Subjects applies a binding, by the selector app=x, to one Deployment d.
 func TestReconcile_Subjects(t *testing.T) {
-	own := "Deployment d: container main has a variable K_ADDRESS of its own"
+	own := "Deployment d: container main has its own variable K_ADDRESS"
 	neither := "Deployment d: neither it nor its namespace has the label bindings.knative.dev/include=true"
 	optsOut := "Deployment d: it or its namespace has the label bindings.knative.dev/exclude=true"
 	for name, test := range map[string]struct {
@@ -261,8 +261,7 @@ func TestReconcile_OldestBindingHasTheVariable_YoungerTakesOver(t *testing.T) {
 	w.check(t, "b", "", "")
 }
 
-// TestReconcile_StatusesLost_VariablesStay is about a backup that was restored without statuses: no binding takes another one's variable
-// for one that nobody wants.
+// TestReconcile_StatusesLost_VariablesStay is about a backup that was restored without statuses: no binding takes another one's variable for an unused one.
 func TestReconcile_StatusesLost_VariablesStay(t *testing.T) {
 	peer := object("b", withVariable("PEER"))
 	w := newWorld(t, object("a"), peer, hello(url), namespace(), everywhere, deployment("d"))

@@ -58,7 +58,7 @@ func report(ab *v1.AddressBinding, k subjectKind, subjects []*subject, more []*f
 	}
 }
 
-// unbound returns why a subject does not have the address, nil if it does or if there is none.
+// unbound returns the reason for which a subject does not have the address, nil if it does or if no address exists.
 func unbound(ab *v1.AddressBinding, k subjectKind, s *subject) *failures.Failure {
 	if s.object == nil {
 		return failures.Newf(v1.ReasonSubjectNotPodSpecable, "%s: %v", s.title, s.malformed)
@@ -90,7 +90,7 @@ func unbound(ab *v1.AddressBinding, k subjectKind, s *subject) *failures.Failure
 	}
 }
 
-// worst returns the problem that a condition reports, with the number of others that have its reason; nil if there is none.
+// worst returns the problem that a condition reports, with the number of others that have its reason; nil without problems.
 func worst(problems []*failures.Failure) *failures.Failure {
 	var found *failures.Failure
 	others := 0

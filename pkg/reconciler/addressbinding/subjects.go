@@ -37,8 +37,8 @@ type subjectKind struct {
 func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*failures.Failure {
 	k, objects, p := r.read(ab, subjectGVK(ab), false)
 	if p == nil && recordKind(ab, k) {
-		// If the patches came first and this process ended before the status was stored, nobody would know where to remove the
-		// variables. The event of the status update enqueues the binding.
+		// If the patches were sent first and this process exited before the status was stored, no record would show where to remove the variables.
+		// The event of the status update enqueues the binding.
 		ab.Status.MarkBinding(v1.ReasonBinding, "subjects are patched once the status has their kind")
 		return nil
 	}
@@ -75,7 +75,7 @@ func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*failur
 	return problems
 }
 
-// unbind returns what prevents that the variables which only this binding wanted are removed from the objects of a kind.
+// unbind removes the variables that only this binding wants from the objects of a kind, and returns the problem that prevents it.
 func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) []*failures.Failure {
 	k, objects, p := r.read(ab, gvk, true)
 	if p == nil {
@@ -108,7 +108,7 @@ func recordKind(ab *v1.AddressBinding, k subjectKind) bool {
 // is filled, and is not reported.
 func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, anyVersion bool) (subjectKind, []kmeta.Accessor, *failures.Failure) {
 	if _, err := r.namespaces.Get(ab.Namespace); err != nil {
-		// The cache does not have it yet, so nobody knows whether it opts in. Its event enqueues the binding.
+		// The cache does not have it yet, so it is unknown whether it opts in. Its event enqueues the binding.
 		return subjectKind{}, nil, &failures.Failure{}
 	}
 	k, p := r.find(gvk, anyVersion)
@@ -170,7 +170,7 @@ func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subject
 	return subjectKind{Served: served, GroupKind: gvk.GroupKind()}, nil
 }
 
-// steady returns what does not vary between the errors of retries, as ports and request IDs in their texts do.
+// steady returns an error without the parts of its text that vary between retries, such as ports and request IDs.
 func steady(err error) string {
 	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
 		return string(reason)

@@ -75,7 +75,7 @@ func beingDeleted(ab *v1.AddressBinding) {
 
 type mark = func(*v1.AddressBindingStatus)
 
-// status is what a reconciliation leaves behind that makes these marks.
+// status returns the status after a reconciliation that makes these marks.
 func status(marks ...mark) mod {
 	return func(ab *v1.AddressBinding) {
 		ab.Status = v1.AddressBindingStatus{}
@@ -117,7 +117,7 @@ var (
 	isBound     mark = (*v1.AddressBindingStatus).MarkSubjectsBound
 	intercepted mark = (*v1.AddressBindingStatus).MarkIntercepted
 
-	// well is the status of a binding that has what it asks for of one subject.
+	// well is the status of a binding with one bound subject.
 	well = status(resolvedTo(url), records(deploymentKind), isBound, counted(1, 1), intercepted)
 )
 
@@ -137,7 +137,7 @@ func hello(rawURL string) *v1.AddressableService {
 	return as
 }
 
-// namespace opts in, but for these changes.
+// namespace opts in, except for these changes.
 func namespace(mods ...func(*corev1.Namespace)) *corev1.Namespace {
 	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: "uid-ns", Labels: map[string]string{"bindings.knative.dev/include": "true"}}}
 	for _, m := range mods {
@@ -154,7 +154,7 @@ func withoutLabels(n *corev1.Namespace) { n.Labels = nil }
 
 func withoutWebhooks(n *corev1.Namespace) { n.Labels["webhooks.knative.dev/exclude"] = "" }
 
-// webhooks is the configuration by which the API server asks about these resources.
+// webhooks is the configuration with which the API server calls the webhook for these resources.
 func webhooks(resources ...schema.GroupResource) *admissionregistrationv1.MutatingWebhookConfiguration {
 	w := admissionregistrationv1.MutatingWebhook{Name: binding.WebhookName}
 	w.ClientConfig.CABundle = []byte("ca")
@@ -216,7 +216,7 @@ func withEnv(variables ...any) subjectMod {
 	return podSpec([]string{"spec", "template", "spec"}, variables...)
 }
 
-// has gives a subject the variable with a value of its own.
+// has gives a subject its own value of the variable.
 func has(value string) subjectMod { return withEnv(variable(v1.DefaultVariable, value)) }
 
 // bound gives a subject the variable and the mark, as if a binding had written these values, the newest first. It has the first one.

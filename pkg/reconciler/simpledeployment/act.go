@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// act does what is to be done next. What it did is in p.pods afterwards.
+// act executes the next steps of the plan, and records them in p.pods.
 func (r *reconciliation) act(ctx context.Context) *failures.Failure {
 	next := r.decide()
 	if len(next.remove)+next.create > 0 && !r.expectations.WasRead(r.sd) {
@@ -48,7 +48,7 @@ func (r *reconciliation) act(ctx context.Context) *failures.Failure {
 		}
 	}
 	if left > r.replicas {
-		// Those that end and cannot be deleted are not to become ever more.
+		// The number of terminated Pods that cannot be deleted must not grow.
 		return stay
 	}
 	for range next.create {

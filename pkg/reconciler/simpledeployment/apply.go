@@ -23,13 +23,12 @@ const (
 	FieldManager = "simpledeployment." + samples.GroupName
 
 	// absent has an apply create an object or fail. It is a resource version that no stored object has, since etcd's own first
-	// revision is empty, and an object that does not exist has none to compare it with. Without it an apply to a name that exists
-	// changes what is there: the image of a Pod that the cache does not have yet, or of somebody else's.
+	// revision is empty, and an object that does not exist has none to compare it with. Without it, an apply to an existing name changes that Pod:
+	// the image of one that the cache does not have yet, or of a foreign one.
 	absent = "1"
 )
 
-// mostTaken is how many names of other Pods a reconciliation tries. The memory has them afterwards, so that the next one goes on
-// from there.
+// mostTaken is the number of names of other Pods that a reconciliation tries. The memory has them afterwards, so that the next one continues from there.
 const mostTaken = 50
 
 // create creates a Pod with the first name that is free. made is false if the object has a Pod that the cache does not have

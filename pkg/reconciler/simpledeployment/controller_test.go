@@ -111,7 +111,7 @@ func TestController_PodLosesItsControllerReference_IsReplaced(t *testing.T) {
 	becomesSo(ctx, t, "Ready", func(sd *v1alpha1.SimpleDeployment) bool {
 		return sd.Status.GetCondition(v1alpha1.SimpleDeploymentConditionReady).IsTrue()
 	})
-	// An informer tells of no update that leaves the version as it was.
+	// An informer delivers no update without a new resourceVersion.
 	setPod(ctx, t, podAt(0, podReady, withoutOwner, func(pod *corev1.Pod) { pod.UID, pod.ResourceVersion = "made", "8" }))
 	becomesSo(ctx, t, "one with another Pod that is made", func(sd *v1alpha1.SimpleDeployment) bool {
 		return sd.Status.Replicas == 1 && sd.Status.ReadyReplicas == 0
@@ -169,6 +169,6 @@ func TestMemory_PodEnded_FirstSightCounts(t *testing.T) {
 	}
 	m.see(nil, later)
 	if len(m.ended) > 0 {
-		t.Errorf("of Pods that are gone is remembered %v", m.ended)
+		t.Errorf("deleted Pods are remembered: %v", m.ended)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // memories holds a memory for each SimpleDeployment, by UID.
 type memories struct{ byUID sync.Map }
 
-// memory is what a process knows of one object and finds nowhere else. One reconciliation at a time uses it.
+// memory holds the state of one object that only this process knows. One reconciliation at a time uses it.
 type memory struct {
 	// ended holds the Pods that have ended.
 	ended map[types.UID]ending
@@ -23,11 +23,11 @@ type memory struct {
 	taken map[int]bool
 }
 
-// ending is what is known of a Pod that has ended.
+// ending holds the state of a Pod that has terminated.
 type ending struct {
-	// first is when it was first seen so. The Pod's own times are those of another clock.
+	// first is the time at which it was first seen terminated. The Pod's own times are those of another clock.
 	first time.Time
-	// rejected is whether the API server refused to delete it.
+	// rejected reports whether the API server rejected its deletion.
 	rejected bool
 }
 
@@ -54,7 +54,7 @@ func (m *memory) see(pods []pod, now time.Time) {
 	m.ended = ended
 }
 
-// reject notes that the API server refused to delete a Pod that has ended.
+// reject notes that the API server rejected the deletion of a terminated Pod.
 func (m *memory) reject(p pod) {
 	p.ending.rejected = true
 	m.ended[p.uid] = p.ending

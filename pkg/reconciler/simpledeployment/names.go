@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// uidDigits is how much of the hash of an object's UID its Pods' names contain. It distinguishes the Pods of objects whose
+	// uidDigits is the number of digits of the hash of an object's UID in its Pods' names. It distinguishes the Pods of objects whose
 	// names are equal after shortening.
 	uidDigits = 10
 
-	// slotDigits is how much room a slot has. A thousand Pods may be asked for, and some more terminating.
+	// slotDigits is the number of digits of a slot. A thousand Pods may be desired, and some more terminating.
 	slotDigits = 6
 
 	// noSlot is the slot of a Pod with a name that we would not give.
 	noSlot = -1
 )
 
-// prefixOf is what the names of an object's Pods begin with. An object's name may have 253 characters and dots; a Pod's host
+// prefixOf returns the prefix of the names of an object's Pods. An object's name may have 253 characters and dots; a Pod's host
 // name, which is its name unless that has dots, 63.
 func prefixOf(sd *v1alpha1.SimpleDeployment) string {
 	const room = validation.DNS1123LabelMaxLength - len("-") - uidDigits - len("-") - slotDigits

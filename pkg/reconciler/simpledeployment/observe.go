@@ -93,7 +93,7 @@ func (r *reconciliation) podOf(live *corev1.Pod) pod {
 	return seen
 }
 
-// keepWhatIsRead is a cache.TransformFunc. What a reconciliation reads of a Pod is a small part of it.
+// keepWhatIsRead is a cache.TransformFunc. A reconciliation reads a small part of a Pod.
 func keepWhatIsRead(obj any) (any, error) {
 	full, ok := obj.(*corev1.Pod)
 	if !ok {

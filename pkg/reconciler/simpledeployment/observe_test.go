@@ -37,8 +37,8 @@ func TestObserve_Pods_AreCounted(t *testing.T) {
 		},
 		"failed":                  {reason: "It will not start again.", mods: mods{podPhase(corev1.PodFailed, time.Minute)}, class: finished},
 		"succeeded":               {reason: "Nor will this.", mods: mods{podPhase(corev1.PodSucceeded, time.Minute)}, class: finished},
-		"terminating":             {reason: "It is none of those asked for.", mods: mods{podReady, podTerminating}, class: terminating},
-		"ended while terminating": {reason: "It goes without us.", mods: mods{podPhase(corev1.PodSucceeded, time.Minute), podTerminating}, class: terminating},
+		"terminating":             {reason: "It does not count as desired.", mods: mods{podReady, podTerminating}, class: terminating},
+		"ended while terminating": {reason: "It is already being deleted.", mods: mods{podPhase(corev1.PodSucceeded, time.Minute), podTerminating}, class: terminating},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &reconciliation{sd: object(1), prefix: prefixOf(object(1)), revision: revisionOf(object(1))}

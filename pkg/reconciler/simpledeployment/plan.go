@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// class is what a Pod counts as.
+// class is the class that a Pod counts as.
 type class int
 
 const (
@@ -21,11 +21,11 @@ const (
 	active class = iota
 	// finished Pods have ended and will not start again.
 	finished
-	// terminating Pods are being deleted. They may run for long still, but are none of those that are asked for.
+	// terminating Pods are being deleted. They may still run for long, but do not count as desired.
 	terminating
 )
 
-// pod is what a plan knows of a Pod.
+// pod holds the state of a Pod that a plan needs.
 type pod struct {
 	name string
 	uid  types.UID
@@ -33,31 +33,31 @@ type pod struct {
 	version string
 	slot    int
 	class   class
-	// current is whether the Pod is of the present spec, ready whether it is ready.
+	// current reports whether the Pod is of the present spec, ready whether it is ready.
 	current, ready bool
 	created        time.Time
 	// ending is of a finished Pod.
 	ending ending
 }
 
-// holdFinished is how long a Pod that has ended holds its place. One that ends at once, as where no node takes it, would
+// holdFinished is the time for which a terminated Pod holds its place. One that ends at once, as where no node takes it, would
 // otherwise be replaced as fast as we can.
 const holdFinished = 10 * time.Second
 
-// surge is how many active Pods there may be beyond those that are asked for.
+// surge is the number of active Pods that may exist beyond the desired ones.
 const surge = 1
 
-// plan is what is to be done next. What is to be done after that, the next reconciliation sees.
+// plan holds the next steps. The next reconciliation plans those after them.
 type plan struct {
 	// remove are Pods to delete, in this order.
 	remove []pod
-	// create is how many Pods to create once all of them are deleted.
+	// create is the number of Pods to create once all of them are deleted.
 	create int
 	// again is after how long to look again, though nothing may have happened; 0 for never.
 	again time.Duration
 }
 
-// counts are how many active Pods there are of each sort.
+// counts holds the numbers of active Pods of each sort.
 type counts struct{ active, current, ready int }
 
 func count(pods []pod) counts {

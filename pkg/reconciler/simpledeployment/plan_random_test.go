@@ -55,7 +55,7 @@ func newSimulation(r *rand.Rand) *simulation {
 	return s
 }
 
-// happens is what others do between two reconciliations.
+// happens changes Pods and spec as other programs may between two reconciliations.
 func (s *simulation) happens() {
 	s.now = s.now.Add(time.Duration(s.Intn(4)) * time.Second)
 	switch s.Intn(12) {
@@ -145,10 +145,10 @@ func (s *simulation) check(t *testing.T, before counts) {
 	t.Helper()
 	c := count(s.pods)
 	if c.active > max(s.replicas+surge, before.active) {
-		t.Fatalf("%d Pods are active, %d are asked for, and %d were before", c.active, s.replicas, before.active)
+		t.Fatalf("%d Pods are active, %d are desired, and %d were active before", c.active, s.replicas, before.active)
 	}
 	if c.ready < min(s.replicas, before.ready) {
-		t.Fatalf("%d Pods are ready, %d are asked for, and %d were before", c.ready, s.replicas, before.ready)
+		t.Fatalf("%d Pods are ready, %d are desired, and %d were ready before", c.ready, s.replicas, before.ready)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestReconcile_RandomInput_NeverPanics(t *testing.T) {
 		sd := object(int32(r.Intn(5)))
 		if r.Intn(2) == 0 {
 			filler.Fill(&sd.Spec)
-			// What is asked for within bounds costs time, and that without is clamped.
+			// Input within the bounds costs time, and input outside of them is clamped.
 			sd.Spec.Replicas %= 8
 		}
 		if r.Intn(2) == 0 {
@@ -64,10 +64,10 @@ func TestReconcile_RandomInput_NeverPanics(t *testing.T) {
 			}()
 			w := newWorld(t, objs...)
 			before := foreign(w, sd)
-			// What it ends with depends on what is random; that nothing else happens is what counts.
+			// The result depends on the random input; the test checks only that nothing else happens.
 			_ = w.reconcile(logging.WithLogger(t.Context(), zap.NewNop().Sugar()))
 			if diff := cmp.Diff(before, foreign(w, sd)); diff != "" {
-				t.Errorf("somebody else's Pod was touched (-before, +after):\n%s", diff)
+				t.Errorf("a foreign Pod was changed (-before, +after):\n%s", diff)
 			}
 			checkStatus(t, w)
 		})
@@ -81,7 +81,7 @@ func randomPod(r *rand.Rand, fill func(any), slot int) *corev1.Pod {
 	case 0:
 		withoutOwner(pod)
 	case 1:
-		ownedBy("samples.knative.dev/v1alpha1", "SimpleDeployment", "somebody")(pod)
+		ownedBy("samples.knative.dev/v1alpha1", "SimpleDeployment", "another")(pod)
 	case 2:
 		fill(&pod.OwnerReferences)
 	}

@@ -38,7 +38,7 @@ type faulty struct {
 	sd *v1alpha1.SimpleDeployment
 	// late are the changes that the cache does not have yet.
 	late []change
-	// faults says whether requests may fail.
+	// faults reports whether requests may fail.
 	faults bool
 	users  bool
 }
@@ -128,7 +128,7 @@ func (f *faulty) restart() {
 	f.start(f.t)
 }
 
-// happens is what kubelets and users do.
+// happens changes Pods and spec as kubelets and users may.
 func (f *faulty) happens() {
 	for name, pod := range f.server.pods {
 		pod = pod.DeepCopy()
@@ -144,7 +144,7 @@ func (f *faulty) happens() {
 	}
 }
 
-// meddle is what a user does to a Pod, if anything.
+// meddle changes a Pod as a user may.
 func (f *faulty) meddle(pod *corev1.Pod) {
 	switch f.Intn(20) {
 	case 0:
@@ -201,9 +201,9 @@ func (f *faulty) answer(action clientgotesting.Action) (bool, runtime.Object, er
 	_, answer, err := f.server.react(action)
 	after := f.truth()
 	if asked := replicasOf(f.sd); after.active > before.active && after.active > asked+surge {
-		f.t.Fatalf("%d Pods are active, %d are asked for: %s %+v", after.active, asked, action.GetVerb(), f.describe())
+		f.t.Fatalf("%d Pods are active, %d are desired: %s %+v", after.active, asked, action.GetVerb(), f.describe())
 	} else if !f.users && after.ready < before.ready && after.ready < asked {
-		f.t.Fatalf("%d Pods are ready, %d are asked for, and %d were before", after.ready, asked, before.ready)
+		f.t.Fatalf("%d Pods are ready, %d are desired, and %d were ready before", after.ready, asked, before.ready)
 	}
 	if f.faults && f.Intn(8) == 0 {
 		return true, nil, reconcilertest.ErrInduced
@@ -211,7 +211,7 @@ func (f *faulty) answer(action clientgotesting.Action) (bool, runtime.Object, er
 	return true, answer, err
 }
 
-// truth is what there is on the server of the object's.
+// truth returns the object's Pods on the server.
 func (f *faulty) truth() counts {
 	p := &reconciliation{sd: f.sd, prefix: prefixOf(f.sd), revision: revisionOf(f.sd)}
 	var pods []pod

@@ -29,7 +29,7 @@ type server struct {
 	pods    map[string]*corev1.Pod
 	version int
 	now     func() metav1.Time
-	// changed is called with the present state of each Pod that changes, nil for one that is gone.
+	// changed is called with the present state of each Pod that changes, nil for a deleted one.
 	changed func(name string, pod *corev1.Pod)
 }
 

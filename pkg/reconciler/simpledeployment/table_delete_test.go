@@ -42,7 +42,7 @@ func TestDelete_Fails_ReportsIt(t *testing.T) {
 		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, message("induced"))},
 		WantErr:    true, PostConditions: withError("induced", true),
 	}, {
-		Name: "it was gone: that is what was wanted", Objects: pods,
+		Name: "it was already deleted: that is the desired state", Objects: pods,
 		WithReactors: reactions(reconcilertest.Failing("delete", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(1)))),
 		WantDeletes:  deletes{deleted(1)}, WantStatusUpdates: gone,
 	}, {
@@ -52,7 +52,7 @@ func TestDelete_Fails_ReportsIt(t *testing.T) {
 		WantStatusUpdates: stays(progressing(v1alpha1.ReasonScalingDown, "2 Pods exist, want 1")),
 		WantErr:           true, PostConditions: withError("induced", false),
 	}, {
-		Name:         "and nothing new is made beside it",
+		Name:         "and no new Pod is created",
 		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1)},
 		WithReactors: reactions(reconcilertest.Failing("delete", "pods", forbidden)),
 		WantDeletes:  deletes{deleted(0)},
@@ -61,7 +61,7 @@ func TestDelete_Fails_ReportsIt(t *testing.T) {
 		WantEvents: []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, "deleting Pod "+podName(0)+": pods \""+podName(1)+"\" is forbidden: induced")},
 		WantErr:    true, PostConditions: withRecheck(time.Second),
 	}, {
-		Name:         "of one that has ended: it is in nobody's way, so that another takes its place and old ones go",
+		Name:         "of a terminated one: it blocks nothing, so that another takes its place and old ones are deleted",
 		Objects:      objects{object(1, two, status(1, 1, 1)), podAt(0), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
 		WithReactors: reactions(rejecting(1)),
 		WantDeletes:  deletes{deleted(1), deleted(0)}, WantPatches: patches{applied(object(1, two), 2)},
@@ -69,7 +69,7 @@ func TestDelete_Fails_ReportsIt(t *testing.T) {
 		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, rejected)},
 		WantErr:           true, PostConditions: withRecheck(time.Second),
 	}, {
-		Name: "of more that have ended than are asked for: they are not to become ever more",
+		Name: "of more terminated ones than desired: their number must not grow",
 		Objects: objects{
 			object(1, atRest), podAt(0, podPhase(corev1.PodFailed, time.Hour)), podAt(1, podPhase(corev1.PodFailed, time.Hour)),
 		},
@@ -78,7 +78,7 @@ func TestDelete_Fails_ReportsIt(t *testing.T) {
 		WantEvents:        []string{reconcilertest.Warning(v1alpha1.ReasonDeleteFailed, other)},
 		WantErr:           true, PostConditions: withRecheck(time.Second),
 	}, {
-		Name:         "of one that has ended, and nobody knows whether it was deleted",
+		Name:         "of a terminated one, with an unknown result",
 		Objects:      objects{object(1, atRest), podAt(1, podPhase(corev1.PodFailed, time.Hour))},
 		WithReactors: reactions(reconcilertest.Failing("delete", "pods", reconcilertest.ErrInduced)), WantDeletes: deletes{deleted(1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(0, 0, 0, waiting(0, 1), stuck(v1alpha1.ReasonDeleteFailed, message("induced"))))),
@@ -87,7 +87,7 @@ func TestDelete_Fails_ReportsIt(t *testing.T) {
 	}})
 }
 
-// rejecting has the API server refuse to delete these Pods.
+// rejecting makes the API server reject deletions of these Pods.
 func rejecting(slots ...int) clientgotesting.ReactionFunc {
 	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
 		if deletion, ok := action.(clientgotesting.DeleteAction); ok {

@@ -57,14 +57,14 @@ func with(row reconcilertesting.TableRow, change func(*reconcilertesting.TableRo
 // doubtful is that the next reconciliation reads the Pods from the API server.
 var doubtful = reconcilertest.Ends(func(w *world, _ error) string {
 	if !w.inner.expectations.Doubtful(object(0)) {
-		return "the next reconciliation does not read the Pods although nobody knows what was done"
+		return "the next reconciliation does not read the Pods although the result is unknown"
 	}
 	return ""
 })
 
 func TestCreate_Fails_ReportsIt(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{
-		with(rejectedCreation("rejected, as by a quota: the others are not tried, and it is looked at again after a while", objects{object(2)}, errQuota, quotaMessage),
+		with(rejectedCreation("rejected, as by a quota: the others are not tried, and the object is requeued", objects{object(2)}, errQuota, quotaMessage),
 			func(row *reconcilertesting.TableRow) { row.PostConditions = withRecheck(time.Second) }),
 		with(rejectedCreation("no answer: the Pod may have been created", objects{object(2)}, reconcilertest.ErrInduced, "induced"),
 			func(row *reconcilertesting.TableRow) {
@@ -112,7 +112,7 @@ func TestCreate_NameTakenAndUnreadable_ReportsIt(t *testing.T) {
 		WantErr:           true,
 		PostConditions:    withError(message, true),
 	}, {
-		Name:              "it went meanwhile",
+		Name:              "it was deleted concurrently",
 		Objects:           objects{object(1)},
 		OtherTestData:     reconcilertest.Prepared(inTheWay),
 		WithReactors:      reactions(reconcilertest.Failing("get", "pods", apierrors.NewNotFound(corev1.Resource("pods"), podName(0)))),

@@ -49,10 +49,10 @@ func TestReconcile_Pods_AreCreatedAndDeleted(t *testing.T) {
 		Objects:           objects{object(2, status(2, 2, 0, waiting(0, 2))), podAt(0, podReady), podAt(1, podReady)},
 		WantStatusUpdates: reconcilertest.Becomes(object(2, atRest)),
 	}, {
-		Name:    "at rest: nothing is written",
+		Name:    "steady state: nothing is written",
 		Objects: objects{object(2, atRest), podAt(0, podReady), podAt(1, podReady)},
 	}, {
-		Name:              "none asked for",
+		Name:              "none desired",
 		Objects:           objects{object(0)},
 		WantStatusUpdates: reconcilertest.Becomes(object(0, status(0, 0, 0, available, upToDate))),
 	}, {
@@ -81,7 +81,7 @@ func TestReconcile_Pods_AreCreatedAndDeleted(t *testing.T) {
 		Objects:     objects{object(1, status(1, 1, 1, available, upToDate)), podAt(0, podPhase(corev1.PodSucceeded, time.Hour)), podAt(1, podReady)},
 		WantDeletes: deletes{deleted(0)},
 	}, {
-		Name:              "another image: one more than asked for, and the old ones stay",
+		Name:              "another image: one more than desired, and the old ones stay",
 		Objects:           objects{object(2, two, atRest), podAt(0, podReady), podAt(1, podReady)},
 		WantPatches:       patches{applied(object(2, two), 2)},
 		WantStatusUpdates: reconcilertest.Becomes(object(2, two, status(3, 1, 2, available, rolling(1, 2, 2)))),
@@ -91,18 +91,18 @@ func TestReconcile_Pods_AreCreatedAndDeleted(t *testing.T) {
 		WantPatches:       patches{applied(object(1, variable("A", "1")), 1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, variable("A", "1"), status(2, 1, 1, available, rolling(1, 1, 1)))),
 	}, {
-		Name:              "the new one is ready: an old one goes, the next comes",
+		Name:              "the new one is ready: an old one is deleted, the next is created",
 		Objects:           objects{object(2, two, status(3, 1, 2)), podAt(0, podReady), podAt(1, podReady), podAt(2, podReady, podOf(two))},
 		WantDeletes:       deletes{deleted(0)},
 		WantPatches:       patches{applied(object(2, two), 3)},
 		WantStatusUpdates: reconcilertest.Becomes(object(2, two, status(3, 2, 2, available, rolling(2, 2, 1)))),
 	}, {
-		Name:              "fewer asked for: the youngest go",
+		Name:              "fewer desired: the youngest are deleted",
 		Objects:           objects{object(1, atRest), podAt(0, podReady), podAt(1, podReady)},
 		WantDeletes:       deletes{deleted(1)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate))),
 	}, {
-		Name:              "fewer asked for, and those that are ready are needed",
+		Name:              "fewer desired, and those that are ready are needed",
 		Objects:           objects{object(1, atRest), podAt(0), podAt(1, podReady)},
 		WantDeletes:       deletes{deleted(0)},
 		WantStatusUpdates: reconcilertest.Becomes(object(1, status(1, 1, 1, available, upToDate))),
@@ -128,7 +128,7 @@ func TestReconcile_ForeignPods_AreIgnored(t *testing.T) {
 		WantPatches:       made,
 		WantStatusUpdates: waits,
 	}, {
-		Name:              "an object of the same name that is gone controlled it",
+		Name:              "a deleted object of the same name controlled it",
 		Objects:           objects{object(1), podAt(0, podReady, ownedBy("samples.knative.dev/v1alpha1", "SimpleDeployment", "uid-before"))},
 		WantPatches:       made,
 		WantStatusUpdates: waits,
@@ -140,7 +140,7 @@ func TestReconcile_ForeignPods_AreIgnored(t *testing.T) {
 		WantPatches:       made,
 		WantStatusUpdates: waits,
 	}, {
-		Name: "another owner stands before its controller: it is ours",
+		Name: "another owner is listed before its controller: it is ours",
 		Objects: objects{object(1), podAt(0, podReady, func(pod *corev1.Pod) {
 			pod.OwnerReferences = append([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "c"}}, pod.OwnerReferences...)
 		})},
@@ -172,7 +172,7 @@ func TestReconcile_PodsMissingFromTheCache_AreAdopted(t *testing.T) {
 		OtherTestData:     reconcilertest.Prepared(func(w *world) { w.server.put(podAt(0, podReady)) }),
 		WantStatusUpdates: found,
 	}, {
-		Name:    "one that the server lists is somebody else's in spite of its label: it does not count",
+		Name:    "one that the server lists is foreign in spite of its label: it does not count",
 		Objects: objects{object(1)},
 		OtherTestData: reconcilertest.Prepared(func(w *world) {
 			w.server.put(podAt(1, podReady, withoutOwner))

@@ -20,13 +20,13 @@ import (
 // containerName is the name of each Pod's only container, as Knative calls what is the user's.
 const containerName = "user-container"
 
-// revisionDigits is how much of the hash of a revision stands in its label.
+// revisionDigits is the number of digits of the hash of a revision in its label.
 const revisionDigits = 16
 
 // revisionOf identifies the template that Pods are created from. It is compared with the label that a Pod got, and not with the Pod's own
-// containers: admission may add to these and rewrite them, and such a Pod would be out of date for ever.
+// containers: admission may add to these and rewrite them, and such a Pod would always be out of date.
 func revisionOf(sd *v1alpha1.SimpleDeployment) string {
-	// What a later operator adds to a template must not be in here: to upgrade it would restart every Pod.
+	// Additions of a later operator to the template must not be hashed: an upgrade would restart every Pod.
 	content, err := json.Marshal(struct {
 		Image string                `json:"image"`
 		Env   []duckv1alpha1.EnvVar `json:"env,omitempty"`

@@ -61,7 +61,7 @@ func TestTemplate_Revision_ChangesWithTheTemplate(t *testing.T) {
 			t.Errorf("number %d has revision %s: it would be rolled out though its Pods are the same", i, got)
 		}
 	}
-	// What an earlier operator wrote on Pods: they must not be replaced because a newer one runs.
+	// The labels that an earlier operator wrote: a newer one must not replace its Pods.
 	if got, want := revisionOf(object(1)), "92c35803e08cb14b"; got != want {
 		t.Errorf("the revision of image one is %s, want %s", got, want)
 	}

@@ -72,7 +72,7 @@ func variable(name, value string) mod {
 
 type mark = func(*v1alpha1.SimpleDeploymentStatus)
 
-// status is what a reconciliation leaves behind that counts so many Pods and makes these marks.
+// status returns the status after a reconciliation that counts so many Pods and makes these marks.
 func status(active, current, ready int32, marks ...mark) mod {
 	return func(sd *v1alpha1.SimpleDeployment) {
 		sd.Status = v1alpha1.SimpleDeploymentStatus{

@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
-// Args are what the command is asked to do.
+// Args are the parsed command line.
 type Args struct {
 	// InputDirs are the API packages, one for each version.
 	InputDirs []string
@@ -29,7 +29,7 @@ type Args struct {
 	HeaderFile string
 	// ReportFile and LockFile are relative to the folder that holds the hub's package.
 	ReportFile, LockFile string
-	// Interface is what the conversion webhook calls.
+	// Interface is the interface that the conversion webhook calls.
 	Interface plan.Interface
 	// RoundTripDir is the folder of the tests through all versions, relative to the same; none are written if it is empty.
 	RoundTripDir string
@@ -59,7 +59,7 @@ func (a *Args) AddFlags(flags *pflag.FlagSet) {
 // interfaces are the values of --interface, as messages name them.
 const interfaces = string(plan.Knative) + " or " + string(plan.ControllerRuntime)
 
-// Validate says what is missing or cannot be meant.
+// Validate returns an error for missing and invalid arguments.
 func (a *Args) Validate() error {
 	if len(a.InputDirs) == 0 {
 		return errors.New("--input-dirs is empty: name the API package of every version")

@@ -48,7 +48,7 @@ func TestArgs_InvalidCommandLine_ReturnsErrorWithFlagAndRemedy(t *testing.T) {
 	}
 }
 
-// What stands above every file has to be a comment, or nothing that is generated would be Go.
+// The header of every file has to be a comment, or the generated files would be invalid.
 func TestArgs_HeaderThatIsNoComment_IsRejected(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "header.txt")
 	for content, want := range map[string]string{

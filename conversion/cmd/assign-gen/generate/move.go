@@ -18,11 +18,11 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/generators"
 )
 
-// move holds new files until all of them are there, and then puts them where they belong.
+// move holds new files until all of them are written, and then moves them to their folders.
 type move struct {
 	// scratch are the scratch folders, by the folder that their files belong to.
 	scratch map[string]string
-	// made are the folders that were not there before.
+	// made are the folders that did not exist before.
 	made []string
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // A folder that cannot be written to is found before the others have got anything, and the error names it. Here a file is in
-// its place, which stops everybody, whatever rights they have.
+// its place, which stops every user, including root.
 func TestGenerate_FolderThatCannotBeWritten_WritesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, filepath.Join("v1", "storage"), "a file")
@@ -39,7 +39,7 @@ func TestGenerate_FolderThatCannotBeWritten_WritesNothing(t *testing.T) {
 	}
 }
 
-// What was made for files that did not come goes again, and what they are in stays.
+// Folders that were created for files that were not written are removed, and their parents stay.
 func TestGenerate_NewFoldersWithoutFiles_AreRemoved(t *testing.T) {
 	t.Chdir(t.TempDir())
 	m, err := newMove([]string{"full", "empty", "full"})

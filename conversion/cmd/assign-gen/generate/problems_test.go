@@ -49,7 +49,7 @@ var problemPackages = sync.OnceValues(func() (map[string][]*model.Package, error
 	return cases, err
 })
 
-// What is wrong is said as a whole, with the names and types of both fields and the ways out, and as it was agreed on.
+// A message describes the whole problem, with the names and types of both fields and the remedies, and equals the golden file.
 func TestProblems_Case_MessageEqualsTheGoldenFile(t *testing.T) {
 	cases, err := problemPackages()
 	if err != nil {

@@ -22,14 +22,14 @@ const (
 	fixture      = "widget"
 	fixturesPath = "github.com/mallard-dev/mallard/conversion/fixtures"
 	fixturePath  = fixturesPath + "/" + fixture
-	// projectPath is the API of somebody else's project.
+	// projectPath is the API of another project.
 	projectPath = "example.com/project/widget"
 )
 
 var projectVersions = []string{"./widget/v1alpha1", "./widget/v1beta1", "./widget/v1"}
 
-// project is a module of its own that uses this one, with the API for tests as somebody wrote it, before anything was
-// generated: there are no storage packages yet. The working directory is its folder.
+// project is another module that uses this one, with the API for tests as its authors wrote it, before anything was generated: there are no storage
+// packages yet. The working directory is its folder.
 func project(t *testing.T) {
 	t.Helper()
 	module, err := filepath.Abs(fixtures)
@@ -128,7 +128,7 @@ func mustGo(t *testing.T, arguments ...string) {
 	}
 }
 
-// snapshot is what all files below a folder hold, and when they were written.
+// snapshot holds the contents and modification times of all files below a folder.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -169,7 +169,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// change replaces a text that has to be there.
+// change replaces a text that has to exist.
 func change(t *testing.T, path, from, to string) {
 	t.Helper()
 	content := read(t, path)

@@ -89,7 +89,7 @@ func TestRun_LongFiles_AreDividedByKinds(t *testing.T) {
 	mustRun(t, projectVersions...)
 	for file := range snapshot(t, "widget") {
 		if strings.HasPrefix(filepath.Base(file), "zz_generated.conversion.") && read(t, file) != firstRun[file] {
-			t.Errorf("%s is not as it was, or was not there, before files were divided", file)
+			t.Errorf("%s differs from the file before files were divided, or did not exist", file)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestRun_AnyProblem_WritesNothing(t *testing.T) {
 	}
 }
 
-// A marker that makes a hook mandatory has the compiler ask for it by its name.
+// If a marker makes a hook mandatory, the compiler reports its name.
 func TestRun_MandatoryHookMissing_DoesNotCompile(t *testing.T) {
 	generatedProject(t)
 	for _, name := range []string{"header_augment.go", "widgetspec_augment.go"} {
@@ -232,7 +232,7 @@ func TestRun_NewVersion_LeavesOlderConversionsUnchanged(t *testing.T) {
 	}
 	mustGo(t, "build", "./...")
 
-	// And when it goes again, what was made for it goes too, but not what somebody wrote under such a name.
+	// When the version is removed, its generated files are removed, too, but no file that a user wrote under such a name.
 	if err := os.RemoveAll(filepath.Join("widget", "v2")); err != nil {
 		t.Fatal(err)
 	}
@@ -241,10 +241,10 @@ func TestRun_NewVersion_LeavesOlderConversionsUnchanged(t *testing.T) {
 	write(t, storage("v1", generators.TestFile), "package storage\n")
 	mustRun(t, projectVersions...)
 	if _, err := os.Stat(storage("v1", generators.HorizontalFile)); !os.IsNotExist(err) {
-		t.Errorf("the link of v1 to v2 is still there: %v", err)
+		t.Errorf("the link of v1 to v2 still exists: %v", err)
 	}
 	if got := read(t, storage("v1", generators.TestFile)); got != "package storage\n" {
-		t.Errorf("a file that somebody wrote is now %q", got)
+		t.Errorf("a file that a user wrote is now %q", got)
 	}
 	mustGo(t, "build", "./...")
 }

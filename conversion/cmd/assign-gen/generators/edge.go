@@ -88,7 +88,7 @@ func (p *printer) toHub(all *plan.Plan, each *plan.Struct) {
 	p.way(w)
 }
 
-// hubKind is what a kind is called in the hub.
+// hubKind is the name of a kind in the hub.
 func hubKind(all *plan.Plan, each *plan.Struct) string {
 	for each.Version != all.Hub {
 		each = counterpart(all, each)

@@ -13,8 +13,8 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 )
 
-// edgeField is what is done for a field at the edge, its place in the annotation if that is needed, and the kind of type that
-// the storage type has for it, before it was made optional.
+// edgeField holds the operation for a field at the edge, its place in the annotation if that is needed, and the kind of its type in the storage type,
+// before it was made optional.
 func (p *printer) edgeField(f *plan.Field, load bool) (o *operation, at string, kind model.Kind) {
 	version := f.Struct.Version
 	o = p.edge(version, f.API.Type, load, keyFunction(f))
@@ -117,7 +117,7 @@ func (p *printer) storeField(f *plan.Field) {
 	}
 }
 
-// storeStruct marks a struct that is there with nothing in it, or one that is not there and looks otherwise.
+// storeStruct marks a struct that is empty but not absent, or one that is absent and looks otherwise.
 func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
 	dst, src, key := "in."+f.Name(), "src."+f.Name(), quoted(f.Key())
 	p.linef("if %s != nil {", src)
@@ -126,7 +126,7 @@ func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
 	case f.ShowsZero(), f.IsRequiredScalar():
 		p.linef("} else {")
 		if o.kind == call {
-			// What its fields show is not there either.
+			// The fields that it shows are absent, too.
 			o.call(address(dst), "&"+p.storage(f.API.Type)+"{}", at)
 		}
 		p.linef("to.MarkAbsent(%s)", key)

@@ -76,7 +76,7 @@ func (p *printer) enumFunction(e *plan.Enum, each *plan.FieldPlan, up bool) {
 	p.linef("")
 }
 
-// spelling is how values of a type are spelled in Go.
+// spelling is the Go syntax of the values of a type.
 type spelling struct {
 	name, zero string
 	spell      func(value string) string

@@ -18,7 +18,7 @@ func droppedIn(all *plan.Plan, version *plan.Version) []string {
 	return fieldNames(version, all.Dropped())
 }
 
-// fixedIn are the fields of a version that hooks fill even if nothing is there, and the keys of bags of such fields.
+// fixedIn are the fields of a version that hooks fill even if there is no value, and the keys of bags of such fields.
 func fixedIn(all *plan.Plan, version *plan.Version) []string {
 	fields, keys := all.Fixed()
 	names := fieldNames(version, fields)

@@ -180,7 +180,7 @@ func (p *printer) convertedInto(f flow, each *plan.FieldPlan, key, dst, src stri
 		}
 		return
 	}
-	// What this version showed instead of a value that it does not know stands for that value until a client changes it.
+	// The value that this version showed instead of one that it does not know stands for it until a client changes it.
 	p.linef("%s := true", exact)
 	if isStashed {
 		p.linef("bag.Adopt(%s, %s)", p.keyName(key), src)

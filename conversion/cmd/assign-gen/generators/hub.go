@@ -7,8 +7,8 @@ package generators
 
 import "github.com/mallard-dev/mallard/conversion/cmd/assign-gen/plan"
 
-// hub prints, for the hub, what other versions can be asked for, and for the others the way of their storage types to the
-// hub. It is apart from the conversions to the next version, which stay what they are when there is a newer hub.
+// hub prints, for the hub, the versions that it converts to, and for the others the way of their storage types to the hub. It is apart from the
+// conversions to the next version, which stay what they are when there is a newer hub.
 func hub(p *printer, all *plan.Plan, version *plan.Version) {
 	for _, each := range version.Structs {
 		switch {
@@ -40,11 +40,11 @@ func (p *printer) storageToHub(all *plan.Plan, each *plan.Struct) {
 	p.way(w)
 }
 
-// way is how a type gets to the hub: by one assignment, or by one to a type from where there is a way already.
+// way is the path of a type to the hub: by one assignment, or by one to a type from where there is a way already.
 type way struct {
 	// from is the type, hub that of the hub, words what comments call it.
 	from, hub, words string
-	// first is what the assignment leads to, as the name of its function says it.
+	// first is the destination of the assignment, as in the name of its function.
 	first string
 	// through is the type that it leads to if that is not the hub's, variable what holds it.
 	through, variable string

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// identifiers gives each key an identifier of its own that begins with a prefix. Where keys differ only in punctuation or in the case
+// identifiers gives each key a unique identifier that begins with a prefix. Where keys differ only in punctuation or in the case
 // of a first letter, all of them are spelled literally: hand-written code that uses such an identifier fails to compile when another
 // key makes it ambiguous, instead of meaning the other key.
 func identifiers(prefix string, keys []string) map[string]string {

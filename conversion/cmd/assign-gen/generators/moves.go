@@ -50,7 +50,7 @@ func (p *printer) shown(f flow, root string, path plan.Path) string {
 }
 
 // shared prints what is done for a struct of both versions after fields that the older version has elsewhere: its conversion to
-// the older version has kept these once more, and made a struct in which nothing else may be.
+// the older version has kept these again, and created a struct in which nothing else may be.
 func (p *printer) shared(f flow, each *plan.Shared) {
 	moved := make([]string, len(each.Fields))
 	for i, field := range each.Fields {
@@ -80,7 +80,7 @@ func (p *printer) shared(f flow, each *plan.Shared) {
 	p.linef("}")
 }
 
-// pruned removes the structs on a path of the older version in which nothing is left. As many of them as kept says were there before.
+// pruned removes the structs on a path of the older version in which nothing is left. As many of them as existed before, which kept holds.
 func (p *printer) pruned(path plan.Path, kept string) {
 	for depth := len(path); depth > 0; depth-- {
 		at := path[:depth]
@@ -115,7 +115,7 @@ func (p *printer) entered(root string, path plan.Path) {
 	}
 }
 
-// present is a condition that holds if the structs on a path are there, and its end too if that can be nil.
+// present is a condition that holds if the structs on a path are not nil, and its end, too, if that can be nil.
 func present(root string, path plan.Path, end bool) string {
 	var conditions []string
 	for i, step := range path {

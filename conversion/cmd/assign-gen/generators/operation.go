@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// kind is what an operation does.
+// kind is the kind of an operation.
 type kind int
 
 const (
@@ -49,10 +49,10 @@ type operation struct {
 	list func(at, dst, src string) string
 }
 
-// isList returns whether the operation copies a list or map element by element.
+// isList reports whether the operation copies a list or map element by element.
 func (o *operation) isList() bool { return o.kind == ofSlice || o.kind == ofMap }
 
-// calls says whether the operation needs to know its place in the annotation.
+// calls reports whether the operation needs to know its place in the annotation.
 func (o *operation) calls() bool {
 	for o.elem != nil {
 		o = o.elem

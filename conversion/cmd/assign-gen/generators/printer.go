@@ -54,7 +54,7 @@ func (p *printer) linef(format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 }
 
-// name returns how something that a package declares is written here, and imports the package if need be.
+// name returns the qualified name of a declaration of a package, and imports the package if need be.
 func (p *printer) name(pkg, name string) string {
 	if pkg == p.pkg {
 		return name
@@ -155,7 +155,7 @@ func address(expression string) string {
 	return "&" + expression
 }
 
-// object returns an expression that fields, methods and elements can be asked for.
+// object returns an expression with fields, methods and elements.
 func object(expression string) string {
 	if pointer, ok := strings.CutPrefix(expression, "*"); ok {
 		return pointer

@@ -22,7 +22,7 @@ const (
 	importLines = 40
 )
 
-// section is a part of a package's code that may be in a file of its own.
+// section is a part of a package's code that may be in a separate file.
 type section struct {
 	// owner is the struct whose code it is, nil for code of the package.
 	owner *plan.Struct
@@ -105,7 +105,7 @@ func partName(base, kind string, number int) string {
 	return base + ".go"
 }
 
-// length is how many lines a section has in a package, before gofmt, which adds none.
+// length returns the number of lines of a section in a package, before gofmt, which adds none.
 func length(all *plan.Plan, pkg string) func(section) int {
 	return func(s section) int {
 		p := newPrinter(pkg, all.Versions)

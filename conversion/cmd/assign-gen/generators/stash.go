@@ -49,15 +49,15 @@ func (p *printer) stashedNewer(f flow, each *plan.FieldPlan) {
 	}
 }
 
-// stash is what is kept of a struct that only one version has, in one direction.
+// stash holds the parts that are kept of a struct that only one version has, in one direction.
 type stash struct {
 	key  string
 	path plan.Path
-	// leaves is whether the conversion leaves the version that has the struct.
+	// leaves reports whether the conversion leaves the version that has the struct.
 	leaves bool
 }
 
-// stashedInside stashes a part of a struct of which other parts have a field of their own in the other version.
+// stashedInside stashes a part of a struct of which other parts have separate fields in the other version.
 func (p *printer) stashedInside(f flow, kept stash) {
 	key, value := p.keyName(kept.key), kept.path.String()
 	if !kept.leaves {
@@ -106,7 +106,7 @@ func (p *printer) stashedPresence(f flow, kept stash) {
 	p.linef("}")
 }
 
-// isOwn says whether a struct, or a pointer to one, is declared by a version of the API.
+// isOwn reports whether a struct, or a pointer to one, is declared by a version of the API.
 func (p *printer) isOwn(t *model.Type) bool {
 	if t.Kind == model.Pointer {
 		t = t.Elem

@@ -77,7 +77,7 @@ func (p *printer) enumValues(version *plan.Version) {
 	p.linef("const (\n%s\n)", strings.Join(lines, "\n"))
 }
 
-// nilable says whether a type can be nil by itself.
+// nilable reports whether a type can be nil by itself.
 func nilable(t *model.Type) bool {
 	switch t.Base().Kind {
 	case model.Pointer, model.Slice, model.Map:

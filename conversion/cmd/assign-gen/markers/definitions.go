@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package markers
 
-// place is where a marker may stand.
+// place is the kind of declaration that a marker may be at.
 type place string
 
 const (
@@ -14,7 +14,7 @@ const (
 	onField   place = "a field"
 )
 
-// values says whether a marker takes a value.
+// values reports whether a marker takes a value.
 type values int
 
 const (
@@ -63,7 +63,7 @@ var definitions = []definition{
 	{"conversion:key", onField, required, "+conversion:key=NAME or +conversion:key=NAME,NAME"},
 }
 
-// prefixes are what the names of our markers begin with.
+// prefixes are the prefixes of the names of our markers.
 var prefixes = []string{"conversion", "conversion-gen"}
 
 // define returns the definition of a marker for a place, or else the one for another place.
@@ -84,7 +84,7 @@ func correct(name string, here place) string {
 
 func (d definition) correct() string { return "write " + d.example }
 
-// names lists all markers that may stand in a place.
+// names lists all markers of a place.
 func names(where place) []string {
 	var all []string
 	for _, each := range definitions {

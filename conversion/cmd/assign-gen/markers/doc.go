@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package markers turns comment lines such as +conversion:rename=Ref into settings. A marker that is misspelt, misplaced
-// or repeated is a problem and never ignored: whoever wrote it relies on it.
+// or repeated is a problem and never ignored: its author relies on it.
 //
-// Whether what a marker asks for can be done is for the planner to say.
+// The planner decides whether the effect of a marker is possible.
 package markers

@@ -114,7 +114,7 @@ func ParseField(markers []model.Marker, where string, problems *problem.List) Fi
 	return settings
 }
 
-// Stray reports markers that stand where nobody reads them.
+// Stray reports markers in places that are not read.
 func Stray(markers []model.Marker, where string, problems *problem.List) {
 	for _, marker := range markers {
 		problems.Add(problem.Problem{
@@ -175,7 +175,7 @@ func unknown(name string, here place, bad func(fix, format string, args ...any))
 	bad(fix, "there is no marker +%s%s", name, suggestion)
 }
 
-// ours says whether a marker is one of this generator's, or was meant to be one.
+// ours reports whether a marker is one of this generator's, or was meant to be one.
 func ours(name string) bool {
 	prefix, _, ok := strings.Cut(name, ":")
 	if !ok {

@@ -5,15 +5,15 @@ SPDX-License-Identifier: Apache-2.0
 
 package markers
 
-// Package is what the markers in a package's doc.go ask for.
+// Package holds the settings of the markers in a package's doc.go.
 type Package struct {
 	// Hub says that this version is the one that is stored and that all conversions go through.
 	Hub bool
 	// Next is the import path of the next newer version; the hub has none.
 	Next string
-	// Annotation is the key of the annotation that carries what a version cannot show. It stands at the hub.
+	// Annotation is the key of the annotation that carries what a version cannot show. It is at the hub.
 	Annotation string
-	// Retired are versions that no longer exist. What they left in the annotation is pruned.
+	// Retired are versions that no longer exist. Their entries in the annotation are pruned.
 	Retired []string
 	// Positional accepts that elements of all lists without a key are recognized by position and content.
 	Positional bool
@@ -21,9 +21,9 @@ type Package struct {
 	With map[string]*Functions
 }
 
-// Type is what the markers of a type ask for.
+// Type holds the settings of the markers of a type.
 type Type struct {
-	// Names are what the type is called in the next version, if not the same. It becomes one of them, whichever a field there has.
+	// Names are the names of the type in the next version, if they differ. It becomes one of them, whichever a field there has.
 	Names []string
 	// Augment makes the hook mandatory.
 	Augment bool
@@ -44,7 +44,7 @@ type Functions struct {
 	Metadata bool
 }
 
-// Strategy is what is to become of a field instead of what the generator would do.
+// Strategy is the treatment of a field, if not the default.
 type Strategy string
 
 // The strategies. Without one, the generator converts what it can and stashes what only one side has.
@@ -61,7 +61,7 @@ const (
 type Treatment struct {
 	Strategy Strategy
 	Reason   string
-	// Fixed is whether the hook fills the field even if the other version has nothing for it.
+	// Fixed reports whether the hook fills the field even if the other version has nothing for it.
 	Fixed bool
 }
 
@@ -77,29 +77,29 @@ type Enum struct {
 	Fallback string
 }
 
-// Field is what the markers of a field ask for.
+// Field holds the settings of the markers of a field.
 type Field struct {
-	// Rename is what the field is called in the next version, as a path of field names. If there are several, it is the first one that leads to a
+	// Rename is the name of the field in the next version, as a path of field names. If there are several, it is the first one that leads to a
 	// field there.
 	Rename [][]string
 	// Alias is the path of the field of the next version that shows the value if the older field which becomes it is absent.
 	Alias []string
 	// Flatten has the fields of the struct that the field holds be fields of the struct around it in the next version.
 	Flatten bool
-	// ToNext is how the field gets to the next version.
+	// ToNext is the conversion of the field to the next version.
 	ToNext Treatment
-	// ToOlder is how the field gets to the older version, which has no such field.
+	// ToOlder is the conversion of the field to the older version, which has no such field.
 	ToOlder Treatment
 	// Enum maps values to those of the next version.
 	Enum *Enum
-	// Unit is what a number counts of a duration, one of Units.
+	// Unit is the unit of a number that stands for a duration, one of Units.
 	Unit string
 	// With are the functions that convert the field to the next version and back.
 	With *Functions
 	// Basis are the fields of the older version that a stash of this field holds good for: when one of them was changed
 	// there, the stash is out of date.
 	Basis []string
-	// ZeroIsAbsent is whether the zero value of the field means that there is none, although JSON shows it.
+	// ZeroIsAbsent reports whether the zero value of the field means that the field is absent, although JSON shows it.
 	ZeroIsAbsent bool
 	// Sensitive says that the field must never end up in the annotation.
 	Sensitive bool
@@ -110,8 +110,8 @@ type Field struct {
 	KeyMarker   string
 }
 
-// IsConverted returns whether no marker keeps the field from becoming one of the next version.
+// IsConverted reports whether no marker keeps the field from becoming one of the next version.
 func (f Field) IsConverted() bool { return f.ToNext.Strategy == "" && !f.Flatten && f.Alias == nil }
 
-// HasConversion returns whether a marker names a conversion of the field to the next version.
+// HasConversion reports whether a marker names a conversion of the field to the next version.
 func (f Field) HasConversion() bool { return f.Enum != nil || f.Unit != "" || f.With != nil }

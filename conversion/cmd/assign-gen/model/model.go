@@ -19,7 +19,7 @@ type Package struct {
 	Markers []Marker
 	// Types are the types that the package declares, sorted by name, each with Kind Named.
 	Types []*Type
-	// Stray are markers of ours in comments that belong to no package clause, exported type or field. Nobody reads them.
+	// Stray are markers of ours in comments that belong to no package clause, exported type or field. They are not read.
 	Stray []Marker
 	// Positions are the files and lines of the package clause, "", of types, "Type", and of fields, "Type.Field".
 	Positions map[string]token.Position
@@ -37,15 +37,15 @@ func (p *Package) Type(name string) *Type {
 
 // Marker is a comment line that begins with a plus sign.
 type Marker struct {
-	// Name is what stands before the first equals sign, without the plus sign.
+	// Name is the text before the first equals sign, without the plus sign.
 	Name string
-	// Value is what stands after it.
+	// Value is the text after it.
 	Value string
 	// Position is the file and line of a stray marker.
 	Position token.Position
 }
 
-// Kind says which of a Type's fields mean something.
+// Kind selects the fields of a Type that are set.
 type Kind int
 
 // The kinds of types.
@@ -74,7 +74,7 @@ type Type struct {
 	Package, PackageName string
 	// Origin is the type of another version that a version uses as if it declared the same type itself, or nil.
 	Origin *Type
-	// Underlying is what a Named type is declared as, never itself Named.
+	// Underlying is the declared type of a Named type, never itself Named.
 	Underlying *Type
 	// Markers are those of the type's comment.
 	Markers []Marker
@@ -93,7 +93,7 @@ type Constant struct {
 	Name, Value string
 }
 
-// Omit says when JSON leaves a field out.
+// Omit is the condition under which JSON leaves a field out.
 type Omit int
 
 // The rules of leaving out.
@@ -117,12 +117,12 @@ type Field struct {
 	Markers  []Marker
 }
 
-// Inline says whether JSON shows the fields of this field as if they were fields of the parent.
+// Inline reports whether JSON shows the fields of this field as if they were fields of the parent.
 func (f *Field) Inline() bool {
 	return f.JSON == ""
 }
 
-// Exported says whether the field can be used from other packages.
+// Exported reports whether the field can be used from other packages.
 func (f *Field) Exported() bool {
 	return token.IsExported(f.Name)
 }
@@ -154,12 +154,12 @@ func (t *Type) Declared() *Type {
 	return t
 }
 
-// Has says whether a Named type, or the pointer to it, has a method.
+// Has reports whether a Named type, or the pointer to it, has a method.
 func (t *Type) Has(method string) bool {
 	return slices.Contains(t.Methods, method)
 }
 
-// Base returns what a type is without its name: the underlying type of a Named one, and any other type itself.
+// Base returns a type without its name: the underlying type of a Named one, and any other type itself.
 func (t *Type) Base() *Type {
 	if t.Kind == Named {
 		return t.Underlying
@@ -187,7 +187,7 @@ func (t *Type) String() string {
 	}
 }
 
-// Same says whether two types are one type, wherever they were read.
+// Same reports whether two types are one type, wherever they were read.
 func (t *Type) Same(other *Type) bool {
 	if t.Kind != other.Kind {
 		return false

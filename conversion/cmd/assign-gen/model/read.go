@@ -197,7 +197,7 @@ func (r *reader) fields(t *gotypes.Struct, comments *types.Type) []*Field {
 // omitBoth is a field with both options, which JSON leaves out by either rule.
 const omitBoth = OmitEmpty | OmitZero
 
-// jsonName follows encoding/json. The option "inline" means nothing to it, and stands by custom where a field is embedded.
+// jsonName follows encoding/json. The option "inline" means nothing to it, and is customary where a field is embedded.
 func jsonName(field *Field, tag reflect.StructTag) (string, Omit) {
 	name, options, _ := strings.Cut(tag.Get("json"), ",")
 	omit := Always

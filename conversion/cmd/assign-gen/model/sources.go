@@ -16,10 +16,10 @@ import (
 	"strings"
 )
 
-// ourMarkers is what the names of this generator's markers begin with.
+// ourMarkers is the prefix of the names of this generator's markers.
 const ourMarkers = "conversion"
 
-// sources is what the files of a package show and gengo does not keep.
+// sources holds the contents of the files of a package that gengo does not keep.
 type sources struct {
 	// positions are the files and lines of the package clause, "", of types, "Type", and of fields, "Type.Field".
 	positions map[string]token.Position

@@ -11,7 +11,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-// absence is how an API field shows that there is nothing.
+// absence is the way in which an API field represents that it is absent.
 type absence int
 
 const (
@@ -23,7 +23,7 @@ const (
 	alwaysThere
 )
 
-// IsPointer returns whether the field of the API is a pointer, which the storage type need not have.
+// IsPointer reports whether the field of the API is a pointer, which the storage type need not have.
 func (f *Field) IsPointer() bool { return f.API.Type.Base().Kind == model.Pointer }
 
 func (f *Field) absence() absence {
@@ -52,7 +52,7 @@ func (f *Field) absence() absence {
 	return byZero
 }
 
-// IsRequired returns whether JSON always shows a value, and zero is one.
+// IsRequired reports whether JSON always shows a value, and zero is one.
 func (f *Field) IsRequired() bool { return f.API.Omit == model.Always && !f.Settings.ZeroIsAbsent }
 
 // marked reports whether one version shows absence in a way that the destination cannot, so that a mark is kept.
@@ -71,7 +71,7 @@ func marked(each *FieldPlan, up bool) bool {
 // nullWhenZero are types that write null instead.
 var nullWhenZero = []string{metaPackage + ".Time", metaPackage + ".MicroTime", "knative.dev/pkg/apis.VolatileTime"}
 
-// ShowsZero reports whether JSON shows a struct that is not there in a way that does not read as nothing again. It is so for
+// ShowsZero reports whether JSON shows an absent struct in a way that does not read as nothing again. It is so for
 // types of other modules that write their JSON themselves and have IsZero, such as the quantity "0", and for
 // structs that hold one.
 func (f *Field) ShowsZero() bool {

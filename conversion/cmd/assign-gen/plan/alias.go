@@ -64,7 +64,7 @@ func (p *planner) others(pair *Pair) {
 	}
 }
 
-// other returns the path to the older field that becomes the one at the end of a newer path, or why there is none.
+// other returns the path to the older field that becomes the one at the end of a newer path, or the reason for which no such field exists.
 func (p *Pair) other(newer Path) (older Path, reason string) {
 	at := p
 	for i, step := range newer {

@@ -15,9 +15,9 @@ import (
 )
 
 // A version may use types of another version, as v1beta1 does when nothing of a struct has changed since v1. Such a version borrows the
-// type: it gets a storage type of its own, as if it declared the same type itself, and bags for what this version has no field for.
+// type: it gets its own storage type, as if it declared the same type itself, and bags for what this version has no field for.
 
-// borrow replaces the types of other versions that a package uses by types of its own.
+// borrow replaces the types of other versions that a package uses with its own types.
 func borrow(pkg *model.Package, versions []*model.Package) {
 	b := &borrower{pkg: pkg, versions: versions, borrowed: make(map[*model.Type]*model.Type)}
 	for _, declared := range slices.Clone(pkg.Types) {
@@ -99,7 +99,7 @@ func (v *Version) borrowed(as *Struct) *Struct {
 	return nil
 }
 
-// label is how messages name a struct: by the version that declares it.
+// label names a struct in messages: with the version that declares it.
 func (s *Struct) label() string {
 	return path.Base(s.Declared.Declared().Package) + "." + s.Declared.Declared().Name
 }

@@ -24,11 +24,11 @@ type converter struct {
 	enumUsed  bool
 	unit      string
 	unitUsed  bool
-	// olderField and newerField are what is converted, unless one of them is a part of another field.
+	// olderField and newerField are the converted fields, unless one of them is a part of another field.
 	olderField, newerField *Field
 	// mismatch are the innermost types that have no conversion, if these have names.
 	mismatch *mismatch
-	// reported is whether a problem already states why there is no conversion.
+	// reported reports whether a problem already states the reason for which there is no conversion.
 	reported bool
 }
 
@@ -54,7 +54,7 @@ func handlers() []handler {
 	}
 }
 
-// convert returns the conversion, or the reason why there is none.
+// convert returns the conversion, or the reason for which none exists.
 func (c *converter) convert(older, newer *model.Type) (conversion *Conversion, reason string) {
 	for _, try := range handlers() {
 		if conversion, reason = try(c, older, newer); conversion != nil || reason != "" {

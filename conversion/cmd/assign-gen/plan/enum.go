@@ -20,7 +20,7 @@ import (
 type Enum struct {
 	// Name is the older struct and field, "Struct.Field".
 	Name string
-	// OlderBool and NewerBool are whether the values of a version are false and true, and no strings.
+	// OlderBool and NewerBool report whether the values of a version are false and true, and no strings.
 	OlderBool, NewerBool bool
 	// Up maps older values, Down newer ones, both sorted by From.
 	Up, Down []EnumCase
@@ -30,7 +30,7 @@ type Enum struct {
 	Kept []string
 }
 
-// IsMixed returns whether one version has strings and the other one bools.
+// IsMixed reports whether one version has strings and the other one bools.
 func (e *Enum) IsMixed() bool { return e.OlderBool != e.NewerBool }
 
 // Values returns the values that tests give to the fields, sorted: strings of both versions, since those of the other one are wrong.
@@ -57,7 +57,7 @@ type EnumCase struct {
 	Exact bool
 }
 
-// enum plans the map of an enum, or reports why there is none.
+// enum plans the map of an enum, or reports the problem that prevents it.
 func (p *planner) enum(older, newer *Field, label string) *Enum {
 	settings := older.Settings.Enum
 	olderValues, newerValues := constants(older), constants(newer)

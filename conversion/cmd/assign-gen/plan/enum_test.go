@@ -30,7 +30,7 @@ func TestEnum_WithFallback_MapsUnknownValues(t *testing.T) {
 			{From: "External", To: "public", Exact: true},
 			{From: "Internal", To: "local", Exact: true},
 			{From: "local", To: "local"},
-			{From: "public", To: "public"}, // come back as Internal and External
+			{From: "public", To: "public"}, // return as Internal and External
 		},
 		Down:     []EnumCase{{From: "local", To: "Internal", Exact: true}, {From: "public", To: "External", Exact: true}},
 		Fallback: "Internal", Kept: []string{""},

@@ -18,7 +18,7 @@ import (
 type matching struct {
 	*planner
 	pair *Pair
-	// claimed says which older field a newer path belongs to.
+	// claimed maps a newer path to its older field.
 	claimed map[string]*Field
 	// from are the paths of the older fields.
 	from []Path
@@ -192,7 +192,7 @@ func (m *matching) convert(from, path Path) {
 	m.pair.Fields = append(m.pair.Fields, result)
 }
 
-// conversion finds the conversion of a field, or reports that there is none. The label names both fields in messages.
+// conversion finds the conversion of a field, or reports that none exists. The label names both fields in messages.
 func (m *matching) conversion(from, path Path) (conversion *Conversion, label string) {
 	older, last := from.Last().Field, path.Last()
 	if last.Field != nil && last.Field.unsupported {
@@ -245,7 +245,7 @@ func (m *matching) olderKey(path Path) string { return m.pair.Older.Version.Name
 
 func (m *matching) newerKey(path Path) string { return m.pair.Newer.Version.Name + "/" + path.Key() }
 
-// newerLabel is how messages name a newer field.
+// newerLabel names a newer field in messages.
 func (m *matching) newerLabel(path Path) string {
 	return m.pair.Newer.label() + "." + path.String()
 }

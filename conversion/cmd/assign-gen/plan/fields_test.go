@@ -25,7 +25,7 @@ func TestFields_EachPair_HasTheExpectedFate(t *testing.T) {
 		field("Gone", text),
 		field("Hooked", text, "+conversion:strategy=augment"),
 		field("Kept", slice(text), "+conversion:strategy=stash"),
-		field("Lost", text, "+conversion:strategy=drop,reason=nobody read it"),
+		field("Lost", text, "+conversion:strategy=drop,reason=it was not read"),
 		field("Count", basic("int32")),
 	}
 	newerFields := []*model.Field{
@@ -69,7 +69,7 @@ func TestFields_EachPair_HasTheExpectedFate(t *testing.T) {
 		{Fate: "augmented (older)", Older: "Hooked", OlderKey: "v1beta1/hooked"},
 		{Fate: "stashed (newer)", Newer: "Kept", NewerKey: "v1/kept"},
 		{Fate: "stashed (older)", Older: "Kept", OlderKey: "v1beta1/kept"},
-		{Fate: "dropped (older)", Older: "Lost", Reason: "nobody read it"},
+		{Fate: "dropped (older)", Older: "Lost", Reason: "it was not read"},
 		{Fate: "converted", Older: "Old", Newer: "New"},
 		{Fate: "augmented (newer)", Newer: "Ours", NewerKey: "v1/ours"},
 		{Fate: "converted", Older: "Same", Newer: "Same"},

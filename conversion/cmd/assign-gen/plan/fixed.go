@@ -5,12 +5,12 @@ SPDX-License-Identifier: Apache-2.0
 
 package plan
 
-// Fixed returns the fields that hooks fill even if nothing is there, strings of bools that are false if nothing is there, those that versions
+// Fixed returns the fields that hooks fill even if there is no value, strings of bools that are false without a value, those that versions
 // beyond convert them to, and the keys of bags under which versions keep them.
 func (p *Plan) Fixed() (fields map[*Field]bool, keys map[string]bool) {
 	fields, keys = make(map[*Field]bool), make(map[string]bool)
 	onTheWayUp, onTheWayDown := make(map[*Field]bool), make(map[*Field]bool)
-	for range p.Links { // what is filled at one link is there in the versions beyond it, link by link
+	for range p.Links { // a field filled at one link exists in the versions beyond it, link by link
 		for _, link := range p.Links {
 			for _, pair := range link.Pairs {
 				for _, each := range pair.Fields {
@@ -54,7 +54,7 @@ func (f *FieldPlan) fixed(up, down map[*Field]bool, keys map[string]bool) {
 	}
 }
 
-// namesFalse returns whether a field is a bool that JSON always shows, and becomes a string of an enum.
+// namesFalse reports whether a field is a bool that JSON always shows, and becomes a string of an enum.
 func (f *FieldPlan) namesFalse(field *Field) bool {
 	c := f.Conversion
 	for c.Elem != nil {

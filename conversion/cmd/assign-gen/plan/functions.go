@@ -94,7 +94,7 @@ func (p *planner) metadata(result *Plan) {
 	}
 }
 
-// DependsOnMetadata returns whether some conversion of a kind, as the hub has it, depends on the metadata of the object.
+// DependsOnMetadata reports whether some conversion of a kind, as the hub has it, depends on the metadata of the object.
 func (p *Plan) DependsOnMetadata(kind *Struct) bool {
 	for _, link := range slices.Backward(p.Links) {
 		for _, pair := range link.Pairs {
@@ -111,7 +111,7 @@ func (p *Plan) DependsOnMetadata(kind *Struct) bool {
 	return false
 }
 
-// dependsOnMetadata returns whether a marker asks for the metadata, or a struct inside depends on it.
+// dependsOnMetadata reports whether a marker requires the metadata, or a struct inside depends on it.
 func dependsOnMetadata(pair *Pair) bool {
 	if pair.Older.Settings.Metadata || (pair.Functions != nil && pair.Functions.Metadata) {
 		return true

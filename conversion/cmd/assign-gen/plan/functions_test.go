@@ -26,7 +26,7 @@ func TestFunctions_AnyTwoTypes_AreConverted(t *testing.T) {
 	}
 }
 
-// What a struct inside needs to know, all structs that lead to it pass on.
+// All structs that lead to a nested struct pass on the data that it needs.
 func TestFunctions_MetadataInNestedStructs_IsPassedDown(t *testing.T) {
 	text := basic("string")
 	types := func(v version, markers ...string) []*model.Type {

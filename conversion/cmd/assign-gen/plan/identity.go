@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-// What elements of a list keep in the bag has to find its element again after somebody edited the list. So in each version
+// The stash of a list element in the bag has to find its element again after a client edited the list. So in each version
 // that cannot show everything, a list says what its elements are recognized by. These functions find the lists that do not.
 
 // identities reports lists of structs that something is kept for and whose elements nothing identifies.
@@ -85,7 +85,7 @@ func likelyKey(element *model.Type) string {
 	return "NAME"
 }
 
-// elementOf is what a list holds, or what the pointers in it lead to.
+// elementOf returns the element type of a list, without pointers.
 func elementOf(list *model.Type) *model.Type {
 	if list.Elem.Kind == model.Pointer {
 		return list.Elem.Elem
@@ -93,7 +93,7 @@ func elementOf(list *model.Type) *model.Type {
 	return list.Elem
 }
 
-// hasKeylessList says whether a field holds structs in a list that has no keys.
+// hasKeylessList reports whether a field holds structs in a list that has no keys.
 func hasKeylessList(field *Field) bool {
 	pkg := field.Struct.Version.Package.Path
 	if !isOwn(innermost(field.API.Type, pkg), pkg) {
@@ -111,7 +111,7 @@ func hasKeylessList(field *Field) bool {
 	return false
 }
 
-// keptFromAbove returns what newer versions have to keep for elements of a field.
+// keptFromAbove returns the properties that newer versions have to keep for elements of a field.
 func (p *planner) keptFromAbove(field *Field) []string {
 	var all []string
 	for _, link := range p.plans[field] {
@@ -135,7 +135,7 @@ func (p *planner) keptFromBelow(field *Field, below map[*Field][]*FieldPlan) []s
 	return all
 }
 
-// kept returns what converting a struct up, or down, can leave in the bag.
+// kept returns the properties that converting a struct up, or down, can leave in the bag.
 func kept(pair *Pair, up bool, seen map[*Pair]bool) []string {
 	if seen[pair] {
 		return nil

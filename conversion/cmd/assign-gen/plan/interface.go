@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package plan
 
-// Interface is what the conversion webhook calls.
+// Interface is the interface that the conversion webhook calls.
 type Interface string
 
 const (

@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-// A kind may have a method of its own with a name that is generated for the other interface alone.
+// A kind may have its own method with a name that is generated only for the other interface.
 func TestMake_KindHasEachMethod_ThoseOfTheInterfaceAreReported(t *testing.T) {
 	packages := []*model.Package{older.with(nil).build(), newer.with(nil).build()}
 	for _, each := range packages {

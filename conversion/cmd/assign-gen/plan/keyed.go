@@ -12,8 +12,8 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-// A map in one version may be a list in the other, whose elements have the keys. Elements convert as usual, but for the field that is the
-// key. The bag of the version with the map keeps the order of the list, and elements that have no key or one of another element.
+// A map in one version may be a list in the other, whose elements have the keys. Elements convert as usual, except for the field that is the key. The
+// bag of the version with the map keeps the order of the list, and elements that have no key or one of another element.
 
 // orderKey follows the key of a list in the bag that keeps its order. No field is called so in JSON.
 const orderKey = "$order"
@@ -51,7 +51,7 @@ func throughKeys(c *converter, older, newer *model.Type) (conversion *Conversion
 	return &Conversion{Rule: OfKeys, Older: older, Newer: newer, Elem: elem, Key: key}, ""
 }
 
-// stashes returns whether only one struct of a pair has a field, and nothing decides otherwise about it.
+// stashes reports whether only one struct of a pair has a field, and nothing decides otherwise about it.
 func (p *Pair) stashes(field *Field) bool {
 	if p.Functions != nil || field.Settings.ToNext.Strategy != "" || field.Settings.ToOlder.Strategy != "" || field.Settings.Rename != nil {
 		return false

@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-// selected returns which kinds are converted: those that are named, or all if none is.
+// selected returns the kinds that are converted: those that are named, or all if none is.
 func (p *planner) selected(named []string) func(kind *Struct) bool {
 	kinds := make(map[string]bool)
 	for _, structs := range p.structs {
@@ -37,7 +37,7 @@ func (p *planner) selected(named []string) func(kind *Struct) bool {
 	}
 }
 
-// kinds reports that there are none, and kinds that some version lacks and of which nobody said that this is meant. A kind
+// kinds reports that no kind exists, and kinds that some version lacks without a marker for that. A kind
 // that was forgotten in the middle would lose everything that is written at the versions before.
 func (p *planner) kinds(result *Plan) {
 	having := make(map[string][]*Version)
@@ -92,7 +92,7 @@ func (p *planner) allowedWithout(kind string, having, all []*Version) []string {
 	return allowed
 }
 
-// follows says whether a version comes after one of the others.
+// follows reports whether a version is newer than one of the others.
 func follows(version *Version, others []*Version) bool {
 	for _, other := range others {
 		for next := other.Next; next != nil; next = next.Next {

@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-// kind describes a kind of the package with a spec of its own.
+// kind describes a kind of the package with its own spec.
 func (v version) kind(name string, spec *model.Type) *model.Type {
 	meta := func(name string) *model.Type {
 		return &model.Type{Kind: model.Named, Package: metaPackage, PackageName: "v1", Name: name, Underlying: structOf()}

@@ -105,7 +105,7 @@ func (p *planner) problem(code problem.Code, where, text, fix string) {
 	p.problems.Add(problem.Problem{Code: code, Where: where, Text: text, Fix: fix})
 }
 
-// newerName is what a plan is sorted by: where it ends in the newer struct, or the name of a field that only the older has.
+// newerName is the key by which a plan is sorted: the path in the newer struct, or the name of a field that only the older has.
 func (f *FieldPlan) newerName() string {
 	if f.Newer != nil {
 		return f.Newer.String()

@@ -18,7 +18,7 @@ import (
 // mismatch are two named types without a conversion.
 type mismatch struct {
 	older, newer *model.Type
-	// foreign is whether the older type is declared by another module, so that no marker can stand at it.
+	// foreign reports whether the older type is declared by another module, so that it cannot have a marker.
 	foreign bool
 	// label and reason are those of the first field, more is how many others there are.
 	label, reason string

@@ -16,13 +16,13 @@ import (
 
 // A field may move: into a struct that only the newer version has, out of one that only the older version has, and into a struct
 // that both have. In the first two cases the struct is planned field by field as a part of the struct around it. In the last case
-// the struct has a conversion of its own, which the moved field is added to.
+// the struct has its own conversion, which the moved field is added to.
 
 // Shared is a struct that both versions have, and that the older version has fields of elsewhere.
 type Shared struct {
 	// Older leads to the struct in the older version.
 	Older Path
-	// OlderKey is the key in the bag for how many structs on that path were there with nothing else in them.
+	// OlderKey is the key in the bag for the number of structs on that path that were empty but not absent.
 	OlderKey string
 	// Fields are the conversions of the fields that the older version has elsewhere, NewerKeys are the keys by which the
 	// conversion of the shared struct would keep them.

@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-// fates returns what becomes of the fields of a struct, by their paths in both versions.
+// fates returns the fates of the fields of a struct, by their paths in both versions.
 func fates(t *testing.T, all *Plan, name string) map[string]string {
 	t.Helper()
 	at := slices.IndexFunc(all.Links[0].Pairs, func(p *Pair) bool { return p.Older.Name == name })

@@ -105,7 +105,7 @@ func (m *matching) inside(path Path) {
 	}
 }
 
-// leadsInto says whether an older field becomes a part of what is at the end of a path.
+// leadsInto reports whether an older field becomes a part of what is at the end of a path.
 func (m *matching) leadsInto(path Path) bool {
 	for target := range m.claimed {
 		if strings.HasPrefix(target, path.String()+".") {

@@ -12,13 +12,13 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-// Plan is how the versions of an API are converted into each other.
+// Plan describes the conversions between the versions of an API.
 type Plan struct {
 	// Annotation is the key of the annotation that holds what a version cannot show.
 	Annotation string
-	// Interface is what the conversion webhook calls.
+	// Interface is the interface that the conversion webhook calls.
 	Interface Interface
-	// Selected is whether only some kinds are converted.
+	// Selected reports whether only some kinds are converted.
 	Selected bool
 	// Retired are the versions whose entries are pruned.
 	Retired []string
@@ -86,7 +86,7 @@ type Field struct {
 	Settings markers.Field
 	// Storage is the field's type in the storage type. It can always be nil.
 	Storage *model.Type
-	// unsupported is whether a problem of the field is known, so that no conversion is sought.
+	// unsupported reports whether a problem of the field is known, so that no conversion is sought.
 	unsupported bool
 }
 
@@ -111,13 +111,13 @@ type Link struct {
 // Pair is a struct and the one that it becomes in the next version.
 type Pair struct {
 	Older, Newer *Struct
-	// Several is whether the older struct becomes other structs of the next version too, each in a pair of its own.
+	// Several reports whether the older struct becomes other structs of the next version, too, each in a separate pair.
 	Several bool
 	// Augmented says that the hook is mandatory.
 	Augmented bool
 	// Functions convert the struct as a whole, if it is not converted field by field. Then there are no Fields.
 	Functions *markers.Functions
-	// Metadata is whether the conversion depends on the metadata of the object, here or in a struct inside.
+	// Metadata reports whether the conversion depends on the metadata of the object, here or in a struct inside.
 	Metadata bool
 	// Fields are sorted by the names of the newer fields, then of the older ones.
 	Fields []*FieldPlan
@@ -133,7 +133,7 @@ func (p *Pair) OlderKey() string { return p.Older.Version.Name + "/" + wholeKey 
 // NewerKey is OlderKey for the newer struct.
 func (p *Pair) NewerKey() string { return p.Newer.Version.Name + "/" + wholeKey }
 
-// Suffix is what the names of the pair's hook end with, if the older struct has several.
+// Suffix is the suffix of the names of the pair's hook, if the older struct has several.
 func (p *Pair) Suffix() string {
 	if p.Several {
 		return p.Newer.Name
@@ -141,11 +141,11 @@ func (p *Pair) Suffix() string {
 	return ""
 }
 
-// TakesMetadata returns whether the functions of the pair have the metadata of the object as a parameter. Those of a kind have
+// TakesMetadata reports whether the functions of the pair have the metadata of the object as a parameter. Those of a kind have
 // the object itself.
 func (p *Pair) TakesMetadata() bool { return p.Metadata && !p.Older.Root }
 
-// Fate is what becomes of a field on its way between two versions.
+// Fate is the treatment of a field between two versions.
 type Fate string
 
 // The fates.
@@ -159,12 +159,12 @@ const (
 	// AugmentedOlder and AugmentedNewer are left to the hook.
 	AugmentedOlder Fate = "augmented (older)"
 	AugmentedNewer Fate = "augmented (newer)"
-	// DroppedOlder and DroppedNewer are lost, for a reason that somebody gave.
+	// DroppedOlder and DroppedNewer are lost, for a reason in a marker.
 	DroppedOlder Fate = "dropped (older)"
 	DroppedNewer Fate = "dropped (newer)"
 )
 
-// FieldPlan is how one field is converted, or what becomes of it otherwise.
+// FieldPlan describes the conversion of one field, or its fate otherwise.
 type FieldPlan struct {
 	Fate Fate
 	// Older is the field of the older version, unless only the newer one has it. From leads to it.
@@ -172,18 +172,18 @@ type FieldPlan struct {
 	From  Path
 	// Newer leads to the field of the newer version, unless only the older one has it.
 	Newer Path
-	// Conversion is how a Converted field is converted.
+	// Conversion is the conversion of a Converted field.
 	Conversion *Conversion
 	// OlderKey and NewerKey are the keys in the bag of the older and the newer field, if it is kept there or its hook may do so.
 	OlderKey, NewerKey string
-	// OlderStashed and NewerStashed are whether releases have stashed a field that is Converted now.
+	// OlderStashed and NewerStashed report whether releases have stashed a field that is Converted now.
 	OlderStashed, NewerStashed bool
 	// Presence says that a stash of a struct is not of its fields, which are planned one by one, but of its bag, or of
 	// the struct being there with nothing in it.
 	Presence bool
 	// Basis are older fields that a stash of the newer field holds good for.
 	Basis []*Field
-	// Reason says why a field is dropped.
+	// Reason is the reason for which a field is dropped.
 	Reason string
 }
 

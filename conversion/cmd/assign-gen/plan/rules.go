@@ -10,7 +10,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/model"
 )
 
-// Rule is how a value is converted.
+// Rule is the way in which a value is converted.
 type Rule int
 
 // The rules.
@@ -39,7 +39,7 @@ const (
 	ByFunctions
 )
 
-// Conversion is how a value of the older type becomes one of the newer type and back.
+// Conversion describes the conversion of a value of the older type to the newer type and back.
 type Conversion struct {
 	Rule         Rule
 	Older, Newer *model.Type
@@ -48,12 +48,11 @@ type Conversion struct {
 	Enum         *Enum
 	Functions    *markers.Functions
 	Key          *Field
-	// Unit is what a number counts of a duration.
+	// Unit is the unit of a number that stands for a duration.
 	Unit string
 }
 
-// Inexact says whether some value would come back changed, so that the original has to be kept beside. What is inside of
-// structs does not count; they have bags of their own.
+// Inexact reports whether some value would return changed, so that the original has to be kept. Structs inside do not count; they have their own bags.
 func (c *Conversion) Inexact() bool {
 	switch c.Rule {
 	case Widen, MapEnum, ToDuration, FromDuration, ByFunctions:

@@ -16,7 +16,7 @@ import (
 )
 
 // Fields correspond by their names in Go, and users know those in JSON. A field that both versions call the same in JSON is hardly ever
-// meant to disappear at one of them, so that is reported unless a marker asks for it.
+// meant to disappear at one of them, so that is reported unless a marker requests it.
 
 // sameJSON reports fields that would be stashed although the other version has a field of the same name in JSON.
 func (p *planner) sameJSON(pair *Pair) {

@@ -88,7 +88,7 @@ func (p *planner) fieldsOf(result *Struct) {
 	}
 }
 
-// isRoot says whether a type is a kind. A list of objects is none: the API server converts its items.
+// isRoot reports whether a type is a kind. A list of objects is not a root: the API server converts its items.
 func isRoot(declared *model.Type) bool {
 	hasType, hasObject := false, false
 	for _, field := range declared.Underlying.Fields {
@@ -102,12 +102,12 @@ func isMeta(field *model.Field, name string) bool {
 	return field.Embedded && field.Type.Kind == model.Named && field.Type.Package == metaPackage && field.Type.Name == name
 }
 
-// isOwn says whether a type is declared by an API package, and has a storage type if it is a struct.
+// isOwn reports whether a type is declared by an API package, and has a storage type if it is a struct.
 func isOwn(t *model.Type, pkg string) bool {
 	return t.Kind == model.Named && t.Package == pkg
 }
 
-// innermost is what a type holds: through pointers, lists, maps and names of the same package.
+// innermost returns the element type of a type: through pointers, lists, maps and names of the same package.
 func innermost(t *model.Type, pkg string) *model.Type {
 	for {
 		switch {
@@ -122,8 +122,8 @@ func innermost(t *model.Type, pkg string) *model.Type {
 }
 
 // StorageType is a type as the storage type has it: storage packages cannot import the API package, which imports them.
-// So names of other than structs are taken away. Own structs keep their names and stand for the storage types of them. Neither
-// are there pointers to lists and maps, which can be nil themselves.
+// So names of other than structs are taken away. Own structs keep their names and stand for the storage types of them. There are no pointers to lists
+// and maps, either, which can be nil themselves.
 func StorageType(t *model.Type, pkg string) *model.Type {
 	switch t.Kind {
 	case model.Named:
@@ -152,7 +152,7 @@ func isList(t *model.Type) bool {
 	return t.Kind == model.Slice || t.Kind == model.Map || IsForeignList(t)
 }
 
-// IsForeignList returns whether a type of another module is a list or map without pointers in it and has no DeepCopyInto, such as
+// IsForeignList reports whether a type of another module is a list or map without pointers in it and has no DeepCopyInto, such as
 // json.RawMessage. Its values are copied as those of lists without a name.
 func IsForeignList(t *model.Type) bool {
 	if t.Kind != model.Named || t.Has("DeepCopyInto") {

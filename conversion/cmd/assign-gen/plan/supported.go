@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-// label is how messages name a field.
+// label names a field in messages.
 func (f *Field) label() string {
 	return f.Struct.label() + "." + f.Name()
 }
@@ -57,7 +57,7 @@ func instanceIn(t *model.Type) string {
 
 var instance = regexp.MustCompile(`^[\w.]+\[`)
 
-// unsupportedPart says what in a type cannot be carried, or nothing.
+// unsupportedPart names the part of a type that cannot be kept, if any.
 func unsupportedPart(t *model.Type, pkg string, seen map[*model.Type]bool) string {
 	if seen[t] {
 		return ""
@@ -108,7 +108,7 @@ func unsupportedKind(t *model.Type) string {
 	}
 }
 
-// plain says whether values of a type can be assigned without sharing memory.
+// plain reports whether values of a type can be assigned without sharing memory.
 func plain(t *model.Type) bool {
 	base := t.Base()
 	switch base.Kind {

@@ -102,7 +102,7 @@ func (v version) with(fields []*model.Field, types ...*model.Type) version {
 	return v
 }
 
-// planned returns the plan of the spec's fields, and fails the test if there is none.
+// planned returns the plan of the spec's fields, and fails the test without one.
 func planned(t *testing.T, older, newer version) map[string]*FieldPlan {
 	t.Helper()
 	result, err := Make([]*model.Package{newer.build(), older.build()}, Knative)

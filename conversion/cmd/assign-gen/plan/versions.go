@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/problem"
 )
 
-// where is how messages name a package: the folder, which is the version.
+// where names a package in messages: with its folder, which is the version.
 func where(pkg *model.Package) string { return path.Base(pkg.Path) }
 
 // positions have the problems of packages, types and fields say where these are declared.

@@ -32,7 +32,7 @@ const (
 	SensitiveStash Code = "E06"
 	// UnsupportedType is for a type that cannot be carried through a conversion at all.
 	UnsupportedType Code = "E07"
-	// BadMarker is for a marker that does not exist, stands in the wrong place or has a wrong value.
+	// BadMarker is for a marker that does not exist, is in the wrong place or has a wrong value.
 	BadMarker Code = "E08"
 	// NoTypeTarget is for a type renamed to one that does not exist.
 	NoTypeTarget Code = "E09"
@@ -42,7 +42,7 @@ const (
 	LockChanged Code = "E11"
 	// NameCollision is for a type with a method or field that generated code needs the name of.
 	NameCollision Code = "E12"
-	// KindMissing is for a kind that a version does not have, without anybody saying that this is meant, and for no kind at all.
+	// KindMissing is for a kind that a version does not have, without a marker that permits it, and for no kind at all.
 	KindMissing Code = "E13"
 	// NoIdentity is for a list whose elements have something to keep in the bag and cannot be recognized again.
 	NoIdentity Code = "E14"
@@ -57,16 +57,16 @@ type Problem struct {
 	At token.Position
 	// Where names the package, type or field, and both fields where two are at odds.
 	Where string
-	// Text says what is wrong.
+	// Text describes the problem.
 	Text string
-	// Fix says what would be right, as alternatives where there are several.
+	// Fix is the remedy, with alternatives where there are several.
 	Fix string
 }
 
 // columns is the width that messages are wrapped at.
 const columns = 160
 
-// String returns the problem as compilers print theirs: position, code and name first, the fix on a line of its own.
+// String returns the problem as compilers print theirs: position, code and name first, the fix on a separate line.
 func (p Problem) String() string {
 	text := string(p.Code) + " " + p.Where + ": " + p.Text
 	if p.At.IsValid() {
@@ -126,7 +126,7 @@ func (l *List) position(where string) token.Position {
 	return token.Position{}
 }
 
-// Has says whether there is a problem of one of these kinds.
+// Has reports whether there is a problem of one of these kinds.
 func (l *List) Has(codes ...Code) bool {
 	return slices.ContainsFunc(l.problems, func(p Problem) bool { return slices.Contains(codes, p.Code) })
 }

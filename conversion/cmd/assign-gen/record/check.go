@@ -115,7 +115,7 @@ func typesIn(lines []string) map[string]string {
 	return types
 }
 
-// entryOf is what identifies a line: the version, struct and key, or the name of a type.
+// entryOf returns the identity of a line: the version, struct and key, or the name of a type.
 func entryOf(line string) string {
 	if text, ok := strings.CutPrefix(line, typeEntry); ok {
 		name, _, _ := strings.Cut(text, " ")

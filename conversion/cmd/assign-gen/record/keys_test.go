@@ -28,7 +28,7 @@ func TestKeepKeys_StashedFieldThatIsConvertedNow(t *testing.T) {
 	for name, test := range map[string]struct{ lock, wantOlder, wantNewer string }{
 		"of both":        {"v1 Spec v1beta1/text string\nv1beta1 Spec v1/title string\n", "v1beta1/text", "v1/title"},
 		"of one":         {"v1beta1 Spec v1/title string\n", "", "v1/title"},
-		"kept beside":    {"v1beta1 Spec v1/title string derived\n", "", ""},
+		"kept original":  {"v1beta1 Spec v1/title string derived\n", "", ""},
 		"of another":     {"v1beta1 Other v1/title string\n", "", ""},
 		"never released": {"unreleased\nv1beta1 Spec v1/title string\n", "", ""},
 	} {
@@ -38,14 +38,14 @@ func TestKeepKeys_StashedFieldThatIsConvertedNow(t *testing.T) {
 			if field.OlderKey != test.wantOlder || field.NewerKey != test.wantNewer {
 				t.Errorf("the keys are %q and %q, want %q and %q", field.OlderKey, field.NewerKey, test.wantOlder, test.wantNewer)
 			}
-			if err := CheckLock(all, "conversion.lock", test.lock); (err != nil) != (name == "kept beside" || name == "of another") {
+			if err := CheckLock(all, "conversion.lock", test.lock); (err != nil) != (name == "kept original" || name == "of another") {
 				t.Errorf("the lock is judged %v", err)
 			}
 		})
 	}
 }
 
-// An alias is shown beside the field that it stands for, so that a stash of a release cannot be taken for one.
+// An alias is shown together with the field that it stands for, so that a stash of a release cannot be taken for one.
 func TestCheckLock_StashThatIsAnAliasNow_IsAProblem(t *testing.T) {
 	all, field := converted(&plan.Conversion{Rule: plan.Copy})
 	alias := &plan.Alias{Older: &plan.Field{Storage: field.Older.Storage}, OlderKey: "v1beta1/old", ShownKey: "v1beta1/old.shown"}

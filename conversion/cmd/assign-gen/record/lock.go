@@ -24,12 +24,11 @@ const (
 	unreleased = "unreleased"
 	// typeEntry begins the lines that describe types of other modules.
 	typeEntry = "type "
-	// byHook is the value of a key that a hook may use, and derived follows the values that are kept beside others.
+	// byHook is the value of a key that a hook may use, and derived follows the originals that are kept.
 	byHook, derived = "hook", "derived"
 )
 
-// Lock lists all bag keys of a plan, sorted. What an earlier lock has as released stays as it is; all else is unreleased, unless this is
-// a release.
+// Lock lists all bag keys of a plan, sorted. Released lines of an earlier lock stay as they are; all others are unreleased, unless this is a release.
 func Lock(all *plan.Plan, earlier string, release bool) string {
 	now := lockLines(all)
 	released := stillReleased(releasedLines(earlier), now)
@@ -221,7 +220,7 @@ func (w *lockWriter) jsonOf(t *model.Type, version *plan.Version, inside []strin
 	}
 }
 
-// foreign names a type of another module, and describes it in a line of its own unless it writes its JSON itself.
+// foreign names a type of another module, and describes it in a separate line unless it writes its JSON itself.
 func (w *lockWriter) foreign(t *model.Type, version *plan.Version) string {
 	name := t.Package + "." + t.Name
 	if _, known := w.types[name]; known || t.Has("MarshalJSON") {

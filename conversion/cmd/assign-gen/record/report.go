@@ -22,7 +22,7 @@ Fields that have the same name and JSON on both sides are not listed one by one.
 %s while an object is shown at a version that has no field for it.
 `
 
-// Report tells the fate of every field of a plan, in Markdown.
+// Report lists the fate of every field of a plan, in Markdown.
 func Report(all *plan.Plan) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, reportHead, "`"+all.Annotation+"`")
@@ -83,7 +83,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// unremarkable says whether a field is called the same and holds the same.
+// unremarkable reports whether a field has the same name and type in both versions.
 func unremarkable(each *plan.FieldPlan) bool {
 	if each.Fate != plan.Converted || len(each.From) > 1 || len(each.Newer) > 1 || each.Conversion.Inexact() {
 		return false

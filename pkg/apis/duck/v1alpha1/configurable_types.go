@@ -32,8 +32,7 @@ type Configurable struct {
 	Env []EnvVar `json:"env,omitempty"`
 }
 
-// EnvVar is one variable of an environment. Its fields are those of a container's in core/v1 which need nothing
-// beside them.
+// EnvVar is one variable of an environment. Its fields are those of a container's in core/v1 that need no other fields.
 type EnvVar struct {
 	// Name of the variable.
 	// +kubebuilder:validation:MinLength=1
@@ -58,7 +57,7 @@ type ConfigurableType struct {
 	Spec ConfigurableTypeSpec `json:"spec"`
 }
 
-// ConfigurableTypeSpec says where in the spec Configurable stands. It is absent in what nobody has configured.
+// ConfigurableTypeSpec is the part of a spec that contains Configurable. It is absent in objects without configuration.
 type ConfigurableTypeSpec struct {
 	Configurable *Configurable `json:"configurable,omitempty"`
 }

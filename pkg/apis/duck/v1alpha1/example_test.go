@@ -30,7 +30,7 @@ var deployment = &unstructured.Unstructured{Object: map[string]any{
 	},
 }}
 
-// What the duck type does not have is left out.
+// Fields that the duck type lacks are left out.
 func Example_reading() {
 	var read duckv1.WithPod
 	if err := duck.FromUnstructured(deployment, &read); err != nil {
@@ -40,7 +40,7 @@ func Example_reading() {
 	// Output: greeter runs hello
 }
 
-// What the duck type does not have cannot be in the patch.
+// Fields that the duck type lacks cannot be in the patch.
 func Example_writing() {
 	var before duckv1.WithPod
 	if err := duck.FromUnstructured(deployment, &before); err != nil {

@@ -69,7 +69,7 @@ func testSetDefaults(t *testing.T, version, given, complete string) {
 			want:   object(complete, annotations{samples.ClassAnnotationKey: "other", annotation: "{}"}),
 		},
 		"update with an old copy": {
-			reason: "what has changed since at another version must not come back",
+			reason: "later changes at another version must not be reverted",
 			ctx:    updateOf(object(complete, ours, samples.FinalizerName)),
 			in:     object(given, annotations{annotation: "{}"}),
 			want:   object(complete, ours, samples.FinalizerName),

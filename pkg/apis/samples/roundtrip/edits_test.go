@@ -66,14 +66,14 @@ func TestEdits_AtAnOlderVersion_KeepHiddenFields(t *testing.T) {
 			want:   duck + "," + ports + "," + rest,
 		},
 		"v1alpha1: another address": {
-			reason: "the further addresses were beside one that is no longer there",
+			reason: "the further addresses belong to one that no longer exists",
 			spec:   service,
 			edit:   atV1alpha1(func(as *v1alpha1.AddressableService) { as.Status.Address.URL.Host = "b" }),
 			want:   service,
 			status: `"address":{"url":"http://a"},"addresses":[{"url":"http://a"},{"url":"https://a"}]`, wantStatus: `"address":{"url":"http://b"}`,
 		},
 		"v1alpha1: no address": {
-			reason: "when the target goes, every address goes with it",
+			reason: "without the target there is no address",
 			spec:   service,
 			edit:   atV1alpha1(func(as *v1alpha1.AddressableService) { as.Status.Address = nil }),
 			want:   service,
@@ -85,16 +85,16 @@ func TestEdits_AtAnOlderVersion_KeepHiddenFields(t *testing.T) {
 			want: service + `,"ports":[{"name":"plain","port":8080,"appProtocol":"kubernetes.io/h2c"},{"name":"secure","port":443,"appProtocol":"https"}],` + rest,
 		},
 		"v1beta1: no port instead of the first": {
-			reason: "the number is gone, and the name under which v1 has the port is what is left to find it by",
+			reason: "the number is deleted, and only the name of the port at v1 identifies it",
 			spec:   service + "," + ports, edit: setPort(0),
 			want: service + `,"ports":[{"name":"plain","appProtocol":"kubernetes.io/h2c"},{"name":"secure","port":443,"appProtocol":"https"}]`,
 		},
 		"v1beta1: no port instead of one that was a number only": {
-			reason: "it was made of the number, and goes with it",
+			reason: "it was derived from the number, and is deleted with it",
 			spec:   service + `,"ports":[{"name":"port","port":80}]`, edit: setPort(0),
 			want: service,
 		},
-		"v1beta1: a port where there was none": {
+		"v1beta1: a port is added": {
 			spec: service + "," + rest, edit: setPort(80),
 			want: service + `,"ports":[{"name":"port","port":80}],` + rest,
 		},
@@ -135,7 +135,7 @@ func TestEdits_AtAnOlderVersion_KeepHiddenFields(t *testing.T) {
 	}
 }
 
-// An annotation that somebody made says nothing about a name that it was not made for.
+// A stash in an annotation does not apply to a name other than its own.
 func TestEdits_TargetStashedForAnotherName_IsDropped(t *testing.T) {
 	for _, entry := range []string{`{"d":REF}`, `{"b":"AAAAAAAAAAA","d":REF}`} {
 		entry = strings.Replace(entry, "REF", `{"apiVersion":"example.com/v1","kind":"Duck","name":"d"}`, 1)

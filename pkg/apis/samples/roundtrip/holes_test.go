@@ -15,8 +15,8 @@ import (
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
-// The API server converts objects that nobody wrote: to find out who owns which field, it takes the fields of one manager, or
-// leaves them out. So parts are missing anywhere, also beside an annotation that speaks of them.
+// The API server converts objects that no client wrote: to compute field ownership, it takes only the fields of one manager, or leaves them out. So
+// any part may be missing, even if an annotation refers to it.
 func TestConvert_ObjectsWithMissingParts_Succeeds(t *testing.T) {
 	random := randomly(t)
 	r := rand.New(testrand.Source(t))
@@ -57,7 +57,7 @@ func makeHole(object map[string]any, r *rand.Rand) {
 			object, inside = inner, name
 			continue
 		}
-		// The API server lets neither metadata through that is null, nor an element of a map.
+		// The API server admits neither null metadata nor null elements of maps.
 		if r.Intn(3) == 0 && name != "metadata" && inside != "annotations" && inside != "labels" {
 			object[name] = nil
 		} else {
@@ -101,12 +101,12 @@ func expectOnlyFrom(t *testing.T, source string, known map[string]bool, made str
 var (
 	// alwaysWritten are the fields that have no omitempty.
 	alwaysWritten = []string{"serviceName", "apiVersion", "kind", "name", "alias", "type", "status"}
-	// ofTheAnnotation are what an annotation says about itself: its format, what its entries were derived from, and fields
+	// ofTheAnnotation lists the keys of an annotation that describe it: its format, what its entries were derived from, and fields
 	// that were absent or zero.
 	ofTheAnnotation = []string{"f", "b", "n", "z"}
 )
 
-// meaning is what other versions say instead of a value.
+// meaning returns the value of a field at other versions.
 func meaning(name string, value any) []string {
 	switch name {
 	case "serviceName":

@@ -86,7 +86,7 @@ func TestEdits_RandomAtV1beta1_KeepHiddenFields(t *testing.T) {
 	testRandomEdits(t, "v1beta1", edits)
 }
 
-// edit is what a client does with one field.
+// edit is a change that a client makes to one field.
 type edit[T any] struct {
 	// edit gives the object that is shown the field of another one.
 	edit func(shown, other *T)

@@ -88,7 +88,7 @@ func TestConversion_EachVersion_HasItsRepresentation(t *testing.T) {
 			},
 		},
 		"no spec": {
-			reason: "what is absent stays absent, but for what v1alpha1 always writes",
+			reason: "absent fields stay absent, except those that v1alpha1 always writes",
 			at:     "v1beta1",
 			object: `{"metadata":{"name":"a"}}`,
 			want: map[string]string{
@@ -114,7 +114,7 @@ func TestConversion_EachVersion_HasItsRepresentation(t *testing.T) {
 			},
 		},
 		"a path that is empty": {
-			reason: "an empty path is not none, and v1beta1 cannot tell",
+			reason: "an empty path differs from an absent one, and v1beta1 cannot represent that",
 			at:     "v1",
 			object: `{"metadata":{},"spec":{"ref":{"apiVersion":"v1","kind":"Service","name":"web"},"path":""},"status":{}}`,
 			want: map[string]string{

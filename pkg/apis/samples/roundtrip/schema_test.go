@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/test/randschema"
 )
 
-// randomlyValid returns a function that makes random objects of a version that its schema lets through.
+// randomlyValid returns a function that makes random objects of a version that its schema accepts.
 func randomlyValid(t *testing.T) func(version string) map[string]any {
 	t.Helper()
 	content, err := os.ReadFile("../../../../config/300-addressableservice.yaml")
@@ -47,13 +47,13 @@ func randomlyValid(t *testing.T) func(version string) map[string]any {
 	}
 }
 
-// Whatever the API server lets through at a version can be read and converted, and written back at any other it is what it was.
+// Every object that the API server admits at a version can be read and converted, and is unchanged when it is written back at any other version.
 func TestConvert_ObjectsThatTheSchemaAccepts_Succeeds(t *testing.T) {
 	random := randomlyValid(t)
 	for _, version := range all {
 		t.Run(version, func(t *testing.T) {
 			for range testrand.Inputs(t) {
-				// What is read and written is a little less: an empty list that may be left out is left out.
+				// Reading and writing may drop an empty list with omitempty.
 				object := encodeAs(t, encodeAs(t, encode(t, random(version)), version), version)
 				for _, to := range all {
 					if to != version {
@@ -66,7 +66,7 @@ func TestConvert_ObjectsThatTheSchemaAccepts_Succeeds(t *testing.T) {
 	}
 }
 
-// The schema of the version that somebody writes at says nothing about what the annotation makes of the object at another one. So
+// The schema of the version that a client writes at does not validate the fields that the annotation adds at another version. So
 // an object is either rejected, or right at v1.
 func TestValidate_StashedFields_FollowTheRulesOfV1(t *testing.T) {
 	random, anything := randomlyValid(t), randomly(t)
@@ -101,7 +101,7 @@ func TestValidate_StashedFields_FollowTheRulesOfV1(t *testing.T) {
 	}
 }
 
-// isRejected is whether an object cannot be created.
+// isRejected reports whether an object cannot be created.
 func isRejected(t *testing.T, text, version string) bool {
 	t.Helper()
 	object := newObject(t, version)

@@ -59,7 +59,7 @@ func TestValidate_FieldsThatAnOlderVersionCannotShow_AreRejected(t *testing.T) {
 			wantWarnings: []string{"v1alpha1 needs 16", "v1beta1 needs 16", "at most 65536 bytes"},
 		},
 		"too large": {
-			reason: "who writes the object is told, rather than who reads it",
+			reason: "the client that writes the object gets the error, rather than the one that reads it",
 			ctx:    apis.WithinCreate, in: sized(conversion.HardLimit),
 			wantErrors: []string{"v1alpha1 cannot represent the object", "v1beta1 cannot represent the object", "other versions need 65", "at most 65536 bytes", "metadata.annotations"},
 		},
@@ -72,7 +72,7 @@ func TestValidate_FieldsThatAnOlderVersionCannotShow_AreRejected(t *testing.T) {
 			ctx:    updateOf(sized(conversion.HardLimit)), in: changed,
 		},
 		"status update": {
-			reason: "a status has to be told whatever its size",
+			reason: "a status has to be reported whatever its size",
 			ctx: func(ctx context.Context) context.Context {
 				return apis.WithinSubResourceUpdate(ctx, sized(100), "status")
 			}, in: sized(conversion.HardLimit),
@@ -167,7 +167,7 @@ func convert(t *testing.T, from, to apis.Convertible) {
 	}
 }
 
-// What is no AddressableService cannot be judged, which is an error and no panic.
+// An object that is no AddressableService returns an error and does not panic.
 func TestValidate_ObjectThatCannotBeConverted_ReturnsError(t *testing.T) {
 	got := v1.ValidateConverted(t.Context(), unconvertible{})
 	if got == nil || !strings.Contains(got.Error(), "converting to v1: no") {

@@ -47,7 +47,7 @@ func TestAddressableService_SetDefaults_SetsClassFinalizerAndVisibility(t *testi
 				withVisibility(VisibilityClusterLocal)),
 		},
 		"create takes the class from the ConfigMap": {
-			reason: "an object of another class gets no finalizer of ours, for nobody would take it away",
+			reason: "an object of another class does not get our finalizer, because no controller would remove it",
 			ctx:    defaultClass("other"),
 			in:     newObject(),
 			want:   newObject(withClass("other"), withVisibility(VisibilityClusterLocal)),
@@ -104,7 +104,7 @@ func TestAddressableService_SetDefaults_SetsClassFinalizerAndVisibility(t *testi
 			want:   newObject(beingDeleted, withClass(samples.ClassMallard), withVisibility(VisibilityClusterLocal)),
 		},
 		"status update touches no metadata": {
-			reason: "whoever writes a status decides nothing about class and finalizer",
+			reason: "status updates change neither class nor finalizer",
 			ctx: func(ctx context.Context) context.Context {
 				return apis.WithinSubResourceUpdate(ctx, newObject(withClass(samples.ClassMallard), withVisibility(VisibilityClusterLocal)), "status")
 			},

@@ -22,12 +22,10 @@ const (
 	// AddressableServiceConditionReady is True when every other condition is.
 	AddressableServiceConditionReady = apis.ConditionReady
 
-	// AddressableServiceConditionTargetResolved is whether the reference led
-	// to an address, which then is in the status.
+	// AddressableServiceConditionTargetResolved reports whether the reference was resolved to an address, which then is in the status.
 	AddressableServiceConditionTargetResolved apis.ConditionType = "TargetResolved"
 
-	// AddressableServiceConditionPublished is whether the alias that was asked
-	// for points to the address. It is True with reason NotRequested when none
+	// AddressableServiceConditionPublished reports whether the requested alias points to the address. It is True with reason NotRequested when none
 	// was, and Unknown as long as there is no address to publish.
 	AddressableServiceConditionPublished apis.ConditionType = "Published"
 )
@@ -101,11 +99,10 @@ const (
 	// ReasonHostNotPublishable (False): an ExternalName Service cannot point to the address's host.
 	ReasonHostNotPublishable = "HostNotPublishable"
 
-	// ReasonPublishFailed (False): writing the alias failed; it is tried again.
+	// ReasonPublishFailed (False): writing the alias failed; it is retried.
 	ReasonPublishFailed = "PublishFailed"
 
-	// ReasonUnpublishFailed (False): removing an alias failed, which holds up
-	// the deletion of the object; it is tried again.
+	// ReasonUnpublishFailed (False): removing an alias failed, which blocks the deletion of the object; it is retried.
 	ReasonUnpublishFailed = "UnpublishFailed"
 )
 
@@ -170,10 +167,10 @@ func (s *AddressableServiceStatus) MarkPublished() {
 	s.manager().MarkTrue(AddressableServiceConditionPublished)
 }
 
-// MarkNotRequested records that no alias is asked for.
+// MarkNotRequested records that no alias is requested.
 func (s *AddressableServiceStatus) MarkNotRequested() {
 	s.manager().MarkTrueWithReason(AddressableServiceConditionPublished, ReasonNotRequested,
-		"spec.publish asks for no alias")
+		"spec.publish requests no alias")
 }
 
 // MarkNotPublished records why the alias does not point to the address: Unknown if

@@ -20,7 +20,7 @@ const (
 	published = AddressableServiceConditionPublished
 )
 
-// state is what the tests look at in a condition.
+// state holds the fields of a condition that the tests compare.
 type state struct {
 	Status  corev1.ConditionStatus
 	Reason  string
@@ -44,14 +44,14 @@ func TestAddressableService_Marks_MakeItReady(t *testing.T) {
 	gone := func(s *AddressableServiceStatus) {
 		s.MarkTargetNotResolved(ReasonTargetNotFound, "no such thing, 100%")
 	}
-	forbidden := func(s *AddressableServiceStatus) { s.MarkTargetUnknown(ReasonTargetForbidden, "may not, 100%") }
+	forbidden := func(s *AddressableServiceStatus) { s.MarkTargetUnknown(ReasonTargetForbidden, "forbidden, 100%") }
 	taken := func(s *AddressableServiceStatus) { s.MarkNotPublished(ReasonAliasTaken, "by b, 100%") }
 	isTrue := state{Status: corev1.ConditionTrue}
 	unknown := state{Status: corev1.ConditionUnknown}
 	isGone := state{corev1.ConditionFalse, ReasonTargetNotFound, "no such thing, 100%"}
-	isForbidden := state{corev1.ConditionUnknown, ReasonTargetForbidden, "may not, 100%"}
+	isForbidden := state{corev1.ConditionUnknown, ReasonTargetForbidden, "forbidden, 100%"}
 	isTaken := state{corev1.ConditionFalse, ReasonAliasTaken, "by b, 100%"}
-	notRequested := state{corev1.ConditionTrue, ReasonNotRequested, "spec.publish asks for no alias"}
+	notRequested := state{corev1.ConditionTrue, ReasonNotRequested, "spec.publish requests no alias"}
 	noAddress := state{corev1.ConditionUnknown, ReasonNoAddress, "there is no address to publish"}
 
 	for name, tc := range map[string]struct {
@@ -60,15 +60,15 @@ func TestAddressableService_Marks_MakeItReady(t *testing.T) {
 		want   map[apis.ConditionType]state
 	}{
 		"nothing yet": {
-			reason: "every condition is there from the start",
+			reason: "every condition exists from the start",
 			want:   map[apis.ConditionType]state{ready: unknown, resolved: unknown, published: unknown},
 		},
 		"resolved and published": {
 			marks: marks{found, (*AddressableServiceStatus).MarkPublished},
 			want:  map[apis.ConditionType]state{ready: isTrue, resolved: isTrue, published: isTrue},
 		},
-		"resolved, no alias asked for": {
-			reason: "an alias that nobody asked for holds nothing up",
+		"resolved, no alias requested": {
+			reason: "an alias that is not requested blocks nothing",
 			marks:  marks{found, (*AddressableServiceStatus).MarkNotRequested},
 			want:   map[apis.ConditionType]state{ready: isTrue, resolved: isTrue, published: notRequested},
 		},
@@ -76,7 +76,7 @@ func TestAddressableService_Marks_MakeItReady(t *testing.T) {
 			marks: marks{found},
 			want:  map[apis.ConditionType]state{ready: unknown, resolved: isTrue, published: unknown},
 		},
-		"not resolved, no alias asked for": {
+		"not resolved, no alias requested": {
 			marks: marks{gone, (*AddressableServiceStatus).MarkNotRequested},
 			want:  map[apis.ConditionType]state{ready: isGone, resolved: isGone, published: notRequested},
 		},
@@ -90,7 +90,7 @@ func TestAddressableService_Marks_MakeItReady(t *testing.T) {
 			want:  map[apis.ConditionType]state{ready: isTaken, resolved: isTrue, published: isTaken},
 		},
 		"both bad": {
-			reason: "the target comes first: without it the alias is of no use",
+			reason: "the target has precedence: without it the alias is useless",
 			marks:  marks{gone, taken},
 			want:   map[apis.ConditionType]state{ready: isGone, resolved: isGone, published: isTaken},
 		},
@@ -108,11 +108,11 @@ func TestAddressableService_Marks_MakeItReady(t *testing.T) {
 			marks: marks{forbidden, (*AddressableServiceStatus).MarkPublished},
 			want:  map[apis.ConditionType]state{ready: isForbidden, resolved: isForbidden, published: isTrue},
 		},
-		"target comes back": {
+		"target is recreated": {
 			marks: marks{gone, waits, found, (*AddressableServiceStatus).MarkPublished},
 			want:  map[apis.ConditionType]state{ready: isTrue, resolved: isTrue, published: isTrue},
 		},
-		"target comes back, alias still taken": {
+		"target is recreated, alias still taken": {
 			marks: marks{gone, taken, found, taken},
 			want:  map[apis.ConditionType]state{ready: isTaken, resolved: isTrue, published: isTaken},
 		},
@@ -151,7 +151,7 @@ func TestAddressableService_TargetNotFound_ClearsTheAddress(t *testing.T) {
 	s.MarkTargetResolved(addressesOf("first", "second"))
 	s.MarkTargetNotResolved(ReasonTargetNotFound, "gone")
 	if s.Address != nil || s.Addresses != nil {
-		t.Errorf("address %v and addresses %v are left beside Ready=False", s.Address, s.Addresses)
+		t.Errorf("address %v and addresses %v are left with Ready=False", s.Address, s.Addresses)
 	}
 }
 

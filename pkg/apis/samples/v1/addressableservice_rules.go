@@ -14,7 +14,7 @@ import (
 	"knative.dev/pkg/apis"
 )
 
-// The rules of the schema once more. The API server checks what a client writes against the schema of the version that it
+// The rules of the schema, in Go. The API server checks what a client writes against the schema of the version that it
 // is written at, and what conversion makes of it against nothing. So an old version would be a way round these rules:
 // through the annotation that holds what it cannot show, or by a port that another of v1's ports has already.
 //
@@ -115,7 +115,7 @@ func validatePath(path string) *apis.FieldError {
 	return errs
 }
 
-// validate checks a text that has to be there.
+// validate checks a required text.
 func (t text) validate(value string) *apis.FieldError {
 	switch length := len([]rune(value)); {
 	case length == 0:

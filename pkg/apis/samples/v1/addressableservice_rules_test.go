@@ -160,7 +160,7 @@ func TestRules_AddressableService_RejectInvalidSpecs(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			// What was accepted once must not block a later update of something else.
+			// A value that was accepted before must not block a later update of another field.
 			if err := as.Validate(apis.WithinUpdate(t.Context(), as.DeepCopy())); err != nil {
 				t.Errorf("an update that leaves the spec as it is: %v", err)
 			}

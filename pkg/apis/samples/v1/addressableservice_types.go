@@ -31,8 +31,7 @@ import (
 // +kubebuilder:printcolumn:name=Class,type=string,JSONPath=`.metadata.annotations['samples\.knative\.dev/addressableservice\.class']`,priority=1
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 
-// AddressableService gives a Service, or anything else that has an address, an
-// address of its own: with the ports, the path and the visibility that its
+// AddressableService gives a Service, or any other object that has an address, another address: with the ports, the path and the visibility that its
 // consumers need, and on request under an alias in a directory namespace.
 type AddressableService struct {
 	metav1.TypeMeta `json:",inline"`
@@ -41,11 +40,11 @@ type AddressableService struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What the address is to be.
+	// The desired address.
 	// +required
 	Spec AddressableServiceSpec `json:"spec,omitzero"`
 
-	// What the address is, as the operator last saw it.
+	// The observed address.
 	// +optional
 	Status AddressableServiceStatus `json:"status,omitempty"`
 }
@@ -72,7 +71,7 @@ const (
 	VisibilityPublic Visibility = "Public"
 )
 
-// AddressableServiceSpec is what the address is to be.
+// AddressableServiceSpec is the desired address.
 type AddressableServiceSpec struct {
 	// The object whose address is taken: a Service, or any object that carries
 	// an address in status.address.url.
@@ -199,11 +198,10 @@ type AddressPort struct {
 	AppProtocol string `json:"appProtocol,omitempty"`
 }
 
-// Publication asks for an alias in the directory namespace.
+// Publication requests an alias in the directory namespace.
 type Publication struct {
 	// Name of the ExternalName Service that is made in the directory namespace
-	// and points to the host of status.address. An alias belongs to the first
-	// who asks for it.
+	// and points to the host of status.address. An alias belongs to the first object that requests it.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
@@ -211,7 +209,7 @@ type Publication struct {
 	Alias string `json:"alias,omitempty"`
 }
 
-// AddressableServiceStatus is what the address is, as the operator last saw it.
+// AddressableServiceStatus is the observed address.
 // Conditions and addresses are Knative's duck types, so that everything which
 // consumes an Addressable can consume this kind.
 type AddressableServiceStatus struct {

@@ -21,8 +21,7 @@ import (
 
 // Validate implements apis.Validatable. The validating webhook calls it on
 // create and update. It contains the rules that the schema and CEL cannot express,
-// because they see neither annotations, nor the namespace, and once more what they
-// do express, for objects that were written at an older version.
+// because they see neither annotations, nor the namespace, and repeats the others for objects that were written at an older version.
 func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
 	// A status update cannot break these rules, and an object that is being
 	// deleted must be able to lose its finalizers whatever it holds.
@@ -31,7 +30,7 @@ func (as *AddressableService) Validate(ctx context.Context) *apis.FieldError {
 	}
 	errs := as.validateClass(ctx).Also(knative.Validate(ctx, conversionProperties, as), as.validateRepresentations(ctx))
 
-	// What was accepted once must not block a later update of something else.
+	// A value that was accepted before must not block a later update of another field.
 	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && equality.Semantic.DeepEqual(old.Spec, as.Spec) {
 		return errs
 	}

@@ -39,7 +39,7 @@ func TestAddressableService_Validate_ReturnsErrorsWithFields(t *testing.T) {
 			ctx:    create, in: newObject(withClass("mallard.example.com")),
 		},
 		"create without a class": {
-			reason: "the defaulting webhook may be off; the object then belongs to nobody",
+			reason: "the defaulting webhook may be off; the object then has no class",
 			ctx:    create, in: newObject(),
 		},
 		"create with a class that is no name": {
@@ -67,7 +67,7 @@ func TestAddressableService_Validate_ReturnsErrorsWithFields(t *testing.T) {
 			ctx:    updateOf(newObject(withClass("mallard"))), in: newObject(withClass("mallard"), withLabel("a", "b")),
 		},
 		"update that keeps an invalid class": {
-			reason: "what came in past admission must not block a later update of something else",
+			reason: "a value that bypassed admission must not block a later update of another field",
 			ctx:    updateOf(newObject(withClass("Not a name"))), in: newObject(withClass("Not a name"), withLabel("a", "b")),
 		},
 		"update that gives a first class": {
@@ -98,7 +98,7 @@ func TestAddressableService_Validate_ReturnsErrorsWithFields(t *testing.T) {
 			reason: "that is another object",
 			ctx:    create, in: newObject(withRef("samples.knative.dev/v1", "AddressableService", "elsewhere", "a")),
 		},
-		"create with a reference to a Service of its own name": {
+		"create with a reference to a Service of the same name": {
 			reason: "the usual case: the two carry one name",
 			ctx:    create, in: newObject(withRef("v1", "Service", "", "a")),
 		},
@@ -111,22 +111,22 @@ func TestAddressableService_Validate_ReturnsErrorsWithFields(t *testing.T) {
 			ctx:    updateOf(newObject()), in: newObject(itself),
 			want: []string{"cannot refer to itself", "spec.ref.name"},
 		},
-		"update of a label beside a reference to itself": {
+		"update of a label with a reference to itself": {
 			reason: "an unchanged spec never blocks",
 			ctx:    updateOf(newObject(itself)), in: newObject(itself, withLabel("a", "b")),
 		},
-		"update of the class beside an unchanged reference to itself": {
+		"update of the class with an unchanged reference to itself": {
 			reason: "an unchanged spec excuses the spec only",
 			ctx:    updateOf(newObject(itself, withClass("mallard"))), in: newObject(itself, withClass("other")),
 			want: []string{"the class cannot be changed"},
 		},
 		"both faults": {
-			reason: "who mends the one should not have to try again to learn of the other",
+			reason: "one rejection names all errors, so that one edit can fix them",
 			ctx:    create, in: newObject(itself, withClass("Not a name")),
 			want: []string{"invalid class", "cannot refer to itself"},
 		},
 		"status update of a bad object": {
-			reason: "a status cannot break these rules, and has to tell what is wrong with the object",
+			reason: "a status cannot break these rules, and has to report the errors of the object",
 			ctx: func(ctx context.Context) context.Context {
 				return apis.WithinSubResourceUpdate(ctx, newObject(withClass("mallard")), "status")
 			},

@@ -50,14 +50,14 @@ func TestAddressBinding_SetDefaults_SetsFields(t *testing.T) {
 			ctx:    update, in: newBinding(bindingBeingDeleted), want: newBinding(bindingBeingDeleted),
 		},
 		"status update": {
-			reason: "whoever writes a status decides nothing about the rest",
+			reason: "status updates change nothing else",
 			ctx: func(ctx context.Context) context.Context {
 				return apis.WithinSubResourceUpdate(ctx, newBinding(complete), "status")
 			},
 			in: newBinding(), want: newBinding(),
 		},
 		"outside of admission": {
-			reason: "knative.dev/pkg calls SetDefaults before each reconciliation, which must not make a difference that nobody stores",
+			reason: "knative.dev/pkg calls SetDefaults before each reconciliation, which must not change an object without storing it",
 			ctx:    func(ctx context.Context) context.Context { return ctx },
 			in:     newBinding(), want: newBinding(),
 		},

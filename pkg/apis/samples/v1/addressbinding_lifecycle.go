@@ -20,15 +20,15 @@ const (
 	// AddressBindingConditionReady is True when every other condition is.
 	AddressBindingConditionReady = apis.ConditionReady
 
-	// AddressBindingConditionAddressResolved is whether the AddressableService has an address. It is Unknown while the operator
+	// AddressBindingConditionAddressResolved reports whether the AddressableService has an address. It is Unknown while the operator
 	// does not know, in which case the status keeps the last address.
 	AddressBindingConditionAddressResolved apis.ConditionType = "AddressResolved"
 
-	// AddressBindingConditionSubjectsBound is whether every container of every subject has the address. It is Unknown on the way
+	// AddressBindingConditionSubjectsBound reports whether every container of every subject has the address. It is Unknown on the way
 	// there, while there is no address, and while a selector matches nothing.
 	AddressBindingConditionSubjectsBound apis.ConditionType = "SubjectsBound"
 
-	// AddressBindingConditionIntercepted is whether the API server calls the webhook for objects of the subject's kind, so that
+	// AddressBindingConditionIntercepted reports whether the API server calls the webhook for objects of the subject's kind, so that
 	// new ones have the address from the start. It is Unknown while the operator cannot list the kind.
 	AddressBindingConditionIntercepted apis.ConditionType = "Intercepted"
 )
@@ -38,8 +38,8 @@ const (
 	// ReasonAddressNotFound (False): no AddressableService has that name.
 	ReasonAddressNotFound = "AddressNotFound"
 
-	// ReasonAddressNotReady: the AddressableService has no address or one that does not fit into a variable (False), or nobody knows
-	// yet whether it has one (Unknown).
+	// ReasonAddressNotReady: the AddressableService has no address or one that does not fit into a variable (False), or it is not known yet whether
+	// it has one (Unknown).
 	ReasonAddressNotReady = "AddressNotReady"
 )
 
@@ -59,7 +59,7 @@ const (
 	// ReasonSubjectUnavailable (False): listing the subjects failed; it is retried with back-off.
 	ReasonSubjectUnavailable = "SubjectUnavailable"
 
-	// ReasonBindFailed (False): the API server or an admission webhook refused to change a subject, or the change was reverted; it
+	// ReasonBindFailed (False): the API server or an admission webhook rejected the change of a subject, or the change was reverted; it
 	// is retried with back-off.
 	ReasonBindFailed = "BindFailed"
 
@@ -120,7 +120,7 @@ func (ab *AddressBinding) GetStatus() *duckv1.Status {
 	return &ab.Status.Status
 }
 
-// MarkAddressResolved records the address that subjects are to have.
+// MarkAddressResolved records the address that subjects should have.
 func (s *AddressBindingStatus) MarkAddressResolved(value string) {
 	s.Value = value
 	s.manager().MarkTrue(AddressBindingConditionAddressResolved)
@@ -132,7 +132,7 @@ func (s *AddressBindingStatus) MarkAddressNotResolved(reason, message string) {
 	s.manager().MarkFalse(AddressBindingConditionAddressResolved, reason, "%s", samples.Shorten(message))
 }
 
-// MarkAddressUnknown records why nobody knows whether there is an address. Subjects keep the one that they have.
+// MarkAddressUnknown records why it is unknown whether an address exists. Subjects keep the one that they have.
 func (s *AddressBindingStatus) MarkAddressUnknown(message string) {
 	s.manager().MarkUnknown(AddressBindingConditionAddressResolved, ReasonAddressNotReady, "%s", samples.Shorten(message))
 }
@@ -154,8 +154,7 @@ func (s *AddressBindingStatus) MarkBinding(reason, message string) {
 	s.keepFirst(AddressBindingConditionAddressResolved)
 }
 
-// MarkSubjectsNotBound records why a subject does not have the address. When there is none, Ready keeps the reason of that: it
-// comes first.
+// MarkSubjectsNotBound records why a subject does not have the address. Without an address, Ready keeps the reason for that, which has precedence.
 func (s *AddressBindingStatus) MarkSubjectsNotBound(reason, message string) {
 	s.manager().MarkFalse(AddressBindingConditionSubjectsBound, reason, "%s", samples.Shorten(message))
 	s.keepFirst(AddressBindingConditionAddressResolved)

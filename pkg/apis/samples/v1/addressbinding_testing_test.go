@@ -11,7 +11,7 @@ import (
 	"knative.dev/pkg/tracker"
 )
 
-// newBinding is a binding as someone creates it, in namespace ns with name a, of AddressableService hello to Deployment d.
+// newBinding returns a binding as a user creates it, in namespace ns with name a, of AddressableService hello to Deployment d.
 func newBinding(modifiers ...func(*AddressBinding)) *AddressBinding {
 	ab := &AddressBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"},
@@ -26,7 +26,7 @@ func newBinding(modifiers ...func(*AddressBinding)) *AddressBinding {
 	return ab
 }
 
-// complete is what admission makes of a binding.
+// complete defaults a binding as admission does.
 func complete(ab *AddressBinding) {
 	ab.Spec.Subject.Namespace = "ns"
 	ab.Spec.Variable = DefaultVariable

@@ -89,11 +89,11 @@ type AddressReference struct {
 	Name string `json:"name"`
 }
 
-// AddressBindingStatus is where the address is, as the operator last saw it.
+// AddressBindingStatus is the observed state of the binding.
 type AddressBindingStatus struct {
 	duckv1.Status `json:",inline"`
 
-	// The address that subjects are to have. Empty as long as there is none.
+	// The address that subjects should have. Empty if there is no address.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Value string `json:"value,omitempty"`
@@ -127,7 +127,7 @@ type SubjectKind struct {
 	Resource string `json:"resource"`
 }
 
-// SubjectCount is how many objects a subject stands for.
+// SubjectCount is the number of objects that a subject selects.
 type SubjectCount struct {
 	// Objects that the subject names or selects. Finished Jobs and objects that are being deleted do not count.
 	// +kubebuilder:validation:Minimum=0

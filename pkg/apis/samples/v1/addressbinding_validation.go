@@ -27,15 +27,15 @@ func (ab *AddressBinding) Validate(ctx context.Context) *apis.FieldError {
 	if apis.GetUpdatedSubresource(ctx) != "" || ab.DeletionTimestamp != nil {
 		return nil
 	}
-	// What was accepted once must not block a later update of something else.
+	// A value that was accepted before must not block a later update of another field.
 	if old, ok := apis.GetBaseline(ctx).(*AddressBinding); ok && equality.Semantic.DeepEqual(old.Spec, ab.Spec) {
 		return nil
 	}
 	return validateSubject(&ab.Spec.Subject, ab.Namespace).ViaField("spec.subject")
 }
 
-// validateSubject stands in for the reference's own Validate, which rejects the names of objects that have dots. It rejects
-// besides what could never be found, and subjects elsewhere: who may write a binding here may not decide what runs there.
+// validateSubject stands in for the reference's own Validate, which rejects the names of objects that have dots. It also rejects references that can
+// never be resolved, and subjects in other namespaces: a user who is allowed to write bindings in one namespace must not decide what runs in another.
 func validateSubject(ref *tracker.Reference, namespace string) *apis.FieldError {
 	errs := validateSubjectKind(ref)
 	if ref.Namespace != "" && ref.Namespace != namespace {

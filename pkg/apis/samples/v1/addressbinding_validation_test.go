@@ -40,24 +40,24 @@ func TestAddressBinding_Validate_ReturnsErrorsWithFields(t *testing.T) {
 		"without its own namespace": {reason: "the defaulting webhook may be off", in: newBinding()},
 		"core group":                {in: subject(func(ref *tracker.Reference) { ref.APIVersion, ref.Kind = "v1", "ReplicationController" })},
 		"another namespace": {
-			reason: "who may write bindings here may not decide what runs there",
+			reason: "a user of one namespace must not decide what runs in another",
 			in:     elsewhere(),
 			want:   []string{`invalid namespace "elsewhere": spec.subject.namespace`, `or say "ns"`},
 		},
 		"no API version": {in: subject(func(ref *tracker.Reference) { ref.APIVersion = "" }), want: []string{"missing", "spec.subject.apiVersion"}},
 		"no kind":        {in: subject(func(ref *tracker.Reference) { ref.Kind = "" }), want: []string{"missing", "spec.subject.kind"}},
 		"two slashes":    {in: subject(func(ref *tracker.Reference) { ref.APIVersion = "a/b/c" }), want: []string{`"a/b/c": spec.subject.apiVersion`, "apps/v1"}},
-		"a group that is none": {
+		"an invalid group": {
 			in:   subject(func(ref *tracker.Reference) { ref.APIVersion = "Apps/v1" }),
 			want: []string{`"Apps/v1": spec.subject.apiVersion`},
 		},
-		"a version that is none": {in: subject(func(ref *tracker.Reference) { ref.APIVersion = "apps/" }), want: []string{"spec.subject.apiVersion"}},
-		"a kind that is none":    {in: subject(func(ref *tracker.Reference) { ref.Kind = "a kind" }), want: []string{`"a kind": spec.subject.kind`, "such as Deployment"}},
+		"an invalid version": {in: subject(func(ref *tracker.Reference) { ref.APIVersion = "apps/" }), want: []string{"spec.subject.apiVersion"}},
+		"an invalid kind":    {in: subject(func(ref *tracker.Reference) { ref.Kind = "a kind" }), want: []string{`"a kind": spec.subject.kind`, "such as Deployment"}},
 		"a kind with a hyphen": {
 			reason: "the tracker of knative.dev/pkg cannot follow it",
 			in:     subject(func(ref *tracker.Reference) { ref.Kind = "a-kind" }), want: []string{"spec.subject.kind"},
 		},
-		"a name that is none":       {in: subject(func(ref *tracker.Reference) { ref.Name = "Not a name" }), want: []string{`"Not a name": spec.subject.name`}},
+		"an invalid name":           {in: subject(func(ref *tracker.Reference) { ref.Name = "Not a name" }), want: []string{`"Not a name": spec.subject.name`}},
 		"neither name nor selector": {in: subject(func(ref *tracker.Reference) { ref.Name = "" }), want: []string{"expected exactly one, got neither", "spec.subject.name, spec.subject.selector"}},
 		"both": {
 			in:   subject(func(ref *tracker.Reference) { ref.Selector = &metav1.LabelSelector{} }),
@@ -67,12 +67,12 @@ func TestAddressBinding_Validate_ReturnsErrorsWithFields(t *testing.T) {
 			in:   newBinding(complete, bySelector(metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}})),
 			want: []string{"invalid label selector: spec.subject.selector", `"Like" is not a valid label selector operator`},
 		},
-		"a selector with a value that is none": {
+		"a selector with an invalid value": {
 			in:   newBinding(complete, bySelector(metav1.LabelSelector{MatchLabels: map[string]string{"a": "not a value"}})),
 			want: []string{"invalid label selector: spec.subject.selector", "not a value"},
 		},
 		"several faults": {
-			reason: "who mends the one should not have to try again to learn of the other",
+			reason: "one rejection names all errors, so that one edit can fix them",
 			in:     subject(func(ref *tracker.Reference) { ref.APIVersion, ref.Kind, ref.Namespace, ref.Name = "", "", "b", "" }),
 			want:   []string{"spec.subject.apiVersion", "spec.subject.kind", "spec.subject.namespace", "spec.subject.name"},
 		},

@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// newObject is an object as someone creates it, in namespace ns with name a,
+// newObject returns an object as a user creates it, in namespace ns with name a,
 // referring to Service target.
 func newObject(modifiers ...func(*AddressableService)) *AddressableService {
 	as := &AddressableService{

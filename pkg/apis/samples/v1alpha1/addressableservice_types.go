@@ -25,7 +25,7 @@ import (
 // +kubebuilder:printcolumn:name=Class,type=string,JSONPath=`.metadata.annotations['samples\.knative\.dev/addressableservice\.class']`,priority=1
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 
-// AddressableService gives a Service an address of its own.
+// AddressableService gives a Service another address.
 type AddressableService struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -37,7 +37,7 @@ type AddressableService struct {
 	// +optional
 	Spec AddressableServiceSpec `json:"spec,omitempty"`
 
-	// What the address is, as the operator last saw it.
+	// The observed address.
 	// +optional
 	Status AddressableServiceStatus `json:"status,omitempty"`
 }
@@ -60,7 +60,7 @@ type AddressableServiceSpec struct {
 	ServiceName string `json:"serviceName"`
 }
 
-// AddressableServiceStatus is what the address is, as the operator last saw it.
+// AddressableServiceStatus is the observed address.
 type AddressableServiceStatus struct {
 	duckv1.Status `json:",inline"`
 

@@ -35,7 +35,7 @@ func (as *AddressableService) validateServiceName(ctx context.Context) *apis.Fie
 	if as.Spec.ServiceName != "" {
 		return nil
 	}
-	// What was accepted once must not block a later update of something else.
+	// A value that was accepted before must not block a later update of another field.
 	if old, ok := apis.GetBaseline(ctx).(*AddressableService); ok && old.Spec == as.Spec {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// That an object has to be right as an object of v1 is shown beside those rules.
+// The tests of v1 cover the rules that the object has to follow as an object of v1.
 func TestValidate_InvalidServiceName_NamesTheField(t *testing.T) {
 	named := &AddressableService{Spec: AddressableServiceSpec{ServiceName: "web"}}
 	var unnamed, other AddressableService

@@ -7,7 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 // so that manifests written for that one apply unchanged.
 //
 // An AddressableService is shown at this version and written at it, never stored, and no reconciler and no generated client
-// knows it. What it has no field for stays in an annotation, see conversion. Nothing is added to it; who needs more uses a
+// knows it. Properties for which it has no field are kept in an annotation, see conversion. Nothing is added to it; who needs more uses a
 // newer version.
 //
 // A SimpleDeployment has no other version yet: it is stored at this one, and reconciled.

@@ -20,11 +20,11 @@ const (
 	// SimpleDeploymentConditionReady is True when every other condition is.
 	SimpleDeploymentConditionReady = apis.ConditionReady
 
-	// SimpleDeploymentConditionAvailable is whether the desired number of Pods is ready, be they of this spec or
+	// SimpleDeploymentConditionAvailable reports whether the desired number of Pods is ready, be they of this spec or
 	// of an earlier one. It is Unknown while they are not.
 	SimpleDeploymentConditionAvailable apis.ConditionType = "Available"
 
-	// SimpleDeploymentConditionUpToDate is whether the Pods are those of the spec, and no others. It is
+	// SimpleDeploymentConditionUpToDate reports whether the Pods are those of the spec, and no others. It is
 	// Unknown on the way there, and False when something keeps it from getting there.
 	SimpleDeploymentConditionUpToDate apis.ConditionType = "UpToDate"
 )
@@ -43,13 +43,13 @@ const (
 
 // Reasons of the condition UpToDate when it is False.
 const (
-	// ReasonCreateFailed: the API server rejected a Pod, as when a quota is used up; it is tried again.
+	// ReasonCreateFailed: the API server rejected a Pod, as when a quota is used up; it is retried.
 	ReasonCreateFailed = "CreateFailed"
 
-	// ReasonDeleteFailed: the API server refused to delete a Pod; it is tried again, and no Pod is made beside one that runs.
+	// ReasonDeleteFailed: the API server rejected the deletion of a Pod; it is retried, and no Pod is created next to a running one.
 	ReasonDeleteFailed = "DeleteFailed"
 
-	// ReasonReadFailed: the Pods could not be read from the API server, which was necessary; it is tried again.
+	// ReasonReadFailed: the Pods could not be read from the API server, which was necessary; it is retried.
 	ReasonReadFailed = "ReadFailed"
 )
 
@@ -84,7 +84,7 @@ func (s *SimpleDeploymentStatus) MarkNotAvailable(reason, message string) {
 	s.manager().MarkUnknown(SimpleDeploymentConditionAvailable, reason, "%s", samples.Shorten(message))
 }
 
-// MarkUpToDate records that the Pods are those that the spec asks for.
+// MarkUpToDate records that the Pods are those of the spec.
 func (s *SimpleDeploymentStatus) MarkUpToDate() {
 	s.manager().MarkTrue(SimpleDeploymentConditionUpToDate)
 }
@@ -94,7 +94,7 @@ func (s *SimpleDeploymentStatus) MarkProgressing(reason, message string) {
 	s.manager().MarkUnknown(SimpleDeploymentConditionUpToDate, reason, "%s", samples.Shorten(message))
 }
 
-// MarkStuck records what keeps the Pods from becoming what the spec asks for.
+// MarkStuck records the reason for which the Pods cannot become those of the spec.
 func (s *SimpleDeploymentStatus) MarkStuck(reason, message string) {
 	s.manager().MarkFalse(SimpleDeploymentConditionUpToDate, reason, "%s", samples.Shorten(message))
 }

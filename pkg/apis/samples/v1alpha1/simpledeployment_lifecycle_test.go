@@ -30,15 +30,15 @@ func TestSimpleDeployment_Marks_MakeItReady(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"nothing":                   {nil, corev1.ConditionUnknown, "", ""},
-		"all well":                  {marks{available, upToDate}, corev1.ConditionTrue, "", ""},
-		"rolls out, and is there":   {marks{available, rolls}, corev1.ConditionUnknown, ReasonRollingOut, "1 of 2, 100%"},
-		"rolls out, and is not":     {marks{waits, rolls}, corev1.ConditionUnknown, ReasonRollingOut, "1 of 2, 100%"},
-		"stuck, and is there":       {marks{available, stuck}, corev1.ConditionFalse, ReasonCreateFailed, "quota, 100%"},
-		"stuck, and is not":         {marks{waits, stuck}, corev1.ConditionFalse, ReasonCreateFailed, "quota, 100%"},
-		"was stuck":                 {marks{waits, stuck, waits, rolls}, corev1.ConditionUnknown, ReasonRollingOut, "1 of 2, 100%"},
-		"was stuck, and is well":    {marks{waits, stuck, available, upToDate}, corev1.ConditionTrue, "", ""},
-		"was well, and rolls again": {marks{available, upToDate, available, rolls}, corev1.ConditionUnknown, ReasonRollingOut, "1 of 2, 100%"},
+		"nothing":                     {nil, corev1.ConditionUnknown, "", ""},
+		"all well":                    {marks{available, upToDate}, corev1.ConditionTrue, "", ""},
+		"rolls out, and is available": {marks{available, rolls}, corev1.ConditionUnknown, ReasonRollingOut, "1 of 2, 100%"},
+		"rolls out, and is not":       {marks{waits, rolls}, corev1.ConditionUnknown, ReasonRollingOut, "1 of 2, 100%"},
+		"stuck, and is available":     {marks{available, stuck}, corev1.ConditionFalse, ReasonCreateFailed, "quota, 100%"},
+		"stuck, and is not":           {marks{waits, stuck}, corev1.ConditionFalse, ReasonCreateFailed, "quota, 100%"},
+		"was stuck":                   {marks{waits, stuck, waits, rolls}, corev1.ConditionUnknown, ReasonRollingOut, "1 of 2, 100%"},
+		"was stuck, and is well":      {marks{waits, stuck, available, upToDate}, corev1.ConditionTrue, "", ""},
+		"was well, and rolls again":   {marks{available, upToDate, available, rolls}, corev1.ConditionUnknown, ReasonRollingOut, "1 of 2, 100%"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &SimpleDeploymentStatus{}

@@ -41,7 +41,7 @@ type SimpleDeployment struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Which Pods are to run.
+	// The desired Pods.
 	Spec SimpleDeploymentSpec `json:"spec"`
 
 	// Which Pods run, as the operator last saw them.
@@ -55,10 +55,10 @@ var (
 	_ duckv1.KRShaped    = (*SimpleDeployment)(nil)
 )
 
-// SimpleDeploymentMaxReplicas is how many Pods may be asked for, as the schema has it too.
+// SimpleDeploymentMaxReplicas is the maximum of desired replicas; the schema has it, too.
 const SimpleDeploymentMaxReplicas = 1000
 
-// SimpleDeploymentSpec is which Pods are to run.
+// SimpleDeploymentSpec is the desired set of Pods.
 type SimpleDeploymentSpec struct {
 	// The image that the one container of each Pod runs.
 	// +kubebuilder:validation:MinLength=1
@@ -66,14 +66,14 @@ type SimpleDeploymentSpec struct {
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image"`
 
-	// How many Pods are to be ready. One when left out.
+	// The number of Pods that should be ready. One when left out.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Replicas int32 `json:"replicas"`
 
-	// What others add to each container.
+	// The configuration that other controllers add to each container.
 	// +optional
 	Configurable *duckv1alpha1.Configurable `json:"configurable,omitempty"`
 }

@@ -25,8 +25,7 @@ import (
 // +kubebuilder:printcolumn:name=Class,type=string,JSONPath=`.metadata.annotations['samples\.knative\.dev/addressableservice\.class']`,priority=1
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 
-// AddressableService gives a Service, or anything else that has an address, an
-// address of its own: with the port, the path and the exposure that its
+// AddressableService gives a Service, or any other object that has an address, another address: with the port, the path and the exposure that its
 // consumers need.
 type AddressableService struct {
 	metav1.TypeMeta `json:",inline"`
@@ -35,11 +34,11 @@ type AddressableService struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// What the address is to be.
+	// The desired address.
 	// +required
 	Spec AddressableServiceSpec `json:"spec,omitzero"`
 
-	// What the address is, as the operator last saw it.
+	// The observed address.
 	// +optional
 	Status AddressableServiceStatus `json:"status,omitzero"`
 }
@@ -66,7 +65,7 @@ const (
 	ExposureExternal Exposure = "External"
 )
 
-// AddressableServiceSpec is what the address is to be.
+// AddressableServiceSpec is the desired address.
 type AddressableServiceSpec struct {
 	// The object whose address is taken: a Service, or any object that carries
 	// an address in status.address.url.
@@ -74,8 +73,7 @@ type AddressableServiceSpec struct {
 	// +conversion:older=augment
 	Ref TargetReference `json:"ref,omitzero"`
 
-	// Number of the target's port that the address is for; no port when left out. Of
-	// several ports, which only v1 can name, it is the first.
+	// Number of the target's port that the address is for; no port when left out. If there are several ports, which only v1 can represent, it is the first.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -132,12 +130,11 @@ type TargetReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// AddressableServiceStatus is what the address is, as the operator last saw it.
+// AddressableServiceStatus is the observed address.
 type AddressableServiceStatus struct {
 	duckv1.Status `json:",inline"`
 
-	// Where the target can be reached. Of several addresses, which only v1 can
-	// show, it is the first.
+	// Where the target can be reached. If there are several addresses, which only v1 can represent, it is the first.
 	// +optional
 	// +conversion:strategy=augment
 	Address *duckv1.Addressable `json:"address,omitempty"`

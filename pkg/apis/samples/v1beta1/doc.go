@@ -7,7 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 // to any target, and gives it one address with one port.
 //
 // Objects are shown at this version and written at it, never stored, and no reconciler and no generated client
-// knows it. What it has no field for stays in an annotation, see conversion.
+// knows it. Properties for which it has no field are kept in an annotation, see conversion.
 //
 // +k8s:deepcopy-gen=package
 // +groupName=samples.knative.dev

@@ -22,7 +22,7 @@ type GizmoSpec struct {
 	// Replicas is the number of machines.
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// Strategy is how machines are replaced.
+	// Strategy is the way in which machines are replaced.
 	Strategy Strategy `json:"strategy,omitempty"`
 
 	// Ports are open on each machine.
@@ -35,7 +35,7 @@ type GizmoSpec struct {
 	Script string `json:"script,omitempty"`
 }
 
-// Strategy is how machines are replaced.
+// Strategy is the way in which machines are replaced.
 type Strategy string
 
 const (

@@ -22,7 +22,7 @@ type GizmoSpec struct {
 	// Replicas is the number of machines.
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// Strategy is how machines are replaced.
+	// Strategy is the way in which machines are replaced.
 	//
 	// +conversion:enum=Rolling:RollingUpdate,Recreate:Recreate,fallback=Rolling
 	Strategy Strategy `json:"strategy,omitempty"`
@@ -34,7 +34,7 @@ type GizmoSpec struct {
 	Ports []Port `json:"ports,omitempty"`
 }
 
-// Strategy is how machines are replaced.
+// Strategy is the way in which machines are replaced.
 type Strategy string
 
 const (

@@ -10,7 +10,7 @@ import (
 	v1beta1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1/storage"
 )
 
-// What a name at this version stands for.
+// The reference that a name at this version stands for.
 const (
 	serviceAPIVersion = "v1"
 	serviceKind       = "Service"
@@ -51,7 +51,7 @@ func (in *AddressableServiceSpec) AssignPropertiesFrom(src *v1beta1storage.Addre
 	return in.PropertyBag.PutDerived(bagV1beta1Ref, src.Ref, in.ServiceName)
 }
 
-// isService says whether a name says all that there is in a reference. One that has the namespace written out is another
+// isService reports whether a name represents all of a reference. One that has the namespace written out is another
 // one, even if it is the object's own: the namespace would have to be kept, and might then be that of another object.
 func isService(ref *v1beta1storage.TargetReference) bool {
 	return ref.APIVersion != nil && *ref.APIVersion == serviceAPIVersion && ref.Kind != nil && *ref.Kind == serviceKind &&

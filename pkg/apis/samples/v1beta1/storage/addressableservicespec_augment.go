@@ -12,7 +12,7 @@ import (
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 )
 
-// portName is what the address of the port is called at v1, where each has to have a name. It is seen at v1 only, and
+// portName is the name of the port's address at v1, where each has to have a name. It is seen at v1 only, and
 // leads nowhere, for the port has a number.
 const portName = "port"
 
@@ -46,7 +46,7 @@ func (in *AddressableServiceSpec) AssignPropertiesFrom(src *v1storage.Addressabl
 	return in.PropertyBag.Put(bagV1Ports, ports)
 }
 
-// isNumber says whether a port's number says all that there is in it.
+// isNumber reports whether its number represents all of a port.
 func isNumber(port v1storage.AddressPort) bool {
 	return port.Port != nil && port.Name != nil && *port.Name == portName && port.AppProtocol == nil && len(port.PropertyBag) == 0
 }

@@ -12,8 +12,8 @@ import (
 	v1storage "github.com/mallard-dev/mallard/pkg/apis/samples/v1/storage"
 )
 
-// AssignPropertiesTo gives v1 the address, and beside it the further ones for as long as it is the address that they
-// were stashed with: a consumer must never see an address that the target no longer has.
+// AssignPropertiesTo gives v1 the address, and the further ones as long as it is the address that they were stashed with: a consumer must never see
+// an address that the target no longer has.
 func (in *AddressableServiceStatus) AssignPropertiesTo(dst *v1storage.AddressableServiceStatus) error {
 	var addresses *duckv1.AddressStatus
 	if dst.PropertyBag.TakeDerived(bagV1AddressStatus, in.Address, &addresses) != conversion.Exact {

@@ -16,16 +16,15 @@ import (
 // AddressableServiceApplyConfiguration represents a declarative configuration of the AddressableService type for use
 // with apply.
 //
-// AddressableService gives a Service, or anything else that has an address, an
-// address of its own: with the ports, the path and the visibility that its
+// AddressableService gives a Service, or any other object that has an address, another address: with the ports, the path and the visibility that its
 // consumers need, and on request under an alias in a directory namespace.
 type AddressableServiceApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:",inline"`
 	// Standard object metadata.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// What the address is to be.
+	// The desired address.
 	Spec *AddressableServiceSpecApplyConfiguration `json:"spec,omitempty"`
-	// What the address is, as the operator last saw it.
+	// The observed address.
 	Status *AddressableServiceStatusApplyConfiguration `json:"status,omitempty"`
 }
 

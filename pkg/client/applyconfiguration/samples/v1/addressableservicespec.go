@@ -14,7 +14,7 @@ import (
 // AddressableServiceSpecApplyConfiguration represents a declarative configuration of the AddressableServiceSpec type for use
 // with apply.
 //
-// AddressableServiceSpec is what the address is to be.
+// AddressableServiceSpec is the desired address.
 type AddressableServiceSpecApplyConfiguration struct {
 	// The object whose address is taken: a Service, or any object that carries
 	// an address in status.address.url.

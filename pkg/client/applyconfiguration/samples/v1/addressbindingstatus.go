@@ -15,10 +15,10 @@ import (
 // AddressBindingStatusApplyConfiguration represents a declarative configuration of the AddressBindingStatus type for use
 // with apply.
 //
-// AddressBindingStatus is where the address is, as the operator last saw it.
+// AddressBindingStatus is the observed state of the binding.
 type AddressBindingStatusApplyConfiguration struct {
 	duckv1.StatusApplyConfiguration `json:",inline"`
-	// The address that subjects are to have. Empty as long as there is none.
+	// The address that subjects should have. Empty if there is no address.
 	Value *string `json:"value,omitempty"`
 	// The kinds whose objects may have variables of this binding: that of the subject, once the operator could list its objects,
 	// and former ones until the variables are removed.

@@ -10,11 +10,10 @@ package v1
 // PublicationApplyConfiguration represents a declarative configuration of the Publication type for use
 // with apply.
 //
-// Publication asks for an alias in the directory namespace.
+// Publication requests an alias in the directory namespace.
 type PublicationApplyConfiguration struct {
 	// Name of the ExternalName Service that is made in the directory namespace
-	// and points to the host of status.address. An alias belongs to the first
-	// who asks for it.
+	// and points to the host of status.address. An alias belongs to the first object that requests it.
 	Alias *string `json:"alias,omitempty"`
 }
 

@@ -10,7 +10,7 @@ package v1
 // SubjectCountApplyConfiguration represents a declarative configuration of the SubjectCount type for use
 // with apply.
 //
-// SubjectCount is how many objects a subject stands for.
+// SubjectCount is the number of objects that a subject selects.
 type SubjectCountApplyConfiguration struct {
 	// Objects that the subject names or selects. Finished Jobs and objects that are being deleted do not count.
 	Matched *int32 `json:"matched,omitempty"`

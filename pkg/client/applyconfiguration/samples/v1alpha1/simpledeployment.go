@@ -21,7 +21,7 @@ type SimpleDeploymentApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:",inline"`
 	// Standard object metadata.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// Which Pods are to run.
+	// The desired Pods.
 	Spec *SimpleDeploymentSpecApplyConfiguration `json:"spec,omitempty"`
 	// Which Pods run, as the operator last saw them.
 	Status *SimpleDeploymentStatusApplyConfiguration `json:"status,omitempty"`

@@ -14,13 +14,13 @@ import (
 // SimpleDeploymentSpecApplyConfiguration represents a declarative configuration of the SimpleDeploymentSpec type for use
 // with apply.
 //
-// SimpleDeploymentSpec is which Pods are to run.
+// SimpleDeploymentSpec is the desired set of Pods.
 type SimpleDeploymentSpecApplyConfiguration struct {
 	// The image that the one container of each Pod runs.
 	Image *string `json:"image,omitempty"`
-	// How many Pods are to be ready. One when left out.
+	// The number of Pods that should be ready. One when left out.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// What others add to each container.
+	// The configuration that other controllers add to each container.
 	Configurable *duckv1alpha1.Configurable `json:"configurable,omitempty"`
 }
 

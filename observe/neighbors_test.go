@@ -19,15 +19,15 @@ import (
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
-// neighbour is an observer that does harm to itself in each call.
-type neighbour struct {
+// neighbor is an observer that does harm to itself in each call.
+type neighbor struct {
 	harm    func() error
 	options Options[*corev1.Secret]
 	result  telemetry.Result
 }
 
-// neighbours are named after what they do.
-var neighbours = map[string]neighbour{
+// neighbors are named after what they do.
+var neighbors = map[string]neighbor{
 	"slow":          {harm: sleeping1s, result: telemetry.ResultSuccess},
 	"slow-inline":   {harm: sleeping1s, options: Options[*corev1.Secret]{Inline: true}, result: telemetry.ResultSuccess},
 	"failing":       {harm: returning(errInduced), result: telemetry.ResultError},
@@ -40,9 +40,9 @@ func sleeping1s() error {
 	return nil
 }
 
-// delays returns how late a fast observer receives the changes of 50 objects, of which there are 200 in a second, shortest first. Each of
+// delays returns the delays with which a fast observer receives the changes of 50 objects, of which there are 200 in a second, shortest first. Each of
 // its calls takes a millisecond. The others are subscribed to the same source, with a suffix to their names, and their calls are counted.
-func delays(t *testing.T, o Options[*corev1.Secret], others map[string]neighbour, suffix string) (delays []time.Duration, calls map[string]*atomic.Int64) {
+func delays(t *testing.T, o Options[*corev1.Secret], others map[string]neighbor, suffix string) (delays []time.Duration, calls map[string]*atomic.Int64) {
 	t.Helper()
 	const objects, changes, every = 50, 2_000, 5 * time.Millisecond
 	calls = map[string]*atomic.Int64{}
@@ -89,7 +89,7 @@ func delays(t *testing.T, o Options[*corev1.Secret], others map[string]neighbour
 	return delays, calls
 }
 
-func TestObserver_NeighboursAreSlowOrFail_IsNotDelayed(t *testing.T) {
+func TestObserver_NeighborsAreSlowOrFail_IsNotDelayed(t *testing.T) {
 	for way, o := range map[string]Options[*corev1.Secret]{"Queued": {}, "Inline": {Inline: true}} {
 		t.Run(way, func(t *testing.T) {
 			suffix := "-" + kindOf(t)
@@ -101,11 +101,11 @@ func TestObserver_NeighboursAreSlowOrFail_IsNotDelayed(t *testing.T) {
 			}
 			among, _ := delays(t, o, nil, suffix)
 			alone := p99(among)
-			among, calls := delays(t, o, neighbours, suffix)
+			among, calls := delays(t, o, neighbors, suffix)
 			if next := p99(among); alone <= 0 || next > alone*3/2 {
 				t.Errorf("99 %% of the changes arrive within %v next to others, and within %v alone; want at most half as much again", next, alone)
 			}
-			for name, other := range neighbours {
+			for name, other := range neighbors {
 				counted := measured(t, "observer.calls", attributes{observerKey: name + suffix, resultKey: string(other.result)})
 				if n := calls[name].Load(); n == 0 || counted != float64(n) {
 					t.Errorf("observer %s was called %d times, and %v calls with result %s are counted", name, n, counted, other.result)
