@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // The migrate program moves the stored objects of our kinds to their storage version, and exits. post-install/ contains its
-// permissions and its Job; docs/how-to/operate.md explains when to run it.
+// permissions and its Job; docs/how-to/migrate-stored-objects.md explains when to run it.
 package main
 
 import (

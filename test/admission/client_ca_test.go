@@ -20,7 +20,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestClientCA_APIServerPresentsItsCertificate_OthersAreRejected follows "Authenticate the API server" in docs/how-to/install.md. The API
+// TestClientCA_APIServerPresentsItsCertificate_OthersAreRejected follows docs/how-to/authenticate-the-api-server.md. The API
 // server of the local control plane presents the client certificate kube-apiserver-webhook-client, signed by the CA of the cluster.
 func TestClientCA_APIServerPresentsItsCertificate_OthersAreRejected(t *testing.T) {
 	t.Parallel()

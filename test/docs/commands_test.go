@@ -28,47 +28,68 @@ var apart = map[string]string{
 	"make test\n": "this test is part of it",
 }
 
-// inPods are the documents whose commands need the operator as it runs in a cluster.
-var inPods = []string{"docs/how-to/operate.md"}
+// inPods are the documents whose commands need the operator in Pods. They share a control plane, in this order: the last one removes the operator.
+var inPods = []string{
+	"docs/how-to/troubleshoot.md",
+	"docs/how-to/upgrade.md",
+	"docs/how-to/migrate-stored-objects.md",
+	"docs/how-to/renew-certificates.md",
+	"docs/how-to/back-up.md",
+	"docs/how-to/uninstall.md",
+}
 
-// TestCommands_EachDocument_PrintWhatItShows runs the commands of each document in order, on a control plane of
-// the document's own with the samples applied.
+// TestCommands_EachDocument_PrintWhatItShows runs the commands of each document in order, on its own control plane with the samples applied.
 func TestCommands_EachDocument_PrintWhatItShows(t *testing.T) {
 	for _, file := range documents(t) {
-		var commands []block
-		for _, b := range blocks(t, file) {
-			_, delegated := b.attributes["shown-by"]
-			_, elsewhere := apart[b.text]
-			if (b.kind == "sh" || b.kind == "console") && !delegated && !elsewhere {
-				commands = append(commands, b)
-			}
-		}
-		if len(commands) == 0 {
+		commands := commandsOf(t, file)
+		if len(commands) == 0 || slices.Contains(inPods, file) {
 			continue
 		}
-		t.Run(file, func(t *testing.T) {
-			var options []harness.Option
-			if slices.Contains(inPods, file) {
-				if runtime.GOOS != "linux" {
-					t.Skip("Pods run on Linux only")
-				}
-				options = append(options, harness.WithImages())
-			}
-			env := harness.Own(t, options...)
-			shell := shell{dir: root, env: append(os.Environ(),
-				"KUBECONFIG="+env.Kubeconfig, "PATH="+env.KubectlPath(t)+string(os.PathListSeparator)+os.Getenv("PATH"))}
-			if len(options) > 0 {
-				shell.env = append(shell.env, env.KoEnvironment(t)...)
-			}
-			shell.run(t, "kubectl apply -f samples/ && kubectl wait --for=condition=Ready asvc,abind,sdeploy --all --timeout=5m", false)
-			for _, b := range commands {
-				if b.kind == "console" {
-					shell.console(t, b)
-				} else {
-					shell.run(t, b.text, false)
-				}
-			}
-		})
+		t.Run(file, func(t *testing.T) { runCommands(t, harness.Own(t), nil, commands) })
+	}
+}
+
+// TestCommandsInPods_EachDocument_PrintWhatItShows runs the commands of the documents that are inPods.
+func TestCommandsInPods_EachDocument_PrintWhatItShows(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("Pods run on Linux only")
+	}
+	env := harness.Own(t, harness.WithImages())
+	for _, file := range inPods {
+		commands := commandsOf(t, file)
+		if len(commands) == 0 {
+			t.Errorf("%s shows no commands", file)
+		}
+		t.Run(file, func(t *testing.T) { runCommands(t, env, env.KoEnvironment(t), commands) })
+	}
+}
+
+// commandsOf returns the blocks of a document whose commands no other test runs.
+func commandsOf(t *testing.T, file string) []block {
+	t.Helper()
+	var commands []block
+	for _, b := range blocks(t, file) {
+		_, delegated := b.attributes["shown-by"]
+		_, elsewhere := apart[b.text]
+		if (b.kind == "sh" || b.kind == "console") && !delegated && !elsewhere {
+			commands = append(commands, b)
+		}
+	}
+	return commands
+}
+
+// runCommands applies the samples, and then runs the commands as a reader of the document would.
+func runCommands(t *testing.T, env *harness.Env, environment []string, commands []block) {
+	t.Helper()
+	shell := shell{dir: root, env: append(append(os.Environ(), environment...),
+		"KUBECONFIG="+env.Kubeconfig, "PATH="+env.KubectlPath(t)+string(os.PathListSeparator)+os.Getenv("PATH"))}
+	shell.run(t, "kubectl apply -f samples/ && kubectl wait --for=condition=Ready asvc,abind,sdeploy --all --timeout=5m", false)
+	for _, b := range commands {
+		if b.kind == "console" {
+			shell.console(t, b)
+		} else {
+			shell.run(t, b.text, false)
+		}
 	}
 }
 

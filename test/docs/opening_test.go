@@ -18,12 +18,7 @@ var opening = regexp.MustCompile(`^# [^\n]+\n\n> For [^\n]+\. Takes [^\n]+\. Res
 
 // notOpened are pages that still begin without that line.
 var notOpened = []string{
-	"docs/explanation/availability.md",
-	"docs/explanation/events.md",
-	"docs/explanation/lossless-conversion.md",
-	"docs/how-to/install.md",
 	"docs/how-to/move-from-shell-operator.md",
-	"docs/how-to/operate.md",
 	"docs/reference/api/addressableservice.md",
 	"docs/reference/api/addressbinding.md",
 	"docs/reference/api/simpledeployment.md",

@@ -7,5 +7,5 @@ SPDX-License-Identifier: Apache-2.0
 // version, whatever happens meanwhile, and nothing else of them changes. It looks at what etcd holds, and asks the API server
 // to do what stood in the way before. Most tests bring a CRD of their own, so that each may change its versions.
 //
-// How objects are converted is shown by the suite of conversion, that the Job runs in a Pod by docs/how-to/operate.md.
+// How objects are converted is shown by the suite of conversion, that the Job runs in a Pod by docs/how-to/migrate-stored-objects.md.
 package migration

@@ -119,7 +119,7 @@ func TestUpgradeFrom_ChosenVersion_DiffersInWhatIsInstalled(t *testing.T) {
 	}
 }
 
-// install applies the manifests of a checkout, as docs/how-to/operate.md says.
+// install applies the manifests of a checkout, as docs/how-to/upgrade.md says.
 func install(t *testing.T, env *harness.Env, checkout string) {
 	t.Helper()
 	env.Ko(t, checkout, "apply", platform, "--sbom=none", "--filename", "config/")
@@ -174,7 +174,7 @@ func awaitReady(t *testing.T, env *harness.Env, ns string, age time.Duration) {
 	})
 }
 
-// TestUninstall_StuckObjects_AreReleased takes the controller away before the objects, and frees them as docs/how-to/operate.md says.
+// TestUninstall_StuckObjects_AreReleased takes the controller away before the objects, and frees them as docs/how-to/troubleshoot.md says.
 func TestUninstall_StuckObjects_AreReleased(t *testing.T) {
 	env := harness.Shared(t)
 	install(t, env, root)
@@ -212,5 +212,5 @@ func TestUninstall_StuckObjects_AreReleased(t *testing.T) {
 	env.Kubectl(t, "delete", "service", stuck.Spec.Publish.Alias, "--namespace", directory)
 }
 
-// stuckTemplate is that of docs/how-to/operate.md.
+// stuckTemplate is that of docs/how-to/troubleshoot.md.
 const stuckTemplate = `{{range .items}}{{with .metadata}}{{if .deletionTimestamp}}{{.namespace}}/{{.name}} {{.deletionTimestamp}} {{.finalizers}}{{"\n"}}{{end}}{{end}}{{end}}`

@@ -84,7 +84,7 @@ func TestUninstall_WrongOrder_RemovingFinalizersFreesAllObjects(t *testing.T) {
 	awaitUninstalled(t, env)
 	for _, ns := range namespaces {
 		if variables := variablesOf(t, env, ns); variables != "K_ADDRESS" {
-			t.Errorf("the subject in %s has the variables %q, want K_ADDRESS as docs/how-to/operate.md says", ns, variables)
+			t.Errorf("the subject in %s has the variables %q, want K_ADDRESS as docs/how-to/uninstall.md says", ns, variables)
 		}
 	}
 }
@@ -110,16 +110,16 @@ func variablesOf(t *testing.T, env *harness.Env, ns string) string {
 	return env.Kubectl(t, "get", "deployment/subject", "--namespace", ns, "--output=jsonpath={.spec.template.spec.containers[*].env[*].name}")
 }
 
-// runDocumented runs the block of docs/how-to/operate.md that names this test, as its reader would.
+// runDocumented runs the block of docs/how-to/uninstall.md that names this test, as its reader would.
 func runDocumented(t *testing.T, env *harness.Env) {
 	t.Helper()
-	page, err := os.ReadFile(root + "/docs/how-to/operate.md")
+	page, err := os.ReadFile(root + "/docs/how-to/uninstall.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	block := regexp.MustCompile("(?s)\n```sh shown-by=test/operations:" + t.Name() + "\n(.*?)\n```\n").FindSubmatch(page)
 	if block == nil {
-		t.Fatalf("no block of docs/how-to/operate.md names %s", t.Name())
+		t.Fatalf("no block of docs/how-to/uninstall.md names %s", t.Name())
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), documentedWithin)
 	defer cancel()
