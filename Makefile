@@ -109,6 +109,10 @@ bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
 	for module in conversion conversion/fixtures conversion/zoo; do \
 		go -C $$module test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./... || exit; done
 
+.PHONY: website
+website: ## Builds the website from the documents into out/website; needs Chromium and npm (ARGS='-serve localhost:8080' serves it)
+	@go -C website run . $(ARGS)
+
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's
 	rm -rf bin out .cache coverage.out coverage.txt

@@ -91,6 +91,8 @@ modules() {
   once "hack pkg/apis config" run "the tools of this repository" hack/tools ./... || failed=1
   # A release contains most of the repository.
   once "hack/tools/ko ." run "the images of config/, and releases" hack/tools/ko -count 1 ./... || failed=1
+  # The pages of the website are the documents.
+  once "website docs *.md" run "the website" website ./... || failed=1
   wait "${localcluster}" || failed=1
   cat -- "${log}.meanwhile"
 }
