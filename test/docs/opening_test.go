@@ -18,7 +18,6 @@ var opening = regexp.MustCompile(`^# [^\n]+\n\n> For [^\n]+\. Takes [^\n]+\. Res
 
 // notOpened are pages that still begin without that line.
 var notOpened = []string{
-	"docs/how-to/move-from-shell-operator.md",
 	"docs/reference/api/addressableservice.md",
 	"docs/reference/api/addressbinding.md",
 	"docs/reference/api/simpledeployment.md",
