@@ -2,9 +2,9 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Generates everything in this repository that is derived from the Go types: deep copies, conversions, pkg/client and the
-# CRDs of config/ with their list. It runs from any working directory and needs no GOPATH. It deletes the output of earlier runs, so that no file of a
-# removed or renamed type is left. With RELEASE=yes the locks of conversions bind from now on.
+# Generates everything in this repository that is derived from declarations: deep copies, conversions, pkg/client, the CRDs of config/ with
+# their list, and pages of docs/reference. It runs from any working directory and needs no GOPATH. It deletes the output of earlier runs, so that
+# no file of a removed or renamed type is left. With RELEASE=yes the locks of conversions bind from now on.
 
 set -o errexit -o nounset -o pipefail
 
@@ -102,7 +102,11 @@ done < <(folders_marked kubebuilder:resource pkg/apis)
 
 step "CRDs"
 mkdir "${scratch}/config"
-go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output "${scratch}/config" "${registered[@]}"
+pages=()
+if [[ -d docs ]]; then
+  pages=(--pages "${scratch}/reference")
+fi
+go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output "${scratch}/config" "${pages[@]}" "${registered[@]}"
 
 step "deep copies"
 deep_copies . pkg
@@ -198,5 +202,10 @@ gofmt -w "${reconcilers[@]}"
 rm -rf pkg/client "${assign_gen}"
 mv "${scratch}"/config/* config/
 rmdir "${scratch}/config"
+if [[ -d docs ]]; then
+  rm -f docs/reference/api/*-fields.md
+  cp -R "${scratch}/reference" docs/
+  rm -r "${scratch}/reference"
+fi
 mv "${scratch}" pkg/client
 hack/update-kustomization.sh

@@ -12,9 +12,11 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 # What the generators read or write.
 paths=(go.mod go.sum hack pkg config)
-if [[ -d conversion ]]; then
-  paths+=(conversion)
-fi
+for path in cmd conversion crud docs observe post-install runtime; do
+  if [[ -d ${path} ]]; then
+    paths+=("${path}")
+  fi
+done
 readonly paths
 
 copy="$(mktemp -d "${TMPDIR:-/tmp}/verify-codegen.XXXXXX")"

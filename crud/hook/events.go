@@ -27,14 +27,17 @@ import (
 
 // The reasons of the Events that the process records about the objects of operations. An Event that repeats is counted.
 const (
-	// ReasonConflicts: the object changed during as many runs in succession as Options.Conflicts allows, so that the hook failed.
+	// ReasonConflicts: the object changed during as many runs in succession as Options.Conflicts allows, so that the hook failed. Remedy: find
+	// the other writer of the object in its managedFields.
 	ReasonConflicts = "HookConflicts"
 	// ReasonDeletionDelayed: finalizers delay a deletion that a hook has requested or for which its operations wait. The type is Warning once it
-	// is not awaited anymore.
+	// is not awaited anymore. Remedy: check the controller that removes the finalizer.
 	ReasonDeletionDelayed = "HookDeletionDelayed"
 	// ReasonIncomplete: an operation failed after others of the run were executed, and the run is not repeated, because its binding allows failures.
+	// Remedy: execute the remaining operations, or change the hook so that it repeats them.
 	ReasonIncomplete = "HookIncomplete"
-	// ReasonWriteFight: another writer undoes again and again what the hook writes, so that its writes are delayed.
+	// ReasonWriteFight: another writer undoes the writes of the hook again and again, so that they are delayed. Remedy: remove the fields from one of
+	// the two writers; the message names the other one.
 	ReasonWriteFight = "HookWriteFight"
 )
 

@@ -99,7 +99,7 @@ func TestParseMetrics_ManyMistakes_AreTen(t *testing.T) {
 
 // A hook cannot disturb the metrics of the process: all that the documentation lists are reserved.
 func TestParseMetrics_NamesOfTheProcess_AreReserved(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reference/observability.md")
+	page, err := os.ReadFile("../../docs/reference/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}

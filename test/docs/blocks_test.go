@@ -142,8 +142,9 @@ func testExists(t *testing.T, b block, test string) {
 
 func TestLinks_EachTarget_Exists(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)]+)\)`)
+	code := regexp.MustCompile("`[^`\n]+`") // brackets of a regular expression are no link
 	for _, file := range documents(t) {
-		for _, match := range link.FindAllStringSubmatch(prose(read(t, file)), -1) {
+		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(prose(read(t, file)), ""), -1) {
 			target, anchor, _ := strings.Cut(match[1], "#")
 			if strings.Contains(target, "://") {
 				continue

@@ -25,12 +25,17 @@ func TestVerifyCodegen_StaleFiles_AreReported(t *testing.T) {
 		keys     = "conversion/fixtures/widget/conversion.lock"
 		edited   = "pkg/client/listers/samples/v1/addressableservice.go"
 		leftover = "pkg/client/listers/samples/v1/dodo.go"
+		fields   = "docs/reference/api/addressableservice-fields.md"
+		reasons  = "docs/reference/reasons-and-events.md"
+		cycle    = "addressableservice_lifecycle.go"
 		spec     = "type AddressableServiceSpec struct {\n"
 	)
 	// A new field makes the deep copies and the CRD stale.
 	change(t, filepath.Join(checkout, types), spec, spec+"\t// Shown by a test.\n\t// +optional\n\tStale *string `json:\"stale,omitempty\"`\n\n")
 	// So does one for the conversions, which are listed in a report, and what they keep for other versions in a lock.
 	change(t, filepath.Join(checkout, fixture), "\t// Ports is new.\n", "\tLate string `json:\"late,omitempty\"`\n\t// Ports is new.\n")
+	// A comment of a reason is the text of a page.
+	change(t, filepath.Join(checkout, filepath.Dir(types), cycle), "(False): no object of that kind", "(False): not one object of that kind")
 	change(t, filepath.Join(checkout, edited), "// Code generated", "// Edited by hand.\n\n// Code generated")
 	if err := os.WriteFile(filepath.Join(checkout, leftover), []byte("package v1\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -39,6 +44,7 @@ func TestVerifyCodegen_StaleFiles_AreReported(t *testing.T) {
 	expectStale(t, checkout, "verify-codegen.sh",
 		"+++ ", "/"+deepcopy, "in.Stale",
 		"/"+crd, "Shown by a test.",
+		"/"+fields, "+| `spec.stale` |", "/"+reasons, "+| `TargetNotFound` | False | Not one object",
 		"/"+fates, "+|  | `late` string | stashed at v1beta1 |",
 		"/"+keys, "+v1beta1 WidgetStatus v1/late string",
 		"/"+edited, "-// Edited by hand.",
@@ -51,7 +57,7 @@ func TestVerifyCodegen_StaleFiles_AreReported(t *testing.T) {
 func copyOfSources(t *testing.T) string {
 	t.Helper()
 	checkout := t.TempDir()
-	for _, path := range []string{"go.mod", "go.sum", "conversion", "hack", "pkg", "config"} {
+	for _, path := range []string{"go.mod", "go.sum", "cmd", "conversion", "crud", "hack", "observe", "pkg", "config", "docs", "runtime"} {
 		copyAll(t, filepath.Join(root, path), filepath.Join(checkout, path))
 	}
 	return checkout

@@ -49,3 +49,31 @@ func TestReference_Kinds_HaveAPageWithTheSameChapters(t *testing.T) {
 		t.Fatal("config/ has no CRD")
 	}
 }
+
+// A reason is a constant of the code: one that begins with Reason, or with its kind and Reason.
+func TestReasons_EachConstant_IsOnThePageWithItsRemedy(t *testing.T) {
+	const page = "docs/reference/reasons-and-events.md"
+	content := read(t, page)
+	constant := regexp.MustCompile(`(?m)^(?:const |\t)(\w*Reason[A-Z]\w*) += "(\w+)"$`)
+	reasons := 0
+	for _, path := range files(t, "pkg/*.go", "crud/*.go", "runtime/*.go") {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "pkg/client/") {
+			continue
+		}
+		for _, match := range constant.FindAllStringSubmatch(read(t, path), -1) {
+			reasons++
+			row := regexp.MustCompile("(?m)^\\| `" + match[2] + "` \\| (.*) \\|$").FindStringSubmatch(content)
+			switch {
+			case row == nil:
+				t.Errorf("%s lacks reason %s, constant %s of %s: run make generate", page, match[2], match[1], path)
+			case strings.HasPrefix(row[1], "True"):
+				// The state is the desired one.
+			case strings.HasSuffix(row[1], "| –"):
+				t.Errorf("%s: the comment of %s has no sentence that begins with \"Remedy:\"", path, match[1])
+			}
+		}
+	}
+	if reasons == 0 {
+		t.Fatal("the code declares no reason")
+	}
+}

@@ -22,6 +22,8 @@ import (
 	"sigs.k8s.io/controller-tools/pkg/loader"
 	"sigs.k8s.io/controller-tools/pkg/markers"
 	"sigs.k8s.io/yaml"
+
+	"github.com/mallard-dev/mallard/hack/tools/crd-gen/pages"
 )
 
 const header = `# Copyright 2026 The Mallard Authors.
@@ -37,15 +39,16 @@ func main() {
 	root := flag.String("root", ".", "folder of the module that declares the types")
 	service := flag.String("conversion-webhook", "", "NAMESPACE/NAME of the Service that converts kinds of several versions")
 	output := flag.String("output", ".", "folder to write the CRDs to")
+	reference := flag.String("pages", "", "folder to write the reference pages to; none are written without it")
 	flag.Parse()
-	if err := run(*root, flag.Args(), *service, *output); err != nil {
+	if err := run(*root, flag.Args(), *service, *output, *reference); err != nil {
 		fmt.Fprintln(os.Stderr, "crd-gen:", err)
 		os.Exit(1)
 	}
 }
 
-// run generates the CRDs of the kinds that the packages declare, and writes each to 300-KIND.yaml in the output folder.
-func run(root string, pkgs []string, service, output string) error {
+// run generates the CRDs of the kinds that the packages declare, and writes each to 300-KIND.yaml in the output folder, and the reference pages.
+func run(root string, pkgs []string, service, output, reference string) error {
 	crds, err := generate(root, pkgs...)
 	if err != nil {
 		return err
@@ -74,6 +77,12 @@ func run(root string, pkgs []string, service, output string) error {
 		if err := os.WriteFile(path, manifest, 0o644); err != nil {
 			return fmt.Errorf("writing CRD %s: %w", generated.Name, err)
 		}
+	}
+	if reference == "" {
+		return nil
+	}
+	if err := pages.Write(root, crds, reference); err != nil {
+		return fmt.Errorf("writing the reference pages: %w", err)
 	}
 	return nil
 }

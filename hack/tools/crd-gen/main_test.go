@@ -148,7 +148,7 @@ func TestGenerate_PackagesWithoutKinds_AreRejected(t *testing.T) {
 
 func TestRun_NamesFilesByTheirKinds(t *testing.T) {
 	output := t.TempDir()
-	if err := run(".", []string{"./testdata/good/v1"}, "", output); err != nil {
+	if err := run(".", []string{"./testdata/good/v1"}, "", output, ""); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(filepath.Join(output, "300-goose.yaml"))

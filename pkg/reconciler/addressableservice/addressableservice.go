@@ -82,10 +82,10 @@ func newReconciler(ctx context.Context, mapper *restmapping.Mapper, addressables
 // Reasons of Normal events. Warnings carry the reason of the condition that
 // became False.
 const (
-	// EventTargetResolved: an address that was missing exists.
+	// EventTargetResolved: an address that was missing exists. An object that is Ready after its first reconciliation emits no event.
 	EventTargetResolved = "TargetResolved"
 
-	// EventPublished: an alias that could not be published now is.
+	// EventPublished: an alias that could not be published is published.
 	EventPublished = "Published"
 )
 

@@ -37,10 +37,10 @@ import (
 
 // Reasons of Normal events. Warning events have the reason of their condition.
 const (
-	// EventAddressResolved: an address that was missing exists.
+	// EventAddressResolved: an address that was missing exists. A binding that is Ready after its first reconciliations emits no event.
 	EventAddressResolved = "AddressResolved"
 
-	// EventSubjectsBound: a subject that could not get the address has it.
+	// EventSubjectsBound: a subject that could not get the address has it. Subjects get no events.
 	EventSubjectsBound = "SubjectsBound"
 )
 

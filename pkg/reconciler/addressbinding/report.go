@@ -50,7 +50,7 @@ func report(ab *v1.AddressBinding, k subjectKind, subjects []*subject, more []*f
 	case s.Subjects.Matched == 0:
 		s.MarkBinding(v1.ReasonNoSubjects, fmt.Sprintf("the selector matches no %s", k.GroupKind))
 	case s.Value == "":
-		s.MarkBinding(v1.ReasonNoAddress, "there is no address to bind")
+		s.MarkBinding(v1.ReasonNothingToBind, "there is no address to bind")
 	case p != nil:
 		s.MarkBinding(v1.ReasonBinding, p.Message)
 	default:

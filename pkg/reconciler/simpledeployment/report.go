@@ -12,8 +12,8 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// EventRecovered is the reason of the Normal event that reports the end of a failure. Warnings carry the reason of the condition
-// that became False. Creation and deletion of Pods are no events: the Pods have their own.
+// EventRecovered is the reason of the Normal event that reports the end of a failure: UpToDate is no longer False. Creation and deletion of
+// Pods emit no events, because the Pods have their own.
 const EventRecovered = "Recovered"
 
 // reported are the conditions whose changes are events.

@@ -24,7 +24,7 @@ const ConfigurableLabelKey = "duck." + samples.GroupName + "/configurable"
 // Configurable takes variables from others, for the environment of whatever the resource runs. It is for kinds that have no
 // Pod template which others could write to; those that have one are PodSpecable.
 type Configurable struct {
-	// Variables for the environment of every container.
+	// Environment variables of every container.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -32,7 +32,7 @@ type Configurable struct {
 	Env []EnvVar `json:"env,omitempty"`
 }
 
-// EnvVar is one variable of an environment. Its fields are those of a container's in core/v1 that need no other fields.
+// EnvVar is an environment variable. It has the fields of core/v1 that refer to no other object.
 type EnvVar struct {
 	// Name of the variable.
 	// +kubebuilder:validation:MinLength=1

@@ -22,87 +22,89 @@ const (
 	// AddressableServiceConditionReady is True when every other condition is.
 	AddressableServiceConditionReady = apis.ConditionReady
 
-	// AddressableServiceConditionTargetResolved reports whether the reference was resolved to an address, which then is in the status.
+	// AddressableServiceConditionTargetResolved is True when the reference leads to an address, which the status then contains. It is False when
+	// the reference is known to lead to no address, and the status has none. It is Unknown when the target could not be looked up: the last known
+	// addresses stay, also if the spec has changed since, which the message says.
 	AddressableServiceConditionTargetResolved apis.ConditionType = "TargetResolved"
 
-	// AddressableServiceConditionPublished reports whether the requested alias points to the address. It is True with reason NotRequested when none
-	// was, and Unknown as long as there is no address to publish.
+	// AddressableServiceConditionPublished is True when the alias of spec.publish points to the address, or none is requested.
 	AddressableServiceConditionPublished apis.ConditionType = "Published"
 )
 
-// Reasons of the condition TargetResolved. It is False, and there are no addresses, if the
-// reference is known to lead to none. It is Unknown, and the last known addresses stay, if
-// the target could not be looked up.
+// Reasons of the condition TargetResolved. It is False, and there are no addresses, if the reference is known to lead to none. It is Unknown,
+// and the last known addresses stay, if the target could not be looked up.
 const (
-	// ReasonTargetNotFound (False): no object of that kind has this name.
+	// ReasonTargetNotFound (False): no object of that kind has this name. Remedy: create the object.
 	ReasonTargetNotFound = "TargetNotFound"
 
-	// ReasonTargetKindNotFound (False): the cluster does not serve the kind at that
-	// version. Installing its CRD later is noticed.
+	// ReasonTargetKindNotFound (False): the cluster does not serve the kind at that version. Remedy: install the CRD, or correct the version.
 	ReasonTargetKindNotFound = "TargetKindNotFound"
 
-	// ReasonTargetNotAddressable (False): the object has no usable status.address.url
-	// and nothing says that its kind ever will, or its address is invalid.
+	// ReasonTargetNotAddressable (False): the object has no status.address.url and its CRD does not promise one, or the URL has no scheme or host, or
+	// exceeds the limits. Remedy: refer to another object, or correct its status.
 	ReasonTargetNotAddressable = "TargetNotAddressable"
 
-	// ReasonTargetHasNoAddress (False): the target is Addressable but has no address yet.
+	// ReasonTargetHasNoAddress (False): the target is Addressable but has no address yet. Remedy: none. The address follows that of the target.
 	ReasonTargetHasNoAddress = "TargetHasNoAddress"
 
-	// ReasonTargetOutOfScope (False): the kind is cluster-scoped, and this installation
-	// watches a single namespace.
+	// ReasonTargetOutOfScope (False): the kind is cluster-scoped, and this installation watches a single namespace. Remedy: install the operator for all
+	// namespaces.
 	ReasonTargetOutOfScope = "TargetOutOfScope"
 
-	// ReasonTargetForbidden (Unknown): the operator is not authorized to watch the kind.
-	// A ClusterRole labeled duck.knative.dev/addressable=true grants it.
+	// ReasonTargetForbidden (Unknown): the operator is not authorized to list and watch the kind. Remedy: create a ClusterRole with the label
+	// duck.knative.dev/addressable=true. The list is retried with exponential back-off.
 	ReasonTargetForbidden = "TargetForbidden"
 
-	// ReasonTargetUnavailable (Unknown): reading the target failed; it is retried.
+	// ReasonTargetUnavailable (Unknown): reading the target, or the discovery of its kind, failed. Remedy: none. The controller retries with exponential
+	// back-off.
 	ReasonTargetUnavailable = "TargetUnavailable"
 
-	// ReasonTargetNotSynced (Unknown): the first list of the target's kind, or its
-	// discovery, has not completed yet.
+	// ReasonTargetNotSynced (Unknown): the first list of the kind, or its discovery, has not completed; reported only for a new generation. Remedy:
+	// none. The list completes within seconds.
 	ReasonTargetNotSynced = "TargetNotSynced"
 
-	// ReasonCrossNamespaceDenied (False): the target is in another namespace, which the
-	// ConfigMap config-addressable does not allow.
+	// ReasonCrossNamespaceDenied (False): the target is in another namespace. Remedy: set allow-cross-namespace-references in the ConfigMap
+	// config-addressable, or move one of the two objects.
 	ReasonCrossNamespaceDenied = "CrossNamespaceDenied"
 
-	// ReasonReferenceCycle (False): the references lead back to where they started, or
-	// through too many AddressableServices.
+	// ReasonReferenceCycle (False): the references between AddressableServices form a cycle, or lead through more than 32 of them. Remedy: break the
+	// cycle.
 	ReasonReferenceCycle = "ReferenceCycle"
 
-	// ReasonPortNotFound (False): the target has no port, or no named address, as spec.ports asks.
+	// ReasonPortNotFound (False): the target has no such port or named address. Remedy: correct spec.ports, or the target.
 	ReasonPortNotFound = "PortNotFound"
 
-	// ReasonHostInvalid (False): the domain template makes no valid host name for this object.
+	// ReasonHostInvalid (False): the domain template yields no valid host name for this object. Remedy: use a shorter name, or another template.
 	ReasonHostInvalid = "HostInvalid"
 )
 
 // Reasons of the condition Published.
 const (
-	// ReasonNotRequested (True): spec.publish is empty.
+	// ReasonNotRequested (True): spec.publish is not set.
 	ReasonNotRequested = "NotRequested"
 
-	// ReasonNoAddress (Unknown): there is no address to publish. An existing alias stays as it is.
+	// ReasonNoAddress (Unknown): there is no address to publish; an existing alias stays as it is. Remedy: see the reason of TargetResolved.
 	ReasonNoAddress = "NoAddress"
 
-	// ReasonAliasTaken (False): a Service of that name exists in the directory
-	// namespace and is not this object's. It is left alone.
+	// ReasonAliasTaken (False): a Service of that name exists in the directory namespace and belongs to another object or user, so it is not changed.
+	// Remedy: choose another alias, or delete the Service.
 	ReasonAliasTaken = "AliasTaken"
 
-	// ReasonDirectoryNotFound (False): the directory namespace does not exist.
+	// ReasonDirectoryNotFound (False): the directory namespace does not exist. Remedy: create the namespace.
 	ReasonDirectoryNotFound = "DirectoryNotFound"
 
-	// ReasonDirectoryTerminating (False): the directory namespace is being deleted.
+	// ReasonDirectoryTerminating (False): the directory namespace is being deleted. Remedy: recreate the namespace after its deletion.
 	ReasonDirectoryTerminating = "DirectoryTerminating"
 
-	// ReasonHostNotPublishable (False): an ExternalName Service cannot point to the address's host.
+	// ReasonHostNotPublishable (False): the host of the address is not a name that an ExternalName Service can have. Remedy: refer to a target with a
+	// DNS name as its host.
 	ReasonHostNotPublishable = "HostNotPublishable"
 
-	// ReasonPublishFailed (False): writing the alias failed; it is retried.
+	// ReasonPublishFailed (False): writing or deleting an alias failed. Remedy: none. The controller retries with exponential back-off.
 	ReasonPublishFailed = "PublishFailed"
 
-	// ReasonUnpublishFailed (False): removing an alias failed, which blocks the deletion of the object; it is retried.
+	// ReasonUnpublishFailed (False): deleting an alias failed, which blocks the deletion of the object. Remedy: none. The controller retries with
+	// exponential back-off.
 	ReasonUnpublishFailed = "UnpublishFailed"
 )
 

@@ -40,11 +40,11 @@ type AddressableService struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// The desired address.
+	// Desired address.
 	// +required
 	Spec AddressableServiceSpec `json:"spec,omitzero"`
 
-	// The observed address.
+	// Current address, as the operator last observed it.
 	// +optional
 	Status AddressableServiceStatus `json:"status,omitempty"`
 }
@@ -71,15 +71,14 @@ const (
 	VisibilityPublic Visibility = "Public"
 )
 
-// AddressableServiceSpec is the desired address.
+// AddressableServiceSpec describes the desired address.
 type AddressableServiceSpec struct {
-	// The object whose address is taken: a Service, or any object that carries
-	// an address in status.address.url.
+	// Target of the reference: a Service, or any object that has an address in status.address.url.
 	// +required
 	Ref TargetReference `json:"ref,omitzero"`
 
-	// The ports of the target that get an address each. None means one address
-	// without a port. The first becomes status.address.
+	// Ports of the target, each of which gets an address. Without ports, there is one address without a port. The first becomes
+	// status.address.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -88,7 +87,7 @@ type AddressableServiceSpec struct {
 	// +conversion:older=augment
 	Ports []AddressPort `json:"ports,omitempty"`
 
-	// A path that is appended to every URL. It starts with a slash.
+	// Path that is appended to every URL. It starts with a slash.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -96,12 +95,12 @@ type AddressableServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.split('/').exists(s, s == '.' || s == '..')",message="path must not hold the segments . or .."
 	Path *string `json:"path,omitempty"`
 
-	// From where the address can be reached. ClusterLocal keeps the target's own
-	// host name; Public takes a host name from the operator's domain template.
+	// Reachability of the address. ClusterLocal, the default, keeps the host name of the target; Public takes a host name from the operator's
+	// domain template.
 	// +optional
 	Visibility Visibility `json:"visibility,omitempty"`
 
-	// Publishes the address under an alias in the directory namespace.
+	// Alias under which the address is published in the directory namespace.
 	// +optional
 	Publish *Publication `json:"publish,omitempty"`
 }
@@ -125,8 +124,8 @@ type TargetReference struct {
 	// +required
 	Kind string `json:"kind,omitempty"`
 
-	// Namespace of the target. The AddressableService's own when left out;
-	// whether it may be another one is up to the ConfigMap config-addressable.
+	// Namespace of the target. The default is that of the AddressableService; another one has to be allowed by the ConfigMap
+	// config-addressable.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -176,9 +175,7 @@ func (r TargetReference) String() string {
 
 // AddressPort selects one port of the target and names the address that it gets.
 type AddressPort struct {
-	// Name of the address. Without a port number it is also the name by which
-	// the port is looked up in the target: among the ports of a Service, or
-	// among the named addresses of another Addressable.
+	// Name of the address. Without a port number, it also selects the port of a Service, or the named address of another Addressable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
@@ -191,8 +188,7 @@ type AddressPort struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
-	// The protocol that is spoken on the port, which decides the URL's scheme.
-	// When left out, it is what the Service says of its port, or else http.
+	// Protocol of the port, which determines the scheme of the URL. The default is that of the Service's port, or http.
 	// +optional
 	// +kubebuilder:validation:Enum=http;https;grpc;kubernetes.io/h2c;kubernetes.io/ws;kubernetes.io/wss
 	AppProtocol string `json:"appProtocol,omitempty"`
@@ -200,8 +196,8 @@ type AddressPort struct {
 
 // Publication requests an alias in the directory namespace.
 type Publication struct {
-	// Name of the ExternalName Service that is made in the directory namespace
-	// and points to the host of status.address. An alias belongs to the first object that requests it.
+	// Name of the ExternalName Service in the directory namespace that points to the host of status.address. An alias belongs to the first object
+	// that requests it.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
@@ -209,7 +205,7 @@ type Publication struct {
 	Alias string `json:"alias,omitempty"`
 }
 
-// AddressableServiceStatus is the observed address.
+// AddressableServiceStatus describes the current address, as the operator last observed it.
 // Conditions and addresses are Knative's duck types, so that everything which
 // consumes an Addressable can consume this kind.
 type AddressableServiceStatus struct {

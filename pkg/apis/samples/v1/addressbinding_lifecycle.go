@@ -20,84 +20,94 @@ const (
 	// AddressBindingConditionReady is True when every other condition is.
 	AddressBindingConditionReady = apis.ConditionReady
 
-	// AddressBindingConditionAddressResolved reports whether the AddressableService has an address. It is Unknown while the operator
-	// does not know, in which case the status keeps the last address.
+	// AddressBindingConditionAddressResolved is True when the AddressableService has an address. It is Unknown while the operator
+	// cannot determine that, and the status keeps the last address.
 	AddressBindingConditionAddressResolved apis.ConditionType = "AddressResolved"
 
-	// AddressBindingConditionSubjectsBound reports whether every container of every subject has the address. It is Unknown on the way
-	// there, while there is no address, and while a selector matches nothing.
+	// AddressBindingConditionSubjectsBound is True when every container of every subject has the address. If several reasons apply, the
+	// condition has the first one in this table.
 	AddressBindingConditionSubjectsBound apis.ConditionType = "SubjectsBound"
 
-	// AddressBindingConditionIntercepted reports whether the API server calls the webhook for objects of the subject's kind, so that
-	// new ones have the address from the start. It is Unknown while the operator cannot list the kind.
+	// AddressBindingConditionIntercepted is True when the API server calls the webhook for objects of the subject's kind, so that
+	// new ones have the address from the start. It is Unknown, with the reason of SubjectsBound, while the operator has not listed the kind.
 	AddressBindingConditionIntercepted apis.ConditionType = "Intercepted"
 )
 
 // Reasons of the condition AddressResolved.
 const (
-	// ReasonAddressNotFound (False): no AddressableService has that name.
+	// ReasonAddressNotFound (False): no AddressableService has that name. Remedy: create it.
 	ReasonAddressNotFound = "AddressNotFound"
 
-	// ReasonAddressNotReady: the AddressableService has no address or one that does not fit into a variable (False), or it is not known yet whether
-	// it has one (Unknown).
+	// ReasonAddressNotReady (False, or Unknown): the AddressableService has no address, or one of more than 4096 characters (False), or the operator
+	// does not know whether it has one, so that subjects keep theirs (Unknown). Remedy: see the conditions of the AddressableService.
 	ReasonAddressNotReady = "AddressNotReady"
 )
 
 // Reasons of the condition SubjectsBound. If several apply, the condition has the first one in this order.
 const (
-	// ReasonSubjectKindNotFound (False): the cluster does not serve the kind at that version. Installing its CRD is noticed.
+	// ReasonSubjectKindNotFound (False): the cluster does not serve the kind at that version. Remedy: install the CRD, or correct the version.
 	ReasonSubjectKindNotFound = "SubjectKindNotFound"
 
-	// ReasonSubjectKindNotBindable (False): objects of the kind are made by those of another kind, such as a Deployment's
-	// ReplicaSets; or the kind is a built-in one without a Pod template, or cluster-scoped.
+	// ReasonSubjectKindNotBindable (False): objects of the kind are created by those of another kind, such as the ReplicaSets of a Deployment, or the
+	// kind is a built-in one without a Pod template, or is cluster-scoped. Remedy: bind another kind.
 	ReasonSubjectKindNotBindable = "SubjectKindNotBindable"
 
-	// ReasonSubjectForbidden (False): the operator is not allowed to list, watch or patch the kind. A ClusterRole labeled
-	// duck.knative.dev/podspecable=true grants it.
+	// ReasonSubjectForbidden (False): the operator is not authorized to list, watch or patch the kind. Remedy: create a ClusterRole with the label
+	// duck.knative.dev/podspecable=true. The controller retries with a back-off of up to a minute.
 	ReasonSubjectForbidden = "SubjectForbidden"
 
-	// ReasonSubjectUnavailable (False): listing the subjects failed; it is retried with back-off.
+	// ReasonSubjectUnavailable (False): listing the subjects failed; they keep their variables. Remedy: none. The controller retries with exponential
+	// back-off.
 	ReasonSubjectUnavailable = "SubjectUnavailable"
 
-	// ReasonBindFailed (False): the API server or an admission webhook rejected the change of a subject, or the change was reverted; it
-	// is retried with back-off.
+	// ReasonBindFailed (False): the API server or an admission webhook rejected the patch or did not store it, or another controller reverts it. Remedy:
+	// see the message. The controller retries each subject with a back-off of 1 to 30 seconds.
 	ReasonBindFailed = "BindFailed"
 
-	// ReasonUnbindFailed (False): removing variables from objects of a kind in status.kinds failed, which blocks the deletion of the
-	// binding; it is retried with back-off.
+	// ReasonUnbindFailed (False): removing variables failed, which blocks the deletion of the binding. Remedy: see the message. The controller retries
+	// with exponential back-off.
 	ReasonUnbindFailed = "UnbindFailed"
 
-	// ReasonSubjectNotPodSpecable (False): the object has no containers where its kind has a Pod template.
+	// ReasonSubjectNotPodSpecable (False): the object has no containers at spec.template. Remedy: choose another object.
 	ReasonSubjectNotPodSpecable = "SubjectNotPodSpecable"
 
-	// ReasonExcluded (False): the subject or its namespace opts out of bindings.
+	// ReasonExcluded (False): a subject or its namespace has the label bindings.knative.dev/exclude=true. Remedy: remove the label.
 	ReasonExcluded = "Excluded"
 
-	// ReasonNotIncluded (False): neither the subject nor its namespace opts in to bindings.
+	// ReasonNotIncluded (False): neither a subject nor its namespace has the label bindings.knative.dev/include=true. Remedy: label one of them.
 	ReasonNotIncluded = "NotIncluded"
 
-	// ReasonControlled (False): another object controls the subject, and would revert the change. Bind that object.
+	// ReasonControlled (False): another object controls a subject that lacks the address, and would revert the patch. Remedy: bind the controlling
+	// object.
 	ReasonControlled = "Controlled"
 
-	// ReasonVariableTaken (False): a container has a variable of that name which is its own, or an older binding's.
+	// ReasonVariableTaken (False): a container has an environment variable of that name, which is its own or an older binding's. Remedy: remove the
+	// variable, or choose another one in spec.variable.
 	ReasonVariableTaken = "VariableTaken"
 
-	// ReasonSubjectImmutable (False): the Job existed before its address, and the Pod template of a Job cannot be changed.
+	// ReasonSubjectImmutable (False): a Job existed before the address was available, and the Pod template of a Job is immutable. Remedy: delete and
+	// recreate the Job.
 	ReasonSubjectImmutable = "SubjectImmutable"
 
-	// ReasonSubjectNotFound (False): no object of that kind has this name.
+	// ReasonSubjectNotFound (False): no object of that kind has this name. Remedy: create the object.
 	ReasonSubjectNotFound = "SubjectNotFound"
 
-	// ReasonNoSubjects (Unknown): the selector matches no object.
+	// ReasonNoSubjects (Unknown): the selector matches no object. Remedy: correct the selector, or create an object.
 	ReasonNoSubjects = "NoSubjects"
 
-	// ReasonBinding (Unknown): the subjects do not have the address yet.
+	// ReasonNothingToBind (Unknown): there is no address to bind. Remedy: see the reason of AddressResolved.
+	ReasonNothingToBind = "NoAddress"
+
+	// ReasonBinding (Unknown): the subjects do not have the address yet. Remedy: none. The patches follow within seconds.
 	ReasonBinding = "Binding"
 )
 
-// ReasonNotIntercepted (False, Intercepted): the webhook's configuration has no rule for the kind, as for a moment after
-// the first binding of a kind was created, or the webhook is not called for the namespace.
-const ReasonNotIntercepted = "NotIntercepted"
+// Reasons of the condition Intercepted. If it is Unknown, it has the reason of SubjectsBound.
+const (
+	// ReasonNotIntercepted (False): the configuration of the webhook has no rule for the kind, as for a moment after the first binding of a kind was
+	// created, or excludes the namespace by the label webhooks.knative.dev/exclude. Remedy: remove the label. The rule follows within seconds.
+	ReasonNotIntercepted = "NotIntercepted"
+)
 
 var addressBindingConditionSet = apis.NewLivingConditionSet(
 	AddressBindingConditionAddressResolved,

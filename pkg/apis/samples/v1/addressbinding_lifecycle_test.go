@@ -19,7 +19,7 @@ func TestAddressBinding_Marks_MakeItReady(t *testing.T) {
 	found := func(s *AddressBindingStatus) { s.MarkAddressResolved("http://h") }
 	gone := func(s *AddressBindingStatus) { s.MarkAddressNotResolved(ReasonAddressNotFound, "no address, 100%") }
 	unknown := func(s *AddressBindingStatus) { s.MarkAddressUnknown("not yet, 100%") }
-	waits := func(s *AddressBindingStatus) { s.MarkBinding(ReasonNoAddress, "no address to bind") }
+	waits := func(s *AddressBindingStatus) { s.MarkBinding(ReasonNothingToBind, "no address to bind") }
 	noSubjects := func(s *AddressBindingStatus) { s.MarkBinding(ReasonNoSubjects, "nothing, 100%") }
 	taken := func(s *AddressBindingStatus) { s.MarkSubjectsNotBound(ReasonVariableTaken, "by b, 100%") }
 	binding := func(s *AddressBindingStatus) { s.MarkBinding(ReasonBinding, "soon, 100%") }

@@ -41,10 +41,10 @@ type AddressBinding struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Which address goes where.
+	// Desired binding.
 	Spec AddressBindingSpec `json:"spec"`
 
-	// Where the address is, as the operator last saw it.
+	// Current state of the binding, as the operator last observed it.
 	// +optional
 	Status AddressBindingStatus `json:"status,omitempty"`
 }
@@ -60,18 +60,18 @@ var (
 // DefaultVariable is the variable that holds the address when a binding names no other.
 const DefaultVariable = "K_ADDRESS"
 
-// AddressBindingSpec is which address goes where.
+// AddressBindingSpec describes the desired binding.
 type AddressBindingSpec struct {
-	// The objects that get the address: one by its name, or all of a kind by a label selector. They are of this
-	// namespace, and have a Pod template or are Configurable.
+	// Objects that get the address: one by its name, or all of a kind by a label selector. They are in this namespace, and have a Pod template
+	// or are Configurable.
 	// +kubebuilder:validation:XValidation:rule="has(self.apiVersion) && has(self.kind)",message="apiVersion and kind are required"
 	// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.selector)",message="exactly one of name and selector is required"
 	Subject tracker.Reference `json:"subject"`
 
-	// The address.
+	// AddressableService whose address the subjects get.
 	Address AddressReference `json:"address"`
 
-	// Name of the variable that holds the address. K_ADDRESS when left out.
+	// Name of the environment variable that contains the address.
 	// +optional
 	// +kubebuilder:default=K_ADDRESS
 	// +kubebuilder:validation:MinLength=1
@@ -82,23 +82,23 @@ type AddressBindingSpec struct {
 
 // AddressReference names an AddressableService.
 type AddressReference struct {
-	// Name of an AddressableService of the same namespace.
+	// Name of an AddressableService in the same namespace.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
 }
 
-// AddressBindingStatus is the observed state of the binding.
+// AddressBindingStatus describes the current state of the binding, as the operator last observed it.
 type AddressBindingStatus struct {
 	duckv1.Status `json:",inline"`
 
-	// The address that subjects should have. Empty if there is no address.
+	// Address that subjects should have. It is empty while no address exists.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Value string `json:"value,omitempty"`
 
-	// The kinds whose objects may have variables of this binding: that of the subject, once the operator could list its objects,
+	// Kinds whose objects can have variables of this binding: that of the subject, once the operator could list its objects,
 	// and former ones until the variables are removed.
 	// +optional
 	// +listType=map
@@ -107,7 +107,7 @@ type AddressBindingStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	Kinds []SubjectKind `json:"kinds,omitempty"`
 
-	// How many objects the subject stands for.
+	// Number of objects that the subject names or selects.
 	// +optional
 	Subjects *SubjectCount `json:"subjects,omitempty"`
 }
@@ -127,13 +127,13 @@ type SubjectKind struct {
 	Resource string `json:"resource"`
 }
 
-// SubjectCount is the number of objects that a subject selects.
+// SubjectCount counts the objects that a subject names or selects.
 type SubjectCount struct {
 	// Objects that the subject names or selects. Finished Jobs and objects that are being deleted do not count.
 	// +kubebuilder:validation:Minimum=0
 	Matched int32 `json:"matched"`
 
-	// Those of them in which every container has the address.
+	// Matched objects in which every container has the address.
 	// +kubebuilder:validation:Minimum=0
 	Bound int32 `json:"bound"`
 }

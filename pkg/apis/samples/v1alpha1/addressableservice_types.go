@@ -33,11 +33,11 @@ type AddressableService struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Which Service gets an address.
+	// Desired address.
 	// +optional
 	Spec AddressableServiceSpec `json:"spec,omitempty"`
 
-	// The observed address.
+	// Current address, as the operator last observed it.
 	// +optional
 	Status AddressableServiceStatus `json:"status,omitempty"`
 }
@@ -50,21 +50,21 @@ var (
 	_ duckv1.KRShaped    = (*AddressableService)(nil)
 )
 
-// AddressableServiceSpec is which Service gets an address.
+// AddressableServiceSpec describes the desired address.
 type AddressableServiceSpec struct {
-	// Name of a Service in the same namespace. It is empty where another version names a target that is no such
-	// Service, or says its namespace; as long as it stays so, that target is kept.
+	// Name of a Service in the same namespace. It is empty if another version names a target of another kind or with a namespace; that target is
+	// kept as long as the name stays empty.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	// +conversion:strategy=augment
 	ServiceName string `json:"serviceName"`
 }
 
-// AddressableServiceStatus is the observed address.
+// AddressableServiceStatus describes the current address, as the operator last observed it.
 type AddressableServiceStatus struct {
 	duckv1.Status `json:",inline"`
 
-	// Where the Service can be reached.
+	// Address at which the Service can be reached.
 	// +optional
 	Address *duckv1.Addressable `json:"address,omitempty"`
 }

@@ -20,36 +20,38 @@ const (
 	// SimpleDeploymentConditionReady is True when every other condition is.
 	SimpleDeploymentConditionReady = apis.ConditionReady
 
-	// SimpleDeploymentConditionAvailable reports whether the desired number of Pods is ready, be they of this spec or
-	// of an earlier one. It is Unknown while they are not.
+	// SimpleDeploymentConditionAvailable is True when spec.replicas Pods are ready, updated or outdated, and otherwise Unknown.
 	SimpleDeploymentConditionAvailable apis.ConditionType = "Available"
 
-	// SimpleDeploymentConditionUpToDate reports whether the Pods are those of the spec, and no others. It is
-	// Unknown on the way there, and False when something keeps it from getting there.
+	// SimpleDeploymentConditionUpToDate is True when exactly spec.replicas Pods are active, all of them updated and ready. It is
+	// Unknown while the controller replaces, creates or deletes Pods, and False when a request fails.
 	SimpleDeploymentConditionUpToDate apis.ConditionType = "UpToDate"
 )
 
-// Reasons of the conditions Available and UpToDate when they are Unknown.
+// Reasons of the conditions Available and UpToDate.
 const (
-	// ReasonWaitingForPods: Pods are missing, or not ready yet.
+	// ReasonWaitingForPods (Unknown): Pods are missing, or not ready yet. Remedy: the events of the Pods name the cause.
 	ReasonWaitingForPods = "WaitingForPods"
-
-	// ReasonRollingOut: Pods of an earlier spec are being replaced. Only UpToDate has it.
-	ReasonRollingOut = "RollingOut"
-
-	// ReasonScalingDown: more Pods exist than are desired. Only UpToDate has it.
-	ReasonScalingDown = "ScalingDown"
 )
 
-// Reasons of the condition UpToDate when it is False.
+// Reasons of the condition UpToDate.
 const (
-	// ReasonCreateFailed: the API server rejected a Pod, as when a quota is used up; it is retried.
+	// ReasonRollingOut (Unknown): outdated Pods are being replaced. Remedy: if it lasts, the events of the newest Pod name the cause.
+	ReasonRollingOut = "RollingOut"
+
+	// ReasonScalingDown (Unknown): more Pods exist than spec.replicas. Remedy: none. The controller deletes the surplus.
+	ReasonScalingDown = "ScalingDown"
+
+	// ReasonCreateFailed (False): the API server rejected a Pod, for example because a quota is used up; the message is that of the API server. Remedy:
+	// see the message. The controller retries after 1 second at first, then with exponential back-off of up to 30 seconds.
 	ReasonCreateFailed = "CreateFailed"
 
-	// ReasonDeleteFailed: the API server rejected the deletion of a Pod; it is retried, and no Pod is created next to a running one.
+	// ReasonDeleteFailed (False): the API server rejected the deletion of a Pod. The controller creates no Pod while a running one cannot be deleted,
+	// and replaces terminated ones as long as at most spec.replicas of them exist. Remedy: see the message. The controller retries as for CreateFailed.
 	ReasonDeleteFailed = "DeleteFailed"
 
-	// ReasonReadFailed: the Pods could not be read from the API server, which was necessary; it is retried.
+	// ReasonReadFailed (False): the Pods could not be read from the API server, which is required after a request whose response was lost, before the
+	// first write of a new leader, and if a name is taken. Remedy: none. The controller retries as for CreateFailed.
 	ReasonReadFailed = "ReadFailed"
 )
 

@@ -41,10 +41,10 @@ type SimpleDeployment struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// The desired Pods.
+	// Desired Pods.
 	Spec SimpleDeploymentSpec `json:"spec"`
 
-	// Which Pods run, as the operator last saw them.
+	// Current Pods, as the operator last observed them.
 	// +optional
 	Status SimpleDeploymentStatus `json:"status,omitempty"`
 }
@@ -55,50 +55,50 @@ var (
 	_ duckv1.KRShaped    = (*SimpleDeployment)(nil)
 )
 
-// SimpleDeploymentMaxReplicas is the maximum of desired replicas; the schema has it, too.
+// SimpleDeploymentMaxReplicas is the highest number of desired Pods, which the schema contains, too.
 const SimpleDeploymentMaxReplicas = 1000
 
-// SimpleDeploymentSpec is the desired set of Pods.
+// SimpleDeploymentSpec describes the desired Pods.
 type SimpleDeploymentSpec struct {
-	// The image that the one container of each Pod runs.
+	// Image that the one container of each Pod runs.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image"`
 
-	// The number of Pods that should be ready. One when left out.
+	// Desired number of ready Pods.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Replicas int32 `json:"replicas"`
 
-	// The configuration that other controllers add to each container.
+	// Settings that other controllers add to each container.
 	// +optional
 	Configurable *duckv1alpha1.Configurable `json:"configurable,omitempty"`
 }
 
-// SimpleDeploymentStatus is which Pods run, as the operator last saw them. Pods that are being deleted, and those that
-// have ended, are in none of the counts.
+// SimpleDeploymentStatus describes the current Pods, as the operator last observed them. No count includes Pods that are being deleted or that
+// have terminated.
 type SimpleDeploymentStatus struct {
 	duckv1.Status `json:",inline"`
 
-	// How many Pods there are, of this spec and of earlier ones.
+	// Number of active Pods, updated and outdated.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// How many of them are of this spec.
+	// Number of active Pods that are updated, that is, created from this spec.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	UpdatedReplicas int32 `json:"updatedReplicas,omitempty"`
 
-	// How many of them are ready, of this spec and of earlier ones.
+	// Number of active Pods that are ready, updated and outdated.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
 
-	// The label selector of the Pods, as text: what an autoscaler finds them by.
+	// Label selector of the Pods, as text, for autoscalers.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Selector string `json:"selector,omitempty"`

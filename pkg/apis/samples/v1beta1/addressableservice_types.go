@@ -34,11 +34,11 @@ type AddressableService struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// The desired address.
+	// Desired address.
 	// +required
 	Spec AddressableServiceSpec `json:"spec,omitzero"`
 
-	// The observed address.
+	// Current address, as the operator last observed it.
 	// +optional
 	Status AddressableServiceStatus `json:"status,omitzero"`
 }
@@ -65,22 +65,21 @@ const (
 	ExposureExternal Exposure = "External"
 )
 
-// AddressableServiceSpec is the desired address.
+// AddressableServiceSpec describes the desired address.
 type AddressableServiceSpec struct {
-	// The object whose address is taken: a Service, or any object that carries
-	// an address in status.address.url.
+	// Target of the reference: a Service, or any object that has an address in status.address.url.
 	// +required
 	// +conversion:older=augment
 	Ref TargetReference `json:"ref,omitzero"`
 
-	// Number of the target's port that the address is for; no port when left out. If there are several ports, which only v1 can represent, it is the first.
+	// Number of the target's port. Without it, the address has no port. If v1 lists several ports, this is the first.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	// +conversion:strategy=augment
 	Port int32 `json:"port,omitempty"`
 
-	// A path that is appended to the URL. It starts with a slash.
+	// Path that is appended to the URL. It starts with a slash.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -88,8 +87,8 @@ type AddressableServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.split('/').exists(s, s == '.' || s == '..')",message="path must not hold the segments . or .."
 	Path string `json:"path,omitempty"`
 
-	// From where the address can be reached. Internal keeps the target's own host
-	// name; External takes a host name from the operator's domain template.
+	// Reachability of the address. Internal, the default, keeps the host name of the target; External takes a host name from the operator's
+	// domain template.
 	// +optional
 	// +conversion:rename=Visibility
 	// +conversion:enum=Internal:ClusterLocal,External:Public
@@ -114,8 +113,8 @@ type TargetReference struct {
 	// +required
 	Kind string `json:"kind,omitempty"`
 
-	// Namespace of the target. The AddressableService's own when left out;
-	// whether it may be another one is up to the ConfigMap config-addressable.
+	// Namespace of the target. The default is that of the AddressableService; another one has to be allowed by the ConfigMap
+	// config-addressable.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -130,11 +129,11 @@ type TargetReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// AddressableServiceStatus is the observed address.
+// AddressableServiceStatus describes the current address, as the operator last observed it.
 type AddressableServiceStatus struct {
 	duckv1.Status `json:",inline"`
 
-	// Where the target can be reached. If there are several addresses, which only v1 can represent, it is the first.
+	// Address at which the target can be reached. If v1 lists several addresses, this is the first.
 	// +optional
 	// +conversion:strategy=augment
 	Address *duckv1.Addressable `json:"address,omitempty"`

@@ -22,9 +22,9 @@ type AddressableServiceApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:",inline"`
 	// Standard object metadata.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// The desired address.
+	// Desired address.
 	Spec *AddressableServiceSpecApplyConfiguration `json:"spec,omitempty"`
-	// The observed address.
+	// Current address, as the operator last observed it.
 	Status *AddressableServiceStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -14,20 +14,19 @@ import (
 // AddressableServiceSpecApplyConfiguration represents a declarative configuration of the AddressableServiceSpec type for use
 // with apply.
 //
-// AddressableServiceSpec is the desired address.
+// AddressableServiceSpec describes the desired address.
 type AddressableServiceSpecApplyConfiguration struct {
-	// The object whose address is taken: a Service, or any object that carries
-	// an address in status.address.url.
+	// Target of the reference: a Service, or any object that has an address in status.address.url.
 	Ref *TargetReferenceApplyConfiguration `json:"ref,omitempty"`
-	// The ports of the target that get an address each. None means one address
-	// without a port. The first becomes status.address.
+	// Ports of the target, each of which gets an address. Without ports, there is one address without a port. The first becomes
+	// status.address.
 	Ports []AddressPortApplyConfiguration `json:"ports,omitempty"`
-	// A path that is appended to every URL. It starts with a slash.
+	// Path that is appended to every URL. It starts with a slash.
 	Path *string `json:"path,omitempty"`
-	// From where the address can be reached. ClusterLocal keeps the target's own
-	// host name; Public takes a host name from the operator's domain template.
+	// Reachability of the address. ClusterLocal, the default, keeps the host name of the target; Public takes a host name from the operator's
+	// domain template.
 	Visibility *samplesv1.Visibility `json:"visibility,omitempty"`
-	// Publishes the address under an alias in the directory namespace.
+	// Alias under which the address is published in the directory namespace.
 	Publish *PublicationApplyConfiguration `json:"publish,omitempty"`
 }
 

@@ -15,7 +15,7 @@ import (
 // AddressableServiceStatusApplyConfiguration represents a declarative configuration of the AddressableServiceStatus type for use
 // with apply.
 //
-// AddressableServiceStatus is the observed address.
+// AddressableServiceStatus describes the current address, as the operator last observed it.
 // Conditions and addresses are Knative's duck types, so that everything which
 // consumes an Addressable can consume this kind.
 type AddressableServiceStatusApplyConfiguration struct {

@@ -22,9 +22,9 @@ type AddressBindingApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:",inline"`
 	// Standard object metadata.
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// Which address goes where.
+	// Desired binding.
 	Spec *AddressBindingSpecApplyConfiguration `json:"spec,omitempty"`
-	// Where the address is, as the operator last saw it.
+	// Current state of the binding, as the operator last observed it.
 	Status *AddressBindingStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -14,14 +14,14 @@ import (
 // AddressBindingSpecApplyConfiguration represents a declarative configuration of the AddressBindingSpec type for use
 // with apply.
 //
-// AddressBindingSpec is which address goes where.
+// AddressBindingSpec describes the desired binding.
 type AddressBindingSpecApplyConfiguration struct {
-	// The objects that get the address: one by its name, or all of a kind by a label selector. They are of this
-	// namespace, and have a Pod template or are Configurable.
+	// Objects that get the address: one by its name, or all of a kind by a label selector. They are in this namespace, and have a Pod template
+	// or are Configurable.
 	Subject *tracker.Reference `json:"subject,omitempty"`
-	// The address.
+	// AddressableService whose address the subjects get.
 	Address *AddressReferenceApplyConfiguration `json:"address,omitempty"`
-	// Name of the variable that holds the address. K_ADDRESS when left out.
+	// Name of the environment variable that contains the address.
 	Variable *string `json:"variable,omitempty"`
 }
 

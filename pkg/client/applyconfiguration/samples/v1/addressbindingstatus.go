@@ -15,15 +15,15 @@ import (
 // AddressBindingStatusApplyConfiguration represents a declarative configuration of the AddressBindingStatus type for use
 // with apply.
 //
-// AddressBindingStatus is the observed state of the binding.
+// AddressBindingStatus describes the current state of the binding, as the operator last observed it.
 type AddressBindingStatusApplyConfiguration struct {
 	duckv1.StatusApplyConfiguration `json:",inline"`
-	// The address that subjects should have. Empty if there is no address.
+	// Address that subjects should have. It is empty while no address exists.
 	Value *string `json:"value,omitempty"`
-	// The kinds whose objects may have variables of this binding: that of the subject, once the operator could list its objects,
+	// Kinds whose objects can have variables of this binding: that of the subject, once the operator could list its objects,
 	// and former ones until the variables are removed.
 	Kinds []SubjectKindApplyConfiguration `json:"kinds,omitempty"`
-	// How many objects the subject stands for.
+	// Number of objects that the subject names or selects.
 	Subjects *SubjectCountApplyConfiguration `json:"subjects,omitempty"`
 }
 

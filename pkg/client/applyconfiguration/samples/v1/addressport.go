@@ -12,14 +12,11 @@ package v1
 //
 // AddressPort selects one port of the target and names the address that it gets.
 type AddressPortApplyConfiguration struct {
-	// Name of the address. Without a port number it is also the name by which
-	// the port is looked up in the target: among the ports of a Service, or
-	// among the named addresses of another Addressable.
+	// Name of the address. Without a port number, it also selects the port of a Service, or the named address of another Addressable.
 	Name *string `json:"name,omitempty"`
 	// Number of the port. A Service must expose it.
 	Port *int32 `json:"port,omitempty"`
-	// The protocol that is spoken on the port, which decides the URL's scheme.
-	// When left out, it is what the Service says of its port, or else http.
+	// Protocol of the port, which determines the scheme of the URL. The default is that of the Service's port, or http.
 	AppProtocol *string `json:"appProtocol,omitempty"`
 }
 

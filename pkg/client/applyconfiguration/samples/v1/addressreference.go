@@ -12,7 +12,7 @@ package v1
 //
 // AddressReference names an AddressableService.
 type AddressReferenceApplyConfiguration struct {
-	// Name of an AddressableService of the same namespace.
+	// Name of an AddressableService in the same namespace.
 	Name *string `json:"name,omitempty"`
 }
 

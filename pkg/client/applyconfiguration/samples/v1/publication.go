@@ -12,8 +12,8 @@ package v1
 //
 // Publication requests an alias in the directory namespace.
 type PublicationApplyConfiguration struct {
-	// Name of the ExternalName Service that is made in the directory namespace
-	// and points to the host of status.address. An alias belongs to the first object that requests it.
+	// Name of the ExternalName Service in the directory namespace that points to the host of status.address. An alias belongs to the first object
+	// that requests it.
 	Alias *string `json:"alias,omitempty"`
 }
 

@@ -10,11 +10,11 @@ package v1
 // SubjectCountApplyConfiguration represents a declarative configuration of the SubjectCount type for use
 // with apply.
 //
-// SubjectCount is the number of objects that a subject selects.
+// SubjectCount counts the objects that a subject names or selects.
 type SubjectCountApplyConfiguration struct {
 	// Objects that the subject names or selects. Finished Jobs and objects that are being deleted do not count.
 	Matched *int32 `json:"matched,omitempty"`
-	// Those of them in which every container has the address.
+	// Matched objects in which every container has the address.
 	Bound *int32 `json:"bound,omitempty"`
 }
 

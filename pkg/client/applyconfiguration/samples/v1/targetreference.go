@@ -17,8 +17,8 @@ type TargetReferenceApplyConfiguration struct {
 	APIVersion *string `json:"apiVersion,omitempty"`
 	// Kind of the target, for example Service.
 	Kind *string `json:"kind,omitempty"`
-	// Namespace of the target. The AddressableService's own when left out;
-	// whether it may be another one is up to the ConfigMap config-addressable.
+	// Namespace of the target. The default is that of the AddressableService; another one has to be allowed by the ConfigMap
+	// config-addressable.
 	Namespace *string `json:"namespace,omitempty"`
 	// Name of the target.
 	Name *string `json:"name,omitempty"`

@@ -21,9 +21,9 @@ type SimpleDeploymentApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:",inline"`
 	// Standard object metadata.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// The desired Pods.
+	// Desired Pods.
 	Spec *SimpleDeploymentSpecApplyConfiguration `json:"spec,omitempty"`
-	// Which Pods run, as the operator last saw them.
+	// Current Pods, as the operator last observed them.
 	Status *SimpleDeploymentStatusApplyConfiguration `json:"status,omitempty"`
 }
 

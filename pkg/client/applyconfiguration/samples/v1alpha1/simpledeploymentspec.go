@@ -14,13 +14,13 @@ import (
 // SimpleDeploymentSpecApplyConfiguration represents a declarative configuration of the SimpleDeploymentSpec type for use
 // with apply.
 //
-// SimpleDeploymentSpec is the desired set of Pods.
+// SimpleDeploymentSpec describes the desired Pods.
 type SimpleDeploymentSpecApplyConfiguration struct {
-	// The image that the one container of each Pod runs.
+	// Image that the one container of each Pod runs.
 	Image *string `json:"image,omitempty"`
-	// The number of Pods that should be ready. One when left out.
+	// Desired number of ready Pods.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// The configuration that other controllers add to each container.
+	// Settings that other controllers add to each container.
 	Configurable *duckv1alpha1.Configurable `json:"configurable,omitempty"`
 }
 

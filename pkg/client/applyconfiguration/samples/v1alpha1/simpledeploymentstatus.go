@@ -15,17 +15,17 @@ import (
 // SimpleDeploymentStatusApplyConfiguration represents a declarative configuration of the SimpleDeploymentStatus type for use
 // with apply.
 //
-// SimpleDeploymentStatus is which Pods run, as the operator last saw them. Pods that are being deleted, and those that
-// have ended, are in none of the counts.
+// SimpleDeploymentStatus describes the current Pods, as the operator last observed them. No count includes Pods that are being deleted or that
+// have terminated.
 type SimpleDeploymentStatusApplyConfiguration struct {
 	v1.StatusApplyConfiguration `json:",inline"`
-	// How many Pods there are, of this spec and of earlier ones.
+	// Number of active Pods, updated and outdated.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// How many of them are of this spec.
+	// Number of active Pods that are updated, that is, created from this spec.
 	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
-	// How many of them are ready, of this spec and of earlier ones.
+	// Number of active Pods that are ready, updated and outdated.
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
-	// The label selector of the Pods, as text: what an autoscaler finds them by.
+	// Label selector of the Pods, as text, for autoscalers.
 	Selector *string `json:"selector,omitempty"`
 }
 

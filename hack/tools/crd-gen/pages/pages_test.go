@@ -1,0 +1,204 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package pages
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+func TestFieldsPage_TwoVersions_NamesTheVersionsOfFieldsThatDiffer(t *testing.T) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	err := yaml.UnmarshalStrict([]byte(`
+spec:
+  group: pond.example.com
+  names: {kind: Goose, plural: geese, singular: goose, shortNames: [gs]}
+  scope: Namespaced
+  versions:
+  - name: v1beta1
+    schema: {openAPIV3Schema: {properties: {spec: {type: object, properties: {size: &size {type: integer, minimum: 1, maximum: 9, default: 3}}}}}}
+  - name: v1
+    schema: {openAPIV3Schema: {required: [spec], properties: {spec: {type: object, required: [names], properties: {
+      size: *size, names: {type: array, maxItems: 2, items: {type: string, pattern: a|b, maxLength: 1}}}}}}}
+`), crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"| `pond.example.com` | `v1`, `v1beta1` | `geese` | `gs` | Namespaced |",
+		"| `spec` | v1 | object | yes | | |",
+		"| `spec` | v1beta1 | object | | | |",
+		"| `spec.names` | v1 | list of strings | yes | | at most 2 items; each: at most 1 character; each: matches `a\\|b` |",
+		"| `spec.size` | | integer | | `3` | 1 to 9 |",
+	}
+	expectRows(t, fieldsPage(crd), want)
+}
+
+// root returns a folder with files.
+func root(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// expectRows compares the rows of the tables of a page, without their headings.
+func expectRows(t *testing.T, page string, want []string) {
+	t.Helper()
+	var got []string
+	lines := strings.Split(page, "\n")
+	for i, line := range lines {
+		isHeading := i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|---")
+		if strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "|---") && !isHeading {
+			got = append(got, line)
+		}
+	}
+	if diff := cmp.Diff(want, got[:min(len(got), len(want))]); diff != "" {
+		t.Errorf("rows (-want +got):\n%s\npage:\n%s", diff, page)
+	}
+}
+
+const lifecycle = `package v1
+
+const (
+	// GooseConditionFed is True when the goose has food.
+	GooseConditionFed apis.ConditionType = "Fed"
+	// GooseConditionSafe is True when no fox exists.
+	GooseConditionSafe apis.ConditionType = "Safe"
+)
+
+// Reasons of the condition Fed.
+const (
+	// ReasonHungry (False): the bowl
+	// is empty. Remedy: fill it.
+	ReasonHungry = "Hungry"
+)
+
+// GooseReasonFox is the reason when a fox exists. It is that of Safe (False), and of Fed.
+const GooseReasonFox = "Fox"
+`
+
+func TestReasonsPage_ReasonsAndEvents_AreListedByCondition(t *testing.T) {
+	page, err := reasonsPage(root(t, map[string]string{
+		"pkg/apis/pond/v1/goose_lifecycle.go": lifecycle,
+		"pkg/reconciler/goose/goose.go": `package goose
+
+// EventFed: the goose has food again.
+const EventFed = "Fed"
+
+var reported = []failures.Reported{{Condition: v1.GooseConditionFed, Reason: EventFed}}
+`,
+		"crud/hook/events.go": "package hook\n\n// Reasons of Events.\nconst (\n\t// ReasonFight: two writers fight.\n\tReasonFight = \"Fight\"\n)\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, heading := range []string{"### Goose: Fed\n\nThe condition is True when the goose has food.", "### Goose: Safe\n", "## Events of package crud/hook\n"} {
+		if !strings.Contains(page, heading) {
+			t.Errorf("the page lacks %q:\n%s", heading, page)
+		}
+	}
+	expectRows(t, page, []string{
+		"| `Hungry` | False | The bowl is empty. | Fill it. |",
+		"| `Fox` | False | A fox exists. It is that of Safe (False), and of Fed. | – |",
+		"| `Fox` | False | A fox exists. It is that of Safe (False), and of Fed. | – |",
+		"| Warning | that of the condition | `Fed` became False, or False for another reason. |",
+		"| Normal | `Fed` | The goose has food again. |",
+		"| `Fight` | Two writers fight. | – |",
+	})
+}
+
+func TestReasonsPage_ConstantWithoutComment_IsAnError(t *testing.T) {
+	_, err := reasonsPage(root(t, map[string]string{"pkg/a.go": "package a\n\nconst ReasonNone = \"None\"\n"}))
+	if err == nil || !strings.Contains(err.Error(), "constant ReasonNone of pkg/a.go has no comment") {
+		t.Errorf("error is %v, want one that names the constant", err)
+	}
+}
+
+const roles = `kind: ClusterRole
+metadata: {name: goose, labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}
+rules:
+  # It looks for
+  # bread.
+  - apiGroups: [""]
+    resources: [pods]
+    resourceNames: [a, b, c, d]
+    verbs: [get]
+---
+kind: RoleBinding
+metadata: {name: goose, namespace: pond}
+subjects: [{kind: ServiceAccount, name: gander}]
+roleRef: {kind: ClusterRole, name: goose}
+`
+
+func TestPermissionsPage_Rules_HaveScopeReasonAndFile(t *testing.T) {
+	page, err := permissionsPage(root(t, map[string]string{"config/roles.yaml": roles}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectRows(t, page, []string{
+		"| `core` | `pods` | `a` to `d` (4) | `get` | `pond` | It looks for bread. | [roles.yaml](../../config/roles.yaml) |",
+		"| `view` | `core` | `pods` | `a` to `d` (4) | `get` | It looks for bread. | [roles.yaml](../../config/roles.yaml) |",
+	})
+}
+
+func TestPermissionsPage_BindingOfUnknownRole_IsAnError(t *testing.T) {
+	_, role, _ := strings.Cut(roles, "---\n")
+	_, err := permissionsPage(root(t, map[string]string{"config/roles.yaml": role}))
+	if err == nil || !strings.Contains(err.Error(), "RoleBinding of config/roles.yaml refers to ClusterRole goose, which no manifest contains") {
+		t.Errorf("error is %v, want one that names both", err)
+	}
+}
+
+func TestConfigurationPage_KeysAndVariables_HaveDefaultsAndRules(t *testing.T) {
+	page, err := configurationPage(root(t, map[string]string{
+		"config/config-pond.yaml": "metadata: {name: config-pond}\ndata:\n  depth: \"2\"\n  _example: |\n    ####\n    # Copy it.\n    ####\n\n" +
+			"    # It is about water.\n\n    # The depth in\n    # meters.\n    depth: \"1\"\n    width: \"3\"\n\n    # The owner.\n    # owner: \"Ann\"\n",
+		"cmd/goose/main.go": "package main\n\ntype settings struct {\n\tPort process.Port `envconfig:\"GOOSE_PORT\" default:\"80\" desc:\"port of the goose\"`\n}\n",
+		"runtime/process/settings.go": "package process\n\n// Settings are common.\ntype Settings struct {\n" +
+			"\tName string `envconfig:\"NAME\" required:\"true\" desc:\"name\"`\n}\n\nfunc (p *Port) Decode(value string) error { return errors.New(\"must be a port\") }\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(page, "### config-pond\n\nIt is about water.\n") {
+		t.Errorf("the page lacks the description of the ConfigMap:\n%s", page)
+	}
+	expectRows(t, page, []string{
+		"| `depth` | `1` | `2` | The depth in meters. |",
+		"| `width` | `3` | | The depth in meters. |",
+		"| `owner` | | | The owner. Example: `Ann`. |",
+		"| `NAME` | (required) | Name. |",
+		"| `GOOSE_PORT` | `80` | a port | Port of the goose. |",
+	})
+}
+
+func TestWrite_Pages_SayThatTheyAreGenerated(t *testing.T) {
+	folder := t.TempDir()
+	if err := Write(root(t, map[string]string{"config/roles.yaml": roles}), nil, folder); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"reasons-and-events.md", "permissions.md", "configuration.md"} {
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil || !strings.HasPrefix(string(content), header) {
+			t.Errorf("%s does not begin with the header: %v", name, err)
+		}
+	}
+}
