@@ -48,7 +48,7 @@ func (t *Triggers) Enqueue(cause Cause, source string, keys []types.NamespacedNa
 	t.enqueue(t.backlog.Add, trigger{cause: cause, source: source}, keys...)
 }
 
-// Cause is the reason for which an object is enqueued. It is a label of a metric; docs/reference/observability.md describes the values.
+// Cause is the reason for which an object is enqueued. It is a label of a metric; docs/reference/metrics.md describes the values.
 type Cause string
 
 // The causes: events of a source, events of the process, and those of the queue itself.

@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package telemetry exports metrics and spans of reconcilers and of the process; docs/reference/observability.md lists them. knative.dev/pkg
+// Package telemetry exports metrics and spans of reconcilers and of the process; docs/reference/metrics.md lists them. knative.dev/pkg
 // measures queues and requests only, and these partly wrong.
 //
 // Everything goes through the global providers of OpenTelemetry, which sharedmain sets according to the ConfigMap

@@ -94,7 +94,7 @@ func (k *Kind) Leads(b reconciler.Bucket, leads bool) {
 // Result classifies the end of a reconciliation as the queue of its controller does.
 type Result string
 
-// The results are a label of metrics; docs/reference/observability.md describes them.
+// The results are a label of metrics; docs/reference/metrics.md describes them.
 const (
 	ResultSuccess        Result = "success"
 	ResultSkip           Result = "skip"

@@ -17,7 +17,11 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-const document = "docs/reference/observability.md"
+// The pages of metrics and of alerts.
+const (
+	document   = "docs/reference/metrics.md"
+	alertsPage = "docs/reference/alerts.md"
+)
 
 // documented is a row of a table of metrics.
 type documented struct {
@@ -123,7 +127,7 @@ func TestDocument_Alerts_HaveARemedy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(root + document)
+	text, err := os.ReadFile(root + alertsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +144,6 @@ func TestDocument_Alerts_HaveARemedy(t *testing.T) {
 		}
 	}
 	if len(alerts) == 0 || !slices.Equal(alerts, described) {
-		t.Errorf("%s describes the alerts %q, there are %q", document, described, alerts)
+		t.Errorf("%s describes the alerts %q, there are %q", alertsPage, described, alerts)
 	}
 }
