@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion"
 )
 
-// written is what a Writer makes of an object without other metadata, and read is a Reader of that.
+// written returns the metadata that a Writer makes for an object without other metadata, and read a Reader of that.
 func written(t testing.TB, write func(conversion.Writer)) string {
 	t.Helper()
 	to := conversion.NewWriter()

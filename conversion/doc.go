@@ -13,11 +13,11 @@ SPDX-License-Identifier: Apache-2.0
 //
 // Next to each other stand an API type and its storage type, of the same shape, and the storage types of consecutive
 // versions, where properties come and go. What goes is stashed in the PropertyBag of the storage struct, what comes is
-// taken from it, and what is left in the bags at the end becomes an annotation of the API object. It has to be there: a
-// conversion webhook has no memory, so whatever the hub has to get back must be in what the client was shown.
+// taken from it, and what is left in the bags at the end becomes an annotation of the API object. The annotation is necessary: a conversion webhook
+// has no memory, so everything that the hub needs later must be in the object that the client received.
 //
-// At the API edge, Annotation.Load and Annotation.Store convert the metadata, and a Reader or a Writer goes down
-// the object beside the code that copies it:
+// At the API edge, Annotation.Load and Annotation.Store convert the metadata, and a Reader or a Writer descends into the object together with the
+// code that copies it:
 //
 //	from := properties.Load(&dst.ObjectMeta, &in.ObjectMeta)
 //	in.Spec.toStorage(&dst.Spec, from.Field("spec"))

@@ -17,8 +17,8 @@ type Integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// ToDuration returns a number of units as a duration, and whether FromDuration leads back to the number. Of a number that is too
-// large it returns the longest duration there is.
+// ToDuration returns a number of units as a duration, and whether FromDuration leads back to the number. For a number that is too large it returns
+// the longest duration.
 func ToDuration[N Integer](number N, unit time.Duration) (duration metav1.Duration, exact bool) {
 	// A number beyond an int64 is longer than any duration, whatever the unit is.
 	count := int64(math.MaxInt64)
@@ -35,7 +35,7 @@ func ToDuration[N Integer](number N, unit time.Duration) (duration metav1.Durati
 }
 
 // FromDuration returns a duration as a number of units, and whether ToDuration leads back to the duration. A part of a unit counts
-// as a whole one, so that only no time at all is zero. Of a duration that the number has no room for it returns the nearest number.
+// as a whole one, so that only no time at all is zero. For a duration out of range it returns the nearest number.
 func FromDuration[N Integer](duration metav1.Duration, unit time.Duration) (number N, exact bool) {
 	count := int64(duration.Duration / unit)
 	rest := duration.Duration % unit

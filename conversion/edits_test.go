@@ -14,8 +14,7 @@ import (
 	"sigs.k8s.io/randfill"
 )
 
-// A list without keys is edited at the old version. Each element tells by its content which one it was, and by its code
-// whose stash it has.
+// A list without keys is edited at the old version. The content of an element identifies it, and its code the owner of its stash.
 func TestEdits_RandomInList_ElementsKeepTheirStash(t *testing.T) {
 	rounds(t, func(random *rand.Rand, _ *randfill.Filler) {
 		hub := &widget{}
@@ -49,7 +48,7 @@ func TestEdits_RandomInList_ElementsKeepTheirStash(t *testing.T) {
 	})
 }
 
-// placesHold is whether an element that is new is taken for an edited one: if none has moved, and the length is the
+// placesHold reports whether an element that is new is taken for an edited one: if none has moved, and the length is the
 // same.
 func placesHold(before, after []oldRewrite) bool {
 	if len(before) != len(after) {
@@ -83,7 +82,7 @@ func TestEdits_RandomInKeyedList_ElementsKeepTheirStash(t *testing.T) {
 				want.AppProtocol = new(want.Name)
 			}
 			if old.Spec.Ports[i].Port == 0 {
-				want.Port = got.Port // an optional zero that was not there before: not what this test is about
+				want.Port = got.Port // an optional zero that was absent before: not checked by this test
 			}
 			expectJSON(t, got, want)
 		}

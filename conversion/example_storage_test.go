@@ -173,7 +173,7 @@ func (in *oldWidgetSpecStorage) AssignProperties_From_WidgetSpec(src *widgetSpec
 	return nil
 }
 
-// AssignPropertiesTo makes a reference of a name. What the name does not tell of one is restored if the name is the same.
+// AssignPropertiesTo makes a reference of a name. The parts that the name does not show are restored if the name is the same.
 func (in *oldWidgetSpecStorage) AssignPropertiesTo(dst *widgetSpecStorage) error {
 	if dst.PropertyBag.TakeDerived(bagRef, in.ServiceName, &dst.Ref) == conversion.Exact {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion"
 )
 
-// hostile are annotations that nobody should write, besides valid ones that a fuzzer can vary.
+// hostile holds annotations that no client should write, and valid ones that a fuzzer can vary.
 var hostile = []string{
 	"", " ", "{", "}", "null", "[]", "0", `"`, `{"f":1}`, `{"f":2}`, `{"f":1,"t":99999}`, `{"f":1,"t":true}`, "\x00", "\xff\xfe", "{\"f\":1}\n",
 	`{"f":1,"c":{"spec":{"e":{"v1/probe":{"d":{"path":7}},"v1/ref":{"b":"x","d":{"Kind":"K","Name":null}}}}}}`,
@@ -59,12 +59,12 @@ func convertHostile(t *testing.T, text string) {
 	}
 	expectWithinLimits(t, representation.Annotations)
 	expectVisible(t, stored(t, representation))
-	// What they say depends on the damage; they are not to panic.
+	// Their results depend on the damage; they must not panic.
 	_ = oldProperties.Validate(old, old)
 	_ = properties.ValidateRepresentation("v1alpha1", old)
 }
 
-// expectVisible checks that everything is there that annotated shows.
+// expectVisible checks that every field that annotated shows is set.
 func expectVisible(t *testing.T, hub *widget) {
 	t.Helper()
 	spec := hub.Spec

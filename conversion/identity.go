@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// identity is what is known of an element of a list without keys (see placeNames).
+// identity holds the known properties of an element of a list without keys (see placeNames).
 type identity struct {
 	index int
 	// fingerprint is empty for what cannot be marshaled, and then like no other.
@@ -23,7 +23,7 @@ type identity struct {
 
 // matching finds for each element of a list without keys what was stashed for it.
 type matching struct {
-	// found is what was stashed for each element, or nil.
+	// found holds the stash of each element, or nil.
 	found []*node
 	// before and now are the elements that were not found yet, in their order.
 	before, now []identity

@@ -14,10 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical is a value as JSON that looks the same for the same content, whatever the order in which a struct declares
-// its fields and whoever escaped its strings: names are sorted, there is no whitespace, and nothing is escaped that
-// need not be (besides U+2028 and U+2029, as encoding/json does it). Numbers stay as they are written. It fails for what
-// encoding/json cannot marshal.
+// Canonical is a value as JSON that is the same for the same content, whatever the order in which a struct declares its fields and however its
+// strings were escaped: names are sorted, there is no whitespace, and nothing is escaped that need not be (except U+2028 and U+2029, as encoding/json
+// does it). Numbers stay as they are written. It fails for what encoding/json cannot marshal.
 func Canonical(value any) ([]byte, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -55,7 +54,7 @@ func Raw(message json.RawMessage) json.RawMessage {
 	return bytes.Clone(message)
 }
 
-// isTooDeep is whether objects and arrays are nested deeper in valid JSON than an entry's data may be.
+// isTooDeep reports whether objects and arrays are nested deeper in valid JSON than an entry's data may be.
 func isTooDeep(data []byte) bool {
 	if bytes.Count(data, []byte("{"))+bytes.Count(data, []byte("[")) <= MaxNesting {
 		return false // there is no need to look closer
@@ -77,7 +76,7 @@ func isTooDeep(data []byte) bool {
 	return true
 }
 
-// Equal is whether two values are the same as canonical JSON, which is stricter than equality.Semantic: an empty list that
+// Equal reports whether two values are the same as canonical JSON, which is stricter than equality.Semantic: an empty list that
 // is written out is not an absent one.
 func Equal(a, b any) (bool, error) {
 	first, err := Canonical(a)
@@ -91,11 +90,11 @@ func Equal(a, b any) (bool, error) {
 	return bytes.Equal(first, second), nil
 }
 
-// fingerprintBytes is how much of a SHA-256 is kept. Fingerprints tell an object's parts from each other and old from
-// new; they protect nothing, since who may write the one may write the other.
+// fingerprintBytes is the number of bytes of a SHA-256 that are kept. Fingerprints distinguish an object's parts from each other and old from new;
+// they protect nothing, since a client that is allowed to write one can write the other.
 const fingerprintBytes = 8
 
-// Fingerprint is a short text that is the same for two values exactly if their canonical JSON is (but for accidents). It is
+// Fingerprint is a short text that is the same for two values exactly if their canonical JSON is (except for collisions). It is
 // empty for what cannot be marshaled, and such a fingerprint never matches.
 func Fingerprint(value any) string {
 	canonical, err := Canonical(value)

@@ -17,8 +17,7 @@ type Place[E any] struct {
 	Element *E `json:"e,omitempty"`
 }
 
-// OrderOf returns the places of all elements of a list, or nil if the map alone shows them: each has a key of its own, and the list is
-// sorted by these.
+// OrderOf returns the places of all elements of a list, or nil if the map alone shows them: each has a distinct key, and the list is sorted by these.
 func OrderOf[E any](list []E, key func(*E) *string) []Place[E] {
 	var order []Place[E]
 	seen := make(map[string]bool, len(list))

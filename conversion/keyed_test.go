@@ -54,7 +54,7 @@ func TestOrderOf_AndInOrder_KeepAList(t *testing.T) {
 	}
 }
 
-// What a client writes into the annotation does not show in the map.
+// Entries that a client writes into the annotation do not appear in the map.
 func TestInOrder_IgnoresPlacesThatOrderOfDoesNotReturn(t *testing.T) {
 	elements := map[string]keyed{"a": element("a", "1")}
 	first, unknown := element("a", "2"), element("z", "3")

@@ -12,10 +12,9 @@ const (
 	SoftLimit = 16 << 10
 	// HardLimit is the size in bytes that an annotation may have.
 	HardLimit = 64 << 10
-	// MaxNesting is how deep structs, lists and maps may be nested in an object, and apart from that how deep the data of
-	// one entry may be.
+	// MaxNesting is the maximum depth of structs, lists and maps in an object, and separately of the data of one entry.
 	MaxNesting = 32
-	// MaxEntries is how many entries all bags of an object may have together.
+	// MaxEntries is the maximum number of entries in all bags of an object together.
 	MaxEntries = 1024
 )
 

@@ -40,8 +40,8 @@ func (r Readers) At(index int) Reader {
 //
 // Elements without a key (nil) are known by their place and their content. In this order: the same content at the same
 // place; the same content at another place, unless copies of it make that ambiguous; and, if nothing was moved and the
-// list is as long as it was, whatever is at the same place, which then was edited. What is stashed for an element that is
-// not found is dropped: the element was deleted.
+// list is as long as it was, whatever is at the same place, which then was edited. The stash of an element that is not found is dropped: the element
+// was deleted.
 func ReadList[E any](from Reader, list []E, key func(*E) string) Readers {
 	if from.node == nil || len(from.node.Children) == 0 {
 		return Readers{}
@@ -59,7 +59,7 @@ func ReadList[E any](from Reader, list []E, key func(*E) string) Readers {
 // Writers are the Writers of the elements of a list.
 type Writers struct{ elements *elements }
 
-// At is the Writer of an element. It is to be called once for each.
+// At is the Writer of an element. It must be called once for each.
 func (w Writers) At(index int) Writer {
 	if w.elements == nil {
 		return Writer{}
@@ -85,16 +85,16 @@ func WriteList[E any](to Writer, list []E, key func(*E) string) Writers {
 
 // elements are those of a list that is being written.
 type elements struct {
-	// nodes are nil for elements whose Writer nobody asked for.
+	// nodes are nil for elements whose Writer was not requested.
 	nodes []*node
 	// names returns those of all elements, once these are complete.
 	names func() []string
-	// needsAll is whether names have to be noted of elements too for which nothing is stashed.
+	// needsAll reports whether names have to be noted also for elements without a stash.
 	needsAll bool
 }
 
-// settle returns the nodes by name, without those that are empty. Where a name tells the place, it takes all of them to
-// tell later what has become of one, so that none is left out if there is something in any.
+// settle returns the nodes by name, without those that are empty. If a name contains the place, all names are needed to find an element later, so
+// that none is left out if any element has a stash.
 func (e *elements) settle() map[string]*node {
 	isFilled := make([]bool, len(e.nodes))
 	for i, n := range e.nodes {
@@ -112,7 +112,7 @@ func (e *elements) settle() map[string]*node {
 	return all
 }
 
-// keyNames are the keys. A second element with the same key, which an API server does not let through, is "key~2". A ~ in
+// keyNames are the keys. A second element with the same key, which an API server rejects, is "key~2". A ~ in
 // a key is written as ~0, as in a JSON pointer.
 func keyNames[E any](list []E, key func(*E) string) []string {
 	names := make([]string, len(list))

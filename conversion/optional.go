@@ -81,7 +81,7 @@ func Value[T any](pointer *T) T {
 	return *pointer
 }
 
-// IsZero is whether a struct has nothing in it, or null as its JSON. As a value in an API type it stands for an absent one then.
+// IsZero reports whether a struct has nothing in it, or null as its JSON. As a value in an API type it stands for an absent one then.
 func IsZero[T any](value *T) bool { return isZero(reflect.ValueOf(value).Elem()) }
 
 func isZero(value reflect.Value) bool {
@@ -99,7 +99,7 @@ func isZero(value reflect.Value) bool {
 	return true
 }
 
-// LooksZero is whether JSON shows a struct as one with nothing in it, which some types write in a way that does not read as
+// LooksZero reports whether JSON shows a struct as one with nothing in it, which some types write in a way that does not read as
 // nothing again.
 func LooksZero[T any](value *T) bool {
 	var zero T

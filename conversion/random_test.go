@@ -125,7 +125,7 @@ func TestConvert_SameObject_IsDeterministic(t *testing.T) {
 	}
 }
 
-// What others stashed, anywhere in an object and under any key, goes to the hub and back as it was.
+// Entries of other programs, anywhere in an object and under any key, are unchanged after a round trip through the hub.
 func TestConvert_RandomEntriesOfOtherPrograms_AreKept(t *testing.T) {
 	rounds(t, func(random *rand.Rand, fill *randfill.Filler) {
 		var old oldWidget
@@ -143,7 +143,7 @@ func TestConvert_RandomEntriesOfOtherPrograms_AreKept(t *testing.T) {
 	})
 }
 
-// strew puts entries that nobody knows into bags.
+// strew puts unknown entries into bags.
 func strew(t testing.TB, random *rand.Rand, storage *oldWidgetStorage) {
 	t.Helper()
 	into := func(bag *conversion.PropertyBag) {

@@ -7,13 +7,13 @@ package conversion
 
 import "slices"
 
-// Reader is a place in what is stashed beside an API object that is being turned into its storage type. It follows the
-// object: from.Field("spec").Field("retries") is what is stashed for spec.retries. Where nothing is stashed, the Reader
-// is empty, and everything below it too, so that nobody has to ask. The zero Reader is empty.
+// Reader is a place in the stash of an API object that is being converted to its storage type. It follows the
+// object: from.Field("spec").Field("retries") is what is stashed for spec.retries. Without a stash, the Reader is empty, and everything below it,
+// too, so that callers need not check. The zero Reader is empty.
 type Reader struct{ node *node }
 
-// Field goes to a field of a struct, by its JSON name, or its Go name if it is inlined. What is stashed for fields that
-// are never asked for is dropped, for example because the struct has become nil: it goes with them.
+// Field goes to a field of a struct, by its JSON name, or its Go name if it is inlined. The stash of fields that are never read is dropped, for
+// example because the struct has become nil.
 func (r Reader) Field(jsonName string) Reader { return r.child(jsonName) }
 
 // Key goes to the value of a map.
@@ -27,16 +27,16 @@ func (r Reader) Bag() PropertyBag {
 	return r.node.Entries.Clone().OrNil()
 }
 
-// IsEmpty is whether nothing is stashed here, nor for anything below.
+// IsEmpty reports whether nothing is stashed here, nor for anything below.
 func (r Reader) IsEmpty() bool { return r.node == nil }
 
-// WasZero is whether the zero value of a field was there, although the API type leaves zero values out. A client that
+// WasZero reports whether the zero value of a field was set, although the API type leaves zero values out. A client that
 // sees no such field and sends none means what it was.
 func (r Reader) WasZero(jsonName string) bool {
 	return r.node != nil && slices.Contains(r.node.Zero, jsonName)
 }
 
-// WasAbsent is whether a field was absent, although the API type writes it always.
+// WasAbsent reports whether a field was absent, although the API type writes it always.
 func (r Reader) WasAbsent(jsonName string) bool {
 	return r.node != nil && slices.Contains(r.node.Absent, jsonName)
 }

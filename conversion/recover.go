@@ -13,7 +13,7 @@ import (
 )
 
 // Recover turns a panic into an error that names the type of the object and where the panic was. Without it the
-// connection to the API server would break, and users would see no more than EOF. It is to be deferred itself:
+// connection to the API server would break, and users would see no more than EOF. It must be deferred itself:
 //
 //	defer conversion.Recover(&err, in)
 func Recover(err *error, object any) {

@@ -17,7 +17,7 @@ import (
 // A struct by value with nothing in it stands for none, unless something is kept for it.
 func TestStructs_EmptyByValue_AreAbsentUnlessStashed(t *testing.T) {
 	if !conversion.IsZero(&reference{}) || conversion.IsZero(&reference{Name: "a"}) {
-		t.Error("IsZero does not tell a struct with nothing in it from another")
+		t.Error("IsZero does not distinguish an empty struct")
 	}
 	shown := struct{ Quantity resource.Quantity }{Quantity: resource.MustParse("0")}
 	_ = shown.Quantity.String() // which the quantity keeps, as it does when it is read

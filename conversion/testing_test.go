@@ -12,7 +12,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion"
 )
 
-// counted is how much a counter has counted so far, altogether or of one part.
+// counted returns the value of a counter, in total or of one part.
 func counted(t testing.TB, name, part string) int64 {
 	t.Helper()
 	sum := int64(0)
@@ -26,7 +26,7 @@ func counted(t testing.TB, name, part string) int64 {
 	return sum
 }
 
-// expectCounted checks how much a counter counts meanwhile.
+// expectCounted checks the increase of a counter during a function.
 func expectCounted(t testing.TB, name, part string, want int64, meanwhile func()) {
 	t.Helper()
 	before := counted(t, name, part)

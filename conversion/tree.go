@@ -12,7 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// node is what is stashed for one struct, list or map of the object. As JSON, the root is the annotation.
+// node holds the stash of one struct, list or map of the object. As JSON, the root is the annotation.
 type node struct {
 	// Children are by the name of a field, a key, or an element of a list (see placeNames).
 	Children map[string]*node `json:"c,omitempty"`
@@ -29,7 +29,7 @@ type node struct {
 // marks are names of fields.
 type marks []string
 
-// UnmarshalJSON implements json.Unmarshaler. What is malformed is dropped and counted; it never fails.
+// UnmarshalJSON implements json.Unmarshaler. Malformed entries are dropped and counted; it never fails.
 func (m *marks) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, (*[]string)(m)) != nil {
 		*m = nil
@@ -49,7 +49,7 @@ func (n *node) walk(depth int, visit func(n *node, depth int)) {
 	}
 }
 
-// isWithinLimits returns whether a root has not too many entries, and nothing is nested too deep.
+// isWithinLimits reports whether a root has not too many entries, and nothing is nested too deep.
 func (n *node) isWithinLimits() bool {
 	entries, isDeep := 0, false
 	n.walk(0, func(n *node, depth int) {
@@ -62,7 +62,7 @@ func (n *node) isWithinLimits() bool {
 	return entries <= MaxEntries && !isDeep
 }
 
-// parse reads an annotation. What is malformed within it is dropped and counted. It returns nil if the whole of it is, or
+// parse reads an annotation. Malformed parts of it are dropped and counted. It returns nil if the whole of it is, or
 // exceeds a limit.
 func parse(annotation string) *node {
 	switch found := formatOf(annotation); {
@@ -72,7 +72,7 @@ func parse(annotation string) *node {
 		return carried(annotation)
 	}
 	var root node
-	// What is unknown or has the wrong type is skipped.
+	// Parts that are unknown or have the wrong type are skipped.
 	malformed, err := kjson.UnmarshalStrict([]byte(annotation), &root, kjson.DisallowUnknownFields)
 	if err != nil {
 		malformed = append(malformed, err)
@@ -102,7 +102,7 @@ func formatOf(annotation string) int {
 	return root.Format
 }
 
-// carried is what an annotation in a later format is kept in until it is written again.
+// carried holds an annotation in a later format until it is written again.
 func carried(annotation string) *node {
 	var root node
 	// Strings can be marshaled.

@@ -5,17 +5,17 @@ SPDX-License-Identifier: Apache-2.0
 
 package conversion
 
-// Writer is a place in what is going to be stashed beside an API object that is made from its storage type. It follows
-// the object as Reader does. What remains empty is not written. The zero Writer forgets what it is told.
+// Writer is a place in the future stash of an API object that is created from its storage type. It follows
+// the object as Reader does. What remains empty is not written. The zero Writer discards all values.
 type Writer struct{ node *node }
 
 // NewWriter begins a new annotation, for Annotation.Store.
 func NewWriter() Writer { return Writer{&node{}} }
 
-// Field goes to a field of a struct, by its JSON name, or its Go name if it is inlined. It is to be called once for each.
+// Field goes to a field of a struct, by its JSON name, or its Go name if it is inlined. It must be called once for each.
 func (w Writer) Field(jsonName string) Writer { return w.add(jsonName) }
 
-// Key goes to the value of a map. It is to be called once for each key.
+// Key goes to the value of a map. It must be called once for each key.
 func (w Writer) Key(key string) Writer { return w.add(key) }
 
 // SetBag stashes the bag of the storage struct here.
@@ -25,7 +25,7 @@ func (w Writer) SetBag(bag PropertyBag) {
 	}
 }
 
-// MarkZero notes that the zero value of a field is there, although the API type leaves it out.
+// MarkZero notes that the zero value of a field is set, although the API type leaves it out.
 func (w Writer) MarkZero(jsonName string) {
 	if w.node != nil {
 		w.node.Zero = append(w.node.Zero, jsonName)

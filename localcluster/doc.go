@@ -10,14 +10,13 @@ SPDX-License-Identifier: Apache-2.0
 // from there as processes of this machine, places Pods with Kubernetes' own scheduler, and has the controllers of
 // Deployments and the other workloads.
 //
-// It is a module of its own so that the operator's module stays free of k8s.io/kubernetes and its replaced
+// It is a separate module so that the operator's module stays free of k8s.io/kubernetes and its replaced
 // dependencies. Programs of the operator's module run it as a subprocess.
 //
 // The environment variable LOCALCLUSTER_KUBERNETES has it built with another version of Kubernetes, by a go.mod from versions/.
-// Where the versions differ in code, a file for one of them has its build tag, such as kubernetes1.34, and a file beside it
-// is for the others.
+// Where the versions differ in code, a file for one of them has its build tag, such as kubernetes1.34, and a file next to it is for the others.
 //
-// What it does not do: run an image of any other registry, route Service traffic, separate processes from each other as
+// It does not: run an image of any other registry, route Service traffic, separate processes from each other as
 // containers are, survive the loss of the machine (etcd does not sync its files unless --fsync is given), or serve
 // anything but the loopback interface.
 package main

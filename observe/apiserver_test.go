@@ -195,7 +195,7 @@ func (s *apiServer) disconnect(reason error) {
 	clear(s.watches)
 }
 
-// refuse has all requests fail.
+// refuse makes all requests fail.
 func (s *apiServer) refuse(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -81,7 +81,7 @@ func (k Kind) carried(t *testing.T, object whole, annotation string, a, b Versio
 	shown := canonical(t, k.converted(t, written(t, canonical(t, object), a), a, b))
 	again := read(t, canonical(t, k.converted(t, shown, b, a)))
 	if text, _ := stashed(again, annotation); !strings.Contains(text, `"v99/a":{"d":"x"}`) {
-		t.Fatalf("%s is gone, the annotation is %q, by way of %s", unknown, text, shown)
+		t.Fatalf("%s is lost, the annotation is %q, by way of %s", unknown, text, shown)
 	}
 }
 
@@ -96,9 +96,8 @@ func (k Kind) shown(t *testing.T, random *filler, a Version) string {
 	return canonical(t, k.converted(t, object, origin, a))
 }
 
-// settled converts an object of a to b, returns what it is there, and expects what holds of any object, wherever it
-// comes from: whoever wrote it at a sees what was written, nothing about it changes any more from then on, and the way by another
-// version leads to the same place.
+// settled converts an object of a to b, returns it, and checks the invariants of any object: a client that wrote it at a sees its own values, further
+// conversions change nothing, and a conversion by a third version has the same result.
 func (k Kind) settled(t *testing.T, object, annotation string, a, b Version) string {
 	t.Helper()
 	shown := k.expectConverted(t, object, a, b)
@@ -111,7 +110,7 @@ func (k Kind) settled(t *testing.T, object, annotation string, a, b Version) str
 	expectSamef(t, shown, canonical(t, k.converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", object, a.Name)
 	for _, c := range k.Versions {
 		if c.Name != a.Name && c.Name != b.Name {
-			// What is out of date for c is left out on the way; nobody sees that.
+			// Entries that are out of date for c are left out on the way, which no client sees.
 			straight, around := canonical(t, k.converted(t, object, a, c)), canonical(t, k.converted(t, shown, b, c))
 			expectSamef(t, visible(t, straight, annotation), visible(t, around, annotation),
 				"%s by way of %s, where it is %s, is at %s another one", object, b.Name, shown, c.Name)
@@ -156,7 +155,7 @@ func (k Kind) expectConverted(t *testing.T, object string, a, b Version) string 
 	return shown
 }
 
-// expectUntouchedf compares all fields of an object but for the one that was edited, and for its metadata.
+// expectUntouchedf compares all fields of an object except for the one that was edited, and for its metadata.
 func expectUntouchedf(t *testing.T, was, is whole, edited, format string, args ...any) {
 	t.Helper()
 	for _, each := range []whole{was, is} {

@@ -29,18 +29,18 @@ type filler struct {
 	// within counts how many values of a type the present one is within.
 	within map[reflect.Type]int
 	depth  int
-	// nested is how many values of a type may be within each other.
+	// nested is the number of values of a type that may be within each other.
 	nested int
 	// whole leaves nothing out.
 	whole bool
 }
 
 const (
-	// mostElements is how many elements a list or map has at most.
+	// mostElements is the maximum number of elements of a list or map.
 	mostElements = 3
-	// absent is how likely it is that a pointer, list or map is nil.
+	// absent is the probability that a pointer, list or map is nil.
 	absent = 1. / 3
-	// oneInZero is how many values there are for one that is zero or empty.
+	// oneInZero is the number of values of which one is zero or empty.
 	oneInZero = 6
 )
 
@@ -62,7 +62,7 @@ func newFiller(source rand.Source, functions []any) *filler {
 	return f
 }
 
-// withEverything leaves nothing absent, zero or empty, but for what the functions leave out. As every value has all that its type holds,
+// withEverything leaves nothing absent, zero or empty, except for fields that the functions leave out. As every value has all that its type holds,
 // fewer of them are within each other, and lists and maps have one element.
 func (f *filler) withEverything() *filler {
 	f.whole, f.nested = true, 2
@@ -176,7 +176,7 @@ func (f *filler) fillOne(pointer, c reflect.Value) {
 	}
 }
 
-// ends is whether a list, map or pointer of this type would lead to a type that is within itself too often.
+// ends reports whether a list, map or pointer of this type would lead to a type that is within itself too often.
 func (f *filler) ends(t reflect.Type) bool {
 	for isContainer(t.Kind()) {
 		t = t.Elem()

@@ -172,7 +172,7 @@ func TestFiller_TypeThatRejectsValues_IsFilledInAllPlaces(t *testing.T) {
 			}
 		}
 		if zero == 0 || len(places) != 3 || !places["pointer"] || !places["list"] || !places["map"] {
-			t.Errorf("%s: what is beside the type is never zero, or it is never in one of its places: %v", name, places)
+			t.Errorf("%s: fields other than the type are never zero, or it is never in one of its places: %v", name, places)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/randfill/bytesource"
 )
 
-// Fuzz has go test -fuzz look for objects that do not come back from another version. They are made of the bytes that it
+// Fuzz makes go test -fuzz search for objects that change in a round trip through another version. They are made of the bytes that it
 // chooses, as Test makes its own of random numbers.
 func (k Kind) Fuzz(f *testing.F) {
 	f.Helper()

@@ -17,7 +17,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion"
 )
 
-// monstrous are annotations that nobody should write, and that would cost much if they were taken seriously. The limit that is
+// monstrous holds annotations that no client should write, and that would be expensive to evaluate. The limit that is
 // theirs is no more than an object costs.
 var monstrous = []string{
 	strings.Repeat("x", 1<<20),

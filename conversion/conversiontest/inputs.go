@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// bytesOfKind and bytesOfLink are how much JSON of objects the tests of a kind and of a struct convert, which takes seconds.
+	// bytesOfKind and bytesOfLink are the numbers of bytes of JSON that the tests of a kind and of a struct convert, which takes seconds.
 	bytesOfKind = 2 << 20
 	bytesOfLink = 256 << 10
-	// fewest is how many objects a test tries however large they are.
+	// fewest is the minimum number of objects that a test tries, however large they are.
 	fewest = 20
-	// sampled is how many objects are made to find out how large they are.
+	// sampled is the number of objects that are created to measure their size.
 	sampled = 16
 )
 
-// affordable is how many objects the tests of a kind try on each way from a version to another one and back, also by a third one.
+// affordable returns the number of objects that the tests of a kind try on each way from a version to another one and back, also by a third one.
 func (k Kind) affordable(t testing.TB) int {
 	t.Helper()
 	size, versions := 0, len(k.Versions)
@@ -33,13 +33,13 @@ func (k Kind) affordable(t testing.TB) int {
 	return inputsOf(t, bytesOfKind, size*versions*max(1, versions-1))
 }
 
-// inputsOf is how many inputs a test tries that converts so many bytes for each.
+// inputsOf returns the number of inputs of a test that converts so many bytes for each.
 func inputsOf(t testing.TB, affordable, each int) int {
 	t.Helper()
 	return testrand.AtMost(t, max(fewest, affordable/max(1, each)))
 }
 
-// sizeOf is how many bytes the JSON of a random object has, on average. It depends on the type alone, so that a test always tries the
+// sizeOf returns the average size of the JSON of a random object, in bytes. It depends on the type alone, so that a test always tries the
 // same number of objects.
 func sizeOf(t testing.TB, empty func() any, functions []any) int {
 	t.Helper()
@@ -54,13 +54,13 @@ func sizeOf(t testing.TB, empty func() any, functions []any) int {
 	return total / sampled
 }
 
-// shareOf is how many inputs there are for a property that each two versions try.
+// shareOf returns the number of inputs for a property that each two versions try.
 func shareOf(inputs int) int {
 	const pairs = 6 // of three versions
 	return max(1, inputs/pairs)
 }
 
-// hundredthOf is how many inputs there are for a property of very large objects.
+// hundredthOf returns the number of inputs for a property of very large objects.
 func hundredthOf(inputs int) int {
 	const hundred = 100
 	return max(1, inputs/hundred)

@@ -59,7 +59,7 @@ func (k Kind) expectNothing(t *testing.T, object, annotation string, a, b Versio
 	}
 }
 
-// isFixed is whether hooks fill the field of a key even if nothing is there.
+// isFixed reports whether hooks fill the field of a key even if there is no value.
 func (k Kind) isFixed(key string) bool {
 	return slices.ContainsFunc(k.Versions, func(v Version) bool { return slices.Contains(v.Fixed, key) })
 }
@@ -116,7 +116,7 @@ func walkNames(value any, visit func(name string)) {
 	}
 }
 
-// values visits the leaves of an object that are there, but for those of fixed fields. Zero values that are no pointers are no more than absent. Annotations
+// values visits the leaves of an object that are set, except for those of fixed fields. Zero values that are no pointers are no more than absent. Annotations
 // say which fields were absent, for that is nothing either.
 func values(value reflect.Value, path string, fixed []string, visit func(path, value string)) {
 	switch {

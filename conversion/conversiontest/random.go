@@ -22,7 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion"
 )
 
-// OneOf returns a function for randfill that chooses one of a string type's values, or now and then one that is none.
+// OneOf returns a function for randfill that chooses one of a string type's values, or now and then an invalid one.
 func OneOf[T ~string](values ...string) any {
 	return func(value *T, c randfill.Continue) {
 		const oneIn = 8
@@ -60,7 +60,7 @@ func ChooseEach(c randfill.Continue, list, values []string) []string {
 // bits are those of an int64. A random number that is shifted by up to as many is of any size.
 const bits = 64
 
-// common are functions for types whose random bytes would be no JSON, or would not come back as they were.
+// common are functions for types whose random bytes would be no JSON, or would change in a round trip.
 var common = []any{
 	func(meta *metav1.ObjectMeta, c randfill.Continue) {
 		c.FillNoCustom(meta)
@@ -71,7 +71,7 @@ var common = []any{
 	},
 	func(meta *metav1.TypeMeta, _ randfill.Continue) { *meta = metav1.TypeMeta{} },
 	func(bag *conversion.PropertyBag, c randfill.Continue) {
-		// What this release knows nothing of has to be carried.
+		// Entries that this release does not know have to be kept.
 		if c.Intn(3) == 0 {
 			if err := bag.Put("v99/"+word(c), word(c)); err != nil {
 				panic(err) // a text can always be put
@@ -104,7 +104,7 @@ var common = []any{
 	func(t *time.Time, c randfill.Continue) { *t = moment(c) },
 }
 
-// often0 is the number, or often enough 0, for which some types have a meaning or a form of its own.
+// often0 is the number, or often enough 0, to which some types give a special meaning or form.
 func often0(c randfill.Continue, number int64) int64 {
 	const oneIn = 6
 	if c.Intn(oneIn) == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
-// What failed once can be looked at again only if a seed always makes the same objects.
+// A failure can be repeated only if a seed always makes the same objects.
 func TestRandom_SameSeed_MakesTheSameObjects(t *testing.T) {
 	const seed, objects = 1, 100
 	first, second := newFiller(rand.NewSource(seed), nil), newFiller(rand.NewSource(seed), nil)

@@ -13,7 +13,7 @@ import (
 	"reflect"
 )
 
-// hasOwnJSON is whether a type writes its JSON itself.
+// hasOwnJSON reports whether a type writes its JSON itself.
 func hasOwnJSON(value reflect.Value) bool {
 	switch value.Addr().Interface().(type) {
 	case json.Marshaler, encoding.TextMarshaler:
@@ -43,7 +43,7 @@ func (f *filler) makeReadable(value reflect.Value) {
 	}
 }
 
-// holdsJSON is whether a struct keeps JSON as it is, as apiextensionsv1.JSON does.
+// holdsJSON reports whether a struct keeps JSON as it is, as apiextensionsv1.JSON does.
 func holdsJSON(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false
@@ -52,7 +52,7 @@ func holdsJSON(t reflect.Type) bool {
 	return ok && raw.Type == reflect.TypeFor[[]byte]() && hasOwnJSON(reflect.New(t).Elem())
 }
 
-// isReadable is whether a value's JSON is that of the value that is read from it.
+// isReadable reports whether a value's JSON is that of the value that is read from it.
 func isReadable(value reflect.Value) bool {
 	text, err := json.Marshal(value.Addr().Interface())
 	if err != nil {

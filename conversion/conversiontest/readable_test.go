@@ -77,7 +77,7 @@ func (h *holder) DeepCopyInto(dst *holder) {
 	}
 }
 
-// What is read from JSON has no pointer to null, so that a conversion that goes by way of JSON, as a stash does, cannot lose it.
+// A value that is read from JSON has no pointer to null, so that a conversion through JSON, such as a stash, cannot lose it.
 func TestLink_PointerToJSON_IsNilForNull(t *testing.T) {
 	byJSON := func(dst, src *holder) error {
 		text, err := json.Marshal(src)

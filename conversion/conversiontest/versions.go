@@ -24,11 +24,11 @@ type Version struct {
 	New func() metav1.Object
 	// Dropped are fields, as Type.Field, that are lost on purpose and never filled.
 	Dropped []string
-	// Fixed are fields, as Type.Field, that a hook fills even if nothing is there, and their keys in bags.
+	// Fixed are fields, as Type.Field, that a hook fills even if there is no value, and their keys in bags.
 	Fixed []string
 }
 
-// accepts is whether the version can read an object, and write it again: types with their own JSON may reject values.
+// accepts reports whether the version can read an object, and write it again: types with their own JSON may reject values.
 func (v Version) accepts(text string) bool {
 	object := v.New()
 	if json.Unmarshal([]byte(text), object) != nil {
@@ -47,19 +47,19 @@ type Kind struct {
 	Annotation string
 	// Versions, each of which is converted to the next one.
 	Versions []Version
-	// DependsOnMetadata is whether a conversion looks at the metadata of the object, so that an edit there may change other fields.
+	// DependsOnMetadata reports whether a conversion looks at the metadata of the object, so that an edit there may change other fields.
 	DependsOnMetadata bool
 	// Converters convert between any two versions. The first one is tested, and the others have to give the same result.
 	Converters []Converter
 	// Functions are for randfill, in addition to those that this package brings.
 	Functions []any
 
-	// inputs is how many objects Test tries on each way.
+	// inputs is the number of objects that Test tries on each way.
 	inputs int
 }
 
 // Test converts random objects and expects of every version and every other one:
-//   - From there, and by way of a third version, one gets back what was there before. Where one arrives does not depend on the
+//   - From there, and by way of a third version, the result equals the original. Where one arrives does not depend on the
 //     way. Each leaf holds something at some time.
 //   - Objects that were edited where not everything shows, or have holes as those of one manager have for the API server,
 //     convert too. The edit stands, and what was not edited is what it was.
@@ -123,7 +123,7 @@ func (k Kind) thereAndBack(t *testing.T, before string, a, b Version) {
 	expectSamef(t, before, canonical(t, k.converted(t, shown, b, a)), "by way of %s", shown)
 }
 
-// always converts the same objects many times. What is compared are the bytes that a webhook would send.
+// always converts the same objects many times. It compares the bytes that a webhook would send.
 func (k Kind) always(t *testing.T, a, b Version) {
 	t.Helper()
 	random := k.random(t)

@@ -18,16 +18,16 @@ import (
 	"github.com/mallard-dev/mallard/conversion/zoo/upstream"
 )
 
-// upstreamDir is the folder of the program that calls the conversions of the other project, in the project and by default beside api.yaml.
+// upstreamDir is the folder of the program that calls the conversions of the other project, in the project and by default next to api.yaml.
 const upstreamDir = "upstream"
 
 // Comparison is the result of converting the same objects by assign-gen and by the other project.
 type Comparison struct {
-	// Objects is how many objects were converted, by kind and direction.
+	// Objects is the number of converted objects, by kind and direction.
 	Objects map[string]int
-	// LostUpstream is how many objects the other project changes on such a way.
+	// LostUpstream is the number of objects that the other project changes on such a way.
 	LostUpstream int
-	// FailedUpstream is how many objects the other project fails to convert.
+	// FailedUpstream is the number of objects that the other project fails to convert.
 	FailedUpstream int
 	// Unexplained are examples of the differences that the API does not list.
 	Unexplained []string

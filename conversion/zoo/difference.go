@@ -70,7 +70,7 @@ func (a *API) LoadDifferences() (*Differences, error) {
 	return all, nil
 }
 
-// explain returns whether one of the differences covers a place, and marks those that do.
+// explain reports whether one of the differences covers a place, and marks those that do.
 func explain(all []*Difference, trip Trip, path string) bool {
 	explained := false
 	for _, each := range all {
@@ -89,7 +89,7 @@ func explain(all []*Difference, trip Trip, path string) bool {
 	return explained
 }
 
-// concerns returns whether the difference is about the kind and the direction of a trip.
+// concerns reports whether the difference is about the kind and the direction of a trip.
 func (d *Difference) concerns(trip Trip) bool {
 	for restriction, value := range map[string]string{d.Kind: trip.Kind, d.From: trip.From, d.To: trip.To} {
 		if restriction != "" && restriction != value {
@@ -99,7 +99,7 @@ func (d *Difference) concerns(trip Trip) bool {
 	return true
 }
 
-// covers returns whether a known path stands for a place.
+// covers reports whether a known path stands for a place.
 func covers(known, path string) bool {
 	wanted, anywhere := strings.CutPrefix(known, "*.")
 	wanted, exact := strings.CutSuffix(wanted, "$")

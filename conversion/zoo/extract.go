@@ -148,7 +148,7 @@ func (e *extractor) divide(s *source, in *file, declaration ast.Decl) {
 	}
 }
 
-// alone makes a declaration of its own of a part of a group.
+// alone makes a separate declaration of a part of a group.
 func alone(u *unit, group *ast.GenDecl, spec ast.Spec, doc *ast.CommentGroup) *unit {
 	if !group.Lparen.IsValid() {
 		u.node, u.doc = group, group.Doc

@@ -26,11 +26,11 @@ type Trip struct {
 const (
 	// tripsVariable is the environment variable that names the file for the trips.
 	tripsVariable = "ZOO_TRIPS"
-	// tripsEach is how many objects of each kind are converted from each version to each other one.
+	// tripsEach is the number of objects of each kind that are converted from each version to each other one.
 	tripsEach = 1000
 )
 
-// tripsTest is a test beside the generated ones. It expects that objects of each kind come back from each other version as they were, and
+// tripsTest is a test next to the generated ones. It expects that objects of each kind return unchanged from each other version, and
 // writes their trips. The objects are the same in each run, so that the same differences from another project are found.
 var tripsTest = template.Must(template.New("").Parse(`package roundtrip
 

@@ -25,7 +25,7 @@ const goFlags = "-trimpath -buildvcs=false"
 // keepVariable is the environment variable with the folder in which the projects are kept.
 const keepVariable = "ZOO"
 
-// mostLines is how long a generated file may be, so that it can be reviewed.
+// mostLines is the maximum number of lines of a generated file, so that it can be reviewed.
 const mostLines = 2000
 
 func TestZoo_EachAPI_ConvertsWithoutLoss(t *testing.T) {

@@ -37,17 +37,17 @@ func TestAPI_Version_IsReported(t *testing.T) {
 	}
 }
 
-// TestAPI_Permissions_AreEnforced checks that neither an impersonated user nor a service account has rights that nobody granted, and
-// that the latter has the ones which are granted to it.
+// TestAPI_Permissions_AreEnforced checks that neither an impersonated user nor a service account has permissions without a grant, and that the latter
+// has the granted ones.
 func TestAPI_Permissions_AreEnforced(t *testing.T) {
 	p := sharedCluster(t)
 	admin := p.client(t)
 	namespace := newNamespace(t, admin)
 
 	config := p.config(t)
-	config.Impersonate = rest.ImpersonationConfig{UserName: "nobody-special"}
+	config.Impersonate = rest.ImpersonationConfig{UserName: "unprivileged"}
 	if _, err := newClient(t, config).CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("an impersonated user without rights: %v", err)
+		t.Errorf("an impersonated user without permissions: %v", err)
 	}
 
 	token := requestToken(t, admin, namespace, "default")
@@ -56,7 +56,7 @@ func TestAPI_Permissions_AreEnforced(t *testing.T) {
 		t.Errorf("the token's holder is %q instead of %q", got, want)
 	}
 	if _, err := holder.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("a service account without rights: %v", err)
+		t.Errorf("a service account without permissions: %v", err)
 	}
 	_, err := admin.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "viewer"},
@@ -224,7 +224,7 @@ func TestAPI_Quota_IsEnforced(t *testing.T) {
 		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod(name), metav1.CreateOptions{})
 		return err
 	}
-	// Admission learns of a new quota by a watch. What it admits before may never be counted.
+	// Admission learns of a new quota by a watch. Objects that it admits before may never be counted.
 	eventually(t, "admission knows the quota", func(ctx context.Context) error {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "none"}}
 		_, err := client.CoreV1().Secrets(namespace).Create(ctx, secret, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})

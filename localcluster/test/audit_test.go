@@ -42,7 +42,7 @@ type entry struct {
 	RequestURI    string          `json:"requestURI"`
 }
 
-// TestAPI_AuditLog_RecordsRequests looks for a granted, a rejected and a subresource request, and for what must not be there.
+// TestAPI_AuditLog_RecordsRequests looks for a granted, a rejected and a subresource request, and for entries that must not exist.
 func TestAPI_AuditLog_RecordsRequests(t *testing.T) {
 	p := sharedCluster(t)
 	client := p.client(t)
@@ -53,7 +53,7 @@ func TestAPI_AuditLog_RecordsRequests(t *testing.T) {
 	}
 	config := withToken(p.config(t), requestToken(t, client, namespace, "default"))
 	if _, err := newClient(t, config).CoreV1().Secrets(namespace).Get(t.Context(), "audited", metav1.GetOptions{}); err == nil {
-		t.Fatal("a service account without rights read a Secret")
+		t.Fatal("a service account without permissions read a Secret")
 	}
 	if _, err := newClient(t, rest.AnonymousClientConfig(p.config(t))).Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(t.Context()); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func TestContainers_Probes_SetReadinessAndRestart(t *testing.T) {
 		return p.Status.ContainerStatuses[0].RestartCount == 1 && ready(p)
 	})
 	n.event(t, namespace, "probed", "Killing", "failed liveness probe, will be restarted")
-	if out := n.logs(t, namespace, "probed", "--previous"); !strings.Contains(out, "told to end") {
+	if out := n.logs(t, namespace, "probed", "--previous"); !strings.Contains(out, "received SIGTERM") {
 		t.Errorf("the log of the one before is:\n%s", out)
 	}
 }
@@ -75,8 +75,8 @@ func TestContainers_Crash_IsReportedAndRestarted(t *testing.T) {
 	}
 }
 
-// TestContainers_TerminationMessage_IsReported checks what a Pod's status tells of a program that has ended: what it has left in its file, or
-// else, if it has failed and the Pod asks for that, the end of its log.
+// TestContainers_TerminationMessage_IsReported checks the termination message in a Pod's status: the content of the program's file, or else, if it
+// has failed and the Pod requests that, the end of its log.
 func TestContainers_TerminationMessage_IsReported(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
@@ -140,7 +140,7 @@ func processOf(t *testing.T, uid string) int {
 	return found[0]
 }
 
-// TestContainers_Stop_ReceiveSIGTERMAndTheGracePeriod checks that a program is told to end, and has the time that its Pod says.
+// TestContainers_Stop_ReceiveSIGTERMAndTheGracePeriod checks that a program receives SIGTERM, and has the grace period of its Pod.
 func TestContainers_Stop_ReceiveSIGTERMAndTheGracePeriod(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)

@@ -40,7 +40,7 @@ func helper(args []string) bool {
 		}
 		os.Exit(3)
 	}
-	// Nothing that is mounted here is to be seen outside.
+	// Mounts made here must not be visible outside.
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		fail("making mounts private:", err)
 	}
@@ -51,7 +51,7 @@ func helper(args []string) bool {
 	return true
 }
 
-// upOnSmallDisk starts a cluster on a disk of the given size, in namespaces of its own, which ordinary users may make on
+// upOnSmallDisk starts a cluster on a disk of the given size, in separate namespaces, which ordinary users may make on
 // most machines. disk is its path for this process.
 func upOnSmallDisk(t *testing.T, size string) (p *process, disk string) {
 	t.Helper()
@@ -93,7 +93,7 @@ func runOnSmallDisk(t *testing.T, mount, size string, args ...string) (p *proces
 	return p, filepath.Join("/proc", strconv.Itoa(p.pid()), "root", mount)
 }
 
-// skipNotAllowed ends a test on machines where ordinary users may not mount anything, not even where nobody else sees it.
+// skipNotAllowed ends a test on machines where ordinary users are not allowed to mount anything, not even in their own namespace.
 // There, what happens on a full disk is shown by the test of package cluster alone, which makes the numbers up.
 func skipNotAllowed(t *testing.T) {
 	t.Helper()
@@ -121,13 +121,13 @@ func TestDisk_FillsSlowly_ClusterStops(t *testing.T) {
 	p.oneErrorLine(t, "too full", "80 MiB are needed", "free some space")
 }
 
-// TestDisk_FullAtOnce_ClusterStops leaves nothing to write to, while a client writes: whoever notices first, the end is the same.
+// TestDisk_FullAtOnce_ClusterStops leaves nothing to write to, while a client writes: whichever part notices first, the end is the same.
 func TestDisk_FullAtOnce_ClusterStops(t *testing.T) {
 	p, disk := upOnSmallDisk(t, "300m")
 	if err := p.waitReady(); err != nil {
 		t.Fatal(err)
 	}
-	// The file is only there for the cluster.
+	// Only the cluster uses the file.
 	p.kubeconfig = filepath.Join(disk, "cluster", "admin.kubeconfig")
 	client := p.client(t)
 	ctx, cancel := context.WithCancel(t.Context())

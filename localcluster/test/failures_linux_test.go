@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// TestPods_Invalid_ReportTheReasonInStatusAndEvents checks that what is wrong with a Pod stands in its status and its events as in a cluster.
+// TestPods_Invalid_ReportTheReasonInStatusAndEvents checks that status and events of a Pod report its errors as in a cluster.
 func TestPods_Invalid_ReportTheReasonInStatusAndEvents(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
@@ -98,7 +98,7 @@ func TestPods_Invalid_ReportTheReasonInStatusAndEvents(t *testing.T) {
 }
 
 // TestCluster_Exits_LeavesNoProcess checks that processes end with their cluster, however it ends, with all that they have started,
-// and that the next start goes on with the same Pods.
+// and that the next start continues with the same Pods.
 func TestCluster_Exits_LeavesNoProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cluster")
 	n := upNode(t, "--dir", dir)
@@ -106,7 +106,7 @@ func TestCluster_Exits_LeavesNoProcess(t *testing.T) {
 	p := n.duckPod("forks", "fork")
 	p.Spec.RestartPolicy = corev1.RestartPolicyAlways
 	if os.Geteuid() == 0 {
-		// Where processes have a number space of their own, nothing gets away.
+		// If processes have a separate PID namespace, none can escape.
 		p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: "OWN_GROUP", Value: "yes"})
 	}
 	n.create(t, namespace, p)
@@ -147,7 +147,7 @@ func TestCluster_Exits_LeavesNoProcess(t *testing.T) {
 
 // TestCluster_WithoutRoot_RunsProcesses runs a cluster as an ordinary user, whose processes find their account through a kubeconfig.
 func TestCluster_WithoutRoot_RunsProcesses(t *testing.T) {
-	//nolint:usetesting // the folder that t.TempDir makes lies in one that nobody else may enter
+	//nolint:usetesting // the folder that t.TempDir makes is in one that no other user may enter
 	dir, err := os.MkdirTemp("", "ordinary-")
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestCluster_WithoutRoot_RunsProcesses(t *testing.T) {
 		if err := os.Chown(dir, ordinary, ordinary); err != nil {
 			t.Fatal(err)
 		}
-		// It has to be able to run the program, which lies in the home of someone else.
+		// It has to be able to run the program, which is in the home of another user.
 		cmd.Path = filepath.Join(dir, "localcluster")
 		if err := os.Link(binary, cmd.Path); err != nil {
 			t.Fatal(err)
@@ -254,7 +254,7 @@ func TestPods_DiskFull_ReportItAndRecover(t *testing.T) {
 	}
 }
 
-// registered says which Nodes there are.
+// registered returns the names of the Nodes.
 func registered(ctx context.Context, client kubernetes.Interface) (map[string]bool, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -118,7 +118,7 @@ func TestImages_Process_HasTheSettingsOfItsPod(t *testing.T) {
 		}
 	}
 	if _, there := values["MISSING"]; there || values["PORT"] == "8080" || values["PORT"] == "" {
-		t.Errorf("MISSING is there: %t; PORT is %q", there, values["PORT"])
+		t.Errorf("MISSING is set: %t; PORT is %q", there, values["PORT"])
 	}
 	if want := "args [green-shows $(COLOR) $(UNKNOWN)]"; !strings.Contains(out, want) {
 		t.Errorf("no %q in:\n%s", want, out)
@@ -136,7 +136,7 @@ func TestImages_Process_HasTheSettingsOfItsPod(t *testing.T) {
 	}
 }
 
-// TestImages_ServiceAccountToken_IsThePodsOwn checks that a process is its service account to the API server and has its rights only.
+// TestImages_ServiceAccountToken_IsThePodsOwn checks that a process is its service account to the API server and has its permissions only.
 func TestImages_ServiceAccountToken_IsThePodsOwn(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)

@@ -32,7 +32,7 @@ var moments = []string{
 	"admin.kubeconfig",
 }
 
-// TestStart_Interrupted_LeavesNothing interrupts a start at each of the moments. A folder of its own shows how far it is; that a
+// TestStart_Interrupted_LeavesNothing interrupts a start at each of the moments. The folder shows its progress; that a
 // temporary one is removed is tested with the same steps in TestStart_TemporaryInterrupted_RemovesTheFolder.
 func TestStart_Interrupted_LeavesNothing(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -48,7 +48,7 @@ func TestStart_Interrupted_LeavesNothing(t *testing.T) {
 				p.signal(t, signal)
 				assertStopped(t, p, moment)
 				if _, err := os.Stat(filepath.Join(dir, "lock")); !errors.Is(err, fs.ErrNotExist) {
-					t.Errorf("the lock is still there (%v)", err)
+					t.Errorf("the lock still exists (%v)", err)
 				}
 			})
 		}
@@ -84,7 +84,7 @@ func TestStart_TemporaryInterrupted_RemovesTheFolder(t *testing.T) {
 			if moment != "" {
 				waitForFile(t, p, filepath.Join(os.Getenv("TMPDIR"), "*", moment))
 			}
-			// The second way in which a start is told to stop.
+			// The second way to stop a start.
 			if err := p.stdin.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func waitForFile(t *testing.T, p *process, pattern string) {
 func assertStopped(t *testing.T, p *process, moment string) {
 	t.Helper()
 	code := p.wait(t)
-	// In the first two milliseconds of a process nobody can have asked the kernel for its signals yet.
+	// In its first two milliseconds a process cannot have registered its signal handlers yet.
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if moment == "" && ok && status.Signaled() {
 		return

@@ -43,7 +43,7 @@ func TestKubectl_CommonCommands_Succeed(t *testing.T) {
 		{"explain pod.spec.nodeName", "FIELD: nodeName"},
 		{"run waiting --image=example.com/none", "pod/waiting created"},
 		{"wait --for=condition=Ready pod/waiting --timeout=30s", "condition met"},
-		{"auth can-i list secrets --as=nobody", "no"},
+		{"auth can-i list secrets --as=unprivileged", "no"},
 		{"delete pod waiting", `pod "waiting" deleted`},
 		{"delete -f " + file, `configmap "from-kubectl" deleted`},
 		{"options", "--kubeconfig"},

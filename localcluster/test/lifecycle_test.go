@@ -21,8 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestCluster_Ready_RunsAPodAtOnce makes a Pod in the moment in which the path is printed: the service account, the roles and the
-// Node must be there.
+// TestCluster_Ready_RunsAPodAtOnce makes a Pod in the moment in which the path is printed: the service account, the roles and the Node must exist.
 func TestCluster_Ready_RunsAPodAtOnce(t *testing.T) {
 	p := up(t, "--until-eof")
 	client := p.client(t)
@@ -59,7 +58,7 @@ func TestCluster_Stopped_LeavesOnlyItsData(t *testing.T) {
 	}
 	for _, name := range []string{"lock", "etcd.sock"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is still there (%v)", name, err)
+			t.Errorf("%s still exists (%v)", name, err)
 		}
 	}
 	if text := p.stderr.String(); strings.Count(text, "\n") > 3 {
@@ -112,8 +111,8 @@ func TestCluster_TwoAtOnce_AreIndependent(t *testing.T) {
 	}
 }
 
-// TestCluster_Restarted_KeepsItsData stops a cluster in order, and then kills one: both times the next one with the same folder
-// goes on with its objects, its tokens and its Pods' addresses.
+// TestCluster_Restarted_KeepsItsData stops a cluster in order, and then kills one: both times the next one with the same folder continues with its
+// objects, its tokens and its Pods' addresses.
 func TestCluster_Restarted_KeepsItsData(t *testing.T) {
 	dir := t.TempDir()
 	p := up(t, "--dir", dir)
@@ -196,7 +195,7 @@ func TestCluster_FolderOfAKilledOne_IsRemovedByTheNextStart(t *testing.T) {
 	}
 	p := up(t)
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder of the killed cluster is still there (%v)", err)
+		t.Errorf("the folder of the killed cluster still exists (%v)", err)
 	}
 	p.signal(t, syscall.SIGTERM)
 	p.wait(t)

@@ -65,7 +65,7 @@ func TestLogs_Options_SelectLines(t *testing.T) {
 	if err := n.kube.CoreV1().Pods(namespace).Delete(t.Context(), "followed", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if rest, err := io.ReadAll(lines); err != nil || string(rest) != "told to end\n" {
+	if rest, err := io.ReadAll(lines); err != nil || string(rest) != "received SIGTERM\n" {
 		t.Errorf("what it follows ends with %q: %v", rest, err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // binary is the program under test.
 var binary string
 
-// release is that of Kubernetes which the program under test is to have.
+// release is the release of Kubernetes that the program under test should have.
 var release = map[string]string{"": "v1.35.4", "1.34": "v1.34.4", "1.36": "v1.36.3"}[os.Getenv("LOCALCLUSTER_KUBERNETES")]
 
 // shared is the cluster that tests use which do not care how it was started. It is started by the first of them.
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build makes the program as everyone else gets it: with the versions linked in, from the user's cache.
+// build builds the program as users get it: with the versions linked in, from the user's cache.
 func build() (string, error) {
 	cmd := exec.Command("go", "run", "./cmd/localcluster", "build")
 	cmd.Dir = "../env"

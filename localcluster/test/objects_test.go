@@ -107,4 +107,4 @@ func whoAmI(t *testing.T, config *rest.Config, token string) string {
 	return review.Status.UserInfo.Username
 }
 
-var errThere = errors.New("it is still there")
+var errThere = errors.New("it still exists")

@@ -98,8 +98,8 @@ func TestContainers_ProbeKinds_AreObeyed(t *testing.T) {
 	})
 }
 
-// TestContainers_Sidecars_StartFirstAndStopLast checks that init containers run one after the other, and that those which stay are there before the others and
-// until after them.
+// TestContainers_Sidecars_StartFirstAndStopLast checks that init containers run one after the other, and that sidecars start before the others and
+// stop after them.
 func TestContainers_Sidecars_StartFirstAndStopLast(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
@@ -145,7 +145,7 @@ func TestContainers_Sidecars_StartFirstAndStopLast(t *testing.T) {
 		second.StartedAt.Before(&first.FinishedAt) {
 		t.Errorf("the second began %s, before the first ended %s", second.StartedAt, first.FinishedAt)
 	}
-	if out := n.logs(t, namespace, p.Name, "--container", "willing"); !strings.Contains(out, "told to end") {
+	if out := n.logs(t, namespace, p.Name, "--container", "willing"); !strings.Contains(out, "received SIGTERM") {
 		t.Errorf("the willing one has said:\n%s", out)
 	}
 

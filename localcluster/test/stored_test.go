@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestAPI_StoredObjects_AreInEtcd looks into etcd beside the API server.
+// TestAPI_StoredObjects_AreInEtcd reads etcd directly.
 func TestAPI_StoredObjects_AreInEtcd(t *testing.T) {
 	p := sharedCluster(t)
 	namespace := newNamespace(t, p.client(t))

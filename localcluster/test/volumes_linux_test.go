@@ -86,7 +86,7 @@ func TestVolumes_Containers_FindTheirContent(t *testing.T) {
 	found := n.until(t, namespace, p.Name, "over", over)
 	for i, check := range checks {
 		if check.root && os.Geteuid() != 0 {
-			// Who has no root folder of his own has neither read-only roots nor groups.
+			// Without separate root folders there are neither read-only roots nor groups.
 			continue
 		}
 		ended := found.Status.ContainerStatuses[i].State.Terminated
@@ -97,8 +97,8 @@ func TestVolumes_Containers_FindTheirContent(t *testing.T) {
 	}
 
 	missing := n.duckPod("nameless", "env")
-	missing.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "water", MountPath: "/water", SubPathExpr: "$(NOBODY)"}}
+	missing.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "water", MountPath: "/water", SubPathExpr: "$(MISSING)"}}
 	missing.Spec.Volumes = p.Spec.Volumes[:1]
 	n.create(t, namespace, missing)
-	n.event(t, namespace, missing.Name, "Failed", `missing value for "NOBODY"`)
+	n.event(t, namespace, missing.Name, "Failed", `missing value for "MISSING"`)
 }

@@ -58,7 +58,7 @@ func (n *node) deploy(t *testing.T, namespace string, replicas int32) {
 	n.flock(t, namespace, int(replicas), nil)
 }
 
-// flock waits until a number of Pods are ready and no other is there, none of which is among those of before, and returns
+// flock waits until a number of Pods are ready and no others exist, none of which is among those of before, and returns
 // their UIDs.
 func (n *node) flock(t *testing.T, namespace string, want int, before sets.Set[types.UID]) sets.Set[types.UID] {
 	t.Helper()
@@ -215,7 +215,7 @@ func (n *node) get(t *testing.T, namespace, pod, port, path string) string {
 		}
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			// A program that ends instead of answering is asked to on purpose.
+			// A program that exits instead of answering does so on purpose.
 			return err.Error()
 		}
 		defer func() { _ = response.Body.Close() }()
@@ -232,8 +232,7 @@ func (n *node) get(t *testing.T, namespace, pod, port, path string) string {
 	return ""
 }
 
-// TestWebhook_ThroughItsService_IsCalled checks that the API server calls a webhook where the ready Pods of its Service are, and
-// says so when there is none.
+// TestWebhook_ThroughItsService_IsCalled checks that the API server calls a webhook where the ready Pods of its Service are, and reports it if no Pod is ready.
 func TestWebhook_ThroughItsService_IsCalled(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)

@@ -14,8 +14,7 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// kind is a kind of the test's own. CRDs have no namespace, so each test makes one
-// with a group of its own.
+// kind is a kind of the test's own. CRDs have no namespace, so each test makes one with its own group.
 type kind struct {
 	group, kind, plural string
 	addressable         bool
@@ -51,7 +50,7 @@ spec:
 `, k.group, k.kind, k.plural, k.addressable)
 }
 
-// role grants reading the kind to whoever resolves addresses.
+// role grants reading the kind to the controllers that resolve addresses.
 func (k kind) role() string {
 	return fmt.Sprintf(`apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -113,7 +112,7 @@ func TestAddressableService_KindInstalledLater_ResolvesWithoutARestart(t *testin
 	env.Apply(t, ns, k.named("it", "{address: {url: 'http://it.example.com'}}"))
 	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))
 
-	// And back: the kind goes with all its objects, and comes again.
+	// And back: the kind is deleted with all its objects, and recreated.
 	env.Delete(t, crd)
 	env.Await(t, as, notReady(v1.ReasonTargetKindNotFound))
 	env.Apply(t, "", k.crd())
@@ -174,11 +173,11 @@ func TestAddressableService_MalformedTarget_AffectsOnlyItsReference(t *testing.T
 	env.Await(t, refs[1], notReady(v1.ReasonTargetNotAddressable))
 	env.Await(t, refs[2], harness.Ready, hasURLs("http://good.example.com"))
 
-	env.Apply(t, ns, k.named("bad", "{address: {url: 'http://mended.example.com'}}"))
-	env.Await(t, refs[0], harness.Ready, hasURLs("http://mended.example.com"))
+	env.Apply(t, ns, k.named("bad", "{address: {url: 'http://fixed.example.com'}}"))
+	env.Await(t, refs[0], harness.Ready, hasURLs("http://fixed.example.com"))
 }
 
-// What a target's own schema allows may be more than ours does. If it got as far as
+// The schema of a target may allow values that ours does not. If it got as far as
 // the status, the API server would reject every write of it.
 func TestAddressableService_TargetURLTooLong_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
@@ -225,8 +224,7 @@ func TestAddressableService_NoPermissionToRead_ConditionNamesTheGrant(t *testing
 	as := env.Apply(t, ns, object("it", to(k.apiVersion(), k.kind, "it")))[0]
 	env.Await(t, as, harness.HasCondition("TargetResolved", "Unknown", v1.ReasonTargetForbidden), says("not authorized to list radii."+k.group))
 
-	// No watch tells of a permission, so it takes the time of a recheck; any
-	// change of the object asks at once.
+	// No watch delivers changes of permissions, so it takes the time of a recheck; a change of the object reconciles at once.
 	role := env.Apply(t, "", k.role())[0]
 	removeAtEnd(t, env, role)
 	env.Await(t, as, harness.Ready, hasURLs("http://it.example.com"))

@@ -48,11 +48,11 @@ func TestAddressableService_CycleOfTwo_ConvergesAndIsReported(t *testing.T) {
 		env.Await(t, ref, notReady(v1.ReasonReferenceCycle), says(" -> "))
 	}
 
-	// Settled means that nobody writes any more, which what others do shows.
+	// Converged means that no client writes any more, which the audit log shows.
 	mark := env.Mark(t)
 	other := env.Apply(t, ns, object("other", toService("target")))[0]
 	env.Await(t, other, harness.Ready)
-	// The event of the last change is sent after the change, and may be on its way still.
+	// The event of the last change is sent after the change, and may not have been delivered yet.
 	inCycle := func(e harness.AuditEntry) bool {
 		return e.Namespace == ns && e.Name != "other" && e.Resource != "events"
 	}

@@ -72,7 +72,7 @@ func awaitEvent(t *testing.T, env *harness.Env, namespace, name, kind, reason st
 			return fmt.Errorf("listing events: %w", err)
 		}
 		if len(events.Items) == 0 {
-			return errors.New("there is none")
+			return errors.New("it does not exist")
 		}
 		return nil
 	})

@@ -54,7 +54,7 @@ func to(apiVersion, kind, name string) string {
 	return fmt.Sprintf("ref: {apiVersion: %s, kind: %s, name: %s}", apiVersion, kind, name)
 }
 
-// published is a spec that refers to a Service and asks for an alias.
+// published is a spec that refers to a Service and requests an alias.
 func published(name, alias string) string {
 	return toService(name) + "\npublish: {alias: " + alias + "}"
 }

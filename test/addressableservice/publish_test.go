@@ -133,7 +133,7 @@ func TestAlias_NewNameIsTaken_FormerStaysUntilItIsFree(t *testing.T) {
 	env.Await(t, refs[0], harness.Ready)
 }
 
-// What an object leaves behind whose finalizer was removed by hand while no controller ran.
+// The alias of an object whose finalizer was removed by hand while no controller ran.
 func TestAlias_ItsObjectIsGone_IsDeleted(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -181,7 +181,7 @@ func TestPublish_AliasOfAnotherOwner_IsKept(t *testing.T) {
 		env.Await(t, as, harness.Deleted)
 	})
 
-	// Once it is gone, the alias is there for whoever waits.
+	// Once it is deleted, an object that waits gets the alias.
 	as = env.Apply(t, ns, object("it", published("target", ns)))[0]
 	env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonAliasTaken))
 	env.Delete(t, foreign)
@@ -254,7 +254,7 @@ func TestPublish_AliasOfAForciblyDeletedOwner_IsTakenOver(t *testing.T) {
 	env.Await(t, as, harness.Ready)
 	before := env.Await(t, alias(ns), harness.Exists)
 
-	// What is left of an object whose controller was not there when its finalizer was taken.
+	// The alias of an object whose finalizer was removed while no controller ran.
 	forged := `{"metadata": {"labels": {"samples.knative.dev/addressableservice-uid": "00000000-0000-0000-0000-000000000000"}}}`
 	env.Delete(t, as)
 	env.Await(t, as, harness.Deleted)

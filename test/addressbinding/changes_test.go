@@ -180,7 +180,7 @@ func TestAddressBinding_UsersOwnVariable_IsKept(t *testing.T) {
 			if want := "K_ADDRESS=" + address; strings.Join(got["side"], ",") != want {
 				t.Errorf("the container without one has variables %q, want %q", got["side"], want)
 			}
-			// It is never taken: neither when the binding goes nor when it comes again.
+			// It is never taken: neither when the binding is deleted nor when it is recreated.
 			w.Delete(t, ab)
 			w.Await(t, ab, harness.Deleted)
 			after := w.get(t, d)
@@ -242,7 +242,7 @@ spec: {subject: %s, address: {name: %s}, variable: %s}
 		w := newWorld(t, env)
 		bye(t, w)
 		d := w.Apply(t, w.ns, deployment("d", "bound: to-it"))[0]
-		// The name of the older one comes first, too, for they may be of the same second.
+		// The name of the older one also sorts first, for they may be of the same second.
 		first := w.bind(t, "first", byName)
 		w.Await(t, first, harness.Ready)
 		younger := second(t, w, "bye", "K_ADDRESS")

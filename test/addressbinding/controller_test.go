@@ -12,12 +12,12 @@ import (
 	"github.com/mallard-dev/mallard/observe/expectations"
 )
 
-// woken bounds waits for what only an event of the subject can bring about, on a busy machine too. After expectations.Patience there
-// may be a reconciliation that nothing asked for.
-const woken = expectations.Patience * 2 / 3
+// triggered bounds waits for effects that only an event of the subject can trigger, also on a busy machine. After expectations.Patience there
+// may be a reconciliation without a trigger.
+const triggered = expectations.Patience * 2 / 3
 
-// TestAddressBinding_SubjectAdmittedWithoutVariable_IsPatched: besides our own writes, the webhook lets pass what a replica decides
-// on by bindings that it sees in an older state.
+// TestAddressBinding_SubjectAdmittedWithoutVariable_IsPatched: the webhook ignores our own writes, and admits subjects unchanged if the cache of its
+// replica is stale.
 func TestAddressBinding_SubjectAdmittedWithoutVariable_IsPatched(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -45,7 +45,7 @@ func TestAddressBinding_SubjectAdmittedWithoutVariable_IsPatched(t *testing.T) {
 			if err := has(address)(w.patchAsOurs(t, refs[0], tc.out)); err != nil {
 				t.Errorf("admission has taken the variable out: %v", err)
 			}
-			w.AwaitWithin(t, woken, refs[0], has(""))
+			w.AwaitWithin(t, triggered, refs[0], has(""))
 			w.Await(t, ab, tc.during...)
 			w.exactlyOnce(t, mark, 1)
 
@@ -53,7 +53,7 @@ func TestAddressBinding_SubjectAdmittedWithoutVariable_IsPatched(t *testing.T) {
 			if err := has("")(w.patchAsOurs(t, refs[0], tc.back)); err != nil {
 				t.Errorf("admission has given it the variable: %v", err)
 			}
-			w.AwaitWithin(t, woken, refs[0], has(address))
+			w.AwaitWithin(t, triggered, refs[0], has(address))
 			w.Await(t, ab, harness.Ready, counts(2, 2))
 			w.exactlyOnce(t, mark, 1)
 			w.Await(t, refs[1], has(address))
@@ -77,7 +77,7 @@ func TestAddressBinding_SubjectBecomesPodSpecable_IsBound(t *testing.T) {
 				t.Helper()
 				mark := w.Mark(t)
 				w.patchAsOurs(t, k, `{"spec": {"template": {"spec": {"containers": [{"name": "c"}, {"name": "d", "env": [{"name": "A", "value": "b"}]}]}}}}`)
-				w.AwaitWithin(t, woken, k, has(address))
+				w.AwaitWithin(t, triggered, k, has(address))
 				if got := w.patches(t, mark, "workers"); len(got) != 1 {
 					t.Errorf("the controller wrote %d times to it, want once: %v", len(got), got)
 				}
@@ -88,8 +88,8 @@ func TestAddressBinding_SubjectBecomesPodSpecable_IsBound(t *testing.T) {
 				ab := w.bind(t, k.Name, toWorker(group, k.Name))
 				w.Await(t, ab, notBound("SubjectNotPodSpecable"), harness.HasCondition("Intercepted", "True", ""), counts(1, 0))
 				change(t, k)
-				w.AwaitWithin(t, woken, k, has(address))
-				w.AwaitWithin(t, woken, ab, harness.Ready, counts(1, 1))
+				w.AwaitWithin(t, triggered, k, has(address))
+				w.AwaitWithin(t, triggered, ab, harness.Ready, counts(1, 1))
 			})
 		}
 	}

@@ -19,12 +19,11 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// subjects is how many the test of costs makes.
+// subjects is the number of subjects that the test of costs creates.
 const subjects = 200
 
-// TestAddressBinding_TwoHundredSubjects_CostsAreBounded is one story: two hundred subjects are bound; then they are at rest; the controller is
-// started anew; there is one more; there is another binding; one is changed;
-// and the address changes.
+// TestAddressBinding_TwoHundredSubjects_CostsAreBounded is one story: two hundred subjects are bound; then nothing changes; the controller is
+// restarted; there is one more; there is another binding; one is changed; and the address changes.
 func TestAddressBinding_TwoHundredSubjects_CostsAreBounded(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
@@ -42,8 +41,8 @@ func TestAddressBinding_TwoHundredSubjects_CostsAreBounded(t *testing.T) {
 	w.exactlyOnce(t, mark, subjects)
 	w.Await(t, ab, harness.Ready)
 
-	w.atRest(t, "at rest", func() {
-		// A reconciliation of the binding that nothing asks for.
+	w.atRest(t, "steady state", func() {
+		// A reconciliation of the binding without a trigger.
 		w.Patch(t, ab, `{"metadata": {"annotations": {"passes": "1"}}}`)
 	})
 	w.atRest(t, "after a restart", func() { env.Process(t, "controller").Restart(t) })
@@ -63,11 +62,10 @@ func TestAddressBinding_TwoHundredSubjects_CostsAreBounded(t *testing.T) {
 	again := w.bind(t, "c", byLabel)
 	w.Await(t, again, harness.Ready, counts(subjects+1, subjects+1))
 	if got := w.patches(t, mark, "deployments"); len(got) > 0 {
-		t.Errorf("subjects that have what they are to have were written to %d times", len(got))
+		t.Errorf("bound subjects were written to %d times", len(got))
 	}
 
-	// One that is made to differ costs its patch and no other's. Our own field manager passes by the webhook, which would mend
-	// it first.
+	// One that is made to differ costs its patch and no other's. The webhook ignores writes of our field manager, and would restore the variable after others.
 	mark = w.Mark(t)
 	one := deployments(w.ns, "d007")
 	w.patchAsOurs(t, one, `{"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "main"}], "initContainers": null}}}}`)
@@ -133,7 +131,7 @@ func (w *world) atRest(t *testing.T, when string, cause func()) {
 				return nil
 			}
 		}
-		return errors.New("there was none")
+		return errors.New("no such event")
 	})
 	for _, e := range mark.Entries(t, harness.Writes, harness.ByUser(w.User("controller")), harness.ByRequest(harness.InNamespace(w.ns))) {
 		t.Errorf("%s: the controller made a %s of %s %s", when, e.Verb, e.Resource, e.Name)

@@ -12,8 +12,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestAddressBinding_EachWriteRejected_ReportsItAndConverges lets the API server answer each write of the controller with an error for a while: conditions say so
-// where they can, and the end is right.
+// TestAddressBinding_EachWriteRejected_ReportsItAndConverges lets the API server answer each write of the controller with an error for a while:
+// conditions say so where they can, and the end is right.
 func TestAddressBinding_EachWriteRejected_ReportsItAndConverges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
@@ -21,7 +21,7 @@ func TestAddressBinding_EachWriteRejected_ReportsItAndConverges(t *testing.T) {
 	for name, tc := range map[string]struct {
 		match harness.Match
 		code  int
-		// during is what a binding says meanwhile, nil if it cannot.
+		// during is the condition of a binding until then, nil if it cannot be written.
 		during harness.Condition
 	}{
 		"SubjectPatchFails":     {harness.Matching("patch", "deployments"), http.StatusInternalServerError, notBound("BindFailed")},
@@ -87,7 +87,7 @@ func TestAddressBinding_KilledBetweenStatusAndPatch_Converges(t *testing.T) {
 	w := newWorld(t, env)
 	d := w.Apply(t, w.ns, deployment("d", ""))[0]
 
-	// The status lists the variable, and nobody has it.
+	// The status lists the variable, and no subject has it.
 	held := proxy.Hold(harness.Matching("patch", "deployments").And(harness.InNamespace(w.ns)))
 	ab := w.bind(t, "b", byName)
 	held.Wait(t)
@@ -97,7 +97,7 @@ func TestAddressBinding_KilledBetweenStatusAndPatch_Converges(t *testing.T) {
 	w.Await(t, d, has(address))
 	w.Await(t, ab, harness.Ready)
 
-	// The subject has its new value, of which the status does not tell yet.
+	// The subject has its new value, which the status does not contain yet.
 	held = proxy.Hold(harness.Matching("update", "addressbindings/status").And(harness.InNamespace(w.ns)))
 	w.setAddress(t, otherAddress)
 	held.Wait(t)

@@ -168,7 +168,7 @@ func hasVariable(name, value string, path ...string) harness.Condition {
 	}
 }
 
-// counts are how many subjects there are of a binding, and how many of them have the address.
+// counts holds the numbers of subjects of a binding, and of those that have the address.
 func counts(matched, bound int64) harness.Condition {
 	return func(o *unstructured.Unstructured) error {
 		m, _, _ := unstructured.NestedInt64(o.Object, "status", "subjects", "matched")
@@ -180,7 +180,7 @@ func counts(matched, bound int64) harness.Condition {
 	}
 }
 
-// isMarked is whether an object has the mark of bindings.
+// isMarked reports whether an object has the mark of bindings.
 func isMarked(want bool) harness.Condition {
 	return func(o *unstructured.Unstructured) error {
 		if value, marked := o.GetAnnotations()[samples.BoundVariablesAnnotationKey]; marked != want {

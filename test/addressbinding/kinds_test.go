@@ -21,7 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/binding"
 )
 
-// workerCRD defines a kind with a Pod template in a group of its own, and lets the operator bind its objects if granted.
+// workerCRD defines a kind with a Pod template in its own group, and lets the operator bind its objects if granted.
 func workerCRD(group, spec string, granted bool) string {
 	crd := fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
@@ -166,10 +166,10 @@ func TestPermissionRevoked_FinalizerIsKeptUntilGranted(t *testing.T) {
 	w.Await(t, k, has(address))
 	w.Await(t, ab, harness.Ready)
 	w.Delete(t, role)
-	harness.Eventually(t, "the permission is gone", func(context.Context) error {
+	harness.Eventually(t, "the permission is revoked", func(context.Context) error {
 		out, err := w.TryKubectl(t, "", "auth", "can-i", "patch", "workers."+group, "-n", w.ns, "--as", w.User("controller"))
 		if strings.TrimSpace(out) != "no" {
-			return fmt.Errorf("it is there: %s (%w)", out, errors.Join(err))
+			return fmt.Errorf("it exists: %s (%w)", out, errors.Join(err))
 		}
 		return nil
 	})

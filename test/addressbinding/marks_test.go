@@ -131,7 +131,7 @@ func TestAddressBinding_SubjectReplacedWithoutAnnotations_IsBoundAgain(t *testin
 	w.Await(t, d, has(address), isMarked(true))
 	w.Await(t, ab, harness.Ready)
 	// What has the variable but no mark is the user's own from now on, and the address is not forced upon it.
-	w.replace(t, strings.ReplaceAll(deployment("d", "", fmt.Sprintf("- {name: K_ADDRESS, value: %q}", address)), "of: the user", "of: nobody"))
+	w.replace(t, strings.ReplaceAll(deployment("d", "", fmt.Sprintf("- {name: K_ADDRESS, value: %q}", address)), "of: the user", "of: another"))
 	w.Await(t, ab, notBound("VariableTaken"))
 	w.setAddress(t, otherAddress)
 	w.Await(t, ab, hasValue(otherAddress))

@@ -62,7 +62,8 @@ func TestAddressBinding_OneSubjectRejectedByAdmission_OthersAreBound(t *testing.
 	w.Await(t, refs[1], has(""))
 }
 
-// TestAddressBinding_NoPermissionToPatch_IsDistinguishedFromAdmission shows the words by which the operator tells a missing permission from a rejection by admission.
+// TestAddressBinding_NoPermissionToPatch_IsDistinguishedFromAdmission shows the words by which the operator tells a missing permission from a
+// rejection by admission.
 func TestAddressBinding_NoPermissionToPatch_IsDistinguishedFromAdmission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
@@ -90,7 +91,7 @@ func TestAddressBinding_SubjectVersionNotServed_LeavesNothingBehind(t *testing.T
 	w.Await(t, d, has(""))
 }
 
-// TestAddressBinding_PatchWithoutEffect_ConditionReportsIt is about a patch that is accepted and changes nothing, so that no event tells of anything.
+// TestAddressBinding_PatchWithoutEffect_ConditionReportsIt is about a patch that is accepted and changes nothing, so that no event is delivered.
 func TestAddressBinding_PatchWithoutEffect_ConditionReportsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))
@@ -102,7 +103,7 @@ func TestAddressBinding_PatchWithoutEffect_ConditionReportsIt(t *testing.T) {
 	mark := w.Mark(t)
 	ab := w.bind(t, "b", toWorker(group, "k"))
 	w.Await(t, ab, notBound("BindFailed"), counts(1, 0))
-	// It is tried again, ever more slowly.
+	// It is retried with exponential back-off.
 	harness.Eventually(t, "two more patches", func(context.Context) error {
 		if n := len(w.patches(t, mark, "workers")); n < 3 {
 			return fmt.Errorf("there were %d", n)

@@ -49,7 +49,7 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 		return (e.User == w.User("controller") || e.User == w.User("webhook")) &&
 			(e.Namespace == w.ns || e.Path == "/api/v1" || strings.HasPrefix(e.Path, "/apis/"+missing) || strings.HasPrefix(e.Path, "/apis/"+empty))
 	}
-	// What their own writes and the new rules wake, and the reconciliation that was put off while the cache was behind, is over some time.
+	// Reconciliations that their own writes and the new rules trigger, and the one that was postponed while the cache was stale, end after some time.
 	atRest, before, clock := w.Mark(t), w.repeats(t), 0
 	harness.Eventually(t, "three requests of the clock with nothing asked between", func(context.Context) error {
 		if entries := atRest.Entries(t, about); len(entries) > 0 {
@@ -63,12 +63,12 @@ func TestAtRest_NoRequests(t *testing.T) { //nolint:paralleltest // see above
 	})
 	// The informer of the forbidden kind retries by itself, so not even that binding is reconciled again.
 	if repeats := w.repeats(t) - before; repeats > 0 {
-		t.Errorf("%d reconciliations of bindings asked for another one", repeats)
+		t.Errorf("%d reconciliations of bindings requested another one", repeats)
 	}
 	t.Logf("%d requests of the clock", clock)
 }
 
-// repeats are how many reconciliations of bindings have brought another one by how they ended, since the controller started.
+// repeats returns the number of reconciliations of bindings since the controller started whose result requested another one.
 func (w *world) repeats(t *testing.T) int {
 	t.Helper()
 	repeats := 0

@@ -28,7 +28,7 @@ func TestAddressBinding_DeploymentByName_IsBound(t *testing.T) {
 	w.Await(t, ab, harness.Ready, counts(1, 1))
 	w.Await(t, d[0], has(address))
 	if err := has("")(w.get(t, d[1])); err != nil {
-		t.Errorf("the Deployment beside it: %v", err)
+		t.Errorf("the other Deployment: %v", err)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestAddressBinding_ThreeDeploymentsBySelector_AreBound(t *testing.T) {
 		w.Await(t, ref, hasVariable("PEER", address), has(""))
 	}
 	if err := hasVariable("PEER", "")(w.get(t, other)); err != nil {
-		t.Errorf("the Deployment beside them: %v", err)
+		t.Errorf("the other Deployment: %v", err)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestAddressBinding_SimpleDeployment_IsBoundThroughConfigurable(t *testing.T
 	w.Await(t, full, value(own))
 }
 
-// managedBy are the fields of each manager, but for those of status.
+// managedBy are the fields of each manager, except for those of status.
 func managedBy(o *unstructured.Unstructured) map[string]string {
 	fields := map[string]string{}
 	for _, entry := range o.GetManagedFields() {
@@ -271,11 +271,11 @@ func TestAddressBinding_NewSubject_StartsWithItsAddress(t *testing.T) {
 	if got := w.patches(t, mark, "deployments"); len(got) > 0 {
 		t.Errorf("the controller wrote to them: %v", got)
 	}
-	// What admission has added is nobody's, so that applying again does not take it away.
+	// Fields that admission added have no manager, so that applying again does not take it away.
 	for name, flags := range map[string][]string{"d": nil, "e": {"--server-side"}} {
 		w.put(t, deployment(name, "bound: to-it"), flags...)
 		if err := hasVariable("PEER", address)(w.get(t, deployments(w.ns, name))); err != nil {
-			t.Errorf("applied once more, %s: %v", name, err)
+			t.Errorf("applied again, %s: %v", name, err)
 		}
 	}
 }

@@ -80,8 +80,7 @@ spec:
 `, strings.ToLower(kind), apiVersion, kind))[0]
 }
 
-// bound makes a binding, and waits until new objects of the kind have its variable. Of an API server that has just got a rule
-// only its answers tell that it asks.
+// bound makes a binding, and waits until new objects of the kind have its variable. Only its responses show that an API server calls a webhook with a new rule.
 func (s *subjects) bound(t *testing.T, k bindable) harness.Ref {
 	t.Helper()
 	binding := s.bind(t, k.apiVersion, k.kind)
@@ -154,7 +153,7 @@ func (s *subjects) create(t *testing.T, k bindable, object *unstructured.Unstruc
 	return created
 }
 
-// isGiven is whether every container has the variable, or the object itself.
+// isGiven reports whether every container has the variable, or the object itself.
 func isGiven(object *unstructured.Unstructured) bool {
 	text := specOf(object)
 	return strings.Count(text, given) == max(1, strings.Count(text, `"image":`)-strings.Count(text, `"image":"example.com/i"`))

@@ -22,8 +22,7 @@ var schemaNamespaces = schema.GroupVersionResource{Version: "v1", Resource: "nam
 
 const ofNamespaces, ofObjects = "namespaces.binding.webhook.samples.knative.dev", "objects.binding.webhook.samples.knative.dev"
 
-// TestBindingWebhook_Stopped_RequestsAreCountedAndRejected is one story, for it counts what an API server of its own asks, and then stops
-// whom it asks.
+// TestBindingWebhook_Stopped_RequestsAreCountedAndRejected is one story, for it counts the webhook calls of a separate API server, and then stops the webhook.
 func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
@@ -35,10 +34,10 @@ func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 		return [2]int{now[ofNamespaces] - before[ofNamespaces], now[ofObjects] - before[ofObjects]}
 	}
 
-	// Without a binding nobody is asked.
+	// Without a binding no webhook is called.
 	s.create(t, deployments, deployments.object("early"))
 	if got := asked(); got != [2]int{} {
-		t.Errorf("without a binding the webhooks are asked %v times", got)
+		t.Errorf("without a binding the webhooks are called %v times", got)
 	}
 	binding := s.bound(t, deployments)
 	s.Await(t, binding, harness.Ready, boundTo(1))
@@ -50,7 +49,7 @@ func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 	before = env.Admissions(t)
 	s.create(t, deployments, deployments.object("it"))
 	if got := asked(); got != [2]int{1, 0} {
-		t.Errorf("for one new subject the webhooks are asked %v times, want once", got)
+		t.Errorf("for one new subject the webhooks are called %v times, want once", got)
 	}
 	for _, err := range []error{
 		write(deployments, s, "it", `{"spec": {"replicas": 3}}`, "scale"),
@@ -62,7 +61,7 @@ func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 	}
 	s.Await(t, binding, harness.Ready, boundTo(2))
 	if got := asked(); got != [2]int{1, 0} {
-		t.Errorf("after its scale and status were written the webhooks have been asked %v times, want once in all", got)
+		t.Errorf("after its scale and status were written the webhooks have been called %v times, want once in all", got)
 	}
 
 	env.Process(t, "webhook").Kill(t)
@@ -80,9 +79,9 @@ func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 		webhook string
 		err     error
 	}{
-		"a new subject":                 {ofNamespaces, dead(deployments, s, "late")},
-		"one that opts in by itself":    {ofObjects, dead(deployments, elsewhere, "late", include)},
-		"a change of one that is there": {ofNamespaces, write(deployments, s, "it", `{"metadata": {"annotations": {"a": "b"}}}`)},
+		"a new subject":               {ofNamespaces, dead(deployments, s, "late")},
+		"one that opts in by itself":  {ofObjects, dead(deployments, elsewhere, "late", include)},
+		"a change of an existing one": {ofNamespaces, write(deployments, s, "it", `{"metadata": {"annotations": {"a": "b"}}}`)},
 	} {
 		if rejected.err == nil || !strings.Contains(rejected.err.Error(), `failed calling webhook "`+rejected.webhook+`"`) {
 			t.Errorf("%s while no webhook runs: got error %v, want one that names %s", what, rejected.err, rejected.webhook)
@@ -90,7 +89,7 @@ func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"one that opts out":               dead(deployments, s, "out", exclude),
-		"one where nobody opts in":        dead(deployments, elsewhere, "in"),
+		"one without opt-in":              dead(deployments, elsewhere, "in"),
 		"one of a kind without a binding": dead(cronJobs, s, "other"),
 		"scaling":                         write(deployments, s, "it", `{"spec": {"replicas": 4}}`, "scale"),
 		"a status":                        write(deployments, s, "it", `{"status": {"replicas": 4}}`, "status"),
@@ -100,7 +99,7 @@ func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 			t.Errorf("%s while no webhook runs: %v", what, err)
 		}
 	}
-	// The controller's writes are not asked about.
+	// The webhook is not called for the controller's writes.
 	const second = "http://second.example.com"
 	s.setAddress(t, harness.Ref{Resource: resource, Namespace: s.namespace, Name: "hello"}, second)
 	s.Await(t, s.ref(deployments, "it"), func(o *unstructured.Unstructured) error {

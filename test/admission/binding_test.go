@@ -24,7 +24,7 @@ func lenses(group string) bindable {
 	return bindable{group + "/v1", "Lens", "lenses", `{template: {spec: {` + containers + `}}}`}
 }
 
-// define installs the kind as whoever owns it does: with the role that lets it be bound.
+// define installs the kind as its owner does: with the role that lets it be bound.
 func (s *subjects) define(t *testing.T) bindable {
 	t.Helper()
 	group := s.namespace + ".example.com"
@@ -152,7 +152,7 @@ func TestBindingWebhook_Labels_DecideOptIn(t *testing.T) {
 		namespace, object []string
 		want              bool
 	}{
-		"nobody":                        {},
+		"none":                          {},
 		"the namespace":                 {namespace: []string{include}, want: true},
 		"the object":                    {object: []string{include}, want: true},
 		"both":                          {namespace: []string{include}, object: []string{include}, want: true},
@@ -183,7 +183,7 @@ func TestBindingWebhook_Labels_DecideOptIn(t *testing.T) {
 					return err
 				})
 			}
-			// The API server learns of labels of namespaces by a watch of its own; these show that it has.
+			// The API server learns of labels of namespaces with its own watch; these requests show that it has.
 			if slices.Equal(tc.namespace, []string{include}) {
 				await(true)
 			} else if len(tc.namespace) > 0 {

@@ -80,8 +80,7 @@ var boundsOfRef = []bound{
 	},
 }
 
-// boundsOfPath are those of the path that v1beta1 and v1 share. They differ in what an empty one is: at v1beta1 there is
-// none then.
+// boundsOfPath are those of the path that v1beta1 and v1 share. They differ for an empty one, which is absent at v1beta1.
 var boundsOfPath = []bound{
 	{
 		path: "spec.path", keyword: "maxLength", says: "may not be more than 1024 bytes",

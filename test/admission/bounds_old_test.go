@@ -19,7 +19,7 @@ var boundsOfV1alpha1 = []bound{
 	},
 }
 
-// boundsOfV1beta1 are those of v1beta1 beside what it has in common with v1.
+// boundsOfV1beta1 are those of v1beta1, except those that it has in common with v1.
 var boundsOfV1beta1 = []bound{
 	// The webhook adds the exposure, and with it the spec.
 	required("spec", leftOut("spec.ref")),

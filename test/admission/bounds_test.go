@@ -16,7 +16,7 @@ type bound struct {
 	path, field string
 	// keyword is that by which the schema states the bound, and rule the CEL expression if it is a rule.
 	keyword, rule string
-	// says is what the rejection says beside the field's path.
+	// says is the text of the rejection other than the field's path.
 	says               string
 	rejected, accepted []change
 	// behind is the rejection after the defaulting webhook where that differs: it adds its defaults to a spec that is left out.
@@ -34,7 +34,7 @@ var bounds = map[string][]bound{
 
 const tooShort = "should be at least 1 chars long"
 
-// required is the bound that a field has to be there. It also takes what else is accepted.
+// required is the bound that a field has to be set. It also takes what else is accepted.
 func required(path string, behind *rejection, accepted ...change) bound {
 	return bound{
 		path: path, keyword: "required", says: "Required value", rejected: []change{unset(strings.ReplaceAll(path, "[]", ".0"))},

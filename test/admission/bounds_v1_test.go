@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 package admission
 
-// boundsOfV1 are those of v1 beside its ports, and what it has in common with v1beta1.
+// boundsOfV1 are those of v1, except those of its ports, and those that it has in common with v1beta1.
 var boundsOfV1 = []bound{
 	required("spec", leftOut("spec.ref")),
 	required("spec.ref", nil),

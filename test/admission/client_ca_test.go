@@ -33,7 +33,7 @@ func TestClientCA_APIServerPresentsItsCertificate_OthersAreRejected(t *testing.T
 	awaitAdmission(t, env, true)
 
 	// The client certificates of the cluster's CA that have other names, as those of administrators, do not suffice.
-	addKeys(t, env, "somebody-else")
+	addKeys(t, env, "another-ca")
 	harness.Eventually(t, "the API server is rejected", func(ctx context.Context) error {
 		_, err := servicesAt(hub, env, metav1.NamespaceDefault).Create(ctx, objectAt(hub, metav1.NamespaceDefault),
 			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})

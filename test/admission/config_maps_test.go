@@ -85,7 +85,7 @@ func tryUpdate(t *testing.T, env *harness.Env, name string, change func(*corev1.
 	if err != nil {
 		t.Fatalf("reading ConfigMap %s: %v", name, err)
 	}
-	// Another test may change it meanwhile.
+	// Another test may change it concurrently.
 	cm.ResourceVersion = ""
 	change(cm)
 	_, err = configMaps.Update(t.Context(), cm, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})

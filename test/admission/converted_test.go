@@ -23,7 +23,7 @@ func stashed(entries string) change {
 	return set("metadata.annotations", map[string]any{stash: `{"f":1,"c":{"spec":{"e":{` + entries + `}}}}`})
 }
 
-// What an older version makes of an object at v1 is judged by the rules of v1, whose fields the rejection names.
+// An object written at an older version is validated with the rules of v1, and the rejection names fields of v1.
 func TestValidation_EditAtAnOlderVersion_FollowsTheRulesOfV1(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

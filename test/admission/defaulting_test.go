@@ -58,7 +58,7 @@ func TestDefaulting_DefaultClass_FollowsTheConfigMap(t *testing.T) {
 				t.Errorf("at %s: an object of another class has got the finalizers %q", version, got)
 			}
 			if got := classOf(create(t, env, objectAt(version, ns, classed(samples.ClassMallard)))); got != samples.ClassMallard {
-				t.Errorf("at %s: got class %q instead of the one that was asked for", version, got)
+				t.Errorf("at %s: got class %q instead of the requested one", version, got)
 			}
 			// An object that had a class keeps it, whatever the default is by now.
 			replaced := replace(t, env, before.GetName(), objectAt(version, ns))
@@ -67,7 +67,7 @@ func TestDefaulting_DefaultClass_FollowsTheConfigMap(t *testing.T) {
 			}
 		}
 	})
-	// Others rely on the default, and the webhook learns of a ConfigMap when its watch tells it.
+	// Others rely on the default, and the webhook reads a ConfigMap when its watch delivers it.
 	awaitDefaultClass(t, env, ns, samples.ClassMallard)
 }
 
@@ -90,7 +90,7 @@ func awaitDefaultClass(t *testing.T, env *harness.Env, ns, want string) {
 func replace(t *testing.T, env *harness.Env, name string, o *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	var replaced *unstructured.Unstructured
-	// The operator may write the status meanwhile.
+	// The operator may write the status concurrently.
 	harness.Eventually(t, "the object is replaced", func(ctx context.Context) error {
 		services := servicesAt(versionOf(o), env, o.GetNamespace())
 		current, err := services.Get(ctx, name, metav1.GetOptions{})

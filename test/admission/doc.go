@@ -3,10 +3,10 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package admission holds the suite of what is let into the cluster, at every version: every
+// Package admission tests admission at every version: every
 // bound of the schema and every rule of the webhook with what it rejects and the nearest that
 // it accepts, what admission fills in and warns of, and which ConfigMaps are looked at.
 //
-// What the operator does with the objects that were let in is not its job, nor is what one
+// Other suites test the operator's reaction to admitted objects, and what one
 // version shows of an object that was written at another.
 package admission

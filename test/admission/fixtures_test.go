@@ -31,7 +31,7 @@ const hub = "v1"
 
 var (
 	resource = at(hub)
-	// old are the versions beside the hub, and versions all of them.
+	// old are the versions other than the hub, and versions all of them.
 	old      = []string{"v1alpha1", "v1beta1"}
 	versions = []string{"v1alpha1", "v1beta1", hub}
 	// referring are the versions that have spec.ref; the other has spec.serviceName.
@@ -98,7 +98,7 @@ func unset(path string) change {
 	}
 }
 
-// parentOf returns what holds the field at a path, and the field's name.
+// parentOf returns the parent of the field at a path, and the field's name.
 func parentOf(object map[string]any, path string) (parent map[string]any, name string) {
 	var at any = object
 	steps := strings.Split(path, ".")
@@ -130,7 +130,7 @@ func all(changes ...change) change {
 	}
 }
 
-// named gives an object a name of its own.
+// named gives an object another name.
 func named(name string) change {
 	return func(o *unstructured.Unstructured) {
 		o.SetGenerateName("")
@@ -145,7 +145,7 @@ func classed(class string) change {
 	}
 }
 
-// inOwnNamespace makes a reference say the namespace of the object that it stands in.
+// inOwnNamespace makes a reference name the namespace of its object.
 func inOwnNamespace(o *unstructured.Unstructured) {
 	set("spec.ref.namespace", o.GetNamespace())(o)
 }
@@ -186,7 +186,7 @@ func create(t testing.TB, env *harness.Env, o *unstructured.Unstructured) *unstr
 	return created
 }
 
-// causesOf returns what a rejection by the API server says of which fields.
+// causesOf returns the messages of a rejection by the API server by field.
 func causesOf(t testing.TB, err error) []metav1.StatusCause {
 	t.Helper()
 	var status apierrors.APIStatus

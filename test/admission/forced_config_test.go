@@ -44,7 +44,7 @@ func TestConfigMaps_InvalidOneForcedIn_LastValidStaysInEffect(t *testing.T) {
 	env.SetConfig(t, config.AddressableName, map[string]string{"domain": "better.example.com", "scheme": "ftp"})
 	processes := []string{"controller", "webhook"}
 	for _, process := range processes {
-		harness.Eventually(t, "the "+process+" tells of the bad ConfigMap", func(context.Context) error {
+		harness.Eventually(t, "the "+process+" reports the bad ConfigMap", func(context.Context) error {
 			if n := reports(t, env, process); n != 1 {
 				return fmt.Errorf("it has done so %d times", n)
 			}
@@ -54,7 +54,7 @@ func TestConfigMaps_InvalidOneForcedIn_LastValidStaysInEffect(t *testing.T) {
 
 	var added harness.Ref
 	env.Throughout(t, old, env.Unchanged(t, old), func() {
-		// The webhook goes on to complete objects, and the controller to serve them, by the last good ConfigMap.
+		// The webhook still defaults objects, and the controller reconciles them, with the last valid ConfigMap.
 		added = env.Apply(t, ns, strings.ReplaceAll(public, "NAME", "new"))[0]
 		env.Await(t, added, harness.Ready, hasURL("https://new."+ns+".good.example.com"))
 		touch(t, env)
@@ -67,7 +67,7 @@ func TestConfigMaps_InvalidOneForcedIn_LastValidStaysInEffect(t *testing.T) {
 	// The new address shows that each change of the ConfigMap has been seen by now.
 	for _, process := range processes {
 		if n := reports(t, env, process); n != 1 {
-			t.Errorf("the %s has told of the bad ConfigMap %d times, want once", process, n)
+			t.Errorf("the %s has reported the bad ConfigMap %d times, want once", process, n)
 		}
 	}
 }
@@ -79,7 +79,7 @@ func stopChecking(t *testing.T, env *harness.Env) {
 	if err != nil {
 		t.Fatalf("removing the validation of ConfigMaps: %v", err)
 	}
-	// The API server learns of it by a watch of its own.
+	// The API server learns of it with its own watch.
 	harness.Eventually(t, "bad ConfigMaps are let in", func(ctx context.Context) error {
 		cm, err := env.Kube.CoreV1().ConfigMaps(env.SystemNamespace).Get(ctx, config.AddressableName, metav1.GetOptions{})
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/webhook"
 )
 
-// rejection is what the API server is to say of a bad object.
+// rejection is the expected response of the API server to an invalid object.
 type rejection struct {
 	// path is the field, with [] for the items of a list.
 	path string

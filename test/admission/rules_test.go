@@ -21,7 +21,7 @@ import (
 
 const classPath = "metadata.annotations[" + samples.ClassAnnotationKey + "]"
 
-// toItself is a reference of an object to one with a name, of its own kind.
+// toItself is a reference of an object to one with a name, of the same kind.
 func toItself(name string) change {
 	return set("spec.ref", map[string]any{"apiVersion": "samples.knative.dev/v1", "kind": "AddressableService", "name": name})
 }
@@ -127,7 +127,7 @@ func tryPatch(t *testing.T, version string, env *harness.Env, namespace, name, p
 		metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict})
 }
 
-// checkMessage checks that an error is a rejection in these words, or that there is none if there are no words.
+// checkMessage checks that an error is a rejection in these words, or nil without words.
 func checkMessage(t *testing.T, err error, words []string) {
 	t.Helper()
 	switch {

@@ -37,8 +37,8 @@ func TestSchema_Bounds_RejectBeyondAndAcceptTheNearest(t *testing.T) {
 	}
 }
 
-// The schema must not rely on the webhook, which may be down. Older versions are not served then, for nobody converts; but
-// who converts may not be asked about admission, as in a namespace that is exempt.
+// The schema must not rely on the webhook, which may be down. Older versions are not served then, because the conversion webhook is down; but the
+// admission webhook may be down alone, as in an exempt namespace.
 func TestSchema_WithoutTheWebhook_EnforcesEachBound(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.WithReplicas("webhook", 1))
@@ -49,7 +49,7 @@ func TestSchema_WithoutTheWebhook_EnforcesEachBound(t *testing.T) {
 	env.Process(t, "webhook").Stop(t)
 	for _, version := range old {
 		if _, err := tryCreate(t, env, objectAt(version, env.Namespace(t))); err == nil {
-			t.Errorf("somebody still converts objects of %s", version)
+			t.Errorf("the webhook still converts objects of %s", version)
 		}
 	}
 	t.Run(hub, func(t *testing.T) { checkSchema(t, env, hub) })

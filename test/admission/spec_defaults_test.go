@@ -44,7 +44,7 @@ func TestDefaulting_NoVisibility_SetsClusterLocal(t *testing.T) {
 	}
 }
 
-// What an object was created without is no part of what somebody asks for who changes something else.
+// An update of other fields does not request fields that the object was created without.
 func TestDefaulting_Update_DoesNotFillInOtherFields(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// What is in the cluster already may break a rule that came later. It must still be possible to change something else of
-// it, to tell its status, and to delete it, at every version.
+// A stored object may break a later rule. It must still be possible to change something else of
+// it, to write its status, and to delete it, at every version.
 func TestValidation_StoredObjectBreaksARule_CanBeUpdatedAndDeleted(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
@@ -31,7 +31,7 @@ func TestValidation_StoredObjectBreaksARule_CanBeUpdatedAndDeleted(t *testing.T)
 	create(t, env, objectAt("v1alpha1", ns, named("smuggled"), stashed(`"v1beta1/port":{"d":99999}`)))
 	startAdmission(t, env)
 
-	// A port that no schema has seen, because it came in a stash.
+	// A port that no schema has seen, because it was in a stash.
 	for _, version := range versions {
 		smuggled := harness.Ref{Resource: at(version), Namespace: ns, Name: "smuggled"}
 		checkPatch(t, env, smuggled, `{"metadata": {"labels": {"touched": "`+version+`"}}}`)
@@ -70,7 +70,7 @@ func liveCycle(t *testing.T, env *harness.Env, cycle harness.Ref) {
 	env.Await(t, cycle, harness.Deleted)
 }
 
-// liveOddity is the life of an object whose class is none.
+// liveOddity is the life of an object with an invalid class.
 func liveOddity(t *testing.T, env *harness.Env, oddity harness.Ref) {
 	t.Helper()
 	checkPatch(t, env, oddity, `{"metadata": {"labels": {"touched": "true"}}}`)
@@ -80,7 +80,7 @@ func liveOddity(t *testing.T, env *harness.Env, oddity harness.Ref) {
 	env.Await(t, oddity, harness.Deleted)
 }
 
-// liveOrphan is the life of an object that never had a class: it is nobody's, until it is given one.
+// liveOrphan is the life of an object that never had a class: no controller reconciles it until it gets one.
 func liveOrphan(t *testing.T, env *harness.Env, orphan harness.Ref) {
 	t.Helper()
 	checkPatch(t, env, orphan, edits[orphan.Resource.Version])
@@ -98,7 +98,7 @@ func annotation(class string) string {
 	return `{"metadata": {"annotations": {"` + samples.ClassAnnotationKey + `": "` + class + `"}}}`
 }
 
-// checkPatch merges a patch into an object, which is rejected in these words, or accepted if there are none.
+// checkPatch merges a patch into an object, which is rejected in these words, or accepted without words.
 func checkPatch(t *testing.T, env *harness.Env, ref harness.Ref, patch string, says ...string) {
 	t.Helper()
 	_, err := env.Dynamic.Resource(ref.Resource).Namespace(ref.Namespace).Patch(t.Context(), ref.Name, types.MergePatchType, []byte(patch),

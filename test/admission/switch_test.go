@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/webhook"
 )
 
-// stopAdmission lets everything in that the schema accepts, as it is. The webhook goes on to convert.
+// stopAdmission lets everything in that the schema accepts, as it is. The webhook still converts.
 func stopAdmission(t *testing.T, env *harness.Env) {
 	t.Helper()
 	configurations := env.Kube.AdmissionregistrationV1()
@@ -38,8 +38,7 @@ func startAdmission(t *testing.T, env *harness.Env) {
 	awaitAdmission(t, env, true)
 }
 
-// awaitAdmission waits until objects of every version are both defaulted and validated, or neither: the API server learns of
-// its webhooks by watches of its own.
+// awaitAdmission waits until objects of every version are both defaulted and validated, or neither: the API server learns of its webhooks with its own watches.
 func awaitAdmission(t *testing.T, env *harness.Env, want bool) {
 	t.Helper()
 	for _, version := range versions {

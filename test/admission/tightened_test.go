@@ -51,7 +51,7 @@ func TestSchema_Tightened_ExistingObjectsCanBeUpdatedAndDeleted(t *testing.T) {
 	atV1alpha1 := harness.Ref{Resource: at("v1alpha1"), Namespace: ns, Name: "subject"}
 	checkPatch(t, env, atV1alpha1, `{"spec": {"serviceName": "target"}}`)
 	checkPatch(t, env, atV1alpha1, `{"spec": {"serviceName": "other"}}`, "spec.serviceName", "may not be more than 4")
-	// The controller goes on to write the status.
+	// The controller still writes the status.
 	env.Delete(t, harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: ns, Name: "target"})
 	env.Await(t, subject, harness.HasCondition("Ready", "False", "TargetNotFound"))
 	env.Delete(t, subject)

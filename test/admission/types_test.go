@@ -54,7 +54,7 @@ func checkRejectedFor(t *testing.T, env *harness.Env, bad *unstructured.Unstruct
 	t.Helper()
 	parent, last := parentOf(bad.Object, path)
 	_, err := tryCreate(t, env, bad)
-	// The words of the schema, not those of Go's decoder: the defaulting webhook comes first.
+	// The words of the schema, not those of Go's decoder: the defaulting webhook is called first.
 	if name := strings.ReplaceAll(path, ".0", "[0]") + " in body "; err == nil || !strings.Contains(err.Error(), name) {
 		t.Errorf("%s: %v as %s: got error %v, want one that says %q", versionOf(bad), parent[last], path, err, name)
 	}

@@ -93,7 +93,7 @@ func TestSchema_DuplicateField_IsRejected(t *testing.T) {
 	}
 }
 
-// A client that does not ask for strict validation is warned, as the API server's default is.
+// A client that does not request strict validation is warned, as the API server's default is.
 func TestSchema_UnknownFieldsFromALenientClient_AreWarnedOfAndDropped(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

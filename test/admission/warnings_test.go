@@ -20,7 +20,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// deprecations are what everybody is warned of who uses a version.
+// deprecations are the warnings for every client that uses a version.
 var deprecations = map[string][]string{
 	"v1alpha1": {"samples.knative.dev/v1alpha1 AddressableService is deprecated; use samples.knative.dev/v1"},
 	"v1beta1":  {"samples.knative.dev/v1beta1 AddressableService is deprecated; use samples.knative.dev/v1"},
@@ -90,7 +90,7 @@ func TestWrite_ClassIsNotServed_Warns(t *testing.T) {
 	}
 }
 
-// recordedWarnings are what the API server has warned of.
+// recordedWarnings are the warnings of the API server.
 type recordedWarnings struct {
 	mu    sync.Mutex
 	texts []string

@@ -56,7 +56,7 @@ func setSecret(t *testing.T, env *harness.Env, data map[string][]byte) {
 	}
 }
 
-// load asks for admission again and again, from many at a time, and keeps nothing.
+// load sends admission requests repeatedly, from many goroutines, and keeps nothing.
 type load struct {
 	tasks    sync.WaitGroup
 	stopping chan struct{}
@@ -127,7 +127,7 @@ func TestCertificate_NearExpiry_IsReplacedWithoutAFailedRequest(t *testing.T) {
 		harness.Without("webhook"), harness.Without("webhook-1"), harness.WithProxy("webhook"), harness.WithProxy("webhook-1"))
 	old := certificate(t, env, "webhook", time.Hour)
 	setSecret(t, env, old)
-	// Nothing is replaced before there is somebody to notice.
+	// Nothing is replaced before the load runs.
 	var undo []func()
 	for _, name := range names {
 		undo = append(undo, env.Proxy(t, name).Fail(harness.Matching("update", "secrets"), http.StatusServiceUnavailable))
@@ -162,16 +162,16 @@ func TestCertificate_SecretCorrupted_IsRestored(t *testing.T) {
 	for name, data := range map[string]map[string][]byte{
 		"empty":          nil,
 		"garbage":        {certresources.ServerKey: []byte("x"), certresources.ServerCert: []byte("y"), certresources.CACert: []byte("z")},
-		"another host":   certificate(t, env, "somebody-else", 48*time.Hour),
+		"another host":   certificate(t, env, "another-host", 48*time.Hour),
 		"ended":          certificate(t, env, "webhook", -time.Minute),
 		"key of another": {certresources.ServerKey: certificate(t, env, "webhook", time.Hour)[certresources.ServerKey], certresources.ServerCert: good[certresources.ServerCert], certresources.CACert: good[certresources.CACert]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setSecret(t, env, data)
-			harness.Eventually(t, "the secret is made anew", func(ctx context.Context) error {
+			harness.Eventually(t, "the secret is recreated", func(ctx context.Context) error {
 				secret, err := env.Kube.CoreV1().Secrets(env.SystemNamespace).Get(ctx, secretName, metav1.GetOptions{})
 				if err == nil && (len(secret.Data) == 0 || bytes.Equal(secret.Data[certresources.ServerCert], data[certresources.ServerCert])) {
-					err = errors.New("it is as it was spoilt")
+					err = errors.New("it is still corrupted")
 				}
 				return err
 			})
@@ -194,7 +194,7 @@ func TestCertificate_WebhookConfigurationDeleted_OthersKeepWorking(t *testing.T)
 		}
 		return nil
 	})
-	// Longer than it takes the readiness probe to notice, were there anything to notice.
+	// Longer than the readiness probe takes to fail.
 	l := startLoad(t, env)
 	harness.EventuallyWithin(t, patience, "the Deployment is Available throughout", func(ctx context.Context) error {
 		deployment, err := env.Kube.AppsV1().Deployments(env.SystemNamespace).Get(ctx, "webhook", metav1.GetOptions{})

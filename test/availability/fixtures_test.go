@@ -52,12 +52,12 @@ func holder(ctx context.Context, env *harness.Env) (string, error) {
 	}
 }
 
-// roles are the process that leads and the one that stands by.
+// roles are the leader and the standby.
 func roles(t *testing.T, env *harness.Env) (leader, standby string) {
 	t.Helper()
 	harness.Eventually(t, "one of the controllers leads", func(ctx context.Context) (err error) {
 		if leader, err = holder(ctx, env); err == nil && leader == "" {
-			err = errors.New("nobody does")
+			err = errors.New("no process does")
 		}
 		return err
 	})
@@ -72,10 +72,10 @@ func work(e harness.AuditEntry) bool {
 	return harness.Writes(e) && e.Resource != "leases" && e.Resource != "events"
 }
 
-// perSecond is how many objects the stream of creates makes in a second.
+// perSecond is the number of objects that the stream of creates makes in a second.
 const perSecond = 20
 
-// awaitPublished waits until the objects are Ready, nothing else is there, and each has its alias.
+// awaitPublished waits until the objects are Ready, no others exist, and each has its alias.
 func awaitPublished(t *testing.T, env *harness.Env, namespace string, made int) {
 	t.Helper()
 	fixtures.AwaitReady(t, env, namespace, made)

@@ -21,7 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// clusterWide are what an installation for one namespace reads of what is in none; kustomize/overlays/single-namespace grants it.
+// clusterWide lists the cluster-scoped resources that an installation for one namespace reads; kustomize/overlays/single-namespace grants it.
 var clusterWide = map[string][]string{
 	"controller": {"customresourcedefinitions", "mutatingwebhookconfigurations", "namespaces"},
 	"webhook":    {"customresourcedefinitions", "mutatingwebhookconfigurations", "namespaces", "validatingwebhookconfigurations"},
@@ -57,7 +57,7 @@ func TestScope_SingleNamespace_LeavesOthersAlone(t *testing.T) {
 		env.Await(t, across, harness.HasCondition("Ready", "False", v1.ReasonCrossNamespaceDenied))
 		published := env.Apply(t, watched, strings.Replace(subject, "name: subject", "name: published", 1)+"  publish: {alias: published}\n")[0]
 		env.Await(t, published, harness.HasCondition("Published", "False", v1.ReasonDirectoryNotFound))
-		// Of a kind that is known only at run time, one namespace is watched as well.
+		// A kind that is known only at run time is also watched in one namespace.
 		duck := env.Apply(t, watched, strings.NewReplacer("name: subject", "name: duck", "apiVersion: v1, kind: Service", "apiVersion: samples.knative.dev/v1, kind: AddressableService", "name: target", "name: subject").Replace(subject))[0]
 		env.Await(t, duck, harness.Ready)
 		for _, ref := range []harness.Ref{published, across, duck, inside} {

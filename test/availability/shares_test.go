@@ -80,7 +80,7 @@ func awaitShares(t *testing.T, env *harness.Env, buckets int) map[string]string 
 	return holders
 }
 
-// quickest is how soon a share can move to another process and back: each move needs a
+// quickest is the minimum time in which a share can move to another process and back: each move needs a
 // process that was killed, and whose lease expires, or one that leads two more shares than another.
 const quickest = 10 * time.Second
 

@@ -108,7 +108,7 @@ func TestLeader_Stops_HoldsTheLeaseUntilItsLastWrite(t *testing.T) {
 		defer close(stopped)
 		env.Process(t, leader).Stop(t)
 	}()
-	// The standby looks again and again meanwhile; it would take a lease that is free.
+	// The standby polls until then; it would take a lease that is free.
 	awaitAttempts(t, env, standby, 5)
 	if now, err := holder(t.Context(), env); err != nil || now != leader {
 		t.Errorf("the lease is held by %q (%v) while %s has not ended its write", now, err, leader)
@@ -154,7 +154,7 @@ func TestLeader_LeaseLostDuringAWrite_CancelsTheWriteBeforeAnotherWrites(t *test
 	held := proxy.Hold(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns)))
 	env.Delete(t, warmUp[0])
 	held.Wait(t)
-	// The write is on its way, and the lease cannot be renewed any more.
+	// The write is in flight, and the lease cannot be renewed any more.
 	proxy.Fail(harness.Matching("*", "leases"), 503)
 	env.AwaitWithin(t, patience, warmUp[1], harness.HasCondition("Ready", "False", ""))
 	// The proxy passes the write on only if the old leader still waits for it.

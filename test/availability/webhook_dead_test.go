@@ -37,7 +37,7 @@ spec:
     spec: {containers: [{name: c, image: "example.com/c:1"}]}
 `
 
-// TestWebhook_NoneRuns_DocumentedRequestsFail is one story: what goes on without it, what does not, and that all is as before once it is back.
+// TestWebhook_NoneRuns_DocumentedRequestsFail is one story: the requests that succeed without it, those that do not, and the recovery once it runs again.
 func TestWebhook_NoneRuns_DocumentedRequestsFail(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 2), harness.WithReplicas("controller", 1))

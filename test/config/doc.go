@@ -7,5 +7,5 @@ SPDX-License-Identifier: Apache-2.0
 // objects that exist. Its tests run one after the other, since each changes what
 // all objects depend on.
 //
-// What is rejected as a ConfigMap is in the suite of admission.
+// The suite of admission tests which ConfigMaps are rejected.
 package config

@@ -25,7 +25,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// foreign is an object of v1 that nobody but the test writes to, for it is of another class.
+// foreign is an object of v1 that only the test writes to, for it is of another class.
 func foreign(name string, annotations map[string]string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
 		"ref": map[string]any{"apiVersion": "v1", "kind": "Service", "name": "target"},
@@ -48,7 +48,7 @@ func create(t *testing.T, env *harness.Env, namespace string, object *unstructur
 	return made
 }
 
-// dropped is how many stashes the webhook could not make sense of so far.
+// dropped returns the number of stashes that the webhook could not parse so far.
 func dropped(t *testing.T, env *harness.Env) float64 {
 	t.Helper()
 	sum := 0.
@@ -198,12 +198,12 @@ func TestRepresentation_TooLarge_IsReadTruncatedAndNotWritten(t *testing.T) {
 	if err != nil || len(addresses) != 1 || addresses[0].(map[string]any)["CACerts"] != certificates {
 		t.Errorf("the addresses at v1 are other than they were: %v", err)
 	}
-	// Whoever cannot be shown can be deleted at any version.
+	// An object that cannot be shown can be deleted at any version.
 	env.Delete(t, at("v1alpha1", ns, "subject"))
 	env.Await(t, at(hub, ns, "subject"), harness.Deleted)
 }
 
-// What a client adds at v1 is stashed at older versions, besides what is stashed there already. The client gets the error.
+// Fields that a client adds at v1 are stashed at older versions, in addition to existing entries. The client gets the error.
 func TestRepresentation_WouldBeTooLarge_WriteAtV1IsRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// apply applies a manifest server-side as somebody, from whom others are told apart by name.
+// apply applies a manifest server-side as a field manager with a name.
 func apply(t *testing.T, env *harness.Env, ref harness.Ref, manager string, force bool, spec string) error {
 	t.Helper()
 	manifest := fmt.Sprintf(`{"apiVersion": "samples.knative.dev/%s", "kind": "AddressableService",
@@ -37,7 +37,7 @@ func mustApply(t *testing.T, env *harness.Env, ref harness.Ref, manager string, 
 	}
 }
 
-// managers are who owns which fields of an object, as lines "MANAGER VERSION: FIELDS".
+// managers returns the field managers of an object, as lines "MANAGER VERSION: FIELDS".
 func managers(t *testing.T, env *harness.Env, ref harness.Ref) []string {
 	t.Helper()
 	var lines []string
@@ -69,7 +69,7 @@ func TestApply_ManagersAtTwoVersions_DoNotDisturbEachOther(t *testing.T) {
 		name  = `{"serviceName": "target"}`
 		ports = `{"ports": [{"name": "http", "port": 80}, {"name": "https", "port": 443}]}`
 	)
-	// The second is not asked for a ref, which the schema of v1 requires: the first has given it.
+	// The second need not set a ref, which the schema of v1 requires: the first has given it.
 	mustApply(t, env, early, "m1", false, name)
 	mustApply(t, env, late, "m2", false, ports)
 	want := spec(t, env, late)
@@ -77,7 +77,7 @@ func TestApply_ManagersAtTwoVersions_DoNotDisturbEachOther(t *testing.T) {
 		"m1 v1alpha1: {" + classOwned + "," + nameOwned + "}",
 		"m2 v1: {" + classOwned + `,"f:spec":{"f:ports":{"k:{\"name\":\"http\"}":{".":{},"f:name":{},"f:port":{}},"k:{\"name\":\"https\"}":{".":{},"f:name":{},"f:port":{}}}}}`,
 	}
-	// Nobody owns the stash, for nobody applied it.
+	// No manager owns the stash, for none applied it.
 	expectManagers(t, env, late, owned...)
 	generation := get(t, env, late).GetGeneration()
 	for range 2 {

@@ -84,7 +84,7 @@ func TestReplace_ManifestOfAnOlderVersion_KeepsTheRest(t *testing.T) {
 	}
 }
 
-// An old copy of an object has an annotation from its time. What has changed since must not come back with it.
+// An old copy of an object has an annotation from its time. It must not revert later changes.
 func TestReplace_OldCopy_RestoresNothing(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { harness.Main(m, harness.WithReplicas("webhook", 1)
 // hub is the version that is stored.
 const hub = "v1"
 
-// old are the versions besides the hub, and versions all of them.
+// old are the versions other than the hub, and versions all of them.
 var (
 	old      = []string{"v1alpha1", "v1beta1"}
 	versions = append([]string{hub}, old...)
@@ -99,7 +99,7 @@ func get(t *testing.T, env *harness.Env, ref harness.Ref) *unstructured.Unstruct
 	return object
 }
 
-// update reads an object, changes it and writes it back as a whole, until nobody else has written it in between.
+// update reads an object, changes it and writes it back as a whole, until no other client has written it in between.
 func update(t *testing.T, env *harness.Env, ref harness.Ref, change func(*unstructured.Unstructured), subresources ...string) {
 	t.Helper()
 	if err := tryUpdate(t, env, ref, change, subresources...); err != nil {
@@ -181,8 +181,7 @@ func stored(t *testing.T, text string) *unstructured.Unstructured {
 	return object
 }
 
-// withoutTraces is an object as it lies in etcd without what kubectl notes there of its own: the manifest that it applied,
-// and that it did.
+// withoutTraces is an object in etcd without the traces of kubectl: the applied manifest, and the field manager.
 func withoutTraces(t *testing.T, text string) map[string]any {
 	t.Helper()
 	object := stored(t, text)

@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// One object that cannot be converted would keep everybody from listing all of its kind. So whatever the schema of a version
+// One object that cannot be converted would break all lists of its kind. So whatever the schema of a version
 // accepts, conversion has to be able to read.
 func TestConversion_ObjectsThatTheSchemaAccepts_Succeed(t *testing.T) {
 	t.Parallel()
@@ -39,7 +39,7 @@ func TestConversion_ObjectsThatTheSchemaAccepts_Succeed(t *testing.T) {
 		"a URL with a bad fragment":                 {`{"address": {"url": "http://a/#%zz"}}`, true},
 		"a URL among the addresses":                 {`{"addresses": [{"url": "%zz"}]}`, true},
 		"no URL at all":                             {`{"address": {}}`, false},
-		"a URL of a scheme that nobody knows":       {`{"address": {"url": "x://a"}}`, false},
+		"a URL of an unknown scheme":                {`{"address": {"url": "x://a"}}`, false},
 		"a time in lower case":                      {`{"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01t00:00:00z"}]}`, true},
 		"a time with a leap second":                 {`{"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-12-31T23:59:60Z"}]}`, true},
 		"a day that does not exist":                 {`{"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-02-30T00:00:00Z"}]}`, true},
@@ -63,7 +63,7 @@ func TestConversion_ObjectsThatTheSchemaAccepts_Succeed(t *testing.T) {
 			object := &unstructured.Unstructured{}
 			object.SetGroupVersionKind(at(hub, ns, "").Resource.GroupVersion().WithKind("AddressableService"))
 			object.SetGenerateName("subject-")
-			// Nobody but the test writes to an object of another class.
+			// Only the test writes to an object of another class.
 			object.SetAnnotations(map[string]string{"samples.knative.dev/addressableservice.class": "other"})
 			set(t, object, map[string]any{"apiVersion": "v1", "kind": "Service", "name": "target"}, "spec", "ref")
 			made, err := client(env, at(hub, ns, "")).Create(t.Context(), object, metav1.CreateOptions{})

@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// targets are how each version says that the target is the Service web.
+// targets holds the representation at each version of a reference to the Service web.
 var targets = map[string]string{
 	"v1alpha1": `{"serviceName": %q}`,
 	"v1beta1":  `{"ref": {"apiVersion": "v1", "kind": "Service", "name": %q}}`,
@@ -88,7 +88,7 @@ func merge(t *testing.T, object *unstructured.Unstructured, part, text string) {
 // Whatever is stored, each way to write at each version leaves what that version cannot show, and is seen at each other one.
 func TestConversion_EveryWriteAtEveryVersion_KeepsHiddenFields(t *testing.T) {
 	t.Parallel()
-	// Nobody but the test writes.
+	// Only the test writes.
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.Without("controller"))
 	ns := env.Namespace(t)
 	n := 0

@@ -21,7 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// What is stored at a version is not converted for those who ask for that version, so they need no webhook.
+// An object stored at a version is not converted for clients of that version, so they need no webhook.
 func TestConversion_WebhookStopped_StoredVersionIsServed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))
@@ -32,7 +32,7 @@ func TestConversion_WebhookStopped_StoredVersionIsServed(t *testing.T) {
 	stored, older := at(hub, ns, "subject"), at("v1alpha1", ns, "subject")
 	before := env.Await(t, stored, harness.Ready)
 	env.Await(t, at(hub, ns, "leaving"), harness.Ready)
-	// Where admission is not asked, what is written does not need the webhook either.
+	// Without admission, writes do not need the webhook, either.
 	excluded := at(hub, env.Namespace(t), "excluded")
 	env.Patch(t, harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: excluded.Namespace},
 		`{"metadata": {"labels": {"webhooks.knative.dev/exclude": "true"}}}`)
@@ -53,8 +53,8 @@ func TestConversion_WebhookStopped_StoredVersionIsServed(t *testing.T) {
 	if list, err := client(env, stored).List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) != 2 {
 		t.Errorf("listing at %s: %v", hub, err)
 	}
-	// A status is not asked about, so the operator goes on, and what is deleted goes, its finalizer first.
-	status := json.RawMessage(`{"status": {"annotations": {"example.com/note": "written meanwhile"}}}`)
+	// The webhook is not called for a status, so the operator continues, and deleted objects disappear, after their finalizer.
+	status := json.RawMessage(`{"status": {"annotations": {"example.com/note": "written in the outage"}}}`)
 	if _, err := client(env, stored).Patch(t.Context(), "subject", types.MergePatchType, status, metav1.PatchOptions{}, "status"); err != nil {
 		t.Errorf("writing the status at %s: %v", hub, err)
 	}
@@ -86,7 +86,7 @@ func TestConversion_WebhookStopped_StoredVersionIsServed(t *testing.T) {
 }
 
 // While an object cannot be converted, API servers up to 1.35 drop who owns which field when it is written other than by
-// apply. Whoever applies again becomes the owner of its fields again.
+// apply. A manager that applies again owns its fields again.
 func TestApply_AfterAnOutage_OwnsItsFieldsAgain(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.Without("controller"))

@@ -62,7 +62,7 @@ func TestStatus_ConditionsAndAnnotations_SurviveEveryVersion(t *testing.T) {
 	}
 }
 
-// The addresses that are stashed belong to the address that they were stashed beside.
+// The stashed addresses belong to the address that they were stashed with.
 func TestStatus_AddressChangedAtAnOlderVersion_LeavesNoStaleAddresses(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

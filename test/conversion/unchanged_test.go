@@ -58,7 +58,7 @@ func kubectlName(ref harness.Ref) string {
 	return ref.Resource.Resource + "." + ref.Resource.Version + "." + ref.Resource.Group
 }
 
-// What kubectl notes of its own apart, nothing changes the first time. From the second time on not even that does.
+// Apart from the annotation of kubectl, nothing changes the first time. From the second time on not even that does.
 func TestKubectl_WriteBackUnchanged_IsByteIdenticalInEtcd(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -101,7 +101,7 @@ func read(t *testing.T, env *harness.Env, ref harness.Ref, noted bool) (shown, f
 	t.Helper()
 	shown = env.Kubectl(t, "get", kubectlName(ref), ref.Name, "--namespace", ref.Namespace, "--output", "json")
 	if noted {
-		// It would stand in the manifest that kubectl notes, and be another each time.
+		// It would be in the manifest that kubectl records, and differ each time.
 		shown = regexp.MustCompile(`"resourceVersion": "\d+",`).ReplaceAllString(shown, "")
 	}
 	file = filepath.Join(t.TempDir(), "subject.json")

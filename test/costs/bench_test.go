@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// benched is how many objects one round makes.
+// benched is the number of objects that one round creates.
 const benched = 200
 
 // BenchmarkReady compares what the operator needs until new objects are Ready with

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// listed is how many objects are listed, and maxTimes how many times as long as at v1 that may take at an older version.
+	// listed is the number of objects that are listed, and maxTimes the maximum ratio of the duration at an older version to that at v1.
 	listed   = 2000
 	maxTimes = 2
 	// warm is from how many rounds on the time means something.

@@ -22,13 +22,12 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// objects is how many objects the suite makes.
+// objects is the number of objects that the suite creates.
 const objects = 500
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// TestCosts_CreateIdleAndRestart_AreBounded is one story: objects are made, are at rest, and the controller is
-// restarted. Each part needs the one before.
+// TestCosts_CreateIdleAndRestart_AreBounded is one story: objects are created, stay unchanged, and the controller is restarted. Each part needs the one before.
 func TestCosts_CreateIdleAndRestart_AreBounded(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
@@ -69,8 +68,7 @@ func TestCosts_CreateIdleAndRestart_AreBounded(t *testing.T) {
 	})
 
 	t.Run("NoWritesAtRest", func(t *testing.T) {
-		// A reconciliation of every object, which the ConfigMap asks for although nothing
-		// that concerns these objects changes.
+		// A reconciliation of every object, which the ConfigMap triggers although nothing that concerns these objects changes.
 		mark := env.Mark(t)
 		awaitReconciliations(t, env, ns, func() {
 			env.SetConfig(t, "config-addressable", map[string]string{"domain": "resync.example.com"})
@@ -127,8 +125,7 @@ func create(t testing.TB, env *harness.Env, ns string, count int, class string) 
 	return made
 }
 
-// awaitAllReady waits until every object is, and returns at that moment: it watches,
-// because listing again and again would cost the API server what is to be measured.
+// awaitAllReady waits until every object is, and returns at that moment: it watches, because repeated lists would distort the measurement.
 func awaitAllReady(t testing.TB, env *harness.Env, ns string, count int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -162,8 +159,7 @@ func awaitAllReady(t testing.TB, env *harness.Env, ns string, count int) {
 	}
 }
 
-// awaitReconciliations causes a reconciliation of every object and returns once the controller's log
-// tells that each has been made.
+// awaitReconciliations causes a reconciliation of every object and returns once the controller's log contains each.
 func awaitReconciliations(t *testing.T, env *harness.Env, ns string, cause func()) {
 	t.Helper()
 	controller := env.Process(t, "controller")

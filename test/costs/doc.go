@@ -8,5 +8,5 @@ SPDX-License-Identifier: Apache-2.0
 // are compared only with what the same machine needed for the same number of
 // requests a moment before.
 //
-// Its tests run one after the other: everybody's requests count.
+// Its tests run one after the other: the requests of all clients count.
 package costs

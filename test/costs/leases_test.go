@@ -14,7 +14,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestCosts_Lease_IsAFewRequestsPerSecond counts what a leader and a standby ask for while nothing else happens.
+// TestCosts_Lease_IsAFewRequestsPerSecond counts the requests of a leader and a standby while nothing else happens.
 func TestCosts_Lease_IsAFewRequestsPerSecond(t *testing.T) {
 	env := harness.Own(t, harness.WithReplicas("controller", 2), harness.WithReplicas("webhook", 1))
 	mark := env.Mark(t)

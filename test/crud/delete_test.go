@@ -81,7 +81,7 @@ func TestT15_EnsureDeleted_CreatedAgainDuringTheWait_IsDeleted(t *testing.T) {
 	s.patch(configMaps, "a", `{"data":{"changed":"1"}}`) // the operation waits for an event
 	held.Wait(t)
 	s.patch(configMaps, "a", `{"metadata":{"finalizers":null}}`)
-	harness.Eventually(t, "the object is gone", func(ctx context.Context) error {
+	harness.Eventually(t, "the object is deleted", func(ctx context.Context) error {
 		_, err := s.env.Kube.CoreV1().ConfigMaps(s.ns).Create(ctx, s.configMap("a", nil), metav1.CreateOptions{})
 		return err
 	})
@@ -163,7 +163,7 @@ func TestT17_EnsureDeleted_Policies_DecideAboutOwnedObjects(t *testing.T) {
 	done := s.beginWait(op)
 	s.tryRelease("foreground-child")
 	if after := <-done; after.err != nil || after.result.Outcome != crud.Deleted {
-		t.Errorf("after the owned object is gone: %v, %v", after.result.Outcome, after.err)
+		t.Errorf("after the deletion of the owned object: %v, %v", after.result.Outcome, after.err)
 	}
 
 	family("orphan")
@@ -198,7 +198,7 @@ func (s *scene) beginWait(op crud.Operation) <-chan ended {
 	return done
 }
 
-// tryRelease removes the finalizers of a ConfigMap that may be gone.
+// tryRelease removes the finalizers of a ConfigMap that may not exist.
 func (s *scene) tryRelease(name string) {
 	s.Helper()
 	_, err := s.env.Dynamic.Resource(configMaps).Namespace(s.ns).Patch(context.WithoutCancel(s.Context()), name, types.MergePatchType,
@@ -229,7 +229,7 @@ func TestEnsureDeleted_RequestFails_IsTriedAgainOrReported(t *testing.T) {
 	undo := s.proxy.Fail(harness.Matching("delete", "configmaps").And(here), http.StatusForbidden)
 	s.fails(crud.EnsureDeletedInBackground(s.ref("ConfigMap", "a")), crud.Forbidden)
 	undo()
-	// The answer is lost, and the object is gone.
+	// The response is lost, and the object is deleted.
 	undo = s.proxy.Lose(harness.Matching("delete", "configmaps").And(here))
 	result, err := s.client.Run(t.Context(), crud.EnsureDeletedInBackground(s.ref("ConfigMap", "a")))
 	if err != nil || result.Outcome != crud.Deleted && result.Outcome != crud.AlreadyAbsent {

@@ -258,7 +258,7 @@ func field(t testing.TB, object *unstructured.Unstructured, path ...string) any 
 	return value
 }
 
-// ended is how an operation in another goroutine ended.
+// ended holds the result of an operation in another goroutine.
 type ended struct {
 	result crud.Result
 	err    error

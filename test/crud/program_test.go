@@ -45,7 +45,7 @@ type running struct {
 	out, errs output
 }
 
-// output is what a program has written so far.
+// output holds the output of a program so far.
 type output struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer

@@ -104,7 +104,7 @@ func TestCreate_GeneratedNamesExist_IsTriedAgain(t *testing.T) {
 	}
 	left.Store(1)
 	if _, err := client.Run(t.Context(), crud.Create(s.configMap("named", nil))); crud.ClassOf(err) != crud.AlreadyExists {
-		t.Errorf("a name of the caller was tried again: %v", err)
+		t.Errorf("a name of the caller was retried: %v", err)
 	}
 }
 

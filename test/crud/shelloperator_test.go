@@ -15,7 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/crud"
 )
 
-// The forms in which the documentation of shell-operator shows that hooks write operations, with objects of our own.
+// The forms in which the documentation of shell-operator shows that hooks write operations, with our own objects.
 const (
 	daemonSet = `{
   "operation": "CreateOrUpdate",

@@ -58,7 +58,7 @@ func TestEnsureDeleted_Wait_WatchesOrPolls(t *testing.T) {
 	}
 }
 
-// At its deadline, a deletion that nobody completes is reported with the finalizer that delays it, and an operation that needs it fails.
+// At its deadline, an incomplete deletion is reported with the finalizer that delays it, and an operation that needs it fails.
 func TestWait_FinalizerIsNeverRemoved_EndsAtTheDeadline(t *testing.T) {
 	const wait, theirs = 300 * time.Millisecond, "example.com/theirs"
 	s := newScene(t)

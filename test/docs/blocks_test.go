@@ -95,7 +95,7 @@ func blocks(t *testing.T, file string) []block {
 	return found
 }
 
-// quoted are the kinds of blocks that stand in a file.
+// quoted are the kinds of blocks that are excerpts of a file.
 var quoted = []string{"yaml", "go", "markdown", "text"}
 
 func TestBlocks_EachBlock_IsVerified(t *testing.T) {
@@ -111,7 +111,7 @@ func TestBlocks_EachBlock_IsVerified(t *testing.T) {
 				// A diagram claims no more than the prose around it.
 			case slices.Contains(quoted, b.kind) && b.attributes["file"] != "":
 				if !strings.Contains(read(t, b.attributes["file"]), b.text) {
-					t.Errorf("%s: the block does not stand in %s", b, b.attributes["file"])
+					t.Errorf("%s: %s does not contain the block", b, b.attributes["file"])
 				}
 			default:
 				t.Errorf("%s: nothing shows a block of kind %q; see the comment of this package", b, b.kind)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// mostClicks is how many links lead from README.md to any page.
+// mostClicks is the maximum number of links from README.md to any page.
 const mostClicks = 3
 
 // TestPages_LinksFromReadme_ReachEachWithinThreeClicks follows the links between Markdown pages.

@@ -114,7 +114,7 @@ func (s shell) run(t *testing.T, script string, fails bool) string {
 	return string(out)
 }
 
-// console runs the commands of a block and compares what they print with what stands there.
+// console runs the commands of a block and compares their output with the block.
 func (s shell) console(t *testing.T, b block) {
 	t.Helper()
 	_, fails := b.attributes["fails"]
@@ -127,7 +127,7 @@ func (s shell) console(t *testing.T, b block) {
 	}
 }
 
-// shows says whether a document shows an output. The width of columns does not
+// shows reports whether a document shows an output. The width of columns does not
 // count, and an ellipsis stands for anything in one line.
 func shows(document, output string) bool {
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(squeeze(document)), "…", `[^\n]*`)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// opening is how a page begins: its title, and one line about its audience, its duration and its result.
+// opening is the beginning of a page: its title, and one line about its audience, its duration and its result.
 var opening = regexp.MustCompile(`^# [^\n]+\n\n> For [^\n]+\. Takes [^\n]+\. Result: [^\n]+\.\n\n`)
 
 // TestPages_Opening_StatesAudienceDurationAndResult is about the pages of docs/, except for the index, decisions and generated pages.

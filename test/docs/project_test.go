@@ -19,7 +19,7 @@ const (
 	generatorPage = "docs/tutorial/second-version.md"
 	// example is the project that the page ends with.
 	example = "conversion/example"
-	// exampleTest is what the blocks of the page name.
+	// exampleTest is the name in the blocks of the page.
 	exampleTest = "test/docs:TestProject_SecondVersionTutorial_WorksInAnEmptyFolder"
 )
 

@@ -22,7 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 )
 
-// startGrace is how long a program that runs in the background may take to start and to end.
+// startGrace is the time that a program in the background has to start and to exit.
 const startGrace = 10 * time.Minute
 
 // reader follows a page in a folder outside of this checkout, block for block:
@@ -38,7 +38,7 @@ type reader struct {
 	environment []string
 	// example is the folder that blocks with file= quote.
 	example string
-	// commands and lines are what the reader has typed.
+	// commands and lines are the numbers of commands and lines that the reader has typed.
 	commands, lines int
 	// stop ends what runs in the background.
 	stop func()

@@ -25,7 +25,7 @@ func newFIFO(known cache.KeyListerGetter) *cache.RealFIFO {
 	return cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known})
 }
 
-// poppedAll returns what the queue holds, as text.
+// poppedAll returns the contents of the queue, as text.
 func poppedAll(t *testing.T, fifo *cache.RealFIFO) (deltas []string) {
 	t.Helper()
 	fifo.Close()
@@ -125,7 +125,7 @@ func TestFIFO_Resync_RepeatsWhatIsKnownAndNotQueued(t *testing.T) {
 	}
 }
 
-// logged returns what client-go logs meanwhile at verbosity 2.
+// logged returns the log of client-go during a function, at verbosity 2.
 func logged(t *testing.T, f func()) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -157,7 +157,7 @@ func TestFIFO_ProcessingIsSlow_IsLoggedIfMoreThanTenEntriesWait(t *testing.T) {
 				}
 				text := logged(t, func() {
 					must(t, fifo.PopBatch(func([]cache.Delta, bool) error {
-						time.Sleep(tc.slow) //nolint:forbidigo // Nobody waits in a bubble of synctest.
+						time.Sleep(tc.slow) //nolint:forbidigo // A bubble of synctest does not wait.
 						return nil
 					}))
 				})

@@ -195,7 +195,7 @@ func TestHandler_Removed_LosesWhatIsPending(t *testing.T) {
 	must(t, informer.RemoveEventHandler(registration))
 	close(slow.release)
 	slow.expect(t, "add a@3 listed=true")
-	// The notification that was on its way may arrive, the ones after it do not.
+	// The notification in flight may arrive, the later ones do not.
 	for range 2 {
 		newer := it("b", "9")
 		first.Modify(&newer)

@@ -63,7 +63,7 @@ func panicInHandler(t *testing.T, then func(cache.ResourceEventHandlerRegistrati
 	then(registration)
 }
 
-// rerun runs the test in a process of its own.
+// rerun runs the test in a separate process.
 func rerun(t *testing.T) (string, error) {
 	t.Helper()
 	self, err := os.Executable()

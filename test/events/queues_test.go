@@ -43,7 +43,7 @@ func TestWorkQueue_ShutDown_ReturnsTheRestAndAcceptsNothing(t *testing.T) {
 	q.ShutDown()
 	q.Add("b")
 	if key, ended := q.Get(); key != "a" || ended {
-		t.Errorf("got %q, %t, want the key that was there", key, ended)
+		t.Errorf("got %q, %t, want the key in the queue", key, ended)
 	}
 	if key, ended := q.Get(); !ended {
 		t.Errorf("got %q, want the end", key)
@@ -85,7 +85,7 @@ func TestDelayingQueue_KeyIsAddedTwice_TheEarlierTimeCounts(t *testing.T) {
 			t.Errorf("the key is returned after %v, want a minute", waited)
 		}
 		q.Done(key)
-		time.Sleep(3 * time.Hour) //nolint:forbidigo // Nobody waits in a bubble of synctest.
+		time.Sleep(3 * time.Hour) //nolint:forbidigo // A bubble of synctest does not wait.
 		if n := q.Len(); n != 0 {
 			t.Errorf("%d keys wait afterwards, want none", n)
 		}

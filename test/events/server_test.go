@@ -82,7 +82,7 @@ func pop(errors *[]error) error {
 	return first
 }
 
-// lw is what a reflector lists and watches with.
+// lw is the ListerWatcher of a reflector.
 func (s *server) lw() *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(_ context.Context, options metav1.ListOptions) (runtime.Object, error) {

@@ -86,7 +86,7 @@ func TestWatchList_FakeClient_SyncsIfItsListWatchDeclaresIt(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				go informer.RunWithContext(ctx)
-				time.Sleep(time.Hour) //nolint:forbidigo // Nobody waits in a bubble of synctest.
+				time.Sleep(time.Hour) //nolint:forbidigo // A bubble of synctest does not wait.
 				if informer.HasSynced() != declared {
 					t.Errorf("after an hour the informer has synced: %t", informer.HasSynced())
 				}

@@ -28,7 +28,7 @@ func TestDirectory_Missing_ConditionReportsIt(t *testing.T) {
 	env.Delete(t, as)
 	env.Await(t, as, harness.Deleted)
 
-	// It comes back, with the permission to write in it.
+	// It is recreated, with the permission to write in it.
 	as = env.Apply(t, ns, manifests)[1]
 	env.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonDirectoryNotFound))
 	config, err := filepath.Abs("../../config")

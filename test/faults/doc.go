@@ -4,6 +4,6 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package faults holds the suite of what must hold when something breaks: a process
-// killed between two writes, a watch that is cut off, a directory that goes away,
-// an API server that rejects writes. Each test has an environment of its own.
+// killed between two writes, a watch that is cut off, a directory that is deleted,
+// an API server that rejects writes. Each test has its own environment.
 package faults

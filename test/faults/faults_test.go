@@ -33,7 +33,7 @@ spec:
 
 var alias = harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("services"), Namespace: directory, Name: "it"}
 
-// noOrphans fails when the directory holds a Service, for what it was made for is gone.
+// noOrphans fails if the directory contains a Service, because its owner is deleted.
 func noOrphans(t *testing.T, env *harness.Env) {
 	t.Helper()
 	services, err := env.Kube.CoreV1().Services(directory).List(t.Context(), metav1.ListOptions{})
@@ -60,7 +60,7 @@ func TestController_KilledBetweenAliasAndStatus_Converges(t *testing.T) {
 	controller.Start(t)
 	env.Await(t, as, harness.Ready)
 	if after := env.Await(t, alias, harness.Exists); after.GetUID() != before.GetUID() {
-		t.Errorf("the alias was made anew, want the one from before the crash to be known as ours")
+		t.Errorf("the alias was recreated, want the one from before the crash to be known as ours")
 	}
 	env.Delete(t, as)
 	env.Await(t, as, harness.Deleted)
@@ -172,12 +172,11 @@ spec:
 	if !slices.Contains(o.GetFinalizers(), samples.FinalizerName) {
 		t.Errorf("it has finalizers %v, want %s among them", o.GetFinalizers(), samples.FinalizerName)
 	}
-	// This is what the finalizer costs that admission sets otherwise. The day that
-	// knative.dev/pkg mends it there is no conflict, and ADR 0004 can be reconsidered.
+	// This is what the finalizer costs that admission sets otherwise. Once knative.dev/pkg fixes it there is no conflict, and ADR 0004 can be reconsidered.
 	conflicts := mark.Entries(t, harness.ByUser(env.User("controller")), func(e harness.AuditEntry) bool {
 		return e.Resource == "addressableservices" && e.Code == http.StatusConflict
 	})
 	if len(conflicts) == 0 {
-		t.Errorf("the first reconciliation of an object without the finalizer met no conflict: knative.dev/pkg has mended it, see docs/adr/0004-finalizer-by-admission.md")
+		t.Errorf("the first reconciliation of an object without the finalizer met no conflict: knative.dev/pkg has fixed it, see docs/adr/0004-finalizer-by-admission.md")
 	}
 }

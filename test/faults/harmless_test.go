@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// failing is how long requests fail: long enough for the back-off to show.
+	// failing is the time for which requests fail: long enough for the back-off to show.
 	failing = 10 * time.Second
-	// mostTries is how often a failing request may be sent in that time: twice a second, and what an event causes in between.
+	// mostTries is the maximum number of times that a failing request may be sent in that time: twice a second, and what an event causes in between.
 	mostTries = 2 * int(failing/time.Second)
 )
 
@@ -39,9 +39,9 @@ func answered(code int) func(*harness.Proxy, harness.Match) func() {
 	return func(p *harness.Proxy, m harness.Match) func() { return p.Fail(m, code) }
 }
 
-// TestFailedRequest_OfAnyKind_IsHarmless has each request of each reconciler fail in each way, all at the same time, each in a namespace
-// of its own. While they fail, nothing that worked stops working and no request is sent more than twice a second; afterwards the
-// state is right within one back-off.
+// TestFailedRequest_OfAnyKind_IsHarmless makes each request of each reconciler fail in each way, all at the same time, each in a separate namespace.
+// While they fail, nothing that worked stops working and no request is sent more than twice a second; afterwards the state is right within one
+// back-off.
 func TestFailedRequest_OfAnyKind_IsHarmless(t *testing.T) {
 	for name, options := range map[string][]harness.Option{"WithWebhook": nil, "WithoutWebhook": {harness.WithoutWebhooks("webhook")}} {
 		t.Run(name, func(t *testing.T) {

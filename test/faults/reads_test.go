@@ -47,7 +47,7 @@ spec:
 			controller.Stop(t)
 			sent, undo := proxy.Count(reads), fail(proxy, reads)
 			controller.Start(t)
-			harness.Eventually(t, "the controller tries again", func(context.Context) error {
+			harness.Eventually(t, "the controller retries", func(context.Context) error {
 				if n := sent(); n < 4 {
 					return fmt.Errorf("it has sent %d requests", n)
 				}
@@ -69,7 +69,7 @@ spec:
 	}
 }
 
-// hasAddress says whether an object still has the address that it had at first.
+// hasAddress reports whether an object still has the address that it had at first.
 func hasAddress(o *unstructured.Unstructured) error {
 	if url, _, _ := unstructured.NestedString(o.Object, "status", "address", "url"); url != "http://foreign.example.com" {
 		return fmt.Errorf("the address of %s is %q", o.GetName(), url)

@@ -30,7 +30,7 @@ func TestAddressableService_EachWriteRejected_ReportsItAndConverges(t *testing.T
 		code  int
 		// during has the rejected write happen and waits until it shows.
 		during func(t *testing.T, ns string)
-		// after is what must hold once writes are accepted again.
+		// after is the condition that must hold once writes are accepted again.
 		after func(t *testing.T, ns string)
 	}{{
 		name:  "StatusUpdate",

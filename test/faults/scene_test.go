@@ -87,14 +87,14 @@ func (s *scene) aliasRef(prefix string) harness.Ref {
 	return harness.Ref{Resource: alias.Resource, Namespace: directory, Name: prefix + s.alias}
 }
 
-// works is what has to stay true whatever fails: there is an address, a name for it, a variable with it, and a Pod.
+// works checks the invariants under any failure: there is an address, a name for it, a variable with it, and a Pod.
 func (s *scene) works(ctx context.Context) error {
 	as, err := fixtures.Client(s.Env).SamplesV1().AddressableServices(s.ns).Get(ctx, "it", metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("reading the AddressableService: %w", err)
 	}
 	if as.Status.Address == nil {
-		return fmt.Errorf("the address is gone: %+v", as.Status.Conditions)
+		return fmt.Errorf("the address is lost: %+v", as.Status.Conditions)
 	}
 	services, err := s.Kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -107,21 +107,21 @@ func (s *scene) works(ctx context.Context) error {
 		}
 	}
 	if names == 0 {
-		return fmt.Errorf("the alias is gone: %+v", as.Status.Conditions)
+		return fmt.Errorf("the alias is lost: %+v", as.Status.Conditions)
 	}
 	deployment, err := s.Kube.AppsV1().Deployments(s.ns).Get(ctx, "it", metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("reading the Deployment: %w", err)
 	}
 	if len(deployment.Spec.Template.Spec.Containers[0].Env) == 0 {
-		return errors.New("the variable is gone")
+		return errors.New("the variable is lost")
 	}
 	pods, err := s.Kube.CoreV1().Pods(s.ns).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("listing the Pods: %w", err)
 	}
 	if len(pods.Items) == 0 {
-		return errors.New("every Pod is gone")
+		return errors.New("every Pod is lost")
 	}
 	return nil
 }

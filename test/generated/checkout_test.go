@@ -19,7 +19,7 @@ import (
 
 const root = "../.."
 
-// change replaces what stands in a file, once.
+// change replaces a text in a file, once.
 func change(t *testing.T, path, from, to string) {
 	t.Helper()
 	content, err := os.ReadFile(path)

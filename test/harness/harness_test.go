@@ -113,7 +113,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	panic(failed{})
 }
 
-// failureOf returns what a test says that fails.
+// failureOf returns the message of a failed test.
 func failureOf(t *testing.T, test func(testing.TB)) (failure string) {
 	t.Helper()
 	r := &recorder{TB: t}

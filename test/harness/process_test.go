@@ -30,7 +30,7 @@ var (
 	scratchSettings   = harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Namespace: "scratch", Name: "settings"}
 )
 
-// about is what the program of package internal/program says of itself.
+// about is the report of the program in package internal/program about itself.
 type about struct {
 	Args  []string `json:"args"`
 	Env   []string `json:"env"`
@@ -56,7 +56,7 @@ func ask(t *testing.T, env *harness.Env, method, path string, into any) {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if into == nil {
-		// A process that is asked to exit does not answer.
+		// A process that exits on request does not answer.
 		if err == nil {
 			_ = response.Body.Close()
 		}
@@ -103,7 +103,7 @@ func TestProcess_StopKillAndStart_AreObserved(t *testing.T) {
 	env := harness.Own(t, harness.WithConfig("testdata/config"))
 	t.Run("is given what its container declares", func(t *testing.T) { testDeclared(t, env) })
 	t.Run("keeps the status of its Deployment honest", func(t *testing.T) { testStatus(t, env) })
-	t.Run("reads what it refers to anew at each start, and its own environment wins", func(t *testing.T) { testReadAnew(t, env) })
+	t.Run("reads its references again at each start, and its own environment wins", func(t *testing.T) { testReadAnew(t, env) })
 	t.Run("is killed with its children", func(t *testing.T) { testKilledWithChildren(t, env) })
 	t.Run("is killed when it does not stop", func(t *testing.T) { testStubborn(t, env) })
 	t.Run("gives notice when it ends unasked", func(t *testing.T) { testExitNotice(t, env) })
@@ -164,14 +164,14 @@ func testKilledWithChildren(t *testing.T, env *harness.Env) {
 	}
 	process.Kill(t)
 	env.Await(t, scratchDeployment, unavailable, readyReplicas(0))
-	harness.Eventually(t, "its child is gone", func(context.Context) error {
+	harness.Eventually(t, "its child has exited", func(context.Context) error {
 		if err := syscall.Kill(got.Child, 0); !errors.Is(err, syscall.ESRCH) {
-			return errors.Join(errors.New("it is there"), err)
+			return errors.Join(errors.New("it still runs"), err)
 		}
 		return nil
 	})
 	if exits := env.TakeExits(); len(exits) > 0 {
-		t.Errorf("a kill is asked for, but got the notices %v", exits)
+		t.Errorf("a kill is requested, but got the notices %v", exits)
 	}
 	process.Start(t)
 }
@@ -212,8 +212,8 @@ func testCannotStart(t *testing.T, env *harness.Env) {
 	awaitExit(t, env)
 	process.SetEnv(nil)
 	env.Patch(t, scratchDeployment, `{"spec": {"template": {"spec": {"containers": [{"name": "scratch", "image": "ko://github.com/mallard-dev/mallard/test/harness/internal/program",
-		"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "nobody", "key": "nothing"}}}]}]}}}}`)
-	if err := process.TryStart(t); err == nil || !strings.Contains(err.Error(), `containers[0].env[0] (A): reading secret scratch/nobody`) {
+		"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "missing", "key": "nothing"}}}]}]}}}}`)
+	if err := process.TryStart(t); err == nil || !strings.Contains(err.Error(), `containers[0].env[0] (A): reading secret scratch/missing`) {
 		t.Errorf("got error %v, want one that names the field and the secret", err)
 	}
 }
@@ -228,6 +228,6 @@ func TestProcess_Replicas_AreCounted(t *testing.T) {
 	env.Await(t, scratchDeployment, unavailable, readyReplicas(1))
 	ask(t, env, http.MethodGet, "/about", &second)
 	if !slices.Contains(first.Env, "POD=scratch-0") || !slices.Contains(second.Env, "POD=scratch-1") {
-		t.Errorf("the Service led to %q and then to %q, want the first process and, once that is gone, the second", first.Env, second.Env)
+		t.Errorf("the Service led to %q and then to %q, want the first process and, once that has exited, the second", first.Env, second.Env)
 	}
 }

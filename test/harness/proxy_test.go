@@ -116,7 +116,7 @@ func TestProxy_Disturbances_ReachOneController(t *testing.T) {
 // some says that there must be some entries.
 func some(entries []harness.AuditEntry) error {
 	if len(entries) == 0 {
-		return errors.New("there is none")
+		return errors.New("there is no such request")
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ import (
 
 const finalizer = "hooks.example.com/hold"
 
-// T14: a plan whose object is being deleted goes on once it is deleted; another hook of the queue runs meanwhile.
+// T14: a plan whose object is being deleted continues once it is deleted; another hook of the queue runs until then.
 func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
 	s := newScene(t)
 	held := s.create("held", "old", nil)
@@ -53,7 +53,7 @@ func TestDeletion_FinalizerHoldsTheObject_DelaysThePlanAlone(t *testing.T) {
 		return err
 	})
 	expectMeasured(t, 1, "hook.runs", s.ns+"-replaces", "result", "terminating")
-	s.create("meanwhile", "1", it)
+	s.create("between", "1", it)
 	expectMeasured(t, 2, "hook.runs", s.ns+"-other", "result", "success")
 	if n := counted(t, "hook.runs", s.ns+"-replaces"); n != 1 {
 		t.Errorf("the hook whose plan waits has run %d times, want 1", n)
@@ -105,7 +105,7 @@ func TestDeletion_FinalizerDelaysIt_NothingWaits(t *testing.T) {
 	expectMeasured(t, 0, "hook.run.errors", s.ns+"-deletes")
 }
 
-// T14: at its deadline, a deletion that nobody completes is reported, and a plan that waits for it is a failure.
+// T14: at its deadline, an incomplete deletion is reported, and a plan that waits for it is a failure.
 func TestDeletion_FinalizerIsNeverRemoved_EndsAtTheDeadline(t *testing.T) {
 	s := newScene(t)
 	s.create("held", "old", it)

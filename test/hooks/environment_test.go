@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	harness.Main(m, harness.Bare())
 }
 
-// scene is a process with hooks, whose requests pass a proxy, in a namespace of its own.
+// scene is a process with hooks, whose requests pass a proxy, in a separate namespace.
 type scene struct {
 	*testing.T
 
@@ -151,7 +151,7 @@ func (j *journal) all() []string {
 	return slices.Clone(j.lines)
 }
 
-// await waits until the lines are there, and no other.
+// await waits until the output has these lines, and no others.
 func (j *journal) await(t testing.TB, want ...string) {
 	t.Helper()
 	harness.Eventually(t, "the journal is complete", func(context.Context) error {

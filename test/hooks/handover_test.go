@@ -49,8 +49,8 @@ subjects: [{kind: ServiceAccount, name: hooks, namespace: `+env.SystemNamespace+
 	return s
 }
 
-// A process that receives SIGTERM keeps its lease until its run has ended. Then the other one leads, and runs onStartup again. What changed
-// meanwhile is in its first binding contexts.
+// A process that receives SIGTERM keeps its lease until its run has ended. Then the other one leads, and runs onStartup again. Changes since then are
+// in its first binding contexts.
 func TestHandover_LeaderStops_OneReplicaAtATimeHandlesEachEvent(t *testing.T) {
 	s := replicas(t)
 	s.script("it", "configVersion: v1\nonStartup: 1\nkubernetes:\n- kind: ConfigMap"+selected, `
@@ -104,7 +104,7 @@ echo "end $POD_NAME" >>"$runs/journal"
 	<-stopped
 	s.awaitHandled(created...)
 	lines := s.journal()
-	for run := range slices.Chunk(lines[:len(lines)/2*2], 2) { // the last one may not have ended
+	for run := range slices.Chunk(lines[:len(lines)/2*2], 2) { // the last one might not have ended
 		if replica := strings.TrimPrefix(run[0], "begin "); run[0] == replica || run[1] != "end "+replica {
 			t.Errorf("%q was followed by %q", run[0], run[1])
 		}

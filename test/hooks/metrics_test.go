@@ -20,7 +20,7 @@ import (
 	"github.com/mallard-dev/mallard/test/measured"
 )
 
-// metrics are those of the test process, and registry has them as Prometheus receives them. They add up, so each test has names of its own.
+// metrics are those of the test process, and registry has them as Prometheus receives them. They add up, so each test has its own names.
 var (
 	metrics  = sdkmetric.NewManualReader()
 	registry = prometheus.NewRegistry()

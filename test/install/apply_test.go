@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing is `ko apply -Rf config/` but for the images, and `ko delete -Rf config/ --ignore-not-found`.
+// TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing is `ko apply -Rf config/` except for the images, and `ko delete -Rf config/ --ignore-not-found`.
 func TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing(t *testing.T) {
 	c := newCluster(t)
 	c.kubectl("wait", "--for=create", "--timeout=1m", "serviceaccount/default", "configmap/kube-root-ca.crt")
@@ -39,17 +39,17 @@ func TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing(t *testing.T) {
 	first := versions()
 	c.kubectl("apply", "--recursive", "--filename", "config")
 	if diff := cmp.Diff(first, versions()); diff != "" {
-		t.Errorf("config/ was applied once more, and that wrote objects (-before +after):\n%s", diff)
+		t.Errorf("config/ was applied again, and that wrote objects (-before +after):\n%s", diff)
 	}
 
-	// The first object is the namespace of most others, which may be deleted with it before kubectl asks for that.
+	// The first object is the namespace of most others, which may be deleted with it before kubectl requests that.
 	c.kubectl("delete", "--recursive", "--filename", "config", "--timeout=2m", "--ignore-not-found")
 	if diff := cmp.Diff(before, c.everything()); diff != "" {
 		t.Errorf("config/ was applied and deleted, and the cluster is another one (-before +after):\n%s", diff)
 	}
 }
 
-// TestConfig_Pods_AreAdmittedAsRestrictedWithoutAWarning asks the API server's pod security admission, which rejects Pods and
+// TestConfig_Pods_AreAdmittedAsRestrictedWithoutAWarning uses the API server's pod security admission, which rejects Pods and
 // warns of Deployments that make them, in the namespace as config/ labels it.
 func TestConfig_Pods_AreAdmittedAsRestrictedWithoutAWarning(t *testing.T) {
 	c := newCluster(t)

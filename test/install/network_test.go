@@ -18,12 +18,12 @@ import (
 // party is one end of a connection.
 type party struct {
 	namespace string
-	// labels of the Pod; without any it is no Pod: a node, the API server, somebody outside.
+	// labels of the Pod; without any it is no Pod: a node, the API server, an external client.
 	labels map[string]string
 	ports  []corev1.ContainerPort
 }
 
-// network evaluates network policies as their documentation says they are to be enforced: a Pod that no policy selects for
+// network evaluates network policies as their documentation defines: a Pod that no policy selects for
 // a direction is open in it; what any of the policies that select it allows is allowed. It knows the selectors of Pods and
 // namespaces and ports by number or name, and fails on what it does not know.
 type network struct {
@@ -32,7 +32,7 @@ type network struct {
 	namespaces map[string]map[string]string
 }
 
-// reaches says whether a connection is allowed at both ends.
+// reaches reports whether a connection is allowed at both ends.
 func (n network) reaches(from, to party, protocol corev1.Protocol, port int32) bool {
 	return n.allowed(networkingv1.PolicyTypeEgress, from, to, to, protocol, port) &&
 		n.allowed(networkingv1.PolicyTypeIngress, to, from, to, protocol, port)
@@ -152,7 +152,7 @@ func TestNetworkPolicies_Ports_AllowTheDocumentedPeers(t *testing.T) {
 			}{
 				{"the API server to the webhook", outside, webhook, tcp, 8443, true},
 				{"the API server to the controller, at that port", outside, controller, tcp, 8443, false},
-				{"anybody to the controller's metrics", outside, controller, tcp, 9090, false},
+				{"any Pod to the controller's metrics", outside, controller, tcp, 9090, false},
 				{"Prometheus to the controller's metrics", prometheus, controller, tcp, 9090, true},
 				{"Prometheus to the webhook's metrics", prometheus, webhook, tcp, 9090, true},
 				{"Prometheus to the controller's profiler", prometheus, controller, tcp, 8008, false},
@@ -160,7 +160,7 @@ func TestNetworkPolicies_Ports_AllowTheDocumentedPeers(t *testing.T) {
 				{"Prometheus to the metrics of a Pod that is not ours", prometheus, stranger, tcp, 9090, false},
 				{"a namespace without the label to metrics", shop, controller, tcp, 9090, false},
 				{"a namespace without the label to the webhook's profiler", shop, webhook, tcp, 8008, false},
-				{"anybody to the profiler", outside, webhook, tcp, 8008, false},
+				{"any Pod to the profiler", outside, webhook, tcp, 8008, false},
 				{"the own namespace to metrics", stranger, controller, tcp, 9090, false},
 				{"the webhook to the controller's metrics", webhook, controller, tcp, 9090, false},
 				{"the metrics' port by another protocol", prometheus, controller, udp, 9090, false},

@@ -34,7 +34,7 @@ metadata: {name: it}
 spec: {image: one}
 `
 
-// A process refuses to start on a bad ConfigMap, the webhook too, so the way to mend one must not lead through the webhook.
+// No process starts with an invalid ConfigMap, not even the webhook, so the way to fix one must not need the webhook.
 func TestConfigMap_Invalid_CanBeFixedWhileTheWebhookIsDown(t *testing.T) {
 	env := harness.Own(t)
 	bad := map[string]string{"domain-template": "{{.Nonsense}}"}
@@ -50,7 +50,7 @@ func TestConfigMap_Invalid_CanBeFixedWhileTheWebhookIsDown(t *testing.T) {
 	}
 }
 
-// The operator itself, as the overlay installs it: with the rights that it has there it serves its namespace, an alias
+// The operator itself, as the overlay installs it: with its permissions there it serves its namespace, an alias
 // included, and the webhook leaves the selectors that limit it to that namespace in place.
 func TestSingleNamespace_Operator_ServesItsNamespaceOnly(t *testing.T) {
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func TestSingleNamespace_Operator_ServesItsNamespaceOnly(t *testing.T) {
 
 	env.Await(t, env.Apply(t, metav1.NamespaceDefault, deployment)[0], harness.Ready)
 
-	// Nobody is asked about another namespace, so not even a finalizer is set there.
+	// The webhook is not called for another namespace, so not even a finalizer is set there.
 	outside := env.Apply(t, env.Namespace(t), sample)[1]
 	object, err := env.Dynamic.Resource(outside.Resource).Namespace(outside.Namespace).Get(t.Context(), outside.Name, metav1.GetOptions{})
 	if err != nil {

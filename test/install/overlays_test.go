@@ -211,11 +211,11 @@ func (c *cluster) expectStored(name string, object *unstructured.Unstructured) {
 		args = append(args, "--namespace", object.GetNamespace())
 	}
 	if out, err := c.try("", args...); err != nil {
-		c.t.Errorf("%s is not there: %s", name, out)
+		c.t.Errorf("%s does not exist: %s", name, out)
 	}
 }
 
-// expectRightsInOneNamespace asks the API server what the accounts of a single-namespace installation may do.
+// expectRightsInOneNamespace checks with the API server the permissions of the accounts of a single-namespace installation.
 func (c *cluster) expectRightsInOneNamespace() {
 	c.t.Helper()
 	c.kubectl("create", "namespace", "other")

@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 )
 
-// Whoever has no use for a kind deletes the files that are named after it. What is left does not mention it, in any overlay, and can be applied.
+// To remove a kind, delete the files that are named after it. The others do not mention it, in any overlay, and can be applied.
 func TestKind_ManifestsDeleted_RestCanBeApplied(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(root, "config", "300-*.yaml"))
 	if err != nil || len(paths) == 0 {
@@ -69,7 +69,7 @@ func (i *installation) remains(t *testing.T, kind string) []string {
 	return problems
 }
 
-// without copies the manifests but for those that are named after a kind, and lists the rest as make generate does.
+// without copies the manifests except for those that are named after a kind, and lists the rest as make generate does.
 func without(t *testing.T, kind string) string {
 	t.Helper()
 	dir := t.TempDir()

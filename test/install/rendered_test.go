@@ -23,7 +23,7 @@ import (
 // overlays are the folders below kustomize/overlays.
 var overlays = []string{"default", "ha", "single-namespace"}
 
-// installation is what is applied, by name and typed where a test looks inside.
+// installation holds the applied objects, by name, and typed where a test reads their fields.
 type installation struct {
 	objects     map[string]*unstructured.Unstructured
 	deployments map[string]*appsv1.Deployment
@@ -44,7 +44,7 @@ func rendered(t *testing.T, overlay string) *installation {
 	return newInstallation(t, objects)
 }
 
-// config is what is in the folder config/.
+// config returns the objects in the folder config/.
 func config(t *testing.T) *installation {
 	t.Helper()
 	objects, err := manifest.ReadDir(filepath.Join(root, "config"))
@@ -62,7 +62,7 @@ func newInstallation(t *testing.T, objects []*unstructured.Unstructured) *instal
 	for _, object := range objects {
 		name := manifest.Name(object, object.GetKind())
 		if i.objects[name] != nil {
-			t.Errorf("%s is there twice", name)
+			t.Errorf("%s is defined twice", name)
 		}
 		i.objects[name] = object
 		switch object.GetKind() {

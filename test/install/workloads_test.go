@@ -41,7 +41,7 @@ func selects(t *testing.T, selector *metav1.LabelSelector, set map[string]string
 	return !parsed.Empty() && parsed.Matches(labels.Set(set))
 }
 
-// One replica may always go: a node can be emptied, an update goes on, and meanwhile another one is there.
+// One replica may always be evicted: a node can be drained, an update continues, and another replica runs.
 func TestWorkloads_DisruptionBudget_AllowsOneEviction(t *testing.T) {
 	eachDeployment(t, func(t *testing.T, i *installation, d *appsv1.Deployment) {
 		replicas := int(*d.Spec.Replicas)
@@ -69,7 +69,7 @@ func TestWorkloads_DisruptionBudget_AllowsOneEviction(t *testing.T) {
 		}
 		update := d.Spec.Strategy.RollingUpdate
 		if update == nil || update.MaxUnavailable.IntValue() != 0 || update.MaxSurge.IntValue() < 1 {
-			t.Errorf("an update takes Pods away before others are there: %v", update)
+			t.Errorf("an update deletes Pods before others run: %v", update)
 		}
 	})
 }
@@ -96,7 +96,7 @@ func TestWorkloads_Replicas_AreSpreadOverZonesAndNodes(t *testing.T) {
 		for _, c := range d.Spec.Template.Spec.TopologySpreadConstraints {
 			keys = append(keys, c.TopologyKey)
 			if c.MaxSkew != 1 || !selects(t, c.LabelSelector, d.Spec.Template.Labels) {
-				t.Errorf("spread over %s: skew %d of what %v selects, want 1 of its own Pods", c.TopologyKey, c.MaxSkew, c.LabelSelector)
+				t.Errorf("spread over %s: skew %d of what %v selects, want 1 of the Pods of the same process", c.TopologyKey, c.MaxSkew, c.LabelSelector)
 			}
 			// Else Pods of the revision that is being replaced count, and an update could come to a halt.
 			if !slices.Equal(c.MatchLabelKeys, []string{"pod-template-hash"}) {
@@ -118,7 +118,7 @@ func TestWorkloads_Ports_AreConfiguredAndServed(t *testing.T) {
 			names[p.Name] = p.ContainerPort
 			told := slices.ContainsFunc(container.Env, func(e corev1.EnvVar) bool { return e.Value == strconv.Itoa(int(p.ContainerPort)) })
 			if !told {
-				t.Errorf("no variable tells it to listen on port %s (%d)", p.Name, p.ContainerPort)
+				t.Errorf("no variable sets its port %s (%d)", p.Name, p.ContainerPort)
 			}
 		}
 		for _, name := range []string{"probes", "profiling", "metrics"} {
@@ -130,7 +130,7 @@ func TestWorkloads_Ports_AreConfiguredAndServed(t *testing.T) {
 			"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe,
 		} {
 			if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Port != intstr.FromString("probes") {
-				t.Errorf("its %s probe does not ask the port probes: %v", what, probe)
+				t.Errorf("its %s probe does not use the port probes: %v", what, probe)
 			}
 		}
 		checkServices(t, i, d, names)
@@ -151,7 +151,7 @@ func checkServices(t *testing.T, i *installation, d *appsv1.Deployment, ports ma
 				t.Errorf("Service %s leads to its port %q, which it does not have", s.Name, p.TargetPort.String())
 			}
 			if s.Spec.ClusterIP == corev1.ClusterIPNone && p.Port != ports[p.TargetPort.StrVal] {
-				t.Errorf("Service %s has no address of its own, so its port %d must be the Pods' own", s.Name, p.Port)
+				t.Errorf("Service %s is headless, so its port %d must be that of the Pods", s.Name, p.Port)
 			}
 		}
 	}
@@ -165,9 +165,9 @@ func TestWorkloads_SecurityContext_IsMinimal(t *testing.T) {
 		pod := d.Spec.Template.Spec
 		container := pod.Containers[0]
 		for what, holds := range map[string]bool{
-			"asks for CPU and memory": !container.Resources.Requests.Cpu().IsZero() && !container.Resources.Requests.Memory().IsZero(),
+			"requests CPU and memory": !container.Resources.Requests.Cpu().IsZero() && !container.Resources.Requests.Memory().IsZero(),
 			"has a limit of memory":   !container.Resources.Limits.Memory().IsZero(),
-			"tells the Go runtime its memory limit": slices.ContainsFunc(container.Env, func(e corev1.EnvVar) bool {
+			"passes its memory limit to the Go runtime": slices.ContainsFunc(container.Env, func(e corev1.EnvVar) bool {
 				ref := e.ValueFrom
 				return e.Name == "GOMEMLIMIT" && ref != nil && ref.ResourceFieldRef != nil && ref.ResourceFieldRef.Resource == "limits.memory"
 			}),
@@ -177,7 +177,7 @@ func TestWorkloads_SecurityContext_IsMinimal(t *testing.T) {
 			"gets no variables for Services": pod.EnableServiceLinks != nil && !*pod.EnableServiceLinks,
 			"cannot write to its root":       container.SecurityContext.ReadOnlyRootFilesystem != nil && *container.SecurityContext.ReadOnlyRootFilesystem,
 			"has an image that ko builds":    strings.HasPrefix(container.Image, "ko://github.com/mallard-dev/mallard/cmd/"),
-			"has no volume but for temporary files, whose size is limited": !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool {
+			"has no volume except for temporary files, whose size is limited": !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool {
 				return v.EmptyDir == nil || v.EmptyDir.SizeLimit == nil
 			}),
 		} {
@@ -200,7 +200,7 @@ func TestWorkloads_SecurityContext_IsMinimal(t *testing.T) {
 	})
 }
 
-// Whoever looks at a Pod that fails is told why without having to find the log of a container that is gone.
+// The status of a failing Pod contains the error, so that the log of an exited container is not needed.
 func TestWorkloads_TerminationMessage_ReportsTheCause(t *testing.T) {
 	eachDeployment(t, func(t *testing.T, _ *installation, d *appsv1.Deployment) {
 		for _, c := range d.Spec.Template.Spec.Containers {

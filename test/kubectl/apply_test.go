@@ -106,7 +106,7 @@ func TestServerSideApply_AfterClientSideApply_Succeeds(t *testing.T) {
 	checkKept(t, u.get(t))
 }
 
-// What one user set another must not change unknowingly; what the operator writes is nobody's conflict.
+// What one user set another must not change unknowingly; fields that the operator writes cause no conflict.
 func TestServerSideApply_FieldOfAnotherManager_ReportsTheConflict(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -22,8 +22,8 @@ const (
 	controllerLease = "leases/controller.00-of-01"
 )
 
-// rights are what each service account may and may not do: a verb or several, a resource, and where.
-var rights = map[string]struct{ may, mayNot []string }{
+// permissions lists actions that each service account is and is not allowed to do: verbs, a resource, and the namespace.
+var permissions = map[string]struct{ may, mayNot []string }{
 	"controller": {
 		may: []string{
 			"get,list,watch,patch addressableservices " + everyone,
@@ -117,7 +117,7 @@ var rights = map[string]struct{ may, mayNot []string }{
 func TestServiceAccounts_Permissions_AreMinimal(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
-	for account, r := range rights {
+	for account, r := range permissions {
 		for _, right := range r.may {
 			checkCanI(t, env, account, right, "yes")
 		}

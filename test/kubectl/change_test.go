@@ -118,7 +118,7 @@ func TestDelete_PublishedObject_ReturnsOnceTheAliasIsDeleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := newUser(t)
-			// A namespace is nobody else's, and so is an alias of its name.
+			// Each test has its own namespace, and so its own alias of that name.
 			u.apply(t, publishing(u.namespace))
 			u.ready(t)
 			alias := func() error {

@@ -70,10 +70,10 @@ func explain(t *testing.T, env *harness.Env, path string, schema *apiextensionsv
 	})
 }
 
-// flat is a text with single spaces: kubectl breaks lines anew.
+// flat is a text with single spaces: kubectl rewraps lines.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// typeOf is what kubectl calls the type of a field.
+// typeOf returns kubectl's name for the type of a field.
 func typeOf(field apiextensionsv1.JSONSchemaProps) string {
 	switch {
 	case field.Type == "object" && field.AdditionalProperties != nil:

@@ -50,7 +50,7 @@ spec:
 // publishing returns the subject with an alias in the directory namespace.
 func publishing(alias string) string { return subject + "  publish: {alias: " + alias + "}\n" }
 
-// user is somebody with kubectl and a namespace.
+// user is a person with kubectl and a namespace.
 type user struct {
 	env       *harness.Env
 	namespace string

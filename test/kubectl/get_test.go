@@ -114,7 +114,7 @@ func TestGet_YAML_PrintsTheWholeObject(t *testing.T) {
 	u := newUser(t)
 	u.apply(t, subject)
 	want := u.ready(t).DeepCopy()
-	// kubectl leaves these out unless it is asked for them.
+	// kubectl leaves these out by default.
 	want.SetManagedFields(nil)
 
 	fromJSON, fromYAML := &unstructured.Unstructured{}, &unstructured.Unstructured{}
@@ -140,7 +140,7 @@ func TestDescribe_Object_ShowsConditionsAndEvents(t *testing.T) {
 	u.apply(t, strings.Replace(subject, "name: target", "name: missing", 1))
 	u.env.Await(t, u.ref(), harness.HasCondition("Ready", "False", "TargetNotFound"))
 	// The event is sent after the status.
-	harness.Eventually(t, "the event is there", func(context.Context) error {
+	harness.Eventually(t, "the event is listed", func(context.Context) error {
 		out := u.run(t, "describe", "asvc", "subject")
 		for _, want := range []string{"Conditions:", "TargetResolved", "Published", "Ready", "Events:", "Warning  TargetNotFound"} {
 			if !strings.Contains(out, want) {

@@ -49,7 +49,7 @@ func runTool(args []string) int {
 	return 0
 }
 
-// edit is what the user of the editor does.
+// edit is the change that the user of the editor makes.
 func edit(path string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// Sum returns the sum of a metric's data points that have these attributes among others, and the names of all its attributes. Of a histogram it
-// is the number of measurements.
+// Sum returns the sum of a metric's data points that have these attributes among others, and the names of all its attributes. For a histogram it is
+// the number of measurements.
 func Sum(t testing.TB, reader sdkmetric.Reader, name string, with ...attribute.KeyValue) (sum int64, keys []string) {
 	t.Helper()
 	var all metricdata.ResourceMetrics

@@ -4,8 +4,8 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package migration holds the suite of what the program migrate does to stored objects: all of them end up at the storage
-// version, whatever happens meanwhile, and nothing else of them changes. It looks at what etcd holds, and asks the API server
-// to do what stood in the way before. Most tests bring a CRD of their own, so that each may change its versions.
+// version, whatever happens during the migration, and nothing else of them changes. It looks at what etcd holds, and sends the API server the
+// requests that failed before. Most tests bring their own CRD, so that each may change its versions.
 //
 // How objects are converted is shown by the suite of conversion, that the Job runs in a Pod by docs/how-to/migrate-stored-objects.md.
 package migration

@@ -110,7 +110,7 @@ func TestMigrate_ObjectRejected_IsNamedAndOthersAreMigrated(t *testing.T) {
 		t.Errorf("status.storedVersions is %s, want it untouched", got)
 	}
 
-	// Once it is mended, another run does what is left.
+	// Once it is fixed, another run migrates the rest.
 	k.env.Delete(t, k.ref("bad"))
 	k.migrate(t)
 	k.expectStored(t, n)
@@ -148,7 +148,7 @@ func TestMigrate_CRDChangesDuringTheRun_KeepsStoredVersions(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*testing.T, *kind){
 		"stored elsewhere": func(t *testing.T, k *kind) { t.Helper(); k.storeAt(t, "v1alpha1") },
-		// What was written in between is stored at the other version, although both reads of the CRD find the same one.
+		// Objects written in between are stored at the other version, although both reads of the CRD find the same one.
 		"stored elsewhere and back": func(t *testing.T, k *kind) { t.Helper(); k.storeAt(t, "v1alpha1"); k.storeAt(t, "v1") },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -63,8 +63,8 @@ func (k *kind) migrate(t *testing.T, drop ...string) {
 	}
 }
 
-// TestUpstream_ManagedFieldsOfADroppedVersion_BreakServerSideApply shows what managedFields are cleaned for: kubernetes/kubernetes#111937. When
-// this fails, Kubernetes has mended it.
+// TestUpstream_ManagedFieldsOfADroppedVersion_BreakServerSideApply shows what managedFields are cleaned for: kubernetes/kubernetes#111937. When this
+// fails, Kubernetes has fixed it.
 func TestUpstream_ManagedFieldsOfADroppedVersion_BreakServerSideApply(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
@@ -83,7 +83,7 @@ func TestUpstream_ManagedFieldsOfADroppedVersion_BreakServerSideApply(t *testing
 		}
 		return nil
 	})
-	// It is not too late to clean them, and nobody loses more than what has to go.
+	// It is not too late to clean them, and no manager loses more than the entries that have to be removed.
 	k.migrate(t)
 	if got := k.entries(t, "it"); got != "other/Apply@v1" {
 		t.Errorf("after cleaning managedFields are %q, want those of the other manager alone", got)
@@ -121,7 +121,7 @@ func TestMigrate_CleanedManagedFields_AllowDroppingTheVersion(t *testing.T) {
 			if got := k.entries(t, "it"); got != "maker/Apply@v1" {
 				t.Errorf("after applying managedFields are %q, want the manager's entry and no other", got)
 			}
-			// What the manager has applied again is its own, so that it can take it away: nobody else has become an owner.
+			// The manager owns the fields that it applied again, so that it can remove them: no other manager has become an owner.
 			if err := k.apply(t, "v1", "maker", "it", `{"a": "new"}`); err != nil {
 				t.Fatalf("applying less: %v", err)
 			}
@@ -152,7 +152,7 @@ func TestMigrate_EntriesOfOtherVersions_AreKept(t *testing.T) {
 	}
 }
 
-// Moving writes an object, and a write empties managedFields that name a version that was dropped. So cleaning comes first.
+// Moving writes an object, and a write empties managedFields that name a version that was dropped. So cleaning is the first step.
 func TestMigrate_StaleManagedFields_EachObjectIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	k := newKind(t, harness.Shared(t))
@@ -210,10 +210,10 @@ func TestMigrate_ObjectModifiedDuringCleaning_IsReadAgain(t *testing.T) {
 		t.Errorf("the summary is %+v, want one object cleaned and one deleted", summary)
 	}
 	if patched["changed"] != 2 || patched["cleaned"] != 1 {
-		t.Errorf("patches by name are %v, want the changed object to be tried again, and the cleaned one not", patched)
+		t.Errorf("patches by name are %v, want the changed object to be retried, and the cleaned one not", patched)
 	}
 	if got := fmt.Sprint(k.get(t, "changed").Object["spec"]); got != "map[a:changed b:stays]" {
-		t.Errorf("spec is %s, want what was written meanwhile", got)
+		t.Errorf("spec is %s, want the concurrent write", got)
 	}
 	k.expectMigrated(t, 2)
 }

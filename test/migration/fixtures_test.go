@@ -30,12 +30,11 @@ func TestMain(m *testing.M) { harness.Main(m) }
 // soon tries as often as a migration usually does, without waiting as long.
 var soon = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Steps: 9}
 
-// kind is a CRD of one test's own with the versions v1alpha1 and v1, which are converted by changing their name. It
-// stores v1alpha1 until it is told otherwise.
+// kind is a CRD of one test's own with the versions v1alpha1 and v1, which are converted by changing their name. It stores v1alpha1 until a test changes that.
 type kind struct {
 	env      *harness.Env
 	resource schema.GroupResource
-	// namespace is where the test's objects are.
+	// namespace is the namespace of the test's objects.
 	namespace string
 }
 
@@ -71,7 +70,7 @@ func (k *kind) ref(name string) harness.Ref {
 	return harness.Ref{Resource: k.resource.WithVersion("v1"), Namespace: k.namespace, Name: name}
 }
 
-// apply applies an object at a version, as a manager of its own.
+// apply applies an object at a version, as a separate manager.
 func (k *kind) apply(t *testing.T, version, manager, name, spec string, dryRun ...string) error {
 	t.Helper()
 	body := fmt.Sprintf(`{"apiVersion": "%s/%s", "kind": "Gauge", "metadata": {"name": "%s"}, "spec": %s}`, k.resource.Group, version, name, spec)
@@ -164,7 +163,7 @@ func (k *kind) migrator(t *testing.T, disturb disturb) (*migration.Migrator, *ob
 	return k.migratorAs(t, k.env.Config, disturb)
 }
 
-// migratorAs is migrator with the rights of a config.
+// migratorAs is migrator with the permissions of a config.
 func (k *kind) migratorAs(t *testing.T, as *rest.Config, disturb disturb) (*migration.Migrator, *observer.ObservedLogs) {
 	t.Helper()
 	config := rest.CopyConfig(as)

@@ -101,7 +101,7 @@ func (k *kind) publish(t *testing.T, n int, annotations map[string]string) {
 }
 
 // TestMigrationJob_OperatorRunning_MigratesItsObjects moves objects that are stored at v1alpha1, which has no field for most of what they
-// say, while the operator works. The program has the settings and the rights of the Job.
+// say, while the operator works. The program has the settings and the permissions of the Job.
 func TestMigrationJob_OperatorRunning_MigratesItsObjects(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
@@ -146,8 +146,8 @@ func TestMigrationJob_OperatorRunning_MigratesItsObjects(t *testing.T) {
 	}
 }
 
-// TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects has nobody for a while who could convert an object, or
-// validate it. (Lists go on, from the API server's cache.)
+// TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects stops the webhook for a while, so that no object can be converted or validated. (Lists go
+// on, from the API server's cache.)
 func TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
@@ -174,7 +174,7 @@ func TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := logs.FilterMessage("Trying again").Len(); again < 2 {
-		t.Errorf("it is logged %d times that a request is tried again, want at least 2: nobody missed the webhook", again)
+		t.Errorf("it is logged %d times that a request is retried, want at least 2: no request failed without the webhook", again)
 	}
 	k.expectStored(t, n)
 }
@@ -224,7 +224,7 @@ spec: {serviceName: target}
 	}
 }
 
-// uses says whether a request needs a verb of a rule.
+// uses reports whether a request needs a verb of a rule.
 func uses(e harness.AuditEntry, rule rbacv1.PolicyRule, verb string) bool {
 	resource := e.Resource
 	if e.Subresource != "" {

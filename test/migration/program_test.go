@@ -171,7 +171,7 @@ func TestMigrationProgram_KindThatCannotBeMigrated_IsNamed(t *testing.T) {
 		{"gauges", "", `environment variable RESOURCES="gauges": must be names of CustomResourceDefinitions`},
 		{name + "," + name, "", "has " + name + " twice"},
 		{name, "v1alpha1", `environment variable DROP_VERSIONS="v1alpha1": must be versions of resources`},
-		{name, "others.example.com/v1alpha1", "versions of others.example.com are to be dropped, which is not among the resources to be migrated"},
+		{name, "others.example.com/v1alpha1", "versions of others.example.com should be dropped, which is not among the resources to be migrated"},
 		{name, name + "/v2", name + `: there is no version "v2" to be dropped; there are: v1alpha1, v1`},
 		{"others.example.com", "", `migrating others.example.com: reading the CRD: customresourcedefinitions.apiextensions.k8s.io "others.example.com" not found`},
 	} {
@@ -182,7 +182,7 @@ func TestMigrationProgram_KindThatCannotBeMigrated_IsNamed(t *testing.T) {
 	}
 	// One that cannot be migrated does not keep others from their turn.
 	if code, _ := start(t, k.env.Kubeconfig, "RESOURCES=others.example.com,"+name).end(t); code != 1 {
-		t.Errorf("it exits with %d, want 1 as one of two is not there", code)
+		t.Errorf("it exits with %d, want 1 as one of two does not exist", code)
 	}
 	k.expectStored(t, 1)
 }

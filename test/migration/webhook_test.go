@@ -28,9 +28,9 @@ import (
 	"github.com/mallard-dev/mallard/pkg/migration"
 )
 
-// serveWebhook has the API server ask about every change of the kind's objects, and allows it once answer, which gets the
-// object's name, has returned true. With false the connection breaks, as when the webhook's process dies. It returns when
-// the API server asks, for which there has to be an object.
+// serveWebhook registers a webhook for every change of the kind's objects, which allows it once answer, which gets the object's name, has returned
+// true. With false the connection breaks, as when the webhook's process dies. It returns when the API server asks, for which there has to be an
+// object.
 func (k *kind) serveWebhook(t *testing.T, answer func(name string) bool) {
 	t.Helper()
 	asked := make(chan struct{}, 1)
@@ -71,7 +71,7 @@ webhooks:
 			t.Errorf("deleting the webhook of the test: %v", err)
 		}
 	})
-	harness.Eventually(t, "the webhook is asked", func(ctx context.Context) error {
+	harness.Eventually(t, "the webhook is called", func(ctx context.Context) error {
 		object := &k.list(t)[0]
 		client := k.env.Dynamic.Resource(k.resource.WithVersion("v1")).Namespace(k.namespace)
 		if _, err := client.Update(ctx, object, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
@@ -103,7 +103,7 @@ func TestMigrate_WebhookDownForAWhile_LosesNoObject(t *testing.T) {
 	}
 	k.expectStored(t, n)
 	if again := logs.FilterMessage("Trying again").Len(); again != 6 {
-		t.Errorf("it is logged %d times that a request is tried again, want 6", again)
+		t.Errorf("it is logged %d times that a request is retried, want 6", again)
 	}
 }
 

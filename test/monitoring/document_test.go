@@ -69,7 +69,7 @@ func rows(t *testing.T) map[string]documented {
 	return found
 }
 
-// labelsOf are the labels of a metric, but for those that tell which library it is from.
+// labelsOf returns the labels of a metric, except for those that name its library.
 func labelsOf(family *dto.MetricFamily) []string {
 	names := map[string]bool{}
 	for _, metric := range family.GetMetric() {
@@ -117,7 +117,7 @@ func TestDocument_Metrics_AreThoseExported(t *testing.T) {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(exported)), func(family string) bool {
 			return family == name || isPattern && strings.HasPrefix(family, prefix)
 		}) {
-			t.Errorf("%s names %s, which nobody exports", document, name)
+			t.Errorf("%s names %s, which no process exports", document, name)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestLogs_LevelChanges_AreAppliedLive(t *testing.T) {
 						return nil
 					}
 				}
-				return errors.New("there is none")
+				return errors.New("there is no such line")
 			})
 			env.SetConfig(t, "config-logging", map[string]string{"loglevel." + component: "info"})
 			harness.Eventually(t, "the change back", func(context.Context) error {
@@ -87,7 +87,7 @@ func TestLogs_InvalidLevel_IsRejected(t *testing.T) {
 	}
 }
 
-// span is what stdouttrace writes.
+// span is the format in which stdouttrace writes spans.
 type span struct {
 	Name        string      `json:"Name"`
 	SpanContext spanContext `json:"SpanContext"`

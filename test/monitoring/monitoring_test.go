@@ -58,7 +58,7 @@ func work(t *testing.T, env *harness.Env) {
 	env.Await(t, refs[2], harness.HasCondition("Ready", "False", ""))
 }
 
-// everything is what all processes export together, once it has all been measured.
+// everything returns the metrics of all processes together, once each has been measured.
 func everything(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 	t.Helper()
 	all := map[string]*dto.MetricFamily{}
@@ -85,7 +85,7 @@ func awaitMeasured(t *testing.T, env *harness.Env) {
 			"reconcile_duration_seconds", "webhook_certificate_expiry_timestamp_seconds", "hook_runs_total",
 		} {
 			if all[name] == nil {
-				return fmt.Errorf("nobody exports %s; there are %q", name, slices.Sorted(maps.Keys(all)))
+				return fmt.Errorf("no process exports %s; there are %q", name, slices.Sorted(maps.Keys(all)))
 			}
 		}
 		return nil

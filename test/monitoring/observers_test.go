@@ -63,7 +63,7 @@ func ofObservers(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 			}
 		}
 		if families["observer_calls_total"] == nil {
-			return errors.New("there are none")
+			return errors.New("there are no such metrics")
 		}
 		return err
 	})

@@ -23,7 +23,7 @@ var build = sync.OnceValues(func() ([]byte, error) {
 	return command.CombinedOutput()
 })
 
-// program is where promtool is, seen from the root.
+// program is the path of promtool, from the root.
 const program = ".cache/promtool"
 
 func promtool(t *testing.T, args ...string) {

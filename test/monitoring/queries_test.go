@@ -59,7 +59,7 @@ func queries(t *testing.T) []string {
 
 var (
 	literal = regexp.MustCompile(`"[^"]*"`)
-	// noSelector is what may contain names that are not those of metrics: ranges, and lists of labels.
+	// noSelector matches parts of a query that may contain names other than those of metrics: ranges, and lists of labels.
 	noSelector = regexp.MustCompile(`\[[^\]]*\]|\b(by|without|on|ignoring|group_left|group_right) *\([^)]*\)`)
 	// name is that of a metric, with what selects series of it, of a function or of an operator.
 	name = regexp.MustCompile(`([a-zA-Z_:][a-zA-Z0-9_:]*) *(\{[^}]*\}|\()?`)
@@ -148,7 +148,7 @@ func TestQueries_Dashboard_ReturnDataAndNoAlertFires(t *testing.T) {
 		// An alert also finds nothing if it misspells its metric.
 		for metric := range metricsOf(alert.Expr) {
 			if !exported[metric] {
-				t.Errorf("%s: nobody exports %s", alert.Alert, metric)
+				t.Errorf("%s: no process exports %s", alert.Alert, metric)
 			}
 		}
 	}

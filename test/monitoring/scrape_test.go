@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// service is what decides about scraping in a Service of config/.
+// service holds the fields of a Service of config/ that decide about scraping.
 type service struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -60,7 +60,7 @@ type relabeling struct {
 	Target string   `json:"target_label"`
 }
 
-// apply returns whether the target with the labels is kept.
+// apply reports whether the target with the labels is kept.
 func (r relabeling) apply(t *testing.T, labels map[string]string) bool {
 	t.Helper()
 	values := make([]string, len(r.Source))

@@ -55,7 +55,7 @@ func TestObserver_CreateUpdateDelete_AreDeliveredInOrder(t *testing.T) {
 
 func TestObserver_WatchEnds_ResumesWithoutAList(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// isAnnounced is whether the connection announces its end with GOAWAY.
+		// isAnnounced reports whether the connection announces its end with GOAWAY.
 		isAnnounced bool
 		end         func(*harness.Proxy, harness.Match)
 	}{

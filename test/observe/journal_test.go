@@ -84,7 +84,7 @@ type state struct {
 	version string
 }
 
-// ledger is what an observer knows. It fails the test if an event contradicts those before it.
+// ledger holds the state that an observer knows. It fails the test if an event contradicts those before it.
 type ledger struct {
 	// during is called in each call, if it is set.
 	during func(observe.Event[*corev1.ConfigMap])

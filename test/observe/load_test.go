@@ -24,7 +24,7 @@ import (
 	"github.com/mallard-dev/mallard/observe"
 )
 
-// writers is how many goroutines send requests at a time.
+// writers is the number of goroutines that send requests at a time.
 const writers = 8
 
 // load creates objects and then changes each of them, from several goroutines.
@@ -178,7 +178,7 @@ func TestObserver_ObjectsComeAndGoDuringACall_OnlyAnnouncedOnesAreDeleted(t *tes
 	})
 }
 
-// taking returns what makes calls of a ledger take a random time, so that there are changes during calls, and two calls at a time would overlap.
+// taking returns a function that delays calls of a ledger randomly, so that there are changes during calls, and two calls at a time would overlap.
 func taking(source rand.Source, longest time.Duration) func(observe.Event[*corev1.ConfigMap]) {
 	var mu sync.Mutex
 	return func(observe.Event[*corev1.ConfigMap]) {
@@ -220,7 +220,7 @@ func TestSubscribe_WhileObjectsChange_MissesNothing(t *testing.T) {
 			writing.Go(func() error {
 				isGone, err := map[string]bool{}, error(nil)
 				for change := 0; change < changes/writers && err == nil; change++ {
-					// Each writer has objects of its own.
+					// Each writer has its own objects.
 					name := "it-" + strconv.Itoa(random.Intn(objects/writers)*writers+w)
 					switch {
 					case isGone[name]:

@@ -120,7 +120,7 @@ func changes(t *testing.T) map[string]int64 {
 // registered is the name of an observer of the ConfigMaps with a label of the same name. The others are subscribed while the process runs.
 const registered = "registered"
 
-// handling is what the registered observer does.
+// handling is the handler of the registered observer.
 var handling atomic.Pointer[observe.Handler[*corev1.ConfigMap]]
 
 var registeredSource = observe.Selected[*corev1.ConfigMap](kubeclient.Get, coreinformers.NewFilteredConfigMapInformer, observe.Labels(registered))

@@ -216,7 +216,7 @@ func (r *replica) awaitLine(t *testing.T, parts ...string) {
 				return nil
 			}
 		}
-		return errors.New("there is none")
+		return errors.New("no replica leads")
 	})
 }
 

@@ -33,7 +33,7 @@ import (
 	"github.com/mallard-dev/mallard/observe"
 )
 
-// scene is a process with injection, in a namespace of its own, whose requests pass a proxy.
+// scene is a process with injection, in a separate namespace, whose requests pass a proxy.
 type scene struct {
 	*harness.Env
 
@@ -44,9 +44,9 @@ type scene struct {
 	proxy *harness.Proxy
 	// kube sends its requests to the API server of the environment, and near to that of the process.
 	kube, near kubernetes.Interface
-	// logs is what the process has logged.
+	// logs holds the log of the process.
 	logs *observer.ObservedLogs
-	// labels are those of the objects that are created, besides it.
+	// labels are the labels of the objects that are created, in addition to it.
 	labels map[string]string
 }
 

@@ -66,7 +66,7 @@ func (r *reconciled) count(name string) (n int) {
 	return n
 }
 
-// await waits until a name has been reconciled once more than before.
+// await waits until a name has been reconciled one more time than before.
 func (r *reconciled) await(t *testing.T, name string, before int) {
 	t.Helper()
 	harness.Eventually(t, name+" is reconciled", func(context.Context) error {

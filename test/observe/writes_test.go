@@ -34,7 +34,7 @@ type family struct {
 
 	parents  observe.Lister[*corev1.ConfigMap]
 	children observe.Lister[*corev1.Secret]
-	// expectations has what was written.
+	// expectations holds the writes.
 	expectations *expectations.Expectations
 }
 
@@ -116,7 +116,7 @@ func TestWire_ChildIsNotInTheCache_ReconciliationIsPostponedAndNoOtherIsCreated(
 		s.create(t, "it", "1")
 		harness.Eventually(t, "the child is created", func(context.Context) error {
 			if len(created()) == 0 {
-				return errors.New("there is none")
+				return errors.New("there is no such write")
 			}
 			return nil
 		})

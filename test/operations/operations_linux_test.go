@@ -29,7 +29,7 @@ const (
 	directory = "knative-samples-directory"
 	// period is that of the creates while versions change.
 	period = 300 * time.Millisecond
-	// settling is how old an object is that has to be Ready while more are created.
+	// settling is the age from which an object has to be Ready while more are created.
 	settling = 5 * time.Second
 )
 
@@ -53,7 +53,7 @@ func TestUpgrade_AndRollback_KeepsObjects(t *testing.T) {
 		install(t, env, version)
 		awaitReady(t, env, ns, settling)
 	}
-	t.Logf("%d objects were created meanwhile", len(stream.Stop(t)))
+	t.Logf("%d objects were created until then", len(stream.Stop(t)))
 	awaitReady(t, env, ns, 0)
 	now, err := samples.Get(t.Context(), "old", metav1.GetOptions{})
 	if err != nil || now.UID != old.UID || now.Generation != old.Generation {
@@ -85,7 +85,7 @@ func git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// substantial is how many lines of what is installed must have changed since the version to upgrade from. A commit that renames a helper
+// substantial is the minimum number of installed lines that must have changed since the version to upgrade from. A commit that renames a helper
 // changes fewer.
 const substantial = 1000
 
@@ -199,10 +199,10 @@ func TestUninstall_StuckObjects_AreReleased(t *testing.T) {
 	if _, err := samples.Patch(t.Context(), "stuck", types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, "the object is gone", func(ctx context.Context) error {
+	harness.Eventually(t, "the object is deleted", func(ctx context.Context) error {
 		_, err := samples.Get(ctx, "stuck", metav1.GetOptions{})
 		if err == nil {
-			return errors.New("it is there")
+			return errors.New("it still exists")
 		}
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("reading it: %w", err)

@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 )
 
-// attempts are what a process does, one of each sort of object that it is given a permission for.
+// attempts are requests of a process, one for each sort of object that it has a permission for.
 var attempts = map[string]func(*testing.T, *rest.Config, string) error{
 	"list objects": func(t *testing.T, config *rest.Config, _ string) error {
 		t.Helper()
@@ -97,9 +97,9 @@ func TestAPI_InvalidToken_IsRejected(t *testing.T) {
 	env := harness.Shared(t)
 	right := token(t, env, "controller")
 	for name, wrong := range map[string]string{
-		"made up":           "not-a-token",
-		"changed":           right[:len(right)-10] + "AAAAAAAAAA",
-		"for somebody else": token(t, env, "controller", "https://elsewhere.example.com"),
+		"made up":              "not-a-token",
+		"changed":              right[:len(right)-10] + "AAAAAAAAAA",
+		"for another audience": token(t, env, "controller", "https://elsewhere.example.com"),
 	} {
 		for what, attempt := range attempts {
 			if err := attempt(t, withToken(env, wrong), env.SystemNamespace); !apierrors.IsUnauthorized(err) {

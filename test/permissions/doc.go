@@ -4,6 +4,5 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package permissions holds the suite of what the operator's service accounts may
-// do: everything that they do and nothing else. What is granted is read from
-// config/, what is done from the API server's audit log.
+// do: everything that they do and nothing else. The grants are read from config/, the requests from the API server's audit log.
 package permissions

@@ -44,7 +44,7 @@ func (g grant) String() string {
 	return fmt.Sprintf("%s: %s %s %s/%s %s (%s)", g.account, g.verb, cmp.Or(g.group, "core"), g.resource, g.name, g.namespace, g.role)
 }
 
-// usedBy says whether a request is what the grant allows. An apply that makes an object needs two.
+// usedBy reports whether the grant allows a request. An apply that makes an object needs two.
 func (g grant) usedBy(e harness.AuditEntry) bool {
 	created := e.Verb == "patch" && e.Code == http.StatusCreated && g.verb == "create"
 	return g.covers(e.Request, created)
@@ -57,7 +57,7 @@ func (g grant) covers(r harness.Request, created bool) bool {
 }
 
 // checkedByAdmission reports that no request uses the grant: the admission plugin OwnerReferencesPermissionEnforcement, with which the control
-// plane runs, asks for it when a process sets an owner. TestPermissions_Grants_AreAllUsedAndSufficient fails without it, since the request is rejected.
+// plane runs, requires it when a process sets an owner. TestPermissions_Grants_AreAllUsedAndSufficient fails without it, since the request is rejected.
 func (g grant) checkedByAdmission() bool {
 	return g.verb == "update" && strings.HasSuffix(g.resource, "/finalizers") ||
 		g.verb == "delete" && g.group == "admissionregistration.k8s.io" && g.name != ""
@@ -76,7 +76,7 @@ func (g grant) attributes() *authorizationv1.ResourceAttributes {
 	}
 }
 
-// granted reads every grant of config/ that a binding there gives to an account, but for those of the kinds that a ClusterRole aggregates:
+// granted reads every grant of config/ that a binding there gives to an account, except for those of the kinds that a ClusterRole aggregates:
 // the suites do not do everything with each of these kinds.
 func granted(t *testing.T) []grant {
 	t.Helper()

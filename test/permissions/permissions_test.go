@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { harness.Main(m) }
 var accounts = []string{"controller", "hooks", "webhook"}
 
 // TestPermissions_Grants_AreAllUsedAndSufficient makes the operator do all that it ever does
-// and compares. What the other suites have it do is a part of that.
+// and compares. The other suites cause a part of that.
 func TestPermissions_Grants_AreAllUsedAndSufficient(t *testing.T) {
 	options := []harness.Option{harness.WithProxy("controller")}
 	for _, name := range accounts {
@@ -61,7 +61,7 @@ func TestPermissions_Grants_AreAllUsedAndSufficient(t *testing.T) {
 	}
 }
 
-// TestPermissions_EachProcess_LacksThoseOfTheOther asks the API server's authorizer.
+// TestPermissions_EachProcess_LacksThoseOfTheOther queries the API server's authorizer.
 func TestPermissions_EachProcess_LacksThoseOfTheOther(t *testing.T) {
 	env := harness.Shared(t)
 	grants := granted(t)
@@ -110,7 +110,7 @@ func TestPermissions_DangerousRequests_AreDenied(t *testing.T) {
 			{verb: "delete", group: "apps", resource: "deployments"},
 			{verb: "patch", group: "apps", resource: "deployments/status"},
 			{verb: "patch", group: "batch", resource: "jobs"},
-			{verb: "update", group: "admissionregistration.k8s.io", resource: "mutatingwebhookconfigurations", name: "somebody-elses"},
+			{verb: "update", group: "admissionregistration.k8s.io", resource: "mutatingwebhookconfigurations", name: "foreign"},
 			{verb: "update", group: "apiextensions.k8s.io", resource: "customresourcedefinitions"},
 			{verb: "create", group: "rbac.authorization.k8s.io", resource: "clusterroles"},
 			{verb: "*", group: "*", resource: "*"},
@@ -122,7 +122,7 @@ func TestPermissions_DangerousRequests_AreDenied(t *testing.T) {
 	}
 }
 
-// allowedTo asks the authorizer on behalf of the client's own user.
+// allowedTo queries the authorizer as the user of the client.
 func allowedTo(t *testing.T, kube kubernetes.Interface, g grant) bool {
 	t.Helper()
 	review, err := kube.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{

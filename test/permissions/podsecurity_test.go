@@ -15,8 +15,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestPodSecurity_Deployments_AreAdmittedAsRestricted asks the API server's pod security
-// admission, which looks at Pods, and which no Pod meets here of itself: the
+// TestPodSecurity_Deployments_AreAdmittedAsRestricted uses the API server's pod security admission, which checks Pods, of which this suite has none: the
 // control plane has no controller that makes them of Deployments.
 func TestPodSecurity_Deployments_AreAdmittedAsRestricted(t *testing.T) {
 	env := harness.Shared(t)

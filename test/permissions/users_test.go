@@ -42,7 +42,7 @@ func user(t *testing.T, env *harness.Env, namespace string, clusterRoles ...stri
 	return config
 }
 
-// TestUserRoles_StockViewEditAndAdmin_AllowWhatUsersNeed asks the authorizer as users whose only permissions are those of Kubernetes' own roles,
+// TestUserRoles_StockViewEditAndAdmin_AllowWhatUsersNeed queries the authorizer as users whose only permissions are those of Kubernetes' own roles,
 // which the roles in config/ are aggregated to.
 func TestUserRoles_StockViewEditAndAdmin_AllowWhatUsersNeed(t *testing.T) {
 	env := harness.Shared(t)

@@ -19,8 +19,7 @@ import (
 )
 
 // TestPods_SyntaxErrorInAConfigMap_StatusReportsIt starts the webhook with a ConfigMap that cannot be read: the status of its
-// Pods names the map, the key and the error, their events say that they are started again and again, and once the map is
-// mended they come up by themselves.
+// Pods names the map, the key and the error, their events say that they are started again and again, and once the map is fixed they become ready by themselves.
 func TestPods_SyntaxErrorInAConfigMap_StatusReportsIt(t *testing.T) {
 	env := harness.Shared(t)
 	awaitRunning(t, env, "webhook", 2)
@@ -29,12 +28,12 @@ func TestPods_SyntaxErrorInAConfigMap_StatusReportsIt(t *testing.T) {
 		scale(t, env, "webhook", 0)
 		awaitNoPods(t, env, "webhook")
 		defer scale(t, env, "webhook", 2)
-		// Nobody checks it, for the webhook is down.
+		// It is not validated, for the webhook is down.
 		env.SetConfig(t, config.AddressableName, map[string]string{"domain-template": "{{.Name"})
 		scale(t, env, "webhook", 2)
 
 		const told = "webhook: ConfigMap config-addressable: domain-template: "
-		harness.Eventually(t, "two Pods tell what is wrong with the ConfigMap", func(ctx context.Context) error {
+		harness.Eventually(t, "two Pods report the error of the ConfigMap", func(ctx context.Context) error {
 			pods, err := podsOf(ctx, env, "webhook")
 			if err != nil {
 				return err
@@ -43,7 +42,7 @@ func TestPods_SyntaxErrorInAConfigMap_StatusReportsIt(t *testing.T) {
 				return fmt.Errorf("there are %d", len(pods))
 			}
 			for i := range pods {
-				if err := tells(&pods[i], told, "the placeholders are"); err != nil {
+				if err := explains(&pods[i], told, "the placeholders are"); err != nil {
 					return fmt.Errorf("%s: %w", pods[i].Name, err)
 				}
 			}
@@ -62,8 +61,8 @@ func TestPods_SyntaxErrorInAConfigMap_StatusReportsIt(t *testing.T) {
 	awaitRunning(t, env, "webhook", 2)
 }
 
-// tells says how a Pod falls short of being restarted with a back-off after an end that it explains with all of this.
-func tells(pod *corev1.Pod, parts ...string) error {
+// explains returns an error unless a Pod is restarted with a back-off after an exit whose message contains all of these texts.
+func explains(pod *corev1.Pod, parts ...string) error {
 	if len(pod.Status.ContainerStatuses) != 1 {
 		return errors.New("it has no status of its container yet")
 	}

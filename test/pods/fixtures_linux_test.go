@@ -39,7 +39,7 @@ func leader(t *testing.T, env *harness.Env) string {
 			return err
 		}
 		if holder == "" {
-			return errors.New("nobody holds the lease")
+			return errors.New("no process holds the lease")
 		}
 		for _, pod := range running(t, env, "controller") {
 			if pod.Name == holder {
@@ -107,7 +107,7 @@ func kill(t *testing.T, pod string) {
 	}
 	killed := 0
 	for _, path := range environments {
-		// Processes of others may end meanwhile, or be none of our business.
+		// Other processes may exit concurrently, or not belong to the test.
 		content, err := os.ReadFile(path)
 		if err != nil || !bytes.Contains(content, []byte("POD_NAME="+pod+"\x00")) {
 			continue

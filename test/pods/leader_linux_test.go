@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// settled is how many objects have a status before the leader is removed, so that it is at work then.
+// settled is the number of objects that have a status before the leader is removed, so that it is at work then.
 const settled = 20
 
 // TestLeader_PodRemoved_StandbyTakesOver takes the leader away under a stream of creates, in each way that a cluster does, and looks at who wrote
@@ -73,7 +73,7 @@ func TestLeader_PodRemoved_StandbyTakesOver(t *testing.T) {
 				lease = 0
 			}
 			var first harness.AuditEntry
-			harness.EventuallyWithin(t, lease+harness.Deadline, "work goes on", func(context.Context) error {
+			harness.EventuallyWithin(t, lease+harness.Deadline, "objects are reconciled", func(context.Context) error {
 				for _, entry := range statusWrites(t, mark, ns) {
 					if entry.Time.After(removed) && (entry.Pod != old || name == "Killed") {
 						first = entry
@@ -116,8 +116,8 @@ func byPod(name string) harness.AuditFilter {
 func succeeded(entry harness.AuditEntry) bool { return entry.Code < 300 }
 
 // noneTwice fails unless each object's status was written by one Pod alone, and its alias was made once. If a Pod was killed,
-// one may be missing in the audit log: what a process wrote when it was killed is done, but was answered to nobody, and so
-// did not succeed there. Objects that are Ready have both.
+// one may be missing in the audit log: the last write of a killed process is executed, but has no response, and so did not succeed there. Objects
+// that are Ready have both.
 func noneTwice(t *testing.T, env *harness.Env, mark harness.Mark, ns string, names []string, killed bool) {
 	t.Helper()
 	writers := map[string][]string{}

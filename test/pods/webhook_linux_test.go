@@ -18,8 +18,8 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected takes all Pods of the webhook away: nobody else notices, ours can be read, and are written again once
-// the Pods are back.
+// TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected deletes all Pods of the webhook: other objects are not affected, ours can be read, and are
+// written again once the Pods are back.
 func TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected(t *testing.T) {
 	env := harness.Shared(t)
 	awaitRunning(t, env, "webhook", 2)
@@ -58,7 +58,7 @@ func TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected(t *testing.T) {
 	if _, err := samples.Get(t.Context(), "before", metav1.GetOptions{}); err != nil {
 		t.Errorf("reading ours: %v", err)
 	}
-	_, err := samples.Create(t.Context(), fixtures.Published(ns, "meanwhile"), metav1.CreateOptions{})
+	_, err := samples.Create(t.Context(), fixtures.Published(ns, "outage"), metav1.CreateOptions{})
 	if err == nil || !strings.Contains(err.Error(), `failed calling webhook "defaulting.webhook.samples.knative.dev"`) {
 		t.Errorf("writing ours: %v, want an error that names the webhook", err)
 	}
@@ -95,10 +95,10 @@ func TestRollout_EachDeployment_NoRequestFails(t *testing.T) {
 			stream := fixtures.StartStream(t, env, ns, period)
 			env.Kubectl(t, "rollout", "restart", "deployment/"+component, "--namespace", env.SystemNamespace)
 			env.Kubectl(t, "rollout", "status", "deployment/"+component, "--namespace", env.SystemNamespace, "--timeout=5m")
-			harness.Eventually(t, "the Pods of before are gone", func(ctx context.Context) error {
+			harness.Eventually(t, "the previous Pods are deleted", func(ctx context.Context) error {
 				for i := range before {
 					if _, err := env.Kube.CoreV1().Pods(env.SystemNamespace).Get(ctx, before[i].Name, metav1.GetOptions{}); err == nil {
-						return fmt.Errorf("%s is there", before[i].Name)
+						return fmt.Errorf("%s still exists", before[i].Name)
 					}
 				}
 				return nil

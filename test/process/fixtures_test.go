@@ -22,7 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
 
-// probed is a process whose probes can be asked.
+// probed is a process whose probes can be called.
 type probed struct {
 	*harness.Process
 	env  *harness.Env
@@ -49,7 +49,7 @@ func newProbed(t *testing.T, env *harness.Env, name string) probed {
 	return probed{env.Process(t, name), env, name}
 }
 
-// probe asks for a path, and returns an error with what is answered unless that is 200.
+// probe requests a path, and returns an error with the response unless that is 200.
 func (p probed) probe(ctx context.Context, path string) error {
 	service, err := p.env.Kube.CoreV1().Services(p.env.SystemNamespace).Get(ctx, p.name+"-probes", metav1.GetOptions{})
 	if err != nil {
@@ -100,7 +100,7 @@ func (p probed) awaitReady(t *testing.T) {
 	harness.Eventually(t, "the process is ready", func(ctx context.Context) error { return p.probe(ctx, "/readiness") })
 }
 
-// start starts a process without waiting for it. Once the test is about to end, ended tells how the start went.
+// start starts a process without waiting for it. Once the test is about to end, ended returns the result of the start.
 func (p probed) start(t *testing.T) (ended func()) {
 	t.Helper()
 	result := make(chan error, 1)

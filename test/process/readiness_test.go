@@ -86,7 +86,7 @@ func TestWebhook_TrustedByTheAPIServer_BecomesReady(t *testing.T) {
 			return err == nil && len(c.Webhooks[0].ClientConfig.CABundle) > 0, err
 		}
 	}
-	// What a first start has to write. Each fails until those before are there, so that each is once what is missing.
+	// The objects that a first start has to write. Each fails until the previous ones exist, so that each is reported as missing once.
 	writes := []struct {
 		resource, name string
 		undo           func()

@@ -28,7 +28,7 @@ func checkStartFails(t *testing.T, env *harness.Env, name string, parts ...strin
 		t.Errorf("the %s: got error %v, want it to end", name, err)
 		return
 	}
-	// The notice of the end comes by a way of its own.
+	// The notice of the exit is delivered separately.
 	if err := awaitExit(t, env); !errors.As(err, &exit) || exit.Process != name {
 		t.Errorf("got the notice %v, want one of the %s", err, name)
 	}
@@ -79,7 +79,7 @@ func TestStart_APIServerUnreachable_IsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A port of our own on which nobody is listening.
+	// A reserved port on which no program listens.
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

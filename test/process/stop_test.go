@@ -76,7 +76,7 @@ func TestWebhook_SIGTERM_ServesWhileItStops(t *testing.T) {
 	awaitEnd(t, env, "webhook")
 }
 
-// terminate tells a process to stop, as the kubelet does.
+// terminate sends SIGTERM to a process, as the kubelet does.
 func terminate(t *testing.T, env *harness.Env, name string) {
 	t.Helper()
 	if err := syscall.Kill(env.Process(t, name).PID(), syscall.SIGTERM); err != nil {
@@ -84,7 +84,7 @@ func terminate(t *testing.T, env *harness.Env, name string) {
 	}
 }
 
-// awaitEnd waits until a process that was told to stop has ended, which has to be with the exit status 0.
+// awaitEnd waits until a process that received SIGTERM has exited, which has to be with the exit status 0.
 func awaitEnd(t *testing.T, env *harness.Env, name string) {
 	t.Helper()
 	var exit *processes.ExitError
@@ -108,7 +108,7 @@ func awaitExit(t *testing.T, env *harness.Env) error {
 	return notice
 }
 
-// heldLeases returns the names of the leases of a process that somebody holds.
+// heldLeases returns the names of the leases of a process that are held.
 func heldLeases(ctx context.Context, t *testing.T, env *harness.Env, name string) []string {
 	t.Helper()
 	list, err := env.Kube.CoordinationV1().Leases(env.SystemNamespace).List(ctx, metav1.ListOptions{})

@@ -102,8 +102,7 @@ func (g *Generator) uri() string {
 		pick("", "/", "/p/", "/a%2Fb", "/%zz", "/a b", "/ü", "/..//.") + pick("", "?", "?a=b&c", "?%") + pick("", "#", "#f", "#%zz", "#%2F#")
 }
 
-// match writes a text that a regular expression matches. The caller checks it, for it may be too long, or assertions may not
-// hold.
+// match writes a text that a regular expression matches. The caller checks it, for it may be too long, or break assertions.
 func (g *Generator) match(expression *syntax.Regexp, text *strings.Builder) {
 	repeat := func(least, most int) {
 		if most < 0 {

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// usualElements is how many elements or keys there are at most where the schema would allow more.
+	// usualElements is the maximum number of elements or keys where the schema would allow more.
 	usualElements = 3
-	// attempts is how often a value is tried that may turn out to be invalid, or not to be unique.
+	// attempts is the maximum number of attempts for a value that may be invalid, or not unique.
 	attempts = 1000
 )
 
@@ -31,7 +31,7 @@ func New(source rand.Source) *Generator {
 	return &Generator{random: rand.New(source)}
 }
 
-// Value makes a value for a schema: as encoding/json decodes it, but for integers, which are int64. Fields that need not be
+// Value makes a value for a schema: as encoding/json decodes it, except for integers, which are int64. Fields that need not be
 // there are sometimes left out. An error names the place in the schema that this package does not know how to satisfy.
 func (g *Generator) Value(schema *apiextensionsv1.JSONSchemaProps) (any, error) {
 	return g.value(schema, "schema")
@@ -112,7 +112,7 @@ func (g *Generator) array(schema *apiextensionsv1.JSONSchemaProps, path string) 
 	return list, nil
 }
 
-// keyOf is what no two elements of a list have in common.
+// keyOf returns the unique key of an element of a list.
 func keyOf(schema *apiextensionsv1.JSONSchemaProps, value any, index int) string {
 	switch object, isObject := value.(map[string]any); {
 	case schema.XListType != nil && *schema.XListType == "map" && isObject:
@@ -128,7 +128,7 @@ func keyOf(schema *apiextensionsv1.JSONSchemaProps, value any, index int) string
 	}
 }
 
-// number is how many elements there are.
+// number returns a random number of elements.
 func (g *Generator) number(least, most *int64) int {
 	low, high := 0, usualElements
 	if least != nil {

@@ -44,7 +44,7 @@ func schemaOf(t *testing.T, text string) *apiextensionsv1.JSONSchemaProps {
 	return &schema
 }
 
-// What is made is valid, and each field is sometimes there, and sometimes not if it need not be.
+// Values are valid, and each optional field is sometimes set, and sometimes not.
 func TestValues_Random_AreValid(t *testing.T) {
 	schema := schemaOf(t, everything)
 	validate, err := validator(schema)
@@ -68,7 +68,7 @@ func TestValues_Random_AreValid(t *testing.T) {
 	for name := range schema.Properties {
 		required := name == "name" || name == "list"
 		if got := count[name]; got == 0 || (got == values) != required {
-			t.Errorf("%s is there in %d of %d values", name, got, values)
+			t.Errorf("%s is set in %d of %d values", name, got, values)
 		}
 	}
 }

@@ -11,5 +11,5 @@ SPDX-License-Identifier: Apache-2.0
 //
 // It also holds what every kind with a reconciler has: stubs, and a test of its controller on fakes.
 //
-// It needs no control plane. What our own reconcilers do is shown beside them and in the other suites.
+// It needs no control plane. Our own reconcilers are tested in their packages and in the other suites.
 package reconciler

@@ -53,7 +53,7 @@ func TestFinalizer_WithoutFinalizeKind_IsNeverSet(t *testing.T) {
 	}
 }
 
-// An object that waits for the finalizer of somebody else is finalized again by whatever wakes it.
+// An object that waits for the finalizer of another controller is finalized again by each event that enqueues it.
 func TestFinalizeKind_OurFinalizerRemoved_IsCalledAgain(t *testing.T) {
 	called := 0
 	w := leading(t, finalizing{reconciling{returning(nil)}, func(context.Context, *v1.AddressableService) reconciler.Event {
@@ -129,7 +129,7 @@ func TestFinalizer_ServerSideApply_IsSet(t *testing.T) {
 		UseServerSideApplyForFinalizers: true, FinalizerFieldManager: "tests",
 	}, object(withFinalizers()))
 	w.lead(t)
-	_ = w.reconcile() // the fake refuses to apply what has no managed fields
+	_ = w.reconcile() // the fake rejects an apply to an object without managed fields
 	want := []string{`{"apiVersion":"samples.knative.dev/v1","kind":"AddressableService","metadata":{"finalizers":` +
 		`["samples.knative.dev/addressableservice"],"name":"a","namespace":"ns","uid":"uid"}}`}
 	if got := w.patches(); !slices.Equal(got, want) {

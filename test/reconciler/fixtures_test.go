@@ -39,7 +39,7 @@ const (
 
 var errInduced = errors.New("induced")
 
-// function is what ReconcileKind, FinalizeKind and ObserveKind have in common.
+// function is the common signature of ReconcileKind, FinalizeKind and ObserveKind.
 type function = func(context.Context, *v1.AddressableService) reconciler.Event
 
 // returning is a function that does nothing else.
@@ -117,7 +117,7 @@ func isMarked(as *v1.AddressableService) bool {
 	return c != nil && c.Reason == "Marked"
 }
 
-// generated is what injection-gen makes.
+// generated is a constructor that injection-gen generates.
 type generated interface {
 	controller.Reconciler
 	reconciler.LeaderAware
@@ -179,7 +179,7 @@ func (w *world) lead(t *testing.T) {
 // reconcile is one call of the generated Reconcile, for ns/a.
 func (w *world) reconcile() error { return w.Reconcile(w.ctx, key) }
 
-// events returns what was recorded since it was last asked.
+// events returns the events that were recorded since its last call.
 func (w *world) events() []string {
 	var events []string
 	for {

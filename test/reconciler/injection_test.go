@@ -56,7 +56,7 @@ func injected(t *testing.T, with ...func(context.Context) context.Context) (ctx 
 	return ctx, informers, asked
 }
 
-// asks runs an informer until it asks for something.
+// asks runs an informer until it sends a request.
 func asks(t *testing.T, informer controller.Informer, asked chan string) string {
 	t.Helper()
 	stop, ended := make(chan struct{}), make(chan struct{})
@@ -72,7 +72,7 @@ func asks(t *testing.T, informer controller.Informer, asked chan string) string 
 	case request := <-asked:
 		return request
 	case <-time.After(time.Minute):
-		t.Error("the informer asks for nothing")
+		t.Error("the informer sends no request")
 		return ""
 	}
 }
@@ -87,7 +87,7 @@ func TestInjection_ImportedInformer_IsInTheContextAndStarted(t *testing.T) {
 		t.Error("a second look gives another informer")
 	}
 	if got, want := asks(t, informer, asked), "/apis/samples.knative.dev/v1/addressableservices?"; got != want {
-		t.Errorf("the informer asks for %s, want %s", got, want)
+		t.Errorf("the informer requests %s, want %s", got, want)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestInjection_NamespaceScope_ListsOneNamespace(t *testing.T) {
 		"/apis/samples.knative.dev/v1/namespaces/ns/addressableservices?" + selector: filteredinformer.Get(ctx, selector).Informer(),
 	} {
 		if got := asks(t, informer, asked); got != name {
-			t.Errorf("the informer asks for %s, want %s", got, name)
+			t.Errorf("the informer requests %s, want %s", got, name)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestInjection_FakeClient_IsThatOfTheContext(t *testing.T) {
 		return ok && get.GetName() == "broken", nil, errInduced
 	})
 	if _, err := samplesclient.Get(ctx).SamplesV1().AddressableServices(ns).Get(ctx, "a", metav1.GetOptions{}); err != nil {
-		t.Errorf("what the client was given is not there: %v", err)
+		t.Errorf("the seeded object does not exist: %v", err)
 	}
 	if _, err := samplesclient.Get(ctx).SamplesV1().AddressableServices(ns).Get(ctx, "broken", metav1.GetOptions{}); err == nil {
 		t.Error("the reaction is not called")
@@ -159,7 +159,7 @@ func TestInjection_Fakes_AreSeededAfterSetup(t *testing.T) {
 	})
 	client := fakesamplesclient.Get(ctx)
 	if _, err := client.SamplesV1().AddressableServices(ns).Get(ctx, "a", metav1.GetOptions{}); err == nil {
-		t.Error("what was given before the setup is there now")
+		t.Error("the object that was seeded before the setup exists")
 	}
 	if _, err := client.SamplesV1().AddressableServices(ns).Create(ctx, object(), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

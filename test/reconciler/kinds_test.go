@@ -69,8 +69,8 @@ func TestKinds_EachReconciler_HasStubs(t *testing.T) {
 	}
 }
 
-// TestKinds_EachReconciler_HasAControllerTestOnFakes looks, beside the reconciler of each kind that has one, for a test that calls
-// NewController in a context of injection.Fake, with every informer that the controller asks for linked by its fake, which
+// TestKinds_EachReconciler_HasAControllerTestOnFakes looks, in the package of each reconciler, for a test that calls
+// NewController in a context of injection.Fake, with every informer that the controller uses linked by its fake, which
 // links the fake of its client.
 func TestKinds_EachReconciler_HasAControllerTestOnFakes(t *testing.T) {
 	seen := 0
@@ -97,7 +97,7 @@ func TestKinds_EachReconciler_HasAControllerTestOnFakes(t *testing.T) {
 				}
 			}
 			if accessors == 0 {
-				t.Errorf("%s asks for no informer", folder)
+				t.Errorf("%s uses no informer", folder)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestKinds_EachReconciler_HasAControllerTestOnFakes(t *testing.T) {
 	}
 }
 
-// isAccessor says whether a package hands out something that injection made.
+// isAccessor reports whether a package returns an object that injection made.
 func isAccessor(path string) bool {
 	_, below, _ := strings.Cut(path, "/injection/")
 	return strings.Contains(below, "informers/") || strings.HasPrefix(below, "clients/") || strings.HasPrefix(below, "ducks/")
@@ -162,7 +162,7 @@ func imports(files []*ast.File) []string {
 	return paths
 }
 
-// calls says whether a function of that name is called, of whatever package.
+// calls reports whether a function of that name is called, of whatever package.
 func calls(files []*ast.File, name string) bool {
 	found := false
 	for _, file := range files {

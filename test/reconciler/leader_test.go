@@ -103,7 +103,7 @@ func TestLeader_Standby_CallsObserveKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.reconcile(); err != nil || len(gone) != 1 {
-		t.Errorf("told of what is gone: %v, %v", gone, err)
+		t.Errorf("called for a deleted object: %v, %v", gone, err)
 	}
 
 	if err := w.objects.Add(object()); err != nil {
@@ -117,7 +117,7 @@ func TestLeader_Standby_CallsObserveKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.reconcile(); err != nil || len(gone) != 2 {
-		t.Errorf("a leader is told of what is gone: %v, %v", gone, err)
+		t.Errorf("a leader is called for a deleted object: %v, %v", gone, err)
 	}
 }
 

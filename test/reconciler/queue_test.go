@@ -34,7 +34,7 @@ import (
 	addressableservicereconciler "github.com/mallard-dev/mallard/pkg/client/injection/reconciler/samples/v1/addressableservice"
 )
 
-// Clients and listers therefore are fields of a reconciler, and what it asks for has to bring its own deadline.
+// Clients and listers therefore are fields of a reconciler, and its requests need their own deadline.
 func TestQueue_ContextOfAReconciliation_IsNotThatOfTheConstructor(t *testing.T) {
 	type valueKey struct{}
 	var reconciliations []string
@@ -91,7 +91,7 @@ func TestQueue_Retries_BackOffExponentially(t *testing.T) {
 	if next := limiter.When("a"); next != 5*time.Millisecond {
 		t.Errorf("after a reconciliation that was done the first retry is after %s", next)
 	}
-	// Of all keys together: 24 were asked for above.
+	// For all keys together: 24 were requested above.
 	var last time.Duration
 	for i := range 176 {
 		last = limiter.When(i)
@@ -133,13 +133,13 @@ func TestQueue_Object_IsReconciledByOneWorkerAtATime(t *testing.T) {
 	}
 	// The lanes hand keys on by themselves, so that there may be one more in each place where they wait.
 	if n := reconciliations.Load(); n < 2 || n > 5 || most.Load() != 1 {
-		t.Errorf("woken once and then a hundred times, there are %d reconciliations, %d at a time", n, most.Load())
+		t.Errorf("enqueued once and then a hundred times, there are %d reconciliations, %d at a time", n, most.Load())
 	}
 }
 
 const panicking = "MALLARD_TEST_PANICS"
 
-// TestQueue_Panic_EndsTheProcess is run by itself, in a process of its own.
+// TestQueue_Panic_EndsTheProcess is run by itself, in a separate process.
 func TestQueue_Panic_EndsTheProcess(t *testing.T) {
 	if os.Getenv(panicking) != "" {
 		var reconciliations []string

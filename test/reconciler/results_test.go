@@ -45,7 +45,7 @@ func TestReconcileKind_Result_DecidesEventAndRequeue(t *testing.T) {
 		"requeue at once":          {controller.NewRequeueImmediately(), "", again},
 		"requeue later":            {controller.NewRequeueAfter(time.Millisecond), "", again},
 		"a wrapped requeue":        {fmt.Errorf("context: %w", controller.NewRequeueAfter(time.Millisecond)), "", again},
-		"an error beside requeue":  {errors.Join(errInduced, controller.NewRequeueAfter(time.Millisecond)), "", again},
+		"an error with requeue":    {errors.Join(errInduced, controller.NewRequeueAfter(time.Millisecond)), "", again},
 		"requeue within an event":  {reconciler.NewEvent(corev1.EventTypeWarning, "Broke", "%w", controller.NewRequeueAfter(time.Millisecond)), "Warning Broke requeue after: 1ms", done},
 		"skip":                     {controller.NewSkipKey(key), "", done},
 		"a Normal event by itself": {&reconciler.ReconcilerEvent{EventType: corev1.EventTypeNormal, Reason: "Made", Format: "made"}, "Normal Made made", done},
@@ -73,7 +73,7 @@ func TestReconcileKind_Result_DecidesEventAndRequeue(t *testing.T) {
 }
 
 // TestFinalizeKind_Result_DecidesEventAndFinalizer shows the same of an object that is being deleted, and whether the finalizer
-// goes. Where it stays and the queue is done, the object hangs until something else wakes it.
+// goes. Where it stays and the queue is done, the object hangs until another event enqueues it.
 func TestFinalizeKind_Result_DecidesEventAndFinalizer(t *testing.T) {
 	const updated = `Normal FinalizerUpdate Updated "a" finalizers`
 	for name, row := range map[string]struct {
@@ -114,6 +114,6 @@ func TestFinalizeKind_Result_DecidesEventAndFinalizer(t *testing.T) {
 func TestRequeue_After_KeepsItsTime(t *testing.T) {
 	w := leading(t, reconciling{returning(controller.NewRequeueAfter(time.Hour))}, object())
 	if requeue, after := controller.IsRequeueKey(w.reconcile()); !requeue || after != time.Hour {
-		t.Errorf("the queue is asked for another reconciliation: %t, after %s; want after an hour", requeue, after)
+		t.Errorf("another reconciliation is requested: %t, after %s; want after an hour", requeue, after)
 	}
 }

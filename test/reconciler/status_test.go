@@ -47,7 +47,7 @@ func TestReconcileKind_NewObject_HasDefaultsAndConditions(t *testing.T) {
 	}
 }
 
-// Whoever waits for observedGeneration and then looks at Ready would wait for ever for one that says why.
+// A client that waits for observedGeneration and then reads Ready would wait indefinitely for a reason.
 func TestReconcileKind_ErrorWithoutACondition_LeavesReadyUnknown(t *testing.T) {
 	ready := func(as *v1.AddressableService) {
 		as.GetConditionSet().Manage(&as.Status).InitializeConditions()
@@ -162,7 +162,7 @@ func TestStatus_SkipStatusUpdates_IsNotWritten(t *testing.T) {
 	}
 }
 
-// A status has one writer: what another one wrote meanwhile is replaced as a whole.
+// A status has one writer: a concurrent write by another one is replaced as a whole.
 func TestStatus_Conflict_IsWrittenOverTheNewOne(t *testing.T) {
 	w := leading(t, reconciling{func(_ context.Context, as *v1.AddressableService) reconciler.Event {
 		mark(as)

@@ -20,10 +20,10 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// What the queue does with a key after a reconciliation.
+// The calls of the queue for a key after a reconciliation.
 const (
-	done    = "reconcile 1; forget"                        // nothing more until something wakes the object
-	again   = "reconcile 1; reconcile 2; forget"           // another reconciliation after the time that was asked for
+	done    = "reconcile 1; forget"                        // nothing more until an event enqueues the object
+	again   = "reconcile 1; reconcile 2; forget"           // another reconciliation after the requested time
 	backOff = "reconcile 1; back off; reconcile 2; forget" // another reconciliation after a time that grows from one to the next
 )
 

@@ -29,7 +29,7 @@ type Fake interface {
 	PrependReactor(verb, resource string, reaction clientgotesting.ReactionFunc)
 }
 
-// World is what one reconciliation reads and writes.
+// World holds the objects that one reconciliation reads and writes.
 type World struct {
 	// Reconciler is the generated one.
 	Reconciler controller.Reconciler
@@ -44,7 +44,7 @@ const prepareData = "prepare"
 // Prepared is the OtherTestData of a row whose world is changed before the reconciliation.
 func Prepared[W any](prepare func(W)) map[string]any { return map[string]any{prepareData: prepare} }
 
-// Table runs the rows of a table, each in a world of its own. Rows without a key reconcile the object key.
+// Table runs the rows of a table, each in a separate world. Rows without a key reconcile the object key.
 func Table[W any](t *testing.T, table reconcilertesting.TableTest, key string, newWorld func(testing.TB, *reconcilertesting.TableRow) (W, World)) {
 	t.Helper()
 	for i := range table {

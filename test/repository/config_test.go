@@ -56,7 +56,7 @@ func objectsBelow(t *testing.T, folder string) []*unstructured.Unstructured {
 	return objects
 }
 
-// What is below config/ is applied as a whole, so that a sample or an overlay there would be installed with the operator.
+// The folder config/ is applied as a whole, so that a sample or an overlay there would be installed with the operator.
 func TestConfig_Files_AreOnlyTheOperator(t *testing.T) {
 	for _, file := range files(t, "config") {
 		if path.Dir(file) != "config" {
@@ -70,7 +70,7 @@ func TestConfig_Files_AreOnlyTheOperator(t *testing.T) {
 			t.Errorf("%s is not of a kind that the operator is made of", name)
 		}
 		if seen[name] {
-			t.Errorf("%s is there twice", name)
+			t.Errorf("%s is defined twice", name)
 		}
 		seen[name] = true
 		expectLabels(t, name, object.GetLabels())
@@ -86,7 +86,7 @@ func expectLabels(t *testing.T, name string, labels map[string]string) {
 	}
 }
 
-// ko and kubectl apply in the order of file names and go on after an error; only what is in order works in one pass.
+// ko and kubectl apply in the order of file names and go on after an error; only sorted files work in one run.
 func TestConfig_FileOrder_SuitsAnEmptyCluster(t *testing.T) {
 	there := map[string]bool{}
 	need := func(object *unstructured.Unstructured, kind, namespace, name string) {
@@ -137,7 +137,7 @@ func TestToolchain_EveryModule_NamesTheSame(t *testing.T) {
 		t.Fatal("go.mod names no toolchain")
 	}
 	for _, path := range files(t, "go.mod", "*/go.mod") {
-		// The control plane is not released, and each change of its go.mod makes everyone build it again.
+		// The control plane is not released, and each change of its go.mod triggers a rebuild on every machine.
 		if strings.HasPrefix(path, "localcluster/") {
 			continue
 		}

@@ -13,11 +13,11 @@ import (
 	"knative.dev/pkg/depcheck"
 )
 
-// layers says which packages must not depend on which others, not even indirectly. Paths are below the module, or whole
+// layers lists the packages that must not depend on others, not even indirectly. Paths are below the module, or whole
 // ones; both stand for everything below them too.
 var layers = []struct {
 	packages  string
-	except    string // what is below it has a rule of its own
+	except    string // packages below it have a separate rule
 	forbidden []string
 	because   string
 }{{
@@ -68,7 +68,7 @@ var layers = []struct {
 }, {
 	packages:  ".",
 	forbidden: []string{"k8s.io/kubernetes"},
-	because:   "the control plane is a process of its own, and linking it takes minutes",
+	because:   "the control plane is a separate process, and linking it takes minutes",
 }}
 
 func TestLayers_Imports_AreAllowed(t *testing.T) {

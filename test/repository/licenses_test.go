@@ -14,7 +14,7 @@ import (
 // image matches the program of an image.
 var image = regexp.MustCompile(`ko://\S+/(cmd/\w+)`)
 
-// The images carry the licenses as their data, which ko takes from a folder beside the program.
+// The images carry the licenses as their data, which ko takes from a folder next to the program.
 func TestLicenses_Images_CarryThem(t *testing.T) {
 	programs := map[string]bool{}
 	for _, path := range files(t, "config/*.yaml", "post-install/*.yaml") {

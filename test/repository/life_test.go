@@ -72,7 +72,7 @@ func coveredBinary(t *testing.T) string {
 	return binary
 }
 
-// executed returns how often a test of AddressableServices executes each block of our code.
+// executed returns the number of times that a test of AddressableServices executes each block of our code.
 func executed(t *testing.T, binary, test string) map[string]int {
 	t.Helper()
 	profile := filepath.Join(t.TempDir(), "profile")

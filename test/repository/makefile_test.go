@@ -16,7 +16,7 @@ import (
 
 var targetLine = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
 
-// targets returns the targets of the Makefile that a person may ask for.
+// targets returns the public targets of the Makefile.
 func targets(t *testing.T) []string {
 	t.Helper()
 	var names []string

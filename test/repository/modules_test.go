@@ -54,7 +54,7 @@ func TestModules_Dependabot_HasEach(t *testing.T) {
 	}
 }
 
-// What is generated has to fit what it is compiled with.
+// Generated code has to fit the modules that it is compiled with.
 func TestModules_SharedDependencies_HaveOneVersion(t *testing.T) {
 	operator := versions(t, ".")
 	for _, folder := range []string{"hack/tools", "conversion/example"} {
@@ -70,14 +70,14 @@ func TestModules_SharedDependencies_HaveOneVersion(t *testing.T) {
 	}
 	for _, folder := range modules(t) {
 		if got, want := versions(t, folder)["go"], operator["go"]; got != want {
-			t.Errorf("the module in %s asks for Go %s, the root for %s", folder, got, want)
+			t.Errorf("the module in %s requires Go %s, the root %s", folder, got, want)
 		}
 	}
 }
 
 var requirement = regexp.MustCompile(`(?m)^\s*(?:require )?([\w./~-]+) (v?\d\S*)`)
 
-// versions returns what a go.mod file requires, and the Go version under "go".
+// versions returns the requirements of a go.mod file, and the Go version under "go".
 func versions(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	required := make(map[string]string)

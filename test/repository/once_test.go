@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestModules_UnchangedSinceTheyPassed_AreNotTestedAgain runs once of hack/modules.sh in a repository of its own.
+// TestModules_UnchangedSinceTheyPassed_AreNotTestedAgain runs once of hack/modules.sh in a separate repository.
 func TestModules_UnchangedSinceTheyPassed_AreNotTestedAgain(t *testing.T) {
 	repository, cache := t.TempDir(), t.TempDir()
 	write := func(path, content string) {
@@ -53,7 +53,7 @@ func TestModules_UnchangedSinceTheyPassed_AreNotTestedAgain(t *testing.T) {
 		{name: "failed before", script: `once "side import" eval "echo ran; false"`, runs: true, fails: true},
 		{name: "passes", script: `once "side import" echo ran`, runs: true},
 		{name: "unchanged", script: `once "side import" echo ran`},
-		{name: "unchanged, asked for again", script: `flags=(-count 1); once "side import" echo ran`, runs: true},
+		{name: "unchanged, with -count 1", script: `flags=(-count 1); once "side import" echo ran`, runs: true},
 		{name: "other flags", script: `flags=(-race); once "side import" echo ran`, runs: true},
 		{name: "another command", script: `once "side import" echo ran too`, runs: true},
 		{name: "another folder changed", change: func() { write("other/other.go", "package another\n") }, script: `once "side import" echo ran`},

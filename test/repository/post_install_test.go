@@ -20,12 +20,12 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 )
 
-// What migrates has to know each kind by name, in its settings and in its rights, and a kind that is forgotten there is missed
+// The migration has to name each kind in its settings and permissions, and a kind that is forgotten there is missed
 // only when a version is dropped.
 func TestPostInstall_Kinds_AreMigrated(t *testing.T) {
 	var crds []string
 	for _, object := range configObjects(t) {
-		// Of one version there is nothing to move.
+		// A kind with one version has nothing to migrate.
 		if object.GetKind() == "CustomResourceDefinition" && len(into[apiextensionsv1.CustomResourceDefinition](t, object).Spec.Versions) > 1 {
 			crds = append(crds, object.GetName())
 		}

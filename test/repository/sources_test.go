@@ -83,7 +83,7 @@ func TestSources_Paths_NameNoMachine(t *testing.T) {
 	}
 }
 
-// A package says what its job is, and what is not, in a file that everybody looks for under the same name. A program may
+// The comment of a package is in doc.go, where readers look for it. A program may
 // say it in main.go.
 func TestSources_Packages_AreDocumented(t *testing.T) {
 	documented := make(map[string]bool)
@@ -96,7 +96,7 @@ func TestSources_Packages_AreDocumented(t *testing.T) {
 	}
 	for _, folder := range slices.Sorted(maps.Keys(documented)) {
 		if !documented[folder] {
-			t.Errorf("the package in %s says nowhere what its job is: it has no doc.go", folder)
+			t.Errorf("the package in %s has no package comment: it has no doc.go", folder)
 		}
 	}
 }

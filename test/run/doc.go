@@ -6,5 +6,5 @@ SPDX-License-Identifier: Apache-2.0
 // Package run tests the program behind `make run` from outside, as a developer meets it: what it prints, how it ends, and
 // that nothing is left of it, whenever it is interrupted.
 //
-// What the operator does is not tested here; that is for the other suites.
+// The other suites test the operator.
 package run

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Outside of Linux the kernel does not tell a process that its parent is gone.
+// Outside of Linux the kernel does not signal to a process that its parent exited.
 func TestRun_Killed_LeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil)

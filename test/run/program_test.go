@@ -212,7 +212,7 @@ func (p *program) exit() int {
 	}
 }
 
-// leavesNoProcess fails the test unless every process of the run is gone before long.
+// leavesNoProcess fails the test unless every process of the run exits before long.
 func (p *program) leavesNoProcess() {
 	p.t.Helper()
 	harness.Eventually(p.t, "no process of the run is left", func(ctx context.Context) error {
@@ -224,7 +224,7 @@ func (p *program) leavesNoProcess() {
 	})
 }
 
-// leavesNothing fails the test unless every process of the run and its folder are gone.
+// leavesNothing fails the test unless every process of the run has exited and its folder is deleted.
 func (p *program) leavesNothing() {
 	p.t.Helper()
 	p.leavesNoProcess()
@@ -237,7 +237,7 @@ func (p *program) leavesNothing() {
 	}
 }
 
-// leavesLogsOf fails the test unless every process of the run is gone, and of its folder only the logs of these processes are left.
+// leavesLogsOf fails the test unless every process of the run has exited, and of its folder only the logs of these processes are left.
 func (p *program) leavesLogsOf(names ...string) {
 	p.t.Helper()
 	p.leavesNoProcess()
@@ -278,7 +278,7 @@ func processesNaming(ctx context.Context, text string) ([]string, error) {
 	}
 	var found []string
 	for _, folder := range folders {
-		// A process that ends meanwhile is one less.
+		// A process that exits concurrently is one less.
 		command, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
 		environment, _ := os.ReadFile(filepath.Join(folder, "environ"))
 		if bytes.Contains(command, []byte(text)) || bytes.Contains(environment, []byte(text)) {

@@ -132,7 +132,7 @@ apiVersion: samples.knative.dev/v1
 kind: AddressableService
 metadata: {name: lost, namespace: default}
 spec:
-  ref: {apiVersion: v1, kind: Service, name: nobody}
+  ref: {apiVersion: v1, kind: Service, name: missing}
 `)
 	p := start(t, nil, "--wait=ready", "--timeout=3s", "--samples="+samples)
 	if status := p.exit(); status != 1 {

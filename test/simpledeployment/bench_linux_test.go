@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// benched is how many Pods one round makes, and then replaces one after the other.
+// benched is the number of Pods that one round creates, and then replaces one after the other.
 const benched = 50
 
 // BenchmarkPods compares a SimpleDeployment with a Deployment of Kubernetes that may surge by one Pod and lack none, on the same
@@ -60,7 +60,7 @@ spec:
 	b.ReportMetric(ours.replaced.Seconds()/theirs.replaced.Seconds(), "replaced/deployment")
 }
 
-// rolledOut is what `kubectl rollout status` waits for.
+// rolledOut is the condition that `kubectl rollout status` waits for.
 func rolledOut(o *unstructured.Unstructured) error {
 	if o == nil {
 		return errors.New("it does not exist")

@@ -26,9 +26,9 @@ import (
 
 const (
 	few, many = 5, 5000
-	// rollouts are how many there are in each measurement, so that it takes much more than the clock of processes can tell apart.
+	// rollouts is the number of rollouts in each measurement, so that it takes much more than the clock of processes can tell apart.
 	rollouts = 60
-	// atRest are how many reconciliations without anything to do there are at least in each measurement.
+	// atRest is the minimum number of idle reconciliations in each measurement.
 	atRest = 100
 )
 
@@ -46,7 +46,7 @@ func TestCosts_FiveOrFiveThousandOtherPods_AreEqual(t *testing.T) {
 	rollOut(t, env, ref, "warm-up", rollouts)
 
 	least := measure(t, env, controller, ref, "few")
-	t.Logf("beside %d Pods: %v", few, least)
+	t.Logf("with %d other Pods: %v", few, least)
 	for _, others := range []struct {
 		name   string
 		labels map[string]string
@@ -56,18 +56,18 @@ func TestCosts_FiveOrFiveThousandOtherPods_AreEqual(t *testing.T) {
 	} {
 		addOthers(t, env, ns, others.name, many, others.labels)
 		costs := measure(t, env, controller, ref, others.name)
-		t.Logf("beside %d %s Pods more: %v", many, others.name, costs)
+		t.Logf("with %d more %s Pods: %v", many, others.name, costs)
 		for _, request := range []string{"patch pods", "delete pods", "get pods", "list pods", "watch pods", "get simpledeployments", "list simpledeployments"} {
 			if least.calls[request] != costs.calls[request] {
-				t.Errorf("%s: %d requests beside %d Pods, %d beside %d %s ones", request, least.calls[request], few, costs.calls[request], many, others.name)
+				t.Errorf("%s: %d requests with %d Pods, %d with %d %s ones", request, least.calls[request], few, costs.calls[request], many, others.name)
 			}
 		}
 		if costs.cpu > 2*least.cpu {
-			t.Errorf("CPU: %v beside %d Pods, %v beside %d %s ones, which is more than twice", least.cpu, few, costs.cpu, many, others.name)
+			t.Errorf("CPU: %v with %d Pods, %v with %d %s ones, which is more than twice", least.cpu, few, costs.cpu, many, others.name)
 		}
-		// It is measured by the wall, and other suites run beside this one. A walk through the cache takes eight times as long.
+		// It is measured by the wall, and other suites run concurrently. A walk through the cache takes eight times as long.
 		if costs.reconciliation > 4*least.reconciliation {
-			t.Errorf("a reconciliation at rest: %v beside %d Pods, %v beside %d %s ones, which is more than four times as long", least.reconciliation, few, costs.reconciliation, many, others.name)
+			t.Errorf("an idle reconciliation: %v with %d Pods, %v with %d %s ones, which is more than four times as long", least.reconciliation, few, costs.reconciliation, many, others.name)
 		}
 	}
 
@@ -83,15 +83,15 @@ func TestCosts_FiveOrFiveThousandOtherPods_AreEqual(t *testing.T) {
 		}
 		seen++
 		if got := query.Get("labelSelector"); got != samples.PodOwnerUIDLabelKey && !strings.HasPrefix(got, samples.PodOwnerUIDLabelKey+"=") {
-			t.Errorf("the controller asks for Pods with the selector %q: %s", got, e.Query)
+			t.Errorf("the controller lists Pods with the selector %q: %s", got, e.Query)
 		}
 	}
 	if seen == 0 {
-		t.Error("the controller did not ask for Pods at all")
+		t.Error("the controller did not list Pods at all")
 	}
 }
 
-// addOthers makes Pods that are nobody's, numbered, and that wait for a gate, so that nothing else is done about them.
+// addOthers creates Pods without an owner, numbered, and that wait for a gate, so that nothing else is done about them.
 func addOthers(t *testing.T, env *harness.Env, ns, name string, count int, labels map[string]string) {
 	t.Helper()
 	const clients = 8
@@ -130,22 +130,22 @@ func rollOut(t *testing.T, env *harness.Env, ref harness.Ref, name string, times
 	}
 }
 
-// costs are those of a number of rollouts, and of one reconciliation at rest.
+// costs are those of a number of rollouts, and of one idle reconciliation.
 type costs struct {
 	// calls are the controller's requests, by verb and resource.
 	calls map[string]int
 	// cpu is the CPU time that the controller has used.
 	cpu time.Duration
-	// reconciliation is how long the median reconciliation at rest takes. It waits for nothing, so that a walk through the cache shows, which in a
-	// rollout is little beside the rest.
+	// reconciliation is the median duration of an idle reconciliation. It waits for nothing, so that a walk through the cache shows, which in a
+	// rollout is a small part.
 	reconciliation time.Duration
 }
 
 func (c costs) String() string {
-	return fmt.Sprintf("%d rollouts: %v, %v of CPU; a reconciliation at rest: %v", rollouts, c.calls, c.cpu, c.reconciliation)
+	return fmt.Sprintf("%d rollouts: %v, %v of CPU; an idle reconciliation: %v", rollouts, c.calls, c.cpu, c.reconciliation)
 }
 
-// measure has rollouts take place, and then reconciliations at rest.
+// measure causes rollouts, and then idle reconciliations.
 func measure(t *testing.T, env *harness.Env, controller *harness.Process, ref harness.Ref, name string) costs {
 	t.Helper()
 	mark, before := env.Mark(t), cpuTime(t, controller.PID())
@@ -162,7 +162,7 @@ func measure(t *testing.T, env *harness.Env, controller *harness.Process, ref ha
 		env.Patch(t, ref, fmt.Sprintf(`{"metadata": {"annotations": {"%s": "%d"}}}`, name, i))
 	}
 	// Changes that come fast may share a reconciliation.
-	harness.Eventually(t, "reconciliations at rest", func(context.Context) error {
+	harness.Eventually(t, "idle reconciliations", func(context.Context) error {
 		took := reconciliations(t, controller, from)[ref.Namespace+"/"+ref.Name]
 		if len(took) < atRest {
 			return fmt.Errorf("there were %d", len(took))

@@ -64,7 +64,7 @@ func TestSimpleDeployment_WatchDelayedBy300Milliseconds_KeepsItsBounds(t *testin
 			}
 			return nil
 		})
-		// Until the watch tells, the status is what it was.
+		// Until the watch delivers events, the status is unchanged.
 		settles(t, env, ref)
 	})
 	exactly(t, env, ref, "four", 2)
@@ -113,7 +113,7 @@ func TestSimpleDeployment_QuotaExhausted_ReportsItAndConverges(t *testing.T) {
 	ref := env.Apply(t, ns, object("it", "one", 4))[0]
 	throughout(t, env, ns, within(uid(t, env, ref), 4, 0), func() {
 		env.Await(t, ref, says("CreateFailed", "exceeded quota: few"))
-		// Two are there and stay, as many times as it is tried.
+		// Two exist and stay, however often it is retried.
 		harness.Eventually(t, "two Pods, and tries after that", func(context.Context) error {
 			tries := mark.Entries(t, harness.ByUser(env.User("controller")), harness.ByRequest(harness.Matching("patch", "pods").And(harness.InNamespace(ns))))
 			if s, _ := pods(t, env, ns); len(s.active(uid(t, env, ref))) != 2 || len(tries) < 4 {
@@ -150,8 +150,8 @@ func TestSimpleDeployment_PodsRejectedByAdmission_ReportsIt(t *testing.T) {
 	exactly(t, env, ref, "one", 2)
 }
 
-// TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges lets the API server answer each write of the controller with an error for a while, in the middle of a
-// rollout: the bounds hold, conditions say so where they can, and the end is right.
+// TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges lets the API server answer each write of the controller with an error for a
+// while, in the middle of a rollout: the bounds hold, conditions say so where they can, and the end is right.
 func TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
@@ -195,7 +195,7 @@ func TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges(t *testin
 								return nil
 							}
 						}
-						return errors.New("there was none")
+						return errors.New("there was no such event")
 					})
 					if tc.reason != "" {
 						env.Await(t, ref, harness.HasCondition("Ready", "False", tc.reason))

@@ -76,7 +76,7 @@ func (r *rollout) done(t *testing.T) (made, deleted []string) {
 }
 
 // until begins the rollout and lets the controller write one request after the other, each of which needs the answer of the one
-// before. It returns with the next one held once so many Pods are made and deleted, and that one is as it is to be.
+// before. It returns with the next one held once so many Pods are made and deleted, and that one has the expected state.
 func (r *rollout) until(t *testing.T, ref harness.Ref, made, deleted int, next harness.Match) (*harness.Held, harness.Request) {
 	t.Helper()
 	proxy := r.env.Proxy(t, "controller")
@@ -101,7 +101,7 @@ func (r *rollout) until(t *testing.T, ref harness.Ref, made, deleted int, next h
 	}
 }
 
-// is fails unless so many Pods have been made and deleted, and what was made is there and what was deleted is not.
+// is fails unless so many Pods have been made and deleted, and the created ones exist and the deleted ones do not.
 func (r *rollout) is(t *testing.T, made, deleted int) {
 	t.Helper()
 	m, d := r.done(t)
@@ -111,13 +111,13 @@ func (r *rollout) is(t *testing.T, made, deleted int) {
 	now, _ := pods(t, r.env, r.ns)
 	for _, name := range m {
 		if pod := now[name]; pod == nil || pod.DeletionTimestamp != nil || pod.Spec.Containers[0].Image != r.image {
-			t.Errorf("%s: Pod %s was made and is not there:%v", r.image, name, now)
+			t.Errorf("%s: Pod %s was created and does not exist:%v", r.image, name, now)
 		}
 	}
 	for _, name := range d {
 		was, pod := r.before[name], now[name]
 		if was == nil || pod != nil && pod.UID == was.UID && pod.DeletionTimestamp == nil {
-			t.Errorf("%s: Pod %s was not there before, or was deleted and is there:%v", r.image, name, now)
+			t.Errorf("%s: Pod %s did not exist before, or was deleted and exists:%v", r.image, name, now)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (r *rollout) without(t *testing.T, request harness.Request) {
 	now, _ := pods(t, r.env, r.ns)
 	switch pod := now[request.Name]; {
 	case request.Verb == "patch" && pod != nil:
-		t.Errorf("%s: Pod %s is there although the request that makes it was held:%v", r.image, request.Name, now)
+		t.Errorf("%s: Pod %s exists although the request that makes it was held:%v", r.image, request.Name, now)
 	case request.Verb == "delete" && (pod == nil || pod.DeletionTimestamp != nil):
 		t.Errorf("%s: Pod %s is being deleted although the request for that was held:%v", r.image, request.Name, now)
 	}

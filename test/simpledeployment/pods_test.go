@@ -124,7 +124,7 @@ func TestSimpleDeployment_PodLosesItsLabel_IsReleasedAndReplaced(t *testing.T) {
 // settlesAt waits until an object has so many active Pods, each of them ready, and is Ready.
 func settlesAt(t *testing.T, env *harness.Env, ref harness.Ref, replicas int) {
 	t.Helper()
-	harness.Eventually(t, "as many Pods as are asked for", func(context.Context) error {
+	harness.Eventually(t, "as many Pods as desired", func(context.Context) error {
 		s, _ := pods(t, env, ref.Namespace)
 		active := s.active(uid(t, env, ref))
 		if len(active) != replicas || !ready(active[0]) || !ready(active[len(active)-1]) {
@@ -282,6 +282,6 @@ func TestUpstream_ApplyWithAnUnknownResourceVersion_OnlyCreates(t *testing.T) {
 	}
 	changed, err := apply("two", "")
 	if err != nil || changed.UID != made.UID || changed.Spec.Containers[0].Image != "two" {
-		t.Errorf("an apply without a version no longer changes the image of the Pod that is there (%v): see absent in pkg/reconciler/simpledeployment", err)
+		t.Errorf("an apply without a version no longer changes the image of the existing Pod (%v): see absent in pkg/reconciler/simpledeployment", err)
 	}
 }

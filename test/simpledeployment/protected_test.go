@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// protect has the API server refuse to delete Pods of a namespace that have the label keep.
+// protect makes the API server reject deletions of Pods with the label keep in a namespace.
 func protect(t *testing.T, env *harness.Env, ns string) {
 	t.Helper()
 	env.Define(t, fmt.Sprintf(`
@@ -52,7 +52,7 @@ func TestSimpleDeployment_TerminatedPodThatCannotBeDeleted_BlocksNothing(t *test
 	env.Await(t, ref, says("DeleteFailed", "it is kept"))
 
 	change(t, env, ref, `{"image": "two"}`)
-	harness.Eventually(t, "two Pods of the new image beside it", func(context.Context) error {
+	harness.Eventually(t, "two Pods of the new image", func(context.Context) error {
 		s, _ := pods(t, env, ns)
 		active := s.active(uid(t, env, ref))
 		if len(active) != 2 || s[kept.Name] == nil {
@@ -72,7 +72,7 @@ func TestSimpleDeployment_TerminatedPodThatCannotBeDeleted_BlocksNothing(t *test
 	exactly(t, env, ref, "two", 2)
 }
 
-// TestSimpleDeployment_SeveralPodsThatCannotBeDeleted_MakeNoHotLoop is about a status that would tell of another one of them each time.
+// TestSimpleDeployment_SeveralPodsThatCannotBeDeleted_MakeNoHotLoop is about a status that would name another one of them each time.
 func TestSimpleDeployment_SeveralPodsThatCannotBeDeleted_MakeNoHotLoop(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
@@ -115,7 +115,7 @@ func TestSimpleDeployment_SeveralPodsThatCannotBeDeleted_MakeNoHotLoop(t *testin
 	exactly(t, env, ref, "one", 12)
 }
 
-// rejected waits until the API server refuses to delete a Pod.
+// rejected waits until the API server rejects the deletion of a Pod.
 func rejected(t *testing.T, env *harness.Env, pod harness.Ref) {
 	t.Helper()
 	harness.Eventually(t, "the policy is in force", func(ctx context.Context) error {

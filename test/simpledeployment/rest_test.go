@@ -16,8 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// reconciliations are how long each reconciliation of a SimpleDeployment took that has succeeded, by the keys of the objects, as the log of a process
-// tells it from a place on.
+// reconciliations returns the duration of each successful reconciliation of a SimpleDeployment, by object key, from the log of a process after an offset.
 func reconciliations(t *testing.T, process *harness.Process, from int) map[string][]time.Duration {
 	t.Helper()
 	took := map[string][]time.Duration{}
@@ -41,21 +40,22 @@ func reconciliations(t *testing.T, process *harness.Process, from int) map[strin
 	return took
 }
 
-// awaitReconciliations waits until the log tells of a reconciliation of each object from a place on.
+// awaitReconciliations waits until the log contains a reconciliation of each object after an offset.
 func awaitReconciliations(t *testing.T, process *harness.Process, from int, refs []harness.Ref) {
 	t.Helper()
 	harness.Eventually(t, "a reconciliation of each object", func(context.Context) error {
 		took := reconciliations(t, process, from)
 		for _, ref := range refs {
 			if len(took[ref.Namespace+"/"+ref.Name]) == 0 {
-				return fmt.Errorf("there was none over %s: %v", ref.Name, took)
+				return fmt.Errorf("there was no reconciliation of %s: %v", ref.Name, took)
 			}
 		}
 		return nil
 	})
 }
 
-// TestSimpleDeployment_SteadyState_WritesNothing has reconciliations take place although there is nothing to do, by a change that concerns no Pod and by a restart.
+// TestSimpleDeployment_SteadyState_WritesNothing has reconciliations take place although there is nothing to do, by a change that concerns no Pod and
+// by a restart.
 func TestSimpleDeployment_SteadyState_WritesNothing(t *testing.T) {
 	env := harness.Own(t)
 	ns := env.Namespace(t)
@@ -81,6 +81,6 @@ func TestSimpleDeployment_SteadyState_WritesNothing(t *testing.T) {
 		t.Errorf("the controller wrote %d times, want none: %v", len(writes), writes[:min(len(writes), 5)])
 	}
 	for _, e := range mark.Entries(t, harness.ByUser(env.User("controller")), harness.ByRequest(harness.InNamespace(ns))) {
-		t.Errorf("at rest the controller asks about single namespaces: %+v", e)
+		t.Errorf("in the steady state the controller reads single namespaces: %+v", e)
 	}
 }

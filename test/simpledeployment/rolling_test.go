@@ -22,7 +22,7 @@ func TestSimpleDeployment_ImageChanges_RollsWithMaxSurgeOne(t *testing.T) {
 		env.Await(t, ref, harness.Ready)
 	})
 	exactly(t, env, ref, "two", 4)
-	// Back, and forth again before it is there.
+	// Back, and forth again before the rollout ends.
 	throughout(t, env, ns, within(uid(t, env, ref), 5, 4), func() {
 		change(t, env, ref, `{"image": "one"}`)
 		env.Await(t, ref, harness.HasCondition("UpToDate", "Unknown", "RollingOut"))

@@ -3,13 +3,13 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package tenants holds the suite of attacks by a tenant: a user whose only permission is the ClusterRole edit in one namespace, and
-// who may create any object of the operator's kinds with any content.
+// Package tenants holds the suite of attacks by a tenant: a user whose only permission is the ClusterRole edit in one namespace, and that can create
+// any object of the operator's kinds with any content.
 //
 // Whatever the tenant does must not
 //
-//   - change an object in another namespace, or a workload of the tenant's own that has not opted in;
-//   - make a read or a write of anybody else fail;
+//   - change an object in another namespace, or a workload of the tenant that has not opted in;
+//   - make a read or a write of any other user fail;
 //   - keep the operator sending requests while the tenant does nothing;
 //   - make a process of the operator grow.
 //

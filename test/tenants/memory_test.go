@@ -25,11 +25,11 @@ import (
 )
 
 const (
-	// writes is how many requests of each sort the tenant sends.
+	// writes is the number of requests of each sort that the tenant sends.
 	writes = 1000
-	// mostPerWrite is how much a process may keep of each of them: 10 MiB of 10,000.
+	// mostPerWrite is the memory that a process may keep for each of them: 10 MiB of 10,000.
 	mostPerWrite = 10 << 20 / 10_000
-	// noise is how much the size of the heap varies from one collection to the next.
+	// noise is the variation of the size of the heap from one collection to the next.
 	noise = 1 << 19
 )
 
@@ -133,7 +133,7 @@ func TestTenant_ManyWrites_GrowNoProcess(t *testing.T) {
 
 var heapAlloc = regexp.MustCompile(`(?m)^# HeapAlloc = (\d+)$`)
 
-// heap is what a process has on its heap after a garbage collection.
+// heap returns the size of the heap of a process after a garbage collection.
 func heap(t *testing.T, env *harness.Env, process string) int {
 	t.Helper()
 	var size int

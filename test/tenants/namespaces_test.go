@@ -33,7 +33,7 @@ var namespaceAttacks = []attack{
 	{name: "AliasOfAnotherNamespace", do: func(t *testing.T, w *tenant) {
 		as := w.apply(t, target+"---"+service("it", "{apiVersion: v1, kind: Service, name: target}", "publish: {alias: victim}"))[1]
 		w.Await(t, as, harness.HasCondition("Published", "False", v1.ReasonAliasTaken))
-		// Neither does the alias of somebody else's object come to an end with this one.
+		// Nor is the alias of another user's object deleted with this one.
 		w.as.Delete(t, as)
 		w.Await(t, as, harness.Deleted)
 	}},

@@ -26,9 +26,9 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// readAttacks aim at the reads and writes of anybody else.
+// readAttacks aim at the reads and writes of other users.
 var readAttacks = []attack{
-	// What an older version cannot show goes into an annotation, and all annotations of an object together have a limit.
+	// Fields that an older version cannot show are in an annotation, and all annotations of an object together have a limit.
 	{name: "AnnotationsUpToTheLimit", webhook: true, do: func(t *testing.T, w *tenant) {
 		const limit = 256 << 10
 		key := "example.com/filler"

@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	// mostRequests is how many requests per second the operator may send in the steady state, leases aside, for what one tenant has
+	// mostRequests is the maximum number of requests per second that the operator may send in the steady state, leases aside, for what one tenant has
 	// created, and for all of them together outside of their namespaces.
 	mostRequests = 5
-	// window is how long requests are counted at a time.
+	// window is the time for which requests are counted.
 	window = 10 * time.Second
-	// settling is how long the back-off of the last object may take to grow to its limit.
+	// settling is the time in which the back-off of the last object grows to its limit.
 	settling = 3 * time.Minute
 )
 
@@ -137,8 +137,8 @@ spec:
 `, plural, kind)
 }
 
-// TestTenant_DoingNothing_CostsFewRequests creates everything that can never become Ready, and then counts what the operator asks of the
-// API server while nobody does anything.
+// TestTenant_DoingNothing_CostsFewRequests creates everything that can never become Ready, and then counts the operator's requests to the API server
+// while nothing changes.
 func TestTenant_DoingNothing_CostsFewRequests(t *testing.T) {
 	for name, options := range map[string][]harness.Option{"WithWebhook": nil, "WithoutWebhook": {harness.WithoutWebhooks("webhook")}} {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestTenant_DoingNothing_CostsFewRequests(t *testing.T) {
 	}
 }
 
-// summary tells requests by namespace, since each attack has its own.
+// summary lists requests by namespace, since each attack has its own.
 func summary(entries []harness.AuditEntry) string {
 	counts := map[string]int{}
 	for _, e := range entries {

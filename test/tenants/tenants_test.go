@@ -32,7 +32,7 @@ const directory = "knative-samples-directory"
 type cluster struct {
 	*harness.Env
 
-	// webhooks is whether the operator's webhooks are in force.
+	// webhooks reports whether the operator's webhooks are in force.
 	webhooks bool
 	// victim is the namespace that every attack aims at.
 	victim string
@@ -42,7 +42,7 @@ type cluster struct {
 	untouched map[harness.Ref]harness.Condition
 }
 
-// tenant is a user with the ClusterRole edit in a namespace of its own, and no other permission.
+// tenant is a user with the ClusterRole edit in its own namespace, and no other permission.
 type tenant struct {
 	*cluster
 
@@ -259,7 +259,7 @@ func TestTenant_WithoutWebhook_StaysInsideItsNamespace(t *testing.T) {
 
 type attack struct {
 	name string
-	// webhook is whether the attack is on the webhook itself, or needs its conversions.
+	// webhook reports whether the attack is on the webhook itself, or needs its conversions.
 	webhook bool
 	do      func(*testing.T, *tenant)
 }

@@ -144,7 +144,7 @@ metadata: {name: work}
 	}},
 }
 
-// leftAlone fails if a workload changes from its creation on, while a binding is created beside it, reconciled and deleted.
+// leftAlone fails if a workload changes from its creation on, while a binding is created in its namespace, reconciled and deleted.
 func leftAlone(t *testing.T, w *tenant, workload, binding string) {
 	t.Helper()
 	w.apply(t, addressed)
@@ -156,7 +156,7 @@ func leftAlone(t *testing.T, w *tenant, workload, binding string) {
 	}
 	w.Throughout(t, work, w.Unchanged(t, work), func() {
 		w.served(t)
-		// The generation is new, so the binding is reconciled once more.
+		// The generation is new, so the binding is reconciled again.
 		w.as.Patch(t, ab, `{"spec": {"address": {"name": "none"}}}`)
 		w.Await(t, ab, harness.HasCondition("AddressResolved", "False", ""))
 		w.as.Patch(t, ab, `{"spec": {"address": {"name": "address"}}}`)

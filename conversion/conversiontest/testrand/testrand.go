@@ -44,7 +44,7 @@ func SourceFor(t testing.TB, inputs int) rand.Source {
 	return rand.NewSource(seed)
 }
 
-// Inputs is how many random inputs a test tries: the value of InputsVariable, or 1000, or 100 with -short. A variable that holds
+// Inputs returns the number of random inputs of a test: the value of InputsVariable, or 1000, or 100 with -short. A variable that holds
 // no number above zero fails the test.
 func Inputs(t testing.TB) int {
 	t.Helper()

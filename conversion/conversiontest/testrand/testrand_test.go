@@ -46,9 +46,9 @@ func TestInputs_TooMany_AreLimited(t *testing.T) {
 func TestSeed_FailedTest_LogsHowToRepeatIt(t *testing.T) {
 	t.Setenv(SeedVariable, "42")
 	t.Setenv(InputsVariable, "17")
-	told := tell(t, func(told testing.TB) { Source(told) })
-	if want := "to repeat this: MALLARD_TEST_SEED=42 MALLARD_TEST_INPUTS=17"; !slices.Equal(told.logged, []string{want}) || told.fatal != "" {
-		t.Errorf("logged %q and failed with %q, want the log to be %q", told.logged, told.fatal, want)
+	recorded := record(t, func(recorded testing.TB) { Source(recorded) })
+	if want := "to repeat this: MALLARD_TEST_SEED=42 MALLARD_TEST_INPUTS=17"; !slices.Equal(recorded.logged, []string{want}) || recorded.fatal != "" {
+		t.Errorf("logged %q and failed with %q, want the log to be %q", recorded.logged, recorded.fatal, want)
 	}
 }
 
@@ -61,40 +61,40 @@ func TestEnvironment_InvalidVariable_FailsTheTest(t *testing.T) {
 	} {
 		t.Run(test.variable+"="+test.value, func(t *testing.T) {
 			t.Setenv(test.variable, test.value)
-			if told := tell(t, func(told testing.TB) { Source(told) }); told.fatal != test.want {
-				t.Errorf("the test failed with %q, want %q", told.fatal, test.want)
+			if recorded := record(t, func(recorded testing.TB) { Source(recorded) }); recorded.fatal != test.want {
+				t.Errorf("the test failed with %q, want %q", recorded.fatal, test.want)
 			}
 		})
 	}
 }
 
-// teller is a test that keeps what it is told.
-type teller struct {
+// recorder is a test that records its messages.
+type recorder struct {
 	testing.TB
 
 	logged []string
 	fatal  string
 }
 
-func (*teller) Helper() {}
+func (*recorder) Helper() {}
 
-func (t *teller) Logf(format string, args ...any) {
+func (t *recorder) Logf(format string, args ...any) {
 	t.logged = append(t.logged, fmt.Sprintf(format, args...))
 }
 
-func (t *teller) Fatalf(format string, args ...any) {
+func (t *recorder) Fatalf(format string, args ...any) {
 	t.fatal = fmt.Sprintf(format, args...)
 	runtime.Goexit()
 }
 
-// tell runs a function that may end its test.
-func tell(t *testing.T, run func(testing.TB)) *teller {
+// record runs a function that may end its test.
+func record(t *testing.T, run func(testing.TB)) *recorder {
 	t.Helper()
-	told, done := &teller{TB: t}, make(chan struct{})
+	recorded, done := &recorder{TB: t}, make(chan struct{})
 	go func() {
 		defer close(done)
-		run(told)
+		run(recorded)
 	}()
 	<-done
-	return told
+	return recorded
 }

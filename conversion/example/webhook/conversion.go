@@ -20,7 +20,7 @@ import (
 	"example.com/backup/apis/v1beta1"
 )
 
-// NewConversionController is for sharedmain.MainWithContext, beside the controllers of admission.
+// NewConversionController is for sharedmain.MainWithContext, together with the controllers of admission.
 func NewConversionController(ctx context.Context, _ configmap.Watcher) *controller.Impl {
 	return knativeconversion.NewConversionController(ctx, "/conversion",
 		map[schema.GroupKind]knativeconversion.GroupKindConversion{

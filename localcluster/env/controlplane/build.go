@@ -19,14 +19,14 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 )
 
-// buildGrace is how long an interrupted go command gets to end its compilers before all are killed.
+// buildGrace is the time that an interrupted go command gets to end its compilers before all are killed.
 const buildGrace = 5 * time.Second
 
 // Build returns the path of the control plane's program, built from the sources in the checkout that the working directory is in, or
-// else from those in the module cache, for the version of Kubernetes that the environment variable LOCALCLUSTER_KUBERNETES asks for, if it
-// does. It builds it only if the cache has none that was made from the same sources with the same Go. Progress
-// is written as lines, or as one line that changes if the writer is a terminal; nothing is written when the program is
-// there already. When the context ends, the compilers are stopped, nothing is left behind, and the cause is returned.
+// else from those in the module cache, for the version of Kubernetes in the environment variable LOCALCLUSTER_KUBERNETES, if it is set. It builds it
+// only if the cache has none that was made from the same sources with the same Go. Progress is written as lines, or as one line that changes if the
+// writer is a terminal; nothing is written if the program exists already. When the context ends, the compilers are stopped, nothing is left behind,
+// and the cause is returned.
 func Build(ctx context.Context, progress io.Writer) (path string, err error) {
 	src, err := findSource(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func Build(ctx context.Context, progress io.Writer) (path string, err error) {
 		if err != nil {
 			return "", fmt.Errorf("building localcluster: %w", err)
 		}
-		// What was compiled while somebody was editing is neither the old nor the new program.
+		// A program that was compiled while its sources changed is neither the old nor the new one.
 		now, err := findSource(ctx)
 		if err != nil {
 			return "", err
@@ -71,7 +71,7 @@ func Build(ctx context.Context, progress io.Writer) (path string, err error) {
 			return cache.store(src.hash, built)
 		}
 		src = now
-		fmt.Fprintln(progress, "the sources have changed in the meantime; once more")
+		fmt.Fprintln(progress, "the sources have changed during the build; building again")
 	}
 }
 
@@ -102,7 +102,7 @@ func (b *build) run(ctx context.Context) (string, error) {
 // listStale returns the packages that the build has to compile. The go command knows exactly, given the flags that the
 // build has: what its cache holds is not stale. It downloads the modules first.
 func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
-	// The program itself is always stale, because it is not installed; that it is in the cache stands in the reason.
+	// The program itself is always stale, because it is not installed; the reason states that it is in the cache.
 	const format = `{{if and .Stale (ne .StaleReason "not installed but available in build cache")}}{{.ImportPath}}{{end}}`
 	out, err := b.goCommand(ctx, "list", "-deps", "-f", format)
 	if err != nil {

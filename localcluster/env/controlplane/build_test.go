@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBuild_EmptyCache_BuildsAndRebuildsOnlyAfterChanges builds from an empty cache, follows the count, and builds again: unchanged, after a change that matters, and
-// after one that does not.
+// TestBuild_EmptyCache_BuildsAndRebuildsOnlyAfterChanges builds from an empty cache, follows the count, and builds again: unchanged, after a change
+// that matters, and after one that does not.
 func TestBuild_EmptyCache_BuildsAndRebuildsOnlyAfterChanges(t *testing.T) {
 	module := emptyRepository(t)
 	var progress watched
@@ -194,7 +194,7 @@ func TestVersionFlags_Versions_AreLinked(t *testing.T) {
 	}
 }
 
-// TestBuild_AnotherKubernetes_IsKeptNextToTheFirst asks for another version by the environment: another program is built, beside the first.
+// TestBuild_AnotherKubernetes_IsKeptNextToTheFirst selects another version with the environment: another program is built, next to the first.
 func TestBuild_AnotherKubernetes_IsKeptNextToTheFirst(t *testing.T) {
 	module := smallRepository(t)
 	sums, err := os.ReadFile(filepath.Join(module, "go.sum"))
@@ -221,7 +221,7 @@ func TestBuild_AnotherKubernetes_IsKeptNextToTheFirst(t *testing.T) {
 	}
 	source, err := findSource(t.Context())
 	if err != nil || !strings.Contains(source.ldflags, "component-base/version.gitVersion=v1.34.4") {
-		t.Errorf("for 1.34 the linker is told %+v, %v", source, err)
+		t.Errorf("for 1.34 the linker gets %+v, %v", source, err)
 	}
 	for program, want := range map[string]string{usual: "hello\n", other: "hello to 1.34\n"} {
 		if out, err := exec.Command(program).CombinedOutput(); err != nil || string(out) != want {
@@ -231,6 +231,6 @@ func TestBuild_AnotherKubernetes_IsKeptNextToTheFirst(t *testing.T) {
 	t.Setenv("LOCALCLUSTER_KUBERNETES", "1.33")
 	want := `environment variable LOCALCLUSTER_KUBERNETES="1.33": must be one of 1.34, or not set`
 	if _, err := Build(t.Context(), &progress); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("for a version that nobody has prepared: %v", err)
+		t.Errorf("for a version that is not prepared: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	entryPrefix = "localcluster-"
 	workPrefix  = "build-"
 
-	// keepUnused is how long a program that nobody has used is kept: as long as one may be away from a branch.
+	// keepUnused is the time for which an unused program is kept: as long as a developer may be away from a branch.
 	keepUnused = 14 * 24 * time.Hour
 
 	lockPoll = 100 * time.Millisecond
@@ -46,7 +46,7 @@ func openCache() (*cache, error) {
 
 func (c *cache) binary(hash string) string { return filepath.Join(c.dir, entryPrefix+hash, binaryName) }
 
-// lookup returns the program's path and notes that it is in use, or says that there is none.
+// lookup returns the program's path and notes that it is in use, or reports that there is no program.
 func (c *cache) lookup(hash string) (path string, found bool) {
 	path = c.binary(hash)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {

@@ -25,7 +25,7 @@ import (
 // StopTimeout bounds an orderly stop, after which the control plane is killed. Even if each of its parts has to be given up, it ends before.
 const StopTimeout = 20 * time.Second
 
-// Options say which cluster to start.
+// Options configure the cluster to start.
 type Options struct {
 	// Dir is the folder of the cluster's files; it is kept. When empty, a temporary one is used and removed at the end.
 	Dir string
@@ -53,7 +53,7 @@ type Cluster struct {
 	done  chan struct{}
 	err   error
 	last  tail
-	// stopping is whether Stop has been called.
+	// stopping reports whether Stop has been called.
 	stopping atomic.Bool
 }
 
@@ -100,7 +100,7 @@ func (c *Cluster) launch(opts Options) (ready <-chan string, err error) {
 	}
 	args = append(append(args, "--"), opts.ServerFlags...)
 	cmd := exec.Command(opts.Binary, args...)
-	// In a process group of its own a Ctrl-C in the terminal does not reach it before its parent has stopped what uses it.
+	// In a separate process group a Ctrl-C in the terminal does not reach it before its parent has stopped what uses it.
 	// When the parent is killed, the end of standard input has the cluster remove its temporary folder.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = StopTimeout
@@ -128,10 +128,10 @@ func (c *Cluster) launch(opts Options) (ready <-chan string, err error) {
 	return paths, nil
 }
 
-// finish notes how the process ended. Before a stop was asked for, even a clean end is an error.
+// finish notes how the process ended. Unless a stop was requested, even a clean exit is an error.
 func (c *Cluster) finish(err error) {
 	if err == nil && !c.stopping.Load() {
-		err = errors.New("it was stopped by someone else")
+		err = errors.New("it was stopped by another program")
 	}
 	if err != nil {
 		c.err = c.last.explain(err)
@@ -150,21 +150,21 @@ func (c *Cluster) AuditLog() string { return filepath.Join(c.Dir(), "audit.log")
 // PID is the process id of the cluster.
 func (c *Cluster) PID() int { return c.group.PID() }
 
-// Done is closed when the cluster has ended, whoever asked for it.
+// Done is closed when the cluster has exited, whatever the cause.
 func (c *Cluster) Done() <-chan struct{} { return c.done }
 
-// Err says, once Done is closed, how the cluster ended: with its exit code and its last lines if it failed or was ended
-// by someone else, nil if Stop ended it in order. It waits for Done.
+// Err says, once Done is closed, how the cluster ended: with its exit code and its last lines if it failed or was stopped by another program, nil if
+// Stop ended it in order. It waits for Done.
 func (c *Cluster) Err() error {
 	<-c.done
 	return c.err
 }
 
-// Stop ends the cluster and returns when it is gone: in order, or by killing it when that takes too long or the context
+// Stop ends the cluster and returns when it has exited: in order, or by killing it when that takes too long or the context
 // ends, which is an error. It may be called more than once, and of a cluster that has ended it returns the Err.
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.stopping.Store(true)
-	// Either of the two is enough; a process that is gone already needs none.
+	// Either of the two is enough; a process that has exited needs no signal.
 	_ = c.stdin.Close()
 	_ = c.group.Signal(syscall.SIGTERM)
 	select {

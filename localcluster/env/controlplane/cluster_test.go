@@ -99,7 +99,7 @@ func exists(pattern string) func() error {
 func processGone(pid int) func() error {
 	return func() error {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("process %d is there (%w)", pid, err)
+			return fmt.Errorf("process %d exists (%w)", pid, err)
 		}
 		return nil
 	}
@@ -134,7 +134,7 @@ func TestCluster_StartAndStop_Succeeds(t *testing.T) {
 		t.Errorf("after a stop: %v", err)
 	}
 	if _, err := os.Stat(c.Dir()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the temporary folder is still there (%v)", err)
+		t.Errorf("the temporary folder still exists (%v)", err)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestCluster_StartFails_ReportsTheCause(t *testing.T) {
 		t.Errorf("with a port that is taken: %v", err)
 	}
 	if _, err := Start(t.Context(), Options{Binary: "/nothing/here"}); err == nil || !strings.Contains(err.Error(), "/nothing/here") {
-		t.Errorf("with a program that is not there: %v", err)
+		t.Errorf("with a program that does not exist: %v", err)
 	}
 }
 
@@ -178,16 +178,16 @@ func TestCluster_StartCanceled_LeavesNothing(t *testing.T) {
 				t.Errorf("the start ended with: %v", err)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "lock")); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("the lock is still there (%v)", err)
+				t.Errorf("the lock still exists (%v)", err)
 			}
 		})
 	}
 }
 
-// TestCluster_ExitsUnexpectedly_IsReported checks that a cluster which nobody here has stopped is noticed and explained.
+// TestCluster_ExitsUnexpectedly_IsReported checks that the unexpected exit of a cluster is noticed and explained.
 func TestCluster_ExitsUnexpectedly_IsReported(t *testing.T) {
 	for signal, want := range map[syscall.Signal]string{
-		syscall.SIGTERM: "stopped by someone else",
+		syscall.SIGTERM: "stopped by another program",
 		syscall.SIGKILL: "signal: killed",
 	} {
 		t.Run(signal.String(), func(t *testing.T) {

@@ -32,7 +32,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// tailLines is how many of a program's last lines are kept for the error that it ends with.
+// tailLines is the number of a program's last lines that are kept for its error.
 const tailLines = 20
 
 // tail keeps the last lines of a program's error output.

@@ -18,16 +18,15 @@ import (
 )
 
 const (
-	// silence is the longest time without a word while something is going on.
+	// silence is the longest time without output during a build.
 	silence = 4 * time.Second
-	// batch is how many packages make a line where lines are kept.
+	// batch is the number of packages per line where lines are kept.
 	batch = 50
-	// width is how long a line that is written over can be without breaking on a common terminal.
+	// width is the maximum length of an overwritten line that fits on a common terminal.
 	width = 79
 )
 
-// progress turns the error output of go commands into what people want to know of a long build: what is going on, how
-// far it is, and that it is going on.
+// progress turns the error output of go commands into the state of a long build: the current step, its progress, and a sign of life.
 type progress struct {
 	out      io.Writer
 	terminal bool
@@ -106,7 +105,7 @@ func (p *progress) line(line string) bool {
 		return true
 	}
 	if !p.packages[line] {
-		// A package that nobody expected is compiled all the same: the cache may have changed in the meantime.
+		// Unexpected packages are compiled all the same: the cache may have changed since the estimate.
 		return isImportPath(line)
 	}
 	// The go command prints a package when it begins to compile it, and each once.
@@ -130,7 +129,7 @@ func (p *progress) sayf(format string, args ...any) {
 	p.keep()
 }
 
-// isImportPath tells the name of a package from a message: compilers' messages have blanks and colons.
+// isImportPath distinguishes the name of a package from a message: compilers' messages have blanks and colons.
 func isImportPath(line string) bool { return !strings.ContainsAny(line, " :#\t") }
 
 // alive repeats the phase with the time that has passed, if nothing has been said for too long.

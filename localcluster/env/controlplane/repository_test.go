@@ -41,7 +41,7 @@ require k8s.io/kubernetes v1.35.4
 // goCache is one cache for Go of the tests that do not look at how much is compiled: the standard library takes a while.
 var goCache = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gocache") })
 
-// smallRepository makes a repository and enters it, with a cache of its own for us.
+// smallRepository makes a repository and enters it, with a separate cache for us.
 func smallRepository(t *testing.T) (module string) {
 	t.Helper()
 	dir, err := goCache()
@@ -51,7 +51,7 @@ func smallRepository(t *testing.T) (module string) {
 	return smallRepositoryWith(t, dir)
 }
 
-// emptyRepository is smallRepository with a cache of its own for Go, too, so that everything is compiled.
+// emptyRepository is smallRepository with a separate cache for Go, too, so that everything is compiled.
 func emptyRepository(t *testing.T) (module string) {
 	t.Helper()
 	return smallRepositoryWith(t, t.TempDir())

@@ -35,7 +35,7 @@ const (
 	versionVariable = "LOCALCLUSTER_KUBERNETES"
 )
 
-// source is what the program is built from.
+// source holds the sources of the program.
 type source struct {
 	// dir is the module's folder.
 	dir string
@@ -49,7 +49,7 @@ type source struct {
 	hash string
 }
 
-// findSource finds the module of the control plane: beside this one in a checkout, otherwise in the module cache.
+// findSource finds the module of the control plane: next to this one in a checkout, otherwise in the module cache.
 func findSource(ctx context.Context) (*source, error) {
 	root, err := folderWith(filepath.Join(moduleDir, "go.mod"))
 	if err != nil {
@@ -140,7 +140,7 @@ func goCommand(ctx context.Context, args ...string) (string, error) {
 	return string(bytes.TrimSpace(out)), err
 }
 
-// findModfile returns the path of the go.mod, and the build tags, for the version of Kubernetes that the environment asks for.
+// findModfile returns the path of the go.mod, and the build tags, for the version of Kubernetes in the environment.
 func findModfile(dir string) (path, tags string, err error) {
 	version := os.Getenv(versionVariable)
 	if version == "" {
@@ -186,8 +186,7 @@ func isModule(dir string) bool {
 	return err == nil
 }
 
-// hashFiles adds every file of the module that can change the program, in a fixed order. Which go.mod it is built with is
-// not its business.
+// hashFiles adds every file of the module that can change the program, in a fixed order. The caller selects its go.mod.
 func hashFiles(hash io.Writer, dir string) error {
 	files := os.DirFS(dir)
 	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {

@@ -22,7 +22,7 @@ import (
 const serverTimeout = 2 * time.Minute
 
 // APIServer is one more API server on the etcd of an environment. A test stops and starts it while the environment's own serves the test's
-// requests. What it knows of the past begins with its start, so that it answers older versions with 410.
+// requests. Its watch cache begins with its start, so that it answers older resourceVersions with 410.
 type APIServer struct {
 	// Config has the administrator's permissions.
 	Config *rest.Config

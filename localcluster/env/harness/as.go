@@ -25,7 +25,7 @@ func (e *Env) As(t testing.TB, user string) *Env {
 	if err := as.connectWith(config); err != nil {
 		t.Fatalf("connecting to the API server as %s: %v", user, err)
 	}
-	// A user with few permissions may not discover everything.
+	// A user with few permissions might not be allowed to discover everything.
 	as.mapper = e.mapper
 	return as
 }

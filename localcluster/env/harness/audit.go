@@ -23,15 +23,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// markerPrefix begins the names that the barrier asks for. No object has one.
+// markerPrefix begins the names that the barrier requests. No object has one.
 const markerPrefix = "harness-marker-"
 
-// podNameExtra is where the API server says which Pod a token belongs to.
+// podNameExtra is the key under which the API server records the Pod that a token belongs to.
 const podNameExtra = "authentication.kubernetes.io/pod-name"
 
-// AuditEntry is a request to the API server that has been answered, as its audit log tells it.
+// AuditEntry is a request to the API server that has been answered, as in its audit log.
 type AuditEntry struct {
-	// Request is what it asked for.
+	// Request is the request.
 	Request
 
 	Time time.Time
@@ -40,13 +40,13 @@ type AuditEntry struct {
 	UserAgent string
 	// Pod is the Pod whose service account token was used, if there is one.
 	Pod string
-	// Query is what stands behind the question mark of the URL.
+	// Query is the part of the URL after the question mark.
 	Query string
 	// Code is the HTTP status of the answer.
 	Code int
 }
 
-// AuditFilter says whether an entry is meant.
+// AuditFilter reports whether an entry is selected.
 type AuditFilter func(AuditEntry) bool
 
 // ByUser keeps the requests of one user, such as that of a process: see [Env.User].
@@ -57,7 +57,7 @@ func ByProcess(name string) AuditFilter {
 	return func(e AuditEntry) bool { return strings.HasSuffix(e.UserAgent, processMark(name)) }
 }
 
-// processMark is what a proxy adds to the user agent.
+// processMark is the suffix that a proxy adds to the user agent.
 func processMark(process string) string { return " process/" + process }
 
 // ByVerb keeps the requests with one of the verbs.
@@ -89,12 +89,12 @@ func (e *Env) Mark(t testing.TB) Mark {
 	return Mark{env: e, offset: offset, received: received}
 }
 
-// includes reports whether an entry that stands after the mark is of a request that was sent after it. A watch counts when it ends.
+// includes reports whether an entry that follows the mark is of a request that was sent after it. A watch counts when it ends.
 func (m Mark) includes(entry AuditEntry) bool {
 	return entry.Verb == "watch" || !entry.Time.Before(m.received)
 }
 
-// Entries returns what has been answered since the mark was made and passes every filter, in the order of the log. A
+// Entries returns the entries of requests that were answered since the mark was made and pass every filter, in the order of the log. A
 // watch is in the log once it has ended. The harness's own markers are left out.
 func (m Mark) Entries(t testing.TB, filters ...AuditFilter) []AuditEntry {
 	t.Helper()

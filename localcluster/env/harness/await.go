@@ -54,7 +54,7 @@ func (e *Env) Await(t testing.TB, ref Ref, conditions ...Condition) *unstructure
 	return e.AwaitWithin(t, Deadline, ref, conditions...)
 }
 
-// AwaitWithin is Await with a deadline of one's own.
+// AwaitWithin is Await with another deadline.
 func (e *Env) AwaitWithin(t testing.TB, within time.Duration, ref Ref, conditions ...Condition) *unstructured.Unstructured {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -94,7 +94,7 @@ func (e *Env) follow(ctx context.Context, ref Ref, seen func(*unstructured.Unstr
 	client := e.resource(ref)
 	options := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, ref.Name).String()}
 	list, err := client.List(ctx, options)
-	// A kind that is not there (yet) has no objects.
+	// A kind that does not exist (yet) has no objects.
 	if apierrors.IsNotFound(err) {
 		if seen(nil) {
 			return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // SetConfig sets keys of a ConfigMap of the system namespace for the rest of the test; other keys stay. At the end the
-// ConfigMap is as it was before. An environment that is shared must be left alone by other tests meanwhile.
+// ConfigMap is as it was before. An environment that is shared must be left alone by other tests until then.
 func (e *Env) SetConfig(t testing.TB, name string, data map[string]string) {
 	t.Helper()
 	if err := e.TrySetConfig(t, name, data); err != nil {

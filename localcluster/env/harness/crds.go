@@ -37,7 +37,7 @@ func (e *Env) ChangeCRD(t testing.TB, resource schema.GroupResource, change func
 }
 
 // StoreAt has the API server store the objects of a kind at a version, and returns when it does, which it learns of by a
-// watch. The probe is the manifest of an object of that kind, which is created in a namespace and deleted meanwhile.
+// watch. The probe is the manifest of an object of that kind, which is created in a namespace and deleted again.
 func (e *Env) StoreAt(t testing.TB, version, namespace, probe string) {
 	t.Helper()
 	objects, err := manifest.Parse([]byte(probe))

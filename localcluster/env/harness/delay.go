@@ -21,7 +21,7 @@ func (p *Proxy) DelayWatches(match Match, delay time.Duration) (undo func()) {
 	}})
 }
 
-// lateWriter writes after a while. What comes in meanwhile waits in the connection, and comes in one piece then.
+// lateWriter writes after a while. Later events wait in the connection, and arrive together.
 type lateWriter struct {
 	http.ResponseWriter
 	ctx   context.Context //nolint:containedctx // of the request that this writer lives for

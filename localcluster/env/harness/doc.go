@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package harness gives a test suite a real API server with the operator beside it, with functions that change
+// Package harness gives a test suite a real API server and the operator, with functions that change
 // objects and check conditions.
 //
 // A suite starts one environment for its test binary:
@@ -24,8 +24,7 @@ SPDX-License-Identifier: Apache-2.0
 //
 // Nothing sleeps. [Env.Await] watches an object until it is as wanted, [Eventually] looks again and again at anything
 // else, both with a deadline. [Env.Throughout] shows that something has held all along: it looks at every state that an
-// object went through while something else happened. [Mark.Entries] and [Env.Requests] tell what was asked of the API
-// server meanwhile, and by whom.
+// object went through while something else happened. [Mark.Entries] and [Env.Requests] return the requests to the API server in between, with their users.
 //
 // # Disturbing
 //

@@ -30,7 +30,7 @@ func Eventually(t testing.TB, what string, check func(context.Context) error) {
 	EventuallyWithin(t, Deadline, what, check)
 }
 
-// EventuallyWithin is Eventually with a deadline of one's own.
+// EventuallyWithin is Eventually with another deadline.
 func EventuallyWithin(t testing.TB, within time.Duration, what string, check func(context.Context) error) {
 	t.Helper()
 	if err := eventually(t.Context(), within, check); err != nil {
@@ -48,7 +48,7 @@ func eventually(ctx context.Context, within time.Duration, check func(context.Co
 		if err == nil {
 			return nil
 		}
-		// What a look says that the deadline has interrupted is of no use.
+		// The result of a check that the deadline interrupted is useless.
 		if ctx.Err() == nil {
 			last = err
 		}

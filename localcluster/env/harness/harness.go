@@ -36,7 +36,7 @@ const startTimeout = 30 * time.Minute
 // Env is a running API server with the operator's configuration and processes, and an administrator's clients for it.
 // The clients have no rate limit.
 type Env struct {
-	// Config is what the clients are made of.
+	// Config is the configuration of the clients.
 	Config *rest.Config
 	// Kubeconfig is the path of a file that says the same.
 	Kubeconfig string

@@ -120,11 +120,11 @@ type trackingListener struct {
 	mu      sync.Mutex
 	open    map[*trackedConn]struct{}
 	isolate bool
-	// refused is the number of connections that were closed because of isolate.
+	// refused counts the connections that were closed because of isolate.
 	refused int
 }
 
-// Accept implements net.Listener. While the listener is cut, what comes in is closed.
+// Accept implements net.Listener. While the listener is cut, new connections are closed.
 func (l *trackingListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -197,7 +197,7 @@ func (l *trackingListener) drop() {
 type trackedConn struct {
 	net.Conn
 	listener *trackingListener
-	// drops is whether all that is sent in either direction is lost, without an error on either side.
+	// drops reports whether all that is sent in either direction is lost, without an error on either side.
 	drops atomic.Bool
 }
 

@@ -29,7 +29,7 @@ func Every(t testing.TB, period time.Duration, do func(ctx context.Context, n in
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &Load{cancel: cancel, ended: make(chan struct{})}
-	// What has begun is to come to its end, or nobody could tell whether it has been done.
+	// A request that was sent has to finish, or its result would be unknown.
 	undisturbed := context.WithoutCancel(ctx)
 	go func() {
 		defer close(l.ended)
@@ -58,7 +58,7 @@ func (l *Load) note(n int, err error) {
 	l.did = append(l.did, n)
 }
 
-// Done returns how often it has been done so far.
+// Done returns the number of calls that have finished so far.
 func (l *Load) Done() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

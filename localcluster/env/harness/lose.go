@@ -43,8 +43,8 @@ func (p *Proxy) Garble(match Match) (undo func()) {
 // process is alone in the world.
 func (p *Proxy) Cut() { p.listener.cut() }
 
-// DropPackets has the connections that are open lose all that is sent, in both directions and for ever, as behind a firewall that has forgotten
-// them: nobody receives an error. New connections work.
+// DropPackets makes the open connections lose all data, in both directions and indefinitely, as behind a firewall that has forgotten them: neither
+// side receives an error. New connections work.
 func (p *Proxy) DropPackets() { p.listener.drop() }
 
 // Restore ends a Cut.
@@ -53,7 +53,7 @@ func (p *Proxy) Restore() { p.listener.restore() }
 // Reset closes the connections that are open with a TCP reset, as a load balancer that restarts does. New connections work.
 func (p *Proxy) Reset() { p.listener.reset() }
 
-// GoAway has the connections of the requests that match announce that they end, until undo is called: a request that runs on one goes on, and
+// GoAway makes the connections of the matching requests announce that they end, until undo is called: a running request continues, and
 // the next request needs another. The API server does so with --goaway-chance.
 func (p *Proxy) GoAway(match Match) (undo func()) {
 	return p.add(&rule{match: match, before: func(w http.ResponseWriter, _ *http.Request, _ Request) bool {
@@ -63,7 +63,7 @@ func (p *Proxy) GoAway(match Match) (undo func()) {
 	}})
 }
 
-// Refused returns the number of connections that have been refused so far, because of Cut.
+// Refused returns the number of connections that have been closed so far, because of Cut.
 func (p *Proxy) Refused() int {
 	p.listener.mu.Lock()
 	defer p.listener.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *Proxy) Count(match Match) (sent func() int) {
 	return func() int { return int(n.Load()) }
 }
 
-// discard is where a response goes that the process is not to see.
+// discard receives a response that is withheld from the process.
 type discard struct{ header http.Header }
 
 // Header implements http.ResponseWriter.

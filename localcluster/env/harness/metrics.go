@@ -17,13 +17,12 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Requests are how many requests the API server has answered, from its own metric apiserver_request_total, by what they
-// asked for and how they were answered. Everybody's requests count, the administrator's and the server's own too. The
-// verbs are those of [Request], though a patch that applies is "apply", and the deletion of a collection, which is how the
-// objects of a namespace go, is "delete" as that of one object is.
+// Requests holds the numbers of requests that the API server has answered, from its metric apiserver_request_total, by request and response code. It
+// counts all requests, including those of the administrator and of the server itself. The verbs are those of [Request], though a patch that applies
+// is "apply", and the deletion of a collection, which is how the objects of a namespace go, is "delete" as that of one object is.
 type Requests map[Answer]int
 
-// Requests takes a snapshot of the API server's count of requests. What was answered before is in it.
+// Requests takes a snapshot of the API server's count of requests. It contains all earlier requests.
 func (e *Env) Requests(t testing.TB) Requests {
 	t.Helper()
 	// The server counts a request where it logs it, so the log's barrier is one for the metrics.
@@ -65,14 +64,14 @@ func answerOf(labels []*dto.LabelPair) Answer {
 		case "subresource":
 			a.Subresource = value
 		case "code":
-			// What is not a number has not been answered at all, and is counted with the code 0.
+			// A request without a numeric code has not been answered, and is counted with the code 0.
 			a.Code, _ = strconv.Atoi(value)
 		}
 	}
 	return a
 }
 
-// verbOfMetric translates the verbs of the metric, which are HTTP methods but for reads.
+// verbOfMetric translates the verbs of the metric, which are HTTP methods except for reads.
 func verbOfMetric(verb string) string {
 	switch verb {
 	case "POST":
@@ -95,7 +94,7 @@ func (r Requests) Since(earlier Requests) Requests {
 	return more
 }
 
-// Of keeps the requests that match. A metric knows neither namespace nor name nor path of what was asked for.
+// Of keeps the requests that match. The metric has neither namespace nor name nor path of a request.
 func (r Requests) Of(match Match) Requests {
 	found := Requests{}
 	for a, n := range r {
@@ -106,7 +105,7 @@ func (r Requests) Of(match Match) Requests {
 	return found
 }
 
-// Total is how many requests these are.
+// Total returns the total number of requests.
 func (r Requests) Total() int {
 	total := 0
 	for _, n := range r {
@@ -128,7 +127,7 @@ func (r Requests) String() string {
 	return text.String()
 }
 
-// Admissions are how often the API server has asked each webhook of admission, by the webhook's name, from its own metric
+// Admissions holds the number of calls of each admission webhook, by its name, from the API server's metric
 // apiserver_admission_webhook_request_total. Requests that failed count, too.
 func (e *Env) Admissions(t testing.TB) map[string]int {
 	t.Helper()

@@ -22,13 +22,13 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 )
 
-var errStillThere = errors.New("it is still there")
+var errStillThere = errors.New("it still exists")
 
 // fieldManager owns the fields that tests apply.
 const fieldManager = "harness"
 
 // Namespace makes a namespace for a test and returns its name. It is deleted when the test ends, without waiting until
-// that is done. What it holds is logged if the test has failed.
+// that is done. Its contents are logged if the test has failed.
 func (e *Env) Namespace(t testing.TB) string {
 	t.Helper()
 	namespace, err := e.Kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{
@@ -77,7 +77,7 @@ func (e *Env) Apply(t testing.TB, namespace, manifests string) []Ref {
 	return refs
 }
 
-// Define is Apply for what is in no namespace and goes with the test. It is gone when that ends: what is defined anew while it still goes
+// Define is Apply for what is in no namespace and goes with the test. It is deleted when that ends: a kind that is defined again during the deletion
 // is not served.
 func (e *Env) Define(t testing.TB, manifests string) []Ref {
 	t.Helper()
@@ -156,7 +156,7 @@ func (e *Env) Ref(t testing.TB, namespace string, object *unstructured.Unstructu
 	return ref
 }
 
-// Delete deletes an object and does not wait until it is gone.
+// Delete deletes an object and does not wait until it is deleted.
 func (e *Env) Delete(t testing.TB, ref Ref) {
 	t.Helper()
 	if err := e.resource(ref).Delete(t.Context(), ref.Name, metav1.DeleteOptions{}); err != nil {

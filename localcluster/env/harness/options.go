@@ -35,7 +35,7 @@ type settings struct {
 func WithConfig(dir string) Option { return func(s *settings) { s.config = dir } }
 
 // WithImages runs the operator as a cluster does: ko applies it, and it runs from images in Pods. There are no processes
-// then, and options about them are of no use. Linux only.
+// then, and options about them have no effect. Linux only.
 func WithImages() Option { return func(s *settings) { s.images = true } }
 
 // Bare starts the control plane alone, for the test to install the operator. Together with [WithImages] it has a registry

@@ -39,7 +39,7 @@ func (e *Env) User(account string) string {
 	return "system:serviceaccount:" + e.SystemNamespace + ":" + account
 }
 
-// Kill ends the process with SIGKILL and returns when it is gone.
+// Kill ends the process with SIGKILL and returns when it has exited.
 func (p *Process) Kill(t testing.TB) {
 	t.Helper()
 	if err := p.process.Kill(); err != nil {
@@ -47,7 +47,7 @@ func (p *Process) Kill(t testing.TB) {
 	}
 }
 
-// Stop ends the process with SIGTERM and returns when it is gone.
+// Stop ends the process with SIGTERM and returns when it has exited.
 func (p *Process) Stop(t testing.TB) {
 	t.Helper()
 	if err := p.process.Stop(t.Context()); err != nil {
@@ -119,7 +119,7 @@ func (e *Env) ExpireLeases(t testing.TB, p *Process) {
 	}
 }
 
-// URL is the address of what the process serves on a named port of its container. Each start has an address of its own.
+// URL is the address of what the process serves on a named port of its container. Each start has a new address.
 func (p *Process) URL(t testing.TB, port, path string) string {
 	t.Helper()
 	address, err := p.process.Address(port)

@@ -49,7 +49,7 @@ type answering struct {
 	done chan struct{}
 }
 
-// Answer is what the proxy counts requests by.
+// Answer is the key by which the proxy counts requests.
 type Answer struct {
 	Verb, Group, Resource, Subresource string
 	Code                               int
@@ -64,7 +64,7 @@ type rule struct {
 	writer func(context.Context, http.ResponseWriter) http.ResponseWriter
 }
 
-// newProxy starts a proxy on a free port of 127.0.0.1. It speaks TLS with a certificate of its own, since client-go sends
+// newProxy starts a proxy on a free port of 127.0.0.1. It speaks TLS with its own certificate, since client-go sends
 // no token without. Requests are passed on with the credentials of upstream, if it has any.
 func newProxy(ctx context.Context, upstream *rest.Config, process string) (*Proxy, error) {
 	target, err := url.Parse(upstream.Host)
@@ -101,7 +101,7 @@ func newProxy(ctx context.Context, upstream *rest.Config, process string) (*Prox
 			r.Out.Header.Set("User-Agent", r.In.UserAgent()+processMark(process))
 		},
 		Transport: transport,
-		// Each watch event goes out as it comes in.
+		// Each watch event is forwarded at once.
 		FlushInterval: -1,
 		ErrorLog:      quiet,
 	}
@@ -163,7 +163,7 @@ func (p *Proxy) run(r *Request, cancel context.CancelCauseFunc) (done func()) {
 	}
 }
 
-// Requests returns how many requests have been answered so far, by what they asked for and how they were answered. A
+// Requests returns the numbers of requests that have been answered so far, by request and response. A
 // watch counts when it ends.
 func (p *Proxy) Requests() map[Answer]int {
 	p.mu.Lock()
@@ -211,7 +211,7 @@ func reject(w http.ResponseWriter, code int) {
 	}
 }
 
-// reasons are what client-go tells errors apart by.
+// reasons are the reasons by which client-go distinguishes errors.
 var reasons = map[int]metav1.StatusReason{
 	http.StatusConflict:            metav1.StatusReasonConflict,
 	http.StatusForbidden:           metav1.StatusReasonForbidden,

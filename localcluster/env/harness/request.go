@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Request is what a request to the API server asks for, in the terms of its authorizer and of its metrics.
+// Request describes a request to the API server, in the terms of its authorizer and of its metrics.
 type Request struct {
 	// Verb is get, list, watch, create, update, patch, delete or deletecollection; for a path that is no resource, the
 	// HTTP method in lower case.
@@ -27,7 +27,7 @@ type Request struct {
 	Path string
 }
 
-// Match says whether a request is meant.
+// Match reports whether a request is selected.
 type Match func(Request) bool
 
 // Matching matches a verb and a resource, the latter with its subresource behind a slash, such as "services" or
@@ -42,7 +42,7 @@ func Matching(verb, resource string) Match {
 // And matches what both match.
 func (m Match) And(other Match) Match { return func(r Request) bool { return m(r) && other(r) } }
 
-// InNamespace matches what is asked of one namespace.
+// InNamespace matches requests in one namespace.
 func InNamespace(namespace string) Match {
 	return func(r Request) bool { return r.Namespace == namespace }
 }

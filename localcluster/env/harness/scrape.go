@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Scrape asks the process for its metrics, as Prometheus does.
+// Scrape reads the metrics of the process, as Prometheus does.
 func (p *Process) Scrape(t testing.TB) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.URL(t, "metrics", "/metrics"), nil)

@@ -17,8 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// maxChanges bounds how many states Throughout looks at. An object that changes more often than that is in a loop, which
-// is most likely what the test is there to find.
+// maxChanges bounds how many states Throughout looks at. An object that changes more often than that is in a loop, which most likely the test should find.
 const maxChanges = 1000
 
 // Throughout calls during, and then looks at every state that the object has had from just before the call until just

@@ -112,7 +112,7 @@ func parseDocument(document []byte) ([]*unstructured.Unstructured, error) {
 	return []*unstructured.Unstructured{object}, nil
 }
 
-// Name is how messages call an object: kind and name, with the namespace if it has one.
+// Name returns the name of an object in messages: kind and name, with the namespace if it has one.
 func Name(object metav1.Object, kind string) string {
 	if object.GetNamespace() == "" {
 		return kind + " " + object.GetName()

@@ -62,9 +62,9 @@ func ImportPaths(objects []*unstructured.Unstructured) ([]string, error) {
 }
 
 // Build builds main packages of the module in the folder module. The executables are kept in the folder cache, so that a
-// package that has not changed is not linked again, and are linked into the folder out, where nobody replaces them; both
-// folders are made. The flags are the defaultFlags of the module's .ko.yaml, if there is one, so that a process is built as its image is.
-// Builders of several processes wait for each other. An error of the compiler carries its output.
+// package that has not changed is not linked again, and are linked into the folder out, where they are not replaced; both folders are created. The
+// flags are the defaultFlags of the module's .ko.yaml, if there is one, so that a process is built as its image is. Builders of several processes
+// wait for each other. An error of the compiler carries its output.
 func Build(ctx context.Context, module string, importPaths []string, cache, out string) (map[string]Binary, error) {
 	names := map[string]string{}
 	for _, importPath := range importPaths {

@@ -27,7 +27,7 @@ const (
 	tokenRetry = 5 * time.Second
 )
 
-// Server is how a process reaches the API server.
+// Server is the address and CA with which a process reaches the API server.
 type Server struct {
 	// URL is its address, https://HOST:PORT. It must be https: client-go sends no token to any other.
 	URL string
@@ -100,8 +100,7 @@ func (t *tokens) renew(ctx context.Context, account types.NamespacedName, path s
 	return answer.Status.ExpirationTimestamp.Time, nil
 }
 
-// writeKubeconfig writes the file that KUBECONFIG names. Without a token file it leads to the server anonymously, as a
-// Pod that asked for no token would.
+// writeKubeconfig writes the file that KUBECONFIG names. Without a token file it leads to the server anonymously, like a Pod without a token.
 func writeKubeconfig(path string, server Server, account types.NamespacedName, tokenFile string) error {
 	const name = "processes"
 	config := clientcmdapi.Config{

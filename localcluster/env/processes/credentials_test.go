@@ -30,7 +30,7 @@ const deadline = 30 * time.Second
 // startCluster starts an API server with nothing in it.
 func startCluster(t *testing.T) *rest.Config {
 	t.Helper()
-	// What a first build of the control plane has to say should be seen while it takes its minutes.
+	// The output of a first build of the control plane should be visible while it runs for minutes.
 	cluster, err := controlplane.Start(t.Context(), controlplane.Options{Dir: filepath.Join(t.TempDir(), "cluster"), Log: os.Stderr})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestTokens_ServiceAccounts_AreWritten(t *testing.T) {
 	case <-time.After(deadline):
 		t.Error("without its account: nothing was said")
 	}
-	if _, err := subject.file(t.Context(), types.NamespacedName{Namespace: "default", Name: "nobody"}); !matches(err, "service account default/nobody") {
+	if _, err := subject.file(t.Context(), types.NamespacedName{Namespace: "default", Name: "missing"}); !matches(err, "service account default/missing") {
 		t.Errorf("of an account that never was: got %v, want an error that names it", err)
 	}
 	cancel()

@@ -14,16 +14,16 @@ SPDX-License-Identifier: Apache-2.0
 //   - KUBECONFIG, a file with the token of the Pod's service account. The token is a real one (TokenRequest) and is
 //     renewed in place, so that a process may do exactly what the roles of its account grant;
 //   - a free local port for each containerPort. An environment variable whose value is the number of a containerPort
-//     has the local port instead, which is how the process learns of it; so each containerPort needs such a variable;
+//     has the local port instead, so that the process knows it; so each containerPort needs such a variable;
 //   - KO_DATA_PATH, the kodata folder of its package;
-//   - PATH of this process, and a HOME and TMPDIR of its own, which is where an emptyDir that is mounted at /tmp is; nothing else is inherited,
+//   - PATH of this process, and its own HOME and TMPDIR, the latter for an emptyDir that is mounted at /tmp; nothing else is inherited,
 //     so that neither the developer's kubeconfig nor a stray variable changes what the operator does.
 //
 // The UID of the Pod stays the same when a process is started again, as it does for a container; a process that is told to
 // stop is taken out of the endpoints, as a Pod is that is being deleted.
 //
 // Each Service that selects the Pod gets the annotation [EndpointsAnnotation], which leads the API server to the local
-// ports. The status of the Deployment follows the processes, so that kubectl wait tells the truth about them.
+// ports. The status of the Deployment follows the processes, so that kubectl wait works for them.
 //
 // # What is ignored, and what is rejected
 //

@@ -27,7 +27,7 @@ import (
 type environment struct {
 	kube      kubernetes.Interface
 	namespace string
-	// fields are the values of the Pod that fieldRef may ask for, by field path.
+	// fields are the values of the Pod that fieldRef may select, by field path.
 	fields map[string]string
 	// ports are the local ports by containerPort.
 	ports map[int32]int
@@ -78,13 +78,13 @@ func (e *environment) everyPortIsTold(variables map[string]string, c *corev1.Con
 	for i, port := range c.Ports {
 		if !slices.Contains(values, strconv.Itoa(e.ports[port.ContainerPort])) {
 			problems = append(problems, field.Invalid(path.Child("ports").Index(i).Child("containerPort"), port.ContainerPort,
-				"a local process gets another port, and no environment variable with this number tells it so"))
+				"a local process gets another port, and no environment variable with this number passes it on"))
 		}
 	}
 	return problems.ToAggregate()
 }
 
-// value is what one entry of env evaluates to; ok is false for an optional one that is absent.
+// value returns the value of one entry of env; ok is false for an optional one that is absent.
 func (e *environment) value(
 	ctx context.Context, v corev1.EnvVar, known map[string]string, limits corev1.ResourceList,
 ) (value string, ok bool, err error) {
@@ -171,7 +171,7 @@ func key(values map[string]string, name string, optional *bool, where string) (s
 	return value, ok, nil
 }
 
-// podFields are the values that fieldRef may ask for, by field path.
+// podFields are the values that fieldRef may select, by field path.
 func podFields(pod metav1.ObjectMeta, serviceAccount string) map[string]string {
 	fields := map[string]string{
 		"metadata.name":           pod.Name,

@@ -85,7 +85,7 @@ func (r *Runner) prepare(ctx context.Context, p *Process, override Override) (*e
 	}, nil
 }
 
-// workload reads the container anew, since the Deployment may have changed since the last start.
+// workload reads the container again, since the Deployment may have changed since the last start.
 func (r *Runner) workload(ctx context.Context, p *Process) (workload, error) {
 	deployment, err := r.kube.AppsV1().Deployments(p.deployment.Namespace).Get(ctx, p.deployment.Name, metav1.GetOptions{})
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// searchedLines is how far back a log is searched for errors.
+	// searchedLines is the number of last lines of a log that are searched for errors.
 	searchedLines = 2000
-	// errorLines is how many errors are quoted of a process that is not ready.
+	// errorLines is the number of errors that are quoted of a process that is not ready.
 	errorLines = 5
 )
 

@@ -32,8 +32,7 @@ const (
 var allocated allocator
 
 // allocator gives out each port once, from blocks of ports that are this program's own: it listens on the first one of each
-// as long as it runs. Another program that starts processes at the same moment would otherwise be told that the same ports
-// are free.
+// as long as it runs. Another program that starts processes at the same moment would otherwise find the same ports free.
 type allocator struct {
 	mu sync.Mutex
 	// next is the next port to be given out, and end the first one beyond the present block.

@@ -34,7 +34,7 @@ func TestPorts_TwoAllocators_NeverReturnTheSame(t *testing.T) {
 	}
 }
 
-// A port that somebody else listens on is not given out.
+// A port on which another program listens is not given out.
 func TestPorts_InUse_AreNotReturned(t *testing.T) {
 	var a allocator
 	listener, port, err := a.listen(t.Context())

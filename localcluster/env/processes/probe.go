@@ -22,8 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// startPeriod is the pause between probes until the first success. The period of the manifest is made for a cluster, where
-// nobody sits waiting.
+// startPeriod is the pause between probes until the first success. The period of the manifest is made for a cluster, where no user sits waiting.
 const startPeriod = 25 * time.Millisecond
 
 // probe is a readiness probe, with the defaults that the API server has filled in.

@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 )
 
-// noticeLines is how many last lines an [ExitError] carries.
+// noticeLines is the number of last lines in an [ExitError].
 const noticeLines = 20
 
 // Process is one container of one Deployment as a local process. It can be started any number of times, one execution
@@ -55,9 +55,9 @@ type execution struct {
 	backend backend
 	// probe is nil if the container has none.
 	probe *probe
-	// firstReady is closed when the process was ready for the first time and the cluster has been told.
+	// firstReady is closed when the process was ready for the first time and the cluster's status shows it.
 	firstReady chan struct{}
-	// over is closed when the process has ended and the cluster has been told.
+	// over is closed when the process has ended and the cluster's status shows it.
 	over chan struct{}
 
 	// Guarded by Process.mu.
@@ -67,11 +67,11 @@ type execution struct {
 	lastProbe error
 }
 
-// ExitError says that a process has ended though nobody asked it to.
+// ExitError reports that a process has exited unexpectedly.
 type ExitError struct {
 	// Process is its name.
 	Process string
-	// Err is how it ended, or nil for exit status 0.
+	// Err is its exit error, or nil for exit status 0.
 	Err error
 	// Lines are the last lines of its log.
 	Lines []string
@@ -80,19 +80,19 @@ type ExitError struct {
 // Error names the process and how it ended, without the lines of its log.
 func (e *ExitError) Error() string {
 	if e.Err == nil {
-		return "process " + e.Process + " has ended with exit status 0, though nobody asked it to"
+		return "process " + e.Process + " has exited unexpectedly with exit status 0"
 	}
 	return fmt.Sprintf("process %s has ended: %v", e.Process, e.Err)
 }
 
-// Unwrap returns how the process ended.
+// Unwrap returns the exit error of the process.
 func (e *ExitError) Unwrap() error { return e.Err }
 
 // NotReadyError reports a process that runs but was not ready when a wait ended.
 type NotReadyError struct {
 	// Process is its name.
 	Process string
-	// Err is why the wait ended, and what the last probe reported.
+	// Err is the cause for the end of the wait, with the report of the last probe.
 	Err error
 	// Lines are the last lines of its log: errors first.
 	Lines []string
@@ -103,7 +103,7 @@ func (e *NotReadyError) Error() string {
 	return fmt.Sprintf("process %s is not ready: %v", e.Process, e.Err)
 }
 
-// Unwrap returns why the wait ended.
+// Unwrap returns the cause for the end of the wait.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
 // Name is the name of the Deployment; with the container's name if there are several, and with a number from the second
@@ -133,10 +133,10 @@ func (p *Process) running() *execution {
 	return p.current
 }
 
-// Running is whether the process has been started and has not ended.
+// Running reports whether the process has been started and has not ended.
 func (p *Process) Running() bool { return p.running() != nil }
 
-// Ready is whether the process runs and its last readiness probes succeeded.
+// Ready reports whether the process runs and its last readiness probes succeeded.
 func (p *Process) Ready() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +151,7 @@ func (p *Process) PID() int {
 	return 0
 }
 
-// Address is where the process listens for a named port of its container, as host:port. It is an error unless the
+// Address returns the host:port at which the process serves a named port of its container. It is an error unless the
 // process runs and the container has such a port.
 func (p *Process) Address(port string) (string, error) {
 	e := p.running()
@@ -219,13 +219,13 @@ func (p *Process) WaitReady(ctx context.Context) error {
 	}
 }
 
-// Stop asks the process to end (SIGTERM) and kills it when the grace period has passed or ctx is done. It returns when
-// the process is gone and the status of its Deployment says so. A process that does not run is no error.
+// Stop sends SIGTERM to the process and kills it when the grace period has passed or ctx is done. It returns when the process has exited and the
+// status of its Deployment shows it. A process that does not run is no error.
 func (p *Process) Stop(ctx context.Context) error {
 	p.lifecycle.Lock()
 	defer p.lifecycle.Unlock()
 	return p.finish(func(e *execution) error {
-		// As of a Pod that is being deleted, of which the endpoints go while it is told to stop.
+		// As for a Pod that is being deleted, whose endpoints are removed when it receives SIGTERM.
 		p.retire(e)
 		return e.group.Stop(ctx, grace)
 	})
@@ -236,7 +236,7 @@ func (p *Process) retire(e *execution) {
 	p.mu.Lock()
 	e.retired, e.ready = true, false
 	p.mu.Unlock()
-	p.tell()
+	p.publish()
 }
 
 // Kill ends the process with SIGKILL, as a machine that fails would, and returns as Stop does.

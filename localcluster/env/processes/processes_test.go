@@ -51,7 +51,7 @@ func TestWorkloads_Manifests_ReturnsProcesses(t *testing.T) {
 	}{
 		"Plain": {reason: "the import path is what stands behind the prefix", change: func(*corev1.PodSpec) {}, want: []string{"example.com/cmd/a"}},
 		"Foreign": {
-			reason: "a Deployment of somebody else's image is left alone, whatever it holds",
+			reason: "a Deployment of a foreign image is left alone, whatever it holds",
 			change: func(p *corev1.PodSpec) {
 				p.Containers[0].Image = "nginx"
 				p.Containers[0].Command = []string{"sh"}
@@ -153,7 +153,7 @@ func TestResolve_Variables_ReturnsTheirValues(t *testing.T) {
 			want: map[string]string{"N": "ns", "P": "pod", "S": "sa", "L": "a", "LS": "app=\"a\"\nb=\"c\"", "I": "127.0.0.1"},
 		},
 		"Port": {
-			reason: "the process is told the local port, and so is what is made of the variable",
+			reason: "the process receives the local port, also in values made of the variable",
 			env:    []corev1.EnvVar{{Name: "P", Value: "8443"}, {Name: "U", Value: "https://x:$(P)"}, {Name: "OTHER", Value: "8444"}},
 			ports:  port,
 			want:   map[string]string{"P": "20001", "U": "https://x:20001", "OTHER": "8444"},
@@ -208,7 +208,7 @@ func TestEndpoints_Services_ReturnsTheirPorts(t *testing.T) {
 	}
 	got, err = endpoints(service(labels, ports...), selectedBy(service(labels), []backend{first, second}))
 	if want := "443=127.0.0.1:3 9090=127.0.0.1:4"; err != nil || got != want {
-		t.Errorf("a backend that is ready comes first: got %q, %v, want %q", got, err, want)
+		t.Errorf("a ready backend is preferred: got %q, %v, want %q", got, err, want)
 	}
 	_, err = endpoints(service(labels, corev1.ServicePort{Port: 1}), []backend{first})
 	if !matches(err, "service ns/s: spec.ports[0].targetPort: no container that it selects declares port 1") {
@@ -232,7 +232,7 @@ func TestFreePorts_Several_AreDistinct(t *testing.T) {
 	}
 }
 
-// matches is whether an error is one with the text, or none if the text is empty.
+// matches reports whether an error contains the text, or is nil if the text is empty.
 func matches(err error, text string) bool {
 	if text == "" {
 		return err == nil

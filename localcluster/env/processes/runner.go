@@ -32,7 +32,7 @@ const (
 	reportTimeout = 10 * time.Second
 )
 
-// Options are what a runner needs. Replicas and Overrides may be nil.
+// Options configure a runner. Replicas and Overrides may be nil.
 type Options struct {
 	// Config is an administrator's access to the API server.
 	Config *rest.Config
@@ -40,14 +40,14 @@ type Options struct {
 	Dir string
 	// Binaries are the programs by import path, as [Build] returns them.
 	Binaries map[string]Binary
-	// Replicas changes how many processes a Deployment gets, by its name. Default: one, or none if spec.replicas is 0. More
-	// are there for the loss of a machine, and all of these processes are on one.
+	// Replicas changes how many processes a Deployment gets, by its name. Default: one, or none if spec.replicas is 0. More replicas protect from the
+	// loss of a machine, and all of these processes are on one.
 	Replicas map[string]int
 	// Overrides are in force from the first start on, by process name.
 	Overrides map[string]Override
-	// OnExit is told, from a goroutine of its own, of each process that ends unasked; the error wraps an [ExitError].
+	// OnExit is called, from another goroutine, for each process that exits unexpectedly; the error wraps an [ExitError].
 	OnExit func(error)
-	// OnError is told, from a goroutine of its own, what went wrong while nobody waited for it: a token that could not be
+	// OnError is called, from another goroutine, for each error in the background: a token that could not be
 	// renewed, a status that could not be written.
 	OnError func(error)
 }
@@ -174,8 +174,8 @@ func (r *Runner) WaitReady(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// Close stops every process, all at a time, and ends what renews their tokens. The cluster is not told, since it ends
-// too. When ctx is done, what is left is killed.
+// Close stops every process, all at a time, and ends what renews their tokens. The cluster's status is not updated, since the cluster ends, too. When
+// ctx is done, what is left is killed.
 func (r *Runner) Close(ctx context.Context) error {
 	r.cancel()
 	failures := make([]error, len(r.processes))

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// EndpointsAnnotation tells the API server of the local control plane where the ports of a Service are: pairs of service
+// EndpointsAnnotation holds the addresses of the ports of a Service, for the API server of the local control plane: pairs of service
 // port and address, such as "443=127.0.0.1:41234 9090=127.0.0.1:41235".
 const EndpointsAnnotation = "localcluster.mallard.dev/endpoints"
 
@@ -62,7 +62,7 @@ func announce(ctx context.Context, kube kubernetes.Interface, namespace string, 
 		}
 		_, err = kube.CoreV1().Services(namespace).Patch(ctx, service.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
 		if err != nil {
-			return fmt.Errorf("telling service %s/%s where its process is: %w", service.Namespace, service.Name, err)
+			return fmt.Errorf("annotating service %s/%s with the address of its process: %w", service.Namespace, service.Name, err)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 
 const fieldManager = "processes"
 
-// tally is how many of a Deployment's replicas are wanted, run and are ready.
+// tally holds the numbers of a Deployment's replicas that are desired, run and are ready.
 type tally struct{ wanted, running, ready int32 }
 
 // publish writes the tally to the status of a Deployment in the terms of the Deployment controller, which is what

@@ -25,7 +25,7 @@ func (p *Process) supervise(e *execution) {
 	e.ready = false
 	planned := e.planned
 	p.mu.Unlock()
-	p.tell()
+	p.publish()
 	close(e.over)
 	if !planned && p.runner.ctx.Err() == nil {
 		p.runner.options.OnExit(p.exitError(e))
@@ -64,7 +64,7 @@ func (p *Process) watchReadiness(ctx context.Context, e *execution) {
 	}
 }
 
-// setReady tells the cluster if the readiness changes. An execution that is being stopped is not ready.
+// setReady updates the cluster's status if the readiness changes. An execution that is being stopped is not ready.
 func (p *Process) setReady(e *execution, ready bool) {
 	p.mu.Lock()
 	before := e.ready
@@ -72,15 +72,15 @@ func (p *Process) setReady(e *execution, ready bool) {
 	ready = e.ready
 	p.mu.Unlock()
 	if ready != before {
-		p.tell()
+		p.publish()
 	}
 	if ready && !isClosed(e.firstReady) {
 		close(e.firstReady)
 	}
 }
 
-// tell reports to the cluster what nobody waits for.
-func (p *Process) tell() {
+// publish updates the cluster's status in the background.
+func (p *Process) publish() {
 	ctx, cancel := context.WithTimeout(p.runner.ctx, reportTimeout)
 	defer cancel()
 	if err := p.runner.report(ctx, p.deployment); err != nil && p.runner.ctx.Err() == nil {

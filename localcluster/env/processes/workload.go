@@ -18,7 +18,7 @@ import (
 // imagePrefix marks an image that ko builds from the Go import path behind it.
 const imagePrefix = "ko://"
 
-// workload is a container that is to run as a process.
+// workload is a container that should run as a process.
 type workload struct {
 	deployment *appsv1.Deployment
 	container  *corev1.Container
@@ -79,7 +79,7 @@ func rejected(c *corev1.Container, path *field.Path) field.ErrorList {
 	}
 	forbid(len(c.Command) > 0, "command", "it names a file of the image, and a local process has no image")
 	forbid(c.WorkingDir != "", "workingDir", "it names a folder of the image, and a local process has no image")
-	forbid(len(c.VolumeDevices) > 0, "volumeDevices", "a local process has no devices of its own")
+	forbid(len(c.VolumeDevices) > 0, "volumeDevices", "a local process has no separate devices")
 	forbid(c.Lifecycle != nil, "lifecycle", "hooks are not run for a local process")
 	for i, port := range c.Ports {
 		if port.Protocol != "" && port.Protocol != corev1.ProtocolTCP {
@@ -90,16 +90,16 @@ func rejected(c *corev1.Container, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// temporary is the only folder that a local process has of its own.
+// temporary is the only separate folder of a local process.
 const temporary = "/tmp"
 
-// rejectedMounts lists the mounts of a container but for that of an emptyDir at the folder for temporary files.
+// rejectedMounts lists the mounts of a container except for that of an emptyDir at the folder for temporary files.
 func rejectedMounts(c *corev1.Container, volumes []corev1.Volume, path *field.Path) (problems field.ErrorList) {
 	for i, mount := range c.VolumeMounts {
 		isEmpty := slices.ContainsFunc(volumes, func(v corev1.Volume) bool { return v.Name == mount.Name && v.EmptyDir != nil })
 		if !isEmpty || mount.MountPath != temporary {
 			problems = append(problems, field.Forbidden(path.Index(i),
-				"a local process has no file system of its own: only an emptyDir at "+temporary+" can be mounted"))
+				"a local process has no separate file system: only an emptyDir at "+temporary+" can be mounted"))
 		}
 	}
 	return problems

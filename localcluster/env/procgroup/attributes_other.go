@@ -9,7 +9,7 @@ package procgroup
 
 import "syscall"
 
-// attributes has no parent-death signal to ask for outside of Linux.
+// attributes sets no parent-death signal outside of Linux.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

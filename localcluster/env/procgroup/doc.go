@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package procgroup runs a child process in a process group of its own, so that a Ctrl-C in the terminal reaches only its
+// Package procgroup runs a child process in a separate process group, so that a Ctrl-C in the terminal reaches only its
 // parent, and a signal from the parent reaches the child with everything that the child has started.
 //
 // On Linux the kernel also kills the child when its parent dies without a word (SIGKILL, a crash). Elsewhere such a parent

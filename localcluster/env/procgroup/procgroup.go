@@ -27,7 +27,7 @@ type Group struct {
 	err  error
 }
 
-// started are the groups of this program, kept to tell at its end whether any is left.
+// started are the groups of this program, kept to check at its end whether any is left.
 var started struct {
 	mu     sync.Mutex
 	groups map[int]struct{}
@@ -74,7 +74,7 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 		remember(g.pid)
 		result <- nil
 		g.err = cmd.Wait()
-		// What the leader left behind would hold ports and files that its successor needs.
+		// Processes that the leader left behind would hold ports and files that its successor needs.
 		_ = syscall.Kill(-g.pid, syscall.SIGKILL)
 		close(g.done)
 	}()
@@ -90,7 +90,7 @@ func (g *Group) PID() int { return g.pid }
 // Done is closed once the leader has ended and the rest of its group has been killed.
 func (g *Group) Done() <-chan struct{} { return g.done }
 
-// Err is how the leader ended, as [exec.Cmd.Wait] reports it. It blocks until Done is closed.
+// Err is the exit error of the leader, as [exec.Cmd.Wait] reports it. It blocks until Done is closed.
 func (g *Group) Err() error {
 	<-g.done
 	return g.err
@@ -109,8 +109,8 @@ func (g *Group) Signal(signal syscall.Signal) error {
 	return nil
 }
 
-// Stop asks the group to end with SIGTERM, and kills it when grace has passed or ctx is done first. It returns once the
-// leader has ended; how it ended is told by Err.
+// Stop sends SIGTERM to the group, and kills it when grace has passed or ctx is done first. It returns once the
+// leader has ended; Err returns its exit error.
 func (g *Group) Stop(ctx context.Context, grace time.Duration) error {
 	if err := g.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (g *Group) Stop(ctx context.Context, grace time.Duration) error {
 	return g.Kill()
 }
 
-// Kill ends the group with SIGKILL and returns once the leader is gone.
+// Kill ends the group with SIGKILL and returns once the leader has exited.
 func (g *Group) Kill() error {
 	if err := g.Signal(syscall.SIGKILL); err != nil {
 		return err

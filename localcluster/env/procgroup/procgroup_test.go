@@ -157,7 +157,7 @@ func TestStop_GracePeriodOver_KillsTheProcess(t *testing.T) {
 
 func TestStop_ChildProcesses_AreStoppedToo(t *testing.T) {
 	t.Parallel()
-	// What it waits for is the first byte of the child.
+	// It waits for the first byte of the child.
 	g := launch(t, "parent")
 	if !slices.Contains(Alive(), g.PID()) {
 		t.Errorf("Alive() = %v, want the group %d in it", Alive(), g.PID())

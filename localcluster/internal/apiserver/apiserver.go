@@ -43,11 +43,11 @@ var ServerNames = []string{
 // Service default/kubernetes.
 var ServerIPs = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 96, 0, 1)}
 
-// Options say how to run the API server.
+// Options configure the API server.
 type Options struct {
 	// Dir is the cluster's folder: the audit log and its policy are written there.
 	Dir string
-	// Listener is where it serves. The server closes it.
+	// Listener is the listener on which it serves. The server closes it.
 	Listener net.Listener
 	PKI      *pki.PKI
 	// Client is the configuration of a client of this server that is allowed to read discovery.
@@ -62,7 +62,7 @@ type Options struct {
 	Flags []string
 }
 
-// KubeletClient is who the API server is to Nodes, as kubeadm names it.
+// KubeletClient is the user name of the API server at Nodes, as kubeadm names it.
 const KubeletClient = "kube-apiserver-kubelet-client"
 
 // Server is an API server that has been started.

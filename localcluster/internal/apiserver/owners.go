@@ -34,7 +34,7 @@ func (m refreshing) RESTMappings(kind schema.GroupKind, versions ...string) ([]*
 	return mappings, err //nolint:wrapcheck // callers look for NoMatch
 }
 
-// knowNewKinds has ownersPlugin use a REST mapper of its own. The API server's is refreshed every 30 s only, and until then the plugin rejects
+// knowNewKinds gives ownersPlugin its own REST mapper. The API server's is refreshed every 30 s only, and until then the plugin rejects
 // every object whose owner is of a kind that was defined in between.
 func knowNewKinds(config *rest.Config) (admission.Decorator, error) {
 	client, err := discovery.NewDiscoveryClientForConfig(config)

@@ -21,7 +21,7 @@ import (
 )
 
 // WebhookClient is the common name of the client certificate that the API server presents to admission webhooks. The
-// cluster's CA signs it, so that a webhook can reject everybody else.
+// cluster's CA signs it, so that a webhook can reject all other clients.
 const WebhookClient = "kube-apiserver-webhook-client"
 
 // anyWebhook is the name of a kubeconfig's user that applies to all hosts.

@@ -22,8 +22,7 @@ const kubeconfigName = "admin.kubeconfig"
 // superusers is the group that may do everything, whatever RBAC says.
 const superusers = "system:masters"
 
-// clientConfig makes the configuration of a client of the given user. Its rate is not limited: the API server's
-// priority and fairness is there for that.
+// clientConfig makes the configuration of a client of the given user. Its rate is not limited: the API server's priority and fairness does that.
 func clientConfig(keys *pki.PKI, server, user string, groups ...string) (*rest.Config, error) {
 	certPEM, keyPEM, err := keys.Client(user, groups...)
 	if err != nil {

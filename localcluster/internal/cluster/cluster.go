@@ -38,7 +38,7 @@ const (
 	stopTimeout = 5 * time.Second
 	// stuckTimeout bounds it when one of them has met a fatal error and stands still.
 	stuckTimeout = 300 * time.Millisecond
-	// selfUser is who the cluster's own parts are that no other Kubernetes has.
+	// selfUser is the user name of those parts of the cluster that no other Kubernetes has.
 	selfUser = "system:localcluster"
 )
 
@@ -146,7 +146,7 @@ func inBackground[T any](ctx context.Context, step func() (T, error)) (T, error)
 	}
 }
 
-// serve runs everything above the store. The API server gets a context of its own, because it must outlive the
+// serve runs everything above the store. The API server gets a separate context, because it must outlive the
 // controllers.
 func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) error {
 	own, err := c.config("apiserver")
@@ -202,8 +202,8 @@ func (c *cluster) serve(ctx context.Context, cancel context.CancelCauseFunc) err
 	return context.Cause(ctx)
 }
 
-// bringUp waits for the API server, starts the controllers and the Pod loop, and waits until a Pod could be made. What it
-// started runs until the context ends, and then leaves the wait group.
+// bringUp waits for the API server, starts the controllers and the Pod loop, and waits until a Pod could be made. Everything that it started runs
+// until the context ends, and then leaves the wait group.
 func (c *cluster) bringUp(
 	ctx context.Context, stop context.CancelCauseFunc, server *apiserver.Server, running *sync.WaitGroup,
 ) error {

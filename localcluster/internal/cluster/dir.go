@@ -19,7 +19,7 @@ import (
 // tempPrefix starts the names of temporary folders, by which a later start recognizes those that were left behind.
 const tempPrefix = "localcluster-"
 
-// tempMinAge is how old the lock of a temporary folder must be before the folder counts as left behind: a younger one
+// tempMinAge is the minimum age of the lock of a temporary folder that counts as left behind: a younger one
 // may belong to a cluster that is just about to take it.
 const tempMinAge = time.Minute
 
@@ -101,8 +101,8 @@ func (f *folder) removeTemp() {
 	}
 }
 
-// removeLeftTemps removes the temporary folders of clusters that were killed: each has 130 MiB and more, and nobody
-// else would ever know of them. Whatever goes wrong here is left for the next start.
+// removeLeftTemps removes the temporary folders of clusters that were killed: each has 130 MiB and more, and no other program would find them. Errors
+// are left for the next start.
 func removeLeftTemps() {
 	locks, err := filepath.Glob(filepath.Join(os.TempDir(), tempPrefix+"*", dirlock.FileName))
 	if err != nil {

@@ -3,8 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package cluster owns the life of one cluster: it takes the folder, starts the parts in order, says when the cluster is
-// ready, waits for a reason to stop, stops the parts in the opposite order, and gives everything back.
+// Package cluster owns the life of one cluster: it takes the folder, starts the parts in order, reports when the cluster is ready, waits for a reason
+// to stop, stops the parts in the opposite order, and gives everything back.
 //
 //	folder, lock, disk space -> port -> keys -> (registry) -> etcd -> API server -> controllers, Pod loop
 //	    -> (scheduler, process node) -> ready

@@ -20,7 +20,7 @@ import (
 // logName is the name of the components' log within the cluster's folder.
 const logName = "localcluster.log"
 
-// logs is where all components write to, so that the terminal only shows what people need.
+// logs receives the logs of all components, so that the terminal only shows the output that users need.
 type logs struct {
 	path  string
 	crash *crash.Reporter

@@ -26,16 +26,16 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/serviceresolver"
 )
 
-// nodeUser is who the process node is.
+// nodeUser is the user name of the process node.
 const nodeUser = "system:node:" + processnode.Name
 
-// processes is what a cluster has besides when it runs images: a registry, and a Node whose Pods are processes.
+// processes holds the additional parts of a cluster that runs images: a registry, and a Node whose Pods are processes.
 type processes struct {
 	registry *registry.Registry
 	table    *ports.Table
 }
 
-// startRegistry serves the registry, which must be there before the first Pod.
+// startRegistry serves the registry, which must exist before the first Pod.
 func (c *cluster) startRegistry(ctx context.Context, cancel context.CancelCauseFunc) (stop func(), err error) {
 	served, err := registry.Start(ctx, filepath.Join(c.folder.path, "registry"), c.opts.RegistryPort)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *cluster) startRegistry(ctx context.Context, cancel context.CancelCauseF
 	return func() { _ = served.Stop() }, nil
 }
 
-// podOptions says what the Pod loop leaves to others.
+// podOptions selects the Pods that the Pod loop leaves to others.
 func (c *cluster) podOptions() pods.Options {
 	if c.processes == nil {
 		return pods.Options{}
@@ -59,7 +59,7 @@ func (c *cluster) podOptions() pods.Options {
 	return pods.Options{Scheduled: true, Other: processnode.Name}
 }
 
-// endpoints is how Services are found whose Pods are run; nil if none is.
+// endpoints finds Services whose Pods are run; nil without such Pods.
 func (c *cluster) endpoints(manager *controllers.Manager) *serviceresolver.Endpoints {
 	if c.processes == nil {
 		return nil
@@ -87,7 +87,7 @@ func (c *cluster) bringUpNode(
 	if err := registry.Announce(start, client, c.processes.registry.Host); err != nil {
 		return err
 	}
-	how := "as processes with a root of their own"
+	how := "as processes with separate roots"
 	if !node.Isolated() {
 		how = "as processes of this user, in folders"
 	}
@@ -140,7 +140,7 @@ func (c *cluster) startNode(
 	return node, nil
 }
 
-// allowed says whether a Pod may be placed on a Node: those that can be executed on the one, all others on the other.
+// allowed reports whether a Pod may be placed on a Node: those that can be executed on the one, all others on the other.
 func allowed(host string, pod *corev1.Pod, node string) (reason string, ok bool) {
 	switch local := processnode.Local(host, pod); {
 	case local && node != processnode.Name:

@@ -19,11 +19,11 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/pki"
 )
 
-// Options say which cluster to run.
+// Options configure the cluster to run.
 type Options struct {
 	// Dir is the folder of the cluster's files. When empty, a temporary one is used and removed at the end.
 	Dir string
-	// Join is the folder of a running cluster: then an API server is run on its etcd, without controllers, nodes and an etcd of its own. It
+	// Join is the folder of a running cluster: then an API server is run on its etcd, without controllers, nodes and another etcd. It
 	// resolves the Services for webhooks by their annotations only.
 	Join string
 	// ServerFlags are flags of kube-apiserver, which win over those of this package.
@@ -41,7 +41,7 @@ type Options struct {
 	// Stderr gets a few lines for people, and the trace of a panic. It is another way to standard error than the file
 	// descriptor, which leads to the log once the cluster starts; see package stdio.
 	Stderr *os.File
-	// Free tells the free disk space; disk.Free when nil.
+	// Free returns the free disk space; disk.Free when nil.
 	Free disk.FreeFunc
 }
 
@@ -59,7 +59,7 @@ func Run(ctx context.Context, opts Options) (err error) {
 	defer folder.release()
 	defer func() { err = explain(err, folder.path) }()
 	if folder.lock.Stale {
-		fmt.Fprintf(opts.Stderr, "localcluster: the cluster in %s was not stopped properly; going on with its data\n", folder.path)
+		fmt.Fprintf(opts.Stderr, "localcluster: the cluster in %s was not stopped properly; continuing with its data\n", folder.path)
 	}
 	if err := disk.Check(folder.path, disk.MinStart, opts.Free); err != nil {
 		return err

@@ -44,7 +44,7 @@ func TestRun_DiskFull_StopsWithAnError(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "lock")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: the lock is still there (%v)", name, err)
+			t.Errorf("%s: the lock still exists (%v)", name, err)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, kubeconfigName)); err != nil {

@@ -33,7 +33,7 @@ func (e runError) Unwrap() error { return e.error }
 var errVersion = errors.New("this program does not know its Kubernetes version: build it with " +
 	"\"go tool localcluster build\" at the top of the repository")
 
-// errStop is the cause of a stop that the user asked for, so an orderly one.
+// errStop is the cause of a stop that the user requested, so an orderly one.
 var errStop = errors.New("asked to stop")
 
 func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
@@ -70,7 +70,7 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&opts.Dir, "dir", "", "folder of the cluster's files, kept when it stops; a later start with it goes on "+
+	f.StringVar(&opts.Dir, "dir", "", "folder of the cluster's files, kept when it stops; a later start with it continues "+
 		"with the same data (default: a new temporary folder, removed at the end)")
 	f.StringVar(&opts.Join, "join", "", "folder of a cluster that runs: run one more API server on its etcd, and nothing else")
 	f.IntVar(&opts.Port, "port", 0, "port of the API server on 127.0.0.1 (default: any free one)")

@@ -22,7 +22,7 @@ func TestUp_RegistryFlagsWithoutRegistry_AreRejected(t *testing.T) {
 	}{
 		{"on Linux", "linux", cluster.Options{Registry: true, RegistryPort: 5000}, true, nil},
 		{"on macOS", "darwin", cluster.Options{Registry: true}, false, []string{"--registry", "darwin", "on Linux", "leave the flag out"}},
-		{"not asked for on macOS", "darwin", cluster.Options{}, false, nil},
+		{"not requested on macOS", "darwin", cluster.Options{}, false, nil},
 		{"a port without the flag", "linux", cluster.Options{RegistryPort: 5000}, true, []string{"--registry-port", "add --registry"}},
 		{"no port", "linux", cluster.Options{Registry: true, RegistryPort: 65536}, true, []string{"--registry-port 65536", "65535"}},
 	} {

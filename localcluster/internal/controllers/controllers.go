@@ -31,7 +31,7 @@ import (
 )
 
 const (
-	// managerUser is who reads for all controllers, as in a real cluster.
+	// managerUser is the user that reads for all controllers, as in a real cluster.
 	managerUser = "system:kube-controller-manager"
 
 	// The rest are the defaults of kube-controller-manager.
@@ -43,7 +43,7 @@ const (
 	informerResync       = 12 * time.Hour
 )
 
-// Options say what the controllers work with.
+// Options configure the controllers.
 type Options struct {
 	// Config returns the client configuration of a user; it is called once per controller.
 	Config func(user string, groups ...string) (*rest.Config, error)
@@ -51,7 +51,7 @@ type Options struct {
 	CAPEM []byte
 	// TokenKeyFile signs the tokens of token Secrets.
 	TokenKeyFile string
-	// Workloads asks for the controllers of Deployments, Jobs and the like, too.
+	// Workloads enables the controllers of Deployments, Jobs and the like, too.
 	Workloads bool
 }
 
@@ -127,7 +127,7 @@ func (m *Manager) Start(ctx context.Context) {
 // Wait returns when all controllers have ended.
 func (m *Manager) Wait() { m.wg.Wait() }
 
-// add makes a controller with a client of its own identity: the service account that kube-controller-manager uses for
+// add creates a controller with a client with a separate identity: the service account that kube-controller-manager uses for
 // it when it runs with --use-service-account-credentials, for which the API server makes a role at its start.
 func (m *Manager) add(ctx context.Context, name string, add constructor) error {
 	config, err := m.opts.Config("system:serviceaccount:kube-system:"+name,
@@ -194,7 +194,7 @@ func (m *Manager) addServiceAccounts(ctx context.Context, client kubernetes.Inte
 	return nil
 }
 
-// addTokens is the one controller that works as the manager itself: the API server makes no role of its own for it.
+// addTokens is the one controller that works as the manager itself: the API server creates no separate role for it.
 func (m *Manager) addTokens(ctx context.Context, client kubernetes.Interface) error {
 	key, err := keyutil.PrivateKeyFromFile(m.opts.TokenKeyFile)
 	if err != nil {
@@ -214,7 +214,7 @@ func (m *Manager) addTokens(ctx context.Context, client kubernetes.Interface) er
 	return nil
 }
 
-// objectInformers is what the garbage collector takes its informers from: typed ones where they are shared with another
+// objectInformers provides the garbage collector's informers: typed ones where they are shared with another
 // controller anyway, else such that keep only metadata.
 func (m *Manager) objectInformers() informerfactory.InformerFactory {
 	return informerfactory.NewInformerFactory(m.Informers, m.metadata)

@@ -20,7 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 )
 
-// gcSync is how often the collector asks which kinds exist, so the time until it takes care of the objects of a new
+// gcSync is the interval at which the collector discovers kinds, so the time until it takes care of the objects of a new
 // CustomResourceDefinition. A real cluster has 30 seconds; here definitions come and go with each test.
 const gcSync = 2 * time.Second
 

@@ -35,8 +35,8 @@ func NewReporter(logPath string) *Reporter {
 // Fatal delivers the first cause for which a component wanted to end the process.
 func (r *Reporter) Fatal() <-chan error { return r.fatal }
 
-// Stuck is closed when a component wanted to end the process. Its goroutine stands still from then on, with whatever locks
-// it has, so that nobody should wait long for that component any more.
+// Stuck is closed when a component wanted to end the process. Its goroutine blocks from then on, with the locks that it holds, so that callers should
+// not wait long for that component any more.
 func (r *Reporter) Stuck() <-chan struct{} { return r.stuck }
 
 // HookKlog diverts klog's Fatal and Exit functions to the reporter. It is called once, before any component starts.
@@ -89,7 +89,7 @@ func (h zapHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 // klogFatal matches the header that klog gives to messages of its fatal level, and takes the message from behind it.
 var klogFatal = regexp.MustCompile(`(?m)^F\d{4} [^\]]*\] (.*)$`)
 
-// tailSize is how much of the log's end is searched: klog writes the traces of all goroutines elsewhere, so that the
+// tailSize is the size of the end of the log that is searched: klog writes the traces of all goroutines elsewhere, so that the
 // fatal message is among the last lines.
 const tailSize = 64 << 10
 

@@ -28,7 +28,7 @@ func received(t *testing.T, r *Reporter) error {
 		select {
 		case <-r.Stuck():
 		case <-time.After(waitLimit):
-			t.Error("nobody is stuck")
+			t.Error("no goroutine is stuck")
 		}
 		return err
 	case <-time.After(waitLimit):

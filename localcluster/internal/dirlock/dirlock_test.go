@@ -82,6 +82,6 @@ func TestAcquire_Concurrently_IsHeldByOne(t *testing.T) {
 
 func TestAcquire_FolderThatCannotBeLocked_ReturnsError(t *testing.T) {
 	if _, err := Acquire(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("in a folder that is not there: %v", err)
+		t.Errorf("in a folder that does not exist: %v", err)
 	}
 }

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// MinStart is what must be free, in bytes, for a cluster to start: etcd reserves 128 MiB for its log at once.
+	// MinStart is the free space, in bytes, that a cluster needs to start: etcd reserves 128 MiB for its log at once.
 	MinStart = 256 << 20
-	// MinRun is what must stay free, in bytes, for a cluster to go on: the next piece of etcd's log takes 64 MiB.
+	// MinRun is the free space, in bytes, that a cluster needs to continue: the next piece of etcd's log takes 64 MiB.
 	MinRun = 80 << 20
 
 	watchInterval = time.Second
@@ -25,7 +25,7 @@ const (
 // FreeFunc returns how many bytes an ordinary user can still write to the file system that a folder is on.
 type FreeFunc func(dir string) (uint64, error)
 
-// Free is the FreeFunc that asks the operating system.
+// Free is the FreeFunc that queries the operating system.
 func Free(dir string) (uint64, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err != nil {

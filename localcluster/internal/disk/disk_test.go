@@ -21,7 +21,7 @@ func TestFree_Folder_ReturnsBytes(t *testing.T) {
 	}
 	missing := filepath.Join(dir, "missing")
 	if _, err := Free(missing); err == nil || !strings.Contains(err.Error(), missing) {
-		t.Errorf("of a folder that is not there: %v", err)
+		t.Errorf("of a folder that does not exist: %v", err)
 	}
 }
 

@@ -18,14 +18,14 @@ import (
 // folder may be deeper than that.
 const socket = "etcd.sock"
 
-// Endpoint is where clients within the process reach the server, given that they have the same working directory.
+// Endpoint is the URL at which clients within the process reach the server, given that they have the same working directory.
 const Endpoint = "unix://" + socket
 
 // quota is the size in bytes that the store may grow to, far above what a test or a benchmark writes; what etcd has by
 // default, 2 GiB, turns into a read-only cluster in the middle of a long benchmark.
 const quota = 8 << 30
 
-// Options say how to run the store.
+// Options configure the store.
 type Options struct {
 	// Dir is the data folder, relative to the working directory, which must be the cluster's folder.
 	Dir string

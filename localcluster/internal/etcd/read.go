@@ -22,7 +22,7 @@ type Entry struct {
 	Value    []byte `json:"value"`
 }
 
-// Runs tells whether a store listens in the working directory.
+// Runs reports whether a store listens in the working directory.
 func Runs(ctx context.Context) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// leafValidity is how long the certificates of one start are good for. A cluster that runs longer is restarted.
+// leafValidity is the validity of the certificates of one start. A cluster that runs longer is restarted.
 const leafValidity = 365 * 24 * time.Hour
 
 // PKI is the set of a cluster's keys. Its paths are inside the folder that it was opened with.

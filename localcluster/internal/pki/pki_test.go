@@ -61,7 +61,7 @@ func TestOpen_Folder_CreatesOrReadsTheFiles(t *testing.T) {
 	}
 
 	// A client of before is still one, as its authority is the same.
-	certPEM, keyPEM, err := first.Client("someone", "ducks", "geese")
+	certPEM, keyPEM, err := first.Client("user", "ducks", "geese")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestOpen_Folder_CreatesOrReadsTheFiles(t *testing.T) {
 	if _, err := client.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
 		t.Errorf("a client's certificate: %v", err)
 	}
-	if client.Subject.CommonName != "someone" || !slices.Equal(client.Subject.Organization, []string{"ducks", "geese"}) {
+	if client.Subject.CommonName != "user" || !slices.Equal(client.Subject.Organization, []string{"ducks", "geese"}) {
 		t.Errorf("a client's certificate is for %v", client.Subject)
 	}
 }

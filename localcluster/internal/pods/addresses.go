@@ -16,13 +16,13 @@ import (
 // NodeIP is the Node's address, and that of Pods on the host's network. Like the Pods' addresses it leads nowhere.
 const NodeIP = "10.244.0.1"
 
-// podRange is where Pods get their addresses from: 65,533 at a time.
+// podRange is the range of the addresses of Pods: 65,533 at a time.
 var podRange = netip.MustParsePrefix("10.244.0.0/16")
 
 var errNoAddress = errors.New("all Pod addresses are in use")
 
 // Addresses hands out Pod addresses, each to one Pod at a time. It goes round through the range, so that an address is
-// not given away again right after its Pod is gone: who still has the old one would reach the wrong Pod.
+// not given away again right after its Pod is deleted: a client that still has the old one would reach the wrong Pod.
 type Addresses struct {
 	mu     sync.Mutex
 	owner  map[netip.Addr]types.UID

@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package pods plays the scheduler and the kubelet of a cluster that has one Node and runs nothing: it binds each Pod to
-// the Node, reports it Running and Ready with an address of its own, and completes its deletion.
+// the Node, reports it Running and Ready with a separate address, and completes its deletion.
 //
 //	            bind                    status: Running, Ready, IP
 //	no Node  ----------->  on the Node  -------------------------->  reported

@@ -42,11 +42,11 @@ type Loop struct {
 	now       func() metav1.Time
 }
 
-// Options say which Pods the loop leaves to others.
+// Options select the Pods that the loop leaves to others.
 type Options struct {
-	// Scheduled says that somebody else binds Pods.
+	// Scheduled reports that another component binds Pods.
 	Scheduled bool
-	// Other is a Node whose Pods somebody else takes care of, if there is one.
+	// Other is a Node whose Pods another component runs, if there is one.
 	Other string
 }
 
@@ -144,13 +144,13 @@ func (l *Loop) sync(ctx context.Context, name cache.ObjectName) error {
 	case pod.DeletionTimestamp != nil:
 		err = l.remove(ctx, pod)
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
-		// Someone wrote that the Pod is over, and a kubelet would not start it again.
+		// A client wrote that the Pod is over, and a kubelet would not start it again.
 	case pod.Spec.NodeName == "":
 		err = l.bind(ctx, pod)
 	default:
 		err = l.report(ctx, pod)
 	}
-	// The Pod is gone, or another one of the same name is in its place: its own event follows.
+	// The Pod is deleted, or another one of the same name replaced it: its own event follows.
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -52,7 +52,7 @@ func EnsureNode(ctx context.Context, client kubernetes.Interface) error {
 }
 
 func nodeStatus(now metav1.Time) corev1.NodeStatus {
-	// Nothing is run, so nothing is used up; the numbers only have to be there for who adds them up.
+	// Nothing is run, so nothing is used up; the numbers are only for clients that add them up.
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse("64"),
 		corev1.ResourceMemory:           resource.MustParse("256Gi"),

@@ -59,7 +59,7 @@ func TestRunningStatus_Pod_IsReady(t *testing.T) {
 		}
 	}
 	if got := conditionStatus(pod, "example.com/open"); got != corev1.ConditionTrue {
-		t.Errorf("a condition of someone else is %s now", got)
+		t.Errorf("a condition of another controller is %s now", got)
 	}
 }
 

@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // Package processnode is a Node whose Pods are local processes: a Node in the cluster, with a worker for each Pod that is
-// bound to it, and the server that the API server asks for logs.
+// bound to it, and the server from which the API server reads logs.
 //
 //	registry -> image -> container <- environment, volume, ports
 //	                         ^

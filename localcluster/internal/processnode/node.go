@@ -34,18 +34,18 @@ import (
 const (
 	// Name is the Node's.
 	Name = "process"
-	// ReasonForeignImage is why a Pod is rejected that is bound to the Node with an image of another registry.
+	// ReasonForeignImage is the reason for the rejection of a Pod that is bound to the Node with an image of another registry.
 	ReasonForeignImage = "ForeignImage"
 
-	// stopGrace is how long processes have to end when the Node ends.
+	// stopGrace is the time that processes have to exit when the Node stops.
 	stopGrace = 3 * time.Second
 	// requestLimit bounds the request that removes a Pod, or rejects one.
 	requestLimit = 10 * time.Second
 )
 
-// Options say what the Node works with.
+// Options configure the Node.
 type Options struct {
-	// Client acts for the Node. It has all rights, since it reads what Pods refer to.
+	// Client acts for the Node. It has all permissions, since it reads what Pods refer to.
 	Client kubernetes.Interface
 	// Dir is the folder of images and Pods, Host the address of the registry.
 	Dir, Host string
@@ -59,7 +59,7 @@ type Options struct {
 	Address func(types.UID) (string, error)
 	// NodeIP is the Node's address within the cluster.
 	NodeIP string
-	// Table is where the ports of Pods are noted.
+	// Table holds the ports of Pods.
 	Table *ports.Table
 }
 
@@ -78,10 +78,10 @@ type Node struct {
 	workers map[types.UID]*podworker.Worker
 }
 
-// Supported says whether there can be a process node on an operating system, which goes by the name that Go gives it.
+// Supported reports whether there can be a process node on an operating system, which goes by the name that Go gives it.
 func Supported(system string) bool { return system == "linux" }
 
-// New prepares the Node, and removes what Pods that are gone have left in its folder.
+// New prepares the Node, and removes the folders of deleted Pods.
 func New(ctx context.Context, opts Options) (*Node, error) {
 	processes, err := container.NewRuntime()
 	if err != nil {
@@ -144,7 +144,7 @@ func (n *Node) Run(ctx context.Context) error {
 // Ready is closed when the Node is known to the API server.
 func (n *Node) Ready() <-chan struct{} { return n.registrar.ready() }
 
-// Isolated says whether processes have a root of their own.
+// Isolated reports whether processes have separate roots.
 func (n *Node) Isolated() bool { return n.node.Runtime.Isolated() }
 
 // end ends all processes, gently first.
@@ -179,7 +179,7 @@ func (n *Node) find(namespace, name string) (kubelet.Pod, bool) {
 // served is a worker as the server sees it.
 type served struct{ *podworker.Worker }
 
-// Running says whether a container runs.
+// Running reports whether a container runs.
 func (s served) Running(container string) bool {
 	_, _, ok := s.Process(container)
 	return ok

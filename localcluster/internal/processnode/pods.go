@@ -23,7 +23,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/registry"
 )
 
-// Local says whether all images of a Pod are from the local registry, so that the Pod belongs to this Node.
+// Local reports whether all images of a Pod are from the local registry, so that the Pod belongs to this Node.
 func Local(host string, pod *corev1.Pod) bool {
 	_, foreign := foreignImage(host, pod)
 	return !foreign
@@ -133,11 +133,11 @@ func (n *Node) reject(ctx context.Context, pod *corev1.Pod, image string) error 
 	return err //nolint:wrapcheck // wrapped by try
 }
 
-// sweep removes the folders of Pods that are gone.
+// sweep removes the folders of deleted Pods.
 func (n *Node) sweep() {
 	entries, err := os.ReadDir(n.node.Dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		utilruntime.HandleError(fmt.Errorf("looking for folders of Pods that are gone: %w", err))
+		utilruntime.HandleError(fmt.Errorf("searching for folders of deleted Pods: %w", err))
 		return
 	}
 	known := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestUpload_TooLarge_IsRejected checks that what is too large is rejected, also when its size is not told before.
+// TestUpload_TooLarge_IsRejected checks that what is too large is rejected, also if its size is not announced.
 func TestUpload_TooLarge_IsRejected(t *testing.T) {
 	const limit = 1 << 20
 	server := httptest.NewServer(bounded(limit, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

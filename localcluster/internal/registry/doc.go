@@ -7,6 +7,6 @@ SPDX-License-Identifier: Apache-2.0
 // and manifests are kept in a folder, so that a later start of the same cluster still has them, under the same address.
 // It holds an empty base image for programs that need nothing but themselves.
 //
-// Nobody has to log in: whoever may open connections on this machine may push. It deletes nothing by itself, mirrors no
+// No login is needed: every user who can open connections on this machine can push. It deletes nothing by itself, mirrors no
 // other registry, and decides nothing about what is run from it.
 package registry

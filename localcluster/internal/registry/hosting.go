@@ -20,7 +20,7 @@ const (
 	hostingKey  = "localRegistryHosting.v1"
 )
 
-// Announce tells the tools of developers where the registry is, in the ConfigMap that Kubernetes' enhancement 1755
+// Announce publishes the address of the registry for the tools of developers, in the ConfigMap that Kubernetes' enhancement 1755
 // describes.
 func Announce(ctx context.Context, client kubernetes.Interface, host string) error {
 	maps := client.CoreV1().ConfigMaps(metav1.NamespacePublic)

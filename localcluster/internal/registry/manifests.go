@@ -52,7 +52,7 @@ func keepManifests(next http.Handler, dir string) http.Handler {
 	})
 }
 
-// keeper makes a change before the registry's success is told to the client.
+// keeper makes a change before the registry reports success to the client.
 type keeper struct {
 	http.ResponseWriter
 
@@ -108,7 +108,7 @@ func (m *kept) remove(dir string) error {
 }
 
 // loadManifests gives the manifests of an earlier start to the registry. An index is accepted only after the images that
-// it names, so what is rejected is tried again as long as others are accepted.
+// it names, so rejected ones are retried as long as others are accepted.
 func loadManifests(handler http.Handler, dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {

@@ -92,7 +92,7 @@ func (r *Registry) Stop() error {
 	return nil
 }
 
-// Serves says whether an image's name leads to the registry at the given address. It goes by the name's front alone, so
+// Serves reports whether an image's name refers to the registry at the given address. It goes by the name's front alone, so
 // that a name which is not well-formed is still rejected by the registry that it is meant for.
 func Serves(host, image string) bool { return strings.HasPrefix(image, host+"/") }
 
@@ -111,7 +111,7 @@ func bounded(limit int64, next http.Handler) http.Handler {
 	})
 }
 
-// listen opens the port that was asked for, or that of the last start, or any free one, and notes which it was.
+// listen opens the requested port, or that of the last start, or any free one, and notes which it was.
 func listen(ctx context.Context, dir string, port int) (net.Listener, error) {
 	file := filepath.Join(dir, "port")
 	before := false

@@ -24,13 +24,13 @@ import (
 )
 
 const (
-	// User is who the scheduler is, as in a real cluster.
+	// User is the user name of the scheduler, as in a real cluster.
 	User = "system:kube-scheduler"
 
 	pluginName = "LocalImage"
 )
 
-// Allowed says whether a Pod may be placed on a Node, and if not, why.
+// Allowed returns an error if a Pod must not be placed on a Node.
 type Allowed func(pod *corev1.Pod, node string) (reason string, ok bool)
 
 // Scheduler is a scheduler that has not been started yet.
@@ -88,10 +88,10 @@ func (s *Scheduler) Run(ctx context.Context) {
 // plugin is the rule.
 type plugin struct{ allowed Allowed }
 
-// Name returns what the plugin is called in the scheduler's settings and events.
+// Name returns the name of the plugin in the scheduler's settings and events.
 func (plugin) Name() string { return pluginName }
 
-// Filter rejects a Node on which the Pod may not be placed. Nothing that happens later changes that.
+// Filter rejects a Node on which the Pod must not be placed. Nothing that happens later changes that.
 func (p plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
 	if reason, ok := p.allowed(pod, node.Node().Name); !ok {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason)

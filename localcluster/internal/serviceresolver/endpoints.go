@@ -19,11 +19,11 @@ import (
 type Endpoints struct {
 	// Slices are the EndpointSlices of the cluster. They may still be filling.
 	Slices discoverylisters.EndpointSliceLister
-	// Local says where a port of the Pod with an address is served on this machine.
+	// Local returns the address on this machine of a port of the Pod with an address.
 	Local func(ip string, port int32) (address string, ok bool)
 }
 
-// address returns where one of the ready Pods of a Service serves a port, any of them.
+// address returns the address of a port at any of the ready Pods of a Service.
 func (e *Endpoints) address(svc *corev1.Service, port int32) (string, error) {
 	name, err := portName(svc, port)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// dup2 has no system call of its own on the newer architectures.
+// The newer architectures have no system call dup2.
 func dup2(from, to int) error {
 	if err := syscall.Dup3(from, to, 0); err != nil {
 		return fmt.Errorf("duplicating a file descriptor: %w", err)

@@ -24,7 +24,7 @@ func Keep() (*os.File, error) {
 }
 
 // Divert lets everything that is written to standard error go to a file instead, from wherever in the process. Only the
-// trace of a panic goes to both, the file and what Keep returned: a bug is not to be hidden in a log.
+// trace of a panic goes to both, the file and the result of Keep: a bug must not be hidden in a log.
 func Divert(to, kept *os.File) error {
 	if err := debug.SetCrashOutput(kept, debug.CrashOptions{}); err != nil {
 		return fmt.Errorf("keeping standard error for traces: %w", err)

@@ -13,7 +13,7 @@ import (
 	"github.com/mallard-dev/mallard/conversion/knative"
 )
 
-// SetDefaults implements apis.Defaultable. Besides admission, conversions call it, which must not add anything.
+// SetDefaults implements apis.Defaultable. Conversions call it, too, which must not add anything.
 func (in *Backup) SetDefaults(ctx context.Context) {
 	if knative.IsConverting(ctx) {
 		return

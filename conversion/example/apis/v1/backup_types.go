@@ -17,24 +17,24 @@ type Backup struct {
 	Spec BackupSpec `json:"spec"`
 }
 
-// BackupSpec is what is copied, and when.
+// BackupSpec holds the volumes to copy, and the schedule.
 type BackupSpec struct {
-	// Schedule says when, in the format of cron.
+	// Schedule is the schedule of backups, in the format of cron.
 	Schedule string `json:"schedule"`
 
-	// Overlap says what becomes of a backup that is due while the one before it still runs.
+	// Overlap is the treatment of a backup that is due while the one before it still runs.
 	Overlap Overlap `json:"overlap,omitempty"`
 
-	// Retention is for how long backups are kept; for ever if it is left out.
+	// Retention is the time for which backups are kept; indefinitely if it is left out.
 	Retention *metav1.Duration `json:"retention,omitempty"`
 
-	// Volumes are what is copied.
+	// Volumes are the volumes to copy.
 	//
 	// +listType=map
 	// +listMapKey=name
 	Volumes []Volume `json:"volumes,omitempty"`
 
-	// Encryption says how; backups are not encrypted if it is left out.
+	// Encryption configures encryption; backups are not encrypted if it is left out.
 	Encryption *Encryption `json:"encryption,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type Volume struct {
 	Exclude []string `json:"exclude,omitempty"`
 }
 
-// Encryption says how backups are encrypted.
+// Encryption configures the encryption of backups.
 type Encryption struct {
 	// KeyName is the name of a Secret with the key.
 	KeyName string `json:"keyName"`

@@ -15,7 +15,7 @@ import (
 	v1 "example.com/backup/apis/v1"
 )
 
-// SetDefaults implements apis.Defaultable. Besides admission, conversions call it, which must not add anything.
+// SetDefaults implements apis.Defaultable. Conversions call it, too, which must not add anything.
 func (in *Backup) SetDefaults(ctx context.Context) {
 	if knative.IsConverting(ctx) {
 		return
@@ -23,7 +23,7 @@ func (in *Backup) SetDefaults(ctx context.Context) {
 	knative.Preserve(ctx, conversionProperties, in)
 }
 
-// Validate implements apis.Validatable. What is stashed is part of the object too, so the rules are those of v1.
+// Validate implements apis.Validatable. The stash is part of the object, too, so the rules are those of v1.
 func (in *Backup) Validate(ctx context.Context) *apis.FieldError {
 	errs := knative.Validate(ctx, conversionProperties, in)
 	var hub v1.Backup

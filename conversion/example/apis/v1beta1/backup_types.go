@@ -17,31 +17,31 @@ type Backup struct {
 	Spec BackupSpec `json:"spec"`
 }
 
-// BackupSpec is what is copied, and when.
+// BackupSpec holds the volumes to copy, and the schedule.
 type BackupSpec struct {
-	// Cron says when, in the format of cron.
+	// Cron is the schedule of backups, in the format of cron.
 	//
 	// +conversion:rename=Schedule
 	Cron string `json:"cron"`
 
-	// Overlap says what becomes of a backup that is due while the one before it still runs.
+	// Overlap is the treatment of a backup that is due while the one before it still runs.
 	//
 	// +conversion:enum=Skip:Forbid,Restart:Replace,fallback=Skip
 	Overlap Overlap `json:"overlap,omitempty"`
 
-	// Retention is for how many days backups are kept; for ever if it is left out.
+	// Retention is the number of days for which backups are kept; indefinitely if it is left out.
 	//
 	// +conversion:strategy=augment
 	Retention int32 `json:"retention,omitempty"`
 
-	// Volumes are what is copied.
+	// Volumes are the volumes to copy.
 	//
 	// +listType=map
 	// +listMapKey=name
 	Volumes []Volume `json:"volumes,omitempty"`
 }
 
-// Overlap says what becomes of a backup that is due while the one before it still runs.
+// Overlap is the treatment of a backup that is due while the one before it still runs.
 type Overlap string
 
 const (

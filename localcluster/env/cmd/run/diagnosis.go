@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// faultLines is how many last lines of a process a diagnosis shows.
+	// faultLines is the number of last lines of a process that a diagnosis shows.
 	faultLines = 15
-	// searchedLines is how far back a log is searched for the name of an object.
+	// searchedLines is the number of last lines of a log that are searched for the name of an object.
 	searchedLines = 2000
 	// diagnosisTimeout bounds the questions to an API server that may be the problem.
 	diagnosisTimeout = 10 * time.Second
@@ -104,7 +104,7 @@ func (r *session) describeEvents(ctx context.Context, object *unstructured.Unstr
 }
 
 // atFault picks the processes that a diagnosis quotes: those that are not ready, if there are any; else those whose log
-// names one of the objects; else all. Of an operator that runs from images there is none.
+// names one of the objects; else all. An operator that runs from images has none.
 func (r *session) atFault(unready []*unstructured.Unstructured) []*processes.Process {
 	if r.env.Runner == nil {
 		return nil

@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 */
 
 // The program behind `make run`: it starts a local control plane, applies the operator's manifests and its samples as they
-// are, runs the operator's processes beside it, and shows a table that follows the samples until Ctrl-C. Nothing outlives
+// are, runs the operator's processes, and shows a table that follows the samples until Ctrl-C. Nothing outlives
 // it.
 //
 // With --wait=ready it ends once every sample is Ready, or says why one is not. How the parts are started is in

@@ -58,7 +58,7 @@ func (s stopped) status() int {
 	return 128 + int(s.signal)
 }
 
-// lastResort is how long a stop at once may take before the program just exits. What it has started on Linux ends with it.
+// lastResort is the time that an immediate stop may take before the program just exits. On Linux its child processes end with it.
 const lastResort = 3 * time.Second
 
 // interrupts returns a context that the first Ctrl-C ends, for an orderly stop, and one that the second ends, for a stop at

@@ -31,7 +31,7 @@ type options struct {
 	startTimeout time.Duration
 }
 
-// parse reads the flags. What is wrong with them has been written to stderr when it returns an error.
+// parse reads the flags. If it returns an error, it has written the message to stderr.
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	var wait, via string

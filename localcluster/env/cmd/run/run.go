@@ -33,7 +33,7 @@ type session struct {
 	exits chan error
 }
 
-// run does everything; what it has started has stopped when it returns. Its error is what the user is told.
+// run does everything; what it has started has stopped when it returns. Its error is printed to the user.
 func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 	configuration, err := manifest.ReadDir(o.config)
 	if err != nil {
@@ -132,7 +132,7 @@ func flatten(err error) []error {
 // logsOf is the pattern of the logs of a run's processes.
 func logsOf(dir string) string { return filepath.Join(dir, "processes", "*.log") }
 
-// removeFolder removes the folder of a run, but for the logs of its processes if they are to be kept. Besides, the folder holds credentials.
+// removeFolder removes the folder of a run, except for the logs of its processes if they should be kept. The folder also holds credentials.
 func removeFolder(dir string, keepLogs bool) error {
 	logs := map[string][]byte{}
 	if keepLogs {
@@ -205,7 +205,7 @@ func (r *session) show(ctx context.Context) error {
 	return r.loop(ctx, follower)
 }
 
-// hint is what to type in a second terminal.
+// hint is the command for a second terminal.
 func (r *session) hint(ctx context.Context) (string, error) {
 	exports := []string{"KUBECONFIG=" + r.env.Kubeconfig}
 	if r.options.images {
@@ -227,7 +227,7 @@ func (r *session) hint(ctx context.Context) (string, error) {
 	return out.String(), nil
 }
 
-// loop shows every change until it is told to stop, something ends, or what is waited for has come.
+// loop shows every change until it is stopped, a process exits, or the awaited state is reached.
 func (r *session) loop(ctx context.Context, f *follower) error {
 	var timeout <-chan time.Time
 	if r.options.wait {

@@ -17,10 +17,10 @@ import (
 // samples are the manifests of the samples' folder, and which of their objects are of the operator's own kinds.
 type samples struct {
 	dir string
-	// all is how many objects the folder holds.
+	// all is the number of objects in the folder.
 	all int
 	// own are the objects whose kind a CustomResourceDefinition of the configuration defines; the others, such as a
-	// Service that one of them refers to, have no Ready of their own to follow.
+	// Service that one of them refers to, have no condition Ready to follow.
 	own []*unstructured.Unstructured
 	// resources are the resources of the kinds of own.
 	resources map[schema.GroupKind]schema.GroupVersionResource

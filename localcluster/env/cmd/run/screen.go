@@ -27,7 +27,7 @@ type screen struct {
 	mu sync.Mutex
 	// last is the step whose line is the last one on the screen.
 	last *step
-	// drawn is how many lines of the table are on the screen.
+	// drawn is the number of lines of the table on the screen.
 	drawn int
 }
 
@@ -47,7 +47,7 @@ func (s *screen) begin(what string) *step {
 	return st
 }
 
-// end says what the step has come to and how long it took.
+// end prints the result and the duration of the step.
 func (st *step) end(what string) {
 	s := st.screen
 	s.mu.Lock()
@@ -112,7 +112,7 @@ func fit(lines []string, width, height int) []string {
 	return lines
 }
 
-// tall is how many lines of the terminal a line takes.
+// tall returns the number of lines of the terminal that a line takes.
 func tall(line string, width int) int {
 	length := len([]rune(line))
 	if width < 1 || length == 0 {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// row is what the table says of one object.
+// row is the line of the table for one object.
 type row struct {
 	namespace, name    string
 	ready, reason, url string
@@ -62,7 +62,7 @@ func readyCondition(object *unstructured.Unstructured) (condition, bool) {
 	return all[i], true
 }
 
-// isReady is whether an object is Ready as it is now, and not as it was before its last change.
+// isReady reports whether an object is Ready as it is now, and not as it was before its last change.
 func isReady(object *unstructured.Unstructured) bool {
 	ready, ok := readyCondition(object)
 	if !ok || ready.status != "True" {

@@ -23,7 +23,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
 )
 
-// establishedPeriod is how often the kinds are looked at that are not served yet.
+// establishedPeriod is the interval at which kinds that are not served yet are checked.
 const establishedPeriod = 50 * time.Millisecond
 
 // startCluster builds and starts the control plane.
@@ -62,7 +62,7 @@ func (e *Env) applyConfig(ctx context.Context, options Options) error {
 	if err := e.waitEstablished(ctx); err != nil {
 		return err
 	}
-	// What kubectl has remembered is from before the kinds were there, and it looks again for full names only.
+	// kubectl's discovery cache is older than the kinds, and is refreshed for full names only.
 	if err := os.RemoveAll(e.kubectlCache); err != nil {
 		return fmt.Errorf("removing the cache of kubectl: %w", err)
 	}
@@ -73,7 +73,7 @@ func (e *Env) applyConfig(ctx context.Context, options Options) error {
 // ClusterDone is closed when the control plane has ended, asked to or not.
 func (e *Env) ClusterDone() <-chan struct{} { return e.cluster.Done() }
 
-// ClusterErr is how the control plane has ended, once ClusterDone is closed.
+// ClusterErr returns the exit error of the control plane, once ClusterDone is closed.
 func (e *Env) ClusterErr() error { return e.cluster.Err() }
 
 // waitEstablished waits until the API server serves every kind that the manifests define. kubectl apply returns before.

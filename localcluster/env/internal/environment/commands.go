@@ -27,7 +27,7 @@ func (e *Env) Kubectl(ctx context.Context, stdin io.Reader, args ...string) (str
 	return e.output(ctx, cmd, "kubectl", args)
 }
 
-// Stored returns what etcd holds for the keys that begin with a prefix, sorted by key.
+// Stored returns the entries of etcd with a key prefix, sorted by key.
 func (e *Env) Stored(ctx context.Context, prefix string) ([]Stored, error) {
 	args := []string{"stored", "--dir", e.cluster.Dir(), prefix}
 	out, err := e.output(ctx, exec.Command(e.Localcluster, args...), "localcluster", args)

@@ -24,19 +24,19 @@ import (
 )
 
 const (
-	// kubectlGrace is how long kubectl may take to end once it was told to.
+	// kubectlGrace is the time that kubectl has to exit after SIGTERM.
 	kubectlGrace = 2 * time.Second
-	// closeGrace is how long the processes may take when the environment stops: they have nobody left to serve, and their
-	// own grace periods are made for those who have.
+	// closeGrace is the time that processes have when the environment stops: they have no clients any more, so that their own grace periods are
+	// longer than necessary.
 	closeGrace = time.Second
-	// defaultReadyTimeout is how long the operator may take until it is ready.
+	// defaultReadyTimeout is the time that the operator has to become ready.
 	defaultReadyTimeout = 2 * time.Minute
 )
 
 // Phase is a part of the start that takes a while.
 type Phase string
 
-// The phases, in the order in which they begin. BuildOperator and BuildKo run beside the two around them; with images,
+// The phases, in the order in which they begin. BuildOperator and BuildKo run in parallel with the two around them; with images,
 // ApplyConfig builds these.
 const (
 	BuildCluster  Phase = "build the control plane"
@@ -47,7 +47,7 @@ const (
 	StartOperator Phase = "start the operator"
 )
 
-// Options are what an environment is made of. Module and Dir are required.
+// Options configure an environment. Module and Dir are required.
 type Options struct {
 	// Module is the root folder of the module.
 	Module string
@@ -69,11 +69,11 @@ type Options struct {
 	Applied func(context.Context, *Env) error
 	// Progress takes what the build of the control plane has to say; nothing does by default.
 	Progress io.Writer
-	// Begin is told when a phase begins, and what it returns when it has ended well. Phases may overlap.
+	// Begin is called when a phase begins, and its result when the phase has succeeded. Phases may overlap.
 	Begin func(Phase) (end func())
 	// OnExit and OnError are those of [processes.Options].
 	OnExit, OnError func(error)
-	// ReadyTimeout is how long the operator may take until it is ready, 2 minutes by default.
+	// ReadyTimeout is the time that the operator has to become ready, 2 minutes by default.
 	ReadyTimeout time.Duration
 	// Hurry, once done, cuts every orderly stop short: what is left is killed.
 	Hurry context.Context //nolint:containedctx // outlives the context of the start
@@ -242,7 +242,7 @@ func (e *Env) Apply(ctx context.Context, dir string) error {
 // Dir is the folder of this environment.
 func (e *Env) Dir() string { return e.options.Dir }
 
-// Stop stops the processes and then the control plane. What is not gone within a grace period is killed.
+// Stop stops the processes and then the control plane. Processes that have not exited within a grace period are killed.
 func (e *Env) Stop() error {
 	var failures []error
 	if e.Runner != nil {

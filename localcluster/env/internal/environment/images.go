@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	// availablePeriod is how often it is looked whether they are.
+	// availablePeriod is the interval at which that is checked.
 	availablePeriod = 200 * time.Millisecond
-	// buildGrace is how long an interrupted go command gets to end its compilers before all are killed.
+	// buildGrace is the time that an interrupted go command gets to end its compilers before all are killed.
 	buildGrace = 5 * time.Second
 )
 
@@ -56,7 +56,7 @@ func (e *Env) buildKo(ctx context.Context, options Options) error {
 	return nil
 }
 
-// registry asks the control plane for the host of its registry.
+// registry reads the host of the control plane's registry.
 func (e *Env) registry(ctx context.Context) (string, error) {
 	client, err := kubernetes.NewForConfig(e.Config)
 	if err != nil {
@@ -79,7 +79,7 @@ func (e *Env) registry(ctx context.Context) (string, error) {
 }
 
 // applyImages builds the images of a folder's manifests, pushes them, and applies the manifests with the images' digests.
-// Only this machine's platform is built, for nobody else pulls from its registry.
+// Only this machine's platform is built, for no other machine pulls from its registry.
 func (e *Env) applyImages(ctx context.Context, dir string) error {
 	if _, err := e.Ko(ctx, e.options.Module, "apply", "--platform", "linux/"+runtime.GOARCH, "--sbom", "none", "--recursive", "--filename", dir); err != nil {
 		return fmt.Errorf("applying %s: %w", dir, err)
@@ -113,7 +113,7 @@ func (e *Env) waitAvailable(ctx context.Context, options Options) error {
 	return nil
 }
 
-// unavailable names a Deployment that has not come to rest with all its replicas available, if there is one.
+// unavailable names a Deployment that has not converged with all its replicas available, if there is one.
 func (e *Env) unavailable(ctx context.Context, client kubernetes.Interface) (string, error) {
 	for _, object := range e.Manifests {
 		if object.GetKind() != "Deployment" {
@@ -143,7 +143,7 @@ func available(d *appsv1.Deployment) bool {
 		d.Status.UpdatedReplicas == *d.Spec.Replicas && d.Status.Replicas == *d.Spec.Replicas && d.Status.AvailableReplicas == *d.Spec.Replicas
 }
 
-// stuck returns an error when a container waits for something that somebody has to mend.
+// stuck returns an error when a container waits for something that a user has to fix.
 func stuck(pods []corev1.Pod) error {
 	for i := range pods {
 		for _, c := range pods[i].Status.ContainerStatuses {

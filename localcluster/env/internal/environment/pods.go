@@ -19,7 +19,7 @@ import (
 const (
 	// describeTimeout bounds the questions to an API server that may be the problem itself.
 	describeTimeout = 10 * time.Second
-	// describedLines is how many last lines of a container are shown.
+	// describedLines is the number of last lines of a container that are shown.
 	describedLines = 15
 )
 
@@ -33,8 +33,8 @@ func (e *Env) SystemNamespace() string {
 	return ""
 }
 
-// DescribePods says for people how the Pods of the system namespace are, and what their containers said last. What goes
-// wrong meanwhile becomes part of the text, for it is itself a diagnosis.
+// DescribePods says for people how the Pods of the system namespace are, and what their containers said last. Errors on the way become part of the
+// text, for they are a diagnosis themselves.
 func (e *Env) DescribePods(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 // ErrUnsupported says that processes are only run on Linux.
 var ErrUnsupported = errors.New("processes are run on Linux only")
 
-// Spec says what to run. Paths in it are those that the process sees, if it has a root of its own.
+// Spec defines the process to run. Paths in it are those that the process sees, if it has a separate root.
 type Spec struct {
 	// Root is the folder that becomes the process's root, or in which it is run.
 	Root string
@@ -23,9 +23,9 @@ type Spec struct {
 	Path string
 	Args []string
 	Env  []string
-	// Dir is where it starts.
+	// Dir is its working directory.
 	Dir string
-	// UID, GID and Groups are who it is, if it has a root of its own.
+	// UID, GID and Groups are its identity, if it has a separate root.
 	UID, GID uint32
 	Groups   []uint32
 	// Stdin may be nil. Stdout and Stderr are closed by who opened them.
@@ -40,7 +40,7 @@ type Mount struct {
 
 // Process is a process that was started.
 type Process struct {
-	// Started is when.
+	// Started is the time of the start.
 	Started time.Time
 
 	pid      int

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// defaultPath is where a command without a slash is looked for when the environment does not say.
+// defaultPath lists the folders in which a command without a slash is searched if the environment sets no PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // ErrNotFound says that the root folder has no such program.

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Prepare makes a root folder what a process expects: with the mounts, a few devices and the files that name its host, and
-// read-only if asked for. Without isolation, volumes are linked into the folder.
+// Prepare adds to a root folder the parts that a process expects: the mounts, a few devices and the files that name its host; and makes it read-only
+// if requested. Without isolation, volumes are linked into the folder.
 func (r *Runtime) Prepare(rootDir, hostname, ip string, mounts []Mount, readOnly bool) error {
 	root, err := os.OpenRoot(rootDir)
 	if err != nil {
@@ -82,7 +82,7 @@ func bind(source, target string, readOnly bool) error {
 	return unix.Mount("", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, "") //nolint:wrapcheck // wrapped by Prepare
 }
 
-// makeTarget makes the place of a mount. A symbolic link of the image on the way would lead elsewhere, so there is none.
+// makeTarget makes the place of a mount. A symbolic link of the image on the way would lead elsewhere, so it is replaced.
 func makeTarget(root *os.Root, mount Mount) error {
 	info, err := os.Stat(mount.Source)
 	if err != nil {

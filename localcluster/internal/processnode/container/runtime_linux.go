@@ -29,9 +29,9 @@ var whileBusy = wait.Backoff{Steps: 50, Duration: 10 * time.Millisecond, Factor:
 
 func isBusy(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
 
-// Runtime starts processes. All of them are started by one thread that lives as long as the program: the kernel sends a
-// child the signal that it asked for when the thread ends that started it, not the program. The thread also has a mount
-// table of its own, so that no mount is seen by others or is left behind.
+// Runtime starts processes. All of them are started by one thread that lives as long as the program: the kernel sends a child its parent-death signal
+// when the thread ends that started it, not the program. The thread also has a separate mount namespace, so that no mount is seen by others or is
+// left behind.
 type Runtime struct {
 	work     chan func()
 	isolated bool
@@ -53,10 +53,10 @@ func NewRuntime() (*Runtime, error) {
 	return r, nil
 }
 
-// Isolated says whether processes have a root of their own; if not, they are run in their folder.
+// Isolated reports whether processes have separate roots; if not, they are run in their folder.
 func (r *Runtime) Isolated() bool { return r.isolated }
 
-// isolate prepares the calling thread. Where it may not, nothing has changed.
+// isolate prepares the calling thread. Without the permission, nothing has changed.
 func isolate() error {
 	if os.Geteuid() != 0 || !manyUsers() {
 		return os.ErrPermission
@@ -70,7 +70,7 @@ func isolate() error {
 	return restrict()
 }
 
-// manyUsers says whether a process can be somebody else than root: in a container of an ordinary user it cannot.
+// manyUsers reports whether a process can have another user than root: in a container of an ordinary user it cannot.
 func manyUsers() bool {
 	data, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
@@ -88,7 +88,7 @@ var keptCapabilities = map[uintptr]bool{
 	unix.CAP_NET_RAW: true, unix.CAP_SYS_CHROOT: true, unix.CAP_AUDIT_WRITE: true, unix.CAP_SETFCAP: true,
 }
 
-// restrict takes from what the thread will start all rights that containers do not have, and lets none come back. The
+// restrict drops from the thread, and so from its children, all privileges that containers do not have, permanently. The
 // thread keeps its own.
 func restrict() error {
 	for capability := range uintptr(unix.CAP_LAST_CAP + 1) {
@@ -157,7 +157,7 @@ func reason(err error) error {
 func (p *Process) wait(cmd *exec.Cmd) {
 	// How it ended is in the state.
 	_ = cmd.Wait()
-	// With a number space of their own its children are gone already.
+	// With a separate PID namespace its children have already exited.
 	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
 	p.finished = time.Now()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {

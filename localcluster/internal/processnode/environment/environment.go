@@ -32,7 +32,7 @@ type Resolver struct {
 	Allocatable corev1.ResourceList
 	// Ports are the local ports by declared port.
 	Ports map[int32]int
-	// Base are the variables that a container has besides its own, which win.
+	// Base are the variables that a container has in addition to its own, which win.
 	Base map[string]string
 }
 
@@ -158,7 +158,7 @@ func (r *Resolver) secret(ctx context.Context, name string, optional bool) (map[
 	return values, nil
 }
 
-// missing says that an object is not there in the words of a kubelet, whose errors come from its cache.
+// missing reports that an object does not exist in the words of a kubelet, whose errors come from its cache.
 func missing(err error, kind, name string) error {
 	if apierrors.IsNotFound(err) {
 		return fmt.Errorf("%s %q not found", kind, name)

@@ -52,13 +52,13 @@ func TestVariables_Sources_HavePrecedence(t *testing.T) {
 		env  []corev1.EnvVar
 		want map[string]string
 	}{
-		{name: "nothing of its own", want: map[string]string{}},
+		{name: "no variables", want: map[string]string{}},
 		{
 			name: "its own wins over the base", env: []corev1.EnvVar{{Name: "PATH", Value: "/app:$(PATH)"}},
 			want: map[string]string{"PATH": "/app:/bin"},
 		},
 		{
-			name: "one that stands before is known, one that stands behind is not",
+			name: "an earlier one is known, a later one is not",
 			env:  []corev1.EnvVar{{Name: "A", Value: "a"}, {Name: "B", Value: "$(A)$(C)$$(A)"}, {Name: "C", Value: "c"}},
 			want: map[string]string{"A": "a", "B": "a$(C)$(A)", "C": "c"},
 		},

@@ -37,11 +37,11 @@ var ErrInvalidName = errors.New("invalid image name")
 type Image struct {
 	// ID names the image and its digest: "127.0.0.1:5000/controller@sha256:...".
 	ID string
-	// Root is the folder with its files, which are not to be changed.
+	// Root is the folder with its files, which must not be changed.
 	Root string
 	// Size of its layers, in bytes.
 	Size int64
-	// Config says what to run, as whom and where.
+	// Config defines the command, the user and the working directory.
 	Config v1.Config
 }
 
@@ -61,7 +61,7 @@ func New(dir, host string, owners bool) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of images: %w", err)
 	}
-	// What an interrupted unpacking left is of no use.
+	// The files of an interrupted unpacking are incomplete.
 	left, err := filepath.Glob(filepath.Join(dir, ".unpacking-*"))
 	if err != nil {
 		return nil, fmt.Errorf("looking for unfinished images: %w", err)
@@ -74,7 +74,7 @@ func New(dir, host string, owners bool) (*Store, error) {
 	return &Store{dir: dir, host: host, owners: owners, byName: map[string]*Image{}, pulling: map[string]*sync.Mutex{}}, nil
 }
 
-// Local says whether a name leads to the local registry.
+// Local reports whether a name refers to the local registry.
 func (s *Store) Local(image string) bool { return registry.Serves(s.host, image) }
 
 // Present returns an image that was pulled under a name before.
@@ -85,7 +85,7 @@ func (s *Store) Present(image string) (*Image, bool) {
 	return found, ok
 }
 
-// Pull fetches an image, unless its files are there under the digest that its name stands for now. The error is
+// Pull fetches an image, unless its files exist under the digest that its name stands for now. The error is
 // ErrInvalidName, or says what went wrong in the words of a cluster's runtime.
 func (s *Store) Pull(ctx context.Context, image string) (*Image, error) {
 	if !s.Local(image) {
@@ -138,7 +138,7 @@ func (s *Store) lock(digest string) (unlock func()) {
 	return one.Unlock
 }
 
-// about is what is kept of an image beside its files.
+// about holds the metadata of an image.
 type about struct {
 	Size   int64     `json:"size"`
 	Config v1.Config `json:"config"`
@@ -210,7 +210,7 @@ func load(dir string) (*Image, error) {
 	return &Image{Root: filepath.Join(dir, rootName), Size: kept.Size, Config: kept.Config}, nil
 }
 
-// explain says why an image cannot be had as a cluster's runtime would.
+// explain describes the failure of a pull as a cluster's runtime would.
 func explain(image string, err error) error {
 	var rejected *transport.Error
 	if errors.As(err, &rejected) && rejected.StatusCode == http.StatusNotFound {

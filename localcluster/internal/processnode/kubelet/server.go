@@ -26,24 +26,24 @@ import (
 
 const (
 	readHeaderTimeout = 10 * time.Second
-	// idleTimeout is how long a stream may be quiet, as with a kubelet.
+	// idleTimeout is the time for which a stream may be idle, as with a kubelet.
 	idleTimeout     = 4 * time.Hour
 	creationTimeout = 30 * time.Second
 )
 
-// Pod is what the server needs of a Pod on the Node.
+// Pod holds the properties of a Pod on the Node that the server needs.
 type Pod interface {
 	// Log returns the file with a container's output, or with that of the execution before.
 	Log(container string, previous bool) (path string, ok bool)
-	// Running says whether a container runs.
+	// Running reports whether a container runs.
 	Running(container string) bool
 	// Exec runs a command in a container and returns its exit code.
 	Exec(ctx context.Context, container string, command []string, stdin io.Reader, stdout, stderr io.Writer) (int, error)
-	// Address returns where a port is served.
+	// Address returns the address at which a port is served.
 	Address(port int32) (string, error)
 }
 
-// Options say how to serve.
+// Options configure the server.
 type Options struct {
 	// CertPEM and KeyPEM are the server's, CAPEM verifies clients, of which only the one with the given name is served.
 	CertPEM, KeyPEM, CAPEM []byte
@@ -93,7 +93,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	go func() {
-		// It ends by Stop; what else ends it shows as connections that are refused.
+		// It ends by Stop; if it fails otherwise, connections are refused.
 		_ = s.server.ServeTLS(listener, "", "")
 	}()
 	return s, nil
@@ -105,7 +105,7 @@ func (s *Server) Stop() {
 	_ = s.server.Close()
 }
 
-// only lets one client through: the certificates of users come from the same authority.
+// only admits one client: the certificates of users come from the same authority.
 func only(client string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.TLS == nil || len(req.TLS.PeerCertificates) == 0 || req.TLS.PeerCertificates[0].Subject.CommonName != client {
@@ -120,7 +120,7 @@ func handler(find func(namespace, name string) (Pod, bool)) http.Handler {
 	h := &handlers{find: find, limits: streams.Limits{Creation: creationTimeout, Idle: idleTimeout}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", h.logs)
-	// The API server passes on the method of its client, or has POST of its own.
+	// The API server passes on the method of its client, or sends POST itself.
 	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", h.exec)
 	mux.HandleFunc("/portForward/{namespace}/{pod}", h.forward)
 	return mux

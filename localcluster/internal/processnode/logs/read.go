@@ -15,7 +15,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// Read writes a log to a stream, and with options.Follow goes on until the container has ended or the context does.
+// Read writes a log to a stream, and with options.Follow continues until the container has ended or the context does.
 func Read(ctx context.Context, path string, options *corev1.PodLogOptions, running func() bool, to io.Writer) error {
 	stdout, stderr := to, to
 	if options.Stream != nil {
@@ -42,7 +42,7 @@ type state struct {
 	running func() bool
 }
 
-// ContainerStatus says whether the container still runs.
+// ContainerStatus reports whether the container still runs.
 func (s state) ContainerStatus(context.Context, string, bool) (*runtimeapi.ContainerStatusResponse, error) {
 	current := runtimeapi.ContainerState_CONTAINER_EXITED
 	if s.running() {

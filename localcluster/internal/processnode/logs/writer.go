@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// maxSize is when a log is moved away for a new one, in bytes. One old file is kept, so a container has twice as much.
+	// maxSize is the size at which a log is rotated, in bytes. One old file is kept, so a container has twice as much.
 	maxSize = 10 << 20
-	// maxLine is where a long line is cut into parts, in bytes, as runtimes do.
+	// maxLine is the length at which a long line is split, in bytes, as runtimes do.
 	maxLine = 16 << 10
-	// drain is how long the rest of the output is waited for after the process has ended: something it left may hold the pipe.
+	// drain is the time for which the rest of the output is awaited after the process has ended: something it left may hold the pipe.
 	drain = time.Second
 
 	oldSuffix = ".old"
@@ -111,7 +111,7 @@ func (w *Writer) record(name string, from io.Reader) {
 	}
 }
 
-// write adds to the file. What a full disk does not take is lost: the process is not to stand still for its log.
+// write adds to the file. Data that a full disk does not take is lost: the process must not block because of its log.
 func (w *Writer) write(entry []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -65,7 +65,7 @@ func (f *Facts) conditions(status *corev1.PodStatus, initialized bool) {
 	set(corev1.PodReady, reason == "", reason, message)
 }
 
-// gates says which of the conditions that others set keep the Pod from being ready.
+// gates returns the conditions set by others that keep the Pod from being ready.
 func (f *Facts) gates() (reason, message string) {
 	for _, gate := range f.Pod.Spec.ReadinessGates {
 		found := corev1.ConditionUnknown

@@ -21,7 +21,7 @@ const (
 	ReasonContainerCreating        = "ContainerCreating"
 )
 
-// Facts are what a status is made of.
+// Facts hold the inputs of a status.
 type Facts struct {
 	// Pod is the newest Pod, whose status has the conditions that others set.
 	Pod *corev1.Pod
@@ -29,11 +29,11 @@ type Facts struct {
 	Containers map[string]corev1.ContainerStatus
 	// PodIP and NodeIP are its addresses.
 	PodIP, NodeIP string
-	// Started is when the Node took it on.
+	// Started is the time at which the Node accepted the Pod.
 	Started metav1.Time
 	// Over says that nothing will be started any more, because the Pod is being deleted or has met its deadline.
 	Over bool
-	// Reason and Message say why the Pod as a whole failed, if it did other than by its containers.
+	// Reason and Message describe the failure of the Pod as a whole, if its containers are not the cause.
 	Reason, Message string
 	// Now is the time of what changes.
 	Now metav1.Time
@@ -76,7 +76,7 @@ func (f *Facts) statuses(containers []corev1.Container, waiting string) []corev1
 	return all
 }
 
-// Restarts says whether a container that ended with a code is started again.
+// Restarts reports whether a container that ended with a code is started again.
 func Restarts(pod *corev1.Pod, c *corev1.Container, isInit bool, code int32) bool {
 	if Sidecar(c) {
 		return true
@@ -91,12 +91,12 @@ func Restarts(pod *corev1.Pod, c *corev1.Container, isInit bool, code int32) boo
 	}
 }
 
-// Sidecar says whether an init container runs beside the others.
+// Sidecar reports whether an init container keeps running with the others.
 func Sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// Initialized says whether all init containers have done their work, or, sidecars, have started.
+// Initialized reports whether all init containers have done their work, or, sidecars, have started.
 func (f *Facts) Initialized() bool {
 	for i := range f.Pod.Spec.InitContainers {
 		c := &f.Pod.Spec.InitContainers[i]

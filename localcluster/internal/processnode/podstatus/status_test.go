@@ -36,7 +36,7 @@ func TestPhase_ContainerStates_ReturnsThePhase(t *testing.T) {
 		{"one waits", corev1.RestartPolicyAlways, &succeeded, runs, waiting, false, corev1.PodPending, false},
 		{"init container runs", corev1.RestartPolicyAlways, &runs, waiting, waiting, false, corev1.PodPending, false},
 		{"init container not begun", corev1.RestartPolicyAlways, nil, waiting, waiting, false, corev1.PodPending, false},
-		{"init container failed and is tried again", corev1.RestartPolicyOnFailure, &failed, waiting, waiting, false, corev1.PodPending, false},
+		{"init container failed and is restarted", corev1.RestartPolicyOnFailure, &failed, waiting, waiting, false, corev1.PodPending, false},
 		{"init container failed for good", corev1.RestartPolicyNever, &failed, waiting, waiting, false, corev1.PodFailed, false},
 		{"one waits for its next start", corev1.RestartPolicyAlways, &succeeded, backOff, runs, false, corev1.PodRunning, false},
 		{"both wait for their next start", corev1.RestartPolicyOnFailure, &succeeded, backOff, backOff, false, corev1.PodRunning, false},

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// lostCode is the exit code of a container of which nobody knows how it ended.
+	// lostCode is the exit code of a container with an unknown exit.
 	lostCode = 255
 	// startCode is that of one that could not be started.
 	startCode = 128
@@ -79,7 +79,7 @@ func (w *Worker) awaitRestart(ctx context.Context, name string) bool {
 	return true
 }
 
-// begin starts a container, and tries again what may come right by itself. It returns nil for one that could not be
+// begin starts a container, and retries after transient failures. It returns nil for one that could not be
 // started, and false when the context ended.
 func (w *Worker) begin(ctx context.Context, name string) (*execution, bool) {
 	for delay := firstRetry; ; delay = min(2*delay, lastRetry) {
@@ -112,7 +112,7 @@ func (w *Worker) begin(ctx context.Context, name string) (*execution, bool) {
 	}
 }
 
-// attend watches over a container that was started until it has ended, and ends it when that is asked for.
+// attend watches over a container that was started until it has ended, and ends it on request.
 func (w *Worker) attend(ctx context.Context, name string, e *execution) int32 {
 	probes, endProbes := context.WithCancel(ctx)
 	unhealthy := w.startProbes(probes, name, e)
@@ -132,7 +132,7 @@ func (w *Worker) attend(ctx context.Context, name string, e *execution) int32 {
 	return w.ended(name, e)
 }
 
-// replace ends a container that is to be started again.
+// replace ends a container that should be restarted.
 func (w *Worker) replace(name string, e *execution, why verdict) {
 	w.containerEvent(name, corev1.EventTypeNormal, reasonKilling, fmt.Sprintf("Container %s %s, will be restarted", name, why.text))
 	limit, cancel := context.WithTimeout(w.kill, why.grace)

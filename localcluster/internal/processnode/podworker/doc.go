@@ -24,5 +24,5 @@ SPDX-License-Identifier: Apache-2.0
 // CreateContainerError before 3 and RunContainerError before 4.
 //
 // States, reasons and events are those of a kubelet. There are no hooks, no ephemeral containers and no limits on resources.
-// Which Pods get a worker is not decided here, but every image is asked for in the local registry and nowhere else.
+// Package processnode selects the Pods. Images are pulled from the local registry only.
 package podworker

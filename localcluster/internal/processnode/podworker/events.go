@@ -34,11 +34,11 @@ const (
 	reasonCrashLoop    = "CrashLoopBackOff"
 )
 
-// problem is why a container could not be started.
+// problem is the reason for which a container could not be started.
 type problem struct {
 	// reason and message are those of its waiting state.
 	reason, message string
-	// event asks for an event, with brief in place of the message if it is set.
+	// event requests an event, with brief in place of the message if it is set.
 	event bool
 	brief string
 	// waited says that enough time has passed before the next attempt.
@@ -54,12 +54,12 @@ func (p *problem) text() string {
 	return p.message
 }
 
-// event tells about the Pod.
+// event emits an event about the Pod.
 func (w *Worker) event(kind, reason, message string) {
 	w.node.Recorder.Event(w.Pod(), kind, reason, message)
 }
 
-// containerEvent tells about one of its containers.
+// containerEvent emits an event about one of its containers.
 func (w *Worker) containerEvent(container, kind, reason, message string) {
 	pod := w.Pod()
 	field := "spec.containers"

@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// maxOutput is how much of a probe's output is kept, in bytes.
+	// maxOutput is the size of a probe's output that is kept, in bytes.
 	maxOutput = 10 << 10
-	// drain is how long the rest of a command's output is waited for when it has ended.
+	// drain is the time for which the rest of a command's output is awaited when it has ended.
 	drain = time.Second
 )
 
-// Exec runs a command beside the process of a container, and returns its exit code.
+// Exec runs a command in a container, and returns its exit code.
 func (w *Worker) Exec(ctx context.Context, name string, command []string, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 	_, spec, ok := w.Process(name)
 	if !ok {

@@ -25,7 +25,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/image"
 )
 
-// accountPath is where a process looks for its account.
+// accountPath is the folder in which a process finds its service account token.
 const accountPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // variables returns the environment of a container.
@@ -51,7 +51,7 @@ func (w *Worker) variables(ctx context.Context, c *corev1.Container) (map[string
 	return resolver.Variables(ctx, c)
 }
 
-// kubeconfig lets a process that has no root of its own find its account.
+// kubeconfig lets a process without a separate root find its service account token.
 func (w *Worker) kubeconfig(c *corev1.Container, base map[string]string) error {
 	mount := slices.IndexFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == accountPath })
 	if mount < 0 {
@@ -75,7 +75,7 @@ func (w *Worker) kubeconfig(c *corev1.Container, base map[string]string) error {
 	return nil
 }
 
-// identity is who a process is.
+// identity holds user and groups of a process.
 type identity struct {
 	uid, gid uint32
 	groups   []uint32

@@ -16,7 +16,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/image"
 )
 
-// image returns the image of a container, pulled if its policy asks for it. The errors are problems.
+// image returns the image of a container, pulled if its policy requires it. The errors are problems.
 func (w *Worker) image(ctx context.Context, c *corev1.Container) (*image.Image, error) {
 	found, present := w.node.Images.Present(c.Image)
 	switch {
@@ -52,7 +52,7 @@ func (w *Worker) image(ctx context.Context, c *corev1.Container) (*image.Image, 
 	return pulled, nil
 }
 
-// awaitPull waits, after an image could not be pulled, until it may be tried again.
+// awaitPull waits, after an image could not be pulled, until a retry is due.
 func (w *Worker) awaitPull(ctx context.Context, c *corev1.Container, key string) error {
 	if !w.pulls.IsInBackOffSinceUpdate(key, time.Now()) {
 		return nil
@@ -71,12 +71,12 @@ func (w *Worker) awaitPull(ctx context.Context, c *corev1.Container, key string)
 			return ctx.Err() //nolint:wrapcheck // it only ends the attempt
 		}
 		if w.spec(c.Name).Image != c.Image {
-			// Somebody has set it right.
+			// A user has fixed it.
 			return &problem{reason: reasonImageBackOff, message: message, waited: true}
 		}
 	}
 	return nil
 }
 
-// pullPoll is how often an image that could not be pulled is looked at while it waits.
+// pullPoll is the interval at which the image of a waiting container is checked.
 const pullPoll = 200 * time.Millisecond

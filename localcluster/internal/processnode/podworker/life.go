@@ -69,7 +69,7 @@ func (w *Worker) live() {
 	running.Wait()
 }
 
-// sidecar is an init container that runs beside the others, and is ended after them.
+// sidecar is an init container that keeps running with the others, and is ended after them.
 type sidecar struct {
 	end  context.CancelFunc
 	done chan struct{}
@@ -152,7 +152,7 @@ func (w *Worker) fillVolumes() bool {
 
 func (w *Worker) refreshVolumes(ctx context.Context) {
 	for sleep(ctx, refreshInterval) {
-		// As with a kubelet, what was there stays when the new cannot be had.
+		// As with a kubelet, the old content stays if the new one is not available.
 		if err := w.volumes.Fill(ctx); err != nil && ctx.Err() == nil {
 			w.event(corev1.EventTypeWarning, reasonFailedMount, err.Error())
 		}
@@ -202,7 +202,7 @@ func (w *Worker) clean() {
 	}
 }
 
-// Discard removes the Pod's folder. It is called when the Pod is gone.
+// Discard removes the Pod's folder. It is called when the Pod is deleted.
 func (w *Worker) Discard() {
 	for range 3 {
 		if err := os.RemoveAll(w.dir); err == nil || errors.Is(err, os.ErrNotExist) {

@@ -28,15 +28,15 @@ const (
 	maxLogLines = 80
 )
 
-// terminationMessage is the end of the file in which a program says why it ended. When that is empty, the program has
-// failed and its Pod asks for it, it is the end of its log.
+// terminationMessage is the end of the file in which a program says why it ended. When that is empty, the program has failed and its Pod requests it,
+// it is the end of its log.
 func (e *execution) terminationMessage(policy corev1.TerminationMessagePolicy, failed bool) string {
 	data, _, err := tail.ReadAtMost(e.messages, maxMessage)
 	switch {
 	case len(data) > 0:
 		return text(data)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		// Kubelets tell it in the place of what was to be told.
+		// Kubelets report the error in place of the message.
 		return "Error on reading termination log " + e.messages + ": " + err.Error()
 	}
 	if policy != corev1.TerminationMessageFallbackToLogsOnError || !failed {

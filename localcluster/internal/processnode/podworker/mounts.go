@@ -21,7 +21,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/container"
 )
 
-// mounts returns what a container is to see at which paths.
+// mounts returns the mounts of a container by path.
 func (w *Worker) mounts(c *corev1.Container, variables map[string]string, e *execution) ([]container.Mount, error) {
 	var all []container.Mount
 	for _, m := range c.VolumeMounts {
@@ -47,7 +47,7 @@ func (w *Worker) mounts(c *corev1.Container, variables map[string]string, e *exe
 	return all, nil
 }
 
-// subPath returns the part of a volume that a mount asks for.
+// subPath returns the part of a volume that a mount selects.
 func subPath(m corev1.VolumeMount, variables map[string]string) (string, error) {
 	if m.SubPathExpr == "" {
 		return m.SubPath, nil

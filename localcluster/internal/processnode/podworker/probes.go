@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode/probe"
 )
 
-// verdict is why a container is ended by its probes.
+// verdict is the reason for which probes end a container.
 type verdict struct {
 	text  string
 	grace time.Duration
@@ -97,7 +97,7 @@ func (w *Worker) startProbes(ctx context.Context, name string, e *execution) <-c
 	return verdicts
 }
 
-// address is where a port of the Pod is served.
+// address returns the address at which a port of the Pod is served.
 func (w *Worker) address(port int32) string {
 	if address, ok := w.node.Ports.Lookup(w.ip, port); ok {
 		return address
@@ -105,7 +105,7 @@ func (w *Worker) address(port int32) string {
 	return net.JoinHostPort(ports.Loopback, strconv.Itoa(int(port)))
 }
 
-// Address returns where a declared port of the Pod is served.
+// Address returns the address at which a declared port of the Pod is served.
 func (w *Worker) Address(port int32) (string, error) {
 	address, ok := w.node.Ports.Lookup(w.ip, port)
 	if !ok {

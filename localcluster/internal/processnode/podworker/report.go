@@ -97,7 +97,7 @@ func (w *Worker) statusOf(pod *corev1.Pod) corev1.PodStatus {
 		facts.Containers[name] = *s.status.DeepCopy()
 	}
 	if w.over || pod.DeletionTimestamp != nil {
-		// Nothing more is to be sent to a Pod that is going.
+		// The status of a Pod that is deleted must not be written.
 		for name, status := range maps.Clone(facts.Containers) {
 			status.Ready = false
 			facts.Containers[name] = status
@@ -153,7 +153,7 @@ func (w *Worker) finish(ctx context.Context) {
 		if err == nil {
 			return
 		}
-		utilruntime.HandleErrorWithContext(ctx, err, "End of a Pod not told to the API server", "pod", w.Pod().Name)
+		utilruntime.HandleErrorWithContext(ctx, err, "Failed to report the end of a Pod to the API server", "pod", w.Pod().Name)
 		w.mu.Lock()
 		abandoned := w.abandoned
 		w.mu.Unlock()

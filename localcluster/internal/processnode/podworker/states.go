@@ -53,7 +53,7 @@ func (w *Worker) change(name string, how func(*state)) {
 	w.poke()
 }
 
-// waiting says why a container does not run.
+// waiting returns the reason for which a container does not run.
 func (w *Worker) waiting(name, reason, message string) {
 	w.change(name, func(s *state) {
 		if s.status.State.Terminated != nil {
@@ -163,7 +163,7 @@ func (w *Worker) waitStarted(name string) bool {
 	return false
 }
 
-// startedPoll is how often a sidecar that has to start first is looked at.
+// startedPoll is the interval at which a sidecar that has to start first is checked.
 const startedPoll = 50 * time.Millisecond
 
 // Process returns the process of a container and what it was started with, if it runs.

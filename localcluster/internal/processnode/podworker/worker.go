@@ -26,13 +26,13 @@ import (
 const (
 	// A container that ends is started again after this long, twice as long each time, as by a kubelet.
 	firstBackOff, lastBackOff = 10 * time.Second, 5 * time.Minute
-	// What is missing is looked for again after this long, twice as long each time.
+	// Missing objects are read again after this delay, which doubles each time.
 	firstRetry, lastRetry = 500 * time.Millisecond, 10 * time.Second
-	// refreshInterval is how often volumes are filled again; a kubelet takes about as long to notice a change.
+	// refreshInterval is the interval at which volumes are filled again; a kubelet takes about as long to notice a change.
 	refreshInterval = 20 * time.Second
 )
 
-// Node is what all Pods of a Node share.
+// Node holds the state that all Pods of a Node share.
 type Node struct {
 	Client   kubernetes.Interface
 	Recorder record.EventRecorder
@@ -70,13 +70,13 @@ type Worker struct {
 	pod    *corev1.Pod
 	states map[string]*state
 	over   bool
-	// abandoned lets the Pod end without telling the API server.
+	// abandoned lets the Pod end without a report to the API server.
 	abandoned bool
 	reason    string
 	message   string
 }
 
-// state is what is known of one container.
+// state holds the state of one container.
 type state struct {
 	status corev1.ContainerStatus
 	// logs are the files of the execution that is or was last, and of the one before.

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// Loopback is where all processes listen.
+	// Loopback is the address on which all processes listen.
 	Loopback = "127.0.0.1"
 
 	// Ports are taken below the range from which Linux serves requests for any free one (32768 on), since a process opens its
@@ -27,7 +27,7 @@ const (
 	attempts            = 200
 )
 
-// Table is where the ports of Pods are served. Its methods may be called from several goroutines.
+// Table holds the addresses of the ports of Pods. Its methods may be called from several goroutines.
 type Table struct {
 	mu    sync.Mutex
 	pods  map[string]*entry
@@ -42,10 +42,10 @@ type entry struct {
 // NewTable returns an empty table.
 func NewTable() *Table { return &Table{pods: map[string]*entry{}, taken: map[int]bool{}} }
 
-// Add finds a local port for each port that a Pod declares and tells its processes, and notes where the Pod is. A declared
-// port that no variable tells is served under its own number.
+// Add finds a local port for each port that a Pod declares for its processes, and records them. A declared port without a variable is served under
+// its own number.
 func (t *Table) Add(ctx context.Context, pod *corev1.Pod, ip string) (map[int32]int, error) {
-	told := Told(pod)
+	announced := Announced(pod)
 	local := map[int32]int{}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *Table) Add(ctx context.Context, pod *corev1.Pod, ip string) (map[int32]
 		if _, done := local[port]; done {
 			continue
 		}
-		if !told[port] {
+		if !announced[port] {
 			local[port] = int(port)
 			continue
 		}
@@ -111,21 +111,21 @@ func (t *Table) find(ctx context.Context) (int, error) {
 	return 0, fmt.Errorf("none of %d tried ports is free: %w", attempts, failure)
 }
 
-// Told returns the declared ports whose number is the value of an environment variable of the same Pod.
-func Told(pod *corev1.Pod) map[int32]bool {
+// Announced returns the declared ports whose number is the value of an environment variable of the same Pod.
+func Announced(pod *corev1.Pod) map[int32]bool {
 	values := map[string]bool{}
 	for _, c := range containers(pod) {
 		for _, variable := range c.Env {
 			values[variable.Value] = true
 		}
 	}
-	told := map[int32]bool{}
+	announced := map[int32]bool{}
 	for _, port := range declared(pod) {
 		if values[strconv.Itoa(int(port))] {
-			told[port] = true
+			announced[port] = true
 		}
 	}
-	return told
+	return announced
 }
 
 // Rewrite returns the value that a process gets for a variable: the local port in place of a declared one.

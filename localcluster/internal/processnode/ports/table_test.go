@@ -41,6 +41,6 @@ func TestTable_Pods_GetDistinctPorts(t *testing.T) {
 	}
 	table.Remove(pod("second").UID, "10.244.0.3")
 	if _, ok := table.Lookup("10.244.0.3", 9090); ok {
-		t.Error("a Pod that is gone is still known")
+		t.Error("a deleted Pod is still known")
 	}
 }

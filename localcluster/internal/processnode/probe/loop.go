@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// eagerPeriod is the pause between probes until the first success. The period of a manifest is made for a cluster, where
-// nobody sits waiting. What these additional probes find wrong is not counted.
+// eagerPeriod is the pause between probes until the first success. The period of a manifest is made for a cluster, where no user sits waiting. What
+// these additional probes find wrong is not counted.
 const eagerPeriod = 250 * time.Millisecond
 
 // Loop probes again and again.
@@ -64,7 +64,7 @@ func (l *Loop) Run(ctx context.Context) {
 
 // Counter counts probes with the same result.
 type Counter struct {
-	// Success and Failure are how many in a row make a result.
+	// Success and Failure are the numbers of results in a row that change the state.
 	Success, Failure int
 
 	last, result, known bool

@@ -22,19 +22,19 @@ import (
 )
 
 const (
-	// loopback is where ports are served.
+	// loopback is the address at which ports are served.
 	loopback = "127.0.0.1"
 	// userAgent names the prober to the program.
 	userAgent = "probe"
 )
 
-// errKind says that the API server let a probe through that does nothing.
+// errKind reports that the API server admitted a probe that does nothing.
 var errKind = errors.New("missing probe handler")
 
 // Target is the container that is probed.
 type Target struct {
 	Container *corev1.Container
-	// Local returns where a port of the container is served.
+	// Local returns the address at which a port of the container is served.
 	Local func(port int32) string
 	// Exec runs a command in the container and returns what it wrote and its exit code.
 	Exec func(ctx context.Context, command []string) (output string, code int, err error)

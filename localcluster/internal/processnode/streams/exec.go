@@ -22,11 +22,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/remotecommand"
 )
 
-// farewell is how long a client may take to read the end of a command's streams before the connection is closed.
+// farewell is the time that a client has to read the end of a command's streams before the connection is closed.
 const farewell = time.Second
 
-// Run runs a command. The streams that the client did not ask for are nil. It returns the command's exit code, or why
-// there is none. The context ends when the client goes.
+// Run runs a command. The streams that the client did not request are nil. It returns the command's exit code, or the error for which there is no
+// exit code. The context ends when the client goes.
 type Run func(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (int, error)
 
 // ServeExec answers a request to execute a command, and returns when the command has ended.
@@ -57,7 +57,7 @@ func ServeExec(w http.ResponseWriter, req *http.Request, limits Limits, run Run)
 		}
 	}
 	if stream, ok := streams[corev1.StreamTypeError]; ok {
-		// A client that cannot be told has gone.
+		// If this fails, the client has disconnected.
 		_ = json.NewEncoder(stream).Encode(status(code, err)) //nolint:errchkjson // the type can always be encoded
 		finish(stream)
 	}
@@ -113,13 +113,13 @@ func execute(ctx context.Context, streams map[string]httpstream.Stream, terminal
 		stderr = stdout
 	}
 	if sizes, ok := streams[corev1.StreamTypeResize]; ok {
-		// What nobody reads would hold up the other streams.
+		// Unread data would block the other streams.
 		go func() { _, _ = io.Copy(io.Discard, sizes) }()
 	}
 	return run(ctx, stdin, stdout, stderr)
 }
 
-// status is what a client is told at the end.
+// status is the status that a client receives at the end.
 func status(code int, err error) metav1.Status {
 	switch {
 	case err != nil:

@@ -25,7 +25,7 @@ import (
 	utilexec "k8s.io/utils/exec"
 )
 
-// execWith runs a command with client-go's executor, which asks for the streams that the options have.
+// execWith runs a command with client-go's executor, which requests the streams in the options.
 func execWith(ctx context.Context, t *testing.T, options remotecommand.StreamOptions, run Run) error {
 	t.Helper()
 	address := serve(t, func(w http.ResponseWriter, req *http.Request) { ServeExec(w, req, usual, run) })
@@ -53,7 +53,7 @@ func TestExec_AllStreams_AreCarried(t *testing.T) {
 	err := execWith(t.Context(), t, remotecommand.StreamOptions{Stdin: bytes.NewReader(input), Stdout: &stdout, Stderr: &stderr},
 		func(_ context.Context, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
 			fmt.Fprint(stderr, "begins")
-			// It ends because the client says that its input does, while it goes on to listen.
+			// It ends because the client closes its input, while it continues to read.
 			n, err := io.Copy(stdout, stdin)
 			fmt.Fprintf(stderr, ", ends after %d", n)
 			return 0, err
@@ -62,7 +62,7 @@ func TestExec_AllStreams_AreCarried(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(stdout.Bytes(), input) {
-		t.Errorf("of %d bytes %d came back", len(input), stdout.Len())
+		t.Errorf("of %d bytes %d were returned", len(input), stdout.Len())
 	}
 	if got, want := stderr.String(), fmt.Sprintf("begins, ends after %d", len(input)); got != want {
 		t.Errorf("standard error is %q, want %q", got, want)
@@ -102,7 +102,7 @@ func TestExec_InputNotRead_Ends(t *testing.T) {
 		t.Errorf("the client gets %v", err)
 	}
 	if stdout.Len() != 1<<20 {
-		t.Errorf("%d bytes came back", stdout.Len())
+		t.Errorf("%d bytes were returned", stdout.Len())
 	}
 }
 
@@ -133,7 +133,7 @@ func TestExec_RequestedStreams_AreTheOnlyOnes(t *testing.T) {
 	}
 }
 
-// TestExec_Terminal_HasOneOutput asks for a terminal, as kubectl exec -t does, and changes its size.
+// TestExec_Terminal_HasOneOutput requests a terminal, as kubectl exec -t does, and changes its size.
 func TestExec_Terminal_HasOneOutput(t *testing.T) {
 	var output bytes.Buffer
 	err := execWith(t.Context(), t, remotecommand.StreamOptions{
@@ -179,7 +179,7 @@ func TestExec_ClientDisconnects_Ends(t *testing.T) {
 	within(t, "the end of the command", ended)
 }
 
-// TestExec_StreamMissing_IsNamed has a client that opens the stream for errors only, and one that it did not ask for.
+// TestExec_StreamMissing_IsNamed has a client that opens the stream for errors only, and one that it did not request.
 func TestExec_StreamMissing_IsNamed(t *testing.T) {
 	address := serve(t, func(w http.ResponseWriter, req *http.Request) {
 		ServeExec(w, req, Limits{Creation: 100 * time.Millisecond, Idle: time.Hour}, func(context.Context, io.Reader, io.Writer, io.Writer) (int, error) {

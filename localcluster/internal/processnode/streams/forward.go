@@ -26,7 +26,7 @@ const portForwardProtocol = "portforward.k8s.io"
 type Dial func(ctx context.Context, port int32) (net.Conn, error)
 
 // ServePortForward answers a request to connect to ports, as often as the client wants on the one connection that the
-// request becomes. It returns when the client has gone, or the request's context has ended.
+// request becomes. It returns when the client has disconnected, or the request's context has ended.
 func ServePortForward(w http.ResponseWriter, req *http.Request, limits Limits, dial Dial) {
 	ctx, cancel := context.WithCancel(req.Context())
 	defer cancel()
@@ -49,7 +49,7 @@ func ServePortForward(w http.ResponseWriter, req *http.Request, limits Limits, d
 	}
 }
 
-// request is one connection to a port, made of a stream for data and one for what goes wrong.
+// request is one connection to a port, which consists of a stream for data and one for errors.
 type request struct {
 	id      string
 	port    int32
@@ -122,7 +122,7 @@ func (f *forwarder) forward(ctx context.Context, port int32, stream httpstream.S
 	defer context.AfterFunc(ctx, func() { _ = connection.Close() })()
 	go func() {
 		_, _ = io.Copy(connection, stream)
-		// The client has said all; the answer may still be on its way.
+		// The client has sent everything; the response may follow.
 		if half, ok := connection.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite()
 		}

@@ -114,7 +114,7 @@ func TestPortForward_ConcurrentConnections_AreCarried(t *testing.T) {
 					t.Error(err)
 				}
 				if got, err := io.ReadAll(connection); err != nil || !bytes.Equal(got, data) {
-					t.Errorf("of %d bytes %d came back: %v", len(data), len(got), err)
+					t.Errorf("of %d bytes %d were returned: %v", len(data), len(got), err)
 				}
 			})
 		}
@@ -135,7 +135,7 @@ func TestPortForward_ProgramClosesTheConnection_Ends(t *testing.T) {
 	}
 }
 
-// TestPortForward_PortNotServed_IsReported asks for a port that is not served, and then, on the same connection, for one
+// TestPortForward_PortNotServed_IsReported requests a port that is not served, and then, on the same connection, for one
 // that is.
 func TestPortForward_PortNotServed_IsReported(t *testing.T) {
 	connection := connect(t, servePorts(t, usual, program(t, func(c net.Conn) { fmt.Fprint(c, "quack") })), portForwardProtocol)

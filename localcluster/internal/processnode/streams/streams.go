@@ -53,11 +53,11 @@ func upgrade(
 // opening is a stream that the client has opened.
 type opening struct {
 	stream httpstream.Stream
-	// replied is closed at once when the client has been told that it is accepted. Before that nothing must be sent on it.
+	// replied is closed at once when the client has received the acceptance. Before that nothing must be sent on it.
 	replied <-chan struct{}
 }
 
-// place is where a stream of one type is expected.
+// place holds the stream of one type.
 type place struct {
 	taken atomic.Bool
 	// opened delivers the stream, which it has room for.
@@ -80,7 +80,7 @@ func (g group) accept(stream httpstream.Stream, replied <-chan struct{}) error {
 	name := stream.Headers().Get(corev1.StreamType)
 	expected, ok := g[name]
 	if !ok {
-		return fmt.Errorf("header %s: a stream of type %q was not asked for", corev1.StreamType, name)
+		return fmt.Errorf("header %s: a stream of type %q was not requested", corev1.StreamType, name)
 	}
 	if expected.taken.Swap(true) {
 		return fmt.Errorf("header %s: there is already a stream of type %q", corev1.StreamType, name)
@@ -123,7 +123,7 @@ func expect(ctx context.Context, expected <-chan opening) (httpstream.Stream, er
 
 // finish ends a stream in both directions. The client gets all that was written to it; what it may still send is dropped.
 func finish(stream httpstream.Stream) {
-	// An error would say that the client has gone, or was quicker.
+	// An error means that the client has disconnected, or closed it before.
 	_ = stream.Close()
 	_ = stream.Reset()
 }

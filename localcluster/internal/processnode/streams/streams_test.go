@@ -75,7 +75,7 @@ func headers(id string, port int, kind string) http.Header {
 	return h
 }
 
-// rejected checks that a stream is not accepted. Its opener is told by the stream's end.
+// rejected checks that a stream is not accepted. Its opener notices the end of the stream.
 func rejected(t *testing.T, connection httpstream.Connection, headers http.Header) {
 	t.Helper()
 	if stream, err := connection.CreateStream(headers); err == nil {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// openMode lets everybody write.
+	// openMode permits all users to write.
 	openMode = 0o777
-	// groupFile and groupFolder are what a Pod's fsGroup may do in any case, as with a kubelet.
+	// groupFile and groupFolder are the permissions that a Pod's fsGroup always has, as with a kubelet.
 	groupFile, groupFolder = 0o440, 0o550
 )
 
-// open lets everybody write into a folder. What is made in it belongs to the Pod's fsGroup.
+// open permits all users to write into a folder. New files in it belong to the Pod's fsGroup.
 func (v *Volumes) open(dir string) error {
 	mode := fs.FileMode(openMode)
 	if group, ok := v.group(); ok {

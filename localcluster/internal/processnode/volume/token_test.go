@@ -40,7 +40,7 @@ func TestToken_BeforeExpiry_IsReplaced(t *testing.T) {
 					}
 					request, ok := create.Object.(*authenticationv1.TokenRequest)
 					if !ok || request.Spec.BoundObjectRef.UID != "uid" {
-						t.Errorf("a token is asked for with %+v", create.Object)
+						t.Errorf("a token is requested with %+v", create.Object)
 					}
 					made++
 					return true, &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{

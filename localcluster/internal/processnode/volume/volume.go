@@ -54,7 +54,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("MountVolume.SetUp failed for volume %q : %v", e.Volume, e.Err)
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Path is the folder of a volume.
@@ -78,7 +78,7 @@ func (v *Volumes) fill(ctx context.Context, volume *corev1.Volume) error {
 		return fmt.Errorf("making its folder: %w", err)
 	}
 	if volume.EmptyDir != nil {
-		// Whoever the containers run as may write to it.
+		// The users of all containers may write to it.
 		return v.open(dir)
 	}
 	payload, err := v.payload(ctx, volume)
@@ -194,7 +194,7 @@ func (v *Volumes) downward(items []corev1.DownwardAPIVolumeFile, bits int32) (fi
 	return all, nil
 }
 
-// pick returns the keys that are asked for under their paths, or all under their names.
+// pick returns the selected keys under their paths, or all under their names.
 func pick(values map[string][]byte, items []corev1.KeyToPath, optional bool, bits int32) (files, error) {
 	if len(items) == 0 {
 		for _, key := range slices.Sorted(maps.Keys(values)) {

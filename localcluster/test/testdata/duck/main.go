@@ -147,7 +147,7 @@ func serveHealth() error {
 	return server.Serve(listener)
 }
 
-// serve answers on PORT until it is told to end. It is sick, and not ready, once it is asked to be.
+// serve answers on PORT until it receives SIGTERM. It is sick, and not ready, once it is asked to be.
 func serve() error {
 	var sick, busy atomic.Bool
 	mux := http.NewServeMux()
@@ -169,7 +169,7 @@ func serve() error {
 	signal.Notify(signals, syscall.SIGTERM)
 	go func() {
 		for range signals {
-			fmt.Println("told to end")
+			fmt.Println("received SIGTERM")
 			if os.Getenv("STUBBORN") == "" {
 				os.Exit(0)
 			}

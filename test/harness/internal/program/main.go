@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// A process for the harness's own tests: it tells what it was started with, and behaves as badly as it is asked to.
+// A process for the harness's own tests: it reports its arguments and environment, and fails on request.
 package main
 
 import (
@@ -27,7 +27,7 @@ type about struct {
 	Child int      `json:"child"`
 }
 
-// childLife bounds how long a child lasts that nobody kills.
+// childLife bounds the lifetime of a child that is not killed.
 const childLife = 10 * time.Minute
 
 func main() {
@@ -50,7 +50,7 @@ func main() {
 	})
 	http.HandleFunc("GET /readiness", func(w http.ResponseWriter, _ *http.Request) {
 		if unready.Load() {
-			http.Error(w, "told not to be", http.StatusServiceUnavailable)
+			http.Error(w, "disabled on request", http.StatusServiceUnavailable)
 		}
 	})
 	http.HandleFunc("POST /unready", func(_ http.ResponseWriter, r *http.Request) {

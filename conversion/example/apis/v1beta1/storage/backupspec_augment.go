@@ -16,8 +16,7 @@ import (
 	v1storage "example.com/backup/apis/v1/storage"
 )
 
-// AssignPropertiesTo makes a duration of the days. One that they were shown for is what it was, for as long as nobody changes
-// the days.
+// AssignPropertiesTo makes a duration of the days. A duration that they were shown for stays until a client changes the days.
 func (in *BackupSpec) AssignPropertiesTo(dst *v1storage.BackupSpec) error {
 	if dst.PropertyBag.TakeDerived(bagV1Retention, in.Retention, &dst.Retention) == conversion.Exact {
 		return nil
@@ -55,12 +54,12 @@ const (
 	maxDays = int32(math.MaxInt64 / day)
 )
 
-// duration is how long so many days are, or as long as can be.
+// duration returns a number of days as a duration, or the longest duration.
 func duration(days int32) time.Duration {
 	return time.Duration(max(-maxDays, min(days, maxDays))) * day
 }
 
-// days is how many days a duration has begun: shown as too long it does less harm than shown as too short.
+// days returns the number of days that a duration has begun: a number that is too large does less harm than one that is too small.
 func days(d time.Duration) int32 {
 	whole := int32(d / day) //nolint:gosec // at most maxDays
 	if d%day > 0 {
