@@ -65,7 +65,7 @@ release: ## Builds images for all platforms, pushes them and writes what users i
 	hack/release.sh
 
 .PHONY: generate
-generate: ## Generates deep copies, conversions, clients and CRDs from the types, and the licenses of what is linked in
+generate: ## Generates deep copies, conversions, clients, CRDs and reference pages, and the licenses of linked modules
 	hack/update-codegen.sh
 	hack/update-licenses.sh
 

@@ -31,7 +31,7 @@ func TestVerifyCodegen_StaleFiles_AreReported(t *testing.T) {
 		spec     = "type AddressableServiceSpec struct {\n"
 	)
 	// A new field makes the deep copies and the CRD stale.
-	change(t, filepath.Join(checkout, types), spec, spec+"\t// Shown by a test.\n\t// +optional\n\tStale *string `json:\"stale,omitempty\"`\n\n")
+	change(t, filepath.Join(checkout, types), spec, spec+"\t// Shown by a test.\n\t// +optional\n\t// +kubebuilder:validation:MaxLength=9\n\tStale *string `json:\"stale,omitempty\"`\n\n")
 	// So does one for the conversions, which are listed in a report, and what they keep for other versions in a lock.
 	change(t, filepath.Join(checkout, fixture), "\t// Ports is new.\n", "\tLate string `json:\"late,omitempty\"`\n\t// Ports is new.\n")
 	// A comment of a reason is the text of a page.
