@@ -10,20 +10,26 @@ set -o errexit -o nounset -o pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
-# What the generators read or write.
+# The generators write files in these folders, and also read the others.
 paths=(go.mod go.sum hack pkg config)
-for path in cmd conversion crud docs observe post-install runtime; do
+others=()
+for path in conversion crud docs; do
   if [[ -d ${path} ]]; then
     paths+=("${path}")
   fi
 done
-readonly paths
+for path in cmd observe post-install runtime; do
+  if [[ -d ${path} ]]; then
+    others+=("${path}")
+  fi
+done
+readonly paths others
 
 copy="$(mktemp -d "${TMPDIR:-/tmp}/verify-codegen.XXXXXX")"
 readonly copy
 trap 'rm -rf -- "${copy}"' EXIT
 
-for path in "${paths[@]}"; do
+for path in "${paths[@]}" "${others[@]}"; do
   cp -R -- "${path}" "${copy}/"
 done
 "${copy}/hack/update-codegen.sh"
