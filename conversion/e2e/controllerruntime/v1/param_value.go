@@ -12,7 +12,7 @@ import (
 	"errors"
 )
 
-// ParamValue is a string, a list or a map in JSON. Its zero value is none of them, and has no JSON.
+// ParamValue is a string, a list or a map in JSON. Its zero value holds no value, and has no JSON.
 type ParamValue struct {
 	Type      ParamType         `json:"type"`
 	StringVal string            `json:"stringVal"`

@@ -67,7 +67,7 @@ type ExternalMetric struct {
 	Target   Target                `json:"target"`
 }
 
-// Target is what a metric should be.
+// Target is the desired value of a metric.
 type Target struct {
 	Value              *resource.Quantity `json:"value,omitempty"`
 	AverageValue       *resource.Quantity `json:"averageValue,omitempty"`

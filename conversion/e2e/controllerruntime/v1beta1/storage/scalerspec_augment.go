@@ -33,7 +33,7 @@ func (in *ScalerSpec) AssignPropertiesFrom(src *v1storage.ScalerSpec) error {
 	return in.PropertyBag.Put(bagV1Metrics, src.Metrics)
 }
 
-// isCPU returns whether v1beta1 has a field for the metric.
+// isCPU reports whether v1beta1 has a field for the metric.
 func isCPU(metric v1storage.Metric) bool {
 	source := metric.Resource
 	return metric.Type != nil && *metric.Type == "Resource" &&
