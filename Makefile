@@ -21,8 +21,15 @@ WAIT ?=
 VIA ?=
 # ARGS are passed to the command that a target runs, for example ARGS='get pods -A'.
 ARGS ?=
-# VERSION of a release, such as v1.2.3. The tag of the commit by default.
+# VERSION of a release, such as v1.2.3. The tag of the commit by default. For make kind, a version of the API.
 VERSION ?=
+# KIND is the kind to add or to remove, in CamelCase. OWNS is the kind of its child, BINDS one that it refers to, FINALIZER=1 deletes the child
+# before the object, and FORCE=1 deletes files with changes that are not committed.
+KIND ?=
+OWNS ?=
+BINDS ?=
+FINALIZER ?=
+FORCE ?=
 # How long one test package may take. A suite starts a control plane, and on a busy machine that is slow.
 TEST_TIMEOUT ?= 40m
 # PARTS of the tests to run: units, suites, modules. All by default.
@@ -68,6 +75,14 @@ release: ## Builds images for all platforms, pushes them and writes what users i
 generate: ## Generates deep copies, conversions, clients, CRDs and reference pages, and the licenses of linked modules
 	hack/update-codegen.sh
 	hack/update-licenses.sh
+
+.PHONY: kind
+kind: ## Adds a kind with its reconciler and tests (KIND=Widget [VERSION=v1] [OWNS=apps/v1.Deployment] [BINDS=v1.Service] [FINALIZER=1])
+	@go run ./hack/template kind 'KIND=$(KIND)' 'VERSION=$(VERSION)' 'OWNS=$(OWNS)' 'BINDS=$(BINDS)' 'FINALIZER=$(FINALIZER)'
+
+.PHONY: drop
+drop: ## Removes a kind (KIND=Widget [FORCE=1])
+	@go run ./hack/template drop 'KIND=$(KIND)' 'FORCE=$(FORCE)'
 
 .PHONY: lint
 lint: ## Lints every module (ARGS=--fix repairs what can be repaired)

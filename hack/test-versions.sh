@@ -29,8 +29,8 @@ for version in "${versions[@]}"; do
   export LOCALCLUSTER_KUBERNETES="${version}"
   printf '\n== test: Kubernetes %s\n' "${version}"
   go tool localcluster build
-  # These three test the repository, which is the same at every version.
-  mapfile -t suites < <(go list ./test/... | grep -vE '/test/(fork|generated|repository)$')
+  # These four test the repository, which is the same at every version.
+  mapfile -t suites < <(go list ./test/... | grep -vE '/test/(fork|generated|kind|repository)$')
   go test "${flags[@]}" -p 3 -count 1 "${suites[@]}" ||
     failed+=("${version}: the operator")
   go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" -p 1 -count 1 ./... ||

@@ -21,7 +21,10 @@ import (
 type command func(ctx context.Context, args []string) error
 
 // commands are the program's commands by name.
-var commands = map[string]command{}
+var commands = map[string]command{
+	"drop": dropKind,
+	"kind": addKind,
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -1,0 +1,158 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Add adds a kind to the operator whose sources are in root, and generates its code. It changes no file if an option is invalid, and restores the
+// sources if a type breaks a rule of the generators.
+func Add(ctx context.Context, root string, o Options, out io.Writer) error {
+	m, err := newModel(root, o)
+	if err != nil {
+		return err
+	}
+	files, err := m.files()
+	if err != nil {
+		return err
+	}
+	for path := range files {
+		if m.exists(path) {
+			return fmt.Errorf("KIND=%s: %s exists; choose another name", o.Kind, path)
+		}
+	}
+	before, edited, err := m.register()
+	if err != nil {
+		return err
+	}
+	err = m.writeAll("created", files, out)
+	if err == nil {
+		err = m.writeAll("changed", edited, out)
+	}
+	if err == nil {
+		err = m.write(rendered(m.Lower()), sums(files))
+	}
+	if err == nil {
+		err = m.generate(ctx, out)
+	}
+	if err != nil {
+		for path := range files {
+			m.remove(path)
+		}
+		return errors.Join(err, m.writeAll("restored", before, out))
+	}
+	fmt.Fprintf(out, `
+%[1]s is added. Next:
+  go test ./pkg/apis/%[2]s/... ./pkg/reconciler/%[3]s
+      tests its types and its reconciler
+  go test ./test/%[3]s
+      tests it on a control plane
+  make run
+      applies its sample, %[4]s
+  make drop KIND=%[1]s
+      removes it
+`, m.Kind, m.API, m.Lower(), m.SampleFile)
+	return nil
+}
+
+func sums(files map[string]string) string {
+	var out strings.Builder
+	for path, content := range files {
+		out.WriteString(sumLine(path, content))
+	}
+	return out.String()
+}
+
+func (p *project) writeAll(doing string, files map[string]string, out io.Writer) error {
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if err := p.write(path, files[path]); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, doing, path)
+	}
+	return nil
+}
+
+// remove deletes a file and the folders that it leaves empty.
+func (p *project) remove(path string) {
+	for path != "." {
+		if os.Remove(filepath.Join(p.root, path)) != nil {
+			return
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// generate generates the code that depends on the kinds.
+func (p *project) generate(ctx context.Context, out io.Writer) error {
+	command := exec.CommandContext(ctx, "hack/update-codegen.sh")
+	command.Dir, command.Stdout, command.Stderr = p.root, out, out
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("generating code with hack/update-codegen.sh: %w", err)
+	}
+	return nil
+}
+
+func newModel(root string, o Options) (*model, error) {
+	p, err := readProject(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkKind(o.Kind); err != nil {
+		return nil, err
+	}
+	m := &model{project: p, Kind: o.Kind, Finalizer: o.Finalizer}
+	if m.Version, err = p.chooseVersion(o.Version); err != nil {
+		return nil, err
+	}
+	if err := p.checkFree(o.Kind, m.Version); err != nil {
+		return nil, err
+	}
+	if m.Child, err = chooseChild(o.Owns); err != nil {
+		return nil, err
+	}
+	if m.Binds, err = p.chooseReference(o.Binds); err != nil {
+		return nil, err
+	}
+	if m.Accessor, err = p.accessor(m.Version); err != nil {
+		return nil, err
+	}
+	m.Skip = p.hasConversions(m.Version)
+	m.SampleFile = p.sampleFile(m.Lower())
+	if p.exists(pages) {
+		m.page = pages + "/" + m.Lower() + ".md"
+	}
+	m.lives = p.exists("test/permissions/lives_test.go")
+	return m, nil
+}
+
+// pages is the folder of the page of each kind.
+const pages = "docs/reference/api"
+
+// sampleFile is the path of the kind's sample, which is applied after all others.
+func (p *project) sampleFile(lower string) string {
+	const step, first = 100, 100
+	number := first
+	samples, _ := filepath.Glob(filepath.Join(p.root, "samples/*.yaml"))
+	for _, sample := range samples {
+		prefix, _, _ := strings.Cut(filepath.Base(sample), "-")
+		if n, err := strconv.Atoi(prefix); err == nil && n >= number {
+			number = (n/step + 1) * step
+		}
+	}
+	return fmt.Sprintf("samples/%d-%s.yaml", number, lower)
+}

@@ -1,0 +1,129 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package kind
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFiles_InAFork_HaveTheNamesOfTheFork(t *testing.T) {
+	fork, p := newFork(t), thisProject(t)
+	for _, options := range []Options{{Kind: "Lily"}, {Kind: "Frog", Owns: "apps/v1.Deployment", Binds: "v1.Service", Finalizer: true}} {
+		m, err := newModel(fork, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := m.files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, registered, err := m.register()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts []string
+		for path, content := range files {
+			parts = append(parts, path, content)
+		}
+		all := strings.Join(parts, "\n")
+		for _, name := range []string{p.Module, p.Group, p.Namespace, "name: " + p.App + "-", "apis/" + p.API + "/"} {
+			if at := strings.Index(all, name); at >= 0 {
+				t.Errorf("the files of %s contain %q: …%s…", options.Kind, name, all[max(at-100, 0):min(at+100, len(all))])
+			}
+		}
+		for _, name := range []string{
+			`"example.net/kestrel/v2/pkg/apis/kestrel/v1"`, "kestrel.example.net/v1", "namespace: kestrel-system", "name: kestrel-" + m.Lower() + "-controller",
+			"KestrelV1()", "kestrel." + options.Kind + "LabelKey",
+		} {
+			if !strings.Contains(all, name) {
+				t.Errorf("the files of %s do not contain %q", options.Kind, name)
+			}
+		}
+		if want := "\t\"example.net/kestrel/v2/pkg/reconciler/" + m.Lower() + "\"\n"; !strings.Contains(registered[constructors], want) {
+			t.Errorf("%s does not import %q:\n%s", constructors, want, registered[constructors])
+		}
+		if _, ok := files[pages+"/"+m.Lower()+".md"]; ok {
+			t.Error("a page is rendered although the fork has no folder of pages")
+		}
+	}
+}
+
+// newRepository returns a fork that git knows, with a kind in these files.
+func newRepository(t *testing.T, files map[string]string) *project {
+	t.Helper()
+	p, err := readProject(newFork(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range files {
+		if err := p.write(path, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"init"}, {"add", "--all"}, {"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--message", "all"}} {
+		command := exec.CommandContext(t.Context(), "git", args...)
+		command.Dir = p.root
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	return p
+}
+
+const lily = "package v1\n\ntype Lily struct{}\n"
+
+func TestDrop_FilesOfTheKind_AreThoseWithItsName(t *testing.T) {
+	own := []string{
+		"config/200-lily-roles.yaml", "config/300-lily.yaml", "docs/reference/api/lily.md", "pkg/apis/kestrel/lily.go", "pkg/apis/kestrel/v1/lily_types.go",
+		"pkg/reconciler/lily/controller.go", "pkg/reconciler/lily/testdata/a.json", "samples/500-lily-large.yaml", "samples/500-lily.yaml", "test/lily/doc.go",
+		"test/permissions/lily_test.go",
+	}
+	others := []string{
+		"cmd/lily/main.go", "config/300-lilypad.yaml", "docs/reference/api/lilypad.md", "pkg/apis/kestrel/v1/lilypad_types.go", "pkg/apis/other/v1/lily_types.go",
+		"pkg/reconciler/lilypad/doc.go", "samples/500-lilypad.yaml", "test/lilypad/doc.go",
+	}
+	p := &project{root: t.TempDir(), API: "kestrel", versions: []string{"v1"}}
+	for _, path := range slices.Concat(own, others) {
+		if err := p.write(path, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := p.filesOf("lily", slices.Concat(others, own, []string{"test/lily/deleted_test.go"})); !slices.Equal(got, own) {
+		t.Errorf("files are %q, want %q", got, own)
+	}
+}
+
+func TestDrop_OtherFilesNeedTheKind_TheyAreNamed(t *testing.T) {
+	const importing = "package a\n\nimport v1 \"example.net/kestrel/v2/pkg/apis/kestrel/v1\"\n\nvar _ = v1."
+	p := newRepository(t, map[string]string{
+		"pkg/apis/kestrel/v1/lily_types.go": lily,
+		"pkg/apis/kestrel/v1/frog_types.go": "package v1\n\ntype Frog struct{ On Lily }\n",
+		"pkg/a/a.go":                        importing + "LilySpec{}\n",
+		"pkg/b/b.go":                        importing + "LilyPad{}\n",
+		"other/v1.go":                       "package other\n\nvar _ = v1.Lily{}\n",
+	})
+	got, err := p.uses(t.Context(), "Lily", []string{"pkg/apis/kestrel/v1/lily_types.go"})
+	if want := []string{"pkg/a/a.go", "pkg/apis/kestrel/v1/frog_types.go"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("these files need the kind: %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestDrop_ChangesAreNotCommitted_TheyAreNamed(t *testing.T) {
+	const committed, edited, added, untouched = "pkg/reconciler/lily/a.go", "pkg/reconciler/lily/b.go", "pkg/reconciler/lily/c.go", "pkg/reconciler/lily/d.go"
+	p := newRepository(t, map[string]string{committed: lily, edited: lily})
+	for path, content := range map[string]string{edited: lily + "// edited\n", added: lily, untouched: lily, rendered("lily"): sumLine(untouched, lily)} {
+		if err := p.write(path, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := p.changed(t.Context(), "lily", []string{committed, edited, added, untouched})
+	if want := []string{" M " + edited, "?? " + added}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("changes are %q, %v; want %q", got, err, want)
+	}
+}

@@ -1,0 +1,195 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package kind
+
+import (
+	"fmt"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Options are the variables of make kind and make drop.
+type Options struct {
+	// Kind is the new kind in CamelCase.
+	Kind string
+	// Version is one of the API's. The default is the most stable one.
+	Version string
+	// Owns is the kind of the object's child, such as apps/v1.Deployment. The default is v1.ConfigMap.
+	Owns string
+	// Binds is a kind that spec.ref refers to, such as v1.Service. By default the spec has no reference.
+	Binds string
+	// Finalizer adds a finalizer, which deletes the child before the object.
+	Finalizer bool
+	// Force lets make drop delete files with changes that are not committed.
+	Force bool
+}
+
+// ParseOptions reads variables in the form NAME=value. An empty value is the default. allowed are the names that a command has.
+func ParseOptions(args []string, allowed ...string) (Options, error) {
+	var o Options
+	for _, arg := range args {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok || !slices.Contains(allowed, name) {
+			return o, fmt.Errorf("%s: there is no such variable; there are %s", arg, strings.Join(allowed, ", "))
+		}
+		switch name {
+		case "KIND":
+			o.Kind = value
+		case "VERSION":
+			o.Version = value
+		case "OWNS":
+			o.Owns = value
+		case "BINDS":
+			o.Binds = value
+		case "FINALIZER", "FORCE":
+			if value != "" && value != "1" {
+				return o, fmt.Errorf("%s=%s: must be 1 or empty", name, value)
+			}
+			o.Finalizer, o.Force = o.Finalizer || name == "FINALIZER" && value == "1", o.Force || name == "FORCE" && value == "1"
+		}
+	}
+	return o, nil
+}
+
+// longestKind leaves room for the suffixes of generated names in lines and labels.
+const longestKind = 30
+
+var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+
+func (p *project) checkKind(kind string) error {
+	lower := strings.ToLower(kind)
+	invalid := func(format string, args ...any) error {
+		return fmt.Errorf("KIND=%s: "+format, append([]any{kind}, args...)...)
+	}
+	switch {
+	case !kindPattern.MatchString(kind) || len(kind) > longestKind || len(kind) == 1:
+		return invalid("must be in CamelCase, begin with a capital letter, and have 2 to %d letters and digits, such as Widget", longestKind)
+	case strings.HasSuffix(kind, "List"):
+		return invalid("must not end with List, as the names of list types do")
+	case token.IsKeyword(lower) || slices.Contains([]string{"internal", "vendor", "testdata", "main"}, lower):
+		return invalid("%s cannot be the name of a Go package", lower)
+	}
+	for gvk := range scheme.Scheme.AllKnownTypes() {
+		if strings.EqualFold(gvk.Kind, kind) {
+			return invalid("Kubernetes has a kind of this name (%s), which kubectl would mix up with it", gvk.GroupVersion())
+		}
+	}
+	return nil
+}
+
+// checkFree fails if the sources have a kind, a package or a type of the name.
+func (p *project) checkFree(kind, version string) error {
+	lower := strings.ToLower(kind)
+	for _, path := range []string{"pkg/reconciler/" + lower, "test/" + lower, "config/300-" + lower + ".yaml", "pkg/apis/" + p.API + "/" + lower + ".go"} {
+		if p.exists(path) {
+			return fmt.Errorf("KIND=%s: %s exists; choose another name, or run make drop KIND=%s", kind, path, kind)
+		}
+	}
+	for _, name := range []string{kind, kind + "Spec", kind + "Status", kind + "Reference", kind + "List"} {
+		if p.declares(version, name) {
+			return fmt.Errorf("KIND=%s: package %s declares %s; choose another name", kind, version, name)
+		}
+	}
+	return nil
+}
+
+func (p *project) chooseVersion(version string) (string, error) {
+	switch {
+	case version == "":
+		return p.versions[0], nil
+	case !slices.Contains(p.versions, version):
+		return "", fmt.Errorf("VERSION=%s: the API has no such version; it has %s", version, strings.Join(p.versions, ", "))
+	}
+	return version, nil
+}
+
+func chooseChild(owns string) (child, error) {
+	if owns == "" {
+		owns = "v1.ConfigMap"
+	}
+	c, ok := children[owns]
+	if !ok {
+		return child{}, fmt.Errorf("OWNS=%s: must be one of %s", owns, owned())
+	}
+	gvk, err := parseGVK(owns)
+	if err == nil {
+		c.builtIn, err = findBuiltIn(gvk)
+	}
+	if err != nil {
+		return child{}, fmt.Errorf("OWNS=%s: %w", owns, err)
+	}
+	return c, nil
+}
+
+// reference is the kind that spec.ref refers to.
+type reference struct {
+	builtIn
+
+	// Manifest is an object of the kind with the name target, as one line of YAML.
+	Manifest string
+	// Name is that of an object in the samples, and Sample its manifest if none of the samples has one.
+	Name, Sample string
+}
+
+func (p *project) chooseReference(binds string) (*reference, error) {
+	if binds == "" {
+		return nil, nil //nolint:nilnil // a kind may refer to nothing
+	}
+	gvk, err := parseGVK(binds)
+	if err != nil {
+		return nil, fmt.Errorf("BINDS=%s: %w", binds, err)
+	}
+	var ref reference
+	if gvk.Group == p.Group {
+		ref.builtIn, err = p.findOwn(gvk)
+	} else {
+		ref.builtIn, err = findBuiltIn(gvk)
+	}
+	if err == nil {
+		err = p.findTarget(gvk, &ref)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("BINDS=%s: %w", binds, err)
+	}
+	return &ref, nil
+}
+
+// findOwn returns a kind of this operator.
+func (p *project) findOwn(gvk schema.GroupVersionKind) (builtIn, error) {
+	folder := filepath.Join(p.root, "pkg/client/injection/informers", p.API, gvk.Version, strings.ToLower(gvk.Kind))
+	if _, err := os.Stat(folder); err != nil {
+		return builtIn{}, fmt.Errorf("%s has no kind %s at %s that a reconciler watches", p.Group, gvk.Kind, gvk.Version)
+	}
+	accessor, err := p.accessor(gvk.Version)
+	return builtIn{
+		Kind: gvk.Kind, Group: gvk.Group, Version: gvk.Version, Import: p.Module + "/pkg/apis/" + p.API + "/" + gvk.Version, Alias: gvk.Version,
+		Accessor: accessor, Getter: pluralOf(gvk.Kind), Folder: p.API + "/" + gvk.Version, OwnGroup: true,
+	}, err
+}
+
+// pluralOf is the plural of a kind as the generators of clients form it.
+func pluralOf(kind string) string {
+	last, before := kind[len(kind)-1], kind[len(kind)-2]
+	switch {
+	case strings.ContainsRune("sxz", rune(last)), last == 'h' && (before == 'c' || before == 's'):
+		return kind + "es"
+	case last == 'y' && !strings.ContainsRune("aeiou", rune(before)):
+		return kind[:len(kind)-1] + "ies"
+	case last == 'e' && before == 'f':
+		return kind[:len(kind)-2] + "ves"
+	case last == 'f':
+		return kind[:len(kind)-1] + "ves"
+	default:
+		return kind + "s"
+	}
+}
