@@ -23,7 +23,7 @@ SPDX-License-Identifier: Apache-2.0
 //	in.Spec.toStorage(&dst.Spec, from.Field("spec"))
 //
 // The annotation is a tree of the object's form, in which a node has its children by field, map key or element of a list
-// ("c"), the bag of the struct ("e"), and fields that were absent or zero where the API type cannot tell ("n", "z"). The
+// ("c"), the bag of the struct ("e"), and fields that were absent or zero where the API type does not distinguish them ("n", "z"). The
 // root names the format ("f").
 //
 // A conversion always succeeds: an object that cannot be converted cannot be listed either, nor can any other of its

@@ -84,7 +84,7 @@ func digest(content []byte) string {
 }
 
 // markNew writes the id of the operation into an object before it is created. A name that the API server would generate becomes one that follows
-// from the id: two requests, of which the first may not have been executed yet, cannot both succeed.
+// from the id: two requests, of which the first might not have been executed yet, cannot both succeed.
 func (c *call) markNew(object *unstructured.Unstructured) {
 	labels := maps.Clone(object.GetLabels())
 	if labels == nil {

@@ -37,8 +37,8 @@ type apiServer struct {
 	history   []watch.Event
 	forgotten int
 	watches   map[*watch.FakeWatcher]struct{}
-	// refusal holds the error of all requests, or nil.
-	refusal error
+	// rejection holds the error of all requests, or nil.
+	rejection error
 	// backup is a state to which restore returns.
 	backup backup
 	// newest is the newest version that there has been, and lost has those after a backup and before a restore.
@@ -79,8 +79,8 @@ func (s *apiServer) accept(ctx context.Context, options metav1.ListOptions) erro
 		s.mu.Lock()
 	}
 	version, err := strconv.Atoi(options.ResourceVersion)
-	if s.refusal != nil || err != nil || !slices.ContainsFunc(s.lost, func(lost [2]int) bool { return lost[0] < version && version <= lost[1] }) {
-		return s.refusal
+	if s.rejection != nil || err != nil || !slices.ContainsFunc(s.lost, func(lost [2]int) bool { return lost[0] < version && version <= lost[1] }) {
+		return s.rejection
 	}
 	tooLarge := apierrors.NewTimeoutError("Too large resource version", 1)
 	tooLarge.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
@@ -195,16 +195,16 @@ func (s *apiServer) disconnect(reason error) {
 	clear(s.watches)
 }
 
-// refuse makes all requests fail.
-func (s *apiServer) refuse(reason error) {
+// reject makes all requests fail.
+func (s *apiServer) reject(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refusal = reason
+	s.rejection = reason
 }
 
 // restart has requests succeed, at a server that does not know the past.
 func (s *apiServer) restart() {
-	s.refuse(nil)
+	s.reject(nil)
 	s.compact()
 }
 

@@ -33,14 +33,14 @@ func expectReported(t *testing.T, reason error) {
 	ctx, _ := newProcess(t)
 	server := newAPIServer()
 	// Before the first list.
-	server.refuse(reason)
+	server.reject(reason)
 	subscription, err := Subscribe(ctx, "it", ofSecrets(server), ignoreSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pass(10 * time.Second)
 	expectError(t, Health(ctx), "the source of it fails since")
-	server.refuse(nil)
+	server.reject(nil)
 	server.write("first")
 	pass(time.Minute)
 	if err := Health(ctx); err != nil {
@@ -51,11 +51,11 @@ func expectReported(t *testing.T, reason error) {
 	if err := Health(ctx); err != nil {
 		t.Errorf("after a watch that was resumed at once: %v", err)
 	}
-	server.refuse(reason)
+	server.reject(reason)
 	server.disconnect(nil)
 	pass(time.Minute)
 	expectError(t, Health(ctx), "the source of it fails since")
-	server.refuse(nil)
+	server.reject(nil)
 	pass(time.Minute)
 	server.write("second")
 	synctest.Wait()

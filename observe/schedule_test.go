@@ -97,7 +97,7 @@ func (s *apiServer) disturb(random *rand.Rand) {
 		s.compact()
 		s.disconnect(apierrors.NewResourceExpired("compacted"))
 	case n == 10:
-		s.refuse(errRefused)
+		s.reject(errRefused)
 		s.disconnect(nil)
 	default:
 		s.restart()

@@ -137,7 +137,7 @@ func TestStart_FirstListIsMissing_WaitsAndNamesTheObservers(t *testing.T) {
 		reason  error
 	}{
 		"Held":      {disturb: (*apiServer).hold},
-		"Forbidden": {disturb: func(s *apiServer) func() { s.refuse(errForbidden); return s.restart }, reason: errForbidden},
+		"Forbidden": {disturb: func(s *apiServer) func() { s.reject(errForbidden); return s.restart }, reason: errForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			streamedAndListed(t, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestSource_APIServerIsDown_RequestsBackOff(t *testing.T) {
 			}
 			pass(time.Minute)
 			server.write("a")
-			server.refuse(errRefused)
+			server.reject(errRefused)
 			server.disconnect(nil)
 			before := server.answered()
 			server.remove("a")
@@ -184,7 +184,7 @@ func TestSource_APIServerIsDown_RequestsBackOff(t *testing.T) {
 			if n := server.answered() - before; n < 10 || n > 30 {
 				t.Errorf("there were %d requests in 10 minutes, want 10 to 30", n)
 			}
-			server.refuse(nil)
+			server.reject(nil)
 			pass(2 * time.Minute)
 			synctest.Wait()
 			if want := []string{"Added a listed=false", "Deleted a listed=false", "Added b listed=false"}; len(events) != 3 || events[0] != want[0] ||

@@ -3,8 +3,8 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// The migrate program moves the stored objects of our kinds to their storage version, and exits. post-install/ contains its
-// permissions and its Job; docs/how-to/migrate-stored-objects.md explains when to run it.
+// The migrate program moves the stored objects of our kinds to their storage version, and exits. post-install/ contains its permissions and the Job;
+// docs/how-to/migrate-stored-objects.md explains when to run it.
 package main
 
 import (

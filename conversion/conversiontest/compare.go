@@ -47,16 +47,16 @@ const (
 	sharesMemory  = "changing the %T that was made of it changes the %T: they share memory"
 )
 
-// spoil changes everything that can be reached from a value. What shares memory with it is no longer what it was.
-func spoil(value reflect.Value) {
+// overwrite changes everything that can be reached from a value. What shares memory with it is no longer what it was.
+func overwrite(value reflect.Value) {
 	switch value.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !value.IsNil() {
-			spoil(value.Elem())
+			overwrite(value.Elem())
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range value.Len() {
-			spoil(value.Index(i))
+			overwrite(value.Index(i))
 		}
 	case reflect.Map:
 		for _, key := range value.MapKeys() {
@@ -65,14 +65,14 @@ func spoil(value reflect.Value) {
 				// A copy of the value points to the same memory as the map's value.
 				reachable := reflect.New(element.Type()).Elem()
 				reachable.Set(element)
-				spoil(reachable)
+				overwrite(reachable)
 			}
 			value.SetMapIndex(key, reflect.Value{})
 		}
 	case reflect.Struct:
 		for i := range value.NumField() {
 			if value.Type().Field(i).IsExported() {
-				spoil(value.Field(i))
+				overwrite(value.Field(i))
 			}
 		}
 	default:

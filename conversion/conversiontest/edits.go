@@ -150,7 +150,7 @@ func (k Kind) expectConverted(t *testing.T, object string, a, b Version) string 
 	if err := json.Unmarshal([]byte(shown), &some); err != nil || !bytes.HasPrefix(some.Metadata, []byte("{")) {
 		t.Fatalf("%s of %s has no metadata at %s: %s", object, a.Name, b.Name, shown)
 	}
-	spoil(reflect.ValueOf(made))
+	overwrite(reflect.ValueOf(made))
 	expectEqualf(t, same, source, sharesMemory, made, source)
 	return shown
 }

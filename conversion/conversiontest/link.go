@@ -61,9 +61,9 @@ func there[From, To any](t *testing.T, functions []any, forth, back func(*From, 
 		// A stash may write the JSON of a raw value in another way.
 		expectSamef(t, canonical(t, &first), canonical(t, &again), "by way of %s", shown)
 
-		spoil(reflect.ValueOf(&again))
+		overwrite(reflect.ValueOf(&again))
 		expectSamef(t, shown, marshaled(t, &middle), sharesMemory, &again, &middle)
-		spoil(reflect.ValueOf(&middle))
+		overwrite(reflect.ValueOf(&middle))
 		expectSamef(t, before, marshaled(t, &first), sharesMemory, &middle, &first)
 	}
 }
@@ -88,6 +88,6 @@ func expectCopied[T any](t *testing.T, object *T, before string) {
 	}
 	copier.DeepCopyInto(&copied)
 	expectSamef(t, before, marshaled(t, &copied), "the deep copy differs")
-	spoil(reflect.ValueOf(&copied))
+	overwrite(reflect.ValueOf(&copied))
 	expectSamef(t, before, marshaled(t, object), sharesMemory, &copied, object)
 }

@@ -14,7 +14,7 @@ SPDX-License-Identifier: Apache-2.0
 //	testdata/NAME/zoo.mod, zoo.sum        go.mod and go.sum of the project; each API pins its own dependencies
 //	testdata/NAME/VERSION/storage/*.go    hooks, in the folders in which assign-gen expects them
 //	testdata/NAME/roundtrip/*_test.go     random values that the hooks need
-//	testdata/NAME/upstream                a program that calls the conversions of the other project; with a zoo.mod, it is a module of its own
+//	testdata/NAME/upstream                a program that calls the conversions of the other project; with a zoo.mod, it is a separate module
 //	testdata/kubernetes                   such a program for several APIs, whose api.yaml names it
 //	testdata/NAME/differences.yaml        each difference from these conversions, with its reason
 //

@@ -28,19 +28,19 @@ import (
 type apiServer struct {
 	dynamic.Interface
 
-	mu       sync.Mutex
-	version  int
-	objects  map[string]object      // by name, all of one resource
-	history  []event                // what happened, one for each version
-	watchers map[chan event]bool    // the watches that are open
-	refusal  *apierrors.StatusError // the answer to everything, if set
-	hold     chan struct{}          // if set, nothing is answered before it is closed
-	holds    string                 // the resource that hold is for, all if empty
-	lists    int                    // number of list requests
-	watches  int                    // number of watch requests
+	mu        sync.Mutex
+	version   int
+	objects   map[string]object      // by name, all of one resource
+	history   []event                // what happened, one for each version
+	watchers  map[chan event]bool    // the watches that are open
+	rejection *apierrors.StatusError // the answer to everything, if set
+	hold      chan struct{}          // if set, nothing is answered before it is closed
+	holds     string                 // the resource that hold is for, all if empty
+	lists     int                    // number of list requests
+	watches   int                    // number of watch requests
 
 	failures      int                    // how many requests are answered with errNotConverted before all else
-	refuseWatches *apierrors.StatusError // the answer to watches, if set
+	rejectWatches *apierrors.StatusError // the answer to watches, if set
 }
 
 type object = map[string]any
@@ -109,11 +109,11 @@ func (s *apiServer) remove(name string) {
 	s.tell(e)
 }
 
-// refuse makes all requests fail with an error, or succeed again if it is nil, and ends all watches.
-func (s *apiServer) refuse(err *apierrors.StatusError) {
+// reject makes all requests fail with an error, or succeed again if it is nil, and ends all watches.
+func (s *apiServer) reject(err *apierrors.StatusError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refusal = err
+	s.rejection = err
 	for w := range s.watchers {
 		close(w)
 		delete(s.watchers, w)
@@ -131,7 +131,7 @@ func (s *apiServer) failNext(n int) {
 	s.mu.Lock()
 	s.failures = n
 	s.mu.Unlock()
-	s.refuse(nil)
+	s.reject(nil)
 }
 
 // expire ends what is being watched, because the version is too old.
@@ -171,13 +171,13 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		s.lists++
 	}
-	refusal, hold := s.refusal, s.hold
-	if watch && refusal == nil {
-		refusal = s.refuseWatches
+	rejection, hold := s.rejection, s.hold
+	if watch && rejection == nil {
+		rejection = s.rejectWatches
 	}
 	if s.failures > 0 {
 		s.failures--
-		refusal = errNotConverted
+		rejection = errNotConverted
 	}
 	s.mu.Unlock()
 
@@ -189,11 +189,11 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch {
-	case refusal == errNoAnswer:
+	case rejection == errNoAnswer:
 		panic(http.ErrAbortHandler)
-	case refusal != nil:
-		w.WriteHeader(int(refusal.ErrStatus.Code))
-		write(w, refusal.ErrStatus)
+	case rejection != nil:
+		w.WriteHeader(int(rejection.ErrStatus.Code))
+		write(w, rejection.ErrStatus)
 	case watch:
 		since, _ := strconv.Atoi(query.Get("resourceVersion"))
 		s.watch(w, r, since, query.Get("sendInitialEvents") == "true")
@@ -272,10 +272,10 @@ var ducks = schema.GroupVersionResource{Group: "example.com", Version: "v1", Res
 
 var geese = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "geese"}
 
-// refusals are the errors that the API server may return instead of objects.
-var refusals = map[string]struct {
-	refusal *apierrors.StatusError
-	is      func(error) bool
+// rejections are the errors that the API server may return instead of objects.
+var rejections = map[string]struct {
+	rejection *apierrors.StatusError
+	is        func(error) bool
 }{
 	"forbidden":     {forbidden(), apierrors.IsForbidden},
 	"not found":     {notFound(), apierrors.IsNotFound},

@@ -155,13 +155,13 @@ func TestLister_ConcurrentCallers_ShareOneInformer(t *testing.T) {
 }
 
 func TestLister_RefusedFromTheStart_ErrorIsReturnedAndRetried(t *testing.T) {
-	for name, tc := range refusals {
+	for name, tc := range rejections {
 		t.Run(name, func(t *testing.T) {
 			withAndWithoutStreaming(t, func(t *testing.T) {
 				server := newAPIServer(t)
 				server.put(newDuck("a", addressed("http://a")))
 				factory, events := newFactory(t, server)
-				server.refuse(tc.refusal)
+				server.reject(tc.rejection)
 				eventually(t, "the error is returned", func() bool {
 					lister, err := factory.Lister(ducks)
 					return lister == nil && tc.is(err)
@@ -169,7 +169,7 @@ func TestLister_RefusedFromTheStart_ErrorIsReturnedAndRetried(t *testing.T) {
 				eventually(t, "it is reported", func() bool { return events.changed() == 1 })
 				before := server.requests()
 				eventually(t, "the request is retried", func() bool { return server.requests() > before })
-				server.refuse(nil)
+				server.reject(nil)
 				if got := urlOf(t, mustList(t, factory), "a"); got != "http://a" {
 					t.Errorf("once it is allowed the lister has %s", got)
 				}
@@ -180,7 +180,7 @@ func TestLister_RefusedFromTheStart_ErrorIsReturnedAndRetried(t *testing.T) {
 }
 
 func TestLister_RefusedLater_LastObjectsAreKeptUntilItRecovers(t *testing.T) {
-	for name, tc := range refusals {
+	for name, tc := range rejections {
 		t.Run(name, func(t *testing.T) {
 			withAndWithoutStreaming(t, func(t *testing.T) {
 				server := newAPIServer(t)
@@ -188,10 +188,10 @@ func TestLister_RefusedLater_LastObjectsAreKeptUntilItRecovers(t *testing.T) {
 				factory, events := newFactory(t, server)
 				mustList(t, factory)
 
-				server.refuse(tc.refusal)
+				server.reject(tc.rejection)
 				server.put(newDuck("a", addressed("http://second")))
 				var lister cache.GenericLister
-				eventually(t, "the refusal is returned", func() bool {
+				eventually(t, "the error is returned", func() bool {
 					var err error
 					lister, err = factory.Lister(ducks)
 					return tc.is(err)
@@ -208,12 +208,12 @@ func TestLister_RefusedLater_LastObjectsAreKeptUntilItRecovers(t *testing.T) {
 				if got := server.requests() - before; got > 1 {
 					t.Errorf("10,000 calls took %d requests", got)
 				}
-				eventually(t, "it is tried again", func() bool { return server.requests() > before })
+				eventually(t, "the request is retried", func() bool { return server.requests() > before })
 				if got := events.changed(); got != 2 {
 					t.Errorf("%d changes were reported, want that it became readable and then was not", got)
 				}
 
-				server.refuse(nil)
+				server.reject(nil)
 				eventually(t, "it recovers", func() bool { return urlOf(t, mustList(t, factory), "a") == "http://second" })
 				eventually(t, "that is reported once", func() bool { return events.changed() == 3 })
 			})
@@ -226,7 +226,7 @@ func TestLister_OnlyWatchRefused_ChangeIsReportedOnce(t *testing.T) {
 	withAndWithoutStreaming(t, func(t *testing.T) {
 		server := newAPIServer(t)
 		server.put(newDuck("a", addressed("http://a")))
-		server.refuseWatches = forbidden()
+		server.rejectWatches = forbidden()
 		factory, events := newFactory(t, server)
 		eventually(t, "the error is returned with the lister", func() bool {
 			lister, err := factory.Lister(ducks)
@@ -243,10 +243,10 @@ func TestLister_OnlyWatchRefused_ChangeIsReportedOnce(t *testing.T) {
 func TestLister_RefusalForAnotherReason_IsReported(t *testing.T) {
 	server := newAPIServer(t)
 	factory, events := newFactory(t, server)
-	server.refuse(forbidden())
+	server.reject(forbidden())
 	_, _ = factory.Lister(ducks)
 	eventually(t, "the error is reported", func() bool { return events.changed() == 1 })
-	server.refuse(notFound())
+	server.reject(notFound())
 	eventually(t, "the other one, too", func() bool { return events.changed() == 2 })
 	if _, err := factory.Lister(ducks); !apierrors.IsNotFound(err) {
 		t.Errorf("Lister() = %v, want the last error", err)
@@ -272,23 +272,23 @@ func TestLister_NoAnswer_IsAnErrorOnlyBeforeTheFirstSync(t *testing.T) {
 	server := newAPIServer(t)
 	server.put(newDuck("a", addressed("http://first")))
 	factory, events := newFactory(t, server)
-	server.refuse(errNoAnswer)
+	server.reject(errNoAnswer)
 	eventually(t, "why there is no lister is returned", func() bool {
 		lister, err := factory.Lister(ducks)
 		return lister == nil && err != nil && !errors.Is(err, ErrNotSynced)
 	})
-	server.refuse(nil)
+	server.reject(nil)
 	mustList(t, factory)
 	eventually(t, "the resource is watched", func() bool { return server.open() == 1 })
 	eventually(t, "that it is readable is reported", func() bool { return events.changed() == 2 })
 	changes, before := events.changed(), server.requests()
-	server.refuse(errNoAnswer)
+	server.reject(errNoAnswer)
 	server.put(newDuck("a", addressed("http://second")))
 	eventually(t, "the request is retried", func() bool { return server.requests() > before+1 })
 	if got := urlOf(t, mustList(t, factory), "a"); got != "http://first" {
 		t.Errorf("the lister has %s", got)
 	}
-	server.refuse(nil)
+	server.reject(nil)
 	eventually(t, "the change arrives", func() bool { return urlOf(t, mustList(t, factory), "a") == "http://second" })
 	if got := events.changed(); got != changes {
 		t.Errorf("%d changes were reported, want none", got-changes)
@@ -346,12 +346,12 @@ func TestStop_LaterLister_StartsAnotherInformer(t *testing.T) {
 func TestStop_ManyTimes_LeavesNoGoroutine(t *testing.T) {
 	server := newAPIServer(t)
 	factory, events := newFactory(t, server)
-	server.refuse(notFound())
+	server.reject(notFound())
 	all := func(schema.GroupVersionResource) bool { return true }
 	for i := range 50 {
 		_, _ = factory.Lister(ducks)
 		if i%2 == 0 {
-			eventually(t, "the refusal is returned", func() bool {
+			eventually(t, "the rejection is returned", func() bool {
 				_, err := factory.Lister(ducks)
 				return apierrors.IsNotFound(err)
 			})
@@ -381,7 +381,7 @@ func TestStop_FirstListUnderWay_IsReportedToNobody(t *testing.T) {
 	server.hold = make(chan struct{})
 	factory, events := newFactory(t, server)
 	_, _ = factory.Lister(ducks)
-	eventually(t, "the server is asked", func() bool { return server.requests() == 1 })
+	eventually(t, "the server receives a request", func() bool { return server.requests() == 1 })
 	factory.Stop(func(schema.GroupVersionResource) bool { return true })
 	eventually(t, "the informer ends", func() bool { return reflectors() == 0 })
 	close(server.hold)

@@ -56,7 +56,7 @@ func TestUpstream_DeletedResource_IsListedIndefinitely(t *testing.T) {
 	if _, _, err := factory.Get(t.Context(), ducks); err != nil {
 		t.Fatal(err)
 	}
-	server.refuse(notFound())
+	server.reject(notFound())
 	before := server.requests()
 	eventually(t, "the informer continues to list; if it has stopped, is this package still needed?", func() bool {
 		return server.requests() > before+2

@@ -33,9 +33,9 @@ const (
 	LastRecheck = 30 * time.Second
 	// conflictDelay is the delay after a first conflict: the event of the concurrent change usually arrives within that time.
 	conflictDelay = 100 * time.Millisecond
-	// refusalInterval is the average time between the retries of one namespace's refused objects.
-	refusalInterval = 500 * time.Millisecond
-	// released is the number of refused objects of a namespace that are enqueued when the requests of one succeed. More than one of them has to
+	// rejectionInterval is the average time between the retries of one namespace's rejected objects.
+	rejectionInterval = 500 * time.Millisecond
+	// released is the number of rejected objects of a namespace that are enqueued when the requests of one succeed. More than one of them has to
 	// succeed for the release to reach all objects that had the same cause.
 	released = 4
 	// steadyFor is the time for which a message is kept, so that a condition does not show an outdated one indefinitely.
@@ -49,16 +49,16 @@ type Failures struct {
 
 	mu      sync.Mutex
 	objects map[types.NamespacedName]*failing
-	// refused holds the refused objects of a namespace, except those that were released.
-	refused map[string]sets.Set[types.NamespacedName]
+	// rejected holds the rejected objects of a namespace, except those that were released.
+	rejected map[string]sets.Set[types.NamespacedName]
 }
 
 // failing is an object whose requests fail.
 type failing struct {
 	// notBefore is the time before which the object is not reconciled, whatever enqueues it.
 	notBefore time.Time
-	// refused reports whether the API server refused its last request.
-	refused bool
+	// rejected reports whether the API server rejected its last request.
+	rejected bool
 
 	// status is the one that the object was left with, and since is when its messages were new.
 	status     duckv1.Status
@@ -73,10 +73,10 @@ func New() *Failures { return NewWithClock(clock.RealClock{}) }
 // NewWithClock is New for tests that set the time.
 func NewWithClock(clock clock.Clock) *Failures {
 	return &Failures{
-		clock:   clock,
-		backoff: flowcontrol.NewFakeBackOff(FirstRecheck, LastRecheck, clock),
-		objects: map[types.NamespacedName]*failing{},
-		refused: map[string]sets.Set[types.NamespacedName]{},
+		clock:    clock,
+		backoff:  flowcontrol.NewFakeBackOff(FirstRecheck, LastRecheck, clock),
+		objects:  map[types.NamespacedName]*failing{},
+		rejected: map[string]sets.Set[types.NamespacedName]{},
 	}
 }
 
@@ -141,12 +141,12 @@ func (f *Failures) retry(key types.NamespacedName, err error) error {
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		delay = max(delay, time.Duration(seconds)*time.Second)
 	}
-	if o.refused = isRefusal(err); o.refused {
-		if f.refused[key.Namespace] == nil {
-			f.refused[key.Namespace] = sets.New[types.NamespacedName]()
+	if o.rejected = isRejection(err); o.rejected {
+		if f.rejected[key.Namespace] == nil {
+			f.rejected[key.Namespace] = sets.New[types.NamespacedName]()
 		}
-		// Any user can create objects that are refused forever. Below LastRecheck they are few enough for the back-off.
-		if paced := time.Duration(f.refused[key.Namespace].Insert(key).Len()) * refusalInterval; paced > LastRecheck {
+		// Any user can create objects that are rejected forever. Below LastRecheck they are few enough for the back-off.
+		if paced := time.Duration(f.rejected[key.Namespace].Insert(key).Len()) * rejectionInterval; paced > LastRecheck {
 			delay = max(delay, paced)
 		}
 	}
@@ -154,8 +154,8 @@ func (f *Failures) retry(key types.NamespacedName, err error) error {
 	return &retry{fmt.Errorf("%w; %w", err, controller.NewRequeueAfter(delay))}
 }
 
-// isRefusal reports whether the API server refused a request because of what it contains or who sent it.
-func isRefusal(err error) bool {
+// isRejection reports whether the API server rejected a request because of what it contains or who sent it.
+func isRejection(err error) bool {
 	switch code := StatusCode(err); code {
 	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false
@@ -198,7 +198,7 @@ func (f *Failures) Result(key types.NamespacedName, err error) (released []types
 	}
 }
 
-// succeeded forgets an object. If it was refused before, succeeded returns some of the other refused objects of its namespace, whose
+// succeeded forgets an object. If it was rejected before, succeeded returns some of the other rejected objects of its namespace, whose
 // cause may have ended as well.
 func (f *Failures) succeeded(key types.NamespacedName) []types.NamespacedName {
 	f.mu.Lock()
@@ -208,12 +208,12 @@ func (f *Failures) succeeded(key types.NamespacedName) []types.NamespacedName {
 		return nil
 	}
 	f.remove(key)
-	if !o.refused {
+	if !o.rejected {
 		return nil
 	}
 	var others []types.NamespacedName
 	for range released {
-		if other, ok := f.refused[key.Namespace].PopAny(); ok {
+		if other, ok := f.rejected[key.Namespace].PopAny(); ok {
 			others = append(others, other)
 		}
 	}
@@ -234,8 +234,8 @@ func (f *Failures) Forget(filter func(types.NamespacedName) bool) {
 func (f *Failures) remove(key types.NamespacedName) {
 	f.backoff.Reset(key.String())
 	delete(f.objects, key)
-	f.refused[key.Namespace].Delete(key)
-	if len(f.refused[key.Namespace]) == 0 {
-		delete(f.refused, key.Namespace)
+	f.rejected[key.Namespace].Delete(key)
+	if len(f.rejected[key.Namespace]) == 0 {
+		delete(f.rejected, key.Namespace)
 	}
 }

@@ -15,7 +15,7 @@ SPDX-License-Identifier: Apache-2.0
 //	a request failed                             reason, message    back-off per object, 1 s to 30 s
 //	  conflict                                   unchanged          first after 100 ms, then the same
 //	  429 or 5xx with Retry-After                reason, message    not before that time
-//	  refused (4xx), in one namespace            reason, message    two per second and namespace
+//	  rejected (4xx), in one namespace           reason, message    two per second and namespace
 //
 // Retries do not use the queue's rate limiter: its bucket is shared by all objects, and its delays grow to 17 minutes.
 package failures

@@ -123,7 +123,7 @@ func TestResult_OneNamespaceIsRefused_ItsRetriesArePaced(t *testing.T) {
 		clock.Step(time.Second)
 	}
 	if rate := float64(guard.calls-last) / 1800; rate > 2.5 {
-		t.Errorf("%d refused objects are retried %.1f times a second", objects, rate)
+		t.Errorf("%d rejected objects are retried %.1f times a second", objects, rate)
 	}
 	if wait := due["other/a"].Sub(clock.Now()); wait > LastRecheck {
 		t.Errorf("the object of another namespace waits for %s", wait)
@@ -132,9 +132,9 @@ func TestResult_OneNamespaceIsRefused_ItsRetriesArePaced(t *testing.T) {
 
 func TestResult_CauseOfRefusalsEnds_AllObjectsAreEnqueued(t *testing.T) {
 	const objects = 1000
-	refuse := true
+	reject := true
 	guard, f, clock := guarded(func(string) error {
-		if refuse {
+		if reject {
 			return errForbidden
 		}
 		return nil
@@ -143,7 +143,7 @@ func TestResult_CauseOfRefusalsEnds_AllObjectsAreEnqueued(t *testing.T) {
 		_ = guard.Reconcile(fmt.Sprintf("ns/%d", i))
 	}
 	clock.Step(time.Minute)
-	refuse = false
+	reject = false
 	guard.enqueued.Insert(types.NamespacedName{Namespace: "ns", Name: "0"})
 	reconciled := 0
 	for {
@@ -154,7 +154,7 @@ func TestResult_CauseOfRefusalsEnds_AllObjectsAreEnqueued(t *testing.T) {
 		reconciled++
 		_ = guard.Reconcile(key.String())
 	}
-	if reconciled != objects || len(f.objects) != 0 || len(f.refused) != 0 {
+	if reconciled != objects || len(f.objects) != 0 || len(f.rejected) != 0 {
 		t.Errorf("%d of %d objects were reconciled, %d are remembered", reconciled, objects, len(f.objects))
 	}
 }
@@ -163,7 +163,7 @@ func TestForget_Bucket_ForgetsItsObjects(t *testing.T) {
 	guard, f, _ := guarded(func(string) error { return errForbidden })
 	_ = guard.Reconcile("ns/a")
 	f.Forget(reconciler.UniversalBucket().Has)
-	if len(f.objects) != 0 || len(f.refused) != 0 {
+	if len(f.objects) != 0 || len(f.rejected) != 0 {
 		t.Errorf("%d objects are remembered", len(f.objects))
 	}
 }

@@ -231,7 +231,7 @@ func (l *Leader) report(verb string, err error) {
 	}
 	reason := cmp.Or(string(apierrors.ReasonForError(err)), unknown)
 	failures.Add(context.Background(), 1, metric.WithAttributes(attribute.String("reason", reason)))
-	l.complaints.Do(func() {
+	l.failures.Do(func() {
 		l.options.Logger.Errorw("A request for leases failed; without them this process reconciles nothing", "verb", verb, "reason", reason, "error", err)
 	})
 }

@@ -49,8 +49,8 @@ type Leader struct {
 	exit func(message string, err error)
 	// seen holds the last known state of each lease; only its goroutine uses it.
 	seen map[string]observation
-	// complaints and waits limit the log messages about failed requests, and about waiting for another number of buckets.
-	complaints, waits rate.Sometimes
+	// failures and waits limit the log messages about failed requests, and about waiting for another number of buckets.
+	failures, waits rate.Sometimes
 
 	// ending reports whether only members that drain begin keys.
 	ending atomic.Bool
@@ -60,7 +60,7 @@ type Leader struct {
 
 // New returns a Leader that leads nothing yet.
 func New(options Options) *Leader {
-	l := &Leader{options: options, complaints: rate.Sometimes{Interval: time.Minute}, waits: rate.Sometimes{Interval: time.Minute}}
+	l := &Leader{options: options, failures: rate.Sometimes{Interval: time.Minute}, waits: rate.Sometimes{Interval: time.Minute}}
 	l.exit = func(message string, err error) { options.Logger.Fatalw(message, "error", err) }
 	for _, bucket := range hash.NewBucketSet(sets.New(LeaseNames(options.Component, options.Times.Buckets)...)).Buckets() {
 		l.shares = append(l.shares, &share{leader: l, bucket: bucket})

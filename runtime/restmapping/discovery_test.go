@@ -77,8 +77,8 @@ func (c *fakeCluster) count() (requests, changes int) {
 	return c.requests, len(c.changed)
 }
 
-// told returns the group versions that were reported as changed since the last call.
-func (c *fakeCluster) told() sets.Set[schema.GroupVersion] {
+// reported returns the group versions that were reported as changed since the last call.
+func (c *fakeCluster) reported() sets.Set[schema.GroupVersion] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := sets.New[schema.GroupVersion]()
@@ -144,7 +144,7 @@ func TestFind_DiscoveryHangs_ReturnsAtOnce(t *testing.T) {
 		}
 	}
 	close(cluster.hold)
-	eventually(t, "the answer is reported", func() bool { return cluster.told().Has(deployment.GroupVersion()) })
+	eventually(t, "the answer is reported", func() bool { return cluster.reported().Has(deployment.GroupVersion()) })
 	if found, err := mapper.Map(deployment); err != nil || found.Resource.Resource != "deployments" {
 		t.Errorf("Map() = %+v, %v", found, err)
 	}
@@ -178,12 +178,12 @@ func TestFind_KindServedLater_IsReported(t *testing.T) {
 	if _, err := mustMap(t, mapper, goose); !isNotServed(err) {
 		t.Fatalf("Map() = %v, want that it is not served", err)
 	}
-	cluster.told()
+	cluster.reported()
 	cluster.set(nil, core, deployments, geese)
 	_, _ = mapper.Map(goose)
 	eventually(t, "the change is reported", func() bool {
 		clock.Step(time.Second)
-		return cluster.told().Equal(sets.New(goose.GroupVersion()))
+		return cluster.reported().Equal(sets.New(goose.GroupVersion()))
 	})
 	if _, err := mapper.Map(goose); err != nil {
 		t.Errorf("Map() = %v", err)
@@ -191,7 +191,7 @@ func TestFind_KindServedLater_IsReported(t *testing.T) {
 
 	cluster.set(nil, core, deployments)
 	requestsWithin(t, clock, cluster, refresh)
-	eventually(t, "its removal is reported", func() bool { return cluster.told().Equal(sets.New(goose.GroupVersion())) })
+	eventually(t, "its removal is reported", func() bool { return cluster.reported().Equal(sets.New(goose.GroupVersion())) })
 	if _, err := mapper.Map(goose); !isNotServed(err) {
 		t.Errorf("Map() = %v, want that it is not served", err)
 	}
@@ -216,10 +216,10 @@ func TestFind_OneGroupFails_OthersAreServed(t *testing.T) {
 	if got := requestsWithin(t, clock, cluster, 5*time.Minute); got < 9 || got > 20 {
 		t.Errorf("%d requests in five minutes, want back-off up to %s", got, recheck)
 	}
-	cluster.told()
+	cluster.reported()
 	cluster.set(nil, core, deployments, geese)
 	requestsWithin(t, clock, cluster, recheck)
-	eventually(t, "the recovery is reported", func() bool { return cluster.told().Equal(sets.New(goose.GroupVersion())) })
+	eventually(t, "the recovery is reported", func() bool { return cluster.reported().Equal(sets.New(goose.GroupVersion())) })
 
 	cluster.set(down, core, deployments)
 	requestsWithin(t, clock, cluster, refresh)
@@ -249,11 +249,11 @@ func TestFind_DiscoveryFails_IsRetriedWithBackOffAndReported(t *testing.T) {
 			if _, changes := cluster.count(); changes != 1 {
 				t.Errorf("%d changes were reported, want the first failure alone", changes)
 			}
-			cluster.told()
+			cluster.reported()
 			cluster.set(nil, core, deployments)
 			requestsWithin(t, clock, cluster, recheck)
 			eventually(t, "all are reported in one call", func() bool { _, changes := cluster.count(); return changes == 1 })
-			if got := cluster.told(); got.Len() != 100 {
+			if got := cluster.reported(); got.Len() != 100 {
 				t.Errorf("%d group versions were reported, want all that were queried", got.Len())
 			}
 			fail(cluster)

@@ -52,7 +52,7 @@ func TestAddressableService_CycleOfTwo_ConvergesAndIsReported(t *testing.T) {
 	mark := env.Mark(t)
 	other := env.Apply(t, ns, object("other", toService("target")))[0]
 	env.Await(t, other, harness.Ready)
-	// The event of the last change is sent after the change, and may not have been delivered yet.
+	// The event of the last change is sent after the change, and might not have been delivered yet.
 	inCycle := func(e harness.AuditEntry) bool {
 		return e.Namespace == ns && e.Name != "other" && e.Resource != "events"
 	}

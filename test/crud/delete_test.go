@@ -198,7 +198,7 @@ func (s *scene) beginWait(op crud.Operation) <-chan ended {
 	return done
 }
 
-// tryRelease removes the finalizers of a ConfigMap that may not exist.
+// tryRelease removes the finalizers of a ConfigMap that might not exist.
 func (s *scene) tryRelease(name string) {
 	s.Helper()
 	_, err := s.env.Dynamic.Resource(configMaps).Namespace(s.ns).Patch(context.WithoutCancel(s.Context()), name, types.MergePatchType,

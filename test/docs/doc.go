@@ -11,7 +11,7 @@ SPDX-License-Identifier: Apache-2.0
 //	          ellipsis stands for anything in one line; with the word fails, each has to fail
 //	yaml, go, markdown
 //	          carries file=PATH and is an excerpt of that file, word for word
-//	text      stands in a file in the same way, if it is one that a test compares with what is printed, or shows what
+//	text      is an excerpt of a file in the same way, if it is one that a test compares with what is printed, or shows what
 //	          something prints
 //	mermaid   is a diagram
 //

@@ -8,5 +8,5 @@ SPDX-License-Identifier: Apache-2.0
 // together, and that an overlay changes what it says and nothing else.
 //
 // Most of it runs kubectl on control planes without the operator; what the installed operator does is shown by the other suites,
-// but for what only an overlay or a manifest makes it do.
+// except for effects of a single overlay or manifest.
 package install

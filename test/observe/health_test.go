@@ -83,7 +83,7 @@ func TestSource_APIServerFailsInSeveralWays_RequestsBackOffAndNothingIsLost(t *t
 		awaitFailures := func(atLeast int) {
 			t.Helper()
 			harness.Eventually(t, fmt.Sprintf("%d requests fail", atLeast), func(context.Context) error {
-				if n := requests() + s.proxy.Refused(); n < atLeast {
+				if n := requests() + s.proxy.Rejected(); n < atLeast {
 					return fmt.Errorf("there were %d", n)
 				}
 				return nil
@@ -100,7 +100,7 @@ func TestSource_APIServerFailsInSeveralWays_RequestsBackOffAndNothingIsLost(t *t
 		heal()
 		// Unlike 429, this error ends the watch, and a list follows.
 		s.awaitHealth(t, "the harness has this request fail")
-		failed := requests() + s.proxy.Refused()
+		failed := requests() + s.proxy.Rejected()
 		s.proxy.Cut()
 		fail()
 		awaitFailures(failed + 1)
@@ -110,7 +110,7 @@ func TestSource_APIServerFailsInSeveralWays_RequestsBackOffAndNothingIsLost(t *t
 		j.await(t, "Added a", "Added b", "Deleted a unknown", "Updated b 1→2", "Added c")
 		s.awaitHealth(t, "")
 		// A failed attempt is a watch and a list, and the shortest pause after one is 0.8 s. The other two sources of the process attempt it, too.
-		if n, most := requests()+s.proxy.Refused(), 3*2*(2+int(time.Since(began)/(800*time.Millisecond))); n > most {
+		if n, most := requests()+s.proxy.Rejected(), 3*2*(2+int(time.Since(began)/(800*time.Millisecond))); n > most {
 			t.Errorf("there were %d requests in %v, want %d at most", n, time.Since(began), most)
 		}
 	})

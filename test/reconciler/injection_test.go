@@ -130,7 +130,7 @@ func TestInjection_FilteredInformer_ListsBySelector(t *testing.T) {
 		t.Error("it is not among those that will be started")
 	}
 	if got, want := asks(t, informer, asked), "/apis/samples.knative.dev/v1/addressableservices?"+selector; got != want {
-		t.Errorf("the informer asks for %s, want %s", got, want)
+		t.Errorf("the informer requests %s, want %s", got, want)
 	}
 	if informer == addressableserviceinformer.Get(ctx).Informer() {
 		t.Error("it is the one without a selector")

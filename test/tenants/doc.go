@@ -13,7 +13,7 @@ SPDX-License-Identifier: Apache-2.0
 //   - keep the operator sending requests while the tenant does nothing;
 //   - make a process of the operator grow.
 //
-// The first two are attacks of their own. The last two are measured once over many attacks that run side by side: what each of them
+// The first two are separate attacks. The last two are measured once over many attacks that run side by side: what each of them
 // may cost, all of them together must not cost either. The suite runs twice: with the webhook, and without any, so that no property
 // depends on admission.
 package tenants

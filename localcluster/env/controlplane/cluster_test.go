@@ -223,7 +223,7 @@ func TestCluster_StopWhileItHangs_KillsIt(t *testing.T) {
 		t.Errorf("stopping ended with: %v", err)
 	}
 	if _, err := os.Stat(c.Dir()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the temporary folder is still there (%v)", err)
+		t.Errorf("the temporary folder still exists (%v)", err)
 	}
 }
 

@@ -17,8 +17,8 @@ SPDX-License-Identifier: Apache-2.0
 //	refs := env.Apply(t, ns, manifest)
 //	env.Await(t, refs[0], harness.Ready)
 //
-// A test that disturbs what others rely on, such as a process, a ConfigMap or a webhook, starts an environment of its
-// own with [Own], or runs alone.
+// A test that disturbs what others rely on, such as a process, a ConfigMap or a webhook, starts a separate
+// environment with [Own], or runs alone.
 //
 // # Waiting
 //

@@ -120,8 +120,8 @@ type trackingListener struct {
 	mu      sync.Mutex
 	open    map[*trackedConn]struct{}
 	isolate bool
-	// refused counts the connections that were closed because of isolate.
-	refused int
+	// rejected counts the connections that were closed because of isolate.
+	rejected int
 }
 
 // Accept implements net.Listener. While the listener is cut, new connections are closed.
@@ -141,7 +141,7 @@ func (l *trackingListener) track(conn net.Conn) net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.isolate {
-		l.refused++
+		l.rejected++
 		_ = conn.Close()
 		return nil
 	}

@@ -63,11 +63,11 @@ func (p *Proxy) GoAway(match Match) (undo func()) {
 	}})
 }
 
-// Refused returns the number of connections that have been closed so far, because of Cut.
-func (p *Proxy) Refused() int {
+// Rejected returns the number of connections that have been closed so far, because of Cut.
+func (p *Proxy) Rejected() int {
 	p.listener.mu.Lock()
 	defer p.listener.mu.Unlock()
-	return p.listener.refused
+	return p.listener.rejected
 }
 
 // Count counts the requests that match, and disturbs none of them. It counts those that a later disturbance answers, too.

@@ -119,7 +119,7 @@ func TestProxy_Cut_CountsTheConnectionsThatItRefuses(t *testing.T) {
 		_ = response.Body.Close()
 		t.Errorf("the response is %s", response.Status)
 	}
-	if n := w.Refused(); n == 0 {
+	if n := w.Rejected(); n == 0 {
 		t.Error("no connection is counted")
 	}
 	w.Restore()

@@ -19,8 +19,8 @@ SPDX-License-Identifier: Apache-2.0
 //   - PATH of this process, and its own HOME and TMPDIR, the latter for an emptyDir that is mounted at /tmp; nothing else is inherited,
 //     so that neither the developer's kubeconfig nor a stray variable changes what the operator does.
 //
-// The UID of the Pod stays the same when a process is started again, as it does for a container; a process that is told to
-// stop is taken out of the endpoints, as a Pod is that is being deleted.
+// The UID of the Pod stays the same when a process is started again, as it does for a container; a process that receives
+// SIGTERM is taken out of the endpoints, as a Pod is that is being deleted.
 //
 // Each Service that selects the Pod gets the annotation [EndpointsAnnotation], which leads the API server to the local
 // ports. The status of the Deployment follows the processes, so that kubectl wait works for them.

@@ -10,5 +10,5 @@ SPDX-License-Identifier: Apache-2.0
 //	    -> (scheduler, process node) -> ready
 //
 // The context may end at any of these moments, and each part may fail at any of them; both lead to the same stop, whose
-// steps are bounded in time. What the parts do is theirs.
+// steps are bounded in time. The packages of the parts document them.
 package cluster

@@ -345,8 +345,8 @@ func (w *world) change(t testing.TB, resource schema.GroupVersionResource, subje
 
 var deploymentsResource = schema.GroupResource{Group: "apps", Resource: "deployments"}
 
-// patchedAnew gives patched objects another resourceVersion and generation, as the API server does and the fake does not: without them, the
-// event of our own patch looks as if nothing had changed.
+// patchedAnew gives patched objects another resourceVersion and generation, as the API server does and the fake does not: without them, the event of
+// our patch looks as if nothing had changed.
 func patchedAnew(tracker clientgotesting.ObjectTracker) clientgotesting.ReactionFunc {
 	return func(action clientgotesting.Action) (bool, runtime.Object, error) {
 		_, obj, err := clientgotesting.ObjectReaction(tracker)(action)

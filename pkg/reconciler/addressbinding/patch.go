@@ -33,7 +33,7 @@ import (
 const failuresAtOnce = 2
 
 // tellAfter is the back-off of a patch from which on BindFailed reports that it is reverted, or that the object is not as the cache has it.
-// Before that, the event of a concurrent change may not have been delivered.
+// Before that, the event of a concurrent change might not have been delivered.
 const tellAfter = 4 * time.Second
 
 // subject is an object of a kind, as a reconciliation leaves it.

@@ -23,7 +23,7 @@ SPDX-License-Identifier: Apache-2.0
 //	                  finished ────────────────────────────────────────────────┘
 //	                              after a while, so that a Pod which ends at once is not replaced at once
 //
-// Only the first two count. Of these there is at most one more than desired while Pods are replaced (or as many as there
+// Only the first two count. Their number exceeds the desired one by at most one while Pods are replaced (or as many as there
 // were, while fewer are desired), and none that is ready is deleted unless enough others are.
 //
 // Three things keep this true although caches are late and processes die. Names: a Pod has a slot, a small number, in its

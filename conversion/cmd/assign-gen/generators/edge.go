@@ -65,7 +65,7 @@ func (p *printer) rootEdge(each *plan.Struct) {
 	p.linef("return nil")
 	p.linef("}")
 	p.linef("")
-	p.linef("// AssignProperties_From_%s fills the object from its storage type, but for apiVersion and kind. The two share no memory.", each.Name)
+	p.linef("// AssignProperties_From_%s fills the object from its storage type, except for apiVersion and kind. The two share no memory.", each.Name)
 	p.linef("func (in *%s) AssignProperties_From_%s(src *%s) error {", each.Name, each.Name, storage)
 	p.linef("*in = %s{TypeMeta: in.TypeMeta}", each.Name)
 	p.linef("to := %s()", p.runtime("NewWriter"))

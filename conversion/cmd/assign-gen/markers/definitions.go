@@ -66,7 +66,7 @@ var definitions = []definition{
 // prefixes are the prefixes of the names of our markers.
 var prefixes = []string{"conversion", "conversion-gen"}
 
-// define returns the definition of a marker for a place, or else the one for another place.
+// define returns the declaration of a marker for a place, or else the one for another place.
 func define(name string, here place) (known definition, ok bool) {
 	for _, each := range definitions {
 		if each.name == name && (!ok || each.place == here) {

@@ -143,7 +143,7 @@ func check(markers []model.Marker, here place, where string, problems *problem.L
 		case known.place != here:
 			bad("move it to "+string(known.place)+", or remove it", "the marker +%s belongs to %s, not to %s", marker.Name, known.place, here)
 		case seen[marker.Name] && known.values != repeated:
-			bad("write it once", "the marker +%s stands here twice", marker.Name)
+			bad("write it once", "the marker +%s is repeated here", marker.Name)
 		case known.values == none && marker.Value != "":
 			bad(known.correct(), "the marker +%s takes no value, and has %q", marker.Name, marker.Value)
 		case known.values >= required && marker.Value == "":
@@ -200,7 +200,7 @@ func treatment(marker model.Marker, where string, problems *problem.List) Treatm
 	case result.Strategy == Drop && result.Reason == "":
 		text = "dropping a field loses what users wrote, and no reason is given"
 	case isFixed && result.Reason == "":
-		text = "the hook fills the field even if nothing is there, and no reason is given"
+		text = "the hook fills the field even if there is no value, and no reason is given"
 	default:
 		result.Fixed = isFixed
 		return result

@@ -150,7 +150,7 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 		},
 		"twice": {
 			[]model.Marker{{Name: "conversion:sensitive"}, {Name: "conversion:sensitive"}},
-			`the marker +conversion:sensitive stands here twice`, "write it once",
+			`the marker +conversion:sensitive is repeated here`, "write it once",
 		},
 		"a value too many": {
 			[]model.Marker{{Name: "conversion:sensitive", Value: "yes"}},
@@ -169,7 +169,7 @@ func TestParse_InvalidMarkers_AreProblems(t *testing.T) {
 		},
 		"fixed without a reason": {
 			[]model.Marker{{Name: "conversion:strategy", Value: "augment,fixed="}},
-			`the hook fills the field even if nothing is there, and no reason is given`,
+			`the hook fills the field even if there is no value, and no reason is given`,
 			"write +conversion:strategy=augment, =augment,fixed=TEXT, =stash or =drop,reason=TEXT",
 		},
 		"fixed without a hook": {

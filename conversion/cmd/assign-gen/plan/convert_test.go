@@ -135,7 +135,7 @@ func TestConvert_TypesThatCannotBeStored_AreProblems(t *testing.T) {
 		"a channel":                {&model.Type{Kind: model.Unsupported, Name: "chan int"}, "chan int cannot be written as JSON"},
 		"a function":               {&model.Type{Kind: model.Unsupported, Name: "func()"}, "func() cannot be written as JSON"},
 		"a struct without a name":  {&model.Type{Kind: model.Unsupported, Name: "struct{A int}"}, "a struct has no name, so it has no storage type"},
-		"an instance":              {&model.Type{Kind: model.Unsupported, Name: "sets.Set[string]"}, "sets.Set[string] is an instance of a generic type, and has no name of its own"},
+		"an instance":              {&model.Type{Kind: model.Unsupported, Name: "sets.Set[string]"}, "sets.Set[string] is an instance of a generic type, and has no name"},
 		"no deep copy":             {foreign("Opaque", structOf(field("P", pointer(basic("int")))), "String"), "duck.Opaque belongs to another package and has no DeepCopyInto"},
 		"inside of a list":         {slice(pointer(mapOf(basic("bool"), basic("string")))), "a map's keys are bool, and JSON has only strings"},
 	} {

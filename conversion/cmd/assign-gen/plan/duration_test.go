@@ -42,7 +42,7 @@ func TestConvert_DurationsAndNumbers_UseTheUnit(t *testing.T) {
 		"two durations": {
 			field("F", duration, "+conversion:unit=seconds"), field("F", duration),
 			"E08 v1beta1.WidgetSpec.F (v1.Duration) → v1.WidgetSpec.F (v1.Duration): " +
-				"+conversion:unit stands at a field that is not a duration in one version and a whole number in the other",
+				"+conversion:unit is at a field that is not a duration in one version and a whole number in the other",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

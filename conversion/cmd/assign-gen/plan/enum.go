@@ -86,13 +86,13 @@ func (p *planner) enum(older, newer *Field, label string) *Enum {
 	}
 	notInvertible := func(text, fallback string) {
 		failed = true
-		p.problem(problem.EnumNotInvertible, label, text, "add fallback="+fallback+" to +conversion:enum, or map each value to one of its own")
+		p.problem(problem.EnumNotInvertible, label, text, "add fallback="+fallback+" to +conversion:enum, or map each value to a different one")
 	}
 	for newerValue, olders := range sources {
 		back := olders[0]
 		if len(olders) > 1 {
 			if !slices.Contains(olders, result.Fallback) {
-				notInvertible(fmt.Sprintf("%s all become %q, and no fallback says which it is on the way back", strings.Join(olders, ", "), newerValue),
+				notInvertible(fmt.Sprintf("%s all become %q, and no fallback selects one for the way back", strings.Join(olders, ", "), newerValue),
 					strings.Join(olders, " or "))
 			}
 			back = result.Fallback

@@ -102,7 +102,7 @@ func TestEnum_OfBools_IsPlanned(t *testing.T) {
 		},
 		"two bools": {
 			basic("bool"), basic("bool"), "+conversion:enum=true:false,false:true",
-			`E08 v1beta1.WidgetSpec.F (bool) → v1.WidgetSpec.F (bool): +conversion:enum stands at a field that holds neither strings nor bools that become strings`,
+			`E08 v1beta1.WidgetSpec.F (bool) → v1.WidgetSpec.F (bool): +conversion:enum is at a field that holds neither strings nor bools that become strings`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestZeroIsAbsent_OnlyWhereJSONShowsZero(t *testing.T) {
 		"a list":    {Name: "F", JSON: "f", Type: slice(basic("bool")), Markers: required.Markers},
 	} {
 		got := rejected(t, older.with([]*model.Field{f}), newer.with([]*model.Field{field("F", f.Type)}))
-		if want := "E08 v1beta1.WidgetSpec.F: +conversion:zero stands at a field that is no number, text or bool that JSON always shows"; !strings.HasPrefix(got, want) {
+		if want := "E08 v1beta1.WidgetSpec.F: +conversion:zero is at a field that is no number, text or bool that JSON always shows"; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: the problems are\n%s\nwant %s", name, got, want)
 		}
 	}

@@ -229,11 +229,11 @@ func (m *matching) conversion(from, path Path) (conversion *Conversion, label st
 		return nil, ""
 	}
 	if c.enum != nil && !c.enumUsed {
-		m.problem(problem.BadMarker, label, "+conversion:enum stands at a field that holds neither strings nor bools that become strings", "remove it")
+		m.problem(problem.BadMarker, label, "+conversion:enum is at a field that holds neither strings nor bools that become strings", "remove it")
 		return nil, ""
 	}
 	if c.unit != "" && !c.unitUsed {
-		m.problem(problem.BadMarker, label, "+conversion:unit stands at a field that is not a duration in one version and a whole number in the other",
+		m.problem(problem.BadMarker, label, "+conversion:unit is at a field that is not a duration in one version and a whole number in the other",
 			"remove it")
 		return nil, ""
 	}

@@ -66,7 +66,7 @@ func (p *planner) listKeys(field *Field) {
 		return
 	}
 	if list.Kind != model.Slice {
-		p.problem(problem.BadMarker, field.label(), field.Settings.KeyMarker+" identifies elements of a list, and the field is none",
+		p.problem(problem.BadMarker, field.label(), field.Settings.KeyMarker+" identifies elements of a list, and the field is no list",
 			"remove it")
 		return
 	}

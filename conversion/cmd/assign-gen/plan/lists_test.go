@@ -52,7 +52,7 @@ func TestLists_PointersOfOtherModules_AreRejected(t *testing.T) {
 func TestInstanceOfAGenericType_NeedsAName(t *testing.T) {
 	instance := &model.Type{Kind: model.Unsupported, Name: "v1beta1.Box[v1beta1.Item]"}
 	got := rejected(t, older.with([]*model.Field{field("F", slice(instance))}), newer.with(nil))
-	const want = "E07 v1beta1.WidgetSpec.F ([]v1beta1.Box[v1beta1.Item]): v1beta1.Box[v1beta1.Item] is an instance of a generic type, and has no name of its own\n" +
+	const want = "E07 v1beta1.WidgetSpec.F ([]v1beta1.Box[v1beta1.Item]): v1beta1.Box[v1beta1.Item] is an instance of a generic type, and has no name\n" +
 		"    fix: declare a type of it, such as type NAME Box[Item]"
 	if got != want {
 		t.Errorf("the problems are\n%s\nwant %s", got, want)

@@ -102,7 +102,7 @@ func unsupportedKind(t *model.Type) string {
 	case strings.HasPrefix(t.Name, "struct"):
 		return "a struct has no name, so it has no storage type"
 	case instance.MatchString(t.Name):
-		return t.Name + " is an instance of a generic type, and has no name of its own"
+		return t.Name + " is an instance of a generic type, and has no name"
 	default:
 		return t.Name + " cannot be written as JSON"
 	}

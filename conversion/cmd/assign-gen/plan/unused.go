@@ -38,7 +38,7 @@ func (p *planner) unusedAt(field *Field, pairs []*Pair) {
 	settings := field.Settings
 	if base := StorageType(field.API.Type, field.Struct.Version.Package.Path).Base(); settings.ZeroIsAbsent &&
 		(base.Kind != model.Basic && !field.isScalar() || field.API.Omit != model.Always) {
-		p.problem(problem.BadMarker, field.label(), "+conversion:zero stands at a field that is no number, text or bool that JSON always shows",
+		p.problem(problem.BadMarker, field.label(), "+conversion:zero is at a field that is no number, text or bool that JSON always shows",
 			"remove it")
 	}
 	if (settings.ToOlder.Strategy != "" || settings.Basis != nil) && !p.used[field.label()] {

@@ -152,18 +152,18 @@ func (p *planner) annotation(result *Plan, settings map[*Version]markers.Package
 		own := settings[version]
 		if own.Annotation != "" && version != result.Hub {
 			p.problem(problem.BadMarker, where(version.Package),
-				"the marker +conversion-gen:annotation holds for all versions, and stands at one that is not the hub",
+				"the marker +conversion-gen:annotation holds for all versions, and is at one that is not the hub",
 				"move it to "+where(result.Hub.Package))
 		}
 		for _, retired := range own.Retired {
 			if version != result.Hub {
 				p.problem(problem.BadMarker, where(version.Package),
-					"the marker +conversion-gen:retired holds for all versions, and stands at one that is not the hub",
+					"the marker +conversion-gen:retired holds for all versions, and is at one that is not the hub",
 					"move it to "+where(result.Hub.Package))
 				break
 			}
 			if slices.ContainsFunc(result.Versions, func(v *Version) bool { return v.Name == retired }) {
-				p.problem(problem.BadMarker, where(version.Package), "the version "+retired+" is said to be retired and is still there",
+				p.problem(problem.BadMarker, where(version.Package), "the version "+retired+" is listed as retired and still exists",
 					"remove it from +conversion-gen:retired, or the package from those that are given")
 			}
 		}

@@ -34,7 +34,7 @@ func CheckLock(all *plan.Plan, file, earlier string) error {
 			problems.Add(found)
 		case !isRetired(found.Where, all.Retired):
 			if found.Text = changed(found.Where, value, now, before, types); found.Text != "" {
-				found.Fix = "keep the field's name, type and markers; or, if one of the versions is gone, name it in +conversion-gen:retired"
+				found.Fix = "keep the field's name, type and markers; or, if one of the versions was removed, name it in +conversion-gen:retired"
 				if all.Selected {
 					found.Fix += "; or, if --kinds leaves its kind out, add the kind there"
 				}
@@ -99,7 +99,7 @@ func keptInWords(kept string) string {
 	case kept == "":
 		return "whatever the other version shows"
 	default:
-		return "beside what the other version shows"
+		return "in addition to the value at the other version"
 	}
 }
 

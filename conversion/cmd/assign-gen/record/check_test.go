@@ -31,7 +31,7 @@ func TestCheck_ChangedRecord_ReturnsTheDifference(t *testing.T) {
 		"two members":                {before: "{a:int32,b:int32}", now: "{a:string,b:string}", want: carry + "int32 at a, which would be read as string; 1 more members changed"},
 		"derived no longer": {
 			before: "string derived", now: "string",
-			want: carry + "a value that is kept beside what the other version shows, and it would be kept whatever the other version shows",
+			want: carry + "a value that is kept in addition to the value at the other version, and it would be kept whatever the other version shows",
 		},
 		"a stash that a hook takes":                {before: "[string]", now: "hook"},
 		"a value of a hook instead of an original": {before: "string derived", now: "hook"},

@@ -176,7 +176,7 @@ func convertedInWords(each *plan.FieldPlan) string {
 	for c := each.Conversion; c != nil; c = c.Elem {
 		switch c.Rule {
 		case plan.Widen:
-			words = append(words, "a number that does not fit is kept beside the nearest one that does")
+			words = append(words, "a number that does not fit is kept in addition to the nearest one that does")
 		case plan.MapEnum:
 			words = append(words, enumInWords(c.Enum))
 		case plan.ToDuration, plan.FromDuration:
@@ -196,7 +196,7 @@ func convertedInWords(each *plan.FieldPlan) string {
 
 func hookInWords(treatment markers.Treatment) string {
 	if treatment.Fixed {
-		return "left to the hook, which fills it even if nothing is there: " + treatment.Reason
+		return "left to the hook, which fills it even if there is no value: " + treatment.Reason
 	}
 	return "left to the hook"
 }

@@ -34,7 +34,7 @@ func (in *Scaler) AssignProperties_To_Scaler(dst *v1beta1storage.Scaler) error {
 	return nil
 }
 
-// AssignProperties_From_Scaler fills the object from its storage type, but for apiVersion and kind. The two share no memory.
+// AssignProperties_From_Scaler fills the object from its storage type, except for apiVersion and kind. The two share no memory.
 func (in *Scaler) AssignProperties_From_Scaler(src *v1beta1storage.Scaler) error {
 	*in = Scaler{TypeMeta: in.TypeMeta}
 	to := conversion.NewWriter()
@@ -101,7 +101,7 @@ func (in *Task) AssignProperties_To_Task(dst *v1beta1storage.Task) error {
 	return nil
 }
 
-// AssignProperties_From_Task fills the object from its storage type, but for apiVersion and kind. The two share no memory.
+// AssignProperties_From_Task fills the object from its storage type, except for apiVersion and kind. The two share no memory.
 func (in *Task) AssignProperties_From_Task(src *v1beta1storage.Task) error {
 	*in = Task{TypeMeta: in.TypeMeta}
 	to := conversion.NewWriter()

@@ -38,7 +38,7 @@ type BackupSpec struct {
 	Encryption *Encryption `json:"encryption,omitempty"`
 }
 
-// Overlap says what becomes of a backup that is due while the one before it still runs.
+// Overlap is the treatment of a backup that is due while the one before it still runs.
 type Overlap string
 
 const (

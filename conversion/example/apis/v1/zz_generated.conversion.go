@@ -33,7 +33,7 @@ func (in *Backup) AssignProperties_To_Backup(dst *v1storage.Backup) error {
 	return nil
 }
 
-// AssignProperties_From_Backup fills the object from its storage type, but for apiVersion and kind. The two share no memory.
+// AssignProperties_From_Backup fills the object from its storage type, except for apiVersion and kind. The two share no memory.
 func (in *Backup) AssignProperties_From_Backup(src *v1storage.Backup) error {
 	*in = Backup{TypeMeta: in.TypeMeta}
 	to := conversion.NewWriter()

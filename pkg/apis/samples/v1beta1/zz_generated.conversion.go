@@ -33,7 +33,7 @@ func (in *AddressableService) AssignProperties_To_AddressableService(dst *v1beta
 	return nil
 }
 
-// AssignProperties_From_AddressableService fills the object from its storage type, but for apiVersion and kind. The two share no memory.
+// AssignProperties_From_AddressableService fills the object from its storage type, except for apiVersion and kind. The two share no memory.
 func (in *AddressableService) AssignProperties_From_AddressableService(src *v1beta1storage.AddressableService) error {
 	*in = AddressableService{TypeMeta: in.TypeMeta}
 	to := conversion.NewWriter()

@@ -30,7 +30,7 @@ func (in *Gizmo) AssignProperties_To_Gizmo(dst *v1alpha1storage.Gizmo) error {
 	return nil
 }
 
-// AssignProperties_From_Gizmo fills the object from its storage type, but for apiVersion and kind. The two share no memory.
+// AssignProperties_From_Gizmo fills the object from its storage type, except for apiVersion and kind. The two share no memory.
 func (in *Gizmo) AssignProperties_From_Gizmo(src *v1alpha1storage.Gizmo) error {
 	*in = Gizmo{TypeMeta: in.TypeMeta}
 	to := conversion.NewWriter()
