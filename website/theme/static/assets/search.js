@@ -23,7 +23,8 @@
     document.head.append(script);
   }));
 
-  // rank returns a number for how well an entry matches: 0 if it does not. The beginning of a word counts twice.
+  // rank returns a number for how well an entry matches: 0 if it does not. The beginning of a word counts twice, and
+  // so does a heading that is the query.
   const rank = (entry, words) => {
     let sum = 0;
     for (const word of words) {
@@ -35,7 +36,7 @@
       if (!best) return 0;
       sum += best;
     }
-    return sum;
+    return entry.fields[0][0] === words.join(" ") ? 2 * sum : sum;
   };
 
   const element = (name, text) => Object.assign(document.createElement(name), { textContent: text });
