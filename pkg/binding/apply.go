@@ -96,7 +96,7 @@ func taken(chosen map[string][]*chooser, name string, environments []Environment
 			switch {
 			case !slices.ContainsFunc(e.Variables, func(v corev1.EnvVar) bool { return v.Name == variable && !m.has(e.Container, &v) }):
 			case e.Container == "":
-				return fmt.Sprintf("it has its own variable %s", variable)
+				return "it has its own variable " + variable
 			default:
 				return fmt.Sprintf("container %s has its own variable %s", e.Container, variable)
 			}
