@@ -128,6 +128,10 @@ bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
 website: ## Builds the website from the documents into out/website; needs Chromium and npm (ARGS='-serve localhost:8080' serves it)
 	@go -C website run . $(ARGS)
 
+.PHONY: recording
+recording: localcluster ## Records make run as the animated SVG of README.md, docs/images/make-run.svg (on Linux)
+	@go run ./hack/recording
+
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's
 	rm -rf bin out .cache coverage.out coverage.txt

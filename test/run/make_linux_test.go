@@ -6,69 +6,102 @@ SPDX-License-Identifier: Apache-2.0
 package run
 
 import (
-	"bufio"
-	"fmt"
+	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
+	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/google/go-cmp/cmp"
 
+	"github.com/mallard-dev/mallard/hack/recording/animation"
+	"github.com/mallard-dev/mallard/hack/recording/terminal"
 	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
 )
 
-// terminal opens a pseudoterminal: what a user types is written to the first file, and a program has the second one.
-func terminal(t *testing.T) (user, program *os.File) {
-	t.Helper()
-	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = user.Close() })
-	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
-		t.Fatal(err)
-	}
-	return user, program
-}
+// recording contains the screen of `make run` that README.md shows.
+const recording = "docs/images/make-run.svg"
 
-// TestMakeRun_InterruptOnATerminal_EndsWithStatus0 types Ctrl-C, which a terminal sends to every process of its foreground group.
-func TestMakeRun_InterruptOnATerminal_EndsWithStatus0(t *testing.T) {
+// TestMakeRun_OnATerminal_ShowsTheRecordingUntilInterrupted waits until the screen is that at the end of the recording, and types Ctrl-C,
+// which a terminal sends to every process of its foreground group.
+func TestMakeRun_OnATerminal_ShowsTheRecordingUntilInterrupted(t *testing.T) {
 	t.Parallel()
 	module, err := controlplane.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, program := terminal(t)
+	want := recorded(t, filepath.Join(module, recording))
+	user, program, err := terminal.Open(250, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = user.Close() })
 	cmd := exec.CommandContext(t.Context(), "make", "--no-print-directory", "run")
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = module, program, program, program
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "MAKEFLAGS=", "MAKELEVEL=")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	cmd.SysProcAttr = terminal.Attributes()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	_ = program.Close()
-	var printed strings.Builder
-	typed := false
+	interrupt := sync.OnceFunc(func() { _, _ = user.WriteString("\x03") })
+	defer time.AfterFunc(5*time.Minute, interrupt).Stop()
+	var screen terminal.Screen
+	var closest []string
 	// Reading fails once the last process has closed the terminal.
-	for lines := bufio.NewScanner(user); lines.Scan(); {
-		printed.WriteString(lines.Text() + "\n")
-		if !typed && strings.Contains(lines.Text(), "Operator ready") {
-			typed = true
-			if _, err := user.WriteString("\x03"); err != nil {
-				t.Fatal(err)
-			}
+	for buffer := make([]byte, 1<<16); ; {
+		n, err := user.Read(buffer)
+		if _, err := screen.Write(buffer[:n]); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil {
+			break
+		}
+		if slices.Equal(closest, want) {
+			continue
+		}
+		if closest = normalized(screen.Lines()); slices.Equal(closest, want) {
+			interrupt()
 		}
 	}
-	if err := cmd.Wait(); err != nil || !typed || !strings.Contains(printed.String(), "Stopped") || strings.Contains(printed.String(), "make:") {
-		t.Errorf("make ended with %v and printed:\n%s", err, printed.String())
+	if err := cmd.Wait(); err != nil {
+		t.Error("make run:", err)
 	}
+	if !slices.Equal(closest, want) {
+		t.Errorf("%s is not current, run make recording (-recording +make run):\n%s", recording, cmp.Diff(want, closest))
+	}
+	if printed := strings.Join(screen.Lines(), "\n"); !strings.Contains(printed, "Stopped") || strings.Contains(printed, "make:") {
+		t.Errorf("make printed:\n%s", printed)
+	}
+}
+
+// recorded returns the last screen of the recording without its first line, the command.
+func recorded(t *testing.T, path string) []string {
+	t.Helper()
+	svg, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := animation.Last(bytes.NewReader(svg))
+	if err != nil || len(lines) == 0 {
+		t.Fatalf("%s has %d lines: %v", recording, len(lines), err)
+	}
+	return normalized(lines[1:])
+}
+
+// normalized returns the lines in the order of the alphabet: the control plane and the operator are built concurrently. Announcements of
+// steps are left out, since one stays on the screen if another step ends first.
+func normalized(lines []string) []string {
+	var result []string
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "  ") || !strings.HasSuffix(line, " …") {
+			result = append(result, animation.Normalize(line))
+		}
+	}
+	slices.Sort(result)
+	return result
 }
