@@ -78,7 +78,8 @@ func record(ctx context.Context) ([]animation.Frame, error) {
 	frames, err := follow(output, began)
 	// A user types Ctrl-C.
 	_, typing := user.WriteString("\x03")
-	for range output { //nolint:revive // the end of make run is not recorded
+	for range output {
+		// The end of make run is not recorded.
 	}
 	return frames, errors.Join(err, typing, command.Wait())
 }

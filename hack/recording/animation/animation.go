@@ -36,7 +36,8 @@ const (
 )
 
 const style = `
-text{font:%dpx ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;fill:#e2e8e6;white-space:pre;visibility:hidden;animation:%.1fs step-end infinite}
+text{font:%dpx ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;
+fill:#e2e8e6;white-space:pre;visibility:hidden;animation:%.1fs step-end infinite}
 .last{visibility:visible}.dim{fill:#9fb0ac}.ok{fill:#63d0a0}
 @media (prefers-reduced-motion:reduce){text{animation:none!important}}
 `
@@ -68,7 +69,8 @@ func Render(title string, frames []Frame) string {
 	}
 	fmt.Fprintf(&svg, "</style><rect width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#14191c\" stroke=\"#4a575c\"/>\n", w, h)
 	for i, s := range spans {
-		fmt.Fprintf(&svg, "<text id=\"t%d\"%s x=\"%d\" y=\"%d\">%s</text>\n", i, classes(s), margin, margin+s.row*lineHeight+fontSize, html.EscapeString(s.text))
+		y := margin + s.row*lineHeight + fontSize
+		fmt.Fprintf(&svg, "<text id=\"t%d\"%s x=\"%d\" y=\"%d\">%s</text>\n", i, classes(s), margin, y, html.EscapeString(s.text))
 	}
 	return svg.String() + "</svg>\n"
 }

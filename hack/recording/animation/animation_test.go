@@ -7,6 +7,7 @@ package animation
 
 import (
 	"encoding/xml"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func TestRender_Frames_AppearInOrderAndLastStays(t *testing.T) {
 	}
 	decoder := xml.NewDecoder(strings.NewReader(svg))
 	for {
-		if _, err := decoder.Token(); err == io.EOF {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatal("the SVG is not well-formed:", err)
