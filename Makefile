@@ -132,6 +132,16 @@ website: ## Builds the website from the documents into out/website; needs Chromi
 recording: localcluster ## Records make run as the animated SVG of README.md, docs/images/make-run.svg (on Linux)
 	@go run ./hack/recording
 
+.PHONY: fork
+fork: ## Makes a fork of the last commit (MODULE, GROUP, NAME, NAMESPACE and TO; KINDS, VERSIONS and WITHOUT leave parts out)
+	@go build -o .cache/template ./hack/template
+	@.cache/template fork $(foreach variable,MODULE GROUP NAME NAMESPACE TO KINDS VERSIONS WITHOUT,'$(variable)=$($(variable))')
+
+.PHONY: update-template
+update-template: ## Merges later commits of the template into a fork (FROM=PATH-OR-URL; REF names a commit, by default the last)
+	@go build -o .cache/template ./hack/template
+	@.cache/template update 'FROM=$(FROM)' 'REF=$(REF)'
+
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's
 	rm -rf bin out .cache coverage.out coverage.txt

@@ -20,7 +20,7 @@ linter="$(go -C hack/tools/lint tool -n golangci-lint)"
 
 lint() {
   echo "lint: $1" >&2
-  (cd -- "$1" && "${linter}" run --config "${OLDPWD}/.golangci.yaml" "${@:2}" ./...)
+  (cd -- "$1" && "${linter}" run --allow-parallel-runners --config "${OLDPWD}/.golangci.yaml" "${@:2}" ./...)
 }
 
 failed=0

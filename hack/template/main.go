@@ -14,6 +14,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/mallard-dev/mallard/hack/template/fork"
+	"github.com/mallard-dev/mallard/hack/template/update"
 )
 
 // command runs with the arguments that follow its name. The root of the repository is the working directory. The context ends when the
@@ -22,8 +25,10 @@ type command func(ctx context.Context, args []string) error
 
 // commands are the program's commands by name.
 var commands = map[string]command{
-	"drop": dropKind,
-	"kind": addKind,
+	"drop":   dropKind,
+	"kind":   addKind,
+	"fork":   fork.Run,
+	"update": update.Run,
 }
 
 func main() {

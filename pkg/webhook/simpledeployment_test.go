@@ -8,31 +8,22 @@ package webhook
 import (
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"knative.dev/pkg/apis"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/webhook"
-
-	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
-	"github.com/mallard-dev/mallard/pkg/apis/samples/v1beta1"
 )
 
 // A kind whose schema has every rule can be written while no webhook runs.
 func TestAdmitted_KindWithoutRulesOfItsOwn_IsLeftOut(t *testing.T) {
-	for gvk, want := range map[schema.GroupVersionKind]bool{
-		v1.SchemeGroupVersion.WithKind("AddressBinding"):           true,
-		v1.SchemeGroupVersion.WithKind("AddressableService"):       true,
-		v1beta1.SchemeGroupVersion.WithKind("AddressableService"):  true,
-		v1alpha1.SchemeGroupVersion.WithKind("AddressableService"): true,
-		v1alpha1.SchemeGroupVersion.WithKind("SimpleDeployment"):   false,
-	} {
-		if got := admitted[apis.Defaultable](served, true)[gvk]; got != want {
-			t.Errorf("%s is sent to the defaulting webhook: %t, want %t", gvk, got, want)
-		}
-		if got := admitted[apis.Validatable](served, true)[gvk]; got != want {
-			t.Errorf("%s is sent to the validating webhook: %t, want %t", gvk, got, want)
+	for groupKind, kind := range served {
+		for version := range kind.versions {
+			gvk, want := groupKind.WithVersion(version), groupKind.Kind != "SimpleDeployment"
+			if got := admitted[apis.Defaultable](served, true)[gvk]; got != want {
+				t.Errorf("%s is sent to the defaulting webhook: %t, want %t", gvk, got, want)
+			}
+			if got := admitted[apis.Validatable](served, true)[gvk]; got != want {
+				t.Errorf("%s is sent to the validating webhook: %t, want %t", gvk, got, want)
+			}
 		}
 	}
 }

@@ -3,6 +3,6 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package fork shows that a fork can own an operator of one kind: reduce.sh removes everything else from a copy of the repository, and what
-// is left generates, builds, passes its checks and its tests, and is small.
+// Package fork makes forks of the checkout under random names, with all of its kinds and with some. It shows that a fork has no name of the
+// template left, passes its checks and tests, runs, is small, and merges later commits of the template.
 package fork

@@ -6,143 +6,145 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
-	"bytes"
-	"context"
-	"errors"
-	"io/fs"
+	"bufio"
+	"fmt"
+	"maps"
+	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 
-	"github.com/mallard-dev/mallard/test/moduleproxy"
+	"github.com/mallard-dev/mallard/conversion/conversiontest/testrand"
 )
 
-const (
-	root = "../.."
-	// These bound the hand-written code of a fork, without tests and test/: its own, and that of the libraries, which it keeps as they are.
-	mostOwn, mostOfRuntime, mostOfObserve = 3000, 3500, 3170
-	// commandTimeout bounds each command, of which the longest runs the tests.
-	commandTimeout = 30 * time.Minute
-)
+// These bound the hand-written code of a fork, without tests and test/: its own, that of the libraries, which it keeps as they are, and that of
+// the program that updates it.
+const mostOwn, mostOfRuntime, mostOfObserve, mostOfTemplate = 3000, 3500, 3170, 2500
 
-// A fork that keeps one kind of one version generates its code, builds, and passes its checks and tests.
-func TestFork_ReducedToOneKind_IsComplete(t *testing.T) {
-	copied := t.TempDir()
-	version, environment := moduleproxy.New(t, root, "conversion", "localcluster", "localcluster/env")
-	fork := fork{dir: copied, environment: environment}
-	fork.run(t, "git", "clone", "--quiet", "--local", repository(t), ".")
-	// As the checkout is, committed or not.
-	for _, path := range changed(t) {
-		fork.copy(t, path)
-	}
-	fork.run(t, "test/fork/reduce.sh", version)
-	// Until they are generated again, the clients import packages that are deleted.
-	fork.run(t, "go", "mod", "tidy", "-e")
-	fork.run(t, "make", "generate")
-	fork.run(t, "go", "mod", "tidy")
-	fork.commit(t)
+// everyProduct leaves out all products. The libraries among them come from the module proxy.
+const everyProduct = "conversion,crud,hooks,localcluster,migrate,observer"
+
+// A fork that keeps one kind of one version passes its checks and all of its tests.
+func TestFork_OneKindOfOneVersion_IsComplete(t *testing.T) {
+	variables := randomNames(rand.New(testrand.SourceFor(t, 1)))
+	maps.Copy(variables, map[string]string{"KINDS": "AddressableService", "VERSIONS": "v1", "WITHOUT": everyProduct})
+	fork := newTemplate(t).fork(t, variables)
+	fork.expectNoOldNames(t, variables)
 	fork.expectFewLines(t)
-	fork.run(t, "make", "build")
 	fork.run(t, "make", "verify")
 	fork.run(t, "make", "test")
+	fork.expectReady(t)
 }
 
-// fork is a copy of the checkout.
-type fork struct {
-	dir         string
-	environment []string
-}
-
-func (f fork) run(t *testing.T, name string, args ...string) {
-	t.Helper()
-	started := time.Now()
-	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = f.dir, append(os.Environ(), f.environment...), time.Second
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(append([]string{name}, args...), " "), err, out)
-	}
-	t.Logf("%s: %s", strings.Join(append([]string{name}, args...), " "), time.Since(started).Round(time.Second))
-}
-
-// copy takes a file over as it is in the checkout, where it may be deleted.
-func (f fork) copy(t *testing.T, path string) {
-	t.Helper()
-	from, to := filepath.Join(root, path), filepath.Join(f.dir, path)
-	info, err := os.Stat(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = os.RemoveAll(to)
-	} else if err == nil {
-		var content []byte
-		content, err = os.ReadFile(from)
-		err = errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o750), os.WriteFile(to, content, info.Mode()), os.Chmod(to, info.Mode()))
-	}
-	if err != nil {
-		t.Fatal(err)
+// A fork of several kinds passes the checks that depend on names. The linters see nothing in it that they do not see in the template, and make
+// fork has just generated its code.
+func TestFork_SeveralKinds_IsComplete(t *testing.T) {
+	random := rand.New(testrand.SourceFor(t, 2))
+	template := newTemplate(t)
+	for name, parts := range map[string]map[string]string{
+		"TwoKinds": {"KINDS": "AddressableService,SimpleDeployment", "VERSIONS": "v1", "WITHOUT": everyProduct},
+		"AllKinds": {},
+	} {
+		variables := randomNames(random)
+		maps.Copy(variables, parts)
+		t.Run(name, func(t *testing.T) {
+			fork := template.fork(t, variables)
+			fork.expectNoOldNames(t, variables)
+			fork.run(t, "make", "verify", "ARGS=modules format shell repository")
+			fork.run(t, "make", "test", "PARTS=units")
+			fork.expectReady(t)
+		})
 	}
 }
 
-func (f fork) commit(t *testing.T) {
+// expectReady runs the fork's operator, until every sample is Ready.
+func (c checkout) expectReady(t *testing.T) {
 	t.Helper()
-	f.run(t, "git", "add", "--all")
-	f.run(t, "git", "-c", "user.name=fork", "-c", "user.email=fork@example.com", "commit", "--quiet", "--message", "Reduce to one kind")
+	if out := c.run(t, "make", "run", "WAIT=ready"); !strings.Contains(out, "Ready") {
+		t.Errorf("make run prints no Ready:\n%s", out)
+	}
 }
 
 // expectFewLines counts the lines of hand-written Go.
-func (f fork) expectFewLines(t *testing.T) {
+func (c checkout) expectFewLines(t *testing.T) {
 	t.Helper()
-	own, files, ofRuntime, ofObserve := 0, 0, 0, 0
-	for path := range strings.FieldsSeq(output(t, f.dir, "ls-files", "*.go")) {
-		content, err := os.ReadFile(filepath.Join(f.dir, path))
-		if err != nil {
-			t.Fatal(err)
+	lines := map[string]int{}
+	for _, path := range c.files(t, "*.go") {
+		content := c.read(t, path)
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "test/") || strings.Contains(path, "/testdata/") || strings.Contains(content, "\n// Code generated ") {
+			continue
 		}
-		lines := bytes.Count(content, []byte("\n"))
-		switch {
-		case strings.HasSuffix(path, "_test.go"), strings.HasPrefix(path, "test/"), strings.Contains(path, "/testdata/"), bytes.Contains(content, []byte("\n// Code generated ")):
-		case strings.HasPrefix(path, "runtime/"):
-			ofRuntime += lines
-		case strings.HasPrefix(path, "observe/"):
-			ofObserve += lines
-		default:
-			own += lines
-			files++
+		owner := "own"
+		for _, folder := range []string{"runtime", "observe", "hack/template"} {
+			if strings.HasPrefix(path, folder+"/") {
+				owner = folder
+			}
 		}
+		lines[owner] += strings.Count(content, "\n")
 	}
-	t.Logf("a fork owns %d lines in %d files, %d of runtime/ and %d of observe/", own, files, ofRuntime, ofObserve)
-	if own > mostOwn || ofRuntime > mostOfRuntime || ofObserve > mostOfObserve {
-		t.Errorf("a fork owns %d lines, %d of runtime/ and %d of observe/; want at most %d, %d and %d",
-			own, ofRuntime, ofObserve, mostOwn, mostOfRuntime, mostOfObserve)
+	t.Logf("lines of a fork: %v", lines)
+	for owner, most := range map[string]int{"own": mostOwn, "runtime": mostOfRuntime, "observe": mostOfObserve, "hack/template": mostOfTemplate} {
+		if lines[owner] > most {
+			t.Errorf("a fork has %d lines of %s, want at most %d", lines[owner], owner, most)
+		}
 	}
 }
 
-func repository(t *testing.T) string {
+// An interruption ends the generators too, so that none of them writes a file after the fork is removed.
+func TestMakeFork_Interrupted_LeavesNothing(t *testing.T) {
+	template := newTemplate(t)
+	program := filepath.Join(t.TempDir(), "template")
+	template.run(t, "go", "build", "-o", program, "./hack/template")
+	for name, tc := range map[string]struct {
+		signal    os.Signal
+		generator string
+		want      string
+	}{
+		"ByTheTerminal":     {os.Interrupt, "(while :; do mkdir -p a/b; echo >a/b/c; rm -r a; done) & wait", "interrupted in make"},
+		"ByAnotherProgram":  {syscall.SIGTERM, "exec sleep 600", "interrupted in make"},
+		"ByAGeneratorError": {nil, "echo broken >&2; exit 1", "broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bin, parent := t.TempDir(), t.TempDir()
+			for name, script := range map[string]string{"make": tc.generator, "go": ""} {
+				if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := template.command(t, program, "fork", "MODULE=example.com/pond", "GROUP=pond.acme.io", "NAME=Pond", "NAMESPACE=pond",
+				"TO="+filepath.Join(parent, "pond"))
+			cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
+			if out, err := interrupt(t, cmd, "make generate", tc.signal); err == nil || !strings.Contains(out, tc.want) {
+				t.Errorf("it ended with %v, want %q in:\n%s", err, tc.want, out)
+			}
+			if entries, err := os.ReadDir(parent); err != nil || len(entries) > 0 {
+				t.Errorf("%v is left (%v)", entries, err)
+			}
+		})
+	}
+}
+
+// interrupt sends a signal, if there is one, to a command after a line of its standard error. It returns all lines and the command's error.
+func interrupt(t *testing.T, cmd *exec.Cmd, after string, signal os.Signal) (string, error) {
 	t.Helper()
-	path, err := filepath.Abs(root)
+	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
-}
-
-// changed returns the files of the checkout that differ from the commit.
-func changed(t *testing.T) []string {
-	t.Helper()
-	return append(strings.Fields(output(t, root, "diff", "--name-only", "--no-renames", "HEAD")),
-		strings.Fields(output(t, root, "ls-files", "--others", "--exclude-standard"))...)
-}
-
-func output(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", args...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	return string(out)
+	var out strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		fmt.Fprintln(&out, lines.Text())
+		if strings.HasSuffix(lines.Text(), after) && signal != nil {
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return out.String(), cmd.Wait()
 }

@@ -38,6 +38,12 @@ func New(t *testing.T, root string, folders ...string) (version string, environm
 		writeZip(t, sum, module.Version{Path: repository + folder, Version: "v0.0.0-20260101000000-000000000000"}, filepath.Join(root, folder))
 	}
 	version = fmt.Sprintf("v0.0.0-20260101000000-%.6x", sum.Sum(nil))
+	return version, At(t, root, version, folders...)
+}
+
+// At makes a proxy of modules at a version, as New does.
+func At(t *testing.T, root, version string, folders ...string) (environment []string) {
+	t.Helper()
 	proxy := t.TempDir()
 	for _, folder := range folders {
 		copied, gomod := released(t, filepath.Join(root, folder), version)
@@ -56,7 +62,7 @@ func New(t *testing.T, root string, folders ...string) (version string, environm
 			}
 		}
 	}
-	return version, []string{
+	return []string{
 		"GOWORK=off", "GOFLAGS=-trimpath", "GONOSUMDB=*",
 		"GOPROXY=file://" + proxy + ",file://" + goEnv(t, "GOMODCACHE") + "/cache/download," + goEnv(t, "GOPROXY"),
 	}

@@ -42,8 +42,8 @@ func TestUpgrade_AndRollback_KeepsObjects(t *testing.T) {
 	defer remove(t, env)
 	ns := env.Namespace(t)
 	env.Apply(t, ns, fixtures.Target)
-	samples := fixtures.Client(env).SamplesV1().AddressableServices(ns)
-	old, err := samples.Create(t.Context(), fixtures.Published(ns, "old"), metav1.CreateOptions{})
+	objects := fixtures.Client(env).SamplesV1().AddressableServices(ns)
+	old, err := objects.Create(t.Context(), fixtures.Published(ns, "old"), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestUpgrade_AndRollback_KeepsObjects(t *testing.T) {
 	}
 	t.Logf("%d objects were created until then", len(stream.Stop(t)))
 	awaitReady(t, env, ns, 0)
-	now, err := samples.Get(t.Context(), "old", metav1.GetOptions{})
+	now, err := objects.Get(t.Context(), "old", metav1.GetOptions{})
 	if err != nil || now.UID != old.UID || now.Generation != old.Generation {
 		t.Errorf("the object from before is %+v, %v; want that of generation %d", now, err, old.Generation)
 	}
@@ -89,10 +89,11 @@ func git(t *testing.T, args ...string) string {
 // changes fewer.
 const substantial = 1000
 
-// upgradeFrom is the last release before HEAD, or before the first release the newest commit from which HEAD differs substantially.
+// upgradeFrom is the last release before HEAD, or before the first release the newest commit from which HEAD differs substantially. A fork
+// upgrades from its first commit until it differs that much.
 func upgradeFrom(t *testing.T) string {
 	t.Helper()
-	if tag := git(t, "tag", "--list", "v*", "--merged", "HEAD~1", "--sort=-version:refname"); tag != "" {
+	if tag := git(t, "tag", "--list", "v*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname"); tag != "" {
 		return strings.Fields(tag)[0]
 	}
 	installed := []string{"--", "cmd", "config", "internal/leader", "internal/operatorconfig", "internal/process", "pkg", "runtime", "go.mod", ":!*_test.go"}
@@ -108,13 +109,20 @@ func upgradeFrom(t *testing.T) string {
 			return commit
 		}
 	}
-	t.Fatalf("no commit of this clone differs from HEAD by %d lines: it is too shallow to show an upgrade (git fetch --unshallow)", substantial)
-	return ""
+	if git(t, "rev-parse", "--is-shallow-repository") == "true" {
+		t.Fatalf("no commit of this clone differs from HEAD by %d lines: it is too shallow to show an upgrade (git fetch --unshallow)", substantial)
+	}
+	return firstCommit(t)
+}
+
+func firstCommit(t *testing.T) string {
+	t.Helper()
+	return strings.Fields(git(t, "rev-list", "--first-parent", "--max-parents=0", "HEAD"))[0]
 }
 
 func TestUpgradeFrom_ChosenVersion_DiffersInWhatIsInstalled(t *testing.T) {
 	from := upgradeFrom(t)
-	if names := git(t, "diff", "--name-only", from, "HEAD", "--", "cmd", "config", "internal", "pkg", "runtime", "go.mod"); names == "" {
+	if names := git(t, "diff", "--name-only", from, "HEAD", "--", "cmd", "config", "internal", "pkg", "runtime", "go.mod"); names == "" && from != firstCommit(t) {
 		t.Errorf("nothing that is installed differs between %s and HEAD", from)
 	}
 }
@@ -136,13 +144,13 @@ func remove(t testing.TB, env *harness.Env) {
 
 func deleteObjects(t *testing.T, env *harness.Env, ns string) {
 	t.Helper()
-	samples := fixtures.Client(env).SamplesV1().AddressableServices(ns)
+	objects := fixtures.Client(env).SamplesV1().AddressableServices(ns)
 	harness.EventuallyWithin(t, 5*time.Minute, "no object is left", func(ctx context.Context) error {
 		// The API server ends the request after a minute, which is too short for hundreds of objects on a busy machine.
-		if err := samples.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		if err := objects.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 			return fmt.Errorf("deleting them: %w", err)
 		}
-		list, err := samples.List(ctx, metav1.ListOptions{})
+		list, err := objects.List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("listing them: %w", err)
 		}
@@ -181,8 +189,8 @@ func TestUninstall_StuckObjects_AreReleased(t *testing.T) {
 	defer remove(t, env)
 	ns := env.Namespace(t)
 	env.Apply(t, ns, fixtures.Target)
-	samples := fixtures.Client(env).SamplesV1().AddressableServices(ns)
-	stuck, err := samples.Create(t.Context(), fixtures.Published(ns, "stuck"), metav1.CreateOptions{})
+	objects := fixtures.Client(env).SamplesV1().AddressableServices(ns)
+	stuck, err := objects.Create(t.Context(), fixtures.Published(ns, "stuck"), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,11 +204,11 @@ func TestUninstall_StuckObjects_AreReleased(t *testing.T) {
 		t.Errorf("what is stuck is listed as %q, want a line that begins with %q and names the finalizer", listed, want)
 	}
 	patch := []byte(`[{"op":"remove","path":"/metadata/finalizers"}]`)
-	if _, err := samples.Patch(t.Context(), "stuck", types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
+	if _, err := objects.Patch(t.Context(), "stuck", types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	harness.Eventually(t, "the object is deleted", func(ctx context.Context) error {
-		_, err := samples.Get(ctx, "stuck", metav1.GetOptions{})
+		_, err := objects.Get(ctx, "stuck", metav1.GetOptions{})
 		if err == nil {
 			return errors.New("it still exists")
 		}

@@ -25,8 +25,8 @@ func TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected(t *testing.T) {
 	awaitRunning(t, env, "webhook", 2)
 	ns := env.Namespace(t)
 	env.Apply(t, ns, fixtures.Target)
-	samples := fixtures.Client(env).SamplesV1().AddressableServices(ns)
-	if _, err := samples.Create(t.Context(), fixtures.Published(ns, "before"), metav1.CreateOptions{}); err != nil {
+	objects := fixtures.Client(env).SamplesV1().AddressableServices(ns)
+	if _, err := objects.Create(t.Context(), fixtures.Published(ns, "before"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	fixtures.AwaitReady(t, env, ns, 1)
@@ -55,10 +55,10 @@ func TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected(t *testing.T) {
 			t.Errorf("deleting it: %v", err)
 		}
 	}
-	if _, err := samples.Get(t.Context(), "before", metav1.GetOptions{}); err != nil {
+	if _, err := objects.Get(t.Context(), "before", metav1.GetOptions{}); err != nil {
 		t.Errorf("reading ours: %v", err)
 	}
-	_, err := samples.Create(t.Context(), fixtures.Published(ns, "outage"), metav1.CreateOptions{})
+	_, err := objects.Create(t.Context(), fixtures.Published(ns, "outage"), metav1.CreateOptions{})
 	if err == nil || !strings.Contains(err.Error(), `failed calling webhook "defaulting.webhook.samples.knative.dev"`) {
 		t.Errorf("writing ours: %v, want an error that names the webhook", err)
 	}
@@ -66,7 +66,7 @@ func TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected(t *testing.T) {
 	back()
 	restored = true
 	harness.Eventually(t, "ours can be written again", func(ctx context.Context) error {
-		_, err := samples.Create(ctx, fixtures.Published(ns, "after"), metav1.CreateOptions{})
+		_, err := objects.Create(ctx, fixtures.Published(ns, "after"), metav1.CreateOptions{})
 		return err
 	})
 	fixtures.AwaitReady(t, env, ns, 2)

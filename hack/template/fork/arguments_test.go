@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package fork
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// validArguments returns arguments without an error, by variable.
+func validArguments(t *testing.T) map[string]string {
+	t.Helper()
+	return map[string]string{
+		"MODULE": "example.com/acme/pond", "GROUP": "pond.acme.io", "NAME": "Pond", "NAMESPACE": "pond-system", "TO": filepath.Join(t.TempDir(), "pond"),
+	}
+}
+
+func parse(values map[string]string) (Arguments, error) {
+	var args []string
+	for variable, value := range values {
+		args = append(args, variable+"="+value)
+	}
+	return Parse(args)
+}
+
+func TestParse_Valid_KeepsAllKinds(t *testing.T) {
+	a, err := parse(validArguments(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Kinds) != len(kinds()) || a.reduced() {
+		t.Errorf("the fork has the kinds %v of %v and is reduced: %v", a.Kinds, kinds(), a.reduced())
+	}
+}
+
+func TestParse_Invalid_IsRejected(t *testing.T) {
+	full, within := t.TempDir(), "pond"
+	if err := os.WriteFile(filepath.Join(full, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		values map[string]string
+		want   []string
+	}{
+		"NoModule":           {map[string]string{"MODULE": ""}, []string{"MODULE=", "example.com/acme/pond"}},
+		"ModuleWithSpace":    {map[string]string{"MODULE": "example.com/a b"}, []string{"MODULE=example.com/a b must be the path of a Go module"}},
+		"ModuleWithoutDot":   {map[string]string{"MODULE": "pond"}, []string{"MODULE=pond", "missing dot"}},
+		"ModuleOfVersion":    {map[string]string{"MODULE": "example.com/pond/v2"}, []string{"major version"}},
+		"TemplatesModule":    {map[string]string{"MODULE": oldModule}, []string{"template's module"}},
+		"BelowTheTemplates":  {map[string]string{"MODULE": oldModule + "/pond"}, []string{"template's module"}},
+		"NoGroup":            {map[string]string{"GROUP": ""}, []string{"GROUP=", "pond.acme.io"}},
+		"GroupOfOneLabel":    {map[string]string{"GROUP": "pond"}, []string{"GROUP=pond must be a DNS subdomain"}},
+		"GroupInCapitals":    {map[string]string{"GROUP": "Pond.acme.io"}, []string{"GROUP=Pond.acme.io must be"}},
+		"GroupWithDigit":     {map[string]string{"GROUP": "1pond.acme.io"}, []string{"starts with a letter"}},
+		"GroupWithDash":      {map[string]string{"GROUP": "pond-.acme.io"}, []string{"GROUP=pond-.acme.io"}},
+		"LongLabel":          {map[string]string{"GROUP": strings.Repeat("a", 64) + ".io"}, []string{"GROUP="}},
+		"ReservedGroup":      {map[string]string{"GROUP": "pond.k8s.io"}, []string{"another domain"}},
+		"KnativesGroup":      {map[string]string{"GROUP": oldGroup}, []string{"another domain"}},
+		"NoName":             {map[string]string{"NAME": ""}, []string{"NAME=", "such as Pond"}},
+		"NameWithUnderscore": {map[string]string{"NAME": "my_pond"}, []string{"NAME=my_pond must be"}},
+		"NameWithDigitFirst": {map[string]string{"NAME": "2pond"}, []string{"starts with a letter"}},
+		"LongName":           {map[string]string{"NAME": strings.Repeat("a", 25)}, []string{"at most 24"}},
+		"TemplatesName":      {map[string]string{"NAME": "mallard"}, []string{"new name"}},
+		"NoNamespace":        {map[string]string{"NAMESPACE": ""}, []string{"NAMESPACE=", "pond-system"}},
+		"NamespaceWithDot":   {map[string]string{"NAMESPACE": "pond.system"}, []string{"NAMESPACE=pond.system must be a new DNS label"}},
+		"LongNamespace":      {map[string]string{"NAMESPACE": strings.Repeat("a", 60)}, []string{"NAMESPACE="}},
+		"TemplatesNamespace": {map[string]string{"NAMESPACE": oldNamespace}, []string{"new DNS label"}},
+		"NoFolder":           {map[string]string{"TO": ""}, []string{"TO is not set"}},
+		"FullFolder":         {map[string]string{"TO": full}, []string{"TO=" + full, "it has file"}},
+		"File":               {map[string]string{"TO": filepath.Join(full, "file")}, []string{"empty or does not exist"}},
+		"InTheCheckout":      {map[string]string{"TO": within}, []string{"outside of the template's checkout"}},
+		"UnknownKind":        {map[string]string{"KINDS": "AddressableService,Widget"}, []string{`KINDS: unknown value "Widget"; valid are AddressableService, `}},
+		"KindTwice":          {map[string]string{"KINDS": "AddressableService,AddressableService"}, []string{"named twice"}},
+		"UnknownVersion":     {map[string]string{"VERSIONS": "v2"}, []string{`VERSIONS: unknown value "v2"; valid are v1`}},
+		"UnknownProduct":     {map[string]string{"WITHOUT": "tests"}, []string{`WITHOUT: unknown value "tests"; valid are conversion, `}},
+		"ConversionNeeded":   {map[string]string{"WITHOUT": "conversion"}, []string{"VERSIONS=v1"}},
+		"CrudNeeded":         {map[string]string{"WITHOUT": "crud"}, []string{"WITHOUT=hooks"}},
+		"UnknownVariable":    {map[string]string{"KIND": "Widget"}, []string{`unknown argument "KIND=Widget"; the variables are MODULE, `}},
+		"SeveralErrors":      {map[string]string{"NAME": "", "GROUP": "pond"}, []string{"NAME=", "GROUP=pond"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			values := validArguments(t)
+			folder := filepath.Dir(values["TO"])
+			maps.Copy(values, tc.values)
+			var args []string
+			for variable, value := range values {
+				args = append(args, variable+"="+value)
+			}
+			err := Run(t.Context(), args)
+			if err == nil {
+				t.Fatal("it is accepted")
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error is %q, without %q", err, want)
+				}
+			}
+			entries, err := os.ReadDir(folder)
+			if err != nil || len(entries) > 0 {
+				t.Errorf("the folder has the files %v (%v), want none", entries, err)
+			}
+		})
+	}
+}

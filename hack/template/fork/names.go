@@ -1,0 +1,178 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package fork
+
+import (
+	"bytes"
+	"go/token"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The names of the template.
+const (
+	oldModule    = "github.com/mallard-dev/mallard"
+	oldGroup     = "samples.knative.dev"
+	oldPackage   = "samples"
+	oldName      = "Mallard"
+	oldNamespace = "knative-samples"
+	oldDomain    = "mallard.dev"
+)
+
+// names renames. One expression finds all names at once, so that a new name that contains an old one is not renamed again.
+type names struct {
+	Arguments
+
+	// apiPackage is the Go package of the API, and the folder that it is in.
+	apiPackage string
+	rules      []rule
+	expression *regexp.Regexp
+}
+
+// rule replaces what its expression matches. Rules are tried in their order.
+type rule struct {
+	expression string
+	// replace returns the new text for a match between before and after.
+	replace func(before, match, after string) string
+}
+
+func newNames(a Arguments, files tree) *names {
+	n := &names{Arguments: a, apiPackage: apiPackage(a.Group, files)}
+	for _, kept := range exceptions(a) {
+		n.rules = append(n.rules, rule{kept.Expression, func(_, match, _ string) string { return match }})
+	}
+	n.literal(oldModule, a.Module)
+	if name := firstLabel(a.Group); strings.Contains(name, "-") {
+		// Generators name identifiers after the group's first label.
+		n.literal("// +groupName="+oldGroup+"\n", "// +groupName="+a.Group+"\n// +groupGoName="+goName(name)+"\n")
+	}
+	n.literal(regexp.QuoteMeta(oldGroup), regexp.QuoteMeta(a.Group)) // in expressions and JSON paths
+	n.literal(oldGroup, a.Group)
+	n.literal(oldNamespace, a.Namespace)
+	n.literal(oldDomain, a.Group)
+	// Import paths, folders, generated identifiers and aliases of imports.
+	n.rules = append(n.rules, rule{`apis/samples\b|\bsamples/v1|\b(?:fake)?samples(?:v1\w*|client)\b|\bfakesamples\b`, n.replacePackage})
+	n.rules = append(n.rules, rule{`\b[Pp]ackage samples\b|\bsamples\.`, n.replaceQualifier})
+	n.rules = append(n.rules, rule{`SamplesV1`, func(_, _, _ string) string { return n.groupGoName() + "V1" }})
+	n.rules = append(n.rules, rule{`(?i:mallard)`, n.replaceName})
+	expressions := make([]string, 0, len(n.rules))
+	for _, r := range n.rules {
+		expressions = append(expressions, "("+r.expression+")")
+	}
+	n.expression = regexp.MustCompile(strings.Join(expressions, "|"))
+	return n
+}
+
+func (n *names) literal(from, to string) {
+	n.rules = append(n.rules, rule{regexp.QuoteMeta(from), func(_, _, _ string) string { return to }})
+}
+
+func (n *names) replacePackage(_, match, _ string) string {
+	return strings.Replace(match, oldPackage, n.apiPackage, 1)
+}
+
+// replaceQualifier leaves fields of other values alone, and ends of sentences.
+func (n *names) replaceQualifier(before, match, after string) string {
+	next, _ := utf8.DecodeRuneInString(after)
+	if strings.HasSuffix(match, ".") && (strings.HasSuffix(before, ".") || !unicode.IsUpper(next)) {
+		return match
+	}
+	return n.replacePackage("", match, "")
+}
+
+// replaceName renames the operator by the form that the name has where it is: a constant of a shell, an identifier, a metric, a label, or
+// the name as people write it.
+func (n *names) replaceName(before, match, after string) string {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, _ := utf8.DecodeRuneInString(after)
+	switch {
+	case match == strings.ToUpper(match):
+		return strings.ToUpper(n.snake())
+	case match == oldName && (isWord(last) || isWord(next)):
+		return goName(n.Name)
+	case match == oldName:
+		return n.Name
+	case last == '_' || next == '_':
+		return n.snake()
+	case unicode.IsUpper(next):
+		name := goName(n.Name)
+		return strings.ToLower(name[:1]) + name[1:]
+	default:
+		return strings.ToLower(n.Name)
+	}
+}
+
+func isWord(r rune) bool {
+	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+func (n *names) snake() string { return strings.ToLower(strings.ReplaceAll(n.Name, "-", "_")) }
+
+func (n *names) groupGoName() string { return goName(firstLabel(n.Group)) }
+
+// rename returns a text with the new names.
+func (n *names) rename(text string) string {
+	var renamed strings.Builder
+	end := 0
+	for _, match := range n.expression.FindAllStringSubmatchIndex(text, -1) {
+		for i, r := range n.rules {
+			if from, to := match[2*i+2], match[2*i+3]; from >= 0 {
+				renamed.WriteString(text[end:from])
+				renamed.WriteString(r.replace(text[max(0, from-utf8.UTFMax):from], text[from:to], text[to:min(len(text), to+utf8.UTFMax)]))
+				end = to
+				break
+			}
+		}
+	}
+	renamed.WriteString(text[end:])
+	return renamed.String()
+}
+
+// goName makes an identifier of a name with dashes.
+func goName(name string) string {
+	var identifier strings.Builder
+	for part := range strings.SplitSeq(name, "-") {
+		if part != "" {
+			identifier.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+	}
+	return identifier.String()
+}
+
+func firstLabel(group string) string {
+	first, _, _ := strings.Cut(group, ".")
+	return first
+}
+
+// apiPackage names the Go package of the API after the group, unless the name has another meaning in the template's code.
+func apiPackage(group string, files tree) string {
+	name := strings.ReplaceAll(firstLabel(group), "-", "")
+	word := regexp.MustCompile(`\b` + name + `\b`)
+	used := token.IsKeyword(name) || name == "v1" || name == "v1alpha1" || name == "v1beta1"
+	for path, file := range files {
+		if strings.HasSuffix(path, ".go") && bytes.Contains(file.content, []byte(oldPackage)) && name != oldPackage {
+			used = used || word.Match(file.content)
+		}
+	}
+	if used {
+		return name + "apis"
+	}
+	return name
+}
+
+// renameAll renames in all files and their paths.
+func (n *names) renameAll(files tree) tree {
+	renamed := make(tree, len(files))
+	for path, f := range files {
+		if utf8.Valid(f.content) {
+			f.content = []byte(n.rename(string(f.content)))
+		}
+		renamed[n.rename(path)] = f
+	}
+	return renamed
+}

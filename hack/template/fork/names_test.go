@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package fork
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestRename_EveryForm_GetsTheFormOfTheName(t *testing.T) {
+	a := Arguments{Module: "example.com/a/green-pond2", Group: "green-pond.acme.io", Name: "Green-Pond2", Namespace: "green"}
+	for old, want := range map[string]string{
+		`"github.com/mallard-dev/mallard/pkg/apis/samples/v1"`: `"example.com/a/green-pond2/pkg/apis/greenpond/v1"`,
+		"github.com/mallard-dev/mallard/conversion":            "example.com/a/green-pond2/conversion",
+		"samples.ClassMallard":                                 "greenpond.ClassGreenPond2",
+		"w.samples.SamplesV1()":                                "w.samples.GreenPondV1()",
+		"the samples. Each":                                    "the samples. Each",
+		"addressableservices.samples.knative.dev":              "addressableservices.green-pond.acme.io",
+		`samples\.knative\.dev/class`:                          `green-pond\.acme\.io/class`,
+		"// +groupName=samples.knative.dev\n":                  "// +groupName=green-pond.acme.io\n// +groupGoName=GreenPond\n",
+		"knative-samples-directory":                            "green-directory",
+		"MALLARD_TEST_INPUTS":                                  "GREEN_POND2_TEST_INPUTS",
+		"mallard_total":                                        "green_pond2_total",
+		"mallard-controller":                                   "green-pond2-controller",
+		"mallardRegistry":                                      "greenPond2Registry",
+		"MallardNoLeader":                                      "GreenPond2NoLeader",
+		"Mallard's":                                            "Green-Pond2's",
+		"leader.mallard.dev/wanted-by":                         "leader.green-pond.acme.io/wanted-by",
+		"Copyright 2026 The Mallard Authors.":                  "Copyright 2026 The Mallard Authors.",
+		"knative.dev/pkg":                                      "knative.dev/pkg",
+	} {
+		if got := newNames(a, nil).rename(old); got != want {
+			t.Errorf("%q becomes %q, want %q", old, got, want)
+		}
+	}
+}
+
+func TestRename_NamesWithOldNames_AreRenamedOnce(t *testing.T) {
+	a := Arguments{
+		Module: "github.com/mallard-dev/mallard-pond", Group: "samples.knative.dev.acme.io", Name: "Mallard-Pond", Namespace: "knative-samples-pond",
+		Without: []string{"conversion"},
+	}
+	n := newNames(a, nil)
+	for old, want := range map[string]string{
+		"github.com/mallard-dev/mallard/pkg":         "github.com/mallard-dev/mallard-pond/pkg",
+		"github.com/mallard-dev/mallard/conversion/": "github.com/mallard-dev/mallard/conversion/",
+		"a.samples.knative.dev":                      "a.samples.knative.dev.acme.io",
+		"knative-samples":                            "knative-samples-pond",
+		"Mallard":                                    "Mallard-Pond",
+		"pkg/apis/samples/v1":                        "pkg/apis/samples/v1",
+	} {
+		if got := n.rename(old); got != want {
+			t.Errorf("%q becomes %q, want %q", old, got, want)
+		}
+	}
+}
+
+func TestNewNames_GroupThatIsAWordOfTheCode_GetsAnotherPackage(t *testing.T) {
+	files := tree{"a.go": {content: []byte("package a // samples\nvar events int")}}
+	for group, want := range map[string]string{"events.acme.io": "eventsapis", "pond.acme.io": "pond", "func.acme.io": "funcapis", "a-b.acme.io": "ab"} {
+		if got := newNames(Arguments{Group: group}, files).apiPackage; got != want {
+			t.Errorf("the package of %s is %s, want %s", group, got, want)
+		}
+	}
+}
+
+// Every file and every line that a fork leaves out exists in the template.
+func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
+	all, err := committed(t.Context(), "../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []Arguments{
+		{Kinds: kinds()},
+		{Kinds: kinds()[:1]},
+		{Kinds: kinds()[:2]},
+		{Kinds: []string{kinds()[0], kinds()[2]}},
+		{Kinds: kinds(), Versions: []string{onlyVersion}},
+		{Kinds: kinds()[:1], Versions: []string{onlyVersion}, Without: products()},
+	} {
+		t.Run(strings.Join(a.missing(), ","), func(t *testing.T) {
+			files := maps.Clone(all)
+			if err := a.reduce(files); err != nil {
+				t.Fatal(err)
+			}
+			for _, kind := range kinds() {
+				reconciler := "pkg/reconciler/" + strings.ToLower(kind)
+				if _, has := files[reconciler+"/doc.go"]; has != slices.Contains(a.Kinds, kind) {
+					t.Errorf("the fork has %s: %v", reconciler, has)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package fork
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// part of the template that a fork may leave out.
+type part struct {
+	// names of kinds, versions and products. A fork leaves the part out if it leaves all of them out.
+	names []string
+	// remove has the paths of files and folders, as patterns of path.Match.
+	remove []string
+	edits  []edit
+}
+
+// edit replaces every match of an expression in a file. It has to match, so that the list of edits stays current.
+type edit struct{ path, expression, replacement string }
+
+// The parts that are no product.
+const (
+	onlyVersion   = "v1"
+	olderVersions = "older versions"
+	anything      = "anything"
+)
+
+// library is a product that a fork without it requires as modules of the template.
+type library struct {
+	product string
+	modules []string
+}
+
+var libraries = []library{
+	{"conversion", []string{"conversion", "conversion/knative"}},
+	{"localcluster", []string{"localcluster/env"}},
+}
+
+// combination of arguments that no fork can have.
+type combination struct {
+	impossible func(Arguments) bool
+	message    string
+}
+
+var combinations = []combination{{
+	func(a Arguments) bool { return !slices.Contains(a.Kinds, "AddressableService") },
+	"KINDS must contain AddressableService: the tests of the operator's processes use it",
+}, {
+	func(a Arguments) bool { return slices.Contains(a.Without, "conversion") && len(a.Versions) == 0 },
+	"WITHOUT=conversion needs VERSIONS=v1: kinds of several versions are converted",
+}, {
+	func(a Arguments) bool {
+		return slices.Contains(a.Without, "crud") && !slices.Contains(a.Without, "hooks")
+	},
+	"WITHOUT=crud needs WITHOUT=hooks too: hooks use the library crud",
+}}
+
+func kinds() []string { return []string{"AddressableService", "AddressBinding", "SimpleDeployment"} }
+
+func products() []string {
+	return []string{"conversion", "crud", "hooks", "localcluster", "migrate", "observer"}
+}
+
+// reduced reports whether the fork lacks something that the template has.
+func (a Arguments) reduced() bool {
+	return len(a.Kinds) < len(kinds()) || len(a.Versions) > 0 || len(a.Without) > 0
+}
+
+// missing returns the names of the parts that the fork does not have.
+func (a Arguments) missing() []string {
+	missing := slices.Clone(a.Without)
+	for _, kind := range kinds() {
+		if !slices.Contains(a.Kinds, kind) {
+			missing = append(missing, kind)
+		}
+	}
+	if len(a.Versions) > 0 {
+		missing = append(missing, olderVersions)
+	}
+	if a.reduced() {
+		missing = append(missing, anything)
+	}
+	return missing
+}
+
+// reduce removes the files and lines of the parts that the fork does not have.
+func (a Arguments) reduce(files tree) error {
+	present := maps.Clone(files)
+	missing := a.missing()
+	left := slices.DeleteFunc(slices.Clone(parts), func(p part) bool {
+		return slices.ContainsFunc(p.names, func(name string) bool { return !slices.Contains(missing, name) })
+	})
+	for _, part := range left {
+		for _, pattern := range part.remove {
+			if present.remove(pattern, files) == 0 {
+				return fmt.Errorf("the template has no file %s, which a fork without %s removes", pattern, strings.Join(part.names, " and "))
+			}
+		}
+	}
+	for _, part := range left {
+		for _, edit := range part.edits {
+			if err := edit.apply(files, present); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e edit) apply(files tree, present tree) error {
+	f, ok := files[e.path]
+	if _, was := present[e.path]; was && !ok {
+		return nil // another part removed the file
+	}
+	expression := regexp.MustCompile(e.expression)
+	if !expression.Match(f.content) {
+		return fmt.Errorf("%s: the expression %s of an edit matches nothing", e.path, e.expression)
+	}
+	f.content = expression.ReplaceAll(f.content, []byte(e.replacement))
+	files[e.path] = f
+	return nil
+}

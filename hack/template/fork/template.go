@@ -1,0 +1,126 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package fork
+
+// parts lists every part of the template that a fork may leave out.
+var parts = []part{{
+	// A fork is made of the template only.
+	names:  []string{},
+	remove: []string{"hack/template/fork", "test/fork", "docs/how-to/fork.md", "hack/test-fork.sh", "test/repository/language*"},
+	edits: []edit{
+		{"CONTRIBUTING.md", `(?m)^\| .make fork. .*\n`, ""},
+		{".github/workflows/nightly.yaml", `(?s)\n  fork:\n.*?hack/test-fork\.sh\n`, ""},
+		{"README.md", `(?m)^\| \*\*fork\*\* it \|`, "| **change** it |"},
+		{"docs/README.md", `(?m)^\| \[Fork\]\(how-to/fork\.md\).*\n`, ""},
+		{"CONTRIBUTING.md", `(?m)^\| .fork. \|.*\n`, ""},
+		{"Makefile", `(?m)^\.PHONY: fork\n(.+\n)*\n`, ""},
+		{"hack/template/main.go", `(?m)^.*/hack/template/fork"\n`, ""},
+		{"hack/template/main.go", `(?m)^\t"fork":.*\n`, ""},
+	},
+}, {
+	names:  []string{"conversion"},
+	remove: []string{"conversion"},
+}, {
+	names:  []string{"localcluster"},
+	remove: []string{"localcluster", "hack/update-versions.sh", "hack/test-versions.sh"},
+	edits: []edit{
+		{"Makefile", `(?m)^\.PHONY: test-versions\n(.+\n)*\n`, ""},
+	},
+}, {
+	names:  []string{"crud"},
+	remove: []string{"crud", "cmd/crud"},
+	edits: []edit{
+		{"test/repository/layers_test.go", `(?ms)^\tpackages: +"crud(/hook)?".*?^}, \{\n`, ""},
+	},
+}, {
+	names: []string{"hooks"},
+	remove: []string{
+		"cmd/hooks", "runtime/hooks", "config/hooks.yaml", "config/200-hooks.yaml", "config/200-addressableservice-hooks.yaml",
+		"samples/600-addressableservice-hook.yaml",
+	},
+	edits: []edit{
+		{"pkg/apis/config/store.go", `, "hooks"`, ""},
+	},
+}, {
+	names:  []string{"migrate"},
+	remove: []string{"cmd/migrate", "pkg/migration", "post-install"},
+	edits: []edit{
+		{"test/repository/layers_test.go", `(?ms)^\tpackages: +"pkg/migration".*?^}, \{\n`, ""},
+	},
+}, {
+	names:  []string{"observer"},
+	remove: []string{"pkg/observer"},
+}, {
+	// Texts and settings that describe all of the template, and suites that test it.
+	names: []string{anything},
+	remove: []string{
+		"docs", "website", "monitoring", "kustomize", ".github", "*.md",
+		"cmd/documents_test.go", "hack/recording", "hack/release.sh", "hack/tools/ko/*.go",
+		"test/addressbinding", "test/admission", "test/availability", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
+		"test/events", "test/faults", "test/generated", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl", "test/measured",
+		"test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/pods",
+		"test/process", "test/reconciler", "test/run", "test/simpledeployment", "test/tenants",
+		"test/repository/ci_test.go", "test/repository/life_test.go", "test/repository/modules_test.go",
+		"test/repository/post_install_test.go", "test/repository/readme_test.go", "test/repository/spec_test.go",
+	},
+	edits: []edit{
+		{"Makefile", `(?m)^\.PHONY: release\n(.+\n)*\n`, ""},
+		{"Makefile", `(?m)^\.PHONY: (website|recording)\n(.+\n)*\n`, ""},
+	},
+}, {
+	names: []string{"AddressBinding"},
+	remove: []string{
+		"pkg/binding", "pkg/reconciler/addressbinding", "pkg/webhook/addressbinding*.go", "pkg/apis/samples/addressbinding.go",
+		"pkg/apis/samples/v1/addressbinding_*.go", "config/*addressbinding*.yaml", "samples/*addressbinding.yaml",
+	},
+	edits: []edit{
+		{"cmd/controller/main.go", `(?m)^.*\baddressbinding\b.*\n`, ""},
+		{"cmd/webhook/main.go", `(?m)^.*NewBindingController.*\n`, ""},
+		{"pkg/webhook/controllers.go", `(?m)^.*/pkg/binding"\n`, ""},
+		{"pkg/webhook/controllers.go", `, binding\.WebhookName`, ""},
+	},
+}, {
+	names: []string{"SimpleDeployment"},
+	remove: []string{
+		"pkg/reconciler/simpledeployment", "pkg/webhook/simpledeployment_test.go", "pkg/apis/samples/simpledeployment.go", "pkg/apis/duck",
+		"pkg/apis/samples/v1alpha1/simpledeployment_*.go", "config/*simpledeployment*.yaml", "samples/*simpledeployment.yaml",
+	},
+	edits: []edit{
+		{"cmd/controller/main.go", `(?m)^.*\bsimpledeployment\b.*\n`, ""},
+	},
+}, {
+	names: []string{olderVersions},
+	remove: []string{
+		"pkg/apis/samples/v1beta1", "pkg/apis/samples/roundtrip", "pkg/apis/samples/*/storage", "pkg/apis/samples/conversion.lock",
+		"pkg/apis/samples/v1alpha1/addressableservice_*.go", "pkg/apis/samples/*conversion*", "pkg/apis/samples/*/*conversion*",
+		"pkg/webhook/*conversion*.go",
+	},
+	edits: []edit{
+		{"pkg/apis/samples/v1/doc.go", `(?m)^.*\+conversion-gen:.*\n`, ""},
+		{"pkg/apis/samples/v1alpha1/doc.go", `(?m)^.*\+conversion-gen:.*\n`, ""},
+		{"pkg/apis/samples/v1alpha1/doc.go", `(?s)// An AddressableService is shown.*?//\n`, ""},
+		{"pkg/apis/samples/v1/addressableservice_types.go", `(?m)^.*\+conversion:.*\n`, ""},
+		{"pkg/apis/samples/v1/addressbinding_types.go", `(?m)^.*\+conversion:.*\n`, ""},
+		{"pkg/apis/samples/v1alpha1/simpledeployment_types.go", `(?m)^.*\+conversion:.*\n`, ""},
+		{"pkg/apis/samples/v1/addressableservice_defaults.go", `(?ms)^[^\n]*knative\.IsConverting.*?}\n`, ""},
+		{"pkg/apis/samples/v1/addressableservice_defaults.go", `(?m)^.*(conversionProperties|conversion/knative").*\n`, ""},
+		{"pkg/apis/samples/v1/addressableservice_validation.go", `\.Also\(knative\.Validate.*`, ""},
+		{"pkg/apis/samples/v1/addressableservice_validation.go", `(?m)^.*conversion/knative".*\n`, ""},
+		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1beta1"\n`, ""},
+		{"pkg/webhook/kinds.go", `v1beta1\.Install, `, ""},
+		{"pkg/webhook/controllers.go", `(?m)^.*convertedCRDs.*\n`, ""},
+		{"pkg/webhook/controllers.go", `withOlderVersions`, "nil"},
+		{"cmd/webhook/main.go", `(?m)^.*NewConversionController.*\n`, ""},
+		{"hack/update-codegen.sh", ` --conversion-webhook \S+`, ""},
+	},
+}, {
+	names:  []string{olderVersions, "SimpleDeployment"},
+	remove: []string{"pkg/apis/samples/v1alpha1"},
+	edits: []edit{
+		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1alpha1"\n`, ""},
+		{"pkg/webhook/kinds.go", `v1alpha1\.Install, `, ""},
+	},
+}}

@@ -1,0 +1,150 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package update
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mallard-dev/mallard/hack/template/command"
+	"github.com/mallard-dev/mallard/hack/template/record"
+)
+
+// Run merges the commit REF, by default the last one, of the template in the repository FROM into the fork in the working directory.
+func Run(ctx context.Context, args []string) error {
+	from, ref, err := parse(args)
+	if err != nil {
+		return err
+	}
+	recorded, err := record.Read(".")
+	if err != nil {
+		return err
+	}
+	changed, err := command.Output(ctx, ".", "git", "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		return fmt.Errorf("the checkout has changes. Commit or stash them before the update:\n%s", changed)
+	}
+	scratch, err := os.MkdirTemp("", "update-template-")
+	if err != nil {
+		return fmt.Errorf("updating: %w", err)
+	}
+	err = update{scratch, recorded}.run(ctx, from, ref)
+	return errors.Join(err, os.RemoveAll(scratch))
+}
+
+func parse(args []string) (from, ref string, err error) {
+	ref = "HEAD"
+	for _, arg := range args {
+		switch name, value, _ := strings.Cut(arg, "="); {
+		case name == "FROM":
+			from = value
+		case name == "REF" && value != "":
+			ref = value
+		case name != "REF":
+			return "", "", fmt.Errorf("unknown argument %q; the variables are FROM and REF", arg)
+		}
+	}
+	if from == "" {
+		return "", "", errors.New("FROM is not set: it names the repository of the template, by its path or its URL")
+	}
+	return from, ref, nil
+}
+
+// update of a fork, with a folder for files that it needs only while it runs.
+type update struct {
+	scratch  string
+	recorded record.Record
+}
+
+func (u update) run(ctx context.Context, from, ref string) error {
+	template := filepath.Join(u.scratch, "template")
+	report("cloning the template")
+	if _, err := command.Output(ctx, ".", "git", "clone", "--quiet", from, template); err != nil {
+		return fmt.Errorf("FROM=%s: %w", from, err)
+	}
+	newest, err := resolve(ctx, template, ref)
+	if err != nil {
+		return err
+	}
+	if newest == u.recorded.Commit {
+		report("this fork is already at commit " + newest[:12] + " of the template")
+		return nil
+	}
+	before, err := u.fork(ctx, template, u.recorded.Commit, "before")
+	if err != nil {
+		return err
+	}
+	after, err := u.fork(ctx, template, newest, "after")
+	if err != nil {
+		return err
+	}
+	base, err := commit(ctx, before, "The template at commit "+u.recorded.Commit)
+	if err != nil {
+		return err
+	}
+	next, err := commit(ctx, after, "Update the template to commit "+newest[:12], "-p", base)
+	if err != nil {
+		return err
+	}
+	report("merging")
+	if _, err := command.Output(ctx, ".", "git", "cherry-pick", next); err != nil {
+		return fmt.Errorf("%w\nResolve the conflicts, then: git add --all && git cherry-pick --continue\nOr give up: git cherry-pick --abort", err)
+	}
+	report("this fork is now at commit " + newest[:12] + " of the template. Next: make generate && make verify")
+	return nil
+}
+
+// resolve returns the hash of a commit of the template, which may be on a branch of the clone's origin.
+func resolve(ctx context.Context, template, ref string) (string, error) {
+	for _, name := range []string{"origin/" + ref, ref} {
+		if hash, err := command.Output(ctx, template, "git", "rev-parse", "--verify", "--quiet", name+"^{commit}"); err == nil {
+			return strings.TrimSpace(hash), nil
+		}
+	}
+	return "", fmt.Errorf("REF=%s must be a branch, a tag or a commit of the template", ref)
+}
+
+// fork has the program of a commit of the template make the fork with the recorded arguments. It returns the fork's tree, which it adds to
+// the objects of this repository.
+func (u update) fork(ctx context.Context, template, hash, name string) (tree string, err error) {
+	report("making the fork of commit " + hash[:12] + " of the template")
+	if _, err := command.Output(ctx, template, "git", "checkout", "--quiet", hash); err != nil {
+		return "", fmt.Errorf("the template's repository must have the commit %s: %w", hash, err)
+	}
+	program := filepath.Join(u.scratch, name+"-program")
+	if _, err := command.Output(ctx, template, "go", "build", "-o", program, "./hack/template"); err != nil {
+		return "", err
+	}
+	made := filepath.Join(u.scratch, name)
+	args := []string{"fork", "TO=" + made}
+	for variable, value := range u.recorded.Arguments {
+		args = append(args, variable+"="+value)
+	}
+	slices.Sort(args[1:])
+	if _, err := command.Output(ctx, template, program, args...); err != nil {
+		return "", err
+	}
+	if _, err := command.Output(ctx, ".", "git", "fetch", "--quiet", "--no-tags", made, "HEAD"); err != nil {
+		return "", err
+	}
+	tree, err = command.Output(ctx, ".", "git", "rev-parse", "FETCH_HEAD^{tree}")
+	return strings.TrimSpace(tree), err
+}
+
+func commit(ctx context.Context, tree, message string, args ...string) (string, error) {
+	hash, err := command.Output(ctx, ".", "git", append([]string{"commit-tree", tree, "-m", message}, args...)...)
+	return strings.TrimSpace(hash), err
+}
+
+func report(step string) { fmt.Fprintln(os.Stderr, "update-template:", step) }
