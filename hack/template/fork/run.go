@@ -116,6 +116,7 @@ func (a Arguments) build(ctx context.Context, from commit, root string) error {
 		{"go", "mod", "tidy", "-e"}, // some packages import clients that are generated next
 		{"make", "generate"},
 		{"go", "mod", "tidy"},
+		{"go", "-C", "hack/tools", "mod", "tidy"},
 		{"go", "-C", "hack/tools/ko", "mod", "tidy"},
 		{"git", "add", "--all"},
 	} {
