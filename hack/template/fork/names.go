@@ -7,6 +7,7 @@ package fork
 
 import (
 	"bytes"
+	"go/scanner"
 	"go/token"
 	"regexp"
 	"strings"
@@ -152,17 +153,30 @@ func firstLabel(group string) string {
 // apiPackage names the Go package of the API after the group, unless the name has another meaning in the template's code.
 func apiPackage(group string, files tree) string {
 	name := strings.ReplaceAll(firstLabel(group), "-", "")
-	word := regexp.MustCompile(`\b` + name + `\b`)
 	used := token.IsKeyword(name) || name == "v1" || name == "v1alpha1" || name == "v1beta1"
 	for path, file := range files {
 		if strings.HasSuffix(path, ".go") && bytes.Contains(file.content, []byte(oldPackage)) && name != oldPackage {
-			used = used || word.Match(file.content)
+			used = used || hasIdentifier(file.content, name)
 		}
 	}
 	if used {
 		return name + "apis"
 	}
 	return name
+}
+
+// hasIdentifier reports whether Go code has the name in other places than comments and strings.
+func hasIdentifier(code []byte, name string) bool {
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile("", -1, len(code)), code, nil, 0)
+	for {
+		switch _, tok, literal := s.Scan(); {
+		case tok == token.EOF:
+			return false
+		case tok == token.IDENT && literal == name:
+			return true
+		}
+	}
 }
 
 // renameAll renames in all files and their paths.

@@ -110,16 +110,16 @@ func (a Arguments) build(ctx context.Context, from commit, root string) error {
 	if err := (record.Record{Commit: from.hash, Arguments: a.recorded()}).Write(root); err != nil {
 		return err
 	}
-	for _, step := range [][]string{
+	steps := [][]string{
 		{"gofmt", "-w", "."},
 		{"git", "init", "--quiet", "--initial-branch=main"},
 		{"go", "mod", "tidy", "-e"}, // some packages import clients that are generated next
 		{"make", "generate"},
-		{"go", "mod", "tidy"},
-		{"go", "-C", "hack/tools", "mod", "tidy"},
-		{"go", "-C", "hack/tools/ko", "mod", "tidy"},
-		{"git", "add", "--all"},
-	} {
+	}
+	for _, module := range files.modules() {
+		steps = append(steps, []string{"go", "-C", module, "mod", "tidy"})
+	}
+	for _, step := range append(steps, []string{"git", "add", "--all"}) {
 		report(strings.Join(step, " "))
 		if _, err := command.Output(ctx, root, step[0], step[1:]...); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"os"
 	slashpath "path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mallard-dev/mallard/hack/template/command"
@@ -125,4 +126,16 @@ func (t tree) write(root string) error {
 		}
 	}
 	return nil
+}
+
+// modules returns the folders of the Go modules, sorted. Those in testdata are no part of the project.
+func (t tree) modules() []string {
+	var folders []string
+	for file := range t {
+		if slashpath.Base(file) == "go.mod" && !strings.Contains(file, "testdata/") {
+			folders = append(folders, slashpath.Dir(file))
+		}
+	}
+	slices.Sort(folders)
+	return folders
 }

@@ -154,11 +154,12 @@ var children = map[string]child{
 //
 //nolint:gosec // the Secret holds no secret
 var targets = map[string]string{
-	"v1.ConfigMap":             `{apiVersion: v1, kind: ConfigMap, metadata: {name: target}, data: {a: b}}`,
-	"v1.PersistentVolumeClaim": `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: target}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`, //nolint:lll // a manifest
-	"v1.Secret":                `{apiVersion: v1, kind: Secret, metadata: {name: target}, stringData: {a: b}}`,
-	"v1.Service":               `{apiVersion: v1, kind: Service, metadata: {name: target}, spec: {ports: [{port: 80}]}}`,
-	"v1.ServiceAccount":        `{apiVersion: v1, kind: ServiceAccount, metadata: {name: target}}`,
+	"v1.ConfigMap": `{apiVersion: v1, kind: ConfigMap, metadata: {name: target}, data: {a: b}}`,
+	"v1.PersistentVolumeClaim": `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: target}, ` +
+		`spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`,
+	"v1.Secret":         `{apiVersion: v1, kind: Secret, metadata: {name: target}, stringData: {a: b}}`,
+	"v1.Service":        `{apiVersion: v1, kind: Service, metadata: {name: target}, spec: {ports: [{port: 80}]}}`,
+	"v1.ServiceAccount": `{apiVersion: v1, kind: ServiceAccount, metadata: {name: target}}`,
 }
 
 // owned returns the kinds that a new kind can own, for messages.
