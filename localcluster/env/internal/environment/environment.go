@@ -218,6 +218,10 @@ func (e *Env) startOperator(ctx context.Context, options Options, binaries map[s
 		}
 	}
 	if err := starts.Wait(); err != nil {
+		if ctx.Err() != nil {
+			// Some processes may run already, and their logs may name the reason for the interruption.
+			err = errors.Join(err, e.Runner.WaitReady(ctx))
+		}
 		return err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, options.ReadyTimeout,
