@@ -38,6 +38,8 @@ PARTS ?=
 INPUTS ?= 10000
 # How long `make bench` runs each benchmark.
 BENCH_TIME ?= 1s
+# The program that changes the repository as a template. It is built, since Ctrl-C would end go run before the program has cleaned up.
+TEMPLATE = go build -o .cache/template ./hack/template && .cache/template
 
 .PHONY: help
 help: ## Lists the targets
@@ -78,11 +80,11 @@ generate: ## Generates deep copies, conversions, clients, CRDs and reference pag
 
 .PHONY: kind
 kind: ## Adds a kind with its reconciler and tests (KIND=Widget [VERSION=v1] [OWNS=apps/v1.Deployment] [BINDS=v1.Service] [FINALIZER=1])
-	@go run ./hack/template kind 'KIND=$(KIND)' 'VERSION=$(VERSION)' 'OWNS=$(OWNS)' 'BINDS=$(BINDS)' 'FINALIZER=$(FINALIZER)'
+	@$(TEMPLATE) kind 'KIND=$(KIND)' 'VERSION=$(VERSION)' 'OWNS=$(OWNS)' 'BINDS=$(BINDS)' 'FINALIZER=$(FINALIZER)'
 
 .PHONY: drop
 drop: ## Removes a kind (KIND=Widget [FORCE=1])
-	@go run ./hack/template drop 'KIND=$(KIND)' 'FORCE=$(FORCE)'
+	@$(TEMPLATE) drop 'KIND=$(KIND)' 'FORCE=$(FORCE)'
 
 .PHONY: lint
 lint: ## Lints every module (ARGS=--fix repairs what can be repaired)
@@ -134,13 +136,11 @@ recording: localcluster ## Records make run as the animated SVG of README.md, do
 
 .PHONY: fork
 fork: ## Makes a fork of the last commit (MODULE, GROUP, NAME, NAMESPACE and TO; KINDS, VERSIONS and WITHOUT leave parts out)
-	@go build -o .cache/template ./hack/template
-	@.cache/template fork $(foreach variable,MODULE GROUP NAME NAMESPACE TO KINDS VERSIONS WITHOUT,'$(variable)=$($(variable))')
+	@$(TEMPLATE) fork $(foreach variable,MODULE GROUP NAME NAMESPACE TO KINDS VERSIONS WITHOUT,'$(variable)=$($(variable))')
 
 .PHONY: update-template
 update-template: ## Merges later commits of the template into a fork (FROM=PATH-OR-URL; REF names a commit, by default the last)
-	@go build -o .cache/template ./hack/template
-	@.cache/template update 'FROM=$(FROM)' 'REF=$(REF)'
+	@$(TEMPLATE) update 'FROM=$(FROM)' 'REF=$(REF)'
 
 .PHONY: clean
 clean: ## Removes what was built in the checkout; build caches are the go command's

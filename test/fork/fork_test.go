@@ -34,8 +34,8 @@ func TestFork_OneKindOfOneVersion_IsComplete(t *testing.T) {
 	fork := newTemplate(t).fork(t, variables)
 	fork.expectNoOldNames(t, variables)
 	fork.expectFewLines(t)
-	fork.run(t, "make", "verify")
-	fork.run(t, "make", "test")
+	fork.Run(t, "make", "verify")
+	fork.Run(t, "make", "test")
 	fork.expectReady(t)
 }
 
@@ -53,27 +53,27 @@ func TestFork_SeveralKinds_IsComplete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fork := template.fork(t, variables)
 			fork.expectNoOldNames(t, variables)
-			fork.run(t, "make", "verify", "ARGS=modules format shell repository")
-			fork.run(t, "make", "test", "PARTS=units")
+			fork.Run(t, "make", "verify", "ARGS=modules format shell repository")
+			fork.Run(t, "make", "test", "PARTS=units")
 			fork.expectReady(t)
 		})
 	}
 }
 
 // expectReady runs the fork's operator, until every sample is Ready.
-func (c checkout) expectReady(t *testing.T) {
+func (r repository) expectReady(t *testing.T) {
 	t.Helper()
-	if out := c.run(t, "make", "run", "WAIT=ready"); !strings.Contains(out, "Ready") {
+	if out := r.Run(t, "make", "run", "WAIT=ready"); !strings.Contains(out, "Ready") {
 		t.Errorf("make run prints no Ready:\n%s", out)
 	}
 }
 
 // expectFewLines counts the lines of hand-written Go.
-func (c checkout) expectFewLines(t *testing.T) {
+func (r repository) expectFewLines(t *testing.T) {
 	t.Helper()
 	lines := map[string]int{}
-	for _, path := range c.files(t, "*.go") {
-		content := c.read(t, path)
+	for _, path := range r.Files(t, "*.go") {
+		content := r.Read(t, path)
 		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "test/") || strings.Contains(path, "/testdata/") || strings.Contains(content, "\n// Code generated ") {
 			continue
 		}
@@ -97,7 +97,7 @@ func (c checkout) expectFewLines(t *testing.T) {
 func TestMakeFork_Interrupted_LeavesNothing(t *testing.T) {
 	template := newTemplate(t)
 	program := filepath.Join(t.TempDir(), "template")
-	template.run(t, "go", "build", "-o", program, "./hack/template")
+	template.Run(t, "go", "build", "-o", program, "./hack/template")
 	for name, tc := range map[string]struct {
 		signal    os.Signal
 		generator string
@@ -114,7 +114,7 @@ func TestMakeFork_Interrupted_LeavesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cmd := template.command(t, program, "fork", "MODULE=example.com/pond", "GROUP=pond.acme.io", "NAME=Pond", "NAMESPACE=pond",
+			cmd := template.Command(t, program, "fork", "MODULE=example.com/pond", "GROUP=pond.acme.io", "NAME=Pond", "NAMESPACE=pond",
 				"TO="+filepath.Join(parent, "pond"))
 			cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
 			if out, err := interrupt(t, cmd, "make generate", tc.signal); err == nil || !strings.Contains(out, tc.want) {

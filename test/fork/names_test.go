@@ -42,7 +42,7 @@ func randomNames(random *rand.Rand) map[string]string {
 var oldNames = regexp.MustCompile(`(?i:mallard)|samples\\?\.knative\\?\.dev|knative-samples|SamplesV1|\bfakesamples\b|\b(?:fake)?samples(?:client|v1\w*)\b|apis/samples\b`)
 
 // expectNoOldNames reports each old name in a file or a path that is neither part of a new name nor an exception.
-func (c checkout) expectNoOldNames(t *testing.T, variables map[string]string) {
+func (r repository) expectNoOldNames(t *testing.T, variables map[string]string) {
 	t.Helper()
 	var args []string
 	for variable, value := range variables {
@@ -57,10 +57,10 @@ func (c checkout) expectNoOldNames(t *testing.T, variables map[string]string) {
 		allowed = append(allowed, exception.Expression)
 	}
 	left := regexp.MustCompile(strings.Join(allowed, "|"))
-	for _, path := range c.files(t) {
+	for _, path := range r.Files(t) {
 		text := path
-		if info, err := os.Lstat(filepath.Join(c.dir, path)); err == nil && info.Mode().IsRegular() && path != ".template.yaml" {
-			text += "\n" + c.read(t, path)
+		if info, err := os.Lstat(filepath.Join(r.Dir, path)); err == nil && info.Mode().IsRegular() && path != ".template.yaml" {
+			text += "\n" + r.Read(t, path)
 		}
 		for number, line := range slices.Collect(strings.Lines(text)) {
 			if name := oldNames.FindString(left.ReplaceAllString(line, " ")); name != "" {

@@ -10,19 +10,21 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/mallard-dev/mallard/test/checkout"
 )
 
 const (
 	changedByBoth    = "pkg/reconciler/addressableservice/doc.go"
 	changedByFork    = "pkg/apis/pond/v1/addressableservice_validation.go"
 	changedUpstream  = "pkg/apis/samples/v1/addressableservice_validation.go"
-	addedByFork      = "pkg/added/doc.go"
+	addedByFork      = "pkg/reconciler/widget/doc.go"
 	addedUpstream    = "pkg/apis/samples/v1/later.go"
 	addedFromThere   = "pkg/apis/pond/v1/later.go"
 	packageOfAddress = "// Package addressableservice"
 )
 
-// A fork with an added file and a changed file merges three commits of the template. Then both change the same line: git reports that conflict
+// A fork with an added kind and a changed file merges three commits of the template. Then both change the same line: git reports that conflict
 // and no other.
 func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 	template := newTemplate(t)
@@ -30,81 +32,82 @@ func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 		"MODULE": "example.com/acme/pond", "GROUP": "pond.acme.io", "NAME": "Pond", "NAMESPACE": "pond-system",
 		"KINDS": "AddressableService", "VERSIONS": "v1", "WITHOUT": everyProduct,
 	})
-	base := strings.TrimSpace(template.output(t, "git", "rev-parse", "HEAD"))
-	environments := template.environment
+	base := strings.TrimSpace(template.Output(t, "git", "rev-parse", "HEAD"))
+	environments := template.Environment
 
-	header, _, _ := strings.Cut(template.read(t, changedUpstream), "package ")
-	template.write(t, addedUpstream, header+"package v1\n\n// Later is a name of Mallard.\nconst Later = \"mallard\"\n")
-	template.commit(t, "Add a file", committed+1)
+	header, _, _ := strings.Cut(template.Read(t, changedUpstream), "package ")
+	template.Write(t, addedUpstream, header+"package v1\n\n// Later is a name of Mallard.\nconst Later = \"mallard\"\n")
+	template.Commit(t, "Add a file", checkout.Committed+1)
 	template.append(t, changedUpstream, "\n// Mallard changed the end.\n")
-	template.commit(t, "Change a file", committed+2)
-	if err := os.Remove(template.dir + "/pkg/apis/samples/v1/targetreference_test.go"); err != nil {
+	template.Commit(t, "Change a file", checkout.Committed+2)
+	if err := os.Remove(template.Dir + "/pkg/apis/samples/v1/targetreference_test.go"); err != nil {
 		t.Fatal(err)
 	}
-	template.commit(t, "Remove a file", committed+3)
-	fork.environment = merged(environments, template.serveModules(t))
+	template.Commit(t, "Remove a file", checkout.Committed+3)
+	fork.Environment = merged(environments, template.serveModules(t))
 
-	fork.write(t, addedByFork, strings.Replace(fork.read(t, changedByBoth), packageOfAddress, "// Package added", 1))
+	fork.Run(t, "make", "kind", "KIND=Widget")
 	fork.replace(t, changedByFork, "package v1\n", "package v1 // of the fork\n")
-	fork.expectUpdate(t, template.dir, "has changes")
-	fork.commit(t, "Change the fork", committed+4)
-	fork.run(t, "git", "config", "user.name", "fork")
-	fork.run(t, "git", "config", "user.email", "fork@example.com")
-	fork.run(t, "make", "update-template", "FROM="+template.dir)
+	fork.expectUpdate(t, template.Dir, "has changes")
+	fork.Commit(t, "Change the fork", checkout.Committed+4)
+	fork.Run(t, "git", "config", "user.name", "fork")
+	fork.Run(t, "git", "config", "user.email", "fork@example.com")
+	fork.Run(t, "make", "update-template", "FROM="+template.Dir)
 	fork.expectLines(t, map[string]string{
-		addedFromThere: `const Later = "pond"`, changedByFork: "package v1 // of the fork", addedByFork: "// Package added",
-		".template.yaml": "commit: " + strings.TrimSpace(template.output(t, "git", "rev-parse", "HEAD")),
+		addedFromThere: `const Later = "pond"`, changedByFork: "package v1 // of the fork", addedByFork: "// Package widget",
+		".template.yaml": "commit: " + strings.TrimSpace(template.Output(t, "git", "rev-parse", "HEAD")),
 	})
 	fork.expectLines(t, map[string]string{changedByFork: "// Pond changed the end."})
-	if files := fork.files(t, "pkg/apis/pond/v1/targetreference_test.go"); len(files) > 0 || strings.Contains(fork.read(t, ".template.yaml"), base) {
+	fork.Run(t, "go", "test", "-vet=off", "./cmd/controller", "./pkg/reconciler/widget")
+	if files := fork.Files(t, "pkg/apis/pond/v1/targetreference_test.go"); len(files) > 0 || strings.Contains(fork.Read(t, ".template.yaml"), base) {
 		t.Errorf("the update kept %v, or the base %s", files, base)
 	}
 
 	template.replace(t, changedByBoth, packageOfAddress, "// In the template: package addressableservice")
-	template.commit(t, "Change the line", committed+5)
-	fork.environment = merged(fork.environment, template.serveModules(t))
+	template.Commit(t, "Change the line", checkout.Committed+5)
+	fork.Environment = merged(fork.Environment, template.serveModules(t))
 	fork.replace(t, changedByBoth, packageOfAddress, "// In the fork: package addressableservice")
-	fork.commit(t, "Change the same line", committed+6)
-	fork.expectUpdate(t, template.dir, "git cherry-pick --continue")
-	if got := strings.TrimSpace(fork.output(t, "git", "diff", "--name-only", "--diff-filter=U")); got != changedByBoth {
+	fork.Commit(t, "Change the same line", checkout.Committed+6)
+	fork.expectUpdate(t, template.Dir, "git cherry-pick --continue")
+	if got := strings.TrimSpace(fork.Output(t, "git", "diff", "--name-only", "--diff-filter=U")); got != changedByBoth {
 		t.Errorf("git reports conflicts in %q, want %s", got, changedByBoth)
 	}
-	fork.run(t, "git", "cherry-pick", "--abort")
-	if got := fork.output(t, "git", "status", "--porcelain"); got != "" {
+	fork.Run(t, "git", "cherry-pick", "--abort")
+	if got := fork.Output(t, "git", "status", "--porcelain"); got != "" {
 		t.Errorf("after the end of the update there are changes:\n%s", got)
 	}
 }
 
 // expectUpdate updates from the template, which has to fail.
-func (c checkout) expectUpdate(t *testing.T, from, want string) {
+func (r repository) expectUpdate(t *testing.T, from, want string) {
 	t.Helper()
-	out, err := c.command(t, "make", "update-template", "FROM="+from).CombinedOutput()
+	out, err := r.Command(t, "make", "update-template", "FROM="+from).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("the update ended with %v, want %q in:\n%s", err, want, out)
 	}
 }
 
-func (c checkout) expectLines(t *testing.T, lines map[string]string) {
+func (r repository) expectLines(t *testing.T, lines map[string]string) {
 	t.Helper()
 	for path, line := range lines {
-		if !strings.Contains("\n"+c.read(t, path), "\n"+line) {
+		if !strings.Contains("\n"+r.Read(t, path), "\n"+line) {
 			t.Errorf("no line of %s begins with %q", path, line)
 		}
 	}
 }
 
-func (c checkout) append(t *testing.T, path, text string) {
+func (r repository) append(t *testing.T, path, text string) {
 	t.Helper()
-	c.write(t, path, c.read(t, path)+text)
+	r.Write(t, path, r.Read(t, path)+text)
 }
 
-func (c checkout) replace(t *testing.T, path, from, to string) {
+func (r repository) replace(t *testing.T, path, from, to string) {
 	t.Helper()
-	content := c.read(t, path)
+	content := r.Read(t, path)
 	if !strings.Contains(content, from) {
 		t.Fatalf("%s has no %q", path, from)
 	}
-	c.write(t, path, strings.Replace(content, from, to, 1))
+	r.Write(t, path, strings.Replace(content, from, to, 1))
 }
 
 // merged returns environment variables with the proxies of both, since the fork needs the modules of the recorded commit and of the new one.

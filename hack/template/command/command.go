@@ -8,6 +8,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -16,17 +17,25 @@ import (
 
 // Output runs a command in a folder and returns its standard output. When the context ends, all processes of the command end with it.
 func Output(ctx context.Context, dir, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
 	var stdout, stderr strings.Builder
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &stdout, &stderr, time.Second
+	if err := Run(ctx, dir, &stdout, &stderr, name, args...); err != nil {
+		return "", fmt.Errorf("%w\n%s%s", err, stdout.String(), stderr.String())
+	}
+	return stdout.String(), nil
+}
+
+// Run runs a command in a folder like [Output], and writes its output while it runs.
+func Run(ctx context.Context, dir string, stdout, stderr io.Writer, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, stdout, stderr, time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("interrupted in %s: %w", name, context.Cause(ctx))
+		return fmt.Errorf("interrupted in %s: %w", name, context.Cause(ctx))
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, stdout.String(), stderr.String())
+		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
 	}
-	return stdout.String(), nil
+	return nil
 }

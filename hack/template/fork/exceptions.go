@@ -19,9 +19,7 @@ type Exception struct {
 }
 
 // Exceptions returns the old names that stay in a fork with the arguments.
-func Exceptions(a Arguments) []Exception { return exceptions(a) }
-
-func exceptions(a Arguments) []Exception {
+func Exceptions(a Arguments) []Exception {
 	all := []Exception{{
 		Expression: `The Mallard Authors`,
 		Reason:     "section 4 of the Apache License requires a fork to keep the copyright notices of the files that it keeps",

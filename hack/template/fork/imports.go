@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mallard-dev/mallard/hack/template/imports"
 )
 
 // requireLibraries has the fork require the libraries that it does not keep at a version, instead of replacing them by its folders.
@@ -55,7 +57,7 @@ var (
 
 // group sorts the imports of a block into the groups of .golangci.yaml. Comments stay with the import after them.
 func (a Arguments) group(block string) string {
-	groups := make([][]string, 4) // the standard library, other modules, Knative's, the fork's own
+	groups := make([][]string, imports.Groups)
 	var comments []string
 	for line := range strings.Lines(strings.TrimSuffix(strings.TrimPrefix(block, "import (\n"), ")\n")) {
 		imported := importedPath.FindStringSubmatch(line)
@@ -64,7 +66,7 @@ func (a Arguments) group(block string) string {
 		case imported == nil:
 			comments = append(comments, line)
 		default:
-			i := a.groupOf(imported[1])
+			i := imports.Group(a.Module, imported[1])
 			groups[i] = append(groups[i], strings.Join(append(comments, line), ""))
 			comments = nil
 		}
@@ -76,20 +78,6 @@ func (a Arguments) group(block string) string {
 		}
 	}
 	return "import (\n" + strings.Join(sections, "\n") + ")\n"
-}
-
-func (a Arguments) groupOf(path string) int {
-	first, _, _ := strings.Cut(path, "/")
-	switch {
-	case path == a.Module || strings.HasPrefix(path, a.Module+"/"):
-		return 3
-	case first == "knative.dev":
-		return 2
-	case strings.Contains(first, "."):
-		return 1
-	default:
-		return 0
-	}
 }
 
 const maxLine, tab = 160, "    "

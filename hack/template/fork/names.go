@@ -44,7 +44,7 @@ type rule struct {
 
 func newNames(a Arguments, files tree) *names {
 	n := &names{Arguments: a, apiPackage: apiPackage(a.Group, files)}
-	for _, kept := range exceptions(a) {
+	for _, kept := range Exceptions(a) {
 		n.rules = append(n.rules, rule{kept.Expression, func(_, match, _ string) string { return match }})
 	}
 	n.literal(oldModule, a.Module)

@@ -59,7 +59,7 @@ var parts = []part{{
 	remove: []string{
 		"docs", "website", "monitoring", "kustomize", ".github", "*.md",
 		"cmd/documents_test.go", "hack/recording", "hack/tools/crd-gen/pages", "hack/release.sh", "hack/tools/ko/*.go",
-		"test/addressbinding", "test/admission", "test/availability", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
+		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
 		"test/events", "test/faults", "test/generated", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl", "test/measured",
 		"test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/pods",
 		"test/process", "test/reconciler", "test/run", "test/simpledeployment", "test/tenants",

@@ -12,11 +12,12 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mallard-dev/mallard/hack/template/command"
 )
 
 // Add adds a kind to the operator whose sources are in root, and generates its code. It changes no file if an option is invalid, and restores the
@@ -99,10 +100,8 @@ func (p *project) remove(path string) {
 
 // generate generates the code that depends on the kinds.
 func (p *project) generate(ctx context.Context, out io.Writer) error {
-	command := exec.CommandContext(ctx, "hack/update-codegen.sh")
-	command.Dir, command.Stdout, command.Stderr = p.root, out, out
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("generating code with hack/update-codegen.sh: %w", err)
+	if err := command.Run(ctx, p.root, out, out, "hack/update-codegen.sh"); err != nil {
+		return fmt.Errorf("generating code: %w", err)
 	}
 	return nil
 }
@@ -132,7 +131,9 @@ func newModel(root string, o Options) (*model, error) {
 		return nil, err
 	}
 	m.Skip = p.hasConversions(m.Version)
-	m.SampleFile = p.sampleFile(m.Lower())
+	if m.SampleFile, err = p.sampleFile(m.Lower()); err != nil {
+		return nil, err
+	}
 	if p.exists(pages) {
 		m.page = pages + "/" + m.Lower() + ".md"
 	}
@@ -144,15 +145,18 @@ func newModel(root string, o Options) (*model, error) {
 const pages = "docs/reference/api"
 
 // sampleFile is the path of the kind's sample, which is applied after all others.
-func (p *project) sampleFile(lower string) string {
+func (p *project) sampleFile(lower string) (string, error) {
 	const step, first = 100, 100
 	number := first
-	samples, _ := filepath.Glob(filepath.Join(p.root, "samples/*.yaml"))
+	samples, err := filepath.Glob(filepath.Join(p.root, "samples/*.yaml"))
+	if err != nil {
+		return "", fmt.Errorf("listing the samples: %w", err)
+	}
 	for _, sample := range samples {
 		prefix, _, _ := strings.Cut(filepath.Base(sample), "-")
 		if n, err := strconv.Atoi(prefix); err == nil && n >= number {
 			number = (n/step + 1) * step
 		}
 	}
-	return fmt.Sprintf("samples/%d-%s.yaml", number, lower)
+	return fmt.Sprintf("samples/%d-%s.yaml", number, lower), nil
 }

@@ -16,6 +16,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mallard-dev/mallard/hack/template/command"
 )
 
 // Drop removes a kind from the operator whose sources are in root, and generates the code without it. It deletes no file with changes that are
@@ -153,14 +155,9 @@ func sumLine(path, content string) string {
 }
 
 func (p *project) git(ctx context.Context, args ...string) (string, error) {
-	command := exec.CommandContext(ctx, "git", args...)
-	command.Dir = p.root
-	out, err := command.Output()
+	out, err := command.Output(ctx, p.root, "git", args...)
 	if failure, ok := errors.AsType[*exec.ExitError](err); ok && args[0] == "grep" && failure.ExitCode() == 1 {
 		return "", nil // no file matches
 	}
-	if err != nil {
-		return "", fmt.Errorf("git %s: %w", args[0], err)
-	}
-	return string(out), nil
+	return out, err
 }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"github.com/mallard-dev/mallard/hack/template/imports"
 )
 
 //go:embed templates
@@ -143,22 +145,13 @@ func when(value any, pkg string) string {
 
 // imports returns an import declaration of packages, each a path that may be followed by an alias. Empty ones are left out.
 func (m *model) imports(packages ...string) string {
-	groups := make([]map[string]string, 4)
+	groups := make([]map[string]string, imports.Groups)
 	for _, entry := range packages {
 		pkg, alias, _ := strings.Cut(entry, " ")
 		if pkg == "" {
 			continue
 		}
-		first, _, _ := strings.Cut(pkg, "/")
-		group := 1
-		switch {
-		case strings.HasPrefix(pkg, m.Module+"/"):
-			group = 3
-		case first == "knative.dev":
-			group = 2
-		case !strings.Contains(first, "."):
-			group = 0
-		}
+		group := imports.Group(m.Module, pkg)
 		if alias == path.Base(pkg) && alias != "v1" {
 			alias = ""
 		}

@@ -1,0 +1,26 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package imports
+
+import "strings"
+
+// Groups is the number of groups: the standard library, other modules, Knative's, and the module's own packages.
+const Groups = 4
+
+// Group returns the group of an import in a module, from 0.
+func Group(module, path string) int {
+	first, _, _ := strings.Cut(path, "/") // a path without a slash is its own first part
+	switch {
+	case path == module || strings.HasPrefix(path, module+"/"):
+		return 3
+	case first == "knative.dev":
+		return 2
+	case strings.Contains(first, "."):
+		return 1
+	default:
+		return 0
+	}
+}
