@@ -72,7 +72,7 @@ func record(ctx context.Context) ([]animation.Frame, error) {
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("starting make run: %w", err)
 	}
-	_ = program.Close() // make has it
+	_ = program.Close() // make has opened it, too, and nothing was written
 	output := make(chan []byte)
 	go read(user, output)
 	frames, err := follow(output, began)

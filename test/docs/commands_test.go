@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -46,21 +45,6 @@ func TestCommands_EachDocument_PrintWhatItShows(t *testing.T) {
 			continue
 		}
 		t.Run(file, func(t *testing.T) { runCommands(t, harness.Own(t), nil, commands) })
-	}
-}
-
-// TestCommandsInPods_EachDocument_PrintWhatItShows runs the commands of the documents that are inPods.
-func TestCommandsInPods_EachDocument_PrintWhatItShows(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("Pods run on Linux only")
-	}
-	env := harness.Own(t, harness.WithImages())
-	for _, file := range inPods {
-		commands := commandsOf(t, file)
-		if len(commands) == 0 {
-			t.Errorf("%s shows no commands", file)
-		}
-		t.Run(file, func(t *testing.T) { runCommands(t, env, env.KoEnvironment(t), commands) })
 	}
 }
 

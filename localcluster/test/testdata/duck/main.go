@@ -147,7 +147,7 @@ func serveHealth() error {
 	return server.Serve(listener)
 }
 
-// serve answers on PORT until it receives SIGTERM. It is sick, and not ready, once it is asked to be.
+// serve answers on PORT until it receives SIGTERM. Requests for /get-sick and /get-busy make its probes fail.
 func serve() error {
 	var sick, busy atomic.Bool
 	mux := http.NewServeMux()
