@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/creack/pty"
+
 	"github.com/mallard-dev/mallard/hack/recording/animation"
 	"github.com/mallard-dev/mallard/hack/recording/terminal"
 )
@@ -59,20 +61,14 @@ func run(ctx context.Context) error {
 
 // record returns the screens of `make run` with their times, behind the command as a user types it.
 func record(ctx context.Context) ([]animation.Frame, error) {
-	user, program, err := terminal.Open(columns, rows)
-	if err != nil {
-		return nil, err
-	}
-	defer user.Close() //nolint:errcheck // a terminal loses nothing
 	command := exec.CommandContext(ctx, "make", "--no-print-directory", "run")
-	command.Stdin, command.Stdout, command.Stderr = program, program, program
 	command.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
-	command.SysProcAttr = terminal.Attributes()
 	began := time.Now()
-	if err := command.Start(); err != nil {
+	user, err := pty.StartWithSize(command, &pty.Winsize{Cols: columns, Rows: rows})
+	if err != nil {
 		return nil, fmt.Errorf("starting make run: %w", err)
 	}
-	_ = program.Close() // make has opened it, too, and nothing was written
+	defer user.Close() //nolint:errcheck // a terminal loses nothing
 	output := make(chan []byte)
 	go read(user, output)
 	frames, err := follow(output, began)

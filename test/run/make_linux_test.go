@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mallard-dev/mallard/hack/recording/animation"
@@ -35,19 +36,14 @@ func TestMakeRun_OnATerminal_ShowsTheRecordingUntilInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := recorded(t, filepath.Join(module, recording))
-	user, program, err := terminal.Open(250, 60)
+	cmd := exec.CommandContext(t.Context(), "make", "--no-print-directory", "run")
+	cmd.Dir = module
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "MAKEFLAGS=", "MAKELEVEL=")
+	user, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 250, Rows: 60})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = user.Close() })
-	cmd := exec.CommandContext(t.Context(), "make", "--no-print-directory", "run")
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = module, program, program, program
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "MAKEFLAGS=", "MAKELEVEL=")
-	cmd.SysProcAttr = terminal.Attributes()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = program.Close()
 	interrupt := sync.OnceFunc(func() { _, _ = user.WriteString("\x03") })
 	defer time.AfterFunc(5*time.Minute, interrupt).Stop()
 	var screen terminal.Screen

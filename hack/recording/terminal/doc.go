@@ -3,5 +3,5 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package terminal runs programs on a pseudoterminal and reads the text on its screen.
+// Package terminal keeps the text on the screen of a terminal.
 package terminal
