@@ -19,6 +19,8 @@ import (
 const (
 	home     = "README.md"
 	contents = "docs/README.md"
+	// template is the name of a file that authors of pages copy. It is not a page: links to it lead to the repository.
+	template = "template.md"
 )
 
 // Page is a Markdown file of the repository.
@@ -86,7 +88,7 @@ func read(root string) (map[string]*Page, error) {
 		return nil, fmt.Errorf("listing the Markdown files of %s: %w", root, err)
 	}
 	err = fs.WalkDir(repository, "docs", func(source string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && path.Ext(source) == ".md" {
+		if err == nil && !entry.IsDir() && path.Ext(source) == ".md" && entry.Name() != template {
 			sources = append(sources, source)
 		}
 		return err

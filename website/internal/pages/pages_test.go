@@ -39,6 +39,7 @@ func TestRead_Index_DefinesGroupsAndOrder(t *testing.T) {
 		"docs/b/one.md":    "# B one\n",
 		"docs/b/two.md":    "# B two\n",
 		"docs/c/one.md":    "# C one\n",
+		"docs/template.md": "# NNNN: Title\n",
 	})
 	groups, err := Read(root)
 	if err != nil {
