@@ -49,8 +49,8 @@ type child struct {
 	Content, expression string
 	// Replicas adds the number of replicas to the spec.
 	Replicas bool
-	// Ready is the field of the child that has the number of available replicas, if there is one.
-	Ready string
+	// Ready are the fields of the child's status that equal the number of replicas once its rollout is complete.
+	Ready []string
 	// Recreate has a child that differs deleted and created again, because it cannot be changed.
 	Recreate bool
 	// Drift is a statement that changes the child c, and Patch a merge patch that changes its field at Path.
@@ -102,17 +102,17 @@ var children = map[string]child{
 		Drift: imageDrift, Patch: containers, Path: "spec.template.spec.containers",
 	},
 	"apps/v1.Deployment": {
-		Field: image, Purpose: "runs its image by a Deployment.", Replicas: true, Ready: "Status.AvailableReplicas",
+		Field: image, Purpose: "runs its image by a Deployment.", Replicas: true, Ready: []string{"UpdatedReplicas", "Replicas", "AvailableReplicas"},
 		Content: "Spec", expression: "appsv1.DeploymentSpec{\nReplicas: o.Spec.Replicas,\n" + selector + ",\nTemplate: " + pods + ",\n}",
 		Drift: imageDrift, Patch: replicas, Path: "spec.replicas",
 	},
 	"apps/v1.ReplicaSet": {
-		Field: image, Purpose: "runs its image by a ReplicaSet.", Replicas: true, Ready: "Status.AvailableReplicas",
+		Field: image, Purpose: "runs its image by a ReplicaSet.", Replicas: true, Ready: []string{"Replicas", "AvailableReplicas"},
 		Content: "Spec", expression: "appsv1.ReplicaSetSpec{\nReplicas: o.Spec.Replicas,\n" + selector + ",\nTemplate: " + pods + ",\n}",
 		Drift: imageDrift, Patch: replicas, Path: "spec.replicas",
 	},
 	"apps/v1.StatefulSet": {
-		Field: image, Purpose: "runs its image by a StatefulSet.", Replicas: true, Ready: "Status.AvailableReplicas",
+		Field: image, Purpose: "runs its image by a StatefulSet.", Replicas: true, Ready: []string{"UpdatedReplicas", "Replicas", "AvailableReplicas"},
 		Content: "Spec", expression: "appsv1.StatefulSetSpec{\nReplicas: o.Spec.Replicas,\nServiceName: nameFor(o),\n" + selector +
 			",\nTemplate: " + pods + ",\n}",
 		Drift: imageDrift, Patch: replicas, Path: "spec.replicas",

@@ -12,6 +12,7 @@ import (
 	"go/format"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -177,21 +178,30 @@ func (m *model) imports(packages ...string) string {
 // widest is the length of the lines of comments.
 const widest = 140
 
-// wrapped breaks the lines of comments that the names made too long.
+// sentence matches a line of a comment that is no marker and no part of a list.
+var sentence = regexp.MustCompile(`^(\t*// )([^+\s-].*)\n$`)
+
+// wrapped breaks the lines of comments that the names made too long. The rest of a line moves to the next one of the same comment.
 func wrapped(source string) string {
 	var out strings.Builder
-	for line := range strings.Lines(source) {
-		text := strings.TrimLeft(line, "\t")
-		indent := line[:len(line)-len(text)] + "// "
-		for strings.HasPrefix(text, "// ") && !strings.HasPrefix(text, "// +") && len(line) > widest {
-			at := strings.LastIndex(line[:widest], " ")
-			if at <= len(indent) {
-				break
-			}
-			out.WriteString(line[:at] + "\n")
-			line = indent + line[at+1:]
+	for lines := slices.Collect(strings.Lines(source)); len(lines) > 0; {
+		line := lines[0]
+		lines = lines[1:]
+		match := sentence.FindStringSubmatch(line)
+		at := strings.LastIndex(line[:min(len(line), widest)], " ")
+		if match == nil || len(line) <= widest || at < len(match[1]) {
+			out.WriteString(line)
+			continue
 		}
-		out.WriteString(line)
+		out.WriteString(line[:at] + "\n")
+		rest := match[1] + line[at+1:]
+		if len(lines) > 0 {
+			if next := sentence.FindStringSubmatch(lines[0]); next != nil && next[1] == match[1] {
+				lines[0] = strings.TrimSuffix(rest, "\n") + " " + next[2] + "\n"
+				continue
+			}
+		}
+		lines = append([]string{rest}, lines...)
 	}
 	return out.String()
 }
