@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -120,7 +119,7 @@ func TestConfigMaps_ExamplesThatClaimIt_ShowTheDefaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(defaults, example, cmpopts.IgnoreUnexported(config.Addressable{})); diff != "" {
+			if diff := cmp.Diff(defaults, example); diff != "" {
 				t.Errorf("-defaults, +example:\n%s", diff)
 			}
 		})
@@ -134,24 +133,6 @@ func TestConfigMaps_ExampleChecksum_MatchesTheExample(t *testing.T) {
 		want := configmap.Checksum(cm.Data[configmap.ExampleKey])
 		if got := cm.Annotations[configmap.ExampleChecksumAnnotation]; got != want {
 			t.Errorf("config/%s.yaml: annotation %s is %q, want %q", name, configmap.ExampleChecksumAnnotation, got, want)
-		}
-	}
-}
-
-// The example of config-addressable is its reference, so it has to be complete.
-func TestConfigAddressable_Example_ShowsEveryKey(t *testing.T) {
-	example := exampleOf(t, shipped(t)[config.AddressableName])
-	_, err := config.NewAddressableFromConfigMap(&corev1.ConfigMap{Data: map[string]string{"unknown": ""}})
-	if err == nil {
-		t.Fatal("an unknown key was accepted")
-	}
-	_, keys, found := strings.Cut(err.Error(), "the keys are ")
-	if !found {
-		t.Fatalf("the message %q does not list the keys", err)
-	}
-	for key := range strings.SplitSeq(keys, ", ") {
-		if _, ok := example[key]; !ok {
-			t.Errorf("_example does not show %s", key)
 		}
 	}
 }

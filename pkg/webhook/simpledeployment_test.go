@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"knative.dev/pkg/apis"
+	"knative.dev/pkg/configmap"
 	reconcilertesting "knative.dev/pkg/reconciler/testing"
 	"knative.dev/pkg/webhook"
 )
@@ -31,10 +32,9 @@ func TestAdmitted_KindWithoutRulesOfItsOwn_IsLeftOut(t *testing.T) {
 // The API server sends such a kind if an earlier release, which had rules for it, wrote the webhook configuration.
 func TestKindWithoutRulesOfItsOwn_IsAdmittedUnchanged(t *testing.T) {
 	kind := kindOf("v1alpha1", "SimpleDeployment")
-	expectDefaulted(t, newDefaulting(t), kind, `{"spec":{}}`, `{"spec":{}}`)
-
 	ctx, _ := reconcilertesting.SetupFakeContext(t)
 	ctx = webhook.WithOptions(ctx, webhook.Options{SecretName: "webhook-certs"})
+	expectDefaulted(t, NewDefaultingController(ctx, &configmap.ManualWatcher{}), kind, `{"spec":{}}`, `{"spec":{}}`)
 	if response := admit(t, NewValidationController(ctx, nil), kind, `{}`); !response.Allowed {
 		t.Errorf("rejected: %v", response.Result)
 	}

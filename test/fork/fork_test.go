@@ -39,14 +39,15 @@ func TestFork_OneKindOfOneVersion_IsComplete(t *testing.T) {
 	fork.expectReady(t)
 }
 
-// A fork of several kinds passes the checks that depend on names. The linters see nothing in it that they do not see in the template, and make
+// A fork of other kinds passes the checks that depend on names. The linters see nothing in it that they do not see in the template, and make
 // fork has just generated its code.
-func TestFork_SeveralKinds_IsComplete(t *testing.T) {
+func TestFork_OtherKinds_IsComplete(t *testing.T) {
 	random := rand.New(testrand.SourceFor(t, 2))
 	template := newTemplate(t)
 	for name, parts := range map[string]map[string]string{
-		"TwoKinds": {"KINDS": "AddressableService,SimpleDeployment", "VERSIONS": "v1", "WITHOUT": everyProduct},
-		"AllKinds": {},
+		"TwoKinds":    {"KINDS": "AddressableService,SimpleDeployment", "VERSIONS": "v1", "WITHOUT": everyProduct},
+		"AnotherKind": {"KINDS": "SimpleDeployment", "WITHOUT": everyProduct},
+		"AllKinds":    {},
 	} {
 		variables := randomNames(random)
 		maps.Copy(variables, parts)

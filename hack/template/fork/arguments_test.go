@@ -76,6 +76,7 @@ func TestParse_Invalid_IsRejected(t *testing.T) {
 		"File":               {map[string]string{"TO": filepath.Join(full, "file")}, []string{"empty or does not exist"}},
 		"InTheCheckout":      {map[string]string{"TO": within}, []string{"outside of the template's checkout"}},
 		"UnknownKind":        {map[string]string{"KINDS": "AddressableService,Widget"}, []string{`KINDS: unknown value "Widget"; valid are AddressableService, `}},
+		"BindingAlone":       {map[string]string{"KINDS": "AddressBinding,SimpleDeployment"}, []string{"KINDS with AddressBinding must contain AddressableService too"}},
 		"KindTwice":          {map[string]string{"KINDS": "AddressableService,AddressableService"}, []string{"named twice"}},
 		"UnknownVersion":     {map[string]string{"VERSIONS": "v2"}, []string{`VERSIONS: unknown value "v2"; valid are v1`}},
 		"UnknownProduct":     {map[string]string{"WITHOUT": "tests"}, []string{`WITHOUT: unknown value "tests"; valid are conversion, `}},

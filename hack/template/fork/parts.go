@@ -50,10 +50,12 @@ type combination struct {
 }
 
 var combinations = []combination{{
-	func(a Arguments) bool { return !slices.Contains(a.Kinds, "AddressableService") },
-	"KINDS must contain AddressableService: the tests of the operator's processes use it",
+	func(a Arguments) bool {
+		return slices.Contains(a.Kinds, "AddressBinding") && !slices.Contains(a.Kinds, "AddressableService")
+	},
+	"KINDS with AddressBinding must contain AddressableService too: a binding takes the address of one",
 }, {
-	func(a Arguments) bool { return slices.Contains(a.Without, "conversion") && len(a.Versions) == 0 },
+	func(a Arguments) bool { return slices.Contains(a.Without, "conversion") && a.converts() },
 	"WITHOUT=conversion needs VERSIONS=v1: kinds of several versions are converted",
 }, {
 	func(a Arguments) bool {
@@ -73,6 +75,11 @@ func (a Arguments) reduced() bool {
 	return len(a.Kinds) < len(kinds()) || len(a.Versions) > 0 || len(a.Without) > 0
 }
 
+// converts reports whether the fork has a kind of several versions.
+func (a Arguments) converts() bool {
+	return len(a.Versions) == 0 && slices.Contains(a.Kinds, "AddressableService")
+}
+
 // missing returns the names of the parts that the fork does not have.
 func (a Arguments) missing() []string {
 	missing := slices.Clone(a.Without)
@@ -81,7 +88,7 @@ func (a Arguments) missing() []string {
 			missing = append(missing, kind)
 		}
 	}
-	if len(a.Versions) > 0 {
+	if !a.converts() {
 		missing = append(missing, olderVersions)
 	}
 	if a.reduced() {

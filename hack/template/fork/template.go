@@ -42,7 +42,7 @@ var parts = []part{{
 		"samples/600-addressableservice-hook.yaml",
 	},
 	edits: []edit{
-		{"pkg/apis/config/store.go", `, "hooks"`, ""},
+		{"pkg/apis/config/parsers.go", `, "hooks"`, ""},
 	},
 }, {
 	names:  []string{"migrate"},
@@ -61,7 +61,7 @@ var parts = []part{{
 		"cmd/documents_test.go", "hack/recording", "hack/tools/crd-gen/pages", "hack/release.sh", "hack/tools/ko/*.go",
 		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
 		"test/events", "test/faults", "test/generated", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl", "test/measured",
-		"test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/pods",
+		"test/fixtures", "test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/pods",
 		"test/process", "test/reconciler", "test/run", "test/simpledeployment", "test/tenants",
 		"test/repository/ci_test.go", "test/repository/life_test.go", "test/repository/modules_test.go",
 		"test/repository/post_install_test.go", "test/repository/readme_test.go", "test/repository/spec_test.go",
@@ -83,6 +83,7 @@ var parts = []part{{
 	edits: []edit{
 		{"cmd/controller/main.go", `(?m)^.*\baddressbinding\b.*\n`, ""},
 		{"cmd/webhook/main.go", `(?m)^.*NewBindingController.*\n`, ""},
+		{"cmd/webhook/main.go", `, sets (the )?environment variables( of AddressBindings)?`, ""},
 		{"pkg/webhook/controllers.go", `(?m)^.*/pkg/binding"\n`, ""},
 		{"pkg/webhook/controllers.go", `, binding\.WebhookName`, ""},
 	},
@@ -126,5 +127,26 @@ var parts = []part{{
 	edits: []edit{
 		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1alpha1"\n`, ""},
 		{"pkg/webhook/kinds.go", `v1alpha1\.Install, `, ""},
+	},
+}, {
+	names: []string{"AddressableService"},
+	remove: []string{
+		"pkg/reconciler/addressableservice", "test/addressableservice", "pkg/webhook/admission_test.go", "pkg/webhook/upstream_test.go",
+		"pkg/apis/samples/addressableservice.go", "pkg/apis/samples/v1", "config/*addressableservice*.yaml", "samples/*addressableservice*.yaml",
+		"pkg/apis/config/addressable*.go", "pkg/apis/config/store*.go", "pkg/apis/config/testing_test.go", "config/config-addressable.yaml",
+		"cmd/config_addressable_test.go",
+	},
+	edits: []edit{
+		{"cmd/controller/main.go", `(?m)^.*\baddressableservice\b.*\n`, ""},
+		{"pkg/apis/config/doc.go", `(?s) A Store carries.*?\.\n//\n`, "\n//\n"},
+		{"pkg/apis/config/parsers.go", `AddressableName: NewAddressableFromConfigMap`, ""},
+		{"pkg/webhook/kinds.go", `(?m)^.*samples/v1"\n`, ""},
+		{"pkg/webhook/kinds.go", `, v1\.Install`, ""},
+		{"pkg/webhook/controllers.go", `(?m)^.*(/pkg/apis/config|/logging)"\n`, ""},
+		{"pkg/webhook/controllers.go", `(?m)^\tstore( :=|\.).*\n`, ""},
+		{"pkg/webhook/controllers.go", `store\.ToContext`, "nil"},
+		{"pkg/webhook/controllers.go", `(?m)the samples\. They.*\n// ConfigMap.*`, "the kinds."},
+		{"test/repository/config_test.go", `"config-addressable", `, ""},
+		{"pkg/webhook/controllers.go", `(NewDefaultingController\(ctx context\.Context,) cmw`, "$1 _"},
 	},
 }}

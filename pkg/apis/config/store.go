@@ -14,12 +14,6 @@ import (
 	"knative.dev/pkg/configmap"
 )
 
-// Components are the operator's processes, each of which has a log level in the ConfigMap config-logging.
-var Components = []string{"controller", "webhook", "hooks"}
-
-// Parsers parse the operator's own ConfigMaps, by their names.
-var Parsers = configmap.Constructors{AddressableName: NewAddressableFromConfigMap}
-
 type contextKey struct{}
 
 // Store keeps the last ConfigMap that parsed. One that does not parse is
