@@ -22,7 +22,7 @@ func TestWrapped_LongLines_MoveTheirRestToTheNextLine(t *testing.T) {
 		"OtherIndent":  {long + "// of it.\n", broken + "\t// " + rest + "\n// of it.\n"},
 		"LongMarker":   {"// +" + long, "// +" + long},
 		"LongCode":     {strings.Repeat("x ", 100) + "\n", strings.Repeat("x ", 100) + "\n"},
-		"SeveralLines": {long + long, broken + "\t// " + rest + strings.Repeat(" word", 25) + "\n\t// word word " + rest + "\n"},
+		"SeveralLines": {long + long, broken + "\t// " + rest + strings.Repeat(" word", 25) + "\n\t// " + strings.Repeat("word ", 2) + rest + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := wrapped(tc.source); got != tc.want {
