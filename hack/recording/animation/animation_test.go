@@ -25,7 +25,6 @@ func TestRender_Frames_AppearInOrderAndLastStays(t *testing.T) {
 		// The long gap is shortened to 1.5 s, and the last frame stays for 8 s: together 10.5 s.
 		"animation:10.5s", "{0%{visibility:hidden}0.00%{visibility:visible}}#t0{", "9.52%{visibility:visible}23.81%{visibility:hidden}}#t1{",
 		"{0%{visibility:hidden}23.81%{visibility:visible}}#t2{",
-		"{0%{visibility:hidden}23.81%{visibility:visible}}#t2{",
 		`<text id="t0" class="last" x="16" y="30">$ &lt;run&gt;</text>`, `<text id="t1" class="dim" x="16" y="50">  step …</text>`,
 		`class="last ok" x="16" y="50">✓ step</text>`, "prefers-reduced-motion",
 	} {
