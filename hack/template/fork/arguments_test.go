@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -107,5 +108,15 @@ func TestParse_Invalid_IsRejected(t *testing.T) {
 				t.Errorf("the folder has the files %v (%v), want none", entries, err)
 			}
 		})
+	}
+}
+
+func TestWithRemedy_ForkRequiresModules_NamesIt(t *testing.T) {
+	failed := errors.New("404 Not Found")
+	if err := (Arguments{Without: []string{"crud", "localcluster"}}).withRemedy(failed); !errors.Is(err, failed) || !strings.Contains(err.Error(), "GOPRIVATE="+oldModule) {
+		t.Errorf("the error is %q, without GOPRIVATE or its cause", err)
+	}
+	if err := (Arguments{Without: []string{"crud"}}).withRemedy(failed); err != failed { //nolint:errorlint // it is not wrapped
+		t.Errorf("a fork that requires no module fails with %q", err)
 	}
 }

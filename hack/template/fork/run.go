@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,10 +123,19 @@ func (a Arguments) build(ctx context.Context, from commit, root string) error {
 	for _, step := range append(steps, []string{"git", "add", "--all"}) {
 		report(strings.Join(step, " "))
 		if _, err := command.Output(ctx, root, step[0], step[1:]...); err != nil {
-			return err
+			return a.withRemedy(err)
 		}
 	}
 	return commitAll(ctx, root, a.Name)
+}
+
+// withRemedy adds the cause that a failed step of a fork has, if the fork requires modules of the template.
+func (a Arguments) withRemedy(err error) error {
+	if !slices.ContainsFunc(libraries, func(l library) bool { return slices.Contains(a.Without, l.product) }) {
+		return err
+	}
+	return fmt.Errorf("%w\nWithout conversion or localcluster, a fork requires modules of %s at the commit that it is made of. Push the commit; if the "+
+		"repository is private, set GOPRIVATE=%s. Otherwise keep both products", err, oldModule, oldModule)
 }
 
 // change removes files and lines.
