@@ -132,6 +132,13 @@ func TestReasonsPage_ConstantWithoutComment_IsAnError(t *testing.T) {
 	}
 }
 
+func TestReasonsPage_ReasonWithoutStatus_IsAnError(t *testing.T) {
+	_, err := reasonsPage(root(t, map[string]string{"pkg/a.go": strings.ReplaceAll(lifecycle, "(False)", "")}))
+	if err == nil || !strings.Contains(err.Error(), "does not name the status: write (True)") {
+		t.Errorf("error is %v, want one that requests the status", err)
+	}
+}
+
 const roles = `kind: ClusterRole
 metadata: {name: goose, labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}
 rules:

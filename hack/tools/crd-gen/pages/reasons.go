@@ -80,6 +80,9 @@ func reasonsPage(root string) (string, error) {
 			if c.doc == "" {
 				return "", fmt.Errorf("constant %s of %s has no comment: describe the meaning, and the remedy after \"Remedy:\"", c.name, file.path)
 			}
+			if k.kind != "" && !status.MatchString(c.doc) {
+				return "", fmt.Errorf("constant %s of %s does not name the status: write (True), (False) or (Unknown) after its name", c.name, file.path)
+			}
 		}
 		switch {
 		case k.kind != "":
