@@ -34,8 +34,8 @@ func ToDuration[N Integer](number N, unit time.Duration) (duration metav1.Durati
 	return duration, back == number
 }
 
-// FromDuration returns a duration as a number of units, and whether ToDuration leads back to the duration. A part of a unit counts
-// as a whole one, so that only no time at all is zero. For a duration out of range it returns the nearest number.
+// FromDuration returns a duration as a number of units, and whether ToDuration leads back to the duration. A part of a unit counts as a
+// whole unit, so that the number is zero only if the duration is. For a duration out of range it returns the nearest number.
 func FromDuration[N Integer](duration metav1.Duration, unit time.Duration) (number N, exact bool) {
 	count := int64(duration.Duration / unit)
 	rest := duration.Duration % unit

@@ -93,8 +93,8 @@ type elements struct {
 	needsAll bool
 }
 
-// settle returns the nodes by name, without those that are empty. If a name contains the place, all names are needed to find an element later, so
-// that none is left out if any element has a stash.
+// settle returns the nodes by name, without those that are empty. If a name contains the place, all names are needed to find an element
+// later, so all are kept if any element has a stash.
 func (e *elements) settle() map[string]*node {
 	isFilled := make([]bool, len(e.nodes))
 	for i, n := range e.nodes {

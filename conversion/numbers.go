@@ -15,8 +15,9 @@ type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// Narrow is a number in a type with less room, and whether that is the same number. For a whole number out of range it is the nearest in range; a
-// float that is too large becomes infinite only if it was, for JSON has no infinity. To and From are both signed, both unsigned or both floats.
+// Narrow converts a number to a smaller type, and reports whether the result is the same number. A whole number out of range becomes the
+// nearest one in range. A float becomes infinite only if it was infinite, because JSON has no infinity. To and From are both signed, both
+// unsigned or both floats.
 func Narrow[To, From Number](from From) (to To, exact bool) {
 	to = To(from)
 	switch any(to).(type) {

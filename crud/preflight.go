@@ -105,7 +105,7 @@ func (p *preflight) authorize(ctx context.Context, call *call, verb string) erro
 	return err
 }
 
-// ask checks a permission once. A question that fails does not stop the operation: only an answer counts.
+// ask checks a permission once. If the check itself fails, the operation continues: only a denial stops it.
 func (p *preflight) ask(ctx context.Context, attributes authorizationv1.ResourceAttributes) error {
 	if err, ok := p.allowed[attributes]; ok {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/mallard-dev/mallard/runtime/telemetry"
 )
 
-// neighbor is an observer that does harm to itself in each call.
+// neighbor is an observer that misbehaves in each call.
 type neighbor struct {
 	harm    func() error
 	options Options[*corev1.Secret]

@@ -198,7 +198,7 @@ func (*served) Path() string { return "/it" }
 func TestComplete_WiresOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		inner controller.Reconciler
-		// wire reports whether the constructor calls Wire, and before whether the reconciler is wrapped by then.
+		// wire reports whether the constructor calls Wire, and before reports whether the reconciler is wrapped before that.
 		wire, before bool
 		want         bool
 	}{

@@ -104,8 +104,8 @@ func (r *record[T]) begin(name cache.ObjectName) (event Event[T], ok bool) {
 	return event, true
 }
 
-// skip takes that the observer does not want the event of the last begin. The next one is a change from the state that it received before. It
-// receives creations and deletions in any case.
+// skip records that the observer does not want the event of the last begin. The next event is a change from the state that the observer
+// received before. It receives creations and deletions in any case.
 func (r *record[T]) skip(event Event[T]) {
 	if event.Type != Updated {
 		r.end(event, true)

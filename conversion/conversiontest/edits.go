@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// edited shows random objects of any version at a, where they are changed all over, and converts them to b. At a, the edits are kept, and at b all
-// fields that were not edited are unchanged. The API server changes objects like that as well: it converts the fields of one manager, or leaves these
-// out.
+// edited shows random objects of any version at a, where they are changed all over, and converts them to b. At a, the edits are kept, and
+// at b all fields that were not edited are unchanged. The API server makes similar changes: it converts only the fields of one manager, or
+// all others.
 func (k Kind) edited(t *testing.T, annotation string, a, b Version) {
 	t.Helper()
 	random := k.random(t)
@@ -110,7 +110,7 @@ func (k Kind) settled(t *testing.T, object, annotation string, a, b Version) str
 	expectSamef(t, shown, canonical(t, k.converted(t, again, a, b)), "%s was written at %s, and changes without having been edited", object, a.Name)
 	for _, c := range k.Versions {
 		if c.Name != a.Name && c.Name != b.Name {
-			// Entries that are out of date for c are left out on the way, which no client sees.
+			// The way through b drops entries that are outdated for c; no client sees them.
 			straight, around := canonical(t, k.converted(t, object, a, c)), canonical(t, k.converted(t, shown, b, c))
 			expectSamef(t, visible(t, straight, annotation), visible(t, around, annotation),
 				"%s by way of %s, where it is %s, is at %s another one", object, b.Name, shown, c.Name)

@@ -23,8 +23,8 @@ func HookOf[Storage, Interface any]() Hook {
 	return Hook{storage: reflect.TypeFor[*Storage](), hook: reflect.TypeFor[Interface]()}
 }
 
-// Reachable fails the test for each storage type with a method that was meant to be a hook and is not called, because only one of the two exists, a
-// parameter has the type of another version, or a name is misspelt. Such a hook is never called.
+// Reachable fails the test for each storage type with a method that was meant to be a hook and is not called, because only one of the two
+// exists, a parameter has the type of another version, or a name is misspelled. Such a hook is never called.
 func Reachable(t *testing.T, hooks ...Hook) {
 	t.Helper()
 	for _, each := range hooks {

@@ -13,9 +13,9 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	read the CRD ─ for each object: clean managedFields, or else patch it with nothing ─ prune status.storedVersions
 //
-// A request that may succeed later is repeated. An object that cannot be written is noted, and the others are written all
-// the same; the last step, the only one that cannot be taken back, is left out when an object is left or the CRD has changed
-// since it was read. A run takes as long as it takes: a list that expires during the run is continued.
+// A request that may succeed later is repeated. An object that cannot be written is noted, and the others are written all the same; the
+// last step, the only one that cannot be taken back, is left out when an object is left or the CRD has changed since it was read. The
+// duration of a run is not limited: a list that expires during the run is continued.
 //
 // A run may be interrupted at any point and begun again, and several may go on at once: an object that is stored as it
 // should be is not written, and every write that depends on what was read says so to the API server. When nothing is left

@@ -16,10 +16,10 @@ import (
 // clean returns the entries of managedFields that stay, and whether that is less than there was. The fields of a removed entry have no owner until
 // the manager applies again.
 //
-// It never returns an empty list for one that was not: the API server takes that for a client that does not know the
-// field, and keeps what it had. And an object without any entry is taken for one from before server-side apply, all of
-// whose fields get an owner at the next apply who never gives them up. So an entry is left that owns only a field without a use, metadata.name, in
-// the name of a manager that had one; its next write replaces it. kubernetes-sigs/cluster-api's crdmigrator does the same.
+// It never returns an empty list for one that was not: the API server takes that for a client that does not know the field, and keeps what
+// it had. The API server also treats an object without entries as one from before server-side apply: at the next apply, all of its fields
+// get an owner that never releases them. So one entry is kept, for a manager that had one, which owns only metadata.name, a field that is
+// never removed; the next write of that manager replaces the entry. kubernetes-sigs/cluster-api's crdmigrator does the same.
 func (p plan) clean(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool) {
 	var kept, dropped []metav1.ManagedFieldsEntry
 	for i := range entries {

@@ -120,8 +120,8 @@ func (m *Migrator) MigrateAll(ctx context.Context, resources Resources, drop Ver
 // Migrate cleans and moves the objects of a resource. Entries of managedFields are removed if they name a version that is not served, that does not
 // exist, or that drop names; dropping a version that is still served makes sense only when no client writes at it any more.
 //
-// An error that wraps an ObjectsError says that these objects failed and the rest is done; any other, that the run ended
-// before it was done. Either way Migrate may be called again. The Summary is valid in any case.
+// An error that wraps an ObjectsError means that these objects failed and all others are migrated; any other error means that the run ended
+// early. In both cases Migrate can be called again. The Summary is valid in any case.
 func (m *Migrator) Migrate(ctx context.Context, resource schema.GroupResource, drop []string) (Summary, error) {
 	log := m.Log.With("resource", resource.String())
 	r := &run{migrator: m, log: log, tally: &tally{log: log, every: m.Every}}

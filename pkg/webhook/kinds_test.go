@@ -59,7 +59,8 @@ func TestServed_ListsEveryKindOfTheClientset(t *testing.T) {
 	}
 }
 
-// A version that is missing here would be stored as it comes, and every object of the kind could not be read at that version.
+// Objects at a version that is missing here would be stored without defaults and validation, and no object of the kind could be read at
+// that version.
 func TestServed_ListsEveryVersionOfACRD(t *testing.T) {
 	for groupKind, kind := range served {
 		crd := crdOf(t, groupKind)

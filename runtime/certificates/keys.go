@@ -66,8 +66,8 @@ func (k *Keys) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return nil, fmt.Errorf("the Secret %s holds no certificate: %w", k.name, err)
 }
 
-// Configure has a server serve the certificate, and request a client certificate if the Secret has a CA for it. A client need not present one, since
-// API servers have none for conversions; one that is not signed by the CA ends the handshake.
+// Configure makes a server serve the certificate, and request a client certificate if the Secret has a CA for it. A client without one is
+// accepted, since API servers have none for conversions; a certificate that the CA has not signed ends the handshake.
 func (k *Keys) Configure(config *tls.Config) {
 	config.GetCertificate = k.get
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {

@@ -35,7 +35,7 @@ const (
 	nextCert = "next-server-cert.pem"
 )
 
-// step is the next action. With neither data nor a time, that is decided when something changes.
+// step is the next action. With neither data nor a time, the next step is decided when something changes.
 type step struct {
 	// data is the new content of the Secret, or nil, and why the reason for it.
 	data map[string][]byte
@@ -84,7 +84,8 @@ func (r *rotation) next(now time.Time, data map[string][]byte, registered []entr
 	return step{data: switched(data), why: "the API server trusts the next certificate"}, nil
 }
 
-// announce makes the next certificate and adds its CA to that of the present one. Earlier CAs go, so that the bundle does not grow.
+// announce makes the next certificate and adds its CA to that of the present one. Earlier CAs are removed, so that the bundle does not
+// grow.
 func (r *rotation) announce(now time.Time, data map[string][]byte, serving []*x509.Certificate) (step, error) {
 	next, err := r.create(now)
 	if err != nil {

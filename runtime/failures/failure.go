@@ -95,9 +95,9 @@ type Reported struct {
 
 // BeginEvents is called at the beginning of ReconcileKind, before anything is marked, and record after everything was marked.
 //
-// record emits an event for each condition that became False, or False for another reason, and for each that went from False to True,
-// or to Unknown where that is Passing, by the recorder that the generated reconciler has put into ctx. That an object is ready from
-// the start is no event: it would double the number of writes.
+// record emits an event for each condition that became False, or False for another reason, and for each that went from False to True, or to
+// Unknown where that is Passing, by the recorder that the generated reconciler has put into ctx. An object that is ready from the start
+// emits no event, which would double the number of writes.
 func BeginEvents(obj Object, reported []Reported) (record func(ctx context.Context)) {
 	before := obj.GetStatus().DeepCopy()
 	return func(ctx context.Context) {

@@ -15,11 +15,11 @@ import (
 // jitter is the largest part of the retry period that is added to it at random.
 const jitter = 1.2
 
-// leastRoom is the least that must be left of a lease when its holder gives it up.
+// leastRoom is the minimum of room.
 const leastRoom = 2 * time.Second
 
-// room is the part of a lease that is left when its holder gives it up: half of it to end reconciliations, and half for clocks that run at
-// different speeds.
+// room is the part of a lease that is left when its holder stops beginning reconciliations: half of it to end those under way, and half for
+// clocks that run at different speeds.
 func room(times *leaderelection.Config) time.Duration {
 	return times.LeaseDuration - times.RenewDeadline - times.RetryPeriod
 }

@@ -60,7 +60,7 @@ const (
 	flushTimeout = 10 * time.Second
 )
 
-// Process is the program of one binary. All fields but the last four are required.
+// Process is the program of one binary. Serve, Ports, OneLeader and Prepare are optional.
 type Process struct {
 	// Component names the process in logs, metrics and leases, and its log level in config-logging.
 	Component string

@@ -44,7 +44,7 @@ func newRegistry(t *testing.T) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// checkout copies what git knows of the checkout, or would add, to another folder, which is no git repository.
+// checkout copies the tracked files of the checkout, and those that git does not ignore, to a folder that is not a git repository.
 func checkout(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

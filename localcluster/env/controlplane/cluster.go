@@ -153,8 +153,8 @@ func (c *Cluster) PID() int { return c.group.PID() }
 // Done is closed when the cluster has exited, whatever the cause.
 func (c *Cluster) Done() <-chan struct{} { return c.done }
 
-// Err says, once Done is closed, how the cluster ended: with its exit code and its last lines if it failed or was stopped by another program, nil if
-// Stop ended it in order. It waits for Done.
+// Err waits for Done, and returns the reason for the exit of the cluster: its exit code and its last lines if it failed or another program
+// stopped it, or nil if Stop ended it in order.
 func (c *Cluster) Err() error {
 	<-c.done
 	return c.err

@@ -17,9 +17,10 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Requests holds the numbers of requests that the API server has answered, from its metric apiserver_request_total, by request and response code. It
-// counts all requests, including those of the administrator and of the server itself. The verbs are those of [Request], though a patch that applies
-// is "apply", and the deletion of a collection, which is how the objects of a namespace go, is "delete" as that of one object is.
+// Requests holds the numbers of requests that the API server has answered, from its metric apiserver_request_total, by request and response
+// code. It counts all requests, including those of the administrator and of the server itself. The verbs are those of [Request], except
+// that a server-side apply has the verb "apply", and the deletion of a collection, such as the objects of a deleted namespace, has the verb
+// "delete", as the deletion of one object has.
 type Requests map[Answer]int
 
 // Requests takes a snapshot of the API server's count of requests. It contains all earlier requests.

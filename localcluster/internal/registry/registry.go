@@ -92,8 +92,8 @@ func (r *Registry) Stop() error {
 	return nil
 }
 
-// Serves reports whether an image's name refers to the registry at the given address. It goes by the name's front alone, so
-// that a name which is not well-formed is still rejected by the registry that it is meant for.
+// Serves reports whether an image's name refers to the registry at the given address. It compares only the beginning of the name, so that
+// the registry itself rejects a malformed name.
 func Serves(host, image string) bool { return strings.HasPrefix(image, host+"/") }
 
 func blobsDir(dir string) string     { return filepath.Join(dir, "blobs") }

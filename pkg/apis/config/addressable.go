@@ -82,8 +82,8 @@ func DefaultAddressable() *Addressable {
 	}
 }
 
-// NewAddressableFromConfigMap parses the ConfigMap. The error names every key
-// that is wrong and what would be right; the webhook returns it to the client that applies the ConfigMap.
+// NewAddressableFromConfigMap parses the ConfigMap. The error names every invalid key and its valid values; the webhook returns it to the
+// client that applies the ConfigMap.
 func NewAddressableFromConfigMap(cm *corev1.ConfigMap) (*Addressable, error) {
 	a := DefaultAddressable()
 	var errs []error
@@ -106,8 +106,8 @@ func NewAddressableFromConfigMap(cm *corev1.ConfigMap) (*Addressable, error) {
 	return a, nil
 }
 
-// set takes one key over. A key that is not known is an error rather than
-// ignored, because a misspelt one would otherwise silently keep the default.
+// set takes one key over. A key that is not known is an error rather than ignored, because a misspelled one would otherwise silently keep
+// the default.
 func (a *Addressable) set(key, value string) error {
 	var err error
 	switch key {

@@ -157,8 +157,8 @@ func (r *Reconciler) writeAlias(ctx context.Context, as *v1.AddressableService, 
 	return nil
 }
 
-// checkDirectory distinguishes a missing directory from one for which the permission to write is missing, which the API server's response does not:
-// it checks permissions, and a Role in the directory is deleted with it, before it looks for the namespace.
+// checkDirectory distinguishes a missing directory from a missing permission to write to it. The response of the API server does not: it
+// checks permissions before it looks for the namespace, and a Role in the directory is deleted together with it.
 func (r *Reconciler) checkDirectory(directory string) *failures.Failure {
 	namespace, err := r.namespaces.Get(directory)
 	switch {
@@ -203,9 +203,8 @@ func (r *Reconciler) removeAliases(ctx context.Context, aliases []*corev1.Servic
 	return nil
 }
 
-// removeAlias deletes one alias, unless it has changed since it was looked at.
-// One in a terminating namespace is deleted with that. A Service outside of the directory, which we have no permission to delete, is not ours
-// whatever its labels are: only in a directory are we given the permission.
+// removeAlias deletes one alias, unless it has changed since it was looked at. An alias in a terminating namespace is deleted with the
+// namespace. A Service that we have no permission to delete is outside of any directory, so it is not ours, whatever its labels are.
 func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) error {
 	if namespace, err := r.namespaces.Get(alias.Namespace); err == nil && isTerminating(namespace) {
 		return nil

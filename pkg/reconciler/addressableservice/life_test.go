@@ -17,7 +17,8 @@ import (
 	serviceinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/service"
 )
 
-// A test of docs/explanation/reconciliation.md compares what these two execute: it is what happens to one object from its event to the status update.
+// A test of docs/explanation/reconciliation.md compares the code that these two tests execute: the difference is executed for one object
+// between its event and its status update.
 
 func TestLife_NoObject_NothingHappens(t *testing.T) {
 	runWithTarget(t)

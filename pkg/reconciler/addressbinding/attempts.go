@@ -16,8 +16,8 @@ import (
 	"github.com/mallard-dev/mallard/runtime/failures"
 )
 
-// attempts remembers the patches of subjects that were sent, by what identifies them: a patch is sent again with increasing delay,
-// because another controller may revert it, or the API server reject it. It may be used by several goroutines.
+// attempts remembers the patches that were sent to subjects. A repeated patch is sent with increasing delay, because another controller may
+// revert it, or the API server reject it. It may be used by several goroutines.
 type attempts struct {
 	clock   clock.PassiveClock
 	backoff *flowcontrol.Backoff

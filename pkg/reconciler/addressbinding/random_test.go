@@ -49,7 +49,7 @@ func (r random) aSubject() tracker.Reference {
 	return ref
 }
 
-// aBinding returns a binding that admission may accept, or that bypassed it, after any reconciliation.
+// aBinding returns a binding in the state after some reconciliation. Admission may have accepted it, or may have been bypassed.
 func (r random) aBinding(name string) *v1.AddressBinding {
 	ab := object(name, withVariable(pick(r, "K_ADDRESS", "K_ADDRESS", "PEER", "")))
 	if !r.oneIn(3) {

@@ -27,8 +27,8 @@ type simulation struct {
 	made     int
 }
 
-// TestPlan_RandomStates_KeepsTheBoundsAndConverges begins anywhere, lets anything happen to the Pods and the spec, and looks after
-// each single step.
+// TestPlan_RandomStates_KeepsTheBoundsAndConverges begins with a random state, changes the Pods and the spec at random, and checks the
+// bounds after each step.
 func TestPlan_RandomStates_KeepsTheBoundsAndConverges(t *testing.T) {
 	source := testrand.Source(t)
 	for i := range testrand.Inputs(t) {

@@ -30,8 +30,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 )
 
-// TestReconcile_RandomInput_NeverPanics gives the reconciler objects and Pods filled with anything, also with what no API server lets in: no
-// reconciliation panics, each marks every condition, and none touches a Pod that is not the object's.
+// TestReconcile_RandomInput_NeverPanics gives the reconciler objects and Pods filled with anything, including values that no API server
+// admits: no reconciliation panics, each marks every condition, and none touches a Pod that is not the object's.
 func TestReconcile_RandomInput_NeverPanics(t *testing.T) {
 	source := testrand.Source(t)
 	filler := fuzzer.FuzzerFor(fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, knativefuzzer.Funcs), source, serializer.NewCodecFactory(runtime.NewScheme()))

@@ -24,7 +24,7 @@ const containerName = "user-container"
 const revisionDigits = 16
 
 // revisionOf identifies the template that Pods are created from. It is compared with the label that a Pod got, and not with the Pod's own
-// containers: admission may add to these and rewrite them, and such a Pod would always be out of date.
+// containers: admission can change these, and such a Pod would always be outdated.
 func revisionOf(sd *v1alpha1.SimpleDeployment) string {
 	// Additions of a later operator to the template must not be hashed: an upgrade would restart every Pod.
 	content, err := json.Marshal(struct {

@@ -22,7 +22,8 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/record"
 )
 
-// Run generates the files that the arguments select. On an error nothing has been written; it holds all that is wrong with the API.
+// Run generates the files that the arguments select. If it returns an error, nothing has been written, and the error contains all problems
+// of the API.
 func Run(a *args.Args) error { return runWithin(a, generators.MaxLines) }
 
 // runWithin divides files that have more lines than allowed.

@@ -117,7 +117,7 @@ func (p *printer) storeField(f *plan.Field) {
 	}
 }
 
-// storeStruct marks a struct that is empty but not absent, or one that is absent and looks otherwise.
+// storeStruct marks a struct that is empty but not absent, or one that is absent although its JSON shows a value.
 func (p *printer) storeStruct(f *plan.Field, o *operation, at string) {
 	dst, src, key := "in."+f.Name(), "src."+f.Name(), quoted(f.Key())
 	p.linef("if %s != nil {", src)

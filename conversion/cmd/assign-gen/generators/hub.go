@@ -40,7 +40,7 @@ func (p *printer) storageToHub(all *plan.Plan, each *plan.Struct) {
 	p.way(w)
 }
 
-// way is the path of a type to the hub: by one assignment, or by one to a type from where there is a way already.
+// way is the path of a type to the hub: one assignment, or an assignment to a type that already has a path.
 type way struct {
 	// from is the type, hub that of the hub, words what comments call it.
 	from, hub, words string

@@ -80,7 +80,8 @@ func (p *printer) shared(f flow, each *plan.Shared) {
 	p.linef("}")
 }
 
-// pruned removes the structs on a path of the older version in which nothing is left. As many of them as existed before, which kept holds.
+// pruned removes the structs on a path of the older version that are empty, except for those that existed before; the variable kept holds
+// their number.
 func (p *printer) pruned(path plan.Path, kept string) {
 	for depth := len(path); depth > 0; depth-- {
 		at := path[:depth]

@@ -37,8 +37,8 @@ func (p *planner) selected(named []string) func(kind *Struct) bool {
 	}
 }
 
-// kinds reports that no kind exists, and kinds that some version lacks without a marker for that. A kind
-// that was forgotten in the middle would lose everything that is written at the versions before.
+// kinds reports that no kind exists, and kinds that some version lacks without a marker for that. If a version in the middle lacked a kind
+// by mistake, everything that is written at the versions before it would be lost.
 func (p *planner) kinds(result *Plan) {
 	having := make(map[string][]*Version)
 	for _, version := range result.Versions {

@@ -29,7 +29,7 @@ func Make(packages []*model.Package, webhook Interface, kinds ...string) (*Plan,
 	result := p.versions(packages)
 	result.Interface, result.Selected = webhook, len(kinds) > 0
 	if p.problems.Has(problem.BrokenChain, problem.HubCount) {
-		// Without an order of versions nothing can be said about fields, except that markers are misspelt.
+		// If the order of the versions is not known, the only problems of fields that can be reported are misspelled markers.
 		for _, version := range result.Versions {
 			p.declared(version)
 			p.reach(version, func(kind *Struct) bool { return !kind.Settings.Skip })

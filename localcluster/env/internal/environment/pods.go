@@ -33,8 +33,8 @@ func (e *Env) SystemNamespace() string {
 	return ""
 }
 
-// DescribePods says for people how the Pods of the system namespace are, and what their containers said last. Errors on the way become part of the
-// text, for they are a diagnosis themselves.
+// DescribePods describes the state of the Pods of the system namespace and the last output of their containers as text for users. Errors
+// become part of the text, because they are a diagnosis, too.
 func (e *Env) DescribePods(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()

@@ -14,11 +14,11 @@ import (
 	"knative.dev/pkg/apis"
 )
 
-// The rules of the schema, in Go. The API server checks what a client writes against the schema of the version that it
-// is written at, and what conversion makes of it against nothing. So an old version would be a way round these rules:
-// through the annotation that holds what it cannot show, or by a port that another of v1's ports has already.
+// The rules of the schema, in Go. The API server validates a write against the schema of its version, but does not validate the converted
+// object. So an old version could bypass these rules: with the annotation that holds properties without a field, or with a port that
+// another port of v1 already has.
 //
-// A test holds them against the CRD.
+// A test compares them with the CRD.
 
 // text checks a string by the rules of the schema; it must not be empty.
 type text struct {
