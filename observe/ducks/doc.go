@@ -14,7 +14,7 @@ SPDX-License-Identifier: Apache-2.0
 // The package replaces the TypedInformerFactory and the CachedInformerFactory of knative.dev/pkg/apis/duck, which are unsafe if
 // users choose the kinds:
 //
-//   - one object that does not fit the duck type fails the list of its whole kind, and the worker that asked waits forever;
+//   - one object that does not fit the duck type fails the list of its whole kind, and the worker that requested the informer waits indefinitely;
 //   - an informer cannot be stopped, so that after its CRD was deleted it sends requests until the process ends;
 //   - an informer that loses its permission keeps its last state, and nothing reports that.
 //

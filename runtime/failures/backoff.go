@@ -145,7 +145,7 @@ func (f *Failures) retry(key types.NamespacedName, err error) error {
 		if f.rejected[key.Namespace] == nil {
 			f.rejected[key.Namespace] = sets.New[types.NamespacedName]()
 		}
-		// Any user can create objects that are rejected forever. Below LastRecheck they are few enough for the back-off.
+		// Any user can create objects that are always rejected. Below LastRecheck they are few enough for the back-off.
 		if paced := time.Duration(f.rejected[key.Namespace].Insert(key).Len()) * rejectionInterval; paced > LastRecheck {
 			delay = max(delay, paced)
 		}

@@ -128,19 +128,9 @@ func Check(rules []Rule, texts []Text) []Fault {
 
 // blank replaces everything but the ends of lines, so that offsets remain.
 func blank(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' {
-			return r
-		}
-		return '#'
-	}, strings.ToValidUTF8(asASCII(text), "#"))
-}
-
-// asASCII replaces each byte that is not ASCII.
-func asASCII(text string) string {
 	content := []byte(text)
 	for i, b := range content {
-		if b >= 0x80 {
+		if b != '\n' {
 			content[i] = '#'
 		}
 	}
