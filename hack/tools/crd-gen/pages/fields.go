@@ -122,9 +122,9 @@ func typeOf(s *schema) string {
 func bounds(s *schema) []string {
 	var rules []string
 	add := func(format string, args ...any) { rules = append(rules, fmt.Sprintf(format, args...)) }
-	limits(add, s.MinLength, s.MaxLength, "character")
-	limits(add, s.MinItems, s.MaxItems, "item")
-	limits(add, s.MinProperties, s.MaxProperties, "entries")
+	limits(add, s.MinLength, s.MaxLength, "character", "characters")
+	limits(add, s.MinItems, s.MaxItems, "item", "items")
+	limits(add, s.MinProperties, s.MaxProperties, "entry", "entries")
 	switch {
 	case s.Minimum != nil && s.Maximum != nil:
 		add("%v to %v", *s.Minimum, *s.Maximum)
@@ -165,22 +165,19 @@ func bounds(s *schema) []string {
 	return rules
 }
 
-func limits(add func(string, ...any), least, most *int64, noun string) {
-	plural := func(n int64) string {
-		if n == 1 && noun == "entries" {
-			return "1 entry"
+func limits(add func(string, ...any), least, most *int64, one, many string) {
+	count := func(n int64) string {
+		if n == 1 {
+			return "1 " + one
 		}
-		if n == 1 || noun == "entries" {
-			return fmt.Sprint(n, " ", noun)
-		}
-		return fmt.Sprint(n, " ", noun, "s")
+		return fmt.Sprint(n, " ", many)
 	}
 	switch {
 	case least != nil && most != nil:
-		add("%d to %s", *least, plural(*most))
+		add("%d to %s", *least, count(*most))
 	case least != nil:
-		add("at least %s", plural(*least))
+		add("at least %s", count(*least))
 	case most != nil:
-		add("at most %s", plural(*most))
+		add("at most %s", count(*most))
 	}
 }

@@ -51,6 +51,7 @@ type kindReasons struct {
 
 var (
 	reasonName = regexp.MustCompile(`^\w*Reason[A-Z]\w*$`)
+	word       = regexp.MustCompile(`\w+`)
 	status     = regexp.MustCompile(`\(((?:True|False|Unknown)\b[^)]*)\)`)
 	// leader is the beginning of a comment: the name of the constant, and the verb or the colon that follows.
 	leader = regexp.MustCompile(`^\w+(?: \((?:True|False|Unknown)\b[^)]*\))?` +
@@ -172,8 +173,9 @@ func (k *kindReasons) conditionsOf(reason constant) []string {
 	first, _, _ := strings.Cut(reason.block, ". ")
 	for _, text := range []string{first, reason.block, reason.doc} {
 		var named []string
+		words := word.FindAllString(text, -1)
 		for _, c := range k.conditions {
-			if slices.Contains(regexp.MustCompile(`\w+`).FindAllString(text, -1), c.value) {
+			if slices.Contains(words, c.value) {
 				named = append(named, c.value)
 			}
 		}
