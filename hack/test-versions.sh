@@ -2,9 +2,9 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs the suites on the local control plane at other versions of Kubernetes than the one that it has by itself, all of
-# them even when one fails, and says at the end what failed. Arguments are versions, such as 1.34; without any it is every
-# version in localcluster/versions. The first build for a version takes minutes. It runs from any working directory.
+# Runs the suites on the local control plane at other versions of Kubernetes than the one that it has by itself, all of them even if one
+# fails, and prints at the end what failed. Arguments are versions, such as 1.34; without any it is every version in localcluster/versions.
+# The first build for a version takes minutes. It runs from any working directory.
 
 set -o errexit -o nounset -o pipefail
 

@@ -2,8 +2,8 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs every check that needs no cluster, all of them even when one fails, and says at the end which failed. Arguments
-# choose checks by name. It runs from any working directory and leaves the checkout as it is.
+# Runs every check that needs no cluster, all of them even if one fails, and prints at the end which failed. Arguments choose checks by
+# name. It runs from any working directory and leaves the checkout as it is.
 
 set -o errexit -o nounset -o pipefail
 
@@ -74,8 +74,8 @@ done
 
 state() { git status --porcelain=v1 && git diff; }
 
-# check NAME runs one and says how it went. It is called without errexit, and not in a condition, for then that would be off
-# inside the check too.
+# check NAME runs one and prints its result. It is called without errexit, and not in a condition, for then that would be off inside the
+# check too.
 check() {
   local -r started=${SECONDS}
   local status

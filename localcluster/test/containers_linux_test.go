@@ -20,7 +20,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestContainers_Probes_SetReadinessAndRestart checks that a Pod which is busy is not ready, and that one which is sick is started again.
+// TestContainers_Probes_SetReadinessAndRestart checks that a Pod whose readiness probe fails is not ready, and that a container whose
+// liveness probe fails is restarted.
 func TestContainers_Probes_SetReadinessAndRestart(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)

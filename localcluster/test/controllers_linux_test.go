@@ -16,7 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestStatefulSet_Scale_CreatesAndDeletesPodsInOrder checks that its Pods come one after the other, with names that stay, and go with its scale.
+// TestStatefulSet_Scale_CreatesAndDeletesPodsInOrder checks that Pods with stable names are created one after the other, and deleted when
+// it is scaled down.
 func TestStatefulSet_Scale_CreatesAndDeletesPodsInOrder(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
@@ -47,7 +48,8 @@ func TestStatefulSet_Scale_CreatesAndDeletesPodsInOrder(t *testing.T) {
 	eventually(t, "the end of nest-1", func(ctx context.Context) error { return deleted(pods.Get(ctx, "nest-1", metav1.GetOptions{})) })
 }
 
-// TestDaemonSet_NodeSelector_CreatesOnePodPerNode checks that each Node that is chosen gets its Pod. Without a choice the Node that runs nothing would wait for one.
+// TestDaemonSet_NodeSelector_CreatesOnePodPerNode checks that each selected Node gets a Pod. Without a selector, the DaemonSet would wait
+// for a Pod on the Node that runs nothing.
 func TestDaemonSet_NodeSelector_CreatesOnePodPerNode(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)
@@ -71,7 +73,7 @@ func TestDaemonSet_NodeSelector_CreatesOnePodPerNode(t *testing.T) {
 	})
 }
 
-// TestCronJob_Schedule_RunsJobs checks that Jobs are made by a schedule, and run.
+// TestCronJob_Schedule_RunsJobs checks that a schedule creates Jobs, and that they run.
 func TestCronJob_Schedule_RunsJobs(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)

@@ -121,7 +121,8 @@ func TestDisk_FillsSlowly_ClusterStops(t *testing.T) {
 	p.oneErrorLine(t, "too full", "80 MiB are needed", "free some space")
 }
 
-// TestDisk_FullAtOnce_ClusterStops leaves nothing to write to, while a client writes: whichever part notices first, the end is the same.
+// TestDisk_FullAtOnce_ClusterStops fills the whole disk while a client writes: whichever part detects it first, the cluster stops in the
+// same way.
 func TestDisk_FullAtOnce_ClusterStops(t *testing.T) {
 	p, disk := upOnSmallDisk(t, "300m")
 	if err := p.waitReady(); err != nil {

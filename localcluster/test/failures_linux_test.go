@@ -191,8 +191,8 @@ func TestCluster_WithoutRoot_RunsProcesses(t *testing.T) {
 	}
 }
 
-// TestPods_DiskFull_ReportItAndRecover checks what a Pod says when there is no space for its image, its files or its volumes, and that it runs when
-// there is.
+// TestPods_DiskFull_ReportItAndRecover checks the status of a Pod for whose image, files or volumes the disk has no space, and that the Pod
+// runs once there is space.
 func TestPods_DiskFull_ReportItAndRecover(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cluster")
 	folder := filepath.Join(dir, "process")

@@ -54,7 +54,7 @@ func TestImages_Base_ExistsForEachArchitecture(t *testing.T) {
 	}
 }
 
-// TestImages_Process_HasTheSettingsOfItsPod runs a program that shows what it was given.
+// TestImages_Process_HasTheSettingsOfItsPod runs a program that prints its settings.
 func TestImages_Process_HasTheSettingsOfItsPod(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)

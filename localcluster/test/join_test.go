@@ -16,7 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestJoin_SecondAPIServer_ReadsTheSameEtcd runs a second API server on the etcd of a cluster, without a watch cache, so that it answers as the compacted etcd does.
+// TestJoin_SecondAPIServer_ReadsTheSameEtcd runs a second API server on the etcd of a cluster. It has no watch cache, so that its answers
+// are those of the compacted etcd.
 func TestJoin_SecondAPIServer_ReadsTheSameEtcd(t *testing.T) {
 	first := up(t, "--until-eof")
 	dir := t.TempDir()

@@ -20,7 +20,7 @@ metadata: {name: from-kubectl}
 data: {color: green}
 `
 
-// TestKubectl_CommonCommands_Succeed runs the commands that people run first.
+// TestKubectl_CommonCommands_Succeed runs the commands that users run first.
 func TestKubectl_CommonCommands_Succeed(t *testing.T) {
 	p := sharedCluster(t)
 	namespace := newNamespace(t, p.client(t))

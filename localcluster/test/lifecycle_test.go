@@ -182,8 +182,8 @@ func assertEmpty(t *testing.T, dir string) {
 	}
 }
 
-// TestCluster_FolderOfAKilledOne_IsRemovedByTheNextStart checks that the temporary folder of a killed cluster goes with the next start, once it is old
-// enough not to be one that is just being taken.
+// TestCluster_FolderOfAKilledOne_IsRemovedByTheNextStart checks that the next start deletes the temporary folder of a killed cluster, once
+// the folder is too old to belong to a cluster that is just starting.
 func TestCluster_FolderOfAKilledOne_IsRemovedByTheNextStart(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	killed := up(t)

@@ -47,7 +47,7 @@ func TestPods_Lifecycle_IsReported(t *testing.T) {
 	eventually(t, "the deletion of the Pod", func(ctx context.Context) error { return deleted(pods.Get(ctx, "a", metav1.GetOptions{})) })
 }
 
-// TestEndpointSlices_Pod_AreUpdated follows the endpoints of a Service while the Pod that it selects comes and goes.
+// TestEndpointSlices_Pod_AreUpdated follows the endpoints of a Service while the Pod that it selects is created and deleted.
 func TestEndpointSlices_Pod_AreUpdated(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
@@ -99,7 +99,7 @@ func readyEndpoints(found []discoveryv1.EndpointSlice) []string {
 	return ready
 }
 
-// TestPods_Pending_WaitForOthers checks the two kinds of Pods that others decide about.
+// TestPods_Pending_WaitForOthers checks two kinds of Pods that wait for another component.
 func TestPods_Pending_WaitForOthers(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
@@ -142,7 +142,7 @@ func TestPods_Pending_WaitForOthers(t *testing.T) {
 	waitRunning(t, client, namespace, "gated")
 }
 
-// TestPods_VolumesAndTokenSecrets_ArePublished checks what a Pod's volumes and token Secrets are made of.
+// TestPods_VolumesAndTokenSecrets_ArePublished checks the objects from which a Pod's volumes and token Secrets are created.
 func TestPods_VolumesAndTokenSecrets_ArePublished(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)

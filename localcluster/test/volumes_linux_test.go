@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestVolumes_Containers_FindTheirContent checks what the containers of one Pod, each of which looks at one thing, find in their volumes.
+// TestVolumes_Containers_FindTheirContent checks the content of the volumes of one Pod, each in its own container.
 func TestVolumes_Containers_FindTheirContent(t *testing.T) {
 	n := sharedNode(t)
 	namespace := newNamespace(t, n.kube)

@@ -33,7 +33,8 @@ import (
 
 const endpointsAnnotation = "localcluster.mallard.dev/endpoints"
 
-// TestWebhooks_Service_AreCalledWhereTheyRun registers a webhook in the form that a real cluster needs, a Service, and moves what serves it about.
+// TestWebhooks_Service_AreCalledWhereTheyRun registers a webhook as in a real cluster, by its Service, and changes the address at which it
+// is served.
 func TestWebhooks_Service_AreCalledWhereTheyRun(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
@@ -78,7 +79,7 @@ func TestWebhooks_Service_AreCalledWhereTheyRun(t *testing.T) {
 	expect(namespace+"/guard", `"8443" is not of the form`)
 	annotate("9090=127.0.0.1:1 8443=" + first.Listener.Addr().String())
 	expect("rejected by the first")
-	// A connection that is open stays where it is until its server goes, as it would behind a real Service.
+	// An open connection stays with its server until the server ends, as behind a real Service.
 	annotate("8443=" + second.Listener.Addr().String())
 	first.Close()
 	expect("rejected by the second")

@@ -17,9 +17,8 @@ SPDX-License-Identifier: Apache-2.0
 // last step, the only one that cannot be taken back, is left out when an object is left or the CRD has changed since it was read. The
 // duration of a run is not limited: a list that expires during the run is continued.
 //
-// A run may be interrupted at any point and begun again, and several may go on at once: an object that is stored as it
-// should be is not written, and every write that depends on what was read says so to the API server. When nothing is left
-// to do, a run only reads.
+// A run may be interrupted at any point and begun again, and several may go on at once: an object that is stored as it should be is not
+// written, and every write that depends on an earlier read carries its resourceVersion. When nothing is left to do, a run only reads.
 //
 // An object that today's validation rejects stays as it is, and is reported.
 package migration

@@ -26,7 +26,7 @@ import (
 const (
 	// requestTimeout bounds one request, as the API server itself does; one that hangs is retried.
 	requestTimeout = time.Minute
-	// defaultEvery is after how many objects a run says how far it is.
+	// defaultEvery is the number of objects after which a run logs its progress.
 	defaultEvery = 500
 	// unlimited leaves it to the API server's priority and fairness how many requests a second there may be.
 	unlimited = -1

@@ -20,7 +20,7 @@ import (
 // takes to be replaced.
 var defaultBackoff = wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Jitter: 0.1, Steps: 9}
 
-// exhaustedError says that a request might have succeeded later, but not within the tries that it had.
+// exhaustedError reports that a request failed in all of its attempts, but might succeed later.
 type exhaustedError struct {
 	tries int
 	last  error
@@ -29,7 +29,7 @@ type exhaustedError struct {
 func (e *exhaustedError) Error() string { return fmt.Sprintf("tried %d times: %v", e.tries, e.last) }
 func (e *exhaustedError) Unwrap() error { return e.last }
 
-// interruptedError says that a request was given up because the process is to end.
+// interruptedError reports that a request was given up because the process ends.
 type interruptedError struct{ cause error }
 
 func (e *interruptedError) Error() string { return fmt.Sprintf("interrupted: %v", e.cause) }

@@ -20,7 +20,7 @@ import (
 // server then, or a webhook, and not the objects.
 const hopeless = 3
 
-// tally counts what happens to objects, and logs it every so many of them.
+// tally counts the results for objects, and logs them at intervals of a number of objects.
 type tally struct {
 	log   *zap.SugaredLogger
 	every int
@@ -35,7 +35,7 @@ type tally struct {
 	failures       ObjectsError
 }
 
-// page takes note of how many objects a list had and how many are still to come, which is nil when the server does not say.
+// page records the number of objects in a list, and the number of remaining ones, which is nil if the server does not report it.
 func (t *tally) page(n int, remaining *int64) {
 	t.listed, t.left = t.listed+n, 0
 	if remaining != nil {

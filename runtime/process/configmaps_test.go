@@ -36,7 +36,7 @@ func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	return results[0].Interface(), err
 }
 
-// The parsers of knative.dev/pkg say what is wrong with a value, but not always of which key.
+// The parsers of knative.dev/pkg describe the fault of a value, but do not always name the key.
 func TestCheck_InvalidValue_NamesConfigMapAndKey(t *testing.T) {
 	for name, tc := range map[string]struct {
 		configMap string

@@ -79,8 +79,8 @@ type Mapper struct {
 // NewMapper returns a Mapper over the cache of an informer of CRDs, to which it adds the index that it needs, unless
 // another Mapper did. Pass the events of that informer to Changed.
 //
-// Kinds that no CRD defines are discovered in the background until ctx ends. changed is called with the group versions for
-// which Map would now return another answer than before, so that its callers need not ask again. It must not block.
+// Kinds that no CRD defines are discovered in the background until ctx ends. changed is called with the group versions for which Map would
+// now return another answer than before, so that its callers need not poll. It must not block.
 func NewMapper(ctx context.Context, crds cache.Indexer, discovery discovery.ServerResourcesInterface,
 	changed func(sets.Set[schema.GroupVersion]),
 ) (*Mapper, error) {

@@ -22,8 +22,8 @@ import (
 // subjects is the number of subjects that the test of costs creates.
 const subjects = 200
 
-// TestAddressBinding_TwoHundredSubjects_CostsAreBounded is one story: two hundred subjects are bound; then nothing changes; the controller is
-// restarted; there is one more; there is another binding; one is changed; and the address changes.
+// TestAddressBinding_TwoHundredSubjects_CostsAreBounded is one sequence: two hundred subjects are bound; nothing changes; the controller is
+// restarted; a subject is added; a binding is added; a subject is changed; and the address changes.
 func TestAddressBinding_TwoHundredSubjects_CostsAreBounded(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
@@ -65,7 +65,8 @@ func TestAddressBinding_TwoHundredSubjects_CostsAreBounded(t *testing.T) {
 		t.Errorf("bound subjects were written to %d times", len(got))
 	}
 
-	// One that is made to differ costs its patch and no other's. The webhook ignores writes of our field manager, and would restore the variable after others.
+	// A subject that is made to differ costs its own patch and no other. The webhook ignores writes of our field manager, and would restore
+	// the variable after others.
 	mark = w.Mark(t)
 	one := deployments(w.ns, "d007")
 	w.patchAsOurs(t, one, `{"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "main"}], "initContainers": null}}}}`)
@@ -90,7 +91,7 @@ func hasValue(want string) harness.Condition {
 	}
 }
 
-// exactlyOnce fails unless the controller has patched so many subjects since, each once.
+// exactlyOnce fails unless the controller has patched the given number of subjects since, each once.
 func (w *world) exactlyOnce(t *testing.T, mark harness.Mark, want int) {
 	t.Helper()
 	times := map[string]int{}

@@ -12,8 +12,8 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
-// TestAddressBinding_EachWriteRejected_ReportsItAndConverges lets the API server answer each write of the controller with an error for a while:
-// conditions say so where they can, and the end is right.
+// TestAddressBinding_EachWriteRejected_ReportsItAndConverges lets the API server answer each write of the controller with an error for a
+// while: conditions report the error where they can be written, and afterwards the state converges.
 func TestAddressBinding_EachWriteRejected_ReportsItAndConverges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
@@ -107,7 +107,7 @@ func TestAddressBinding_KilledBetweenStatusAndPatch_Converges(t *testing.T) {
 	w.Await(t, d, has(otherAddress))
 	w.Await(t, ab, harness.Ready)
 
-	// The binding goes: what it is killed over is taken out all the same.
+	// The binding is deleted, and the process is killed while it removes the variable: the next start removes it.
 	held = proxy.Hold(harness.Matching("patch", "deployments").And(harness.InNamespace(w.ns)))
 	w.Delete(t, ab)
 	held.Wait(t)

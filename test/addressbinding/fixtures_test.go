@@ -71,7 +71,7 @@ spec:
 	w.Patch(t, hello, status, "status")
 }
 
-// bind makes a binding of hello to what a reference, in YAML's flow style, says.
+// bind creates a binding of hello to the subject of a reference in YAML's flow style.
 func (w *world) bind(t testing.TB, name, subject string, more ...string) harness.Ref {
 	t.Helper()
 	return w.Apply(t, w.ns, fmt.Sprintf(`
@@ -206,7 +206,7 @@ func (w *world) patchAsOurs(t *testing.T, ref harness.Ref, patch string) *unstru
 	return answer
 }
 
-// getNow are the options of a request to which there is nothing to say.
+// getNow are the empty options of a request.
 var getNow = metav1.GetOptions{}
 
 // get reads an object.

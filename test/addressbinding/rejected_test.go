@@ -62,8 +62,8 @@ func TestAddressBinding_OneSubjectRejectedByAdmission_OthersAreBound(t *testing.
 	w.Await(t, refs[1], has(""))
 }
 
-// TestAddressBinding_NoPermissionToPatch_IsDistinguishedFromAdmission shows the words by which the operator tells a missing permission from a
-// rejection by admission.
+// TestAddressBinding_NoPermissionToPatch_IsDistinguishedFromAdmission shows the text by which the operator distinguishes a missing
+// permission from a rejection by admission.
 func TestAddressBinding_NoPermissionToPatch_IsDistinguishedFromAdmission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, harness.Shared(t))

@@ -22,7 +22,8 @@ var schemaNamespaces = schema.GroupVersionResource{Version: "v1", Resource: "nam
 
 const ofNamespaces, ofObjects = "namespaces.binding.webhook.samples.knative.dev", "objects.binding.webhook.samples.knative.dev"
 
-// TestBindingWebhook_Stopped_RequestsAreCountedAndRejected is one story, for it counts the webhook calls of a separate API server, and then stops the webhook.
+// TestBindingWebhook_Stopped_RequestsAreCountedAndRejected is one sequence: it counts the webhook calls of a separate API server, and then
+// stops the webhook.
 func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithReplicas("webhook", 1), harness.WithReplicas("controller", 1))

@@ -165,7 +165,7 @@ func TestBindingWebhook_Labels_DecideOptIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSubjects(t, env)
-			// While the namespace says nothing, an object that opts in shows that the binding is known.
+			// While the namespace has neither label, an object that opts in shows that the webhook knows the binding.
 			s.bound(t, deployments)
 			s.Patch(t, harness.Ref{Resource: schemaNamespaces, Name: s.namespace}, labeled(tc.namespace...))
 			await := func(want bool, labels ...string) {

@@ -34,7 +34,7 @@ var bounds = map[string][]bound{
 
 const tooShort = "should be at least 1 chars long"
 
-// required is the bound that a field has to be set. It also takes what else is accepted.
+// required is the bound that a field has to be set. Its last arguments are further changes that are accepted.
 func required(path string, behind *rejection, accepted ...change) bound {
 	return bound{
 		path: path, keyword: "required", says: "Required value", rejected: []change{unset(strings.ReplaceAll(path, "[]", ".0"))},

@@ -188,7 +188,7 @@ func TestDefaulting_AnotherClass_IsStoredUnchanged(t *testing.T) {
 		if diff := cmp.Diff(sent.Object, stored.Object, filled); diff != "" {
 			t.Errorf("at %s: it was changed on its way (-sent, +stored):\n%s", version, diff)
 		}
-		// Nor does an update change more than it says.
+		// An update changes no other fields either.
 		edited(sent)
 		patch, err := json.Marshal(map[string]any{"spec": sent.Object["spec"]})
 		if err != nil {

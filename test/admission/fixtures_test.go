@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// hub is the version that is stored. Tests that say nothing of versions are about it.
+// hub is the version that is stored. Tests that name no version use it.
 const hub = "v1"
 
 var (

@@ -48,7 +48,7 @@ func (r rejection) check(t *testing.T, bad *unstructured.Unstructured, err error
 		case field == r.path:
 			said = said || strings.Contains(cause.Message, r.says)
 		case field == "<nil>" && strings.Contains(cause.Message, "some validation rules were not checked"):
-			// The API server says so whenever it has not come to the CEL rules.
+			// The API server adds this whenever it has not evaluated the CEL rules.
 		default:
 			t.Errorf("the rejection of the spec %v names the field %q, want %q only: %v", bad.Object["spec"], cause.Field, r.path, err)
 		}

@@ -37,8 +37,8 @@ func TestSchema_Bounds_RejectBeyondAndAcceptTheNearest(t *testing.T) {
 	}
 }
 
-// The schema must not rely on the webhook, which may be down. Older versions are not served then, because the conversion webhook is down; but the
-// admission webhook may be down alone, as in an exempt namespace.
+// The schema must not rely on the webhook, which may be down. Older versions are not served then, because they need the conversion webhook.
+// In an excluded namespace, conversion works although admission is not called.
 func TestSchema_WithoutTheWebhook_EnforcesEachBound(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.Without("controller"), harness.WithReplicas("webhook", 1))

@@ -31,7 +31,7 @@ func TestDefaulting_NoVisibility_SetsClusterLocal(t *testing.T) {
 		"left out at v1beta1": {"v1beta1", unset("spec.exposure"), map[string]string{hub: "ClusterLocal", "v1beta1": "Internal"}},
 		"null at v1beta1":     {"v1beta1", set("spec.exposure", nil), map[string]string{hub: "ClusterLocal", "v1beta1": "Internal"}},
 		"External at v1beta1": {"v1beta1", set("spec.exposure", "External"), map[string]string{hub: "Public", "v1beta1": "External"}},
-		// Who cannot say it has not left it out.
+		// A client of a version without the field has not left it out.
 		"unknown at v1alpha1": {"v1alpha1", all(), map[string]string{hub: "", "v1beta1": ""}},
 	} {
 		stored := create(t, env, objectAt(c.version, ns, c.change))

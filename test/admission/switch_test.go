@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/pkg/webhook"
 )
 
-// stopAdmission lets everything in that the schema accepts, as it is. The webhook still converts.
+// stopAdmission makes the API server admit all objects that the schema accepts, unchanged. The webhook still converts.
 func stopAdmission(t *testing.T, env *harness.Env) {
 	t.Helper()
 	configurations := env.Kube.AdmissionregistrationV1()

@@ -106,7 +106,7 @@ func TestApply_ManagerAtAnOlderVersion_KeepsOneOfTwoHubOnlyFields(t *testing.T) 
 
 	env.Patch(t, late, `{"spec": {"path": null}}`)
 	expectSpec(t, env, late, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}, "publish": {"alias": "a"}}`)
-	// The last of them goes, and the annotation with it.
+	// The last of them is removed, and the annotation with it.
 	mustApply(t, env, late, "m2", false, `{}`)
 	expectSpec(t, env, late, `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}}`)
 }

@@ -63,7 +63,7 @@ func TestEdit_FirstPortAtV1beta1_KeepsTheOthers(t *testing.T) {
 		"visibility": "ClusterLocal", "publish": {"alias": "`+alias(ns, "subject")+`"}}`)
 }
 
-// A manifest from a repository has no annotation. Replacing the live object with it must not lose what it cannot say.
+// A manifest from a repository has no annotation. Replacing the live object with it must not lose properties that it cannot express.
 func TestReplace_ManifestOfAnOlderVersion_KeepsTheRest(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

@@ -53,7 +53,7 @@ func TestConversion_WebhookStopped_StoredVersionIsServed(t *testing.T) {
 	if list, err := client(env, stored).List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) != 2 {
 		t.Errorf("listing at %s: %v", hub, err)
 	}
-	// The webhook is not called for a status, so the operator continues, and deleted objects disappear, after their finalizer.
+	// The webhook is not called for a status, so the operator continues, removes finalizers, and deleted objects disappear.
 	status := json.RawMessage(`{"status": {"annotations": {"example.com/note": "written in the outage"}}}`)
 	if _, err := client(env, stored).Patch(t.Context(), "subject", types.MergePatchType, status, metav1.PatchOptions{}, "status"); err != nil {
 		t.Errorf("writing the status at %s: %v", hub, err)

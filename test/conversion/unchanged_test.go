@@ -58,7 +58,7 @@ func kubectlName(ref harness.Ref) string {
 	return ref.Resource.Resource + "." + ref.Resource.Version + "." + ref.Resource.Group
 }
 
-// Apart from the annotation of kubectl, nothing changes the first time. From the second time on not even that does.
+// The first write changes only the annotation of kubectl. Later writes change nothing.
 func TestKubectl_WriteBackUnchanged_IsByteIdenticalInEtcd(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)

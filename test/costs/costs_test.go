@@ -125,7 +125,7 @@ func create(t testing.TB, env *harness.Env, ns string, count int, class string) 
 	return made
 }
 
-// awaitAllReady waits until every object is, and returns at that moment: it watches, because repeated lists would distort the measurement.
+// awaitAllReady returns as soon as every object is Ready. It watches, because repeated lists would distort the measurement.
 func awaitAllReady(t testing.TB, env *harness.Env, ns string, count int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -11,8 +11,7 @@ SPDX-License-Identifier: Apache-2.0
 //	          ellipsis stands for anything in one line; with the word fails, each has to fail
 //	yaml, go, markdown
 //	          carries file=PATH and is an excerpt of that file, word for word
-//	text      is an excerpt of a file in the same way, if it is one that a test compares with what is printed, or shows what
-//	          something prints
+//	text      is an excerpt of a file in the same way, or, with shown-by, the output of a program
 //	mermaid   is a diagram
 //
 // A block whose info string has shown-by=FOLDER:TEST is run by that test, or is a diagram of what it shows. It has to

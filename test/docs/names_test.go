@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// TestNames_CitedTests_Exist: what a document says is shown by a test is shown by one that there is.
+// TestNames_CitedTests_Exist checks that each test that a document names is declared.
 func TestNames_CitedTests_Exist(t *testing.T) {
 	declared := map[string]bool{}
 	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
@@ -47,7 +47,7 @@ func TestNames_CitedTests_Exist(t *testing.T) {
 	}
 }
 
-// TestNames_LinkedIdentifiers_AreDeclaredInTheFile: of a link from the name of a function, type or constant to a Go file.
+// TestNames_LinkedIdentifiers_AreDeclaredInTheFile checks links from the name of a function, type or constant to a Go file.
 func TestNames_LinkedIdentifiers_AreDeclaredInTheFile(t *testing.T) {
 	link := regexp.MustCompile("\\[`(\\w+)`\\]\\(([^)#]+\\.go)\\)")
 	links := 0

@@ -46,9 +46,9 @@ func (r *reader) expectExample(t *testing.T) {
 		}
 		got, err := os.ReadFile(filepath.Join(r.dir, relative))
 		if err != nil {
-			t.Errorf("the page does not lead to %s of %s: %v", relative, example, err)
+			t.Errorf("%s of %s does not result from the page: %v", relative, example, err)
 		} else if want := read(t, filepath.Join(example, relative)); withoutLicense(string(got)) != withoutLicense(want) {
-			t.Errorf("what the page leads to is another %s than that of %s:\n%s", relative, example, got)
+			t.Errorf("%s that results from the page differs from that of %s:\n%s", relative, example, got)
 		}
 		return nil
 	})

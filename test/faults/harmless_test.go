@@ -39,9 +39,9 @@ func answered(code int) func(*harness.Proxy, harness.Match) func() {
 	return func(p *harness.Proxy, m harness.Match) func() { return p.Fail(m, code) }
 }
 
-// TestFailedRequest_OfAnyKind_IsHarmless makes each request of each reconciler fail in each way, all at the same time, each in a separate namespace.
-// While they fail, nothing that worked stops working and no request is sent more than twice a second; afterwards the state is right within one
-// back-off.
+// TestFailedRequest_OfAnyKind_IsHarmless makes each request of each reconciler fail in each way, all at the same time, each in a separate
+// namespace. While they fail, nothing that worked stops working and no request is sent more than twice a second; afterwards the state
+// converges within one back-off.
 func TestFailedRequest_OfAnyKind_IsHarmless(t *testing.T) {
 	for name, options := range map[string][]harness.Option{"WithWebhook": nil, "WithoutWebhook": {harness.WithoutWebhooks("webhook")}} {
 		t.Run(name, func(t *testing.T) {

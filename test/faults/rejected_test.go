@@ -18,8 +18,8 @@ import (
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 )
 
-// TestAddressableService_EachWriteRejected_ReportsItAndConverges lets the API server answer each write of the controller with
-// an error for a while: conditions say so where they can, and the end is right.
+// TestAddressableService_EachWriteRejected_ReportsItAndConverges lets the API server answer each write of the controller with an error for
+// a while: conditions report it where they can be written, and afterwards the state converges.
 func TestAddressableService_EachWriteRejected_ReportsItAndConverges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))

@@ -34,7 +34,8 @@ func change(t *testing.T, path, from, to string) {
 	}
 }
 
-// expectStale expects a script of hack/ to fail in a copy of the checkout, to report all of this, and to change nothing there. It returns the report.
+// expectStale expects a script of hack/ to fail in a copy of the checkout, to report all of reported, and to change nothing there. It
+// returns the report.
 func expectStale(t *testing.T, checkout, script string, reported ...string) (report string) {
 	t.Helper()
 	before := snapshot(t, checkout)

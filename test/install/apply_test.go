@@ -16,7 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing is `ko apply -Rf config/` except for the images, and `ko delete -Rf config/ --ignore-not-found`.
+// TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing runs `ko apply -Rf config/`, without the images, and `ko delete -Rf config/
+// --ignore-not-found`.
 func TestConfig_Apply_SucceedsAtOnceAndDeleteLeavesNothing(t *testing.T) {
 	c := newCluster(t)
 	c.kubectl("wait", "--for=create", "--timeout=1m", "serviceaccount/default", "configmap/kube-root-ca.crt")

@@ -18,7 +18,7 @@ import (
 // party is one end of a connection.
 type party struct {
 	namespace string
-	// labels of the Pod; without any it is no Pod: a node, the API server, an external client.
+	// labels are those of the Pod. A party without labels is not a Pod, but a node, the API server or an external client.
 	labels map[string]string
 	ports  []corev1.ContainerPort
 }

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) { harness.Main(m) }
 // soon tries as often as a migration usually does, without waiting as long.
 var soon = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Steps: 9}
 
-// kind is a CRD of one test's own with the versions v1alpha1 and v1, which are converted by changing their name. It stores v1alpha1 until a test changes that.
+// kind is the CRD of a single test, with the versions v1alpha1 and v1. A conversion changes only the apiVersion. It stores v1alpha1 until a
+// test changes that.
 type kind struct {
 	env      *harness.Env
 	resource schema.GroupResource

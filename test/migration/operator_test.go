@@ -100,8 +100,8 @@ func (k *kind) publish(t *testing.T, n int, annotations map[string]string) {
 	fixtures.AwaitReady(t, k.env, k.namespace, n)
 }
 
-// TestMigrationJob_OperatorRunning_MigratesItsObjects moves objects that are stored at v1alpha1, which has no field for most of what they
-// say, while the operator works. The program has the settings and the permissions of the Job.
+// TestMigrationJob_OperatorRunning_MigratesItsObjects moves objects that are stored at v1alpha1, which has no field for most of their
+// properties, while the operator works. The program has the settings and the permissions of the Job.
 func TestMigrationJob_OperatorRunning_MigratesItsObjects(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)
@@ -146,8 +146,8 @@ func TestMigrationJob_OperatorRunning_MigratesItsObjects(t *testing.T) {
 	}
 }
 
-// TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects stops the webhook for a while, so that no object can be converted or validated. (Lists go
-// on, from the API server's cache.)
+// TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects stops the webhook for a while, so that no object can be converted or validated.
+// (Lists still succeed, from the API server's cache.)
 func TestMigrationJob_WebhookDownForAWhile_MigratesAllObjects(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t)

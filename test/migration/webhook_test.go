@@ -28,9 +28,9 @@ import (
 	"github.com/mallard-dev/mallard/pkg/migration"
 )
 
-// serveWebhook registers a webhook for every change of the kind's objects, which allows it once answer, which gets the object's name, has returned
-// true. With false the connection breaks, as when the webhook's process dies. It returns when the API server asks, for which there has to be an
-// object.
+// serveWebhook registers a webhook for every change of the kind's objects. It allows a change if answer returns true for the object's name;
+// otherwise the connection breaks, as when the webhook's process exits. serveWebhook returns when the API server calls the webhook, which
+// requires an object.
 func (k *kind) serveWebhook(t *testing.T, answer func(name string) bool) {
 	t.Helper()
 	asked := make(chan struct{}, 1)

@@ -40,8 +40,8 @@ func BenchmarkApplyToFirstReady(b *testing.B) {
 		began = time.Now()
 		env.Ko(b, root, "apply", platform, "--sbom=none", "--recursive", "--filename", "config/")
 		env.Kubectl(b, "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-		// Until the webhook has announced itself nothing is sent to it, so that the sample may be made at any moment; but the controller has to run
-		// to reconcile it.
+		// The API server does not call the webhook until the webhook has registered itself, so the sample can be created at any time; but
+		// only a running controller reconciles it.
 		env.Kubectl(b, "apply", "--filename", filepath.Join(root, "samples", "100-addressableservice.yaml"))
 		env.Kubectl(b, "wait", "--for=condition=Ready", "asvc/hello", "--timeout=60s")
 		ready += time.Since(began)

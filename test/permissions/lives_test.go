@@ -50,8 +50,8 @@ spec: {image: one}
 `
 )
 
-// lives has a function for each kind, which has the operator do each thing for which it has a permission. written are the resources that the
-// controller writes for the kinds that make kind has added.
+// lives has a function for each kind, which makes the operator use each of its permissions for that kind. written are the resources that
+// the controller writes for the kinds that make kind has added.
 var (
 	lives   []func(*testing.T, *harness.Env)
 	written []schema.GroupVersionResource

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) { harness.Main(m) }
 
 var accounts = []string{"controller", "hooks", "webhook"}
 
-// TestPermissions_Grants_AreAllUsedAndSufficient makes the operator do all that it ever does
-// and compares. The other suites cause a part of that.
+// TestPermissions_Grants_AreAllUsedAndSufficient makes the operator send all requests that it can send, and compares them with the grants.
+// The other suites cause a part of these requests.
 func TestPermissions_Grants_AreAllUsedAndSufficient(t *testing.T) {
 	options := []harness.Option{harness.WithProxy("controller")}
 	for _, name := range accounts {
@@ -88,7 +88,7 @@ func TestPermissions_EachProcess_LacksThoseOfTheOther(t *testing.T) {
 	}
 }
 
-// TestPermissions_DangerousRequests_AreDenied are some things that would hurt, which no rule grants.
+// TestPermissions_DangerousRequests_AreDenied checks some harmful requests, which no rule grants.
 func TestPermissions_DangerousRequests_AreDenied(t *testing.T) {
 	env := harness.Shared(t)
 	for _, account := range accounts {

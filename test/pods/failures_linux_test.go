@@ -18,8 +18,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 )
 
-// TestPods_SyntaxErrorInAConfigMap_StatusReportsIt starts the webhook with a ConfigMap that cannot be read: the status of its
-// Pods names the map, the key and the error, their events say that they are started again and again, and once the map is fixed they become ready by themselves.
+// TestPods_SyntaxErrorInAConfigMap_StatusReportsIt starts the webhook with a ConfigMap that cannot be read: the status of its Pods names
+// the map, the key and the error, their events report the restarts, and once the ConfigMap is fixed they become ready by themselves.
 func TestPods_SyntaxErrorInAConfigMap_StatusReportsIt(t *testing.T) {
 	env := harness.Shared(t)
 	awaitRunning(t, env, "webhook", 2)

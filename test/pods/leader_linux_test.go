@@ -21,8 +21,8 @@ import (
 // settled is the number of objects that have a status before the leader is removed, so that it is at work then.
 const settled = 20
 
-// TestLeader_PodRemoved_StandbyTakesOver takes the leader away under a stream of creates, in each way that a cluster does, and looks at who wrote
-// what, and when.
+// TestLeader_PodRemoved_StandbyTakesOver removes the leader during a stream of creates, in each way in which a cluster does, and checks
+// which replica wrote what, and when.
 func TestLeader_PodRemoved_StandbyTakesOver(t *testing.T) {
 	for name, way := range map[string]struct {
 		remove func(t *testing.T, env *harness.Env, pod string)

@@ -18,8 +18,8 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-// TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected deletes all Pods of the webhook: other objects are not affected, ours can be read, and are
-// written again once the Pods are back.
+// TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected deletes all Pods of the webhook: other objects are not affected, ours can be read,
+// and can be written again once new Pods are ready.
 func TestWebhook_AllPodsDeleted_OnlyOurObjectsAreAffected(t *testing.T) {
 	env := harness.Shared(t)
 	awaitRunning(t, env, "webhook", 2)

@@ -72,8 +72,8 @@ func TestReconcileKind_Result_DecidesEventAndRequeue(t *testing.T) {
 	}
 }
 
-// TestFinalizeKind_Result_DecidesEventAndFinalizer shows the same of an object that is being deleted, and whether the finalizer
-// goes. Where it stays and the queue is done, the object hangs until another event enqueues it.
+// TestFinalizeKind_Result_DecidesEventAndFinalizer shows the same for an object that is being deleted, and whether the finalizer is
+// removed. If it stays and the key is not queued again, the object hangs until another event enqueues it.
 func TestFinalizeKind_Result_DecidesEventAndFinalizer(t *testing.T) {
 	const updated = `Normal FinalizerUpdate Updated "a" finalizers`
 	for name, row := range map[string]struct {

@@ -86,7 +86,8 @@ func expectLabels(t *testing.T, name string, labels map[string]string) {
 	}
 }
 
-// ko and kubectl apply in the order of file names and go on after an error; only sorted files work in one run.
+// ko and kubectl apply files in the order of their names, and continue after an error, so one run succeeds only if the names sort in the
+// order of dependencies.
 func TestConfig_FileOrder_SuitsAnEmptyCluster(t *testing.T) {
 	there := map[string]bool{}
 	need := func(object *unstructured.Unstructured, kind, namespace, name string) {

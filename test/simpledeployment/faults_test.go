@@ -150,8 +150,9 @@ func TestSimpleDeployment_PodsRejectedByAdmission_ReportsIt(t *testing.T) {
 	exactly(t, env, ref, "one", 2)
 }
 
-// TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges lets the API server answer each write of the controller with an error for a
-// while, in the middle of a rollout: the bounds hold, conditions say so where they can, and the end is right.
+// TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges lets the API server answer each write of the controller with an error
+// for a while, in the middle of a rollout: the bounds hold, conditions report the error where they can be written, and afterwards the state
+// converges.
 func TestSimpleDeployment_EachWriteRejected_KeepsItsBoundsAndConverges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))

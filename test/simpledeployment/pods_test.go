@@ -259,7 +259,8 @@ func TestSimpleDeployment_ForeignPodHasTheName_AnotherNameIsGiven(t *testing.T) 
 	untouched(t, env, ns, mark, map[string]*corev1.Pod{name: stranger})
 }
 
-// TestUpstream_ApplyWithAnUnknownResourceVersion_OnlyCreates shows what the operator relies on, and what it would do without.
+// TestUpstream_ApplyWithAnUnknownResourceVersion_OnlyCreates shows the behavior that the operator relies on, and the effect of an apply
+// without the resourceVersion.
 func TestUpstream_ApplyWithAnUnknownResourceVersion_OnlyCreates(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestProgress_LinesOfTheGoCommand_AreCounted checks what becomes of each kind of line that the go command writes.
+// TestProgress_LinesOfTheGoCommand_AreCounted checks how each kind of line that the go command writes is counted.
 func TestProgress_LinesOfTheGoCommand_AreCounted(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out)
@@ -37,7 +37,8 @@ func TestProgress_LinesOfTheGoCommand_AreCounted(t *testing.T) {
 	}
 }
 
-// TestProgress_LogAndTerminal_PrintBatches checks that a log gets a line for some of the packages only, and a terminal one that is written over.
+// TestProgress_LogAndTerminal_PrintBatches checks that a log gets a line for some of the packages only, and a terminal a single line that
+// is overwritten.
 func TestProgress_LogAndTerminal_PrintBatches(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		var out bytes.Buffer

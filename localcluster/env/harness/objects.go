@@ -77,8 +77,8 @@ func (e *Env) Apply(t testing.TB, namespace, manifests string) []Ref {
 	return refs
 }
 
-// Define is Apply for what is in no namespace and goes with the test. It is deleted when that ends: a kind that is defined again during the deletion
-// is not served.
+// Define is Apply for cluster-scoped objects. The end of the test deletes them and waits for that: a CRD that is created again during its
+// deletion is not served.
 func (e *Env) Define(t testing.TB, manifests string) []Ref {
 	t.Helper()
 	refs := e.Apply(t, "", manifests)

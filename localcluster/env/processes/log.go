@@ -30,7 +30,7 @@ func errorsFirst(lines []string) []string {
 	return slices.Concat(failed[max(len(failed)-errorLines, 0):], others[max(len(others)-noticeLines, 0):])
 }
 
-// lastLines reads the last lines of a log, at most so many of them. A file that does not exist has none.
+// lastLines reads the last lines of a log, at most the given number. A file that does not exist has none.
 func lastLines(path string, maximum int) ([]string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

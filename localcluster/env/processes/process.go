@@ -256,7 +256,7 @@ func (p *Process) finish(end func(*execution) error) error {
 	return p.end(e, func() error { return end(e) })
 }
 
-// end marks the end as planned before it happens, so that no exit notice goes out for it.
+// end marks the end as planned before it happens, so that no exit notice is sent for it.
 func (p *Process) end(e *execution, end func() error) error {
 	p.mu.Lock()
 	e.planned = true

@@ -78,7 +78,7 @@ type Node struct {
 	workers map[types.UID]*podworker.Worker
 }
 
-// Supported reports whether there can be a process node on an operating system, which goes by the name that Go gives it.
+// Supported reports whether an operating system, by its name in Go, can have a process node.
 func Supported(system string) bool { return system == "linux" }
 
 // New prepares the Node, and removes the folders of deleted Pods.

@@ -133,7 +133,7 @@ func loadManifests(handler http.Handler, dir string) error {
 				rejected = append(rejected, m)
 			}
 		}
-		// What nothing helps has lost its parts; pulling it says so.
+		// A manifest that is still rejected has lost its parts; pulling the image reports that.
 		if len(rejected) == 0 || len(rejected) == len(waiting) {
 			return nil
 		}

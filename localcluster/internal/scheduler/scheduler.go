@@ -91,7 +91,7 @@ type plugin struct{ allowed Allowed }
 // Name returns the name of the plugin in the scheduler's settings and events.
 func (plugin) Name() string { return pluginName }
 
-// Filter rejects a Node on which the Pod must not be placed. Nothing that happens later changes that.
+// Filter rejects a Node on which the Pod must not be placed. No later event changes that.
 func (p plugin) Filter(_ context.Context, _ fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
 	if reason, ok := p.allowed(pod, node.Node().Name); !ok {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, reason)

@@ -23,8 +23,8 @@ func Keep() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "stderr"), nil
 }
 
-// Divert lets everything that is written to standard error go to a file instead, from wherever in the process. Only the
-// trace of a panic goes to both, the file and the result of Keep: a bug must not be hidden in a log.
+// Divert redirects standard error of the whole process to a file. Only the trace of a panic is also written to the result of Keep: a bug
+// must not be hidden in a log.
 func Divert(to, kept *os.File) error {
 	if err := debug.SetCrashOutput(kept, debug.CrashOptions{}); err != nil {
 		return fmt.Errorf("keeping standard error for traces: %w", err)

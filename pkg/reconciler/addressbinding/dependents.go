@@ -51,8 +51,8 @@ var (
 // later is reconciled for its own event.
 type dependents struct {
 	bindings observe.Lister[*v1.AddressBinding]
-	// choices are the results of binding.ChosenBy for bindings in the cache, which an event of any subject asks. To parse a selector
-	// costs much more than to match it.
+	// choices are the results of binding.ChosenBy for bindings in the cache, which each event of a subject needs. To parse a selector costs
+	// much more than to match it.
 	choices *lru.Cache
 }
 

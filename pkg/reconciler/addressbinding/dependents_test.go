@@ -83,7 +83,7 @@ func live(mods ...func(*duckv1.WithPod)) *duckv1.WithPod {
 	return d
 }
 
-// An event of a subject asks every binding of its namespace, so that a tenant with many bindings would delay the events of others.
+// An event of a subject is checked against every binding of its namespace, so a tenant with many bindings could delay the events of others.
 func TestDependents_SubjectEvent_ParsesNoSelectorAgain(t *testing.T) {
 	selecting, subject := object("a", bySelector), live()
 	w := among(t, selecting)

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// FieldManager owns what a Pod is made of.
+	// FieldManager owns the fields that a Pod is created with.
 	FieldManager = "simpledeployment." + samples.GroupName
 
 	// absent has an apply create an object or fail. It is a resource version that no stored object has, since etcd's own first

@@ -42,7 +42,7 @@ func NewRuntime() (*Runtime, error) {
 	r := &Runtime{work: make(chan func())}
 	ready := make(chan bool)
 	go func() {
-		// Never unlocked: the thread goes with the program.
+		// Never unlocked: the thread ends with the program.
 		runtime.LockOSThread()
 		ready <- isolate() == nil
 		for do := range r.work {

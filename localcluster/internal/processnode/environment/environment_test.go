@@ -44,7 +44,7 @@ func from(source corev1.EnvVarSource) []corev1.EnvVar {
 	return []corev1.EnvVar{{Name: "VALUE", ValueFrom: &source}}
 }
 
-// TestVariables_Sources_HavePrecedence checks what each source of a variable gives, and which one wins.
+// TestVariables_Sources_HavePrecedence checks the variables of each source, and their precedence.
 func TestVariables_Sources_HavePrecedence(t *testing.T) {
 	for _, c := range []struct {
 		name string

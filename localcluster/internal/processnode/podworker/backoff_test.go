@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// TestBackOff_RepeatedExits_GrowsAndResets checks how long a container that ends at once waits for its next starts, and that it is forgiven when it has run
-// for long.
+// TestBackOff_RepeatedExits_GrowsAndResets checks the delays before the restarts of a container that ends at once, and that the delay is
+// reset after a long run.
 func TestBackOff_RepeatedExits_GrowsAndResets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &Worker{

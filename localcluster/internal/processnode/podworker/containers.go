@@ -23,8 +23,8 @@ const (
 	startCode = 128
 )
 
-// container runs a container, again and again as its restart policy says, and returns the last exit code. It returns, with
-// the process ended, when the context ends.
+// container runs a container, repeatedly if its restart policy requires it, and returns the last exit code. It returns, with the process
+// ended, when the context ends.
 func (w *Worker) container(ctx context.Context, name string, isInit bool) int32 {
 	code := w.lastCode(name)
 	for first := true; ; first = false {

@@ -81,7 +81,7 @@ type identity struct {
 	groups   []uint32
 }
 
-// identify says as whom a container runs. Errors are those of a kubelet.
+// identify returns the user and the groups of a container. Errors are those of a kubelet.
 func identify(pod *corev1.Pod, c *corev1.Container, img *image.Image) (identity, error) {
 	user, group := userOf(pod, c)
 	who := identity{}

@@ -71,7 +71,7 @@ func (w *Worker) awaitPull(ctx context.Context, c *corev1.Container, key string)
 			return ctx.Err() //nolint:wrapcheck // it only ends the attempt
 		}
 		if w.spec(c.Name).Image != c.Image {
-			// A user has fixed it.
+			// A user has changed the image.
 			return &problem{reason: reasonImageBackOff, message: message, waited: true}
 		}
 	}

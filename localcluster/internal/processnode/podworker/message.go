@@ -28,8 +28,8 @@ const (
 	maxLogLines = 80
 )
 
-// terminationMessage is the end of the file in which a program says why it ended. When that is empty, the program has failed and its Pod requests it,
-// it is the end of its log.
+// terminationMessage returns the end of the file in which a program states why it ended. If that file is empty, and the program has failed
+// and its Pod requests it, it returns the end of the log.
 func (e *execution) terminationMessage(policy corev1.TerminationMessagePolicy, failed bool) string {
 	data, _, err := tail.ReadAtMost(e.messages, maxMessage)
 	switch {

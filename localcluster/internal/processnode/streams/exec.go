@@ -25,8 +25,8 @@ import (
 // farewell is the time that a client has to read the end of a command's streams before the connection is closed.
 const farewell = time.Second
 
-// Run runs a command. The streams that the client did not request are nil. It returns the command's exit code, or the error for which there is no
-// exit code. The context ends when the client goes.
+// Run runs a command. The streams that the client did not request are nil. It returns the command's exit code, or the error for which there
+// is no exit code. The context ends when the client disconnects.
 type Run func(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (int, error)
 
 // ServeExec answers a request to execute a command, and returns when the command has ended.

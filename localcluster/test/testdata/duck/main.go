@@ -3,7 +3,7 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Duck is the program in the images that tests run. Its first argument says what it does.
+// Duck is the program in the images that tests run. Its first argument selects the action.
 package main
 
 import (

@@ -68,7 +68,7 @@ func TestRules_AddressableService_EqualThoseOfTheSchema(t *testing.T) {
 	}
 }
 
-// noteRules writes down what a schema says of each field.
+// noteRules records the rules that a schema has for each field.
 func noteRules(s apiextensionsv1.JSONSchemaProps, path string, rules map[string]string) {
 	var parts []string
 	if len(s.Required) > 0 {
