@@ -106,7 +106,7 @@ var parts = []part{{
 	edits: []edit{
 		{"pkg/apis/samples/v1/doc.go", `(?m)^.*\+conversion-gen:.*\n`, ""},
 		{"pkg/apis/samples/v1alpha1/doc.go", `(?m)^.*\+conversion-gen:.*\n`, ""},
-		{"pkg/apis/samples/v1alpha1/doc.go", `(?s)// An AddressableService is shown.*?//\n`, ""},
+		{"pkg/apis/samples/v1alpha1/doc.go", `(?s)// An AddressableService can be read.*?//\n`, ""},
 		{"pkg/apis/samples/v1/addressableservice_types.go", `(?m)^.*\+conversion:.*\n`, ""},
 		{"pkg/apis/samples/v1/addressbinding_types.go", `(?m)^.*\+conversion:.*\n`, ""},
 		{"pkg/apis/samples/v1alpha1/simpledeployment_types.go", `(?m)^.*\+conversion:.*\n`, ""},
