@@ -41,11 +41,11 @@ type entryForm struct {
 type Match int
 
 const (
-	// None says that there is no such property.
+	// None means that there is no such property.
 	None Match = iota
-	// Exact says that the basis is what it was, so the property still holds.
+	// Exact means that the basis is unchanged, so the property still holds.
 	Exact
-	// Stale says that the basis has changed since. A hook may still make use of parts of the property.
+	// Stale means that the basis has changed since. A hook may still make use of parts of the property.
 	Stale
 )
 
@@ -88,8 +88,8 @@ func (b *PropertyBag) put(key string, value any, basis string) error {
 	return nil
 }
 
-// Take moves a property out of the bag into what out points to, and says whether there was one. One that does not fit
-// into out is dropped and counted, and out is left as it is.
+// Take moves a property out of the bag into what out points to, and reports whether there was one. One that does not fit into out is
+// dropped and counted, and out is left as it is.
 func (b *PropertyBag) Take(key string, out any) (found bool) {
 	entry := (*b)[key]
 	b.Remove(key)

@@ -28,7 +28,7 @@ import (
 
 var errInduced = errors.New("induced")
 
-// script is a handler that does in each call what a test says, and then succeeds. It notes its calls.
+// script is a handler with the result that a test defines for each call; later calls succeed. It notes its calls.
 type script struct {
 	start   time.Time
 	results []func() error

@@ -222,7 +222,7 @@ func eventually(t *testing.T, what string, check func(context.Context) error) {
 	}
 }
 
-// oneErrorLine checks that the program said in exactly one line what was wrong, with all the words given.
+// oneErrorLine checks that the program printed exactly one line with the error, which contains all the given words.
 func (p *process) oneErrorLine(t *testing.T, words ...string) {
 	t.Helper()
 	text := strings.TrimSpace(p.stderr.String())

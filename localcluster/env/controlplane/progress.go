@@ -94,7 +94,7 @@ func (p *progress) compiling(packages map[string]bool) {
 	p.keep()
 }
 
-// line takes a line of a go command's error output and says whether it was about progress.
+// line takes a line of a go command's error output, and reports whether it was about progress.
 func (p *progress) line(line string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

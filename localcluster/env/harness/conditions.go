@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Condition looks at an object, which is nil if it does not exist, and says as an error in which way it is not as wanted.
+// Condition checks an object, which is nil if it does not exist, and returns an error that describes how it differs from the desired state.
 type Condition func(*unstructured.Unstructured) error
 
 // Exists is the condition of an object that exists.

@@ -38,7 +38,7 @@ const startTimeout = 30 * time.Minute
 type Env struct {
 	// Config is the configuration of the clients.
 	Config *rest.Config
-	// Kubeconfig is the path of a file that says the same.
+	// Kubeconfig is the path of a file with the same configuration.
 	Kubeconfig string
 	Kube       kubernetes.Interface
 	Dynamic    dynamic.Interface
@@ -193,7 +193,7 @@ func (e *Env) noteExit(err error) {
 	e.exits = append(e.exits, err)
 }
 
-// stop stops everything, removes the folder, and says what should not have been.
+// stop stops everything, removes the folder, and reports faults.
 func (e *Env) stop() error {
 	var problems []error
 	if e.environment != nil {

@@ -91,7 +91,7 @@ func removeWebhooks(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// overrides starts the proxies and says what the processes are given.
+// overrides starts the proxies, and returns the changes to the settings of the processes.
 func (e *Env) overrides(ctx context.Context, config *rest.Config, s settings) (map[string]processes.Override, error) {
 	overrides := map[string]processes.Override{}
 	for process, env := range s.env {

@@ -265,7 +265,7 @@ func (p *Proxy) matching(r Request) []*rule {
 	return found
 }
 
-// ServeHTTP passes a request on, or does to it what the rules say.
+// ServeHTTP passes a request on, or applies the rules to it.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, httpRequest *http.Request) {
 	r := requestOf(httpRequest.Method, httpRequest.URL)
 	if r.Verb == "create" && r.Name == "" {

@@ -41,7 +41,7 @@ type Process struct {
 	current   *execution
 }
 
-// Override changes what a process is given at its next start, other than its Deployment says.
+// Override replaces settings of the Deployment for a process, from its next start on.
 type Override struct {
 	// Server is the API server to talk to; nil is that of the runner.
 	Server *Server
@@ -165,7 +165,7 @@ func (p *Process) Address(port string) (string, error) {
 	return net.JoinHostPort(loopback, strconv.Itoa(e.backend.local[number])), nil
 }
 
-// Start starts the process as its Deployment and the objects that it refers to say now. It does not wait until the
+// Start starts the process with the present content of its Deployment and of the objects that it refers to. It does not wait until the
 // process is ready: see WaitReady. A process that runs already is an error.
 func (p *Process) Start(ctx context.Context) error {
 	p.lifecycle.Lock()
@@ -196,8 +196,8 @@ func (p *Process) Start(ctx context.Context) error {
 	return nil
 }
 
-// WaitReady returns once the process has been ready and the status of its Deployment says so. A process that ends first
-// is an [ExitError]; a context that is done is a [NotReadyError].
+// WaitReady returns once the process has been ready and the status of its Deployment shows it. A process that ends first is an [ExitError];
+// a context that is done is a [NotReadyError].
 func (p *Process) WaitReady(ctx context.Context) error {
 	p.mu.Lock()
 	e := p.current

@@ -146,7 +146,7 @@ func replicas(deployment *appsv1.Deployment, wanted map[string]int) int {
 // Processes are all processes, whether they run or not.
 func (r *Runner) Processes() []*Process { return slices.Clone(r.processes) }
 
-// Process returns the process with a name, or an error that says which there are.
+// Process returns the process with a name, or an error that lists the valid names.
 func (r *Runner) Process(name string) (*Process, error) {
 	var names []string
 	for _, p := range r.processes {

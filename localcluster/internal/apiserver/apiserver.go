@@ -56,7 +56,7 @@ type Options struct {
 	EtcdEndpoint string
 	// Resolver finds the address behind a Service for webhooks.
 	Resolver webhook.ServiceResolver
-	// Nodes says that there are Nodes that serve logs and the like, to which the server shows itself as KubeletClient.
+	// Nodes reports whether there are Nodes that serve logs and the like, to which the server authenticates as KubeletClient.
 	Nodes bool
 	// Flags are flags of kube-apiserver, which win over those of this package.
 	Flags []string
@@ -96,7 +96,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 // Done is closed when the server has ended.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Err says, once Done is closed, why the server ended; nil after its context did.
+// Err returns the reason for which the server ended, once Done is closed; nil if its context ended.
 func (s *Server) Err() error { return s.err }
 
 func complete(ctx context.Context, opts Options) (options.CompletedOptions, error) {

@@ -19,7 +19,7 @@ import (
 // kubeconfigName is the name of the administrator's kubeconfig within the cluster's folder.
 const kubeconfigName = "admin.kubeconfig"
 
-// superusers is the group that may do everything, whatever RBAC says.
+// superusers is the group that is authorized to do everything, whatever RBAC grants.
 const superusers = "system:masters"
 
 // clientConfig makes the configuration of a client of the given user. Its rate is not limited: the API server's priority and fairness does that.

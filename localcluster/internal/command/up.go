@@ -28,8 +28,8 @@ type runError struct{ error }
 
 func (e runError) Unwrap() error { return e.error }
 
-// errVersion says that the program was built without the flags that set the version its parts report. Clients parse what
-// GET /version returns, and some reject a server that is older than they need.
+// errVersion reports that the program was built without the flags that set the version its parts report. Clients parse what GET /version
+// returns, and some reject a server that is older than they need.
 var errVersion = errors.New("this program does not know its Kubernetes version: build it with " +
 	"\"go tool localcluster build\" at the top of the repository")
 

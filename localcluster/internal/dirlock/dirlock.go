@@ -18,7 +18,7 @@ import (
 // FileName is the name of the lock file within the locked folder.
 const FileName = "lock"
 
-// HeldError says that another process holds the lock of a folder.
+// HeldError reports that another process holds the lock of a folder.
 type HeldError struct {
 	Dir string
 	// PID is the holder's process id as it stands in the file; 0 when it is not (yet) written there.
@@ -37,11 +37,11 @@ func (e *HeldError) Error() string {
 // Lock is a folder's lock while it is held.
 type Lock struct {
 	file *os.File
-	// Stale says that the file of an earlier holder was found, which ended without releasing it.
+	// Stale reports whether the file of an earlier holder was found, which ended without releasing it.
 	Stale bool
 }
 
-// Acquire takes the lock of a folder without waiting. A *HeldError says that another process has it.
+// Acquire takes the lock of a folder without waiting. A *HeldError means that another process has it.
 func Acquire(dir string) (*Lock, error) {
 	path := filepath.Join(dir, FileName)
 	for {

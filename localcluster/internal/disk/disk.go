@@ -35,7 +35,7 @@ func Free(dir string) (uint64, error) {
 	return uint64(stat.Bavail) * uint64(stat.Bsize), nil
 }
 
-// LowError says that there is too little free space.
+// LowError reports that there is too little free space.
 type LowError struct {
 	Dir        string
 	Free, Need uint64 // bytes

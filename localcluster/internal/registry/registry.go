@@ -80,7 +80,7 @@ func Start(ctx context.Context, dir string, port int) (*Registry, error) {
 // Done is closed when the registry has ended.
 func (r *Registry) Done() <-chan struct{} { return r.done }
 
-// Err says, once Done is closed, why the registry ended; nil after Stop.
+// Err returns the reason for which the registry ended, once Done is closed; nil after Stop.
 func (r *Registry) Err() error { return r.err }
 
 // Stop ends the registry and the requests that it is answering.

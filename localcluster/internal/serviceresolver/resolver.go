@@ -21,8 +21,8 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 )
 
-// Annotation of a Service says where its ports are served: "443=127.0.0.1:41234 9090=127.0.0.1:41235", that is service
-// port = host:port, separated by spaces.
+// Annotation of a Service lists the addresses of its ports: "443=127.0.0.1:41234 9090=127.0.0.1:41235", that is service port = host:port,
+// separated by spaces.
 const Annotation = "localcluster.mallard.dev/endpoints"
 
 // lookupTimeout bounds the request for a Service that the cache cannot answer for. A webhook call waits for it.

@@ -140,9 +140,8 @@ func (a *Addressable) set(key, value string) error {
 	return err
 }
 
-// Host returns the public host name of the object with that name and namespace. The
-// error says why the template yields no valid one, for example because the name is
-// too long for a label.
+// Host returns the public host name of the object with that name and namespace. The error names the reason for which the template yields no
+// valid one, for example because the name is too long for a label.
 func (a *Addressable) Host(namespace, name string) (string, error) {
 	host := placeholder.ReplaceAllStringFunc(a.DomainTemplate, func(match string) string {
 		switch strings.Trim(match, "{ .}") {

@@ -37,7 +37,7 @@ type Args struct {
 	Release bool
 }
 
-// New returns the arguments that hold unless flags say otherwise.
+// New returns the defaults of the arguments.
 func New() *Args {
 	return &Args{Interface: plan.Knative, ReportFile: "zz_generated.conversion-report.md", LockFile: "conversion.lock", RoundTripDir: "roundtrip"}
 }

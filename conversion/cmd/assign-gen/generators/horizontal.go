@@ -209,7 +209,7 @@ func (p *printer) hook(f flow) {
 	p.linef("}")
 }
 
-// exactName is the variable that says whether a field was converted without loss.
+// exactName is the name of the variable that reports whether a field was converted without loss.
 func exactName(each *plan.FieldPlan) string {
 	return "exact" + strings.ReplaceAll(each.From.String(), ".", "")
 }

@@ -7,7 +7,7 @@ package markers
 
 // Package holds the settings of the markers in a package's doc.go.
 type Package struct {
-	// Hub says that this version is the one that is stored and that all conversions go through.
+	// Hub reports whether this version is the one that is stored and that all conversions pass through.
 	Hub bool
 	// Next is the import path of the next newer version; the hub has none.
 	Next string
@@ -101,7 +101,7 @@ type Field struct {
 	Basis []string
 	// ZeroIsAbsent reports whether the zero value of the field means that the field is absent, although JSON shows it.
 	ZeroIsAbsent bool
-	// Sensitive says that the field must never end up in the annotation.
+	// Sensitive reports whether the field must never be stored in the annotation.
 	Sensitive bool
 	// Positional accepts that elements of this list are recognized by position and content.
 	Positional bool

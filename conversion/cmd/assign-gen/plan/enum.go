@@ -53,7 +53,7 @@ func sorted(values []string) []string { return slices.Compact(slices.Sorted(slic
 // EnumCase maps one value.
 type EnumCase struct {
 	From, To string
-	// Exact says that the way back leads to the same value again.
+	// Exact reports whether the conversion back results in the same value.
 	Exact bool
 }
 

@@ -62,7 +62,7 @@ type Struct struct {
 	Declared *model.Type
 	// Name is that of the storage type. It is the same unless the type is borrowed and the version has another of its name.
 	Name string
-	// Root says that this is a kind: it has type and object metadata.
+	// Root reports whether this is a kind: it has type and object metadata.
 	Root     bool
 	Settings markers.Type
 	// Fields are the fields in their order, without the metadata of a kind.
@@ -113,7 +113,7 @@ type Pair struct {
 	Older, Newer *Struct
 	// Several reports whether the older struct becomes other structs of the next version, too, each in a separate pair.
 	Several bool
-	// Augmented says that the hook is mandatory.
+	// Augmented reports whether the hook is mandatory.
 	Augmented bool
 	// Functions convert the struct as a whole, if it is not converted field by field. Then there are no Fields.
 	Functions *markers.Functions

@@ -135,7 +135,7 @@ func cell(name string, t *model.Type) string {
 	return fmt.Sprintf("`%s` %s", name, strings.ReplaceAll(t.String(), "*", `\*`))
 }
 
-// fate says in words what becomes of a field.
+// fate describes the fate of a field.
 func fate(link *plan.Link, each *plan.FieldPlan) string {
 	switch each.Fate {
 	case plan.Converted:

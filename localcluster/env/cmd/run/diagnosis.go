@@ -31,8 +31,8 @@ const (
 	diagnosisTimeout = 10 * time.Second
 )
 
-// diagnose says of each object that is not Ready what the cluster knows of it, and what the process at fault said last.
-// It always returns an error.
+// diagnose describes the state of each object that is not Ready, and quotes the last log lines of the faulty process. It always returns an
+// error.
 func (r *session) diagnose(ctx context.Context, unready []*unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(ctx, diagnosisTimeout)
 	defer cancel()

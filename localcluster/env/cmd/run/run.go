@@ -77,7 +77,7 @@ func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 	return r.explain(orStopped(ctx, r.show(ctx)))
 }
 
-// orStopped says that the user has stopped the program, instead of what that has interrupted.
+// orStopped returns the error that the user has stopped the program, in place of the error of the interrupted step.
 func orStopped(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -67,7 +67,7 @@ type Options struct {
 	Overrides func(*rest.Config) (map[string]processes.Override, error)
 	// Applied, if set, is called between applying the manifests and starting the processes.
 	Applied func(context.Context, *Env) error
-	// Progress takes what the build of the control plane has to say; nothing does by default.
+	// Progress receives the progress of the build of the control plane. By default it is discarded.
 	Progress io.Writer
 	// Begin is called when a phase begins, and its result when the phase has succeeded. Phases may overlap.
 	Begin func(Phase) (end func())

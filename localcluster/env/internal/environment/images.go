@@ -34,7 +34,7 @@ const (
 	buildGrace = 5 * time.Second
 )
 
-// registryHosting is the ConfigMap by which a cluster for development says where its registry is (KEP-1755).
+// registryHosting is the ConfigMap in which a cluster for development publishes the address of its registry (KEP-1755).
 const registryHosting = "local-registry-hosting"
 
 // stuckReasons are those for which kubelets let a container wait that will not start as it is.
@@ -137,7 +137,7 @@ func (e *Env) unavailable(ctx context.Context, client kubernetes.Interface) (str
 	return "", nil
 }
 
-// available says of a Deployment what `kubectl rollout status` waits for.
+// available reports whether a Deployment has the state that `kubectl rollout status` waits for.
 func available(d *appsv1.Deployment) bool {
 	return d.Status.ObservedGeneration >= d.Generation && d.Spec.Replicas != nil &&
 		d.Status.UpdatedReplicas == *d.Spec.Replicas && d.Status.Replicas == *d.Spec.Replicas && d.Status.AvailableReplicas == *d.Spec.Replicas

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ErrUnsupported says that processes are only run on Linux.
+// ErrUnsupported reports that processes are run on Linux only.
 var ErrUnsupported = errors.New("processes are run on Linux only")
 
 // Spec defines the process to run. Paths in it are those that the process sees, if it has a separate root.

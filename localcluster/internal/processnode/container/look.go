@@ -18,7 +18,7 @@ import (
 // defaultPath lists the folders in which a command without a slash is searched if the environment sets no PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// ErrNotFound says that the root folder has no such program.
+// ErrNotFound reports that the root folder has no such program.
 var ErrNotFound = errors.New("executable file not found in $PATH")
 
 // Look finds a program in a root folder and returns its path there. Errors are those that a cluster's runtime gives.

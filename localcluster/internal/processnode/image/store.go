@@ -30,7 +30,7 @@ import (
 // maxUnpacked bounds the files of one image, in bytes.
 const maxUnpacked = 4 << 30
 
-// ErrInvalidName says that a name cannot be that of an image.
+// ErrInvalidName reports that a name cannot be that of an image.
 var ErrInvalidName = errors.New("invalid image name")
 
 // Image is an image whose files are in a folder.

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// errTooLarge says that an image has more in its files than is unpacked.
+// errTooLarge reports that the files of an image are larger than the limit for unpacking.
 var errTooLarge = errors.New("its files are larger than what is unpacked of an image")
 
 // untar writes the files of an archive below a folder, and nothing outside, whatever the archive says.

@@ -31,7 +31,7 @@ type Facts struct {
 	PodIP, NodeIP string
 	// Started is the time at which the Node accepted the Pod.
 	Started metav1.Time
-	// Over says that nothing will be started any more, because the Pod is being deleted or has met its deadline.
+	// Over reports whether no further container will be started, because the Pod is being deleted or its deadline has passed.
 	Over bool
 	// Reason and Message describe the failure of the Pod as a whole, if its containers are not the cause.
 	Reason, Message string

@@ -41,7 +41,7 @@ type problem struct {
 	// event requests an event, with brief in place of the message if it is set.
 	event bool
 	brief string
-	// waited says that enough time has passed before the next attempt.
+	// waited reports whether the delay before the next attempt has passed.
 	waited bool
 }
 

@@ -115,7 +115,7 @@ func (p *pipes) to(from io.Reader) (*os.File, error) {
 	}
 	p.theirs = append(p.theirs, read)
 	go func() {
-		// It ends when the client has said all, or the process has ended.
+		// It ends when the client has sent everything, or the process has ended.
 		_, _ = io.Copy(write, from)
 		_ = write.Close()
 	}()

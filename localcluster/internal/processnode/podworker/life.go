@@ -97,8 +97,7 @@ func (w *Worker) endSidecars(all []sidecar) {
 	}
 }
 
-// initialize runs the init containers one after the other, and says whether the others may start. It adds the sidecars that it
-// starts.
+// initialize runs the init containers one after the other, and reports whether the others can start. It adds the sidecars that it starts.
 func (w *Worker) initialize(beside *[]sidecar) bool {
 	for _, c := range w.Pod().Spec.InitContainers {
 		if podstatus.Sidecar(&c) {

@@ -142,7 +142,7 @@ func (s *state) compare(declared string) {
 	}
 }
 
-// settle makes started and ready what the probes say.
+// settle sets started and ready to the results of the probes.
 func (s *state) settle() {
 	started := s.startupDone && s.process != nil
 	s.status.Started = &started

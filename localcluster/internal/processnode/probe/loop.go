@@ -71,7 +71,7 @@ type Counter struct {
 	row                 int
 }
 
-// Add counts one probe, and says what the result is and whether it has changed.
+// Add counts one probe, and returns the result and whether it has changed.
 func (c *Counter) Add(ok bool) (result, changed bool) {
 	if ok != c.last {
 		c.row = 0

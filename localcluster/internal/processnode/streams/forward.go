@@ -112,7 +112,7 @@ func (f *forwarder) serve(ctx context.Context, connection httpstream.Connection,
 	}
 }
 
-// forward copies until the program at the port has said all, or the context has ended.
+// forward copies until the program at the port has sent everything, or the context has ended.
 func (f *forwarder) forward(ctx context.Context, port int32, stream httpstream.Stream) error {
 	connection, err := f.dial(ctx, port)
 	if err != nil {

@@ -75,7 +75,7 @@ func newGroup(types ...string) group {
 	return g
 }
 
-// accept takes a stream into the group, or says why it does not belong there.
+// accept takes a stream into the group, or returns an error if it does not belong there.
 func (g group) accept(stream httpstream.Stream, replied <-chan struct{}) error {
 	name := stream.Headers().Get(corev1.StreamType)
 	expected, ok := g[name]

@@ -26,7 +26,7 @@ import (
 
 const defaultMode = corev1.SecretVolumeSourceDefaultMode
 
-// errKind says that a volume is of a kind that only a real Node has.
+// errKind reports that a volume is of a kind that only a real Node has.
 var errKind = errors.New("this kind of volume is not known on this Node: use emptyDir, configMap, secret, downwardAPI or projected")
 
 // Volumes are those of one Pod.
@@ -49,7 +49,7 @@ type Error struct {
 	Err    error
 }
 
-// Error says it in the words of a kubelet.
+// Error returns the text of a kubelet.
 func (e *Error) Error() string {
 	return fmt.Sprintf("MountVolume.SetUp failed for volume %q : %v", e.Volume, e.Err)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// ConfigurableLabelKey on a CustomResourceDefinition, with the value "true", says that its objects are Configurable; on a
-// ClusterRole, that it lets those who configure read and patch such objects.
+// ConfigurableLabelKey on a CustomResourceDefinition, with the value "true", declares that its objects are Configurable; on a ClusterRole,
+// that it lets those who configure read and patch such objects.
 const ConfigurableLabelKey = "duck." + samples.GroupName + "/configurable"
 
 // +genduck

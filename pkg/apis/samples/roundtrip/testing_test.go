@@ -80,7 +80,7 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-// expectSamef compares two texts by what they say as JSON.
+// expectSamef compares two texts as JSON.
 func expectSamef(t *testing.T, want, got, format string, args ...any) {
 	t.Helper()
 	if want == got {
