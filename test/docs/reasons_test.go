@@ -39,3 +39,18 @@ func TestTroubleshoot_EachReason_HasAStep(t *testing.T) {
 		t.Error("pkg/apis declares no reason")
 	}
 }
+
+// TestAddAKind_EachGeneratedReason_IsExplained finds the reasons that a kind of make kind declares in the table of the page, with their status.
+func TestAddAKind_EachGeneratedReason_IsExplained(t *testing.T) {
+	page := read(t, "docs/how-to/add-a-kind.md")
+	template := read(t, "hack/template/kind/templates/version/lifecycle.go.tmpl")
+	reasons := regexp.MustCompile(`Reason(\w+) \((\w+)\): `).FindAllStringSubmatch(template, -1)
+	if declared := strings.Count(template, "}}Reason") / 2; len(reasons) != declared || declared == 0 {
+		t.Errorf("the template declares %d reasons, %d of them with a status", declared, len(reasons))
+	}
+	for _, match := range reasons {
+		if row := "| `" + match[1] + "` | " + match[2] + " |"; !strings.Contains(page, row) {
+			t.Errorf("docs/how-to/add-a-kind.md has no row that begins with %s", row)
+		}
+	}
+}
