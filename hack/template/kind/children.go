@@ -55,6 +55,8 @@ type child struct {
 	Recreate bool
 	// Drift is a statement that changes the child c, and Patch a merge patch that changes its field at Path.
 	Drift, Patch, Path string
+	// Foreign is a merge patch of a field that the expression does not set. A child that has one is repaired by a patch that leaves such fields.
+	Foreign string
 }
 
 const (
@@ -74,6 +76,7 @@ const (
 	imageDrift = `c.Spec.Template.Spec.Containers[0].Image = "changed"`
 	replicas   = `{"spec": {"replicas": 3}}`
 	containers = `{"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "changed"}]}}}}`
+	restarted  = `{"spec": {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}}}}}`
 )
 
 // children are the kinds that a new kind can own, by API version and kind.
@@ -95,33 +98,35 @@ var children = map[string]child{
 			Ports:    []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromInt32(8080)}},
 		}`,
 		Drift: `c.Spec.Selector = map[string]string{"app": "changed"}`, Patch: `{"spec": {"selector": {"app": "changed"}}}`, Path: "spec.selector",
+		Foreign: `{"spec": {"sessionAffinity": "ClientIP"}}`,
 	},
 	"apps/v1.DaemonSet": {
 		Field: image, Purpose: "runs its image on each node by a DaemonSet.",
 		Content: "Spec", expression: "appsv1.DaemonSetSpec{\n" + selector + ",\nTemplate: " + pods + ",\n}",
-		Drift: imageDrift, Patch: containers, Path: "spec.template.spec.containers",
+		Drift: imageDrift, Patch: containers, Path: "spec.template.spec.containers", Foreign: restarted,
 	},
 	"apps/v1.Deployment": {
 		Field: image, Purpose: "runs its image by a Deployment.", Replicas: true, Ready: []string{"UpdatedReplicas", "Replicas", "AvailableReplicas"},
 		Content: "Spec", expression: "appsv1.DeploymentSpec{\nReplicas: o.Spec.Replicas,\n" + selector + ",\nTemplate: " + pods + ",\n}",
-		Drift: imageDrift, Patch: replicas, Path: "spec.replicas",
+		Drift: imageDrift, Patch: replicas, Path: "spec.replicas", Foreign: restarted,
 	},
 	"apps/v1.ReplicaSet": {
 		Field: image, Purpose: "runs its image by a ReplicaSet.", Replicas: true, Ready: []string{"Replicas", "AvailableReplicas"},
 		Content: "Spec", expression: "appsv1.ReplicaSetSpec{\nReplicas: o.Spec.Replicas,\n" + selector + ",\nTemplate: " + pods + ",\n}",
-		Drift: imageDrift, Patch: replicas, Path: "spec.replicas",
+		Drift: imageDrift, Patch: replicas, Path: "spec.replicas", Foreign: restarted,
 	},
 	"apps/v1.StatefulSet": {
 		Field: image, Purpose: "runs its image by a StatefulSet.", Replicas: true, Ready: []string{"UpdatedReplicas", "Replicas", "AvailableReplicas"},
 		Content: "Spec", expression: "appsv1.StatefulSetSpec{\nReplicas: o.Spec.Replicas,\nServiceName: nameFor(o),\n" + selector +
 			",\nTemplate: " + pods + ",\n}",
-		Drift: imageDrift, Patch: replicas, Path: "spec.replicas",
+		Drift: imageDrift, Patch: replicas, Path: "spec.replicas", Foreign: restarted,
 	},
 	"batch/v1.CronJob": {
 		Field: image, Purpose: "runs its image once an hour by a CronJob.",
 		Content: "Spec", expression: "batchv1.CronJobSpec{\nSchedule: \"@hourly\",\nJobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{\nTemplate: " +
 			podsOfJob + ",\n}},\n}",
 		Drift: `c.Spec.Schedule = "@daily"`, Patch: `{"spec": {"schedule": "@daily"}}`, Path: "spec.schedule",
+		Foreign: `{"spec": {"suspend": true}}`,
 	},
 	"batch/v1.Job": {
 		Field: image, Purpose: "runs its image once by a Job.", Recreate: true,
@@ -135,6 +140,7 @@ var children = map[string]child{
 		}}`,
 		Drift: `c.Spec.DefaultBackend.Service.Name = "changed"`,
 		Patch: `{"spec": {"defaultBackend": {"service": {"name": "changed"}}}}`, Path: "spec.defaultBackend",
+		Foreign: `{"spec": {"ingressClassName": "other"}}`,
 	},
 	"networking.k8s.io/v1.NetworkPolicy": {
 		Field: app, Purpose: "isolates the Pods of an application by a NetworkPolicy.",
@@ -142,11 +148,13 @@ var children = map[string]child{
 			",\nPolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},\n}",
 		Drift: `c.Spec.PodSelector.MatchLabels = map[string]string{"app": "changed"}`,
 		Patch: `{"spec": {"podSelector": {"matchLabels": {"app": "changed"}}}}`, Path: "spec.podSelector",
+		Foreign: `{"spec": {"egress": [{}]}}`,
 	},
 	"policy/v1.PodDisruptionBudget": {
 		Field: app, Purpose: "keeps the Pods of an application running by a PodDisruptionBudget.",
 		Content: "Spec", expression: "policyv1.PodDisruptionBudgetSpec{\nMaxUnavailable: new(intstr.FromInt32(1)),\nSelector: &" + ofApp + ",\n}",
 		Drift: "c.Spec.MaxUnavailable = new(intstr.FromInt32(2))", Patch: `{"spec": {"maxUnavailable": 2}}`, Path: "spec.maxUnavailable",
+		Foreign: `{"spec": {"unhealthyPodEvictionPolicy": "AlwaysAllow"}}`,
 	},
 }
 
@@ -176,6 +184,23 @@ func (c child) Drifts(pkg string) bool { return strings.Contains(c.Drift, pkg+".
 
 // PathArgs are the steps of Path as arguments of a Go function.
 func (c child) PathArgs() string { return `"` + strings.ReplaceAll(c.Path, ".", `", "`) + `"` }
+
+// Merges reports whether a repair leaves the fields that the expression does not set. The data of a ConfigMap is replaced as a whole.
+func (c child) Merges() bool { return c.Foreign != "" }
+
+// Repair is the verb of the request that repairs the child.
+func (c child) Repair() string {
+	switch {
+	case c.Recreate:
+		return "delete"
+	case c.Merges():
+		return "patch"
+	}
+	return "update"
+}
+
+// Repairing is the present participle of Repair.
+func (c child) Repairing() string { return strings.TrimSuffix(c.Repair(), "e") + "ing" }
 
 // Value is the expression of Content.
 func (c child) Value() string { return c.expression }

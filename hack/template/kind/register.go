@@ -89,17 +89,15 @@ func (m *model) writes() []string {
 		return "| controller | " + verbs + " | `" + resource + "` | every namespace | " + purpose + " |"
 	}
 	resource := m.Group + "/" + m.Plural()
-	verbs := "create, update"
-	switch {
-	case m.Child.Recreate:
-		verbs = "create, delete"
-	case m.Finalizer:
-		verbs = "create, delete, update"
+	verbs := []string{"create", m.Child.Repair()}
+	if m.Finalizer {
+		verbs = append(verbs, "delete")
 	}
+	slices.Sort(verbs)
 	rows := []string{
 		row("update", resource+"/status", "the status"),
 		row("update", resource+"/finalizers", "`blockOwnerDeletion` of "+m.Child.Kinds()+"; nothing is written"),
-		row(verbs, strings.TrimPrefix(m.Child.Group+"/"+m.Child.Plural(), "/"), "the "+m.Child.Kinds()+" of "+m.Kinds()),
+		row(strings.Join(slices.Compact(verbs), ", "), strings.TrimPrefix(m.Child.Group+"/"+m.Child.Plural(), "/"), "the "+m.Child.Kinds()+" of "+m.Kinds()),
 	}
 	if m.Finalizer {
 		rows = append(rows, row("patch", resource, "the finalizer"))
