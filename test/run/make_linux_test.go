@@ -43,8 +43,16 @@ func TestMakeRun_OnATerminal_ShowsTheRecordingUntilInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = user.Close() })
-	interrupt := sync.OnceFunc(func() { _, _ = user.WriteString("\x03") })
+	t.Cleanup(func() {
+		if err := user.Close(); err != nil {
+			t.Error("closing the terminal:", err)
+		}
+	})
+	interrupt := sync.OnceFunc(func() {
+		if _, err := user.WriteString("\x03"); err != nil {
+			t.Error("typing Ctrl-C:", err)
+		}
+	})
 	defer time.AfterFunc(5*time.Minute, interrupt).Stop()
 	var screen terminal.Screen
 	var closest []string
