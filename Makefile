@@ -50,8 +50,9 @@ help: ## Lists the targets
 .PHONY: run
 run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready; VIA=ko: runs images)
 	@go build -o .cache/run github.com/mallard-dev/mallard/localcluster/env/cmd/run
-	@# On a terminal only a separate process group gets Ctrl-C: make, which would end with an error, and go run would get it too.
-	@if [ -t 0 ]; then set -m; fi; .cache/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) $(ARGS) || exit $$?
+	@# On a terminal only a separate process group gets Ctrl-C: make, which would end with an error, would get it too.
+	@# Otherwise the program replaces the shell, so that make passes SIGTERM on to it.
+	@if [ -t 0 ]; then set -m; else exec=exec; fi; $${exec:-} .cache/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) $(ARGS) || exit $$?
 
 .PHONY: localcluster
 localcluster: ## Builds the local control plane, which run and test need

@@ -70,12 +70,18 @@ type program struct {
 // start starts the program with arguments and additions to its environment.
 func start(t *testing.T, env []string, args ...string) *program {
 	t.Helper()
+	return startCommand(t, env, binary, args...)
+}
+
+// startCommand starts a command that starts the program, with nothing to read.
+func startCommand(t *testing.T, env []string, command string, args ...string) *program {
+	t.Helper()
 	module, err := controlplane.Repository()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &program{t: t, temp: t.TempDir(), lines: make(chan struct{}, 1), ended: make(chan struct{})}
-	cmd := exec.Command(binary, args...)
+	cmd := exec.Command(command, args...)
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), append([]string{"TMPDIR=" + p.temp}, env...)...)
 	read, write, err := os.Pipe()
@@ -95,7 +101,7 @@ func start(t *testing.T, env []string, args ...string) *program {
 		}
 		<-p.ended
 		if t.Failed() {
-			t.Logf("run %v printed:\n%s", args, p.text())
+			t.Logf("%s %v printed:\n%s", filepath.Base(command), args, p.text())
 		}
 	})
 	return p

@@ -124,6 +124,19 @@ func TestRun_SIGTERM_StopsCleanly(t *testing.T) {
 	p.leavesNothing()
 }
 
+// Make passes SIGTERM on to the process of the recipe only.
+func TestMakeRun_SIGTERMInTheBackground_StopsCleanly(t *testing.T) {
+	t.Parallel()
+	p := startCommand(t, []string{"MAKEFLAGS=", "MAKELEVEL="}, "make", "run")
+	p.await(running...)
+	p.signal(syscall.SIGTERM)
+	if status := p.exit(); status != -1 {
+		t.Errorf("got exit status %d, want -1 for an end by a signal", status)
+	}
+	p.await("✓ Stopped")
+	p.leavesNothing()
+}
+
 func TestRun_SampleCannotBecomeReady_IsExplained(t *testing.T) {
 	t.Parallel()
 	samples := t.TempDir()
