@@ -174,6 +174,14 @@ func TestPermissionsPage_BindingOfUnknownRole_IsAnError(t *testing.T) {
 	}
 }
 
+func TestPermissionsPage_RuleWithoutComment_IsAnError(t *testing.T) {
+	without := strings.Replace(roles, "  # It looks for\n  # bread.\n", "", 1)
+	_, err := permissionsPage(root(t, map[string]string{"config/roles.yaml": without}))
+	if err == nil || !strings.Contains(err.Error(), "rule 1 of ClusterRole goose in config/roles.yaml has no reason: write a comment above it") {
+		t.Errorf("error is %v, want one that names the rule", err)
+	}
+}
+
 func TestConfigurationPage_KeysAndVariables_HaveDefaultsAndRules(t *testing.T) {
 	page, err := configurationPage(root(t, map[string]string{
 		"config/config-pond.yaml": "metadata: {name: config-pond}\ndata:\n  depth: \"2\"\n  _example: |\n    ####\n    # Copy it.\n    ####\n\n" +

@@ -138,7 +138,7 @@ func labeled(m manifest, prefix, replacement string, rows [][]string) [][]string
 	return longer
 }
 
-// rows returns the rows about a role that has the scope.
+// rows returns the rows about a role that has the scope. An empty scope means a role that other roles include.
 func (m manifest) rows(scope string) ([][]string, error) {
 	file := fmt.Sprintf("[%s](../../%s)", filepath.Base(m.file), m.file)
 	var rows [][]string
@@ -148,7 +148,10 @@ func (m manifest) rows(scope string) ([][]string, error) {
 			rows = append(rows, []string{"", "", "", "", scope, reason, file})
 		}
 	}
-	for _, node := range m.Rules {
+	for i, node := range m.Rules {
+		if scope != "" && node.HeadComment == "" {
+			return nil, fmt.Errorf("rule %d of %s %s in %s has no reason: write a comment above it", i+1, m.Kind, m.Metadata.Name, m.file)
+		}
 		var r rule
 		if err := node.Decode(&r); err != nil {
 			return nil, fmt.Errorf("reading a rule of %s in %s: %w", m.Metadata.Name, m.file, err)
