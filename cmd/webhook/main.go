@@ -31,7 +31,8 @@ type settings struct {
 
 func main() {
 	var s settings
-	process.MustLoad("webhook", "defaults, validates and converts objects of samples.knative.dev, sets environment variables, validates ConfigMaps", &s)
+	process.MustLoad("webhook",
+		"defaults, validates and converts objects of samples.knative.dev, sets environment variables of AddressBindings, validates ConfigMaps", &s)
 	ctx := knativewebhook.WithOptions(signals.NewContext(), knativewebhook.Options{
 		ServiceName: string(s.Name),
 		SecretName:  string(s.SecretName),

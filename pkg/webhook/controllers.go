@@ -55,9 +55,9 @@ func Serve(ctx context.Context, webhooks []any) error {
 	return admission.Serve(ctx, secretinformer.Get(ctx).Lister(), webhooks)
 }
 
-// NewDefaultingController serves the defaults of the samples. They depend on the
-// ConfigMap config-addressable, whose last good state each request sees.
+// NewDefaultingController serves the defaults of the samples.
 func NewDefaultingController(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+	// The defaults depend on the ConfigMap config-addressable, whose last good state each request sees.
 	store := config.NewStore(logging.FromContext(ctx).Named("config-store"))
 	store.WatchConfigs(cmw)
 	impl := defaulting.NewAdmissionController(ctx, DefaultingName, "/defaulting", nil, nil, false,

@@ -80,6 +80,7 @@ func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
 		{Kinds: kinds()[:1]},
 		{Kinds: kinds()[:2]},
 		{Kinds: []string{kinds()[0], kinds()[2]}},
+		{Kinds: kinds()[2:]},
 		{Kinds: kinds(), Versions: []string{onlyVersion}},
 		{Kinds: kinds()[:1], Versions: []string{onlyVersion}, Without: products()},
 	} {

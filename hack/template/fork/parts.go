@@ -22,6 +22,11 @@ type part struct {
 	edits  []edit
 }
 
+// paragraphWith returns an expression that matches the paragraph of a package comment in which a word occurs, and the empty line after it.
+func paragraphWith(word string) string {
+	return `(?m)^(// .+\n)*// .*\b` + word + `\b.*\n(// .+\n)*//\n`
+}
+
 // edit replaces every match of an expression in a file. It has to match, so that the list of edits stays current.
 type edit struct{ path, expression, replacement string }
 

@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// run generates the CRDs of the kinds that the packages declare, and writes each to 300-KIND.yaml in the output folder, and the reference pages.
+// run generates the CRDs of the kinds that the packages declare, and writes each to 300-KIND.yaml in the output folder.
 func run(root string, pkgs []string, service, output, reference string) error {
 	crds, err := generate(root, pkgs...)
 	if err != nil {
@@ -79,7 +79,7 @@ func run(root string, pkgs []string, service, output, reference string) error {
 		}
 	}
 	if reference == "" {
-		return nil
+		return nil // the repository has no documents
 	}
 	if err := pages.Write(root, crds, reference); err != nil {
 		return fmt.Errorf("writing the reference pages: %w", err)

@@ -3,8 +3,9 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package config reads the operator's own ConfigMaps. A Store carries their content through contexts, for the webhook's
-// defaulting and for the reconcilers alike.
+// Package config reads the operator's own ConfigMaps.
+//
+// A Store carries their content through contexts, for the webhook's defaulting and for the reconcilers alike.
 //
 // It watches nothing itself: the process passes its ConfigMap watcher to the constructors. Settings of the process are environment
 // variables, see package runtime/process.
