@@ -120,6 +120,18 @@ func TestBlocks_EachBlock_IsVerified(t *testing.T) {
 	}
 }
 
+// TestBlocks_Manifests_AreReadByOlderKubectl finds manifests in commands that begin with { and are no JSON, as which kubectl 1.32 reads them.
+func TestBlocks_Manifests_AreReadByOlderKubectl(t *testing.T) {
+	flow := regexp.MustCompile(`(<<-?'?\w+'?[^\n]*\n|printf '|echo ')\s*\{\s*\w`)
+	for _, file := range documents(t) {
+		for _, b := range blocks(t, file) {
+			if found := flow.FindString(b.text); found != "" {
+				t.Errorf("%s: kubectl 1.32 rejects a manifest in YAML that begins with {: %q; write each field on a separate line", b, found)
+			}
+		}
+	}
+}
+
 func testExists(t *testing.T, b block, test string) {
 	t.Helper()
 	folder, name, _ := strings.Cut(test, ":")
