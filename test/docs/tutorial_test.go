@@ -7,6 +7,7 @@ package docs
 
 import (
 	"path/filepath"
+	"regexp"
 	"testing"
 )
 
@@ -28,6 +29,21 @@ func TestTutorial_FirstOperator_EndsWithTheReadersOwnTest(t *testing.T) {
 	if r.commands == 0 || r.commands > mostCommands || r.lines == 0 || r.lines > mostLines {
 		t.Errorf("the reader typed %d commands and %d lines of code, want 1 to %d and 1 to %d", r.commands, r.lines, mostCommands, mostLines)
 	}
+}
+
+// TestHowTo_OwnASecondChild_BothChildrenAreRestored follows the page with the kind that it begins with. make kind generates no code here, since
+// make generate of the page generates it.
+func TestHowTo_OwnASecondChild_BothChildrenAreRestored(t *testing.T) {
+	const page, generator = "docs/how-to/own-a-second-child.md", "hack/update-codegen.sh"
+	command := regexp.MustCompile("`(make kind [^`]+)`").FindStringSubmatch(read(t, page))
+	if command == nil {
+		t.Fatalf("%s names no command that makes the kind", page)
+	}
+	r := newReader(t)
+	r.write(t, generator, "#!/bin/sh\n")
+	r.run(t, block{}, command[1], false)
+	r.run(t, block{}, "git checkout --quiet "+generator, false)
+	r.follow(t, page, "test/docs:TestHowTo_OwnASecondChild_BothChildrenAreRestored")
 }
 
 // newReader returns a reader who has cloned the repository.
