@@ -102,11 +102,8 @@ done < <(folders_marked kubebuilder:resource pkg/apis)
 
 step "CRDs"
 mkdir "${scratch}/config"
-pages=()
-if [[ -d docs ]]; then
-  pages=(--pages "${scratch}/reference")
-fi
-go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output "${scratch}/config" "${pages[@]}" "${registered[@]}"
+go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output "${scratch}/config" --pages "${scratch}/reference" \
+  "${registered[@]}"
 
 step "deep copies"
 deep_copies . pkg
@@ -149,7 +146,7 @@ fi
 if [[ -d crud ]]; then
   step "JSON Schema and page of operation files"
   go run ./cmd/crud schema >"${scratch}/schema.json"
-  if [[ -d docs ]]; then
+  if [[ -f docs/README.md ]]; then
     go run ./cmd/crud schema --output markdown >"${scratch}/operation-files.md"
     mv "${scratch}/operation-files.md" docs/reference/operation-files.md
   fi
@@ -202,10 +199,9 @@ gofmt -w "${reconcilers[@]}"
 rm -rf pkg/client "${assign_gen}"
 mv "${scratch}"/config/* config/
 rmdir "${scratch}/config"
-if [[ -d docs ]]; then
-  rm -f docs/reference/api/*-fields.md
-  cp -R "${scratch}/reference" docs/
-  rm -r "${scratch}/reference"
-fi
+mkdir -p docs
+rm -f docs/reference/api/*-fields.md
+cp -R "${scratch}/reference" docs/
+rm -r "${scratch}/reference"
 mv "${scratch}" pkg/client
 hack/update-kustomization.sh

@@ -11,9 +11,9 @@ set -o errexit -o nounset -o pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 # The generators write files in these folders, and also read the others.
-paths=(go.mod go.sum hack pkg config)
+paths=(go.mod go.sum hack pkg config docs)
 others=()
-for path in conversion crud docs; do
+for path in conversion crud; do
   if [[ -d ${path} ]]; then
     paths+=("${path}")
   fi

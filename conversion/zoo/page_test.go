@@ -7,7 +7,6 @@ package zoo
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,8 +14,8 @@ import (
 
 func TestPage_Document_IsCurrent(t *testing.T) {
 	const path = "../../docs/reference/conversion-zoo.md"
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return // a fork may have no documents
+	if _, err := os.Stat("../../docs/README.md"); err != nil {
+		return // a fork may have generated documents only
 	}
 	want, err := Page(t.Context(), apis(t))
 	if err != nil {

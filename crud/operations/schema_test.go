@@ -20,8 +20,8 @@ import (
 
 func TestSchema_Files_AreCurrent(t *testing.T) {
 	for path, generate := range map[string]func() ([]byte, error){"schema.json": Schema, "../../docs/reference/operation-files.md": Reference} {
-		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			continue // a fork may have no documents
+		if _, err := os.Stat("../../docs/README.md"); err != nil && filepath.Ext(path) == ".md" {
+			continue // a fork may have generated documents only
 		}
 		want, err := generate()
 		if err != nil {

@@ -58,7 +58,7 @@ var parts = []part{{
 	names: []string{anything},
 	remove: []string{
 		"docs", "website", "monitoring", "kustomize", ".github", "*.md",
-		"cmd/documents_test.go", "hack/recording", "hack/tools/crd-gen/pages", "hack/release.sh", "hack/tools/ko/*.go",
+		"cmd/documents_test.go", "hack/recording", "hack/release.sh", "hack/tools/ko/*.go",
 		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
 		"test/events", "test/faults", "test/generated", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl", "test/measured",
 		"test/fixtures", "test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/pods",
@@ -68,10 +68,6 @@ var parts = []part{{
 	},
 	edits: []edit{
 		{"Makefile", `(?m)^\.PHONY: release\n(.+\n)*\n`, ""},
-		{"hack/tools/crd-gen/main.go", `(?m)^.*(/crd-gen/pages"|reference := flag\.).*\n`, ""},
-		{"hack/tools/crd-gen/main.go", `(?s)\tif reference == "".*?\n(\treturn nil\n}\n)`, "$1"},
-		{"hack/tools/crd-gen/main.go", `, \*?reference\b`, ""},
-		{"hack/tools/crd-gen/main_test.go", `output, ""`, "output"},
 		{"Makefile", `(?m)^\.PHONY: (website|recording)\n(.+\n)*\n`, ""},
 	},
 }, {

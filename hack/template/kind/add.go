@@ -134,7 +134,7 @@ func newModel(root string, o Options) (*model, error) {
 	if m.SampleFile, err = p.sampleFile(m.Lower()); err != nil {
 		return nil, err
 	}
-	if p.exists(pages) {
+	if p.exists(index) {
 		m.page = pages + "/" + m.Lower() + ".md"
 	}
 	m.lives = p.exists("test/permissions/lives_test.go")

@@ -79,7 +79,7 @@ func run(root string, pkgs []string, service, output, reference string) error {
 		}
 	}
 	if reference == "" {
-		return nil // the repository has no documents
+		return nil
 	}
 	if err := pages.Write(root, crds, reference); err != nil {
 		return fmt.Errorf("writing the reference pages: %w", err)

@@ -26,7 +26,7 @@ type field struct {
 }
 
 // fieldsPage returns the page of the fields of a kind.
-func fieldsPage(crd *apiextensionsv1.CustomResourceDefinition) string {
+func fieldsPage(root string, crd *apiextensionsv1.CustomResourceDefinition) string {
 	names := crd.Spec.Names
 	var versions []string
 	for i := range crd.Spec.Versions {
@@ -36,7 +36,10 @@ func fieldsPage(crd *apiextensionsv1.CustomResourceDefinition) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "# Fields of %s\n\n> For users of the API. Takes 5 minutes. Result: you know the type and the bounds of each field of %s.\n\n",
 		names.Kind, names.Kind)
-	fmt.Fprintf(&page, "[%s](%s.md) describes the behavior. The kind has these names:\n\n%s", names.Kind, names.Singular,
+	if isDescribed(root) {
+		fmt.Fprintf(&page, "[%s](%s.md) describes the behavior. ", names.Kind, names.Singular)
+	}
+	page.WriteString("The kind has these names:\n\n" +
 		table([]string{"group", "versions", "resource", "short names", "scope"},
 			[][]string{{code(crd.Spec.Group), codes(versions), code(names.Plural), codes(names.ShortNames), string(crd.Spec.Scope)}}))
 	if len(versions) > 1 {
@@ -48,9 +51,9 @@ func fieldsPage(crd *apiextensionsv1.CustomResourceDefinition) string {
 		for _, name := range versions {
 			for i := range crd.Spec.Versions {
 				if v := crd.Spec.Versions[i]; v.Name == name && v.Schema != nil {
-					root := v.Schema.OpenAPIV3Schema
-					if s, ok := root.Properties[part]; ok {
-						fields = merge(fields, collect(part, &s, slices.Contains(root.Required, part)), name)
+					object := v.Schema.OpenAPIV3Schema
+					if s, ok := object.Properties[part]; ok {
+						fields = merge(fields, collect(part, &s, slices.Contains(object.Required, part)), name)
 					}
 				}
 			}

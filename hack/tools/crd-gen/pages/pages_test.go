@@ -6,8 +6,11 @@ SPDX-License-Identifier: Apache-2.0
 package pages
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +43,7 @@ spec:
 		"| `spec.names` | v1 | list of strings | yes | | at most 2 items; each: at most 1 character; each: matches `a\\|b` |",
 		"| `spec.size` | | integer | | `3` | 1 to 9 |",
 	}
-	expectRows(t, fieldsPage(crd), want)
+	expectRows(t, fieldsPage(t.TempDir(), crd), want)
 }
 
 // root returns a folder with files.
@@ -215,5 +218,46 @@ func TestWrite_Pages_SayThatTheyAreGenerated(t *testing.T) {
 		if err != nil || !strings.HasPrefix(string(content), header) {
 			t.Errorf("%s does not begin with the header: %v", name, err)
 		}
+	}
+}
+
+// The pages of a fork that has no others refer to none of them.
+func TestWrite_OnlyGeneratedPages_LinksLeadToFiles(t *testing.T) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Spec.Names.Kind, crd.Spec.Names.Singular = "Goose", "goose"
+	labeled := strings.Replace(roles, "labels: {", "labels: {duck.example.com/fed: \"true\", ", 1)
+	of := map[string]string{"config/roles.yaml": labeled, "pkg/apis/pond/v1/goose_lifecycle.go": lifecycle}
+	for name, tc := range map[string]struct {
+		others map[string]string
+		want   []string
+	}{
+		"None": {nil, []string{"api/goose-fields.md", "../../config/roles.yaml"}},
+		"Others": {map[string]string{"docs/README.md": ""}, []string{
+			"goose.md", "api/goose.md", "../how-to/install.md#overlays", "../explanation/duck-typing.md", "../../config/roles.yaml",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := maps.Clone(of)
+			maps.Copy(all, tc.others)
+			folder := t.TempDir()
+			if err := Write(root(t, all), []*apiextensionsv1.CustomResourceDefinition{crd}, folder); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, name := range []string{"api/goose-fields.md", "reasons-and-events.md", "permissions.md"} {
+				content, err := os.ReadFile(filepath.Join(folder, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, match := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(content), -1) {
+					got = append(got, match[1])
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(tc.want)
+			if diff := cmp.Diff(tc.want, slices.Compact(got)); diff != "" {
+				t.Errorf("links (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -24,9 +24,11 @@ const permissionsIntro = `# Permissions
 > For cluster administrators. Takes 5 minutes. Result: you know each RBAC permission of each process, its reason, and the file that grants it.
 
 Each table lists the permissions of one ServiceAccount. The scope is a namespace, or *cluster* for all namespaces and for objects outside of
-namespaces. An installation for [one namespace](../how-to/install.md#overlays) has Roles in place of most ClusterRoles. The suite
-` + "`test/permissions`" + ` compares the verbs with the audit log of the API server: a process uses each verb that it has.
-`
+namespaces.`
+
+// overlaysAndSuite and ducksPage are left out of a repository that has generated pages only.
+const overlaysAndSuite = ` An installation for [one namespace](../how-to/install.md#overlays) has Roles in place of most ClusterRoles. The suite
+` + "`test/permissions`" + ` compares the verbs with the audit log of the API server: a process uses each verb that it has.`
 
 const aggregatedIntro = `
 ## Permissions of users
@@ -38,10 +40,10 @@ Kubernetes adds these rules to its own roles. ` + "`edit`" + ` includes ` + "`vi
 const ducksIntro = `
 ## Permissions for kinds of other authors
 
-The author of a kind ships a ClusterRole with one of these labels, so that the processes are authorized for the kind; see
-[duck typing](../explanation/duck-typing.md).
+The author of a kind ships a ClusterRole with one of these labels, so that the processes are authorized for the kind`
 
-`
+const ducksPage = `; see
+[duck typing](../explanation/duck-typing.md)`
 
 // manifest is a manifest about permissions, with the comments of its rules.
 type manifest struct {
@@ -110,8 +112,14 @@ func permissionsPage(root string) (string, error) {
 			ducks = append(ducks, labeled(m, "duck.", "duck.", rows)...)
 		}
 	}
+	described := func(text string) string {
+		if isDescribed(root) {
+			return text
+		}
+		return ""
+	}
 	var page strings.Builder
-	page.WriteString(permissionsIntro)
+	page.WriteString(permissionsIntro + described(overlaysAndSuite) + "\n")
 	columns := []string{"API group", "resources", "names", "verbs", "scope", "reason", "file"}
 	for _, account := range slices.Sorted(maps.Keys(accounts)) {
 		fmt.Fprintf(&page, "\n## ServiceAccount %s\n\n%s", account, table(columns, accounts[account]))
@@ -120,7 +128,7 @@ func permissionsPage(root string) (string, error) {
 		page.WriteString(aggregatedIntro + table(append([]string{"added to"}, columns...), users))
 	}
 	if len(ducks) > 0 {
-		page.WriteString(ducksIntro + table(append([]string{"label"}, columns...), ducks))
+		page.WriteString(ducksIntro + described(ducksPage) + ".\n\n" + table(append([]string{"label"}, columns...), ducks))
 	}
 	return page.String(), nil
 }

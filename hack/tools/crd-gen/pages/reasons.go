@@ -65,6 +65,10 @@ func reasonsPage(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	suffix := "-fields.md"
+	if isDescribed(root) {
+		suffix = ".md"
+	}
 	var sections, others []string
 	kinds := make(map[string]*kindReasons)
 	for _, file := range files {
@@ -72,7 +76,7 @@ func reasonsPage(root string) (string, error) {
 		k := &kindReasons{}
 		for _, c := range all {
 			if kind, _, ok := strings.Cut(c.name, "Condition"); ok && c.typ == "ConditionType" {
-				k.kind, k.page, k.conditions = kind, "api/"+strings.ToLower(kind)+".md", append(k.conditions, c)
+				k.kind, k.page, k.conditions = kind, "api/"+strings.ToLower(kind)+suffix, append(k.conditions, c)
 			} else if reasonName.MatchString(c.name) {
 				k.reasons = append(k.reasons, c)
 			}
