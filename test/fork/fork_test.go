@@ -34,9 +34,11 @@ func TestFork_OneKindOfOneVersion_IsComplete(t *testing.T) {
 	fork := newTemplate(t).fork(t, variables)
 	fork.expectNoOldNames(t, variables)
 	fork.expectFewLines(t)
+	fork.expectReference(t, variables["KINDS"])
 	fork.Run(t, "make", "verify")
 	fork.Run(t, "make", "test")
 	fork.expectReady(t)
+	fork.expectInstalls(t)
 }
 
 // A fork of other kinds passes its checks and its unit tests. The linters and generators, which take minutes, check one small and one complete fork.
@@ -56,6 +58,9 @@ func TestFork_OtherKinds_IsComplete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fork := template.fork(t, variables)
 			fork.expectNoOldNames(t, variables)
+			if kinds := variables["KINDS"]; kinds != "" {
+				fork.expectReference(t, kinds)
+			}
 			fork.Run(t, "make", "verify", "ARGS="+tc.checks)
 			fork.Run(t, "make", "test", "PARTS=units")
 			fork.expectReady(t)

@@ -47,6 +47,12 @@ func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 	fork.Environment = merged(environments, template.serveModules(t))
 
 	fork.Run(t, "make", "kind", "KIND=Widget")
+	fork.expectLines(t, map[string]string{
+		"README.md":                            "| [Widget](docs/reference/api/widget-fields.md) | the API that ",
+		"docs/reference/reasons-and-events.md": "[Widget](api/widget-fields.md) describes the kind.",
+		"docs/reference/permissions.md":        "| `pond.acme.io` | `widgets/status` | | `update` |",
+		"docs/reference/api/widget-fields.md":  "| `spec.message` | ",
+	})
 	fork.replace(t, changedByFork, "package v1\n", "package v1 // of the fork\n")
 	fork.expectUpdate(t, template.Dir, "has changes")
 	fork.Commit(t, "Change the fork", checkout.Committed+4)

@@ -49,8 +49,34 @@ func TestFiles_InAFork_HaveTheNamesOfTheFork(t *testing.T) {
 			t.Errorf("%s does not import %q:\n%s", constructors, want, registered[constructors])
 		}
 		if _, ok := files[pages+"/"+m.Lower()+".md"]; ok {
-			t.Error("a page is rendered although the fork has no folder of pages")
+			t.Error("a page is rendered although the fork has no index of pages")
 		}
+	}
+}
+
+const listOfKinds = "| kind | purpose |\n|---|---|\n| [Nest](docs/reference/api/nest-fields.md) | the API that holds eggs |\n\nText.\n"
+
+func TestRegister_ReadmeListsKinds_KindIsAddedAndRemoved(t *testing.T) {
+	p := newRepository(t, map[string]string{readme: listOfKinds, "docs/reference/api/nest-fields.md": ""})
+	m, err := newModel(p.root, Options{Kind: "Lily"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, registered, err := m.register()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Replace(listOfKinds, "| [Nest]",
+		"| [Lily](docs/reference/api/lily-fields.md) | the API that publishes its message in a ConfigMap |\n| [Nest]", 1)
+	if registered[readme] != want {
+		t.Errorf("%s is:\n%s\nwant:\n%s", readme, registered[readme], want)
+	}
+	if err := p.write(readme, registered[readme]); err != nil {
+		t.Fatal(err)
+	}
+	left, err := p.unregister("Lily")
+	if err != nil || left[readme] != listOfKinds {
+		t.Errorf("without the kind, %s is (%v):\n%s", readme, err, left[readme])
 	}
 }
 

@@ -14,11 +14,12 @@ import (
 	"strings"
 )
 
-// constructors is the file with the constructors of the reconcilers, index the one with the pages of the kinds, and security the one with the writes
-// that the Roles permit.
+// constructors is the file with the constructors of the reconcilers, index the one with the pages of the kinds, readme the one with their fields in
+// a fork that has no such pages, and security the one with the writes that the Roles permit.
 const (
 	constructors = "cmd/controller/main.go"
 	index        = "docs/README.md"
+	readme       = "README.md"
 	security     = "SECURITY.md"
 )
 
@@ -39,10 +40,11 @@ func (p *project) lists(kind string) (imports, calls list, optional []list) {
 	module := quote(p.Module)
 	imports = list{constructors, regexp.MustCompile(`^\t"(` + module + `/[^"]+)"$`), regexp.MustCompile(`^\t"` + module + `/pkg/reconciler/` + lower + `"$`)}
 	calls = list{constructors, constructor, regexp.MustCompile(`^\t\t\t` + lower + `\.NewController,$`)}
-	link := `\]\(` + quote(strings.TrimPrefix(pages, "docs/")) + `/`
+	link, fields := `\]\(`+quote(strings.TrimPrefix(pages, "docs/"))+`/`, `\]\(`+quote(pages)+`/`
 	resource := "`" + quote(p.Group) + "/" + strings.ToLower(pluralOf(kind))
 	for _, l := range []list{
 		{index, regexp.MustCompile(`^\| \[\w+` + link + `(\w+)\.md\)`), regexp.MustCompile(link + lower + `\.md\)`)},
+		{readme, regexp.MustCompile(`^\| \[\w+` + fields + `(\w+)-fields\.md\)`), regexp.MustCompile(fields + lower + `-fields\.md\)`)},
 		{
 			security, regexp.MustCompile("^\\| controller \\| [^|]+ \\| (`[^|]+) \\| every namespace \\|"),
 			regexp.MustCompile(`^\| controller \|.*(` + resource + "[/`]| of " + pluralOf(kind) + ` \|$)`),
@@ -70,14 +72,18 @@ func (m *model) entries() []entry {
 		{calls, "\t\t\t" + m.Lower() + ".NewController,"},
 	}
 	for _, l := range optional {
-		if l.file == index {
+		purpose := "the API that " + strings.TrimSuffix(m.Child.Purpose, ".")
+		switch l.file {
+		case index:
 			link := strings.TrimPrefix(m.page, "docs/")
-			entries = append(entries, entry{l, "| [" + m.Kind + "](" + link + ") | the API that " + strings.TrimSuffix(m.Child.Purpose, ".") +
+			entries = append(entries, entry{l, "| [" + m.Kind + "](" + link + ") | " + purpose +
 				", and its [fields](" + strings.TrimSuffix(link, ".md") + "-fields.md) |"})
-			continue
-		}
-		for _, row := range m.writes() {
-			entries = append(entries, entry{l, row})
+		case readme:
+			entries = append(entries, entry{l, "| [" + m.Kind + "](" + pages + "/" + m.Lower() + "-fields.md) | " + purpose + " |"})
+		case security:
+			for _, row := range m.writes() {
+				entries = append(entries, entry{l, row})
+			}
 		}
 	}
 	return entries

@@ -1,0 +1,79 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package fork
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+)
+
+var link = regexp.MustCompile(`\]\(([\w./-]+)(?:#[^)]*)?\)`)
+
+// expectReference checks that the README leads to the generated page of each kind, and that each relative link of the documents leads to a file.
+func (r repository) expectReference(t *testing.T, kinds string) {
+	t.Helper()
+	readme := r.Read(t, "README.md")
+	for kind := range strings.SplitSeq(strings.ToLower(kinds), ",") {
+		if row := "](docs/reference/api/" + kind + "-fields.md) | the API that "; !strings.Contains(readme, row) {
+			t.Errorf("the README has no row with %q:\n%s", row, readme)
+		}
+	}
+	for _, page := range r.Files(t, "README.md", "docs/*.md") {
+		for _, match := range link.FindAllStringSubmatch(r.Read(t, page), -1) {
+			if _, err := os.Stat(filepath.Join(r.Dir, filepath.Dir(page), match[1])); err != nil {
+				t.Errorf("%s: the link %s leads to no file: %v", page, match[0], err)
+			}
+		}
+	}
+}
+
+// expectInstalls runs the commands of the README's section about the installation, in one shell, on a control plane without an operator. At the
+// end the control plane is as it was. Images run on Linux only.
+func (r repository) expectInstalls(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return
+	}
+	_, section, _ := strings.Cut(r.Read(t, "README.md"), "\n## Install\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var commands strings.Builder
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		commands.WriteString(block[1])
+	}
+	script := commands.String()
+	repository := regexp.MustCompile(`(?m)^export KO_DOCKER_REPO=registry\.example\.com/.*\n`)
+	if !repository.MatchString(script) {
+		t.Fatalf("the commands of the README do not set the repository of the images:\n%s", script)
+	}
+	env := harness.Own(t, harness.Bare(), harness.WithImages())
+	before, err := harness.Everything(t.Context(), env.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Environment = append(append(r.Environment, env.KoEnvironment(t)...), "KUBECONFIG="+env.Kubeconfig, "KUBECACHEDIR="+t.TempDir(),
+		"KO_DEFAULTPLATFORMS=linux/"+runtime.GOARCH, "PATH="+env.KubectlPath(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	r.Run(t, "bash", "-e", "-u", "-x", "-o", "pipefail", "-c", repository.ReplaceAllString(script, ""))
+	harness.Eventually(t, "the control plane is as it was", func(ctx context.Context) error {
+		after, err := harness.Everything(ctx, env.Config)
+		if err != nil {
+			return err
+		}
+		if diff := cmp.Diff(before, after); diff != "" {
+			return fmt.Errorf("before (-) and after (+) differ:\n%s", diff)
+		}
+		return nil
+	})
+}
