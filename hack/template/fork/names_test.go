@@ -6,7 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
+	"bytes"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +71,9 @@ func TestNewNames_GroupThatIsAWordOfTheCode_GetsAnotherPackage(t *testing.T) {
 	}
 }
 
+// pageOfATest matches the path of a document that a test reads.
+var pageOfATest = regexp.MustCompile(`"(?:\.\./)+(docs/[\w./-]+\.\w+)"`)
+
 // Every file and every line that a fork leaves out exists in the template.
 func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
 	all, err := committed(t.Context(), "../../..")
@@ -95,6 +100,22 @@ func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
 					t.Errorf("the fork has %s: %v", reconciler, has)
 				}
 			}
+			expectPagesOfTests(t, files)
 		})
+	}
+}
+
+// expectPagesOfTests finds tests that read a page that is missing, unless they end because of that.
+func expectPagesOfTests(t *testing.T, files tree) {
+	t.Helper()
+	for path, f := range files {
+		if !strings.HasSuffix(path, "_test.go") || bytes.Contains(f.content, []byte(`"../../docs/README.md"`)) {
+			continue
+		}
+		for _, page := range pageOfATest.FindAllSubmatch(f.content, -1) {
+			if _, has := files[string(page[1])]; !has {
+				t.Errorf("%s reads %s, which the fork lacks: remove the test, or end it if docs/README.md does not exist", path, page[1])
+			}
+		}
 	}
 }
