@@ -6,7 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -51,10 +54,29 @@ func (r repository) serveModules(t *testing.T) []string {
 func (r repository) fork(t *testing.T, variables map[string]string) repository {
 	t.Helper()
 	made := repository{checkout.Checkout{Dir: filepath.Join(t.TempDir(), "fork"), Environment: r.Environment}}
+	removeCache(t, strings.ToLower(variables["NAME"]))
 	args := []string{"fork", "TO=" + made.Dir}
 	for _, variable := range slices.Sorted(maps.Keys(variables)) {
 		args = append(args, variable+"="+variables[variable])
 	}
 	r.Run(t, "make", args...)
 	return made
+}
+
+// removeCache removes the control plane of a fork after the test, unless one was built before. It is cached for each user, under the fork's name.
+func removeCache(t *testing.T, name string) {
+	t.Helper()
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(caches, name)
+	if _, err := os.Stat(cache); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(cache); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -67,6 +67,7 @@ func TestFiles_EveryCombination_IsWellFormed(t *testing.T) {
 		for _, binds := range []string{"", "v1.Secret", "v1.Service", thisProject(t).Group + "/" + version + "." + own} {
 			for _, finalizer := range []string{"", "1"} {
 				m := newTestModel(t, "OWNS="+owns, "BINDS="+binds, "FINALIZER="+finalizer)
+				m.APIPackage = strings.Repeat("x", 25) // the group of a fork determines it, and lines have to be short enough
 				files, err := m.files()
 				if err != nil {
 					t.Fatalf("OWNS=%s BINDS=%s FINALIZER=%s: %v", owns, binds, finalizer, err)
