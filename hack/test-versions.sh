@@ -23,7 +23,7 @@ if [[ ${#versions[@]} -eq 0 ]]; then
 fi
 
 # The linters vet what is tested.
-readonly flags=(-timeout "${TEST_TIMEOUT:-40m}" -vet=off)
+readonly flags=(-timeout "${TEST_TIMEOUT:-60m}" -vet=off)
 failed=()
 for version in "${versions[@]}"; do
   export LOCALCLUSTER_KUBERNETES="${version}"
