@@ -6,16 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package fork
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
@@ -47,8 +43,7 @@ func (r repository) expectInstalls(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	_, section, _ := strings.Cut(r.Read(t, "README.md"), "\n## Install\n")
-	section, _, _ = strings.Cut(section, "\n## ")
+	section := regexp.MustCompile(`(?s)\n## Install\n.*?\n## `).FindString(r.Read(t, "README.md"))
 	var commands strings.Builder
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
 		commands.WriteString(block[1])
@@ -59,21 +54,9 @@ func (r repository) expectInstalls(t *testing.T) {
 		t.Fatalf("the commands of the README do not set the repository of the images:\n%s", script)
 	}
 	env := harness.Own(t, harness.Bare(), harness.WithImages())
-	before, err := harness.Everything(t.Context(), env.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	awaitRestored := env.Remember(t)
 	r.Environment = append(append(r.Environment, env.KoEnvironment(t)...), "KUBECONFIG="+env.Kubeconfig, "KUBECACHEDIR="+t.TempDir(),
 		"KO_DEFAULTPLATFORMS=linux/"+runtime.GOARCH, "PATH="+env.KubectlPath(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	r.Run(t, "bash", "-e", "-u", "-x", "-o", "pipefail", "-c", repository.ReplaceAllString(script, ""))
-	harness.Eventually(t, "the control plane is as it was", func(ctx context.Context) error {
-		after, err := harness.Everything(ctx, env.Config)
-		if err != nil {
-			return err
-		}
-		if diff := cmp.Diff(before, after); diff != "" {
-			return fmt.Errorf("before (-) and after (+) differ:\n%s", diff)
-		}
-		return nil
-	})
+	awaitRestored()
 }

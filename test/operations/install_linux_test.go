@@ -6,13 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package operations
 
 import (
-	"context"
-	"fmt"
 	"runtime"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
@@ -27,10 +23,7 @@ func TestMain(m *testing.M) { harness.Main(m, harness.Bare(), harness.WithImages
 
 func TestKo_ApplySamplesAndDelete_Succeeds(t *testing.T) {
 	env := harness.Shared(t)
-	before, err := harness.Everything(t.Context(), env.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	awaitRestored := env.Remember(t)
 	// Builds the images, so that what is timed is what a user waits for the second time.
 	env.Ko(t, root, "resolve", platform, "--recursive", "--filename", "config/")
 
@@ -43,14 +36,5 @@ func TestKo_ApplySamplesAndDelete_Succeeds(t *testing.T) {
 
 	env.Kubectl(t, "delete", "--filename", "../../samples/", "--timeout=5m")
 	env.Ko(t, root, "delete", "--recursive", "--filename", "config/", "--timeout=5m")
-	harness.Eventually(t, "the cluster is as it was", func(ctx context.Context) error {
-		after, err := harness.Everything(ctx, env.Config)
-		if err != nil {
-			return err
-		}
-		if diff := cmp.Diff(before, after); diff != "" {
-			return fmt.Errorf("before (-) and after (+) differ:\n%s", diff)
-		}
-		return nil
-	})
+	awaitRestored()
 }

@@ -55,7 +55,7 @@ type child struct {
 	Recreate bool
 	// Drift is a statement that changes the child c, and Patch a merge patch that changes its field at Path.
 	Drift, Patch, Path string
-	// Foreign is a merge patch of a field that the expression does not set. A child that has one is repaired by a patch that leaves such fields.
+	// Foreign is a merge patch of a field that the expression does not set, for a child whose repair leaves such fields.
 	Foreign string
 }
 
@@ -186,7 +186,7 @@ func (c child) Drifts(pkg string) bool { return strings.Contains(c.Drift, pkg+".
 func (c child) PathArgs() string { return `"` + strings.ReplaceAll(c.Path, ".", `", "`) + `"` }
 
 // Merges reports whether a repair leaves the fields that the expression does not set. The data of a ConfigMap is replaced as a whole.
-func (c child) Merges() bool { return c.Foreign != "" }
+func (c child) Merges() bool { return c.Content == "Spec" && !c.Recreate }
 
 // Repair is the verb of the request that repairs the child.
 func (c child) Repair() string {

@@ -11,7 +11,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -65,4 +67,26 @@ func Everything(ctx context.Context, config *rest.Config) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// Remember lists Everything, and returns a function that waits until the list is the same again.
+func (e *Env) Remember(t testing.TB) (awaitRestored func()) {
+	t.Helper()
+	before, err := Everything(t.Context(), e.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		Eventually(t, "the control plane is as it was", func(ctx context.Context) error {
+			after, err := Everything(ctx, e.Config)
+			if err != nil {
+				return err
+			}
+			if diff := cmp.Diff(before, after); diff != "" {
+				return fmt.Errorf("before (-) and after (+) differ:\n%s", diff)
+			}
+			return nil
+		})
+	}
 }
