@@ -163,8 +163,8 @@ func (p *Proxy) run(r *Request, cancel context.CancelCauseFunc) (done func()) {
 	}
 }
 
-// Requests returns the numbers of requests that have been answered so far, by request and response. A
-// watch counts when it ends.
+// Requests returns the numbers of requests that have been answered so far, by request and response. A request counts once its response has
+// been sent, a watch when it ends, so the effect of a write may be visible before the write counts: wait for it with [Eventually].
 func (p *Proxy) Requests() map[Answer]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
