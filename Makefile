@@ -96,7 +96,7 @@ verify: ## Runs every check that needs no cluster (ARGS='lint modules' runs only
 	hack/verify.sh $(ARGS)
 
 .PHONY: test
-test: ## Runs every test: units, suites on the control plane, the documentation's commands
+test: ## Runs every test: units, suites on the control plane, other modules
 	PARTS="$(PARTS)" TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh $(ARGS)
 
 .PHONY: test-race

@@ -111,12 +111,17 @@ func TestParse_Invalid_IsRejected(t *testing.T) {
 	}
 }
 
-func TestWithRemedy_ForkRequiresModules_NamesIt(t *testing.T) {
-	failed := errors.New("404 Not Found")
-	if err := (Arguments{Without: []string{"crud", "localcluster"}}).withRemedy(failed); !errors.Is(err, failed) || !strings.Contains(err.Error(), "GOPRIVATE="+oldModule) {
+func TestWithRemedy_FailedDownload_NamesIt(t *testing.T) {
+	without := Arguments{Without: []string{"crud", "localcluster"}}
+	failed := errors.New("reading " + oldModule + "/localcluster/go.mod: 404 Not Found")
+	if err := without.withRemedy(failed); !errors.Is(err, failed) || !strings.Contains(err.Error(), "GOPRIVATE="+oldModule) {
 		t.Errorf("the error is %q, without GOPRIVATE or its cause", err)
 	}
 	if err := (Arguments{Without: []string{"crud"}}).withRemedy(failed); err != failed { //nolint:errorlint // it is not wrapped
 		t.Errorf("a fork that requires no module fails with %q", err)
+	}
+	interrupted := errors.New("interrupted in make")
+	if err := without.withRemedy(interrupted); err != interrupted { //nolint:errorlint // it is not wrapped
+		t.Errorf("an interrupted fork fails with %q", err)
 	}
 }

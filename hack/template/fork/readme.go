@@ -25,6 +25,9 @@ func (a Arguments) readme() string {
 			text = regexp.MustCompile(`(?m)^\| \[`+kind+`\].*\n`).ReplaceAllString(text, "")
 		}
 	}
+	for _, product := range a.Without {
+		text = regexp.MustCompile("(?m)^\\| `"+product+"`.*\n").ReplaceAllString(text, "")
+	}
 	return text
 }
 

@@ -20,6 +20,15 @@ func TestReadme_SomeKinds_ListsThemOnly(t *testing.T) {
 	}
 }
 
+func TestReadme_WithoutProducts_ListsOnlyFoldersThatTheForkHas(t *testing.T) {
+	text := Arguments{Without: []string{"conversion", "migrate"}}.readme()
+	for product, want := range map[string]bool{"conversion": false, "crud": true, "localcluster": true} {
+		if got := strings.Contains(text, "\n| `"+product+"` |"); got != want {
+			t.Errorf("the README lists the folder %s: %v, want %v:\n%s", product, got, want, text)
+		}
+	}
+}
+
 // A new group may contain the template's.
 func TestReadme_NewNames_AreInsertedOnce(t *testing.T) {
 	a := Arguments{Group: "samples.knative.dev.acme.io", Name: "Mallard-Pond", Namespace: "knative-samples-pond", Kinds: kinds()[:1]}

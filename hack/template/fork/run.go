@@ -129,9 +129,10 @@ func (a Arguments) build(ctx context.Context, from commit, root string) error {
 	return commitAll(ctx, root, a.Name)
 }
 
-// withRemedy adds the cause that a failed step of a fork has, if the fork requires modules of the template.
+// withRemedy adds the remedy to the error of a step that could not download a module of the template.
 func (a Arguments) withRemedy(err error) error {
-	if !slices.ContainsFunc(libraries, func(l library) bool { return slices.Contains(a.Without, l.product) }) {
+	required := slices.ContainsFunc(libraries, func(l library) bool { return slices.Contains(a.Without, l.product) })
+	if !required || !strings.Contains(err.Error(), oldModule+"/") {
 		return err
 	}
 	return fmt.Errorf("%w\nWithout conversion or localcluster, a fork requires modules of %s at the commit that it is made of. Push the commit; if the "+

@@ -60,7 +60,7 @@ func Add(ctx context.Context, root string, o Options, out io.Writer) error {
 %[1]s is added. Next:
   go test ./pkg/apis/%[2]s/... ./pkg/reconciler/%[3]s
       tests its types and its reconciler
-  go test ./test/%[3]s
+  go test -count 1 ./test/%[3]s
       tests it on a control plane
   make run
       applies its sample, %[4]s

@@ -94,7 +94,7 @@ func (p *project) checkDrop(ctx context.Context, o Options, files []string) erro
 	return nil
 }
 
-// uses returns the files of other packages and kinds that would not compile without a kind.
+// uses returns the files of other packages and kinds that would not compile without a kind, and the manifests of its objects.
 func (p *project) uses(ctx context.Context, kind string, files []string) ([]string, error) {
 	names := kind + `(List|Spec|Status|Reference|LabelKey|RefAnnotationKey|FinalizerName|(Condition|Reason|Default)[A-Za-z]+)?\b`
 	packages := strings.Join(append(slices.Clone(p.versions), p.APIPackage), "|")
@@ -102,25 +102,28 @@ func (p *project) uses(ctx context.Context, kind string, files []string) ([]stri
 	for _, search := range [][]string{
 		{`\b(` + packages + `)\.` + names + `|"` + p.Module + "/pkg/reconciler/" + strings.ToLower(kind) + `"|\)\.` + pluralOf(kind) + `\(`, "*.go"},
 		{`\b` + names, "pkg/apis/" + p.API + "/*.go"},
+		{"^kind: " + kind + "$", "samples/*.yaml"},
 	} {
 		found, err := p.git(ctx, "grep", "-lE", "--untracked", search[0], "--", search[1], ":!pkg/client", ":!*/zz_generated*", ":!"+constructors)
 		if err != nil {
 			return nil, err
 		}
 		others = append(others, slices.DeleteFunc(strings.Fields(found), func(path string) bool {
-			return slices.Contains(files, path) || !p.imports(path, strings.ToLower(kind))
+			return slices.Contains(files, path) || !p.refersTo(path, kind)
 		})...)
 	}
 	slices.Sort(others)
 	return slices.Compact(others), nil
 }
 
-// imports reports whether a file is in the API or imports it, or the reconciler of a kind. Other APIs may have a kind of the same name.
-func (p *project) imports(path, lower string) bool {
+// refersTo reports whether a file is in the API or imports it, or the reconciler of a kind, or has an object of the kind. Other APIs may have a
+// kind of the same name.
+func (p *project) refersTo(path, kind string) bool {
 	content, err := p.read(path)
 	api := "pkg/apis/" + p.API
 	return err == nil && (strings.HasPrefix(path, api+"/") || strings.Contains(content, `"`+p.Module+"/"+api) ||
-		strings.Contains(content, `"`+p.Module+"/pkg/reconciler/"+lower+`"`))
+		strings.Contains(content, `"`+p.Module+"/pkg/reconciler/"+strings.ToLower(kind)+`"`) ||
+		regexp.MustCompile(`(?m)^apiVersion: `+p.Group+`/\w+\nkind: `+kind+`$`).MatchString(content))
 }
 
 // changed returns the files that git would lose, except for generated ones and those that make kind has rendered and that are as it left them.
