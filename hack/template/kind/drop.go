@@ -123,7 +123,7 @@ func (p *project) refersTo(path, kind string) bool {
 	api := "pkg/apis/" + p.API
 	return err == nil && (strings.HasPrefix(path, api+"/") || strings.Contains(content, `"`+p.Module+"/"+api) ||
 		strings.Contains(content, `"`+p.Module+"/pkg/reconciler/"+strings.ToLower(kind)+`"`) ||
-		regexp.MustCompile(`(?m)^apiVersion: `+p.Group+`/\w+\nkind: `+kind+`$`).MatchString(content))
+		regexp.MustCompile(`(?m)^apiVersion: `+regexp.QuoteMeta(p.Group)+`/\w+\nkind: `+kind+`$`).MatchString(content))
 }
 
 // changed returns the files that git would lose, except for generated ones and those that make kind has rendered and that are as it left them.

@@ -134,7 +134,7 @@ func TestDrop_OtherFilesNeedTheKind_TheyAreNamed(t *testing.T) {
 		"pkg/b/b.go":                        importing + "LilyPad{}\n",
 		"other/v1.go":                       "package other\n\nvar _ = v1.Lily{}\n",
 		"samples/900-pond.yaml":             "apiVersion: v1\nkind: Namespace\n---\napiVersion: kestrel.example.net/v1\nkind: Lily\nmetadata: {name: a}\n",
-		"samples/901-others.yaml":           "apiVersion: other.net/v1\nkind: Lily\n---\napiVersion: kestrel.example.net/v1\nkind: LilyPad\n",
+		"samples/901-others.yaml":           "apiVersion: kestrel-example.net/v1\nkind: Lily\n---\napiVersion: kestrel.example.net/v1\nkind: LilyPad\n",
 	})
 	got, err := p.uses(t.Context(), "Lily", []string{"pkg/apis/kestrel/v1/lily_types.go"})
 	if want := []string{"pkg/a/a.go", "pkg/apis/kestrel/v1/frog_types.go", "samples/900-pond.yaml"}; err != nil || !slices.Equal(got, want) {
