@@ -31,7 +31,7 @@ BINDS ?=
 FINALIZER ?=
 FORCE ?=
 # How long one test package may take. A suite starts a control plane, and on a busy machine that is slow.
-TEST_TIMEOUT ?= 60m
+TEST_TIMEOUT ?= 80m
 # PARTS of the tests to run: units, suites, modules. All by default.
 PARTS ?=
 # How many random inputs each test of `make fuzz` tries.

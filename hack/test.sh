@@ -19,7 +19,7 @@ export GOWORK=off
 source hack/modules.sh
 
 # The linters vet what is tested. To vet again, the go command would load all of Kubernetes, which takes minutes.
-readonly flags=(-timeout "${TEST_TIMEOUT:-60m}" -vet=off "$@")
+readonly flags=(-timeout "${TEST_TIMEOUT:-80m}" -vet=off "$@")
 
 readonly known='units suites modules'
 readonly parts="${PARTS:-${known}}"

@@ -100,7 +100,7 @@ func (p *project) remove(path string) {
 
 // generate generates the code that depends on the kinds.
 func (p *project) generate(ctx context.Context, out io.Writer) error {
-	if err := command.Run(ctx, p.root, out, out, "hack/update-codegen.sh"); err != nil {
+	if err := command.Run(ctx, p.root, out, out, "hack/update-codegen.sh", "kinds"); err != nil {
 		return fmt.Errorf("generating code: %w", err)
 	}
 	return nil
