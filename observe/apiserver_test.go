@@ -65,10 +65,8 @@ func (s *apiServer) hold() (release func()) {
 }
 
 // accept counts a request, and returns an error unless it can be answered. A watch from a version that was lost would not fail once the server has
-// newer ones, and then nothing could find what it misses.
+// newer ones, and then nothing could find what it misses. The caller holds the lock until it has answered: a restore in between would leave such a watch.
 func (s *apiServer) accept(ctx context.Context, options metav1.ListOptions) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.requests++
 	if gate := s.gate; gate != nil {
 		s.mu.Unlock()
@@ -96,11 +94,11 @@ func (s *apiServer) answered() int {
 
 // list returns the objects that exist.
 func (s *apiServer) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err := s.accept(ctx, options); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	list := &corev1.SecretList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(s.version)}}
 	for _, object := range s.live {
 		list.Items = append(list.Items, *object.DeepCopy())
@@ -110,11 +108,11 @@ func (s *apiServer) list(ctx context.Context, options metav1.ListOptions) (runti
 
 // watch sends what has changed since a version, or what exists.
 func (s *apiServer) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err := s.accept(ctx, options); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	// More than any schedule has events.
 	w := watch.NewFakeWithChanSize(1000, false)
 	if options.SendInitialEvents != nil && *options.SendInitialEvents {
@@ -183,6 +181,10 @@ func (s *apiServer) remove(name string) {
 func (s *apiServer) disconnect(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.end(reason)
+}
+
+func (s *apiServer) end(reason error) {
 	for w := range s.watches {
 		if !w.IsStopped() {
 			if status := apierrors.APIStatus(nil); errors.As(reason, &status) {

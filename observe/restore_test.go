@@ -118,9 +118,9 @@ func (s *apiServer) save() {
 
 // restore returns to the backup. The server does not know the past, and versions are lower than before.
 func (s *apiServer) restore() {
-	s.disconnect(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.end(nil)
 	if s.backup.live != nil {
 		s.lost = append(s.lost, [2]int{s.backup.version, max(s.newest, s.version)})
 		s.version, s.live = s.backup.version, maps.Clone(s.backup.live)
