@@ -12,7 +12,7 @@ var parts = []part{{
 	remove: []string{"hack/template/fork", "test/fork", "docs/how-to/fork.md", "hack/test-fork.sh", "test/repository/language*"},
 	edits: []edit{
 		{"CONTRIBUTING.md", `(?m)^\| .make fork. .*\n`, ""},
-		{".github/workflows/nightly.yaml", `(?s)\n  fork:\n.*?hack/test-fork\.sh\n`, ""},
+		{".github/workflows/nightly.yaml", `(?s)\n  fork:\n.*?hack/test-fork\.sh[^\n]*\n`, ""},
 		{"README.md", `(?m)^\| \*\*fork\*\* it \|`, "| **change** it |"},
 		{"docs/README.md", `(?m)^\| \[Fork\]\(how-to/fork\.md\).*\n`, ""},
 		{"CONTRIBUTING.md", `(?m)^\| .fork. \|.*\n`, ""},
