@@ -75,8 +75,8 @@ release: ## Builds images for all platforms, pushes them and writes what users i
 	hack/release.sh
 
 .PHONY: generate
-generate: ## Generates deep copies, conversions, clients, CRDs and reference pages, and the licenses of linked modules
-	hack/update-codegen.sh
+generate: ## Generates deep copies, conversions, clients, CRDs and reference pages, and licenses (ARGS=kinds only those of the operator's kinds)
+	hack/update-codegen.sh $(ARGS)
 	hack/update-licenses.sh
 
 .PHONY: kind

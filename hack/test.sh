@@ -54,9 +54,10 @@ units() {
 suites() {
   go tool localcluster build >/dev/null || failed=1
   # What suites start is not among their inputs as the go command sees them, so that an earlier result proves nothing. A suite
-  # waits for its control plane about half of the time, so that three keep two processors busy.
-  local packages
+  # waits for its control plane about half of the time, so that three keep two processors busy. The longest begin, which compile forks.
+  local packages longest='/test/(fork|docs|kind)$'
   packages="$(go list ./test/... | grep -v /test/repository)"
+  packages="$(grep -E "${longest}" <<<"${packages}" || true) $(grep -vE "${longest}" <<<"${packages}")"
   # shellcheck disable=SC2086 # a list
   run "the operator on the local control plane" . -p 3 -count 1 ${packages} || failed=1
   repository_tests 2>&1 | tee -a -- "${log}" || failed=1

@@ -4,8 +4,8 @@
 
 # Generates everything in this repository that is derived from declarations: deep copies, conversions, pkg/client, the CRDs of config/ with
 # their list, and pages of docs/reference. It runs from any working directory and needs no GOPATH. It deletes the output of earlier runs, so that
-# no file of a removed or renamed type is left. With RELEASE=yes the locks of conversions bind from now on. The argument kinds, which make kind
-# and make drop pass, leaves out the code of conversion/, which depends on no kind of the operator and takes most of the time.
+# no file of a removed or renamed type is left. With RELEASE=yes the locks of conversions bind from now on. The argument kinds, which make fork,
+# make kind and make drop pass, leaves out the code of conversion/, which depends on no kind of the operator and takes most of the time.
 
 set -o errexit -o nounset -o pipefail
 
@@ -17,7 +17,8 @@ if [[ "${*:-kinds}" != kinds ]]; then
 fi
 
 # The generators load packages through the go command: flags or a workspace of the caller's would change what they see.
-export GOWORK=off GOFLAGS=-trimpath CGO_ENABLED=0
+# They load all that the types import and end soon, so that collecting less garbage saves a quarter of their time.
+export GOWORK=off GOFLAGS=-trimpath CGO_ENABLED=0 GOGC="${GOGC:-400}"
 
 # Kinds whose plural English does not form regularly, as Kind:plurals; more are separated by commas.
 readonly plurals='Endpoints:Endpoints'

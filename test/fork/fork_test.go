@@ -35,16 +35,11 @@ func TestFork_OneKindOfOneVersion_IsComplete(t *testing.T) {
 	fork.expectNoOldNames(t, variables)
 	fork.expectFewLines(t)
 	fork.expectReference(t, variables["KINDS"])
-	fork.Run(t, "make", "verify")
+	fork.expectChecks(t, "codegen licenses "+checks)
 	fork.Run(t, "make", "test")
 	fork.expectReady(t)
 	fork.expectInstalls(t)
 }
-
-// checks are those of make verify that a fork of one kind does not represent. It represents the linters that need types, which take minutes and see
-// the same types under other names, and codegen and licenses, since make fork has just generated both. The nightly job runs all checks in a fork of
-// all kinds.
-const checks = "modules format shell darwin repository"
 
 // A fork of other kinds passes its checks and its unit tests.
 func TestFork_OtherKinds_IsComplete(t *testing.T) {
@@ -62,12 +57,22 @@ func TestFork_OtherKinds_IsComplete(t *testing.T) {
 			if kinds := variables["KINDS"]; kinds != "" {
 				fork.expectReference(t, kinds)
 			}
-			fork.Run(t, "make", "verify", "ARGS="+checks)
-			fork.Run(t, "make", "lint", "ARGS=--fast-only")
+			fork.expectChecks(t, checks)
 			fork.Run(t, "make", "test", "PARTS=units")
 			fork.expectReady(t)
 		})
 	}
+}
+
+// checks are those of make verify that names may affect. make fork has just generated the code and the licenses.
+const checks = "modules format shell darwin repository"
+
+// expectChecks runs checks of make verify, and the linters that need no types. The others see the same types under other names and take minutes in
+// each fork, so that the nightly job runs them.
+func (r repository) expectChecks(t *testing.T, names string) {
+	t.Helper()
+	r.Run(t, "make", "verify", "ARGS="+names)
+	r.Run(t, "make", "lint", "ARGS=--fast-only")
 }
 
 // expectReady runs the fork's operator, until every sample is Ready.
@@ -129,7 +134,7 @@ func TestMakeFork_Interrupted_LeavesNothing(t *testing.T) {
 			cmd := template.Command(t, program, "fork", "MODULE=example.com/pond", "GROUP=pond.acme.io", "NAME=Pond", "NAMESPACE=pond",
 				"TO="+filepath.Join(parent, "pond"))
 			cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
-			if out, err := interrupt(t, cmd, "make generate", tc.signal); err == nil || !strings.Contains(out, tc.want) {
+			if out, err := interrupt(t, cmd, "make generate ARGS=kinds", tc.signal); err == nil || !strings.Contains(out, tc.want) {
 				t.Errorf("it ended with %v, want %q in:\n%s", err, tc.want, out)
 			}
 			if entries, err := os.ReadDir(parent); err != nil || len(entries) > 0 {

@@ -114,8 +114,8 @@ func (a Arguments) build(ctx context.Context, from commit, root string) error {
 	steps := [][]string{
 		{"gofmt", "-w", "."},
 		{"git", "init", "--quiet", "--initial-branch=main"},
-		{"go", "mod", "tidy", "-e"}, // some packages import clients that are generated next
-		{"make", "generate"},
+		{"go", "mod", "tidy", "-e"},        // some packages import clients that are generated next
+		{"make", "generate", "ARGS=kinds"}, // the rest of the generated code was renamed
 	}
 	for _, module := range files.modules() {
 		steps = append(steps, []string{"go", "-C", module, "mod", "tidy"})
