@@ -26,13 +26,14 @@ readonly plurals='Endpoints:Endpoints'
 step() { echo "codegen: $*" >&2; }
 
 # Tools are pinned in a separate module, so that their dependencies never become dependencies of the operator.
-readonly tools="${PWD}/hack/tools/go.mod"
+generators="$(go -C hack/tools tool -n generators)"
+readonly generators
 readonly header="${PWD}/hack/boilerplate/boilerplate.go.txt"
 
+# generator NAME ARGUMENT... adds a generator to those that run together.
+together=()
 generator() {
-  local -r name="$1"
-  shift
-  go tool -modfile="${tools}" "${name}" --go-header-file "${header}" "$@"
+  together+=(${together[@]:+--} "$1" --go-header-file "${header}" "${@:2}")
 }
 
 # folders_marked MARKER FOLDER... prints the folders of the Go files that hold the marker, each once.
@@ -74,7 +75,7 @@ deep_copies() (
   shift
   find "$@" -name 'zz_generated.deepcopy.go' -delete
   mapfile -t packages < <(folders_marked k8s:deepcopy-gen "$@")
-  go tool -modfile="${tools}" deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${packages[@]/#/./}"
+  "${generators}" deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${packages[@]/#/./}"
 )
 
 # conversions INTERFACE MODULE FOLDER... generates the conversions of each API below the folders that has several versions.
@@ -100,8 +101,7 @@ copy_types() {
   done < <(find "$1" -name '*.go' -not -name 'zz_generated.*')
 }
 
-# The rules that a type has to follow are checked first, by the generators that need nothing but the types: of CRDs, and of conversions. The
-# others take most of the time.
+# The rules that a type has to follow are checked first, by the generator of CRDs, which needs nothing but the types.
 registered=()
 while IFS= read -r folder; do
   registered+=("${module}/${folder}")
@@ -112,11 +112,43 @@ mkdir "${scratch}/config"
 go -C hack/tools run ./crd-gen --root ../.. --conversion-webhook knative-samples/webhook --output "${scratch}/config" --pages "${scratch}/reference" \
   "${registered[@]}"
 
-step "deep copies"
-deep_copies . pkg
+# Together they load the types and all that these import once, which takes most of the time of each.
+step "deep copies, registration with schemes, clients and reconcilers"
+mapfile -t copied < <(folders_marked k8s:deepcopy-gen pkg)
+find pkg -name 'zz_generated.deepcopy.go' -delete
+generator deepcopy-gen --output-file zz_generated.deepcopy.go "${copied[@]/#/${module}/}"
 
-step "registration with schemes"
 generator register-gen --output-file zz_generated.register.go "${registered[@]}"
+
+# The duck types are embedded in the kinds' status. Left out here, they would be embedded as they are, and the setters
+# that are made for an apply configuration's pointers would not compile.
+generator applyconfiguration-gen \
+  --output-pkg "${client}/applyconfiguration" --output-dir "${scratch}/applyconfiguration" \
+  "${apis[@]}" knative.dev/pkg/apis/duck/v1
+
+generator client-gen \
+  --clientset-name versioned --input-base "${module}/pkg/apis" "${inputs[@]}" \
+  --apply-configuration-package "${client}/applyconfiguration" --plural-exceptions "${plurals}" \
+  --output-pkg "${client}/clientset" --output-dir "${scratch}/clientset"
+
+generator lister-gen \
+  --plural-exceptions "${plurals}" \
+  --output-pkg "${client}/listers" --output-dir "${scratch}/listers" \
+  "${apis[@]}"
+
+generator informer-gen \
+  --versioned-clientset-package "${client}/clientset/versioned" --listers-package "${client}/listers" \
+  --plural-exceptions "${plurals}" \
+  --output-pkg "${client}/informers" --output-dir "${scratch}/informers" \
+  "${apis[@]}"
+
+generator injection-gen \
+  --input-dirs "$(IFS=,; echo "${apis[*]}${ducks[*]:+,${ducks[*]}}")" \
+  --versioned-clientset-package "${client}/clientset/versioned" --listers-package "${client}/listers" \
+  --external-versions-informers-package "${client}/informers/externalversions" --plural-exceptions "${plurals}" \
+  --output-package "${client}/injection" --output-dir "${scratch}/injection"
+
+"${generators}" "${together[@]}"
 
 assign_gen="${scratch}/assign-gen"
 readonly assign_gen
@@ -159,39 +191,6 @@ if [[ -d crud ]]; then
   fi
   mv "${scratch}/schema.json" crud/operations/schema.json
 fi
-
-step "apply configurations"
-# The duck types are embedded in the kinds' status. Left out here, they would be embedded as they are, and the setters
-# that are made for an apply configuration's pointers would not compile.
-generator applyconfiguration-gen \
-  --output-pkg "${client}/applyconfiguration" --output-dir "${scratch}/applyconfiguration" \
-  "${apis[@]}" knative.dev/pkg/apis/duck/v1
-
-step "clientset"
-generator client-gen \
-  --clientset-name versioned --input-base "${module}/pkg/apis" "${inputs[@]}" \
-  --apply-configuration-package "${client}/applyconfiguration" --plural-exceptions "${plurals}" \
-  --output-pkg "${client}/clientset" --output-dir "${scratch}/clientset"
-
-step "listers"
-generator lister-gen \
-  --plural-exceptions "${plurals}" \
-  --output-pkg "${client}/listers" --output-dir "${scratch}/listers" \
-  "${apis[@]}"
-
-step "informers"
-generator informer-gen \
-  --versioned-clientset-package "${client}/clientset/versioned" --listers-package "${client}/listers" \
-  --plural-exceptions "${plurals}" \
-  --output-pkg "${client}/informers" --output-dir "${scratch}/informers" \
-  "${apis[@]}"
-
-step "injection"
-generator injection-gen \
-  --input-dirs "$(IFS=,; echo "${apis[*]}${ducks[*]:+,${ducks[*]}}")" \
-  --versioned-clientset-package "${client}/clientset/versioned" --listers-package "${client}/listers" \
-  --external-versions-informers-package "${client}/informers/externalversions" --plural-exceptions "${plurals}" \
-  --output-package "${client}/injection" --output-dir "${scratch}/injection"
 
 step "changes of a status in logs"
 # The reconcilers describe them with go-cmp, which keeps the linker from leaving out methods that nothing calls

@@ -6,22 +6,19 @@ toolchain go1.26.8
 
 tool (
 	github.com/google/go-licenses/v2
+	github.com/mallard-dev/mallard/hack/tools/generators
 	github.com/prometheus/prometheus/cmd/promtool
-	k8s.io/code-generator/cmd/applyconfiguration-gen
-	k8s.io/code-generator/cmd/client-gen
-	k8s.io/code-generator/cmd/deepcopy-gen
-	k8s.io/code-generator/cmd/informer-gen
-	k8s.io/code-generator/cmd/lister-gen
-	k8s.io/code-generator/cmd/register-gen
-	knative.dev/pkg/codegen/cmd/injection-gen
 )
 
 require (
 	github.com/google/go-cmp v0.7.0
+	github.com/spf13/pflag v1.0.10
 	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/tools v0.49.0
 	k8s.io/apiextensions-apiserver v0.35.7
 	k8s.io/apimachinery v0.35.7
+	k8s.io/code-generator v0.35.7
+	k8s.io/gengo/v2 v2.0.0-20250922181213-ec3ebc5fd46b
 	knative.dev/pkg v0.0.0-20260727151759-521cb33b33dd
 	sigs.k8s.io/controller-tools v0.20.1
 	sigs.k8s.io/yaml v1.6.0
@@ -189,7 +186,6 @@ require (
 	github.com/scaleway/scaleway-sdk-go v1.0.0-beta.36 // indirect
 	github.com/sergi/go-diff v1.2.0 // indirect
 	github.com/spf13/cobra v1.10.2 // indirect
-	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/stackitcloud/stackit-sdk-go/core v0.26.0 // indirect
 	github.com/stretchr/testify v1.11.1 // indirect
 	github.com/vultr/govultr/v3 v3.31.2 // indirect
@@ -228,8 +224,6 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/api v0.35.7 // indirect
 	k8s.io/client-go v0.35.7 // indirect
-	k8s.io/code-generator v0.35.7 // indirect
-	k8s.io/gengo/v2 v2.0.0-20250922181213-ec3ebc5fd46b // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20250910181357-589584f1c912 // indirect
 	k8s.io/utils v0.0.0-20251002143259-bc988d571ff4 // indirect

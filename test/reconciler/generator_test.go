@@ -18,13 +18,19 @@ import (
 func TestGenerator_MarkerOptions_ChangeTheOutput(t *testing.T) {
 	const base = "example.com/client"
 	out := t.TempDir()
-	generator := exec.CommandContext(t.Context(), "go", "tool", "-modfile=hack/tools/go.mod", "injection-gen",
+	find := exec.CommandContext(t.Context(), "go", "-C", "hack/tools", "tool", "-n", "generators")
+	find.Dir = root
+	find.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off")
+	program, err := find.Output()
+	if err != nil {
+		t.Fatalf("building the generators: %v", err)
+	}
+	generator := exec.CommandContext(t.Context(), strings.TrimSpace(string(program)), "injection-gen",
 		"--go-header-file", "hack/boilerplate/boilerplate.go.txt", "--input-dirs", module+"test/reconciler/testdata/options/v1",
 		"--versioned-clientset-package", base+"/clientset/versioned", "--listers-package", base+"/listers",
 		"--external-versions-informers-package", base+"/informers/externalversions",
 		"--output-package", base+"/injection", "--output-dir", out)
-	generator.Dir = root
-	generator.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off")
+	generator.Dir, generator.Env = root, find.Env
 	if report, err := generator.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, report)
 	}
