@@ -58,7 +58,7 @@ func TestFork_OtherKinds_IsComplete(t *testing.T) {
 				fork.expectReference(t, kinds)
 			}
 			fork.expectChecks(t)
-			fork.Run(t, "make", "test", "PARTS=units")
+			fork.Run(t, "make", "test", "PARTS=units", "ARGS=-short")
 			fork.expectReady(t)
 		})
 	}
