@@ -78,16 +78,16 @@ deep_copies() (
   "${generators}" deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${packages[@]/#/./}"
 )
 
-# conversions INTERFACE MODULE FOLDER... generates the conversions of each API below the folders that has several versions.
+# conversions INTERFACE MODULE FOLDER... generates the conversions of each API below the folders that has several versions. In one run, the types
+# that all of them import are loaded once.
 conversions() (
   local -r interface="$1"
   cd -- "$2"
   shift 2
-  folders_marked conversion-gen: "$@" | while IFS= read -r folder; do dirname -- "${folder}"; done | sort -u |
-    while IFS= read -r api; do
-      mapfile -t versions < <(folders_marked conversion-gen: "${api}")
-      "${assign_gen}" --interface "${interface}" --go-header-file "${header}" --input-dirs "$(IFS=,; echo "${versions[*]/#/./}")" ${RELEASE:+--release}
-    done
+  mapfile -t versions < <(folders_marked conversion-gen: "$@")
+  if [[ ${#versions[@]} -gt 0 ]]; then
+    "${assign_gen}" --interface "${interface}" --go-header-file "${header}" --input-dirs "$(IFS=,; echo "${versions[*]/#/./}")" ${RELEASE:+--release}
+  fi
 )
 
 # copy_types FROM TO copies the hand-written files of an API. In the copies, the name of the one folder is that of the other.

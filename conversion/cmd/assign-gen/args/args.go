@@ -21,7 +21,7 @@ import (
 
 // Args are the parsed command line.
 type Args struct {
-	// InputDirs are the API packages, one for each version.
+	// InputDirs are the API packages, one for each version. Those in one folder are the versions of one API.
 	InputDirs []string
 	// Kinds are the kinds that are converted, or nil for all.
 	Kinds []string
@@ -44,7 +44,8 @@ func New() *Args {
 
 // AddFlags defines the flags.
 func (a *Args) AddFlags(flags *pflag.FlagSet) {
-	flags.StringSliceVarP(&a.InputDirs, "input-dirs", "i", a.InputDirs, "comma-separated API packages, one for each version, as import paths or folders")
+	flags.StringSliceVarP(&a.InputDirs, "input-dirs", "i", a.InputDirs,
+		"comma-separated API packages, one for each version, as import paths or folders; those in one folder are the versions of one API")
 	flags.StringSliceVar(&a.Kinds, "kinds", a.Kinds, "comma-separated kinds that are converted with all that they contain; all kinds if it is empty")
 	flags.StringVarP(&a.HeaderFile, "go-header-file", "h", a.HeaderFile, "file with the comment that generated Go files begin with")
 	flags.StringVar((*string)(&a.Interface), "interface", string(a.Interface),
@@ -73,7 +74,7 @@ func (a *Args) Validate() error {
 	if a.LockFile == "" {
 		return errors.New("--lock-file is empty: name the file that lists the released bag keys")
 	}
-	for flag, path := range map[string]string{"--report-file": a.ReportFile, "--lock-file": a.LockFile, "--round-trip-dir": a.RoundTripDir} {
+	for flag, path := range a.places() {
 		if filepath.IsAbs(path) {
 			return fmt.Errorf("%s is %s: name it by its path from the folder above the hub's package", flag, path)
 		}
@@ -82,6 +83,24 @@ func (a *Args) Validate() error {
 		return fmt.Errorf("--report-file and --lock-file are both %s: name two files", a.LockFile)
 	}
 	return nil
+}
+
+// ValidateSeveral returns an error for arguments that are clear only if there is one API.
+func (a *Args) ValidateSeveral() error {
+	if len(a.Kinds) > 0 {
+		return errors.New("--kinds selects kinds of one API, and --input-dirs names packages of several: run assign-gen for each of them, or omit --kinds")
+	}
+	for flag, path := range a.places() {
+		if path != "" && !filepath.IsLocal(path) {
+			return fmt.Errorf("%s is %s, where the files of several APIs would be one: name it below the folder above the hub's package", flag, path)
+		}
+	}
+	return nil
+}
+
+// places are the files and the folder that are relative to the folder above the hub's package, by their flags.
+func (a *Args) places() map[string]string {
+	return map[string]string{"--report-file": a.ReportFile, "--lock-file": a.LockFile, "--round-trip-dir": a.RoundTripDir}
 }
 
 // Header reads the header file, which may hold nothing but a comment.

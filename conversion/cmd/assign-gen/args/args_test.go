@@ -48,6 +48,31 @@ func TestArgs_InvalidCommandLine_ReturnsErrorWithFlagAndRemedy(t *testing.T) {
 	}
 }
 
+// With several APIs, an argument that is about one of them, or that has one write over the files of another, is rejected.
+func TestArgs_SeveralAPIs_ReturnErrorForArgumentsOfOne(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(a *args.Args)
+		want   string
+	}{
+		"defaults":       {func(*args.Args) {}, ""},
+		"no round trips": {func(a *args.Args) { a.RoundTripDir = "" }, ""},
+		"folder inside":  {func(a *args.Args) { a.LockFile = "locks/conversion.lock" }, ""},
+		"kinds":          {func(a *args.Args) { a.Kinds = []string{"Widget"} }, "--kinds selects kinds of one API, "},
+		"one report":     {func(a *args.Args) { a.ReportFile = "../report.md" }, "--report-file is ../report.md, "},
+		"one lock":       {func(a *args.Args) { a.LockFile = "../conversion.lock" }, "--lock-file is ../conversion.lock, "},
+		"one folder":     {func(a *args.Args) { a.RoundTripDir = "../roundtrip" }, "--round-trip-dir is ../roundtrip, "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := args.New()
+			test.change(a)
+			err := a.ValidateSeveral()
+			if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
 // The header of every file has to be a comment, or the generated files would be invalid.
 func TestArgs_HeaderThatIsNoComment_IsRejected(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "header.txt")

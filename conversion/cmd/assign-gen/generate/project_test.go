@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// fixtures is the folder of the module with the API for tests.
+	// fixtures is the folder of the module with the APIs for tests, and fixture that of the one that most tests take.
 	fixtures     = "../../../fixtures"
 	fixture      = "widget"
 	fixturesPath = "github.com/mallard-dev/mallard/conversion/fixtures"
-	fixturePath  = fixturesPath + "/" + fixture
-	// projectPath is the API of another project.
-	projectPath = "example.com/project/widget"
+	// projectModule is another project, and projectPath its API.
+	projectModule = "example.com/project"
+	projectPath   = projectModule + "/" + fixture
 )
 
 var projectVersions = []string{"./widget/v1alpha1", "./widget/v1beta1", "./widget/v1"}
@@ -36,35 +36,41 @@ func project(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := handWritten(t)
+	files := handWritten(t, fixture)
 	t.Chdir(t.TempDir())
 	modfile := read(t, filepath.Join(module, "go.mod"))
-	modfile = strings.Replace(modfile, "module "+fixturesPath+"\n", "module example.com/project\n", 1)
+	modfile = strings.Replace(modfile, "module "+fixturesPath+"\n", "module "+projectModule+"\n", 1)
 	modfile = strings.ReplaceAll(modfile, "=> ..", "=> "+filepath.Dir(module))
 	write(t, "go.mod", modfile)
 	write(t, "go.sum", read(t, filepath.Join(module, "go.sum")))
-	for path, content := range files {
-		if filepath.Base(filepath.Dir(path)) != "storage" {
-			write(t, path, content)
-		}
-	}
+	writeAPI(t, files)
 	// The versions in go.mod are those that this module was built with; only what is not needed is missing.
 	t.Setenv("GOFLAGS", "-mod=mod -trimpath")
 	t.Setenv("GOWORK", "off")
 }
 
-// handWritten are the files of the API for tests that assign-gen does not write, by their paths in the project.
-func handWritten(t *testing.T) map[string]string {
+// writeAPI writes the hand-written files of an API, except those of storage packages.
+func writeAPI(t *testing.T, files map[string]string) {
+	t.Helper()
+	for path, content := range files {
+		if filepath.Base(filepath.Dir(path)) != "storage" {
+			write(t, path, content)
+		}
+	}
+}
+
+// handWritten are the files of an API for tests that assign-gen does not write, by their paths in the project.
+func handWritten(t *testing.T, api string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
-	source := filepath.Join(fixtures, fixture)
+	source := filepath.Join(fixtures, api)
 	err := filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
 		generated := strings.HasPrefix(entry.Name(), "zz_generated.") && entry.Name() != "zz_generated.deepcopy.go"
 		if err != nil || entry.IsDir() || generated || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		relative, err := filepath.Rel(source, path)
-		files[filepath.Join("widget", relative)] = strings.ReplaceAll(read(t, path), fixturePath, projectPath)
+		files[filepath.Join(api, relative)] = strings.ReplaceAll(read(t, path), fixturesPath+"/", projectModule+"/")
 		return err
 	})
 	if err != nil {
@@ -80,7 +86,7 @@ var firstRun map[string]string
 // generatedProject is a project after its first run, with the hand-written files of storage packages added.
 func generatedProject(t *testing.T) {
 	t.Helper()
-	storage := handWritten(t)
+	storage := handWritten(t, fixture)
 	project(t)
 	if firstRun == nil {
 		before := snapshot(t, "widget")

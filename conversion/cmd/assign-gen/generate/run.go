@@ -22,8 +22,8 @@ import (
 	"github.com/mallard-dev/mallard/conversion/cmd/assign-gen/record"
 )
 
-// Run generates the files that the arguments select. If it returns an error, nothing has been written, and the error contains all problems
-// of the API.
+// Run generates the files of the APIs whose packages the arguments name. If it returns an error, nothing has been written for any of them, and
+// the error contains all problems of all of them.
 func Run(a *args.Args) error { return runWithin(a, generators.MaxLines) }
 
 // runWithin divides files that have more lines than allowed.
@@ -35,43 +35,49 @@ func runWithin(a *args.Args, maxLines int) error {
 	if err != nil {
 		return err
 	}
-	packages, loaded, err := Load(a.InputDirs)
+	apis, loaded, err := Load(a.InputDirs)
 	if err != nil {
 		return err
 	}
-	all, err := plan.Make(packages, a.Interface, a.Kinds...)
-	if err != nil {
+	if len(apis) > 1 {
+		if err := a.ValidateSeveral(); err != nil {
+			return err
+		}
+	}
+	outputs := make([]*output, len(apis))
+	problems := make([]error, len(apis))
+	for i, packages := range apis {
+		outputs[i], problems[i] = newOutput(a, packages, generators.Layout{Header: header, MaxLines: maxLines})
+	}
+	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	o := newOutput(a, all)
-	if err := o.useLock(); err != nil {
-		return err
-	}
-	layout := generators.Layout{Header: header, RoundTripPackage: o.roundTripsPath, RoundTripDir: o.roundTrips, MaxLines: maxLines}
-	return o.write(loaded, layout)
+	return writeAll(outputs, loaded)
 }
 
-// output knows where files belong.
+// output holds what is written for an API, and where.
 type output struct {
-	plan *plan.Plan
-	// root is the folder that holds the hub's package, and everything that is written.
-	root         string
+	plan         *plan.Plan
+	layout       generators.Layout
 	report, lock string
 	// earlier is the content of the lock before. If release is set, all entries of the lock are released.
-	earlier        string
-	release        bool
-	roundTrips     string
-	roundTripsPath string
+	earlier string
+	release bool
 }
 
-func newOutput(a *args.Args, all *plan.Plan) *output {
-	o := &output{plan: all, root: filepath.Dir(all.Hub.Package.Dir), release: a.Release}
-	o.report, o.lock = filepath.Join(o.root, a.ReportFile), filepath.Join(o.root, a.LockFile)
-	if a.RoundTripDir != "" {
-		o.roundTrips = filepath.Join(o.root, a.RoundTripDir)
-		o.roundTripsPath = path.Join(path.Dir(all.Hub.Package.Path), filepath.ToSlash(a.RoundTripDir))
+// newOutput plans the conversions of an API. The error, if any, holds all problems.
+func newOutput(a *args.Args, packages []*model.Package, layout generators.Layout) (*output, error) {
+	all, err := plan.Make(packages, a.Interface, a.Kinds...)
+	if err != nil {
+		return nil, err
 	}
-	return o
+	root := filepath.Dir(all.Hub.Package.Dir)
+	if a.RoundTripDir != "" {
+		layout.RoundTripDir = filepath.Join(root, a.RoundTripDir)
+		layout.RoundTripPackage = path.Join(path.Dir(all.Hub.Package.Path), filepath.ToSlash(a.RoundTripDir))
+	}
+	o := &output{plan: all, layout: layout, report: filepath.Join(root, a.ReportFile), lock: filepath.Join(root, a.LockFile), release: a.Release}
+	return o, o.useLock()
 }
 
 // useLock keeps what released objects carry, and checks that nothing of it is missing.
@@ -88,14 +94,29 @@ func (o *output) useLock() error {
 	return record.CheckLock(o.plan, model.Relative(o.lock), o.earlier)
 }
 
-// write has all files written to scratch folders, and then moves them to where they belong.
-func (o *output) write(loaded *generator.Context, layout generators.Layout) (err error) {
-	move, err := newMove(append(o.folders(), filepath.Dir(o.report), filepath.Dir(o.lock)))
+// writeAll has the files of all APIs written to scratch folders, and then moves them to where they belong.
+func writeAll(outputs []*output, loaded *generator.Context) (err error) {
+	var withCode, all []string
+	for _, o := range outputs {
+		withCode = append(withCode, o.folders()...)
+		all = append(all, filepath.Dir(o.report), filepath.Dir(o.lock))
+	}
+	move, err := newMove(append(all, withCode...))
 	defer func() { err = errors.Join(err, move.clean()) }()
 	if err != nil {
 		return err
 	}
-	if err := loaded.ExecuteTargets(generators.Targets(o.plan, layout, move.scratchFor)); err != nil {
+	for _, o := range outputs {
+		if err := o.write(loaded, move); err != nil {
+			return err
+		}
+	}
+	return move.do(withCode)
+}
+
+// write writes the files to scratch folders.
+func (o *output) write(loaded *generator.Context, move *move) error {
+	if err := loaded.ExecuteTargets(generators.Targets(o.plan, o.layout, move.scratchFor)); err != nil {
 		return fmt.Errorf("writing Go code: %w", err)
 	}
 	for file, content := range map[string]string{o.report: record.Report(o.plan), o.lock: record.Lock(o.plan, o.earlier, o.release)} {
@@ -103,7 +124,7 @@ func (o *output) write(loaded *generator.Context, layout generators.Layout) (err
 			return err
 		}
 	}
-	return move.do(o.folders())
+	return nil
 }
 
 // folders are those in which an earlier run may have left files that this one does not write.
@@ -112,8 +133,8 @@ func (o *output) folders() []string {
 	for _, version := range o.plan.Versions {
 		folders = append(folders, version.Package.Dir, filepath.Join(version.Package.Dir, "storage"))
 	}
-	if o.roundTrips != "" {
-		folders = append(folders, o.roundTrips)
+	if o.layout.RoundTripDir != "" {
+		folders = append(folders, o.layout.RoundTripDir)
 	}
 	return folders
 }

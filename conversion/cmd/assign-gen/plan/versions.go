@@ -84,7 +84,7 @@ func (p *planner) next(version, hub *Version, settings markers.Package, byPath m
 	case byPath[settings.Next] == nil:
 		p.problem(problem.BrokenChain, here,
 			"the next version, "+settings.Next+", is not given"+nearest.Suggestion(settings.Next, paths),
-			"correct +conversion-gen:next, or give that package too")
+			"correct +conversion-gen:next, or give that package too; versions of one API are in one folder")
 	default:
 		version.Next = byPath[settings.Next]
 	}
