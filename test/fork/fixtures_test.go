@@ -54,7 +54,6 @@ func (r repository) serveModules(t *testing.T) []string {
 func (r repository) fork(t *testing.T, variables map[string]string) repository {
 	t.Helper()
 	made := repository{checkout.Checkout{Dir: filepath.Join(t.TempDir(), "fork"), Environment: r.Environment}}
-	removeCache(t, strings.ToLower(variables["NAME"]))
 	args := []string{"fork", "TO=" + made.Dir}
 	for _, variable := range slices.Sorted(maps.Keys(variables)) {
 		args = append(args, variable+"="+variables[variable])
@@ -63,14 +62,15 @@ func (r repository) fork(t *testing.T, variables map[string]string) repository {
 	return made
 }
 
-// removeCache removes the control plane of a fork after the test, unless one was built before. It is cached for each user, under the fork's name.
-func removeCache(t *testing.T, name string) {
+// removeCache removes the control plane of forks with these names after the test, unless one was built before. It is cached for each user, under
+// the name.
+func removeCache(t *testing.T, variables map[string]string) {
 	t.Helper()
 	caches, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache := filepath.Join(caches, name)
+	cache := filepath.Join(caches, strings.ToLower(variables["NAME"]))
 	if _, err := os.Stat(cache); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}

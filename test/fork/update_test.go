@@ -28,10 +28,12 @@ const (
 // and no other.
 func TestUpdateTemplate_ChangedFork_Merges(t *testing.T) {
 	template := newTemplate(t)
-	fork := template.fork(t, map[string]string{
+	variables := map[string]string{
 		"MODULE": "example.com/acme/pond", "GROUP": "pond.acme.io", "NAME": "Pond", "NAMESPACE": "pond-system",
 		"KINDS": "AddressableService", "VERSIONS": "v1", "WITHOUT": everyProduct,
-	})
+	}
+	removeCache(t, variables)
+	fork := template.fork(t, variables)
 	base := strings.TrimSpace(template.Output(t, "git", "rev-parse", "HEAD"))
 	environments := template.Environment
 
