@@ -23,6 +23,8 @@ readonly flags=(-timeout "${TEST_TIMEOUT:-80m}" -vet=off "$@")
 
 readonly known='units suites modules'
 readonly parts="${PARTS:-${known}}"
+# Tests run make, which would use the variables of the make that runs this script.
+unset MAKEFLAGS ARGS PARTS
 for part in ${parts}; do
   if [[ " ${known} " != *" ${part} "* ]]; then
     echo "test: environment variable PARTS: there is no part ${part}; there are: ${known}" >&2

@@ -6,6 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 package repository
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,5 +50,20 @@ func TestMakefile_Targets_ArePhony(t *testing.T) {
 	slices.Sort(phony)
 	if diff := cmp.Diff(targets(t), phony); diff != "" {
 		t.Error(".PHONY differs from the targets (-targets +phony):", diff)
+	}
+}
+
+// A test that runs make would pass the arguments of make test to another target.
+func TestMakefile_VariablesOfMakeTest_AreHiddenFromTests(t *testing.T) {
+	bin := t.TempDir()
+	const script = "#!/bin/sh\nif [ \"$1\" = -C ]; then echo \"with ${MAKEFLAGS-no flags} ${ARGS-no arguments} ${PARTS-no parts}\"; else echo package; fi\n"
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "make", "test", "PARTS=units", "ARGS=-v")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	out, err := cmd.CombinedOutput()
+	if want := "\nwith no flags no arguments no parts\n"; err != nil || !strings.Contains(string(out), want) {
+		t.Errorf("make test ended with %v, want %q in:\n%s", err, want, out)
 	}
 }
