@@ -6,8 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"slices"
-
 	"github.com/spf13/pflag"
 	applyargs "k8s.io/code-generator/cmd/applyconfiguration-gen/args"
 	apply "k8s.io/code-generator/cmd/applyconfiguration-gen/generators"
@@ -94,7 +92,7 @@ var known = map[string]func(*pflag.FlagSet) func(*invocation) error{
 		args := injectionargs.New()
 		args.AddFlags(flags)
 		return func(i *invocation) error {
-			i.packages = slices.Clone(args.InputDirs)
+			i.packages = args.InputDirs
 			i.systems = injectionnamer.NameSystems(util.PluralExceptionListToMapOrDie(args.PluralExceptions))
 			i.system = injectionnamer.DefaultNameSystem()
 			i.targets = func(c *generator.Context) []generator.Target { return injection.Targets(c, args) }

@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -40,7 +39,7 @@ type invocation struct {
 func run(args []string) error {
 	var invocations []invocation
 	var patterns []string
-	for part := range split(args) {
+	for _, part := range split(args) {
 		invocation, err := parse(part)
 		if err != nil {
 			return err
@@ -72,21 +71,13 @@ func run(args []string) error {
 	return nil
 }
 
-// split yields the arguments of each generator.
-func split(args []string) func(yield func([]string) bool) {
-	return func(yield func([]string) bool) {
-		for {
-			end := slices.Index(args, "--")
-			if end < 0 {
-				yield(args)
-				return
-			}
-			if !yield(args[:end]) {
-				return
-			}
-			args = args[end+1:]
-		}
+// split returns the arguments of each generator.
+func split(args []string) [][]string {
+	var parts [][]string
+	for end := slices.Index(args, "--"); end >= 0; end = slices.Index(args, "--") {
+		parts, args = append(parts, args[:end]), args[end+1:]
 	}
+	return append(parts, args)
 }
 
 // parse reads the name, the flags and the packages of one generator.
@@ -106,7 +97,7 @@ func parse(args []string) (invocation, error) {
 		return invocation{}, fmt.Errorf("%s: %w", args[0], err)
 	}
 	if len(made.packages) == 0 {
-		return invocation{}, fmt.Errorf("%s: %w", args[0], errors.New("no packages are given"))
+		return invocation{}, fmt.Errorf("%s: no packages are given", args[0])
 	}
 	return made, nil
 }
@@ -120,7 +111,7 @@ func (i invocation) context(parser *parser.Parser, context generator.Context) (*
 	}
 	slices.Sort(inputs)
 	context.Inputs = slices.Compact(inputs)
-	context.Namers = maps.Clone(i.systems)
+	context.Namers = i.systems
 	if ordered, ok := i.systems[i.system]; ok {
 		orderer := namer.Orderer{Namer: ordered}
 		context.Order = orderer.OrderUniverse(context.Universe)

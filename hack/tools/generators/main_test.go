@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -78,18 +79,12 @@ func TestKnown_Script_RunsEachGenerator(t *testing.T) {
 func newModule(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	files := map[string]string{"go.mod": "module example.com/module\n\ngo 1.26\n"}
+	files := fstest.MapFS{"go.mod": {Data: []byte("module example.com/module\n\ngo 1.26\n")}}
 	for _, name := range []string{"a", "b", "c"} {
-		files[name+"/types.go"] = "package " + name + "\n\n// +k8s:deepcopy-gen=true\ntype Widget struct{ Names []string }\n"
+		files[name+"/types.go"] = &fstest.MapFile{Data: []byte("package " + name + "\n\n// +k8s:deepcopy-gen=true\ntype Widget struct{ Names []string }\n")}
 	}
-	for name, content := range files {
-		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.CopyFS(folder, files); err != nil {
+		t.Fatal(err)
 	}
 	return folder
 }
