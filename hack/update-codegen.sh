@@ -90,14 +90,15 @@ conversions() (
   fi
 )
 
-# copy_types FROM TO copies the hand-written files of an API. In the copies, the name of the one folder is that of the other.
+# copy_types FROM TO copies the hand-written files of an API. In the copies, the paths of packages have the other folder, and the API's group
+# begins with its name. The rest of the group is that of the project and may contain the name of the folder, too.
 copy_types() {
   local file copy
   find "$2" -name '*.go' -not -name 'zz_generated.*' -delete
   while IFS= read -r file; do
     copy="$2/${file#"$1"/}"
     mkdir -p "${copy%/*}"
-    sed -e "s|${1##*/}|${2##*/}|g" -e "4a\\\n// Code generated from $1 by hack/update-codegen.sh. DO NOT EDIT." "${file}" >"${copy}"
+    sed -e "s|/$1/|/$2/|g" -e "s|+groupName=${1##*/}\\.|+groupName=${2##*/}.|" -e "4a\\\n// Code generated from $1 by hack/update-codegen.sh. DO NOT EDIT." "${file}" >"${copy}"
   done < <(find "$1" -name '*.go' -not -name 'zz_generated.*')
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // randomNames returns arguments of make fork. Modules lie at any depth. Names have dashes and digits, or contain the template's names. Groups
-// have the template's group as their prefix or first label.
+// have the template's group as their prefix or first label, and all contain knative, which is also a folder of packages.
 func randomNames(random *rand.Rand) map[string]string {
 	word := func() string {
 		return []string{"pond", "heron", "lake", "reed", "moss"}[random.Intn(5)] + strconv.Itoa(random.Intn(100))
@@ -29,7 +29,9 @@ func randomNames(random *rand.Rand) map[string]string {
 	for range 1 + random.Intn(4) {
 		module = append(module, word())
 	}
-	group := []string{word() + ".acme.io", word() + "-" + word() + ".example.com", "samples.knative.dev." + word() + ".io", "samples." + word() + ".io"}
+	group := []string{
+		word() + ".knative.acme.io", word() + "-" + word() + ".knative.example.com", "samples.knative.dev." + word() + ".io", "samples." + word() + ".knative.io",
+	}
 	name := []string{word(), "Green-" + word(), "Mallard-" + word(), "mallard" + word(), "Samples-" + word()}
 	namespace := []string{word() + "-system", "knative-samples-" + word(), "mallard-" + word()}
 	return map[string]string{
