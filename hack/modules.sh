@@ -21,6 +21,9 @@ unset module
 GOFLAGS="$(go env GOFLAGS) -trimpath"
 export GOFLAGS
 
+# The compiler, the linker and the linters end soon. Collecting less garbage saves a fifth of the compiler's CPU time.
+export GOGC="${GOGC:-400}"
+
 # sources PATHSPEC... lists the files that git knows or would add. Some that git knows may be deleted in the checkout.
 sources() {
   git ls-files --cached --others --exclude-standard -- "$@" | sort -u | while IFS= read -r file; do
@@ -31,14 +34,14 @@ sources() {
 }
 
 # once FOLDERS COMMAND... runs a command that tests the files of the folders, and returns its status. What has succeeded on this machine
-# before, with the same files, scripts and version of Go, is not run again, as with the results that the go command caches; those do not
-# outlast a fresh clone. A first folder without code, as in a fork that removed the module, has nothing to test.
+# before, with the same files, version of Go, and scripts that test and lint, is not run again, as with the results that the go command
+# caches; those do not outlast a fresh clone. A first folder without code, as in a fork that removed the module, has nothing to test.
 once() {
   local -r folders="$1"
   local files inputs passed
   shift
   # shellcheck disable=SC2086 # a list
-  files="$(sources ${folders} hack/*.sh .golangci.yaml go.mod)"
+  files="$(sources ${folders} hack/{lint,modules,test}.sh .golangci.yaml go.mod)"
   inputs="$(echo "$* ${flags[*]:-} $(go version)"; echo "${files}"; git hash-object --stdin-paths <<<"${files}")"
   passed="${XDG_CACHE_HOME:-${HOME}/.cache}/mallard/passed/$(git hash-object --stdin <<<"${inputs}")"
   if [[ -z "$(sources "${folders%% *}/*.go")" ]]; then
