@@ -56,8 +56,9 @@ units() {
 suites() {
   go tool localcluster build >/dev/null || failed=1
   # What suites start is not among their inputs as the go command sees them, so that an earlier result proves nothing. A suite
-  # waits for its control plane about half of the time, so that three keep two processors busy. The longest begin, which compile forks.
-  local packages longest='/test/(fork|docs|kind)$'
+  # waits for its control plane about half of the time, so that three keep two processors busy. The longest are first, so that
+  # none of them runs alone at the end.
+  local packages longest='/test/(availability|docs|fork|kind|operations|tenants)$'
   packages="$(go list ./test/... | grep -v /test/repository)"
   packages="$(grep -E "${longest}" <<<"${packages}" || true) $(grep -vE "${longest}" <<<"${packages}")"
   # shellcheck disable=SC2086 # a list
