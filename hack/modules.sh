@@ -21,7 +21,8 @@ unset module
 GOFLAGS="$(go env GOFLAGS) -trimpath"
 export GOFLAGS
 
-# The compiler, the linker and the linters end soon. Collecting less garbage saves a fifth of the compiler's CPU time.
+# The compiler, the linker and the linters end soon. Collecting less garbage saves a fifth of the compiler's CPU time. Tests inherit it; those
+# that measure memory collect garbage first, or set their own value.
 export GOGC="${GOGC:-400}"
 
 # sources PATHSPEC... lists the files that git knows or would add. Some that git knows may be deleted in the checkout.
