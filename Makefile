@@ -13,7 +13,7 @@ MAKEFLAGS += --no-builtin-rules
 export CGO_ENABLED = 0
 export GOWORK = off
 # As hack/modules.sh: nothing is compiled twice.
-export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
+export GOFLAGS := $(shell go env GOFLAGS; cat hack/goflags)
 
 # WAIT=ready makes `make run` end once every sample is Ready.
 WAIT ?=
@@ -30,9 +30,9 @@ OWNS ?=
 BINDS ?=
 FINALIZER ?=
 FORCE ?=
-# How long one test package may take. A suite starts a control plane, and on a busy machine that is slow.
+# How long one test package may take. Those of the nightly tier make and test forks, which is slow on a busy machine.
 TEST_TIMEOUT ?= 80m
-# PARTS of the tests to run: units, suites, modules. All by default.
+# PARTS of the tests to run: units, suites, modules, and for make test-nightly also those of hack/nightly.sh. All by default.
 PARTS ?=
 # How many random inputs each test of `make fuzz` tries.
 INPUTS ?= 10000
@@ -87,22 +87,26 @@ kind: ## Adds a kind with its reconciler and tests (KIND=Widget [VERSION=v1] [OW
 drop: ## Removes a kind (KIND=Widget [FORCE=1])
 	@$(TEMPLATE) drop 'KIND=$(KIND)' 'FORCE=$(FORCE)'
 
+.PHONY: check
+check: ## Checks format, vet and staticcheck, and runs the operator's unit tests: before each commit
+	hack/verify.sh format shell vet
+	PARTS=units hack/test.sh $(ARGS)
+
 .PHONY: lint
-lint: ## Lints every module (ARGS=--fix repairs what can be repaired)
+lint: ## Lints every module with all linters (ARGS=--fix repairs what can be repaired)
 	hack/lint.sh $(ARGS)
 
 .PHONY: verify
-verify: ## Runs every check that needs no cluster (ARGS='lint modules' runs only these)
+verify: ## Runs every check that needs no cluster (ARGS='vet modules' runs only these)
 	hack/verify.sh $(ARGS)
 
 .PHONY: test
-test: ## Runs every test: units, suites on the control plane, other modules
+test: ## Runs the tests that must pass before a change lands (PARTS=units, suites or modules)
 	PARTS="$(PARTS)" TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh $(ARGS)
 
-.PHONY: test-race
-test-race: export CGO_ENABLED = 1
-test-race: ## Runs every test with the race detector, which needs a C compiler
-	TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh -race $(ARGS)
+.PHONY: test-nightly
+test-nightly: ## Runs all tests and all linters, which takes hours; needs npm, Chromium and a C compiler (PARTS as in hack/nightly.sh)
+	TIER=nightly PARTS="$(PARTS)" TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh $(ARGS)
 
 .PHONY: test-versions
 test-versions: ## Runs the suites at the other versions of Kubernetes (ARGS='1.34' only at that one)
@@ -122,7 +126,7 @@ cover: ## Runs the unit tests and writes their coverage, without generated code,
 
 .PHONY: bench
 bench: localcluster ## Runs the benchmarks (BENCH_TIME=10s runs each for longer)
-	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./observe/... ./pkg/... ./runtime/... \
+	go test -tags nightly -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./observe/... ./pkg/... ./runtime/... \
 		$$(git grep -l '^func Benchmark' -- test | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 	for module in conversion conversion/fixtures conversion/zoo; do \
 		go -C $$module test -run '^$$' -bench . -benchtime $(BENCH_TIME) -benchmem -timeout $(TEST_TIMEOUT) ./... || exit; done

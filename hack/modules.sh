@@ -16,9 +16,9 @@ done
 readonly all_modules code_modules
 unset module
 
-# Images and the control plane are built without paths of the machine. The go command keeps what it compiled apart for builds with and
-# without, so that vet, lint and tests, too, compile each package once only if they use the same flags.
-GOFLAGS="$(go env GOFLAGS) -trimpath"
+# The control plane and the operator's processes are compiled with these flags. The go command keeps what it compiled apart by flags, so that
+# vet, lint and tests, too, compile each package once only if they use the same ones.
+GOFLAGS="$(go env GOFLAGS) $(paste -sd' ' hack/goflags)"
 export GOFLAGS
 
 # The compiler, the linker and the linters end soon. Collecting less garbage saves a fifth of the compiler's CPU time. Tests inherit it; those
@@ -33,28 +33,3 @@ sources() {
     fi
   done
 }
-
-# once FOLDERS COMMAND... runs a command that tests the files of the folders, and returns its status. What has succeeded on this machine
-# before, with the same files, version of Go, and scripts that test and lint, is not run again, as with the results that the go command
-# caches; those do not outlast a fresh clone. A first folder without code, as in a fork that removed the module, has nothing to test.
-once() {
-  local -r folders="$1"
-  local files inputs passed
-  shift
-  # shellcheck disable=SC2086 # a list
-  files="$(sources ${folders} hack/{lint,modules,test}.sh .golangci.yaml go.mod)"
-  inputs="$(echo "$* ${flags[*]:-} $(go version)"; echo "${files}"; git hash-object --stdin-paths <<<"${files}")"
-  passed="${XDG_CACHE_HOME:-${HOME}/.cache}/mallard/passed/$(git hash-object --stdin <<<"${inputs}")"
-  if [[ -z "$(sources "${folders%% *}/*.go")" ]]; then
-    return 0
-  elif [[ -e "${passed}" && " ${flags[*]:-} " != *' -count '* ]]; then
-    printf '\n== unchanged since it passed: %s\n' "$*"
-    return 0
-  fi
-  "$@" || return
-  mkdir -p "${passed%/*}"
-  touch "${passed}"
-}
-
-# repository_tests tests the files of the repository, for make verify and make test, of which CI runs both.
-repository_tests() { once . go test -vet=off -count=1 ./test/repository/...; }

@@ -122,7 +122,7 @@ func (b *build) goCommand(ctx context.Context, args ...string) (string, error) {
 	var messages tail
 	// The flags say what a package is compiled to. A commit alone must not make another program, so that the state of the
 	// repository stays out of it.
-	args = append(args, "-trimpath", "-buildvcs=false", "-modfile", b.source.modfile, "-tags", b.source.tags, "-ldflags", b.source.ldflags, ".")
+	args = append(append(args, CompilerFlags()...), "-trimpath", "-buildvcs=false", "-modfile", b.source.modfile, "-tags", b.source.tags, "-ldflags", b.source.ldflags, ".")
 	cmd := exec.Command("go", args...)
 	cmd.Dir = b.source.dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off",

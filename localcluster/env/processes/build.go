@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 )
 
@@ -63,7 +64,8 @@ func ImportPaths(objects []*unstructured.Unstructured) ([]string, error) {
 
 // Build builds main packages of the module in the folder module. The executables are kept in the folder cache, so that a
 // package that has not changed is not linked again, and are linked into the folder out, where they are not replaced; both folders are created. The
-// flags are the defaultFlags of the module's .ko.yaml, if there is one, so that a process is built as its image is. Builders of several processes
+// flags are the defaultFlags of the module's .ko.yaml, if there is one, so that a process is built as its image is, with the compiler flags of the
+// control plane, whose packages are not compiled again. Builders of several processes
 // wait for each other. An error of the compiler carries its output.
 func Build(ctx context.Context, module string, importPaths []string, cache, out string) (map[string]Binary, error) {
 	names := map[string]string{}
@@ -87,7 +89,7 @@ func Build(ctx context.Context, module string, importPaths []string, cache, out 
 	if err != nil {
 		return nil, err
 	}
-	args := slices.Concat([]string{"build", "-trimpath"}, flags, []string{"-o", cache + string(filepath.Separator)}, importPaths)
+	args := slices.Concat([]string{"build", "-trimpath"}, controlplane.CompilerFlags(), flags, []string{"-o", cache + string(filepath.Separator)}, importPaths)
 	if _, err := goCommand(ctx, module, out, args...); err != nil {
 		return nil, fmt.Errorf("building %s: %w", strings.Join(importPaths, ", "), err)
 	}
