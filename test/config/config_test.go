@@ -22,7 +22,7 @@ import (
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m, harness.Separate()) }
 
 // object is an AddressableService that refers to target; more is further spec in YAML's flow style.
 func object(name, annotations, more string) string {

@@ -25,7 +25,7 @@ import (
 // objects is the number of objects that the suite creates.
 const objects = 500
 
-func TestMain(m *testing.M) { harness.Main(m) }
+func TestMain(m *testing.M) { harness.Main(m, harness.Separate()) }
 
 // TestCosts_CreateIdleAndRestart_AreBounded is one story: objects are created, stay unchanged, and the controller is restarted. Each part needs the one before.
 func TestCosts_CreateIdleAndRestart_AreBounded(t *testing.T) {

@@ -145,7 +145,10 @@ func (c *Cluster) Kubeconfig() string { return c.kubeconfig }
 func (c *Cluster) Dir() string { return filepath.Dir(c.kubeconfig) }
 
 // AuditLog is the path of the audit log: one JSON object a line for each request that was answered.
-func (c *Cluster) AuditLog() string { return filepath.Join(c.Dir(), "audit.log") }
+func (c *Cluster) AuditLog() string { return AuditLog(c.Dir()) }
+
+// AuditLog is the path of the audit log of the cluster whose files are in a folder.
+func AuditLog(dir string) string { return filepath.Join(dir, "audit.log") }
 
 // PID is the process id of the cluster.
 func (c *Cluster) PID() int { return c.group.PID() }

@@ -89,6 +89,7 @@ func (s *APIServer) Proxied(t testing.TB) (*rest.Config, *Proxy) {
 // with 410.
 func (e *Env) Compact(t testing.TB) {
 	t.Helper()
+	e.mustBeOwn(t, "the history of etcd")
 	if err := e.environment.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 func (e *Env) As(t testing.TB, user string) *Env {
 	t.Helper()
 	as := &Env{
-		dir: e.dir, proxies: e.proxies, environment: e.environment,
+		dir: e.dir, proxies: e.proxies, environment: e.environment, attached: e.attached,
 		Kubeconfig: e.Kubeconfig, auditLog: e.auditLog, SystemNamespace: e.SystemNamespace,
 	}
 	config := rest.CopyConfig(e.Config)

@@ -27,6 +27,7 @@ func (e *Env) SetConfig(t testing.TB, name string, data map[string]string) {
 // TrySetConfig is SetConfig for a change that the webhook may reject; it returns the rejection as it is.
 func (e *Env) TrySetConfig(t testing.TB, name string, data map[string]string) error {
 	t.Helper()
+	e.mustBeOwn(t, "ConfigMap "+name)
 	before, err := e.Kube.CoreV1().ConfigMaps(e.SystemNamespace).Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("reading ConfigMap %s: %v", name, err)

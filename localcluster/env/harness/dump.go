@@ -8,6 +8,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
 
 const (
@@ -75,15 +78,16 @@ func eventLine(event unstructured.Unstructured) string {
 // runs from images shows its Pods.
 func (e *Env) dumpProcesses(t testing.TB, namespace string) {
 	t.Helper()
-	if e.environment.Runner == nil {
+	if e.environment.Runner == nil && !e.attached {
 		e.DumpPods(t)
 		return
 	}
 	const searched = 1000
-	for _, p := range e.environment.Runner.Processes() {
-		lines, err := p.LastLines(searched)
+	logs, _ := filepath.Glob(e.environment.LogFile("*"))
+	for _, log := range logs {
+		lines, err := processes.LastLines(log, searched)
 		if err != nil {
-			t.Logf("log of process %s: %v", p.Name(), err)
+			t.Log(err)
 			continue
 		}
 		var chosen []string
@@ -93,7 +97,7 @@ func (e *Env) dumpProcesses(t testing.TB, namespace string) {
 			}
 		}
 		chosen = chosen[max(len(chosen)-dumpLines, 0):]
-		t.Logf("process %s (running: %t, ready: %t), last lines:\n%s", p.Name(), p.Running(), p.Ready(), indent(chosen))
+		t.Logf("process %s, last lines:\n%s", strings.TrimSuffix(filepath.Base(log), filepath.Ext(log)), indent(chosen))
 	}
 }
 

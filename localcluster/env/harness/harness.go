@@ -48,10 +48,12 @@ type Env struct {
 	SystemNamespace string
 
 	environment *environment.Env
-	auditLog    string
-	dir         string
-	proxies     map[string]*Proxy
-	mapper      *restmapper.DeferredDiscoveryRESTMapper
+	// attached reports whether another program has started the environment, which other suites use at the same time.
+	attached bool
+	auditLog string
+	dir      string
+	proxies  map[string]*Proxy
+	mapper   *restmapper.DeferredDiscoveryRESTMapper
 
 	mu    sync.Mutex
 	exits []error
@@ -62,6 +64,9 @@ var shared *Env
 
 // Main starts the environment of a test binary, runs its tests, stops the environment and exits. It fails the run when a
 // process of the operator ended unasked, and when anything was left behind.
+//
+// If the environment variable LOCALCLUSTER_KUBECONFIG is set, the suite shares the running environment with that kubeconfig instead: the one that
+// make test starts for all suites, or one of make run. A suite whose options change the operator starts its own all the same.
 func Main(m *testing.M, options ...Option) {
 	flag.Parse()
 	if list := flag.Lookup("test.list"); list != nil && list.Value.String() != "" {
@@ -89,6 +94,7 @@ func run(m *testing.M, options []Option) int {
 		select {}
 	}
 	err = env.stop()
+	reportSelf()
 	// Environments of single tests have been stopped by now, so nothing may be left of them either.
 	if left := procgroup.Alive(); len(left) > 0 {
 		err = errors.Join(err, fmt.Errorf("processes are left running: %v", left))
@@ -98,6 +104,15 @@ func run(m *testing.M, options []Option) int {
 		return 1
 	}
 	return code
+}
+
+// reportSelf reports the CPU time of the suite itself, without the programs that it has started.
+func reportSelf() {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return
+	}
+	procgroup.Report(time.Duration(usage.Utime.Nano()+usage.Stime.Nano()), []string{os.Args[0]})
 }
 
 // Shared returns the environment that Main has started.
@@ -113,7 +128,7 @@ func Shared(t testing.TB) *Env {
 // ended unasked.
 func Own(t testing.TB, options ...Option) *Env {
 	t.Helper()
-	env, err := start(t.Context(), options)
+	env, err := start(t.Context(), append(options, Separate()))
 	if err != nil {
 		t.Fatalf("starting an environment: %v", err)
 	}
@@ -148,6 +163,14 @@ func start(ctx context.Context, options []Option) (_ *Env, err error) {
 	settings := settings{env: map[string]map[string]string{}, replicas: map[string]int{}}
 	for _, option := range options {
 		option(&settings)
+	}
+	if running := os.Getenv(environment.Variable); running != "" && !settings.separate {
+		env.attached = true
+		env.environment, err = environment.Attach(ctx, running, environment.Options{Module: module, Dir: dir, Progress: os.Stderr})
+		if err != nil {
+			return nil, err
+		}
+		return env, env.connect()
 	}
 	env.environment, err = environment.Start(ctx, environment.Options{
 		Module: module, Dir: dir, Config: settings.config, Images: settings.images, Bare: settings.bare, Hold: settings.hold, Replicas: settings.replicas,
@@ -196,7 +219,7 @@ func (e *Env) noteExit(err error) {
 // stop stops everything, removes the folder, and reports faults.
 func (e *Env) stop() error {
 	var problems []error
-	if e.environment != nil {
+	if e.environment != nil && !e.attached {
 		problems = append(problems, e.environment.Stop())
 	}
 	for _, p := range e.proxies {

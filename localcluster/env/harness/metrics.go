@@ -26,6 +26,7 @@ type Requests map[Answer]int
 // Requests takes a snapshot of the API server's count of requests. It contains all earlier requests.
 func (e *Env) Requests(t testing.TB) Requests {
 	t.Helper()
+	e.mustBeOwn(t, "the count of all requests")
 	// The server counts a request where it logs it, so the log's barrier is one for the metrics.
 	e.barrier(t)
 	text, err := e.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
@@ -132,6 +133,7 @@ func (r Requests) String() string {
 // apiserver_admission_webhook_request_total. Requests that failed count, too.
 func (e *Env) Admissions(t testing.TB) map[string]int {
 	t.Helper()
+	e.mustBeOwn(t, "the count of all webhook calls")
 	text, err := e.Kube.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
 	if err != nil {
 		t.Fatalf("reading the metrics of the API server: %v", err)

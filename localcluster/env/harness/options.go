@@ -21,6 +21,8 @@ import (
 type Option func(*settings)
 
 type settings struct {
+	// separate keeps the suite from sharing an environment that runs already.
+	separate bool
 	config   string
 	images   bool
 	bare     bool
@@ -31,20 +33,25 @@ type settings struct {
 	applied  func(context.Context, *environment.Env) error
 }
 
+// Separate starts a separate environment for a suite that changes what others rely on, such as ConfigMaps or CRDs of the operator, or that counts
+// all requests to the API server. The options that change the operator have the same effect, and [Own] always starts one.
+func Separate() Option { return func(s *settings) { s.separate = true } }
+
 // WithConfig applies the manifests of another folder than config.
-func WithConfig(dir string) Option { return func(s *settings) { s.config = dir } }
+func WithConfig(dir string) Option { return func(s *settings) { s.separate, s.config = true, dir } }
 
 // WithImages runs the operator as a cluster does: ko applies it, and it runs from images in Pods. There are no processes
 // then, and options about them have no effect. Linux only.
-func WithImages() Option { return func(s *settings) { s.images = true } }
+func WithImages() Option { return func(s *settings) { s.separate, s.images = true, true } }
 
 // Bare starts the control plane alone, for the test to install the operator. Together with [WithImages] it has a registry
-// and [Env.Ko].
+// and [Env.Ko]. A suite that needs the control plane only shares one that runs the operator, too.
 func Bare() Option { return func(s *settings) { s.bare = true } }
 
 // WithEnv gives a process an environment variable, instead of the one that its Deployment declares.
 func WithEnv(process, name, value string) Option {
 	return func(s *settings) {
+		s.separate = true
 		if s.env[process] == nil {
 			s.env[process] = map[string]string{}
 		}
@@ -54,24 +61,24 @@ func WithEnv(process, name, value string) Option {
 
 // WithReplicas runs a Deployment as this many processes: NAME, NAME-1, NAME-2 and so on.
 func WithReplicas(deployment string, n int) Option {
-	return func(s *settings) { s.replicas[deployment] = n }
+	return func(s *settings) { s.separate, s.replicas[deployment] = true, n }
 }
 
 // WithProxy puts a proxy between a process and the API server; see [Env.Proxy].
 func WithProxy(process string) Option {
-	return func(s *settings) { s.proxied = append(s.proxied, process) }
+	return func(s *settings) { s.separate, s.proxied = true, append(s.proxied, process) }
 }
 
 // Without leaves a process to the test to start.
 func Without(process string) Option {
-	return func(s *settings) { s.hold = append(s.hold, process) }
+	return func(s *settings) { s.separate, s.hold = true, append(s.hold, process) }
 }
 
 // WithoutWebhooks leaves a process to the test to start, as Without does, and removes all webhook configurations, so that
 // the API server admits what it would have rejected.
 func WithoutWebhooks(process string) Option {
 	return func(s *settings) {
-		s.hold = append(s.hold, process)
+		s.separate, s.hold = true, append(s.hold, process)
 		s.applied = func(ctx context.Context, env *environment.Env) error { return removeWebhooks(ctx, env.Config) }
 	}
 }

@@ -12,18 +12,25 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/localcluster/env/processes"
 )
 
-// Process is a process of the operator in the hands of a test.
+// Process is a process of the operator in the hands of a test. One of an environment that other suites use too can only be read.
 type Process struct {
+	env  *Env
+	name string
+	// process is nil if the process belongs to the program that started the environment.
 	process *processes.Process
 }
 
 // Process returns a process by name, which is that of its Deployment, with a number from the second replica on.
 func (e *Env) Process(t testing.TB, name string) *Process {
 	t.Helper()
+	if e.attached {
+		return &Process{env: e, name: name}
+	}
 	if e.environment.Runner == nil {
 		t.Fatalf("process %s is in a Pod: look for it with the client", name)
 	}
@@ -31,7 +38,22 @@ func (e *Env) Process(t testing.TB, name string) *Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Process{p}
+	return &Process{env: e, name: name, process: p}
+}
+
+// own returns the process, and ends the test if other suites rely on it.
+func (p *Process) own(t testing.TB) *processes.Process {
+	t.Helper()
+	p.env.mustBeOwn(t, "process "+p.name)
+	return p.process
+}
+
+// mustBeOwn ends a test that is about to change something on which other suites rely.
+func (e *Env) mustBeOwn(t testing.TB, what string) {
+	t.Helper()
+	if e.attached {
+		t.Fatalf("%s belongs to an environment that other suites use too: start a separate one with harness.Own, or with harness.Separate in TestMain", what)
+	}
 }
 
 // User is the name under which the API server knows a process of the system namespace with this service account.
@@ -42,7 +64,7 @@ func (e *Env) User(account string) string {
 // Kill ends the process with SIGKILL and returns when it has exited.
 func (p *Process) Kill(t testing.TB) {
 	t.Helper()
-	if err := p.process.Kill(); err != nil {
+	if err := p.own(t).Kill(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -50,7 +72,7 @@ func (p *Process) Kill(t testing.TB) {
 // Stop ends the process with SIGTERM and returns when it has exited.
 func (p *Process) Stop(t testing.TB) {
 	t.Helper()
-	if err := p.process.Stop(t.Context()); err != nil {
+	if err := p.own(t).Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -70,7 +92,7 @@ func (p *Process) TryStart(t testing.TB) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Deadline)
 	defer cancel()
-	if err := p.process.Start(ctx); err != nil {
+	if err := p.own(t).Start(ctx); err != nil {
 		return err
 	}
 	return p.process.WaitReady(ctx)
@@ -90,9 +112,9 @@ func (p *Process) Restart(t testing.TB) {
 // Log returns everything that the process has written since its first start.
 func (p *Process) Log(t testing.TB) string {
 	t.Helper()
-	content, err := os.ReadFile(p.process.LogFile())
+	content, err := os.ReadFile(p.env.environment.LogFile(p.name))
 	if err != nil {
-		t.Fatalf("reading the log of process %s: %v", p.process.Name(), err)
+		t.Fatalf("reading the log of process %s: %v", p.name, err)
 	}
 	return string(content)
 }
@@ -122,7 +144,14 @@ func (e *Env) ExpireLeases(t testing.TB, p *Process) {
 // URL is the address of what the process serves on a named port of its container. Each start has a new address.
 func (p *Process) URL(t testing.TB, port, path string) string {
 	t.Helper()
-	address, err := p.process.Address(port)
+	var address string
+	var err error
+	if p.process != nil {
+		address, err = p.process.Address(port)
+	} else {
+		deployment := types.NamespacedName{Namespace: p.env.SystemNamespace, Name: p.name}
+		address, err = processes.Published(t.Context(), p.env.Kube, deployment, port)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,12 +25,12 @@ func (p *Process) Scrape(t testing.TB) []byte {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatalf("scraping %s: %v", p.process.Name(), err)
+		t.Fatalf("scraping %s: %v", p.name, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	content, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("scraping %s: %s, %v", p.process.Name(), response.Status, err)
+		t.Fatalf("scraping %s: %s, %v", p.name, response.Status, err)
 	}
 	return content
 }
@@ -40,7 +40,7 @@ func (p *Process) Metrics(t testing.TB) map[string]*dto.MetricFamily {
 	t.Helper()
 	families, err := parseMetrics(p.Scrape(t))
 	if err != nil {
-		t.Fatalf("reading the metrics of %s: %v", p.process.Name(), err)
+		t.Fatalf("reading the metrics of %s: %v", p.name, err)
 	}
 	return families
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -30,8 +31,11 @@ func errorsFirst(lines []string) []string {
 	return slices.Concat(failed[max(len(failed)-errorLines, 0):], others[max(len(others)-noticeLines, 0):])
 }
 
-// lastLines reads the last lines of a log, at most the given number. A file that does not exist has none.
-func lastLines(path string, maximum int) ([]string, error) {
+// LogFile is the path of the log of a process, in the folder of the runner that runs it.
+func LogFile(dir, process string) string { return filepath.Join(dir, process+".log") }
+
+// LastLines reads the last lines of a log, at most the given number. A file that does not exist has none.
+func LastLines(path string, maximum int) ([]string, error) {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("reading the last lines of a log: %w", err)

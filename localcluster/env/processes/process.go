@@ -114,7 +114,7 @@ func (p *Process) Name() string { return p.name }
 func (p *Process) LogFile() string { return p.log }
 
 // LastLines are the last lines of the log, at most maximum of them.
-func (p *Process) LastLines(maximum int) ([]string, error) { return lastLines(p.log, maximum) }
+func (p *Process) LastLines(maximum int) ([]string, error) { return LastLines(p.log, maximum) }
 
 // SetEnv replaces the environment of the override from the next start on.
 func (p *Process) SetEnv(env map[string]string) {

@@ -128,7 +128,7 @@ func (r *Runner) load(ctx context.Context) error {
 				seen[name] = key
 				r.processes = append(r.processes, &Process{
 					name: name, deployment: key, container: w.container.Name, ordinal: ordinal, uid: uuid.NewUUID(), runner: r,
-					log: filepath.Join(r.dir, name+".log"), override: r.options.Overrides[name],
+					log: LogFile(r.dir, name), override: r.options.Overrides[name],
 				})
 			}
 		}

@@ -68,6 +68,33 @@ func announce(ctx context.Context, kube kubernetes.Interface, namespace string, 
 	return nil
 }
 
+// Published returns the host:port at which the process of a Deployment serves a named port, by the Service that has a port of that name. It finds
+// the processes of other programs, too.
+func Published(ctx context.Context, kube kubernetes.Interface, deployment types.NamespacedName, port string) (string, error) {
+	found, err := kube.AppsV1().Deployments(deployment.Namespace).Get(ctx, deployment.Name, metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("reading deployment %s: %w", deployment, err)
+	}
+	services, err := kube.CoreV1().Services(deployment.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", fmt.Errorf("listing the services of namespace %s: %w", deployment.Namespace, err)
+	}
+	for i := range services.Items {
+		service := &services.Items[i]
+		if len(service.Spec.Selector) == 0 || !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(found.Spec.Template.Labels)) {
+			continue
+		}
+		for _, p := range service.Spec.Ports {
+			for pair := range strings.FieldsSeq(service.Annotations[EndpointsAnnotation]) {
+				if number, address, _ := strings.Cut(pair, "="); p.Name == port && number == strconv.Itoa(int(p.Port)) {
+					return address, nil
+				}
+			}
+		}
+	}
+	return "", fmt.Errorf("no service of deployment %s has a port named %s that a process serves", deployment, port)
+}
+
 // selectedBy returns the backends of a Service, those first that are ready.
 func selectedBy(service *corev1.Service, backends []backend) []backend {
 	if len(service.Spec.Selector) == 0 {

@@ -74,6 +74,7 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 		remember(g.pid)
 		result <- nil
 		g.err = cmd.Wait()
+		Report(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), cmd.Args)
 		// Processes that the leader left behind would hold ports and files that its successor needs.
 		_ = syscall.Kill(-g.pid, syscall.SIGKILL)
 		close(g.done)

@@ -7,6 +7,11 @@ SPDX-License-Identifier: Apache-2.0
 // are, runs the operator's processes, and shows a table that follows the samples until Ctrl-C. Nothing outlives
 // it.
 //
+// With a command behind "--" it applies no samples, but runs the command with the path of the kubeconfig in LOCALCLUSTER_KUBECONFIG, which package
+// harness reads, and exits with the status of the command:
+//
+//	run -- go test ./test/...
+//
 // With --wait=ready it ends once every sample is Ready, or says why one is not. How the parts are started is in
 // localcluster/env/internal/environment; what is here is for the eyes.
 package main

@@ -31,6 +31,7 @@ func realMain() int {
 	ctx, hurry := interrupts()
 	err = run(ctx, hurry, options, newScreen(os.Stdout))
 	var stop stopped
+	var command *commandError
 	switch {
 	case err == nil:
 		return 0
@@ -39,6 +40,9 @@ func realMain() int {
 			fmt.Fprintln(os.Stderr, "run: "+err.Error())
 		}
 		return stop.status()
+	case errors.As(err, &command):
+		fmt.Fprintln(os.Stderr, "run: "+err.Error())
+		return command.status
 	default:
 		fmt.Fprintln(os.Stderr, "run: "+err.Error())
 		return 1

@@ -12,6 +12,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
@@ -29,6 +30,8 @@ type options struct {
 	timeout time.Duration
 	// startTimeout limits the start of the operator.
 	startTimeout time.Duration
+	// command is a program with its arguments that runs instead of the samples, if there is one.
+	command []string
 }
 
 // parse reads the flags. If it returns an error, it has written the message to stderr.
@@ -43,18 +46,37 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&via, "via", "", `"ko": apply the operator with ko, so that it runs from images in Pods as in a cluster (Linux only); processes by default`)
 	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long the samples may take to be Ready with --wait=ready, from when they are applied")
 	flags.DurationVar(&o.startTimeout, "start-timeout", 2*time.Minute, "how long the operator may take until it is ready")
+	args, command, isCommand := cutCommand(args)
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("reading the flags: %w", err)
 	}
-	if err := o.complete(wait, via, flags.Args()); err != nil {
+	o.command = command
+	err := o.complete(wait, via, flags.Args())
+	if isCommand && len(command) == 0 {
+		err = errNoCommand
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "run: "+err.Error())
 		return o, err
 	}
 	return o, nil
 }
 
+var errNoCommand = errors.New("--: must be followed by a command to run, for example -- go test ./test/...")
+
+// cutCommand separates the flags from the command behind the first "--".
+func cutCommand(args []string) (flags, command []string, found bool) {
+	i := slices.Index(args, "--")
+	if i < 0 {
+		return args, nil, false
+	}
+	return args[:i], args[i+1:], true
+}
+
 func (o *options) complete(wait, via string, rest []string) (err error) {
 	switch {
+	case len(o.command) > 0 && (wait != "" || o.samples != ""):
+		return errors.New("--wait and --samples: a command runs instead of the samples; leave the flags out")
 	case wait != "" && wait != "ready":
 		return fmt.Errorf("--wait=%s: the only thing to wait for is ready", wait)
 	case via != "" && via != "ko":
@@ -66,7 +88,7 @@ func (o *options) complete(wait, via string, rest []string) (err error) {
 	case o.startTimeout <= 0:
 		return fmt.Errorf("--start-timeout=%v: must be more than 0", o.startTimeout)
 	case len(rest) > 0:
-		return fmt.Errorf("%q: only flags are known, no arguments", rest)
+		return fmt.Errorf("%q: only flags are known, and behind -- a command", rest)
 	}
 	o.wait, o.images = wait == "ready", via == "ko"
 	if o.module, err = controlplane.Repository(); err != nil {

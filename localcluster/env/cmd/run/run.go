@@ -39,9 +39,11 @@ func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := readSamples(o.samples, configuration)
-	if err != nil {
-		return err
+	var found *samples
+	if len(o.command) == 0 {
+		if found, err = readSamples(o.samples, configuration); err != nil {
+			return err
+		}
 	}
 	dir, err := os.MkdirTemp("", "mallard-run-")
 	if err != nil {
@@ -74,6 +76,9 @@ func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 		}
 		end.end("Stopped")
 	}()
+	if len(o.command) > 0 {
+		return r.explain(orStopped(ctx, r.command(ctx)))
+	}
 	return r.explain(orStopped(ctx, r.show(ctx)))
 }
 

@@ -19,7 +19,7 @@ import (
 // for its files, port is 0 for any free one, and flags are those of kube-apiserver. It has to be stopped before the environment.
 func (e *Env) StartAPIServer(ctx context.Context, dir string, port int, flags ...string) (*controlplane.Cluster, *rest.Config, error) {
 	server, err := controlplane.Start(ctx, controlplane.Options{
-		Binary: e.Localcluster, Join: e.cluster.Dir(), Dir: dir, Port: port, ServerFlags: flags,
+		Binary: e.Localcluster, Join: e.clusterDir(), Dir: dir, Port: port, ServerFlags: flags,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -33,7 +33,7 @@ func (e *Env) StartAPIServer(ctx context.Context, dir string, port int, flags ..
 
 // Compact removes all revisions but the current one from etcd.
 func (e *Env) Compact(ctx context.Context) error {
-	args := []string{"compact", "--dir", e.cluster.Dir()}
+	args := []string{"compact", "--dir", e.clusterDir()}
 	_, err := e.output(ctx, exec.Command(e.Localcluster, args...), "localcluster", args)
 	return err
 }

@@ -29,7 +29,7 @@ func (e *Env) Kubectl(ctx context.Context, stdin io.Reader, args ...string) (str
 
 // Stored returns the entries of etcd with a key prefix, sorted by key.
 func (e *Env) Stored(ctx context.Context, prefix string) ([]Stored, error) {
-	args := []string{"stored", "--dir", e.cluster.Dir(), prefix}
+	args := []string{"stored", "--dir", e.clusterDir(), prefix}
 	out, err := e.output(ctx, exec.Command(e.Localcluster, args...), "localcluster", args)
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ type Env struct {
 	Localcluster string
 	// Manifests are the objects of the operator's manifests.
 	Manifests []*unstructured.Unstructured
-	// Runner runs the operator's processes; nil if they run from images.
+	// Runner runs the operator's processes; nil if they run from images, or belong to the program that started the environment.
 	Runner *processes.Runner
 
 	options Options
@@ -192,7 +192,7 @@ func (e *Env) startOperator(ctx context.Context, options Options, binaries map[s
 		}
 	}
 	processOptions := processes.Options{
-		Config: e.Config, Dir: filepath.Join(options.Dir, "processes"), Binaries: binaries, Replicas: options.Replicas,
+		Config: e.Config, Dir: e.processesDir(), Binaries: binaries, Replicas: options.Replicas,
 		OnExit: options.OnExit, OnError: options.OnError,
 	}
 	var err error
@@ -243,8 +243,16 @@ func (e *Env) Apply(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Dir is the folder of this environment.
-func (e *Env) Dir() string { return e.options.Dir }
+// Dir is the folder of the environment: that of the program that started it.
+func (e *Env) Dir() string { return filepath.Dir(e.clusterDir()) }
+
+// clusterDir is the folder of the control plane's files.
+func (e *Env) clusterDir() string { return filepath.Dir(e.Kubeconfig) }
+
+// LogFile is the path of the log of a process.
+func (e *Env) LogFile(process string) string { return processes.LogFile(e.processesDir(), process) }
+
+func (e *Env) processesDir() string { return filepath.Join(e.Dir(), "processes") }
 
 // Stop stops the processes and then the control plane. Processes that have not exited within a grace period are killed.
 func (e *Env) Stop() error {
