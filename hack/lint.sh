@@ -2,8 +2,8 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Lints every module with .golangci.yaml, unless it has passed before as it is. Arguments are passed on, for example --fix. It runs from
-# any working directory.
+# Lints every module with all linters of .golangci.yaml. Arguments are passed on, for example --fix. It runs from any working directory. The linters
+# that make check and make verify run are in hack/verify.sh.
 
 set -o errexit -o nounset -o pipefail
 
@@ -18,14 +18,9 @@ source hack/modules.sh
 echo "lint: building golangci-lint, unless it is cached" >&2
 linter="$(go -C hack/tools/lint tool -n golangci-lint)"
 
-lint() {
-  echo "lint: $1" >&2
-  (cd -- "$1" && "${linter}" run --allow-parallel-runners --config "${OLDPWD}/.golangci.yaml" "${@:2}" ./...)
-}
-
 failed=0
 for module in "${code_modules[@]}"; do
-  # The files next to a module may belong to a module that it imports.
-  once "${module%%/*}" lint "${module}" "$@" || failed=1
+  echo "lint: ${module}" >&2
+  (cd -- "${module}" && "${linter}" run --allow-parallel-runners --build-tags nightly --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
 done
 exit "${failed}"

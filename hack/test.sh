@@ -2,13 +2,13 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs every test of every module and ends with go test's lines of all of them. Arguments are flags for go test, for
-# example -race or -v. It runs from any working directory. Environment variables:
+# Runs the tests of a tier and ends with a report: the packages, the slowest tests, CPU seconds by sort of work, and the tests of the next tier.
+# All parts run even when one fails. Arguments are flags for go test, for example -race or -v. It runs from any working directory. Environment
+# variables:
 #
-#   PARTS         the parts to run, all by default: units, suites, modules
+#   TIER          test, the tests that must pass before a change lands, or nightly, all tests; test by default
+#   PARTS         the parts to run: units, suites, modules, and with TIER=nightly those of hack/nightly.sh; all of the tier by default
 #   TEST_TIMEOUT  how long one package may take
-#
-# Modules other than the operator are not tested again until they change. -count 1 tests them in any case.
 
 set -o errexit -o nounset -o pipefail
 
@@ -18,98 +18,95 @@ export GOWORK=off
 # shellcheck source=hack/modules.sh
 source hack/modules.sh
 
-# The linters vet what is tested. To vet again, the go command would load all of Kubernetes, which takes minutes.
-readonly flags=(-timeout "${TEST_TIMEOUT:-80m}" -vet=off "$@")
-
-readonly known='units suites modules'
+readonly tier="${TIER:-test}"
+known='units suites modules'
+# make verify vets what is tested.
+flags=(-timeout "${TEST_TIMEOUT:-30m}" -vet=off "$@")
+case "${tier}" in
+  test) ;;
+  nightly)
+    flags+=(-tags nightly -count 1)
+    # shellcheck source=hack/nightly.sh
+    source hack/nightly.sh
+    known="${known} ${nightly_parts}"
+    ;;
+  *)
+    echo "test: environment variable TIER: must be test or nightly, not ${tier}" >&2
+    exit 2
+    ;;
+esac
+readonly known flags
 readonly parts="${PARTS:-${known}}"
 # Tests run make, which would use the variables of the make that runs this script.
-unset MAKEFLAGS ARGS PARTS
+unset MAKEFLAGS ARGS PARTS TIER
 for part in ${parts}; do
   if [[ " ${known} " != *" ${part} "* ]]; then
-    echo "test: environment variable PARTS: there is no part ${part}; there are: ${known}" >&2
+    echo "test: environment variable PARTS: there is no part ${part} in tier ${tier}; there are: ${known}" >&2
     exit 2
   fi
 done
 
-mkdir -p .cache
-log="$(mktemp .cache/test.XXXXXX)"
-readonly log
-trap 'rm -f -- "${log}" "${log}.meanwhile"' EXIT
+# The tests of a module other than the operator whose folder a fork has removed are left out.
+readonly work="${PWD}/.cache/test"
+rm -rf -- "${work}"
+mkdir -p "${work}"
+export LOCALCLUSTER_REPORT="${work}/programs"
+touch "${LOCALCLUSTER_REPORT}"
 
-failed=0
-# run TITLE MODULE ARGUMENT... runs go test in the module's folder.
+gotestsum="$(go -C hack/tools/lint tool -n gotestsum)"
+readonly gotestsum
+failed=()
+
+# run TITLE MODULE ARGUMENT... runs go test in the module's folder, in the shared environment if the variable environment names its program.
 run() {
-  local -r title="$1" module="$2"
+  local -r title="$1" module="$2" n="${RANDOM}${RANDOM}" started="${SECONDS}"
   shift 2
+  if [[ ! -e "${module}/go.mod" ]]; then
+    return
+  fi
   printf '\n== test: %s\n' "${title}"
-  go -C "${module}" test "${flags[@]}" "$@" 2>&1 | tee -a -- "${log}"
+  ${environment:+"${environment}" --} "${gotestsum}" --format pkgname-and-test-fails --format-hide-empty-pkg --hide-summary=skipped \
+    --jsonfile "${work}/${n}.json" --raw-command -- \
+    go -C "${module}" test -json -debug-actiongraph "${work}/${n}.actions" "${flags[@]}" "$@" || failed+=("${title}")
+  echo "-- test: ${title}: $((SECONDS - started)) s"
 }
 
 units() {
-  local packages
-  packages="$(go list ./... | grep -v /test/)"
-  # shellcheck disable=SC2086 # a list
-  run "the operator, without a cluster" . ${packages} || failed=1
+  # shellcheck disable=SC2046 # a list
+  run "the operator, without a cluster" . $(go list ./... | grep -v /test/)
 }
 
 suites() {
-  go tool localcluster build >/dev/null || failed=1
-  # What suites start is not among their inputs as the go command sees them, so that an earlier result proves nothing. A suite
-  # waits for its control plane about half of the time, so that three keep two processors busy. The longest are first, so that
-  # none of them runs alone at the end.
-  local packages longest='/test/(availability|docs|fork|kind|operations|tenants)$'
-  packages="$(go list ./test/... | grep -v /test/repository)"
+  local packages longest='/test/(availability|docs|fork|kind|operations|tenants)$' environment="${work}/run"
+  go build -o "${environment}" github.com/mallard-dev/mallard/localcluster/env/cmd/run
+  # make verify tests the repository. A suite waits for its control plane about half of the time, so that three keep two processors busy. The
+  # longest are first, so that none of them runs alone at the end. The operator is not among the inputs that the go command sees, so that an
+  # earlier result proves nothing.
+  packages="$(go list -tags "${tier}" ./test/... | grep -v /test/repository)"
   packages="$(grep -E "${longest}" <<<"${packages}" || true) $(grep -vE "${longest}" <<<"${packages}")"
   # shellcheck disable=SC2086 # a list
-  run "the operator on the local control plane" . -p 3 -count 1 ${packages} || failed=1
-  repository_tests 2>&1 | tee -a -- "${log}" || failed=1
+  run "the operator on a shared control plane" . -p 3 -count 1 ${packages}
 }
 
-# line KUBERNETES GO tests the library of conversions and generated code with other versions than those of go.mod.
-line() (
-  mod="$(mktemp -d "${PWD}/.cache/line.XXXXXX")/go.mod" || exit
-  trap 'rm -r -- "${mod%/*}"' EXIT
-  export GOTOOLCHAIN="$2"
-  cp conversion/fixtures/go.{mod,sum} "${mod%/*}" &&
-    go -C conversion/fixtures get -modfile="${mod}" "k8s.io/apimachinery@$1" "k8s.io/api@$1" &&
-    run "conversions with Kubernetes $1 and $2" conversion/fixtures -modfile="${mod}" -short \
-      ./keyed/... ./names/... ./units/... github.com/mallard-dev/mallard/conversion{,/conversiontest}
-)
-
 modules() {
-  local localcluster='' module
-  # go.mod has the first of the three latest lines of Kubernetes, and of the two of Go.
-  once conversion line v0.36.6 go1.26.8 || failed=1
-  once conversion line v0.37.2 go1.27.3 || failed=1
+  local module
   for module in "${code_modules[@]}"; do
-    if [[ "${module}" == conversion* ]]; then
-      # Tests of the generator compare these pages.
-      once "conversion docs/tutorial/second-version.md docs/reference/assign-gen.md docs/reference/conversion-zoo.md" run "conversions: ${module}" "${module}" ./... || failed=1
-    fi
+    case "${module}" in
+      conversion/zoo | hack/tools/ko | website | .) ;; # nightly
+      localcluster) run "module ${module}" "${module}" -p 1 ./... ;; # its tests share the processors with their control planes
+      *) run "module ${module}" "${module}" ./... ;;
+    esac
   done
-  once localcluster run "the local environment" localcluster/env ./... || failed=1
-  # This one mostly waits, while those after it mostly compile.
-  once localcluster run "the local control plane itself" localcluster -p 1 -count 1 ./... >"${log}.meanwhile" 2>&1 &
-  localcluster=$!
-  once "hack pkg/apis config" run "the tools of this repository" hack/tools ./... || failed=1
-  # A release contains most of the repository.
-  once "hack/tools/ko ." run "the images of config/, and releases" hack/tools/ko -count 1 ./... || failed=1
-  # The pages of the website are the documents.
-  once "website docs *.md" run "the website" website ./... || failed=1
-  wait "${localcluster}" || failed=1
-  cat -- "${log}.meanwhile"
 }
 
 for part in ${parts}; do
   "${part}"
 done
+hack/report.sh "${tier}" "${work}" || failed+=("the budgets")
 
-printf '\n== test: what ran\n'
-grep -E '^(ok|FAIL|panic:|--- FAIL)' -- "${log}" || true
-if ((failed)); then
+if ((${#failed[@]})); then
+  printf '\n== test: failed:%s\n' "$(printf ' %s;' "${failed[@]}")"
   # The messages of the first failures again: CI systems keep the end of a long log.
-  printf '\n== test: what failed\n'
-  grep -E -A 12 '^ *(--- FAIL|panic:)' -- "${log}" | cut -c 1-240 | head -n 80 || true
+  sed -n 's/.*"Action":"fail","Package":"\([^"]*\)","Test":"\([^"]*\)".*/failed: \1 \2/p' "${work}"/*.json | head -n 40
+  exit 1
 fi
-exit "${failed}"

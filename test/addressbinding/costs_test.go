@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -14,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
@@ -80,36 +81,6 @@ func TestAddressBinding_TwoHundredSubjects_CostsAreBounded(t *testing.T) {
 		w.Await(t, ref, harness.Ready, counts(subjects+1, subjects+1), hasValue(otherAddress))
 	}
 	w.exactlyOnce(t, mark, subjects+1)
-}
-
-func hasValue(want string) harness.Condition {
-	return func(o *unstructured.Unstructured) error {
-		if got, _, _ := unstructured.NestedString(o.Object, "status", "value"); got != want {
-			return fmt.Errorf("its status has value %q, want %q", got, want)
-		}
-		return nil
-	}
-}
-
-// exactlyOnce fails unless the controller has patched the given number of subjects since, each once.
-func (w *world) exactlyOnce(t *testing.T, mark harness.Mark, want int) {
-	t.Helper()
-	times := map[string]int{}
-	entries := w.patches(t, mark, "deployments")
-	for _, e := range entries {
-		times[e.Name]++
-		if e.Code != 200 || e.Verb != "patch" {
-			t.Errorf("%s of %s was answered with %d", e.Verb, e.Name, e.Code)
-		}
-	}
-	for name, n := range times {
-		if n != 1 {
-			t.Errorf("%s was patched %d times", name, n)
-		}
-	}
-	if len(times) != want {
-		t.Errorf("%d subjects were patched by %d requests, want %d", len(times), len(entries), want)
-	}
 }
 
 // atRest fails if the controller writes anything in the namespace because of something that changes nothing.

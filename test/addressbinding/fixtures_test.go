@@ -243,3 +243,33 @@ func (w *world) binding(ctx context.Context, name string) (*v1.AddressBinding, e
 	}
 	return ab, nil
 }
+
+// exactlyOnce fails unless the controller has patched the given number of subjects since, each once.
+func (w *world) exactlyOnce(t *testing.T, mark harness.Mark, want int) {
+	t.Helper()
+	times := map[string]int{}
+	entries := w.patches(t, mark, "deployments")
+	for _, e := range entries {
+		times[e.Name]++
+		if e.Code != 200 || e.Verb != "patch" {
+			t.Errorf("%s of %s was answered with %d", e.Verb, e.Name, e.Code)
+		}
+	}
+	for name, n := range times {
+		if n != 1 {
+			t.Errorf("%s was patched %d times", name, n)
+		}
+	}
+	if len(times) != want {
+		t.Errorf("%d subjects were patched by %d requests, want %d", len(times), len(entries), want)
+	}
+}
+
+func hasValue(want string) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if got, _, _ := unstructured.NestedString(o.Object, "status", "value"); got != want {
+			return fmt.Errorf("its status has value %q, want %q", got, want)
+		}
+		return nil
+	}
+}

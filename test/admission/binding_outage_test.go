@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -12,13 +14,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
-
-var schemaNamespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 
 const ofNamespaces, ofObjects = "namespaces.binding.webhook.samples.knative.dev", "objects.binding.webhook.samples.knative.dev"
 
@@ -113,14 +112,5 @@ func TestBindingWebhook_Stopped_RequestsAreCountedAndRejected(t *testing.T) {
 	env.Process(t, "webhook").Start(t)
 	if got := s.create(t, deployments, deployments.object("late")); strings.Count(specOf(got), second) != 2 {
 		t.Errorf("once it is back, a new subject is %s", specOf(got))
-	}
-}
-
-func boundTo(subjects int64) harness.Condition {
-	return func(o *unstructured.Unstructured) error {
-		if bound, _, _ := unstructured.NestedInt64(o.Object, "status", "subjects", "bound"); bound != subjects {
-			return fmt.Errorf("%d subjects are bound, want %d", bound, subjects)
-		}
-		return nil
 	}
 }

@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
@@ -193,3 +195,14 @@ func TestBindingWebhook_Labels_DecideOptIn(t *testing.T) {
 		})
 	}
 }
+
+func boundTo(subjects int64) harness.Condition {
+	return func(o *unstructured.Unstructured) error {
+		if bound, _, _ := unstructured.NestedInt64(o.Object, "status", "subjects", "bound"); bound != subjects {
+			return fmt.Errorf("%d subjects are bound, want %d", bound, subjects)
+		}
+		return nil
+	}
+}
+
+var schemaNamespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}

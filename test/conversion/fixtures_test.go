@@ -191,3 +191,12 @@ func withoutTraces(t *testing.T, text string) map[string]any {
 	object.SetAnnotations(annotations)
 	return object.Object
 }
+
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}

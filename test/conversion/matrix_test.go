@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -66,15 +68,6 @@ var writes = map[string]func(t *testing.T, env *harness.Env, ref harness.Ref, sp
 			metav1.PatchOptions{FieldManager: "m2", Force: new(true)}, "status")
 		return err
 	},
-}
-
-func parse(t *testing.T, text string) map[string]any {
-	t.Helper()
-	var object map[string]any
-	if err := json.Unmarshal([]byte(text), &object); err != nil {
-		t.Fatal(err)
-	}
-	return object
 }
 
 // merge sets fields of the spec or the status.

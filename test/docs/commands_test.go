@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -9,7 +11,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -109,13 +110,6 @@ func (s shell) console(t *testing.T, b block) {
 			t.Errorf("%s: %s\nprints:\n%s\nthe document shows:\n%s", b, command, got, want)
 		}
 	}
-}
-
-// shows reports whether a document shows an output. The width of columns does not
-// count, and an ellipsis stands for anything in one line.
-func shows(document, output string) bool {
-	pattern := strings.ReplaceAll(regexp.QuoteMeta(squeeze(document)), "…", `[^\n]*`)
-	return regexp.MustCompile(`^` + pattern + `$`).MatchString(squeeze(output))
 }
 
 // squeeze makes one space of each run of them and drops those at the ends of lines.

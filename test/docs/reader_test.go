@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -219,4 +221,11 @@ func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
+}
+
+// shows reports whether a document shows an output. The width of columns does not
+// count, and an ellipsis stands for anything in one line.
+func shows(document, output string) bool {
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(squeeze(document)), "…", `[^\n]*`)
+	return regexp.MustCompile(`^` + pattern + `$`).MatchString(squeeze(output))
 }

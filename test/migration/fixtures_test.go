@@ -8,11 +8,13 @@ package migration
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+	batchv1 "k8s.io/api/batch/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 	"github.com/mallard-dev/mallard/pkg/migration"
 )
 
@@ -192,3 +195,24 @@ func (k *kind) requests(t *testing.T, mark harness.Mark) []string {
 	}
 	return requests
 }
+
+// jobSettings are the variables that the Job sets.
+func jobSettings(t *testing.T) []string {
+	t.Helper()
+	content, err := os.ReadFile(postInstall + "/200-migrate.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := manifest.Parse(content)
+	if err != nil || len(objects) != 1 {
+		t.Fatalf("reading the Job: %v (%d objects)", err, len(objects))
+	}
+	var settings []string
+	for _, v := range harness.As[batchv1.Job](t, objects[0]).Spec.Template.Spec.Containers[0].Env {
+		settings = append(settings, v.Name+"="+v.Value)
+	}
+	return settings
+}
+
+// postInstall is the folder with the Job, its account and what that may do.
+const postInstall = "../../post-install"

@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -15,19 +17,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 	"github.com/mallard-dev/mallard/test/fixtures"
 )
-
-// postInstall is the folder with the Job, its account and what that may do.
-const postInstall = "../../post-install"
 
 // account is the name of the Job's service account.
 const account = "migrate"
@@ -56,24 +53,6 @@ func installAccount(t *testing.T, env *harness.Env) string {
 		t.Fatal(err)
 	}
 	return kubeconfig
-}
-
-// jobSettings are the variables that the Job sets.
-func jobSettings(t *testing.T) []string {
-	t.Helper()
-	content, err := os.ReadFile(postInstall + "/200-migrate.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects, err := manifest.Parse(content)
-	if err != nil || len(objects) != 1 {
-		t.Fatalf("reading the Job: %v (%d objects)", err, len(objects))
-	}
-	var settings []string
-	for _, v := range harness.As[batchv1.Job](t, objects[0]).Spec.Template.Spec.Containers[0].Env {
-		settings = append(settings, v.Name+"="+v.Value)
-	}
-	return settings
 }
 
 // newOperatorKind is the operator's own kind, with objects of the namespace that is returned. Its CRD belongs to the
