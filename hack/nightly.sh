@@ -2,7 +2,7 @@
 # Copyright 2026 The Mallard Authors.
 # SPDX-License-Identifier: Apache-2.0
 
-# Holds the parts of hack/test.sh that only the nightly tier runs, for that script to source. What the other tiers run comes first.
+# Holds the parts of hack/test.sh that only the nightly tier runs, after those of the other tiers, for that script to source.
 
 # shellcheck disable=SC2034 # hack/test.sh reads it
 readonly nightly_parts='verify lint mutants lines zoo images website race versions forks'
@@ -25,6 +25,9 @@ mutants() { part "the faults of hack/mutants" hack/mutants.sh; }
 # line KUBERNETES GO tests the library of conversions and generated code with other versions than those of go.mod.
 line() {
   local folder
+  if [[ ! -e conversion/fixtures/go.mod ]]; then
+    return
+  fi
   folder="$(mktemp -d "${PWD}/.cache/line.XXXXXX")"
   cp conversion/fixtures/go.{mod,sum} "${folder}"
   export GOTOOLCHAIN="$2"

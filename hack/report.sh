@@ -14,11 +14,14 @@ readonly tier="$1" work="$2"
 # make test starts the shared control plane, those of the suites in the table of test/doc.go, and those of the modules that are about one.
 readonly most_control_planes=6
 
+cat -- "${work}"/*.json /dev/null >"${work}/results" 2>/dev/null || true
+cat -- "${work}"/*.actions /dev/null >"${work}/commands" 2>/dev/null || true
+
 printf '\n== test: seconds by package\n'
-sed -n 's/.*"Action":"\(pass\|fail\)","Package":"\([^"]*\)","Elapsed":\([0-9.]*\)}$/\3 \1 \2/p' "${work}"/*.json | sort -rn | head -n 25
+sed -n 's/.*"Action":"\(pass\|fail\)","Package":"\([^"]*\)","Elapsed":\([0-9.]*\)}$/\3 \1 \2/p' "${work}/results" | sort -rn | head -n 25
 
 printf '\n== test: the slowest tests\n'
-sed -n 's/.*"Action":"\(pass\|fail\)","Package":"\([^"]*\)","Test":"\([^"]*\)","Elapsed":\([0-9.]*\)}$/\4 \2 \3/p' "${work}"/*.json |
+sed -n 's/.*"Action":"\(pass\|fail\)","Package":"\([^"]*\)","Test":"\([^"]*\)","Elapsed":\([0-9.]*\)}$/\4 \2 \3/p' "${work}/results" |
   awk '$1 >= 2' | sort -rn | head -n 15
 
 printf '\n== test: CPU seconds, and how often\n'
@@ -27,14 +30,14 @@ printf '\n== test: CPU seconds, and how often\n'
   awk -F '[:, ]+' '
     /^\t\t"Mode"/ { mode = $2 } /^\t\t"CmdUser"/ { u = $2 } /^\t\t"CmdSys"/ { s = $2 }
     /^\t}/ { if (u + s > 0) printf "%.2f\t%s\n", (u + s) / 1e9, mode; mode = ""; u = s = 0 }
-  ' "${work}"/*.actions | sed 's/"build"/compiler/; s/"link"/linker/; s/"\(.*\)"/\1/'
-  # Programs that run others count what is counted below once more.
+  ' "${work}/commands" | sed 's/"build"/compiler/; s/"link"/linker/; s/"\(.*\)"/\1/'
+  # Programs that run others are left out, since the others are counted.
   grep -vE $'\t(go|gotestsum|make)(\t|$)' "${work}/programs" | sed 's/localcluster\tup/control planes/; s/localcluster\t.*/kubectl and others of localcluster/' || true
 } | awk -F '\t' '{ sum[$2] += $1; n[$2]++ } END { for (name in sum) printf "%8.1f %6d  %s\n", sum[name], n[name], name }' | sort -rn | head -n 40
 
 left="$(git grep -c '^func Test' -- $(git grep -l '^//go:build nightly' -- '*_test.go') || true)"
 if [[ "${tier}" == test && -n "${left}" ]]; then
-  printf '\n== test: left to make test-nightly, beside the parts of hack/nightly.sh\n'
+  printf '\n== test: left to make test-nightly, in addition to the parts of hack/nightly.sh\n'
   sed 's|/[^/]*:|\t|' <<<"${left}" | awk -F '\t' '{ n[$1] += $2; all += $2 } END { for (folder in n) printf "%s %d, ", folder, n[folder]; print all " tests" }'
 fi
 

@@ -46,10 +46,12 @@ for part in ${parts}; do
   fi
 done
 
-# The tests of a module other than the operator whose folder a fork has removed are left out.
-readonly work="${PWD}/.cache/test"
-rm -rf -- "${work}"
-mkdir -p "${work}"
+mkdir -p .cache
+work="$(mktemp -d "${PWD}/.cache/test.XXXXXX")"
+readonly work
+trap 'rm -rf -- "${work}"' EXIT
+# Nothing that runs here shares the environment of another program.
+unset LOCALCLUSTER_KUBECONFIG
 export LOCALCLUSTER_REPORT="${work}/programs"
 touch "${LOCALCLUSTER_REPORT}"
 
@@ -57,7 +59,8 @@ gotestsum="$(go -C hack/tools/lint tool -n gotestsum)"
 readonly gotestsum
 failed=()
 
-# run TITLE MODULE ARGUMENT... runs go test in the module's folder, in the shared environment if the variable environment names its program.
+# run TITLE MODULE ARGUMENT... runs go test in the module's folder, in the shared environment if the variable environment names its program. The tests
+# of a module that a fork has removed are left out.
 run() {
   local -r title="$1" module="$2" n="${RANDOM}${RANDOM}" started="${SECONDS}"
   shift 2
@@ -107,6 +110,6 @@ hack/report.sh "${tier}" "${work}" || failed+=("the budgets")
 if ((${#failed[@]})); then
   printf '\n== test: failed:%s\n' "$(printf ' %s;' "${failed[@]}")"
   # The messages of the first failures again: CI systems keep the end of a long log.
-  sed -n 's/.*"Action":"fail","Package":"\([^"]*\)","Test":"\([^"]*\)".*/failed: \1 \2/p' "${work}"/*.json | head -n 40
+  cat -- "${work}"/*.json /dev/null 2>/dev/null | sed -n 's/.*"Action":"fail","Package":"\([^"]*\)","Test":"\([^"]*\)".*/failed: \1 \2/p' | head -n 40
   exit 1
 fi

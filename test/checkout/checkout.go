@@ -74,13 +74,14 @@ func (c Checkout) Output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// Command returns a command that runs in the folder, for a limited time.
+// Command returns a command that runs in the folder, for a limited time. Suites in the folder do not share the environment of this one, whose
+// operator is another.
 func (c Checkout) Command(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, append(os.Environ(), c.Environment...), time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, append(append(os.Environ(), "LOCALCLUSTER_KUBECONFIG="), c.Environment...), time.Second
 	return cmd
 }
 

@@ -25,7 +25,7 @@ const commandTimeout = 30 * time.Minute
 // apart are blocks that another test runs, or that run this one.
 var apart = map[string]string{
 	"git clone https://github.com/mallard-dev/mallard\ncd mallard\nmake run\n": "TestReadme_MakeRun_PrintsTheLinesShown",
-	"make test\n": "this test is part of it",
+	"make test\n": "CI runs it for each change",
 }
 
 // inPods are the documents whose commands need the operator in Pods. They share a control plane, in this order: the last one removes the operator.

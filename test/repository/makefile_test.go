@@ -56,9 +56,13 @@ func TestMakefile_Targets_ArePhony(t *testing.T) {
 // A test that runs make would pass the arguments of make test to another target.
 func TestMakefile_VariablesOfMakeTest_AreHiddenFromTests(t *testing.T) {
 	bin := t.TempDir()
-	const script = "#!/bin/sh\nif [ \"$1\" = -C ]; then echo \"with ${MAKEFLAGS-no flags} ${ARGS-no arguments} ${PARTS-no parts}\"; else echo package; fi\n"
-	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
+	for name, script := range map[string]string{
+		"go":        `if [ "$3" = tool ]; then echo "${0%/*}/gotestsum"; else echo package; fi`,
+		"gotestsum": `echo "with ${MAKEFLAGS-no flags} ${ARGS-no arguments} ${PARTS-no parts}"`,
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	cmd := exec.CommandContext(t.Context(), "make", "test", "PARTS=units", "ARGS=-v")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))

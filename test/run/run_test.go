@@ -261,6 +261,8 @@ func TestRun_InvalidInput_IsRejected(t *testing.T) {
 		"Via":       {[]string{"--via=docker"}, 2, "--via=docker: the only other way to run the operator is ko"},
 		"Timeout":   {[]string{"--timeout=0s"}, 2, "--timeout=0s: must be more than 0"},
 		"Argument":  {[]string{"ready"}, 2, "only flags are known"},
+		"Command":   {[]string{"--"}, 2, "--: must be followed by a command to run"},
+		"Samples":   {[]string{"--wait=ready", "--", "true"}, 2, "--wait and --samples: a command runs instead of the samples"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

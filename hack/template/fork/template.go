@@ -9,10 +9,15 @@ package fork
 var parts = []part{{
 	// A fork is made of the template only.
 	names:  []string{},
-	remove: []string{"hack/template/fork", "test/fork", "docs/how-to/fork.md", "hack/test-fork.sh", "test/repository/language*"},
+	remove: []string{"hack/template/fork", "test/fork", "docs/how-to/fork.md", "hack/test-fork.sh", "hack/mutants*", "test/repository/mutants_test.go", "test/repository/language*"},
 	edits: []edit{
 		{"CONTRIBUTING.md", `(?m)^\| .make fork. .*\n`, ""},
-		{".github/workflows/nightly.yaml", `(?s)\n  fork:\n.*?hack/test-fork\.sh[^\n]*\n`, ""},
+		{".github/workflows/nightly.yaml", `mutants, (.*), forks\]`, "$1]"},
+		{"hack/nightly.sh", `mutants (.*) forks'`, "$1'"},
+		{"hack/nightly.sh", `(?m)^mutants\(\).*\n\n`, ""},
+		{"hack/nightly.sh", `(?ms)\nforks\(\).*?^}\n`, ""},
+		{"CONTRIBUTING.md", `(?m)^\| .make mutants.*\n`, ""},
+		{"Makefile", `(?m)^\.PHONY: mutants\n(.+\n)*\n`, ""},
 		{"README.md", `(?m)^\| \*\*fork\*\* it \|`, "| **change** it |"},
 		{"docs/README.md", `(?m)^\| \[Fork\]\(how-to/fork\.md\).*\n`, ""},
 		{"CONTRIBUTING.md", `(?m)^\| .fork. \|.*\n`, ""},
@@ -28,6 +33,8 @@ var parts = []part{{
 	remove: []string{"localcluster", "hack/update-versions.sh", "hack/test-versions.sh"},
 	edits: []edit{
 		{"Makefile", `(?m)^\.PHONY: test-versions\n(.+\n)*\n`, ""},
+		{"hack/nightly.sh", ` versions'`, "'"},
+		{"hack/nightly.sh", `(?m)^versions\(\).*\n`, ""},
 	},
 }, {
 	names:  []string{"crud"},

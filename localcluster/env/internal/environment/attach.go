@@ -19,8 +19,8 @@ import (
 // their own. The program of `make run` sets it for the command that it runs.
 const Variable = "LOCALCLUSTER_KUBECONFIG"
 
-// Attach returns the environment that another program has started and keeps running, by the path of its kubeconfig. Of the options it uses Module,
-// Config, Dir and Progress. Stop leaves the environment as it is.
+// Attach returns the environment that another program has started and keeps running, by the path of its kubeconfig. It uses the options Module, Config,
+// Dir and Progress. Stop leaves the environment as it is.
 func Attach(ctx context.Context, kubeconfig string, options Options) (*Env, error) {
 	options, err := options.withDefaults()
 	if err != nil {
