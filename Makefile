@@ -118,6 +118,10 @@ fuzz: ## Converts ten times as many random objects as the tests do (INPUTS=10000
 	for module in conversion conversion/fixtures conversion/example; do \
 		MALLARD_TEST_INPUTS=$(INPUTS) go -C $$module test -count 1 -timeout $(TEST_TIMEOUT) ./... $(ARGS) || exit; done
 
+.PHONY: mutants
+mutants: ## Applies each fault of hack/mutants and requires that a test finds it (ARGS='test' only those of make test)
+	hack/mutants.sh $(ARGS)
+
 .PHONY: cover
 cover: ## Runs the unit tests and writes their coverage, without generated code, to coverage.txt
 	go test -timeout $(TEST_TIMEOUT) -coverprofile coverage.out -coverpkg "$$(go list ./... | grep -vE '/(pkg/client|test)/' | paste -sd, -)" $$(go list ./... | grep -v /test/)
