@@ -30,13 +30,18 @@ func TestMutants_EachPatch_AppliesAndNamesAnExistingTest(t *testing.T) {
 			if out, err := check.CombinedOutput(); err != nil {
 				t.Errorf("%s does not apply: %v\n%s", patch, err, out)
 			}
-			if isNightly := header[1] == "nightly"; isNightly != (header[3] != "") {
+			isNightly := header[1] == "nightly"
+			if isNightly != (header[3] != "") {
 				t.Errorf("%s: commands have -tags nightly in the tier nightly, and only there", patch)
 			}
 			folder, test := path.Join(header[2], header[4]), header[5]
 			declaration := "func " + test + "(t *testing.T)"
 			for _, file := range files(t, folder+"/*_test.go") {
-				if path.Dir(file) == folder && strings.Contains(read(t, file), declaration) {
+				content := read(t, file)
+				if path.Dir(file) == folder && strings.Contains(content, declaration) {
+					if strings.HasPrefix(content, "//go:build nightly\n") && !isNightly {
+						t.Errorf("%s: %s is a nightly test, since %s has the tag", patch, test, file)
+					}
 					return
 				}
 			}
