@@ -16,6 +16,9 @@ readonly releases=(v1.34.4 v1.36.3)
 
 usual="$(go list -m -f '{{.Version}}' k8s.io/kubernetes)"
 readonly usual
+# The modules of Kubernetes may be of a later patch version than k8s.io/kubernetes.
+minor="${usual#v1.}"
+readonly minor="${minor%.*}"
 
 for release in "${releases[@]}"; do
   file="versions/${release%.*}.mod"
@@ -25,7 +28,7 @@ for release in "${releases[@]}"; do
     echo "// Made by hack/update-versions.sh. DO NOT EDIT."
     echo
     # What Kubernetes keeps in its own repository, it requires at v0.0.0.
-    sed -e '/^replace (/,/^)/d' -e "s/ v0\.${usual#v1.}\b/ ${staging}/" -e "s/ ${usual}\b/ ${release}/" go.mod
+    sed -e '/^replace (/,/^)/d' -e "s/^\(\tk8s\.io\/[a-z-]*\) v0\.${minor}\.[0-9]*/\1 ${staging}/" -e "s/ ${usual}\b/ ${release}/" go.mod
     echo "replace ("
     sed -n "s/^\t\(k8s\.io\/[a-z0-9-]*\) v0\.0\.0\( .*\)*$/\t\1 => \1 ${staging}/p" "${gomod}" | sort -u
     echo ")"

@@ -19,7 +19,7 @@ import (
 var binary string
 
 // release is the release of Kubernetes that the program under test should have.
-var release = map[string]string{"": "v1.35.4", "1.34": "v1.34.4", "1.36": "v1.36.3"}[os.Getenv("LOCALCLUSTER_KUBERNETES")]
+var release = map[string]string{"": "v1.35.6", "1.34": "v1.34.4", "1.36": "v1.36.3"}[os.Getenv("LOCALCLUSTER_KUBERNETES")]
 
 // shared is the cluster that tests use which do not care how it was started. It is started by the first of them.
 var shared = sync.OnceValues(func() (*process, error) { return launch("up", "--until-eof") })

@@ -70,7 +70,7 @@ var parts = []part{{
 		"test/events", "test/faults", "test/generated", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl", "test/measured",
 		"test/fixtures", "test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/pods",
 		"test/process", "test/reconciler", "test/run", "test/simpledeployment", "test/tenants",
-		"test/repository/ci_test.go", "test/repository/life_test.go", "test/repository/modules_test.go",
+		"test/repository/ci_test.go", "test/repository/life_test.go", "test/repository/modules*_test.go",
 		"test/repository/post_install_test.go", "test/repository/readme_test.go", "test/repository/spec_test.go",
 	},
 	edits: []edit{
