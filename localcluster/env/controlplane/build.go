@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,8 +58,7 @@ func Build(ctx context.Context, progress io.Writer) (path string, err error) {
 	// What cannot be removed now is removed before the next build.
 	defer func() { _ = os.RemoveAll(work) }()
 	for {
-		b := &build{source: src, work: work, progress: newProgress(progress)}
-		built, err := b.run(ctx)
+		built, err := src.build(work, progress).program(ctx)
 		if err != nil {
 			return "", fmt.Errorf("building localcluster: %w", err)
 		}
@@ -75,36 +75,64 @@ func Build(ctx context.Context, progress io.Writer) (path string, err error) {
 	}
 }
 
+// Compile compiles a package in a folder of a module and shows its progress under a name. It is silent if the package is in the go command's cache.
+// Temporary files are in the folder work, which the caller removes, and args are flags of the go command.
+func Compile(ctx context.Context, progress io.Writer, name, dir, work, pkg string, args ...string) error {
+	b := &build{dir: dir, args: args, work: work, progress: newProgress(progress, name)}
+	packages, err := b.listStale(ctx, pkg)
+	if err == nil && len(packages) > 0 {
+		stop := b.progress.start()
+		err = b.compile(ctx, packages, pkg)
+		stop()
+	}
+	if err != nil {
+		return fmt.Errorf("building %s: %w", name, err)
+	}
+	return nil
+}
+
+// build is one run of the go command in a folder, with flags.
 type build struct {
-	source   *source
+	dir      string
+	args     []string
 	work     string
 	progress *progress
 }
 
-func (b *build) run(ctx context.Context) (string, error) {
-	started := time.Now()
-	stop := b.progress.start()
-	defer stop()
-	packages, err := b.listStale(ctx)
+// build returns the build of the control plane.
+func (s *source) build(work string, progress io.Writer) *build {
+	// The flags determine how a package is compiled. The state of the repository stays out, so that a commit alone makes no other program.
+	args := append(CompilerFlags(), "-trimpath", "-buildvcs=false", "-modfile", s.modfile, "-tags", s.tags, "-ldflags", s.ldflags)
+	return &build{dir: s.dir, args: args, work: work, progress: newProgress(progress, binaryName)}
+}
+
+// program builds the program in the folder.
+func (b *build) program(ctx context.Context) (path string, err error) {
+	defer b.progress.start()()
+	packages, err := b.listStale(ctx, ".")
 	if err != nil {
 		return "", err
 	}
+	path = filepath.Join(b.work, binaryName)
+	return path, b.compile(ctx, packages, "-o", path, ".")
+}
+
+// compile runs go build with arguments, which compiles the packages.
+func (b *build) compile(ctx context.Context, packages map[string]bool, args ...string) error {
 	b.progress.compiling(packages)
-	out := filepath.Join(b.work, binaryName)
-	if _, err := b.goCommand(ctx, "build", "-v", "-o", out); err != nil {
-		return "", err
+	if _, err := b.goCommand(ctx, append([]string{"build", "-v"}, args...)...); err != nil {
+		return err
 	}
-	stop()
-	b.progress.sayf("localcluster is built, in %s", time.Since(started).Round(time.Second))
-	return out, nil
+	b.progress.built()
+	return nil
 }
 
 // listStale returns the packages that the build has to compile. The go command knows exactly, given the flags that the
 // build has: what its cache holds is not stale. It downloads the modules first.
-func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
+func (b *build) listStale(ctx context.Context, pkg string) (map[string]bool, error) {
 	// The program itself is always stale, because it is not installed; the reason states that it is in the cache.
 	const format = `{{if and .Stale (ne .StaleReason "not installed but available in build cache")}}{{.ImportPath}}{{end}}`
-	out, err := b.goCommand(ctx, "list", "-deps", "-f", format)
+	out, err := b.goCommand(ctx, "list", "-deps", "-f", format, pkg)
 	if err != nil {
 		return nil, err
 	}
@@ -120,11 +148,9 @@ func (b *build) listStale(ctx context.Context) (map[string]bool, error) {
 func (b *build) goCommand(ctx context.Context, args ...string) (string, error) {
 	var stdout strings.Builder
 	var messages tail
-	// The flags say what a package is compiled to. A commit alone must not make another program, so that the state of the
-	// repository stays out of it.
-	args = append(append(args, CompilerFlags()...), "-trimpath", "-buildvcs=false", "-modfile", b.source.modfile, "-tags", b.source.tags, "-ldflags", b.source.ldflags, ".")
+	args = slices.Insert(args, 1, b.args...)
 	cmd := exec.Command("go", args...)
-	cmd.Dir = b.source.dir
+	cmd.Dir = b.dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOWORK=off",
 		// Compilers that are killed leave their files here, where they are removed with the rest.
 		"GOTMPDIR="+b.work)

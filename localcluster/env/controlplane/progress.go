@@ -30,6 +30,8 @@ const (
 type progress struct {
 	out      io.Writer
 	terminal bool
+	// name is that of the program.
+	name string
 
 	mu         sync.Mutex
 	began      time.Time
@@ -42,16 +44,16 @@ type progress struct {
 	lastAt     time.Time
 }
 
-func newProgress(out io.Writer) *progress {
+func newProgress(out io.Writer, name string) *progress {
 	file, ok := out.(*os.File)
-	return &progress{out: out, terminal: ok && term.IsTerminal(int(file.Fd()))}
+	return &progress{out: out, name: name, terminal: ok && term.IsTerminal(int(file.Fd()))}
 }
 
 // start shows the first phase and keeps the last line alive until the function that it returns is called, once or more.
 func (p *progress) start() (stop func()) {
 	p.mu.Lock()
 	p.began = time.Now()
-	p.show("localcluster has to be built once for this version of its sources; an empty Go cache makes that take minutes")
+	p.show(p.name + " has to be built once for this version of its sources; an empty Go cache makes that take minutes")
 	p.keep()
 	p.phase = "finding out what has to be compiled"
 	p.show(p.phase)
@@ -85,11 +87,11 @@ func (p *progress) compiling(packages map[string]bool) {
 	defer p.mu.Unlock()
 	p.packages, p.total = packages, len(packages)
 	if p.total == 0 {
-		p.phase = "linking localcluster"
+		p.phase = "linking " + p.name
 		p.show(p.phase)
 		return
 	}
-	p.phase = fmt.Sprintf("compiling localcluster: %d packages", p.total)
+	p.phase = fmt.Sprintf("compiling %s: %d packages", p.name, p.total)
 	p.show(p.phase)
 	p.keep()
 }
@@ -111,21 +113,21 @@ func (p *progress) line(line string) bool {
 	// The go command prints a package when it begins to compile it, and each once.
 	delete(p.packages, line)
 	p.compiled++
-	p.phase = fmt.Sprintf("compiling localcluster [%*d/%d] %s", len(strconv.Itoa(p.total)), p.compiled, p.total, line)
+	p.phase = fmt.Sprintf("compiling %s [%*d/%d] %s", p.name, len(strconv.Itoa(p.total)), p.compiled, p.total, line)
 	p.showSome(p.compiled)
 	if p.compiled == p.total {
 		p.keep()
-		p.phase = "linking localcluster"
+		p.phase = "linking " + p.name
 		p.show(p.phase)
 	}
 	return true
 }
 
-// sayf writes a line that stays.
-func (p *progress) sayf(format string, args ...any) {
+// built writes how long the build took, in a line that stays.
+func (p *progress) built() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.show(fmt.Sprintf(format, args...))
+	p.show(fmt.Sprintf("%s is built, in %s", p.name, time.Since(p.began).Round(time.Second)))
 	p.keep()
 }
 

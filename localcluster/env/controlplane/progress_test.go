@@ -17,7 +17,7 @@ import (
 // TestProgress_LinesOfTheGoCommand_AreCounted checks how each kind of line that the go command writes is counted.
 func TestProgress_LinesOfTheGoCommand_AreCounted(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(&out)
+	p := newProgress(&out, binaryName)
 	p.compiling(map[string]bool{"fmt": true, "k8s.io/api/core/v1": true})
 	for line, want := range map[string]bool{
 		"go: downloading k8s.io/api v0.35.4": true,
@@ -42,7 +42,7 @@ func TestProgress_LinesOfTheGoCommand_AreCounted(t *testing.T) {
 func TestProgress_LogAndTerminal_PrintBatches(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		var out bytes.Buffer
-		p := newProgress(&out)
+		p := newProgress(&out, binaryName)
 		p.terminal = terminal
 		packages := map[string]bool{}
 		for i := range 120 {

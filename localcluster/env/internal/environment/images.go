@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
 	"github.com/mallard-dev/mallard/localcluster/env/manifest"
 	"github.com/mallard-dev/mallard/localcluster/env/procgroup"
 )
@@ -45,8 +47,14 @@ var errNoRegistry = errors.New("the ConfigMap " + metav1.NamespacePublic + "/" +
 // buildKo builds the ko that the repository pins, or finds it in the go command's cache.
 func (e *Env) buildKo(ctx context.Context, options Options) error {
 	end := options.Begin(BuildKo)
-	cmd := exec.Command("go", "tool", "-modfile="+filepath.Join("hack", "tools", "ko", "go.mod"), "-n", "ko")
+	modfile := "-modfile=" + filepath.Join("hack", "tools", "ko", "go.mod")
+	// The go command builds a tool silently, so that its packages are compiled before.
+	if err := controlplane.Compile(ctx, options.Progress, "ko", options.Module, options.Dir, "github.com/google/ko/pkg/commands", modfile); err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "tool", modfile, "-n", "ko")
 	cmd.Dir, cmd.Stderr = options.Module, options.Progress
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOTMPDIR="+options.Dir) // an interrupted build leaves its files there
 	path, err := procgroup.Output(ctx, cmd, buildGrace)
 	if err != nil {
 		return fmt.Errorf("building ko: %w", err)
