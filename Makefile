@@ -19,6 +19,9 @@ export GOFLAGS := $(shell go env GOFLAGS; cat hack/goflags)
 WAIT ?=
 # VIA=ko has `make run` apply the operator with ko, so that it runs from images in Pods.
 VIA ?=
+# KUBECONFIG=PATH has `make run` use the cluster of its current context instead of starting a control plane, and CONFIRM=CONTEXT confirms that where no
+# terminal asks. Both count only on the command line, because other tools read KUBECONFIG from the environment.
+command_line = $(findstring command line,$(origin $(1)))
 # ARGS are passed to the command that a target runs, for example ARGS='get pods -A'.
 ARGS ?=
 # VERSION of a release, such as v1.2.3. The tag of the commit by default. For make kind, a version of the API.
@@ -48,11 +51,12 @@ help: ## Lists the targets
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1 \2/p' $(MAKEFILE_LIST) | while read -r target text; do printf '  %-14s %s\n' "$$target" "$$text"; done
 
 .PHONY: run
-run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready; VIA=ko: runs images)
+run: ## Starts a control plane, the operator and the samples (WAIT=ready: ends once all are Ready; VIA=ko: runs images; KUBECONFIG=PATH: in that cluster)
 	@go build -o .cache/run github.com/mallard-dev/mallard/localcluster/env/cmd/run
 	@# On a terminal only a separate process group gets Ctrl-C: make, which would end with an error, would get it too.
 	@# Otherwise the program replaces the shell, so that make passes SIGTERM on to it.
-	@if [ -t 0 ]; then set -m; else exec=exec; fi; $${exec:-} .cache/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) $(ARGS) || exit $$?
+	@if [ -t 0 ]; then set -m; else exec=exec; fi; $${exec:-} .cache/run $(if $(WAIT),--wait=$(WAIT)) $(if $(VIA),--via=$(VIA)) \
+		$(if $(call command_line,KUBECONFIG),'--kubeconfig=$(KUBECONFIG)') $(if $(call command_line,CONFIRM),'--confirm=$(CONFIRM)') $(ARGS) || exit $$?
 
 .PHONY: localcluster
 localcluster: ## Builds the local control plane, which run and test need

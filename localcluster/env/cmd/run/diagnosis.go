@@ -43,7 +43,7 @@ func (r *session) diagnose(ctx context.Context, unready []*unstructured.Unstruct
 		out.WriteString(describeConditions(object))
 		out.WriteString(r.describeEvents(ctx, object))
 	}
-	if r.options.images {
+	if r.env.Runner == nil {
 		out.WriteString(r.env.DescribePods(ctx))
 	}
 	for _, p := range r.atFault(unready) {

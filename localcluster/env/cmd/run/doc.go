@@ -12,6 +12,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 //	run -- go test ./test/...
 //
+// With --kubeconfig it creates the operator, from images, and the samples in an existing cluster instead, and removes them at its end.
+//
 // With --wait=ready it ends once every sample is Ready, or says why one is not. How the parts are started is in
 // localcluster/env/internal/environment; what is here is for the eyes.
 package main

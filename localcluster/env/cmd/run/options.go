@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -26,7 +27,10 @@ type options struct {
 	module, config, samples string
 	wait                    bool
 	// images has the operator run from images that ko builds, instead of as processes.
-	images  bool
+	images bool
+	// kubeconfig is the path of that of an existing cluster, to be used instead of a control plane, and confirmation the name of its context.
+	kubeconfig, confirmation string
+
 	timeout time.Duration
 	// startTimeout limits the start of the operator.
 	startTimeout time.Duration
@@ -44,6 +48,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.samples, "samples", "", "folder of the samples (default: samples in the module)")
 	flags.StringVar(&wait, "wait", "", `"ready": end with 0 once every sample is Ready, or with 1 and a diagnosis`)
 	flags.StringVar(&via, "via", "", `"ko": apply the operator with ko, so that it runs from images in Pods as in a cluster (Linux only); processes by default`)
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "",
+		"use the cluster of the current context of this kubeconfig, instead of starting a control plane, and images in KO_DOCKER_REPO")
+	flags.StringVar(&o.confirmation, "confirm", "", "with --kubeconfig: the name of the context; without it, a terminal prompts for the name")
 	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long the samples may take to be Ready with --wait=ready, from when they are applied")
 	flags.DurationVar(&o.startTimeout, "start-timeout", 2*time.Minute, "how long the operator may take until it is ready")
 	args, command, isCommand := cutCommand(args)
@@ -81,8 +88,15 @@ func (o *options) complete(wait, via string, rest []string) (err error) {
 		return fmt.Errorf("--wait=%s: the only thing to wait for is ready", wait)
 	case via != "" && via != "ko":
 		return fmt.Errorf("--via=%s: the only other way to run the operator is ko", via)
-	case via == "ko" && runtime.GOOS != "linux":
+	case via == "ko" && o.kubeconfig == "" && runtime.GOOS != "linux":
 		return fmt.Errorf("--via=ko: images need Linux, this is %s: leave the flag out to run processes", runtime.GOOS)
+	case o.kubeconfig != "" && len(o.command) > 0:
+		return errors.New("--kubeconfig: samples run in an existing cluster; leave out the command behind --")
+	case o.kubeconfig != "" && os.Getenv("KO_DOCKER_REPO") == "":
+		return errors.New("KO_DOCKER_REPO: must be set with KUBECONFIG, to a repository that you can push images to and that the cluster pulls from, " +
+			"such as ghcr.io/YOU/mallard, or kind.local for kind")
+	case o.kubeconfig == "" && o.confirmation != "":
+		return fmt.Errorf("CONFIRM=%s: confirms the cluster of KUBECONFIG, which is missing: make run KUBECONFIG=PATH CONFIRM=CONTEXT", o.confirmation)
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout=%v: must be more than 0", o.timeout)
 	case o.startTimeout <= 0:
@@ -90,7 +104,7 @@ func (o *options) complete(wait, via string, rest []string) (err error) {
 	case len(rest) > 0:
 		return fmt.Errorf("%q: only flags are known, and behind -- a command", rest)
 	}
-	o.wait, o.images = wait == "ready", via == "ko"
+	o.wait, o.images = wait == "ready", via == "ko" && o.kubeconfig == ""
 	if o.module, err = controlplane.Repository(); err != nil {
 		return err
 	}

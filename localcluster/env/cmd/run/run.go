@@ -45,6 +45,15 @@ func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 			return err
 		}
 	}
+	var existing *environment.Existing
+	if o.kubeconfig != "" {
+		if existing, err = environment.ReadExisting(o.kubeconfig); err != nil {
+			return err
+		}
+		if err := confirm(ctx, s, existing, o.confirmation, os.Stdin); err != nil {
+			return err
+		}
+	}
 	dir, err := os.MkdirTemp("", "mallard-run-")
 	if err != nil {
 		return fmt.Errorf("making a folder: %w", err)
@@ -59,6 +68,7 @@ func run(ctx, hurry context.Context, o options, s *screen) (err error) {
 	r := &session{options: o, screen: s, samples: found, exits: make(chan error, 1)}
 	r.env, err = environment.Start(ctx, environment.Options{
 		Module: o.module, Config: o.config, Dir: dir, Images: o.images, Progress: s, Begin: r.begin, OnExit: r.noteExit, Hurry: hurry,
+		Existing: existing, Samples: o.samples,
 		ReadyTimeout: o.startTimeout,
 		OnError:      func(err error) { s.print("! " + err.Error() + "\n") },
 	})
@@ -225,8 +235,11 @@ func (r *session) hint(ctx context.Context) (string, error) {
 	for _, variable := range exports {
 		out.WriteString("  export " + variable + "\n")
 	}
-	if !r.options.images {
+	if r.env.Runner != nil {
 		fmt.Fprintf(&out, "  ls %s   # the logs of the operator\n", logsOf(r.env.Dir()))
+	}
+	if r.env.Localcluster == "" {
+		return out.String() + "\n", nil
 	}
 	fmt.Fprintf(&out, "  alias kubectl='%s kubectl'   # unless you have one\n\n", r.env.Localcluster)
 	return out.String(), nil

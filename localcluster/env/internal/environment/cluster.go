@@ -18,6 +18,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/mallard-dev/mallard/localcluster/env/controlplane"
@@ -53,8 +54,11 @@ func (e *Env) startCluster(ctx context.Context, options Options) error {
 func (e *Env) applyConfig(ctx context.Context, options Options) error {
 	end := options.Begin(ApplyConfig)
 	apply := e.Apply
-	if options.Images {
+	switch {
+	case options.Images:
 		apply = e.applyImages
+	case options.Existing != nil:
+		apply = e.install
 	}
 	if err := apply(ctx, options.Config); err != nil {
 		return err
@@ -70,8 +74,13 @@ func (e *Env) applyConfig(ctx context.Context, options Options) error {
 	return nil
 }
 
-// ClusterDone is closed when the control plane has ended, asked to or not.
-func (e *Env) ClusterDone() <-chan struct{} { return e.cluster.Done() }
+// ClusterDone is closed when the control plane has ended, asked to or not. It is nil for an existing cluster.
+func (e *Env) ClusterDone() <-chan struct{} {
+	if e.cluster == nil {
+		return nil
+	}
+	return e.cluster.Done()
+}
 
 // ClusterErr returns the exit error of the control plane, once ClusterDone is closed.
 func (e *Env) ClusterErr() error { return e.cluster.Err() }
@@ -83,7 +92,7 @@ func (e *Env) waitEstablished(ctx context.Context) error {
 		return fmt.Errorf("creating a client for CRDs: %w", err)
 	}
 	pending := func(crd apiextensionsv1.CustomResourceDefinition) bool {
-		return !apihelpers.IsCRDConditionTrue(&crd, apiextensionsv1.Established)
+		return slices.ContainsFunc(e.Manifests, func(o *unstructured.Unstructured) bool { return o.GetName() == crd.Name }) && !apihelpers.IsCRDConditionTrue(&crd, apiextensionsv1.Established)
 	}
 	waitsFor := "every CRD"
 	err = wait.PollUntilContextCancel(ctx, establishedPeriod, true, func(ctx context.Context) (bool, error) {

@@ -60,6 +60,10 @@ type Options struct {
 	Images bool
 	// Bare leaves the control plane empty: the manifests are read, but neither applied nor run.
 	Bare bool
+	// Existing, if set, is the cluster to use instead of a control plane. Its API server cannot call processes of this machine, so that the operator runs
+	// from images, which ko pushes to KO_DOCKER_REPO. Samples is the folder that Apply is called with. Stop removes what was created.
+	Existing *Existing
+	Samples  string
 	// Hold names processes that are not started.
 	Hold []string
 	// Replicas and Overrides are those of [processes.Options].
@@ -95,6 +99,8 @@ type Env struct {
 
 	options Options
 	cluster *controlplane.Cluster
+	// created are the objects in an existing cluster.
+	created *created
 	// ko is the path of ko's program, if the operator runs from images.
 	ko string
 	// kubectlCache is the folder in which kubectl remembers which kinds there are.
@@ -124,11 +130,21 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 			err = errors.Join(err, e.Stop())
 		}
 	}()
+	if options.Existing != nil {
+		if err := e.useExisting(ctx, options); err != nil {
+			return nil, err
+		}
+	}
 	var binaries map[string]processes.Binary
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error { return e.startCluster(groupCtx, options) })
+	group.Go(func() error {
+		if options.Existing != nil {
+			return nil
+		}
+		return e.startCluster(groupCtx, options)
+	})
 	group.Go(func() (err error) {
-		if options.Images {
+		if options.Images || options.Existing != nil {
 			return e.buildKo(groupCtx, options)
 		}
 		if len(importPaths) == 0 {
@@ -151,7 +167,7 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 	if err := e.applyConfig(ctx, options); err != nil {
 		return nil, err
 	}
-	if options.Images {
+	if options.Images || options.Existing != nil {
 		return e, e.waitAvailable(ctx, options)
 	}
 	return e, e.startOperator(ctx, options, binaries)
@@ -237,6 +253,13 @@ func (e *Env) startOperator(ctx context.Context, options Options, binaries map[s
 // Apply applies the manifests of a folder, in which the CustomResourceDefinitions have to be ready for use before it
 // returns.
 func (e *Env) Apply(ctx context.Context, dir string) error {
+	if e.created != nil {
+		objects, err := manifest.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		return e.created.create(ctx, objects)
+	}
 	if _, err := e.Kubectl(ctx, nil, "apply", "-f", dir); err != nil {
 		return fmt.Errorf("applying %s: %w", dir, err)
 	}
@@ -254,13 +277,20 @@ func (e *Env) LogFile(process string) string { return processes.LogFile(e.proces
 
 func (e *Env) processesDir() string { return filepath.Join(e.Dir(), "processes") }
 
-// Stop stops the processes and then the control plane. Processes that have not exited within a grace period are killed.
+// Stop stops the processes and then the control plane, or removes from an existing cluster what the environment has created there. Processes that
+// have not exited within a grace period are killed.
 func (e *Env) Stop() error {
 	var failures []error
+	if e.created != nil {
+		failures = append(failures, e.created.removeInstances(e.options.Hurry))
+	}
 	if e.Runner != nil {
 		ctx, cancel := context.WithTimeout(e.options.Hurry, closeGrace)
 		defer cancel()
 		failures = append(failures, e.Runner.Close(ctx))
+	}
+	if e.created != nil {
+		failures = append(failures, e.created.remove(e.options.Hurry, 0))
 	}
 	if e.cluster != nil {
 		failures = append(failures, e.cluster.Stop(e.options.Hurry))
