@@ -67,6 +67,13 @@ spec:
 		}
 	})
 	env.Await(t, refs[0], harness.HasCondition("Established", "True", "InitialNamesAccepted"))
+	// What serves requests learns of that by a separate watch.
+	for _, version := range []string{"v1alpha1", "v1"} {
+		harness.Eventually(t, "the kind is served at "+version, func(ctx context.Context) error {
+			_, err := env.Dynamic.Resource(k.resource.WithVersion(version)).Namespace(namespace).List(ctx, metav1.ListOptions{})
+			return err
+		})
+	}
 	return k
 }
 
