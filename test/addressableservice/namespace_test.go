@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -17,10 +19,12 @@ import (
 
 // The namespace's deletion removes the target before most of its objects. The controller knows that they are about to be deleted as
 // well: Kubernetes begins 5 s after the namespace got its deletionTimestamp.
+//
+// It has a separate environment, for the deletion of a namespace waits for those of the other tests.
 func TestNamespaceIsDeleted_ManyObjects_NoStatusUpdate(t *testing.T) {
 	t.Parallel()
 	const objects = 200
-	env := harness.Shared(t)
+	env := harness.Own(t)
 	ns := env.Namespace(t)
 	var manifests []string
 	for i := range objects {
