@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
@@ -38,52 +37,6 @@ func TestDefaulting_NoClass_SetsTheDefault(t *testing.T) {
 			t.Errorf("at %s: got class %q, want %q", version, got, samples.ClassMallard)
 		}
 	}
-}
-
-// It changes a ConfigMap that all tests share, so it runs alone.
-func TestDefaulting_DefaultClass_FollowsTheConfigMap(t *testing.T) {
-	env := harness.Shared(t)
-	ns := env.Namespace(t)
-	before := create(t, env, object(ns, classed(samples.ClassMallard)))
-	t.Run("another default", func(t *testing.T) {
-		env.SetConfig(t, config.AddressableName, map[string]string{"default-class": "another.example.com"})
-		awaitDefaultClass(t, env, ns, "another.example.com")
-
-		for _, version := range versions {
-			stored := create(t, env, objectAt(version, ns))
-			if got := classOf(stored); got != "another.example.com" {
-				t.Errorf("at %s: got class %q, want the new default", version, got)
-			}
-			if got := stored.GetFinalizers(); len(got) != 0 {
-				t.Errorf("at %s: an object of another class has got the finalizers %q", version, got)
-			}
-			if got := classOf(create(t, env, objectAt(version, ns, classed(samples.ClassMallard)))); got != samples.ClassMallard {
-				t.Errorf("at %s: got class %q instead of the requested one", version, got)
-			}
-			// An object that had a class keeps it, whatever the default is by now.
-			replaced := replace(t, env, before.GetName(), objectAt(version, ns))
-			if got := classOf(replaced); got != samples.ClassMallard {
-				t.Errorf("at %s: after an update without the annotation: got class %q, want the old %q", version, got, samples.ClassMallard)
-			}
-		}
-	})
-	// Others rely on the default, and the webhook reads a ConfigMap when its watch delivers it.
-	awaitDefaultClass(t, env, ns, samples.ClassMallard)
-}
-
-// awaitDefaultClass waits until the webhook knows the default class.
-func awaitDefaultClass(t *testing.T, env *harness.Env, ns, want string) {
-	t.Helper()
-	harness.Eventually(t, "the default class is "+want, func(ctx context.Context) error {
-		o, err := services(env, ns).Create(ctx, object(ns), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err != nil {
-			return err
-		}
-		if got := classOf(o); got != want {
-			return fmt.Errorf("the class is %q", got)
-		}
-		return nil
-	})
 }
 
 // replace updates an object with a whole manifest of some version, as kubectl replace does.

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/config"
@@ -97,26 +98,83 @@ spec: {ref: {apiVersion: v1, kind: Service, namespace: %s, name: target}}
 	env.Await(t, as, harness.HasCondition("Ready", "False", v1.ReasonCrossNamespaceDenied), hasURL(""))
 }
 
+// specs is a spec of each version.
+var specs = map[string]string{
+	"v1alpha1": `{"serviceName": "target"}`,
+	"v1beta1":  `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}}`,
+	"v1":       `{"ref": {"apiVersion": "v1", "kind": "Service", "name": "target"}}`,
+}
+
+// objectAt is an AddressableService at a version, of a class unless that is empty. The API server names it.
+func objectAt(t *testing.T, version, class string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	text := fmt.Sprintf(`{"apiVersion": "samples.knative.dev/%s", "kind": "AddressableService", "metadata": {"generateName": "it-"}, "spec": %s}`, version, specs[version])
+	if err := o.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if class != "" {
+		o.SetAnnotations(map[string]string{samples.ClassAnnotationKey: class})
+	}
+	return o
+}
+
+func classOf(o *unstructured.Unstructured) string {
+	return o.GetAnnotations()[samples.ClassAnnotationKey]
+}
+
 func TestConfig_DefaultClass_FollowsTheConfigMap(t *testing.T) {
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
-	env.SetConfig(t, config.AddressableName, map[string]string{"default-class": "other"})
-	// The webhook learns of the change by a watch, so a first object may still get the old class.
-	client, n := fixtures.Client(env).SamplesV1().AddressableServices(ns), 0
-	harness.Eventually(t, "a new object with the class of the ConfigMap", func(ctx context.Context) error {
-		n++
-		as, err := client.Create(ctx, &v1.AddressableService{
-			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("it-%d", n)},
-			Spec:       v1.AddressableServiceSpec{Ref: v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "target"}},
-		}, metav1.CreateOptions{})
+	at := func(version string) dynamic.ResourceInterface {
+		return env.Dynamic.Resource(v1.SchemeGroupVersion.WithResource("addressableservices").GroupResource().WithVersion(version)).Namespace(ns)
+	}
+	create := func(version, class string) *unstructured.Unstructured {
+		t.Helper()
+		o, err := at(version).Create(t.Context(), objectAt(t, version, class), metav1.CreateOptions{})
 		if err != nil {
-			return fmt.Errorf("creating an object: %w", err)
+			t.Fatal(err)
 		}
-		if class := as.Annotations[samples.ClassAnnotationKey]; class != "other" {
-			return fmt.Errorf("it got the class %q", class)
+		return o
+	}
+	const other = "another.example.com"
+	before := create("v1", samples.ClassMallard)
+	env.SetConfig(t, config.AddressableName, map[string]string{"default-class": other})
+	// The webhook learns of the change by a watch, so a first object may still get the old class.
+	harness.Eventually(t, "a new object with the class of the ConfigMap", func(ctx context.Context) error {
+		o, err := at("v1").Create(ctx, objectAt(t, "v1", ""), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && classOf(o) != other {
+			err = fmt.Errorf("it got the class %q", classOf(o))
 		}
-		return nil
+		return err
 	})
+	for version := range specs {
+		stored := create(version, "")
+		if got := classOf(stored); got != other {
+			t.Errorf("at %s: got class %q, want the new default", version, got)
+		}
+		if got := stored.GetFinalizers(); len(got) != 0 {
+			t.Errorf("at %s: an object of another class has got the finalizers %q", version, got)
+		}
+		if got := classOf(create(version, samples.ClassMallard)); got != samples.ClassMallard {
+			t.Errorf("at %s: got class %q instead of the requested one", version, got)
+		}
+		// An object that had a class keeps it, whatever the default is by now.
+		harness.Eventually(t, "an update without the annotation", func(ctx context.Context) error {
+			live, err := at(version).Get(ctx, before.GetName(), metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			replacement := objectAt(t, version, "")
+			replacement.SetName(live.GetName())
+			replacement.SetResourceVersion(live.GetResourceVersion())
+			replaced, err := at(version).Update(ctx, replacement, metav1.UpdateOptions{})
+			if err == nil && classOf(replaced) != samples.ClassMallard {
+				t.Errorf("at %s: after an update without the annotation: got class %q, want the old %q", version, classOf(replaced), samples.ClassMallard)
+			}
+			return err
+		})
+	}
 }
 
 func TestConfig_DirectoryMoves_AliasesFollow(t *testing.T) {
