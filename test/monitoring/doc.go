@@ -3,11 +3,10 @@ Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
 */
 
-// Package monitoring holds the suite of what an operator's owner sees: that the queries of
-// monitoring/ find something in what the processes export and its alerts do not fire while all is well,
-// that docs/reference/metrics.md names each metric, what spans and logs contain, and that the log's level is
-// changed while processes run.
+// Package monitoring holds the suite of what an operator's owner sees: that processes export the metrics that the
+// queries and alerts of monitoring/ name, and docs/reference/metrics.md describes, that queries find something and no alert fires
+// while all is well, what spans and logs contain, and that the log's level is changed while processes run.
 //
-// Queries and alerts are evaluated by promtool, Prometheus' own tool, which also runs the tests of the alerts in
+// In the nightly tests promtool, Prometheus' own tool, evaluates queries and alerts and runs the tests of the alerts in
 // monitoring/rules_test.yaml. That each number is right is tested in runtime/telemetry.
 package monitoring

@@ -88,8 +88,8 @@ func labelsOf(family *dto.MetricFamily) []string {
 func TestDocument_Metrics_AreThoseExported(t *testing.T) {
 	env := harness.Shared(t)
 	work(t, env)
-	awaitMeasured(t, env)
-	exported, table := everything(t, env), rows(t)
+	single.awaitMeasured(t, env)
+	exported, table := single.everything(t, env), rows(t)
 	maps.Copy(exported, ofObservers(t, env))
 
 	for name, family := range exported {

@@ -16,15 +16,17 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/test/crds"
 )
 
-func TestMain(m *testing.M) { harness.Main(m, harness.WithReplicas("controller", 2)) }
+func TestMain(m *testing.M) { harness.Main(m) }
 
 const root = "../../"
 
-// processes are all that run, by the Deployment that they belong to.
-var processes = map[string][]string{"controller": {"controller", "controller-1"}, "hooks": {"hooks"}, "webhook": {"webhook"}}
+// installation has the names of its processes, by the Deployment that they belong to.
+type installation map[string][]string
+
+// single is the shared environment.
+var single = installation{"controller": {"controller"}, "hooks": {"hooks"}, "webhook": {"webhook"}}
 
 // manifest is an object that becomes Ready, one that does not, and one that has to be converted.
 const manifest = `
@@ -58,11 +60,11 @@ func work(t *testing.T, env *harness.Env) {
 	env.Await(t, refs[2], harness.HasCondition("Ready", "False", ""))
 }
 
-// everything returns the metrics of all processes together, once each has been measured.
-func everything(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
+// everything returns the metrics of all processes together.
+func (i installation) everything(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 	t.Helper()
 	all := map[string]*dto.MetricFamily{}
-	for _, names := range processes {
+	for _, names := range i {
 		for _, name := range names {
 			for family, content := range env.Process(t, name).Metrics(t) {
 				if known, ok := all[family]; ok {
@@ -76,10 +78,10 @@ func everything(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 }
 
 // awaitMeasured waits for the metrics that come with time: those of workers are written once a second.
-func awaitMeasured(t *testing.T, env *harness.Env) {
+func (i installation) awaitMeasured(t *testing.T, env *harness.Env) {
 	t.Helper()
 	harness.Eventually(t, "the metrics of all workers", func(context.Context) error {
-		all := everything(t, env)
+		all := i.everything(t, env)
 		for _, name := range []string{
 			"kn_workqueue_longest_running_processor_seconds", "kn_workqueue_unfinished_work_seconds", "kn_workqueue_retries_total",
 			"reconcile_duration_seconds", "webhook_certificate_expiry_timestamp_seconds", "hook_runs_total",
@@ -98,7 +100,7 @@ func TestMetrics_Labels_NameNoObject(t *testing.T) {
 	ns := env.Namespace(t)
 	refs := env.Apply(t, ns, strings.ReplaceAll(manifest, "name: it", "name: peculiar-name"))
 	env.Await(t, refs[1], harness.Ready)
-	for _, names := range processes {
+	for _, names := range single {
 		for _, name := range names {
 			content := string(env.Process(t, name).Scrape(t))
 			for _, word := range []string{ns, "peculiar-name"} {
@@ -107,27 +109,5 @@ func TestMetrics_Labels_NameNoObject(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestMetrics_Leader_IsOneProcessPerReconciler(t *testing.T) {
-	env := harness.Shared(t)
-	work(t, env)
-	leaders := map[string]float64{}
-	for _, metric := range everything(t, env)["leader_held"].GetMetric() {
-		for _, label := range metric.GetLabel() {
-			if label.GetName() == "kind" {
-				leaders[label.GetValue()] += metric.GetGauge().GetValue()
-			}
-		}
-	}
-	want := map[string]float64{
-		"Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1, "ConversionWebhook": 1, "Bindings": 1, "Hooks": 1,
-	}
-	for _, crd := range crds.All(t) {
-		want[crd.Spec.Names.Kind] = 1
-	}
-	if !maps.Equal(leaders, want) {
-		t.Errorf("the leaders are %v, want %v", leaders, want)
 	}
 }

@@ -27,10 +27,16 @@ import (
 	"github.com/mallard-dev/mallard/observe"
 )
 
+// observed are the metrics that ofObservers has found. A process can register an observer and a provider of metrics once.
+var observed map[string]*dto.MetricFamily
+
 // ofObservers returns the metrics that a process exports because of an observer, operations or a hook that answers reviews. The processes of the
 // operator have none.
 func ofObservers(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 	t.Helper()
+	if observed != nil {
+		return observed
+	}
 	registry := prometheus.NewRegistry()
 	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry))
 	if err != nil {
@@ -67,5 +73,6 @@ func ofObservers(t *testing.T, env *harness.Env) map[string]*dto.MetricFamily {
 		}
 		return err
 	})
-	return families
+	observed = families
+	return observed
 }

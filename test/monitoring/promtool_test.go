@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -8,11 +10,15 @@ package monitoring
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
 
 // build builds the promtool that is pinned, once, without the clients of clouds in which Prometheus can discover targets: they
@@ -43,73 +49,94 @@ func TestRules_EachAlert_FiresAsItsTestsSay(t *testing.T) {
 	promtool(t, "test", "rules", "monitoring/rules_test.yaml")
 }
 
-// ruleFile is the format of Prometheus, as far as it is used here.
-type ruleFile struct {
-	Groups []struct {
-		Rules []rule `json:"rules"`
-	} `json:"groups"`
+// ruleTest is the format of promtool test rules, as far as it is used here.
+type ruleTest struct {
+	Interval string      `json:"evaluation_interval"`
+	Tests    []seriesSet `json:"tests"`
 }
 
-type rule struct {
-	Alert       string            `json:"alert"`
-	Expr        string            `json:"expr"`
-	For         string            `json:"for"`
-	Labels      map[string]string `json:"labels"`
-	Annotations map[string]string `json:"annotations"`
+type seriesSet struct {
+	Interval string      `json:"interval"`
+	Series   []series    `json:"input_series"`
+	Queries  []queryTest `json:"promql_expr_test"`
 }
 
-// alerts are the rules of rules.yaml, all of which are alerts.
-func alerts(t *testing.T) []rule {
-	t.Helper()
-	var file ruleFile
-	readYAML(t, "monitoring/rules.yaml", &file)
-	var found []rule
-	for _, group := range file.Groups {
-		found = append(found, group.Rules...)
-	}
-	if len(found) == 0 {
-		t.Fatal("rules.yaml has no rules")
-	}
-	return found
+type series struct {
+	Series string `json:"series"`
+	Values string `json:"values"`
 }
 
-// Promtool does not notice an alert that has no test.
-func TestRules_EachAlert_IsCompleteAndTested(t *testing.T) {
-	var tests struct {
-		Tests []struct {
-			Name   string `json:"name"`
-			Alerts []struct {
-				Name     string `json:"alertname"`
-				Expected []any  `json:"exp_alerts"`
-			} `json:"alert_rule_test"`
-		} `json:"tests"`
-	}
-	readYAML(t, "monitoring/rules_test.yaml", &tests)
-	fired := map[string]int{}
-	for _, test := range tests.Tests {
-		for _, alert := range test.Alerts {
-			if test.Name == alert.Name {
-				fired[alert.Name] = len(alert.Expected)
+type queryTest struct {
+	Expr     string   `json:"expr"`
+	EvalTime string   `json:"eval_time"`
+	Expected []sample `json:"exp_samples"`
+}
+
+type sample struct {
+	Labels string `json:"labels"`
+	Value  int    `json:"value"`
+}
+
+func TestQueries_Dashboard_ReturnDataAndNoAlertFires(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithReplicas("controller", 2))
+	work(t, env)
+	two.awaitMeasured(t, env)
+	const rounds = 3
+	values := map[string][]string{}
+	for round := range rounds {
+		for job, names := range two {
+			for _, instance := range names {
+				labels := `job="` + job + `",instance="` + instance + `"`
+				for line := range strings.Lines(string(env.Process(t, instance).Scrape(t)) + "up 1\n") {
+					add(t, values, round, labels, line)
+				}
 			}
 		}
+		// A rate needs something to have changed between two scrapes.
+		work(t, env)
+	}
+	one := seriesSet{Interval: "1m"}
+	for text, list := range values {
+		one.Series = append(one.Series, series{text, strings.Join(list, " ")})
+	}
+	for _, query := range queries(t) {
+		one.Queries = append(one.Queries, queryTest{"count(" + query + ") > bool 0", "2m", []sample{{"{}", 1}}})
 	}
 	for _, alert := range alerts(t) {
-		if alert.Alert == "" || alert.For == "" || alert.Labels["severity"] == "" || alert.Annotations["summary"] == "" || alert.Annotations["description"] == "" {
-			t.Errorf("%+v lacks a name, a time for which its condition must hold, a severity, a summary or a description", alert)
-		}
-		if fired[alert.Alert] != 1 {
-			t.Errorf("rules_test.yaml has no test named %s in which one of three installations fails", alert.Alert)
-		}
+		one.Queries = append(one.Queries, queryTest{alert.Expr, "2m", []sample{}})
 	}
+	content, err := yaml.Marshal(ruleTest{"1m", []seriesSet{one}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "scraped.yaml")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	promtool(t, "test", "rules", file)
 }
 
-func readYAML(t *testing.T, path string, into any) {
+// add adds a line of a scrape to the values of its series, which has none in the rounds in which it was not scraped.
+func add(t *testing.T, values map[string][]string, round int, labels, line string) {
 	t.Helper()
-	content, err := os.ReadFile(root + path)
-	if err == nil {
-		err = yaml.Unmarshal(content, into)
+	if strings.HasPrefix(line, "#") {
+		return
 	}
+	// A value has no space, the value of a label may.
+	end := strings.LastIndex(line, " ")
+	metric, value := line[:end], strings.TrimSpace(line[end:])
+	number, err := strconv.ParseFloat(value, 64)
 	if err != nil {
-		t.Fatalf("%s: %v", path, err)
+		t.Fatalf("%q: %v", line, err)
 	}
+	base, own, _ := strings.Cut(strings.TrimSuffix(metric, "}"), "{")
+	if own != "" {
+		labels = own + "," + labels
+	}
+	text := base + "{" + labels + "}"
+	for len(values[text]) < round {
+		values[text] = append(values[text], "_")
+	}
+	values[text] = append(values[text], strconv.FormatFloat(number, 'f', -1, 64))
 }

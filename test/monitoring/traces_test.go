@@ -53,3 +53,29 @@ func TestTraces_Span_NamesTriggersAndHasItsRequests(t *testing.T) {
 		return fmt.Errorf("no span of that reconciliation among %d", len(spans))
 	})
 }
+
+// span is the format in which stdouttrace writes spans.
+type span struct {
+	Name        string      `json:"Name"`
+	SpanContext spanContext `json:"SpanContext"`
+	Parent      spanContext `json:"Parent"`
+	Attributes  []struct {
+		Key   string `json:"Key"`
+		Value struct {
+			Value any `json:"Value"`
+		} `json:"Value"`
+	} `json:"Attributes"`
+}
+
+type spanContext struct {
+	SpanID string `json:"SpanID"`
+}
+
+func (s span) attribute(key string) string {
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			return fmt.Sprint(a.Value.Value)
+		}
+	}
+	return ""
+}

@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -9,12 +11,39 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/crds"
 )
+
+// two is an environment in which the controller has a second replica.
+var two = installation{"controller": {"controller", "controller-1"}, "hooks": {"hooks"}, "webhook": {"webhook"}}
+
+func TestMetrics_Leader_IsOneProcessPerReconciler(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithReplicas("controller", 2))
+	work(t, env)
+	leaders := map[string]float64{}
+	for _, metric := range two.everything(t, env)["leader_held"].GetMetric() {
+		for _, label := range metric.GetLabel() {
+			if label.GetName() == "kind" {
+				leaders[label.GetValue()] += metric.GetGauge().GetValue()
+			}
+		}
+	}
+	want := map[string]float64{
+		"Certificates": 1, "DefaultingWebhook": 1, "ValidationWebhook": 1, "ConfigMapWebhook": 1, "ConversionWebhook": 1, "Bindings": 1, "Hooks": 1,
+	}
+	for _, crd := range crds.All(t) {
+		want[crd.Spec.Names.Kind] = 1
+	}
+	if !maps.Equal(leaders, want) {
+		t.Errorf("the leaders are %v, want %v", leaders, want)
+	}
+}
 
 // line is a line of a log, of which all processes write the same keys.
 type line struct {
@@ -39,7 +68,8 @@ func logged(t *testing.T, env *harness.Env, process string, from int) []line {
 }
 
 func TestLogs_LevelChanges_AreAppliedLive(t *testing.T) {
-	env := harness.Shared(t)
+	t.Parallel()
+	env := harness.Own(t, harness.WithReplicas("controller", 2))
 	// The leader reconciles; the webhook reconciles its own configuration when something changes.
 	for _, process := range []string{"controller", "controller-1", "webhook"} {
 		t.Run(process, func(t *testing.T) {
@@ -78,37 +108,4 @@ func TestLogs_LevelChanges_AreAppliedLive(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestLogs_InvalidLevel_IsRejected(t *testing.T) {
-	err := harness.Shared(t).TrySetConfig(t, "config-logging", map[string]string{"loglevel.webhook": "chatty"})
-	if err == nil || !strings.Contains(err.Error(), "loglevel.webhook") || !strings.Contains(err.Error(), "chatty") {
-		t.Errorf("got error %v, want one that names the key and the value", err)
-	}
-}
-
-// span is the format in which stdouttrace writes spans.
-type span struct {
-	Name        string      `json:"Name"`
-	SpanContext spanContext `json:"SpanContext"`
-	Parent      spanContext `json:"Parent"`
-	Attributes  []struct {
-		Key   string `json:"Key"`
-		Value struct {
-			Value any `json:"Value"`
-		} `json:"Value"`
-	} `json:"Attributes"`
-}
-
-type spanContext struct {
-	SpanID string `json:"SpanID"`
-}
-
-func (s span) attribute(key string) string {
-	for _, a := range s.Attributes {
-		if a.Key == key {
-			return fmt.Sprint(a.Value.Value)
-		}
-	}
-	return ""
 }
