@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,8 +24,15 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 )
 
-// One webhook answers everything, so that its metrics are about everything.
-func TestMain(m *testing.M) { harness.Main(m, harness.WithReplicas("webhook", 1)) }
+// TestMain has every kubectl that is started use an editor that shortens many x in a row, and leaves a comment. The
+// variable is set for all tests because they run in parallel.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("KUBE_EDITOR", `sed -i -e "s/xxxx.*xxxx/x/" -e "\$a # seen"`); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	harness.Main(m)
+}
 
 // hub is the version that is stored.
 const hub = "v1"
