@@ -9,8 +9,6 @@ package faults
 
 import (
 	"fmt"
-	"net/http"
-	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -148,37 +146,4 @@ func TestAlias_DeletedWhileTheWatchIsDown_IsRecreated(t *testing.T) {
 		t.Errorf("the alias is the one from before, so it was not deleted at all")
 	}
 	env.Await(t, as, harness.Ready)
-}
-
-func TestObject_CreatedWithoutTheWebhook_IsReconciled(t *testing.T) {
-	t.Parallel()
-	env := harness.Own(t, harness.WithoutWebhooks("webhook"))
-	ns := env.Namespace(t)
-	mark := env.Mark(t)
-	as := env.Apply(t, ns, `
-apiVersion: v1
-kind: Service
-metadata: {name: target}
-spec:
-  ports: [{name: http, port: 80}]
----
-apiVersion: samples.knative.dev/v1
-kind: AddressableService
-metadata:
-  name: it
-  annotations: {samples.knative.dev/addressableservice.class: mallard}
-spec:
-  ref: {apiVersion: v1, kind: Service, name: target}
-`)[1]
-	o := env.Await(t, as, harness.Ready)
-	if !slices.Contains(o.GetFinalizers(), samples.FinalizerName) {
-		t.Errorf("it has finalizers %v, want %s among them", o.GetFinalizers(), samples.FinalizerName)
-	}
-	// This is what the finalizer costs that admission sets otherwise. Once knative.dev/pkg fixes it there is no conflict, and ADR 0004 can be reconsidered.
-	conflicts := mark.Entries(t, harness.ByUser(env.User("controller")), func(e harness.AuditEntry) bool {
-		return e.Resource == "addressableservices" && e.Code == http.StatusConflict
-	})
-	if len(conflicts) == 0 {
-		t.Errorf("the first reconciliation of an object without the finalizer met no conflict: knative.dev/pkg has fixed it, see docs/adr/0004-finalizer-by-admission.md")
-	}
 }
