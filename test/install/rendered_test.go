@@ -8,6 +8,7 @@ package install
 import (
 	"maps"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -36,12 +37,29 @@ type installation struct {
 // rendered is an overlay as `kubectl kustomize` renders it.
 func rendered(t *testing.T, overlay string) *installation {
 	t.Helper()
-	text := kubectl(t, localcluster(t), "/nowhere", "", "kustomize", filepath.Join("kustomize", "overlays", overlay))
+	text := renderedText(t, overlay)
 	objects, err := manifest.Parse([]byte(text))
 	if err != nil {
 		t.Fatalf("overlay %s: %v", overlay, err)
 	}
 	return newInstallation(t, objects)
+}
+
+// texts holds what kubectl rendered, by overlay.
+var texts = struct {
+	sync.Mutex
+
+	of map[string]string
+}{of: map[string]string{}}
+
+func renderedText(t *testing.T, overlay string) string {
+	t.Helper()
+	texts.Lock()
+	defer texts.Unlock()
+	if texts.of[overlay] == "" {
+		texts.of[overlay] = kubectl(t, localcluster(t), "/nowhere", "", "kustomize", filepath.Join("kustomize", "overlays", overlay))
+	}
+	return texts.of[overlay]
 }
 
 // config returns the objects in the folder config/.
