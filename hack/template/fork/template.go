@@ -66,6 +66,7 @@ var parts = []part{{
 	remove: []string{
 		"docs", "website", "monitoring", "kustomize", ".github", "*.md",
 		"cmd/documents_test.go", "conversion/cmd/assign-gen/documents_test.go", "hack/recording", "hack/release.sh", "hack/tools/ko/*.go",
+		"test/doc.go", "test/repository/environments_test.go",
 		"test/addressbinding", "test/admission", "test/availability", "test/checkout", "test/config", "test/conversion", "test/costs", "test/crud", "test/docs",
 		"test/events", "test/faults", "test/generated", "test/harness", "test/hooks", "test/install", "test/kind", "test/kubectl", "test/measured",
 		"test/fixtures", "test/migration", "test/moduleproxy", "test/monitoring", "test/observe", "test/operations", "test/permissions", "test/pods",

@@ -30,7 +30,7 @@ func TestRules_Examples_FaultsAreFoundAndCorrectTextsAreNot(t *testing.T) {
 		}
 		for _, kind := range kinds {
 			for _, fault := range rule.Faults {
-				if rule.find(Text{Kind: kind, Content: fault}) == nil {
+				if rule.find(Text{Kind: kind, Content: fault}, strings.ToLower(fault)) == nil {
 					t.Errorf("rule %s does not find its fault in a %s: %q", rule.Name, kind, fault)
 				}
 			}
@@ -38,7 +38,7 @@ func TestRules_Examples_FaultsAreFoundAndCorrectTextsAreNot(t *testing.T) {
 		for _, correct := range rule.Correct {
 			for i := range rules {
 				for _, kind := range kinds {
-					if at := rules[i].find(Text{Kind: kind, Content: correct}); at != nil {
+					if at := rules[i].find(Text{Kind: kind, Content: correct}, strings.ToLower(correct)); at != nil {
 						t.Errorf("rule %s finds %q in the correct text of rule %s: %q", rules[i].Name, correct[at[0][0]:at[0][1]], rule.Name, correct)
 					}
 				}

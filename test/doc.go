@@ -1,0 +1,70 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+// Package test contains a folder for each suite. A suite tests one subject on a real API server with the operator; CONTRIBUTING.md lists the
+// subjects. The package itself has no code.
+//
+// # The shared environment
+//
+// make test starts one control plane with the operator, and runs the suites side by side on it: [harness.Main] attaches to it. A suite
+// that runs alone starts the same environment for itself. So a test must not rely on being alone, and must not disturb the others:
+//
+//   - Its namespaces are those of [harness.Env.Namespace]. Objects that it creates elsewhere, such as an alias, have names that contain its namespace.
+//   - A CustomResourceDefinition has a group that no other test uses, such as its namespace with a domain. [harness.Env.Define] deletes it again.
+//   - Webhook configurations, admission policies and cluster roles name that namespace or group in their selectors and rules.
+//   - A test that needs a user with few permissions makes one, and grants roles in its namespace.
+//   - It finds its requests in the audit log by user and namespace, and its lines in a log by the object's key. Others
+//     increase totals, such as the metrics of a process, at the same time.
+//   - It does not wait for the deletion of a namespace, which waits for those of all other tests.
+//
+// Tests run in parallel and in any order, several times in a row, and wait for conditions. None takes longer than ten seconds.
+//
+// # Separate environments
+//
+// A separate environment costs a control plane and half a minute. What needs one:
+//
+//   - changing a ConfigMap of the operator, or stopping and starting its processes,
+//   - other replicas, variables or manifests of the operator, or images,
+//   - a proxy between a process and the API server, or the compaction of etcd,
+//   - counting the requests of all clients.
+//
+// One test starts it with [harness.Own]. A whole suite does with [harness.Separate] or an option that changes the operator. Either way the files
+// have the build tag nightly, with which make test-nightly compiles them too, unless the table below has a reason for make test, which starts few.
+// The tag also marks tests that take long whatever they wait for, and larger variants of others: a constant in two files, one with the tag
+// nightly and one with !nightly. A rule that unit tests prove needs no suite.
+//
+// These suites start environments of this kind. A test in test/repository compares the table with the code.
+//
+//	suite               make test   nightly   because
+//	addressableservice  -           yes       the deletion of a namespace is awaited
+//	addressbinding      -           yes       requests fail and watches stop; reconciliations of all bindings are counted
+//	admission           -           yes       the webhook stops; CRDs and ConfigMaps of the operator change; memory is measured
+//	availability        -           yes       replicas stop, die and are cut off
+//	config              yes         -         the ConfigMaps of the operator change, and every object follows
+//	conversion          -           yes       the webhook stops
+//	costs               -           yes       requests of all clients are counted; the controller restarts
+//	docs                -           yes       commands of the documents stop processes and use images
+//	faults              -           yes       requests fail, processes are killed, the directory is deleted
+//	fork                -           yes       a fork runs from its images
+//	harness             -           yes       the harness itself is tested
+//	hooks               -           yes       the process of the hooks stops; requests fail
+//	install             -           yes       one overlay is installed; the webhook stops
+//	migration           -           yes       the storage versions of the operator's CRDs change
+//	monitoring          -           yes       two replicas; log levels and tracing change
+//	operations          -           yes       the operator is installed and removed
+//	permissions         -           yes       every request of a process's life is recorded
+//	pods                -           yes       the operator runs in Pods
+//	process             -           yes       processes start and stop
+//	simpledeployment    -           yes       requests fail, processes are killed, images run
+//	tenants             -           yes       the requests and the memory of an attacked operator are measured
+//
+// Other suites run programs that start a control plane, such as make run.
+//
+// [harness.Main]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Main
+// [harness.Own]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Own
+// [harness.Separate]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Separate
+// [harness.Env.Namespace]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.Namespace
+// [harness.Env.Define]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.Define
+package test
