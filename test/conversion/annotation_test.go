@@ -58,8 +58,8 @@ func dropped(t *testing.T, env *harness.Env) float64 {
 	return sum
 }
 
-// Not in parallel, for others would drop something, too.
 func TestConversion_OneMalformedAnnotationOfMany_EveryVersionLists(t *testing.T) {
+	t.Parallel()
 	const (
 		atOnce    = 8
 		malformed = `{"f":1,"c":`

@@ -40,8 +40,9 @@ func crowded(t *testing.T, namespace string) *unstructured.Unstructured {
 	return object
 }
 
-// Not in parallel, for it breaks lists for all others if it fails.
+// If it fails, lists of all others fail as well.
 func TestConversion_AnnotationsFillTheLimit_NobodyElseIsAffected(t *testing.T) {
+	t.Parallel()
 	env := harness.Shared(t)
 	mine, theirs := env.Namespace(t), env.Namespace(t)
 	ref := at(hub, mine, "crowded")
