@@ -1,0 +1,58 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/localcluster/env/harness"
+	"github.com/mallard-dev/mallard/test/fixtures"
+)
+
+// TestConfig_LogLevelChanges_IsAppliedLive is about one process of each Deployment. The suite of monitoring has a second replica.
+func TestConfig_LogLevelChanges_IsAppliedLive(t *testing.T) {
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, fixtures.Target)
+	for _, name := range []string{"controller", "webhook"} {
+		t.Run(name, func(t *testing.T) {
+			process, objects := env.Process(t, name), 0
+			from, pid := len(process.Log(t)), process.PID()
+			env.SetConfig(t, "config-logging", map[string]string{"loglevel." + name: "debug"})
+			harness.Eventually(t, "a line of level debug", func(context.Context) error {
+				// Both processes handle a new object.
+				objects++
+				env.Apply(t, ns, object(fmt.Sprintf("%s-%d", name, objects), "", ""))
+				if !strings.Contains(severities(process.Log(t)[from:]), "DEBUG") {
+					return errors.New("there is no such line")
+				}
+				return nil
+			})
+			if now := process.PID(); now != pid {
+				t.Errorf("the process was restarted: %d became %d", pid, now)
+			}
+		})
+	}
+}
+
+// severities are those of the lines of a log.
+func severities(log string) string {
+	var all []string
+	for text := range strings.Lines(log) {
+		var line struct {
+			Severity string `json:"severity"`
+		}
+		if json.Unmarshal([]byte(text), &line) == nil {
+			all = append(all, line.Severity)
+		}
+	}
+	return strings.Join(all, " ")
+}
