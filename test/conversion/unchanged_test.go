@@ -60,7 +60,7 @@ func TestKubectl_WriteBackUnchanged_IsByteIdenticalInEtcd(t *testing.T) {
 	ns := env.Namespace(t)
 	env.Apply(t, ns, target)
 	for way, write := range waysBack {
-		for _, version := range old {
+		for _, version := range writtenBack {
 			t.Run(way+" at "+version, func(t *testing.T) {
 				t.Parallel()
 				ref := at(version, ns, "subject-"+strings.ReplaceAll(strings.ReplaceAll(way, " ", ""), "--", "-")+"-"+version)
