@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
@@ -68,50 +67,6 @@ func TestSource_RoleIsMissingAtTheStart_IsReportedAndHealsOnceItIsGranted(t *tes
 		j.await(t, "Added it listed")
 		if err := subscription.Stop(t.Context()); err != nil {
 			t.Error(err)
-		}
-	})
-}
-
-func TestSource_APIServerFailsInSeveralWays_RequestsBackOffAndNothingIsLost(t *testing.T) {
-	each(t, func(t *testing.T, s *scene) {
-		var j journal
-		s.subscribe(t, "it", j.record)
-		s.create(t, "a", "1")
-		s.create(t, "b", "1")
-		j.await(t, "Added a", "Added b")
-		requests, began := s.proxy.Count(s.ours()), time.Now()
-		awaitFailures := func(atLeast int) {
-			t.Helper()
-			harness.Eventually(t, fmt.Sprintf("%d requests fail", atLeast), func(context.Context) error {
-				if n := requests() + s.proxy.Rejected(); n < atLeast {
-					return fmt.Errorf("there were %d", n)
-				}
-				return nil
-			})
-		}
-		heal := s.proxy.Fail(s.ours(), 429)
-		s.proxy.EndWatches(s.ours())
-		s.delete(t, "a")
-		s.update(t, "b", "2")
-		s.create(t, "c", "1")
-		awaitFailures(2)
-		s.awaitHealth(t, "the source of it fails since ")
-		fail := s.proxy.Fail(s.ours(), 500)
-		heal()
-		// Unlike 429, this error ends the watch, and a list follows.
-		s.awaitHealth(t, "the harness has this request fail")
-		failed := requests() + s.proxy.Rejected()
-		s.proxy.Cut()
-		fail()
-		awaitFailures(failed + 1)
-		s.awaitHealth(t, "the source of it fails since ")
-		s.proxy.Restore()
-		// The list does not have the object that was deleted.
-		j.await(t, "Added a", "Added b", "Deleted a unknown", "Updated b 1→2", "Added c")
-		s.awaitHealth(t, "")
-		// A failed attempt is a watch and a list, and the shortest pause after one is 0.8 s. The other two sources of the process attempt it, too.
-		if n, most := requests()+s.proxy.Rejected(), 3*2*(2+int(time.Since(began)/(800*time.Millisecond))); n > most {
-			t.Errorf("there were %d requests in %v, want %d at most", n, time.Since(began), most)
 		}
 	})
 }

@@ -6,20 +6,12 @@ SPDX-License-Identifier: Apache-2.0
 package observe
 
 import (
-	"errors"
-	"fmt"
-	"os/exec"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
-	"github.com/mallard-dev/mallard/runtime/leader"
 )
 
 // createThree creates objects, and returns the events of an observer that starts afterwards.
@@ -59,68 +51,5 @@ func TestReplica_FirstListIsHeld_IsNotReadyBeforeIt(t *testing.T) {
 		r := o.start(t, "held")
 		held.Wait(t)
 		r.expectWaiting(t, listed, held.Release)
-	})
-}
-
-const administrator = `
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: {name: administrator}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
-subjects: [{kind: User, name: administrator, apiGroup: rbac.authorization.k8s.io}]
-`
-
-func TestReplica_RoleIsMissing_NamesTheObserversUntilItIsGranted(t *testing.T) {
-	eachOperator(t, func(t *testing.T, o *operator) {
-		listed := o.createThree(t)
-		o.connect(t, func(_ *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) { user.Impersonate = "administrator" })
-		o.variables = append(o.variables, "WATCH_NAMESPACE="+o.ns)
-		o.Apply(t, o.system, administrator)
-		r := o.start(t, "forbidden")
-		for _, name := range []string{"leading", "everywhere"} {
-			r.awaitLine(t, "An observer waits for the first list of its source", `"observer":"`+name+`"`, "forbidden")
-		}
-		r.expectWaiting(t, listed, func() { o.Apply(t, o.ns, administrator) })
-	})
-}
-
-func TestReplica_Terminated_DrainsWhatIsPendingAndNamesTheObserverThatIsStuck(t *testing.T) {
-	const objects = 100
-	eachOperator(t, func(t *testing.T, o *operator) {
-		o.create(t, stuck, stuck)
-		o.settle(t, 1)
-		r := o.start(t, "only")
-		r.await(t, "everywhere", "Added stuck listed")
-		r.await(t, "leading", "Added stuck listed")
-		want := []string{"Added stuck listed"}
-		for i := range objects {
-			o.create(t, strconv.Itoa(i), pending)
-			want = append(want, fmt.Sprintf("Added %d", i))
-		}
-		// What has not arrived in the queues is lost with the informer.
-		for _, observer := range []string{"everywhere", "leading"} {
-			r.awaitLine(t, fmt.Sprint(arrivalPrefix, observer, " ", objects-1))
-		}
-		if err := r.group.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		r.awaitEnd(t)
-		for _, observer := range []string{"everywhere", "leading"} {
-			r.await(t, observer, want...)
-		}
-		lease, err := o.Kube.CoordinationV1().Leases(o.system).Get(t.Context(), leader.LeaseNames(replicaComponent, 1)[0], metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
-			t.Errorf("the lease is held by %q after the end, want no holder", holder)
-		}
-		last := r.output()[len(r.output())-1]
-		if reason := `observer "stuck": the events of 1 objects were not delivered`; !strings.Contains(last, reason) || strings.Contains(last, `"leading"`) {
-			t.Errorf("the process ends with %q, want %q and no other observer", last, reason)
-		}
-		if exit, ok := errors.AsType[*exec.ExitError](r.group.Err()); !ok || exit.ExitCode() != 1 {
-			t.Errorf("the process ends with %v, want exit code 1", r.group.Err())
-		}
 	})
 }

@@ -106,7 +106,7 @@ func (s *scene) awaitPending(t *testing.T, objects int) {
 }
 
 func TestObserver_HandlerIsSlow_ChangesAreFoldedAndPendingIsBounded(t *testing.T) {
-	const objects, changes = 50, 20
+	const objects, changes = 50 / share, 20
 	each(t, func(t *testing.T, s *scene) {
 		slow := newGate(s)
 		s.register(t, slow.enter)
@@ -139,7 +139,7 @@ func TestObserver_HandlerIsSlow_ChangesAreFoldedAndPendingIsBounded(t *testing.T
 }
 
 func TestObserver_ObjectsComeAndGoDuringACall_OnlyAnnouncedOnesAreDeleted(t *testing.T) {
-	const known, kept, transient = 5, 3, 500
+	const known, kept, transient = 5, 3, 500 / share
 	each(t, func(t *testing.T, s *scene) {
 		blocks := newGate(s)
 		var isBlocking atomic.Bool
@@ -190,7 +190,7 @@ func taking(source rand.Source, longest time.Duration) func(observe.Event[*corev
 }
 
 func TestObserver_SeveralWorkers_OneCallPerObjectInOrder(t *testing.T) {
-	const objects, changes = 20, 100
+	const objects, changes = 20, 100 / share
 	each(t, func(t *testing.T, s *scene) {
 		l := newLedger()
 		l.during = taking(testrand.Source(t), 20*time.Millisecond)
@@ -209,7 +209,7 @@ func TestObserver_SeveralWorkers_OneCallPerObjectInOrder(t *testing.T) {
 }
 
 func TestSubscribe_WhileObjectsChange_MissesNothing(t *testing.T) {
-	const objects, late, changes = 500, 3, 1500
+	const objects, late, changes = 500 / share, 3, 1500 / share
 	each(t, func(t *testing.T, s *scene) {
 		source := testrand.Source(t)
 		s.write(t, objects, func(ctx context.Context, i int) error { return s.tryCreate(ctx, "it-"+strconv.Itoa(i), "0") })

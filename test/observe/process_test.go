@@ -33,9 +33,10 @@ import (
 const (
 	auditLabel = samples.GroupName + "/audit"
 	viewer     = `
+---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
-metadata: {name: view}
+metadata: {name: secret-audit-view}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
 subjects: [{kind: ServiceAccount, name: controller, namespace: knative-samples}]
 `
@@ -43,9 +44,13 @@ subjects: [{kind: ServiceAccount, name: controller, namespace: knative-samples}]
 
 func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *testing.T) {
 	env := harness.Shared(t)
-	env.Kubectl(t, "apply", "--filename", "../../pkg/observer/secretaudit/role.yaml")
-	// The other observer of the process reads ConfigMaps.
-	env.Apply(t, env.Namespace(t), viewer)
+	role, err := os.ReadFile("../../pkg/observer/secretaudit/role.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It is another ServiceAccount than that of an operator that runs. The other observer of the process reads ConfigMaps.
+	account := env.Namespace(t)
+	env.Define(t, strings.ReplaceAll(string(role)+viewer, "namespace: knative-samples", "namespace: "+account))
 	var ns string
 	secret := func(t *testing.T, name string, labels map[string]string) {
 		t.Helper()
@@ -55,11 +60,11 @@ func TestSecretAudit_SecretWithTheLabel_IsLoggedAndCountedWithoutItsData(t *test
 		}
 	}
 	audited := map[string]string{auditLabel: "true"}
-	eachAt(t, func(t *testing.T) (*rest.Config, *harness.Proxy) {
+	eachAt(t, env, func(t *testing.T) (*rest.Config, *harness.Proxy) {
 		ns = env.Namespace(t)
 		secret(t, "before", audited)
 		config := rest.CopyConfig(env.Config)
-		config.Impersonate.UserName = "system:serviceaccount:knative-samples:controller"
+		config.Impersonate.UserName = "system:serviceaccount:" + account + ":controller"
 		return config, nil
 	}, func(t *testing.T, s *scene) {
 		before := changes(t)

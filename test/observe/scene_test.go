@@ -50,22 +50,19 @@ type scene struct {
 	labels map[string]string
 }
 
-// modes are the ways in which informers list.
-var modes = map[string]bool{"Streamed": true, "Listed": false}
-
-// each runs a case with lists that are streamed and with lists that are not.
+// each runs a case in each of the modes.
 func each(t *testing.T, test func(*testing.T, *scene)) {
 	t.Helper()
-	eachAt(t, func(t *testing.T) (*rest.Config, *harness.Proxy) { return harness.Shared(t).Proxied(t) }, test)
+	env := harness.Shared(t)
+	eachAt(t, env, func(t *testing.T) (*rest.Config, *harness.Proxy) { return env.Proxied(t) }, test)
 }
 
 // eachAt is each for a process with another configuration.
-func eachAt(t *testing.T, connect func(*testing.T) (*rest.Config, *harness.Proxy), test func(*testing.T, *scene)) {
+func eachAt(t *testing.T, env *harness.Env, connect func(*testing.T) (*rest.Config, *harness.Proxy), test func(*testing.T, *scene)) {
 	t.Helper()
 	for name, streamed := range modes {
 		t.Run(name, func(t *testing.T) {
 			clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, streamed)
-			env := harness.Shared(t)
 			before := len(informing())
 			ctx, cancel := context.WithCancel(context.Background())
 			t.Cleanup(func() {
@@ -202,12 +199,11 @@ func (s *scene) ours() harness.Match {
 func (s *scene) interrupt(t *testing.T, change func()) {
 	t.Helper()
 	isWatch := harness.Matching("watch", "configmaps").And(harness.InNamespace(s.ns))
-	// With most other codes the reflector would list at once.
-	undo := s.proxy.Fail(isWatch, 429)
+	held, expired := s.proxy.Hold(isWatch), s.proxy.FailOnce(isWatch, 410)
 	s.proxy.EndWatches(isWatch)
+	held.Wait(t)
 	change()
-	expired := s.proxy.FailOnce(isWatch, 410)
-	undo()
+	held.Release()
 	awaitClosed(t, expired, "a watch is opened again")
 }
 
