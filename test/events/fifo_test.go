@@ -170,29 +170,33 @@ func TestFIFO_ProcessingIsSlow_IsLoggedIfMoreThanTenEntriesWait(t *testing.T) {
 }
 
 func TestInformer_DeletionIsMissed_TombstoneHasTheLastKnownState(t *testing.T) {
-	s := newServer("5", it("a", "3"), it("b", "4"))
-	informer, calls := s.informer(t, 0), newRecorded()
-	add(t, informer, calls)
-	run(t, informer)
-	first := s.watched(t)
-	got := []string{receive(t, calls, "a"), receive(t, calls, "b")}
-	slices.Sort(got)
-	if want := []string{"add a@3 listed=true", "add b@4 listed=true"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	s.set("9", it("b", "8"))
-	first.Error(&errExpired.ErrStatus)
-	calls.expect(t, "delete tombstone of a@3", "update b@4 to b@8")
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5", it("a", "3"), it("b", "4"))
+		informer, calls := s.informer(t, 0), newRecorded()
+		add(t, informer, calls)
+		run(t, informer)
+		first := s.watched(t)
+		got := []string{receive(t, calls, "a"), receive(t, calls, "b")}
+		slices.Sort(got)
+		if want := []string{"add a@3 listed=true", "add b@4 listed=true"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		s.set("9", it("b", "8"))
+		first.Error(&errExpired.ErrStatus)
+		calls.expect(t, "delete tombstone of a@3", "update b@4 to b@8")
+	})
 }
 
 func TestInformer_ObjectWasRecreatedUnnoticed_IsOneUpdate(t *testing.T) {
-	s := newServer("5", it("a", "3", "old"))
-	informer, calls := s.informer(t, 0), newRecorded()
-	add(t, informer, calls)
-	run(t, informer)
-	first := s.watched(t)
-	calls.expect(t, "add old@3 listed=true")
-	s.set("9", it("a", "8", "new"))
-	first.Error(&errExpired.ErrStatus)
-	calls.expect(t, "update old@3 to new@8")
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5", it("a", "3", "old"))
+		informer, calls := s.informer(t, 0), newRecorded()
+		add(t, informer, calls)
+		run(t, informer)
+		first := s.watched(t)
+		calls.expect(t, "add old@3 listed=true")
+		s.set("9", it("a", "8", "new"))
+		first.Error(&errExpired.ErrStatus)
+		calls.expect(t, "update old@3 to new@8")
+	})
 }

@@ -255,28 +255,32 @@ func TestInformer_Stopped_StaysSo(t *testing.T) {
 }
 
 func TestResync_SendsNoRequest(t *testing.T) {
-	s := newServer("5", it("a", "3"))
-	informer, with, without := s.informer(t, time.Second), newRecorded(), newRecorded()
-	add(t, informer, with)
-	never := time.Duration(0)
-	_, err := informer.AddEventHandlerWithOptions(without, cache.HandlerOptions{ResyncPeriod: &never})
-	must(t, err)
-	run(t, informer)
-	s.watched(t)
-	with.expect(t, "add a@3 listed=true", "update a@3 to a@3", "update a@3 to a@3")
-	if lists, calls := len(s.listed()), len(without); lists != 1 || calls != 1 {
-		t.Errorf("there were %d lists, and %d calls of a handler without a period; want 1 and 1", lists, calls)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5", it("a", "3"))
+		informer, with, without := s.informer(t, time.Second), newRecorded(), newRecorded()
+		add(t, informer, with)
+		never := time.Duration(0)
+		_, err := informer.AddEventHandlerWithOptions(without, cache.HandlerOptions{ResyncPeriod: &never})
+		must(t, err)
+		run(t, informer)
+		s.watched(t)
+		with.expect(t, "add a@3 listed=true", "update a@3 to a@3", "update a@3 to a@3")
+		if lists, calls := len(s.listed()), len(without); lists != 1 || calls != 1 {
+			t.Errorf("there were %d lists, and %d calls of a handler without a period; want 1 and 1", lists, calls)
+		}
+	})
 }
 
 // A handler is among those that receive resyncs until the informer checks the periods, which one without resync never does.
 func TestResync_UnchangedObjectIsListedAgain_IsDeliveredWithoutAPeriod(t *testing.T) {
-	s := newServer("5", it("a", "3"))
-	informer, calls := s.informer(t, 0), newRecorded()
-	add(t, informer, calls)
-	run(t, informer)
-	first := s.watched(t)
-	calls.expect(t, "add a@3 listed=true")
-	first.Error(&errExpired.ErrStatus)
-	calls.expect(t, "update a@3 to a@3")
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5", it("a", "3"))
+		informer, calls := s.informer(t, 0), newRecorded()
+		add(t, informer, calls)
+		run(t, informer)
+		first := s.watched(t)
+		calls.expect(t, "add a@3 listed=true")
+		first.Error(&errExpired.ErrStatus)
+		calls.expect(t, "update a@3 to a@3")
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	clientfeatures "k8s.io/client-go/features"
@@ -76,24 +77,26 @@ func TestTransform_SetTwice_LastOneCounts(t *testing.T) {
 }
 
 func TestTransform_FailsInAList_NeverSyncs(t *testing.T) {
-	s := newServer("5", it("good", "3"), it("bad", "4"))
-	informer, failures := s.informer(t, 0), make(chan error, 10)
-	var fails atomic.Bool
-	fails.Store(true)
-	must(t, informer.SetTransform(failingFor("bad", &fails)),
-		informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { failures <- err }))
-	run(t, informer)
-	for range 2 {
-		if err := receive(t, failures, "a failure to list"); !strings.Contains(err.Error(), errInduced.Error()) {
-			t.Errorf("the list fails with %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5", it("good", "3"), it("bad", "4"))
+		informer, failures := s.informer(t, 0), make(chan error, 10)
+		var fails atomic.Bool
+		fails.Store(true)
+		must(t, informer.SetTransform(failingFor("bad", &fails)),
+			informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { failures <- err }))
+		run(t, informer)
+		for range 2 {
+			if err := receive(t, failures, "a failure to list"); !strings.Contains(err.Error(), errInduced.Error()) {
+				t.Errorf("the list fails with %v", err)
+			}
 		}
-	}
-	if informer.HasSynced() || len(s.watches) > 0 {
-		t.Errorf("the informer has synced: %t, and it has %d watches", informer.HasSynced(), len(s.watches))
-	}
-	fails.Store(false)
-	s.watched(t)
-	eventually(t, "the informer has synced", informer.HasSynced)
+		if informer.HasSynced() || len(s.watches) > 0 {
+			t.Errorf("the informer has synced: %t, and it has %d watches", informer.HasSynced(), len(s.watches))
+		}
+		fails.Store(false)
+		s.watched(t)
+		eventually(t, "the informer has synced", informer.HasSynced)
+	})
 }
 
 func TestTransform_FailsInAStreamedList_LiveObjectIsDeleted(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,104 +79,120 @@ func TestReflector_StreamEnds_ResumesFromTheLastVersion(t *testing.T) {
 }
 
 func TestReflector_StreamEndsAtOnceWithoutAnEvent_ListsAgain(t *testing.T) {
-	s := newServer("5")
-	run(t, s.informer(t, 0))
-	s.watched(t).Stop()
-	s.watched(t)
-	s.expectLists(t, "0", "5")
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5")
+		run(t, s.informer(t, 0))
+		s.watched(t).Stop()
+		s.watched(t)
+		s.expectLists(t, "0", "5")
+	})
 }
 
 func TestReflector_VersionExpires_ListsAgainAndNoErrorHandlerIsCalled(t *testing.T) {
-	s := newServer("5")
-	informer, failures := s.failing(t)
-	run(t, informer)
-	first := s.watched(t)
-	added := it("a", "6")
-	first.Add(&added)
-	first.Error(&errExpired.ErrStatus)
-	s.watched(t)
-	s.expectLists(t, "0", "6")
-	if n := len(failures); n != 0 {
-		t.Errorf("the watch error handler was called %d times", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5")
+		informer, failures := s.failing(t)
+		run(t, informer)
+		first := s.watched(t)
+		added := it("a", "6")
+		first.Add(&added)
+		first.Error(&errExpired.ErrStatus)
+		s.watched(t)
+		s.expectLists(t, "0", "6")
+		if n := len(failures); n != 0 {
+			t.Errorf("the watch error handler was called %d times", n)
+		}
+	})
 }
 
 func TestReflector_ListFails_ErrorHandlerIsCalled(t *testing.T) {
-	s := newServer("5")
-	s.listErrors = []error{errInduced}
-	informer, failures := s.failing(t)
-	run(t, informer)
-	if err := receive(t, failures, "the error"); !apierrors.IsInternalError(err) {
-		t.Errorf("the handler is called with %v", err)
-	}
-	s.watched(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5")
+		s.listErrors = []error{errInduced}
+		informer, failures := s.failing(t)
+		run(t, informer)
+		if err := receive(t, failures, "the error"); !apierrors.IsInternalError(err) {
+			t.Errorf("the handler is called with %v", err)
+		}
+		s.watched(t)
+	})
 }
 
 func TestReflector_ListIsExpired_ListsAnyVersionAtOnce(t *testing.T) {
-	s := newServer("5")
-	run(t, s.informer(t, 0))
-	first := s.watched(t)
-	s.mu.Lock()
-	s.listErrors = []error{errExpired}
-	s.mu.Unlock()
-	first.Error(&errExpired.ErrStatus)
-	s.watched(t)
-	s.expectLists(t, "0", "5", "")
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5")
+		run(t, s.informer(t, 0))
+		first := s.watched(t)
+		s.mu.Lock()
+		s.listErrors = []error{errExpired}
+		s.mu.Unlock()
+		first.Error(&errExpired.ErrStatus)
+		s.watched(t)
+		s.expectLists(t, "0", "5", "")
+	})
 }
 
 func TestReflector_WatchIsRefused_WatchesAgainWithoutAListAndNoErrorHandlerIsCalled(t *testing.T) {
 	for name, refusal := range map[string]error{"429": apierrors.NewTooManyRequests("later", 1), "connection": syscall.ECONNREFUSED} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer("5")
-			s.watchErrors = []error{refusal}
-			informer, failures := s.failing(t)
-			run(t, informer)
-			if got := s.watched(t).options.ResourceVersion; got != "5" {
-				t.Errorf("the watch begins at %s, want 5", got)
-			}
-			s.expectLists(t, "0")
-			if n := len(failures); n != 0 {
-				t.Errorf("the watch error handler was called %d times", n)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer("5")
+				s.watchErrors = []error{refusal}
+				informer, failures := s.failing(t)
+				run(t, informer)
+				if got := s.watched(t).options.ResourceVersion; got != "5" {
+					t.Errorf("the watch begins at %s, want 5", got)
+				}
+				s.expectLists(t, "0")
+				if n := len(failures); n != 0 {
+					t.Errorf("the watch error handler was called %d times", n)
+				}
+			})
 		})
 	}
 }
 
 func TestReflector_WatchIsForbidden_ListsAgainAndErrorHandlerIsCalled(t *testing.T) {
-	s := newServer("5")
-	s.watchErrors = []error{errForbidden}
-	informer, failures := s.failing(t)
-	run(t, informer)
-	if err := receive(t, failures, "the error"); !apierrors.IsForbidden(err) {
-		t.Errorf("the handler is called with %v", err)
-	}
-	s.watched(t)
-	s.expectLists(t, "0", "5")
-}
-
-func TestReflector_ListIsForbidden_SyncsOnceItIsAllowed(t *testing.T) {
-	s := newServer("5", it("a", "3"))
-	s.listErrors = []error{errForbidden, errForbidden}
-	informer, failures := s.failing(t)
-	run(t, informer)
-	for range 2 {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5")
+		s.watchErrors = []error{errForbidden}
+		informer, failures := s.failing(t)
+		run(t, informer)
 		if err := receive(t, failures, "the error"); !apierrors.IsForbidden(err) {
 			t.Errorf("the handler is called with %v", err)
 		}
-		if informer.HasSynced() {
-			t.Error("the informer has synced without a list")
+		s.watched(t)
+		s.expectLists(t, "0", "5")
+	})
+}
+
+func TestReflector_ListIsForbidden_SyncsOnceItIsAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5", it("a", "3"))
+		s.listErrors = []error{errForbidden, errForbidden}
+		informer, failures := s.failing(t)
+		run(t, informer)
+		for range 2 {
+			if err := receive(t, failures, "the error"); !apierrors.IsForbidden(err) {
+				t.Errorf("the handler is called with %v", err)
+			}
+			if informer.HasSynced() {
+				t.Error("the informer has synced without a list")
+			}
 		}
-	}
-	s.watched(t)
-	eventually(t, "the informer has synced", informer.HasSynced)
+		s.watched(t)
+		eventually(t, "the informer has synced", informer.HasSynced)
+	})
 }
 
 func TestReflector_AnotherErrorInTheStream_ListsAgain(t *testing.T) {
-	s := newServer("5")
-	run(t, s.informer(t, 0))
-	s.watched(t).Error(&errInduced.ErrStatus)
-	s.watched(t)
-	s.expectLists(t, "0", "5")
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer("5")
+		run(t, s.informer(t, 0))
+		s.watched(t).Error(&errInduced.ErrStatus)
+		s.watched(t)
+		s.expectLists(t, "0", "5")
+	})
 }
 
 func TestWatchList_FirstRequest_IsAWatchThatEndsWithABookmark(t *testing.T) {
