@@ -176,7 +176,7 @@ func TestPlan_KilledAtEachRequest_TheNextRunConverges(t *testing.T) {
 	}
 	want := s.stateOf(s.ns)
 	t.Logf("%d requests, the state is %s", total, strings.Join(want, "\n"))
-	for n := int64(1); n <= total; n++ {
+	for n := int64(1); n <= total; n += killedEach {
 		for _, when := range []string{"before", "after"} {
 			t.Run(fmt.Sprintf("%s-%d", when, n), func(t *testing.T) {
 				t.Parallel()

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -179,42 +178,5 @@ func TestHarness_Audit_ReturnsEntriesSinceTheMark(t *testing.T) {
 	}
 	if entries := mark.Entries(t, inNamespace, harness.ByUser(env.User("controller"))); len(entries) != 0 {
 		t.Errorf("of another user: got %+v, want none", entries)
-	}
-}
-
-func TestHarness_Requests_AreCounted(t *testing.T) {
-	t.Parallel()
-	env := harness.Shared(t)
-	before := env.Requests(t)
-	// No other test touches runtime classes, nor does the end of another test's namespace.
-	const manifest = "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: subject}\nhandler: subject\n"
-	ref := env.Apply(t, "", manifest)[0]
-	env.Apply(t, "", manifest)
-	env.Delete(t, ref)
-	since := env.Requests(t).Since(before)
-	if got := since.Of(harness.Matching("delete", "runtimeclasses")).Total(); got != 1 {
-		t.Errorf("got %d deletions, want 1 in\n%s", got, since)
-	}
-	if got := since.Of(harness.Matching("apply", "runtimeclasses")).Total(); got != 2 {
-		t.Errorf("got %d applies, want 2 in\n%s", got, since)
-	}
-}
-
-func TestHarness_SetConfig_IsRestored(t *testing.T) {
-	env := harness.Shared(t)
-	ref := harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Namespace: env.SystemNamespace, Name: "config-logging"}
-	before := env.Await(t, ref, harness.Exists)
-	t.Run("changed", func(t *testing.T) {
-		env.SetConfig(t, ref.Name, map[string]string{"loglevel.controller": "debug"})
-		changed := env.Await(t, ref, harness.Exists)
-		if got, _, _ := unstructured.NestedString(changed.Object, "data", "loglevel.controller"); got != "debug" {
-			t.Errorf("got %q, want the new value", got)
-		}
-	})
-	after := env.Await(t, ref, harness.Exists)
-	want, _, _ := unstructured.NestedMap(before.Object, "data")
-	got, _, _ := unstructured.NestedMap(after.Object, "data")
-	if len(got) != len(want) {
-		t.Errorf("after the test: got %v, want %v", got, want)
 	}
 }

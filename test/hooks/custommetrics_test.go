@@ -52,12 +52,12 @@ func (s *scene) startWriters(names ...string) {
 	}
 }
 
-// write has such a hook run once, and waits until it has ended with the result. X_ in the lines is the prefix of the metrics of the test.
+// write has such a hook run, and waits until a run has ended with the result. X_ in the lines is the prefix of the metrics of the test.
 func (s *scene) write(name, result string, lines ...string) {
 	s.Helper()
 	before := counted(s, "hook.runs", name, "result", result)
 	s.set(name, strings.ReplaceAll(strings.Join(lines, "\n"), "X_", s.prefix()))
-	expectMeasured(s, before+1, "hook.runs", name, "result", result)
+	awaitMeasured(s, before+1, "hook.runs", name, "result", result)
 }
 
 func (s *scene) set(name, value string) {

@@ -56,6 +56,17 @@ func expectMeasured(t testing.TB, want int64, name, hookName string, with ...str
 	})
 }
 
+// awaitMeasured waits until a counter of a hook is at least as large. A run that fails is repeated.
+func awaitMeasured(t testing.TB, atLeast int64, name, hookName string, with ...string) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("%s of hook %s %v is at least %d", name, hookName, with, atLeast), func(context.Context) error {
+		if got := counted(t, name, hookName, with...); got < atLeast {
+			return fmt.Errorf("it is %d", got)
+		}
+		return nil
+	})
+}
+
 // queueLength returns the length of a queue of the processes that run.
 func queueLength(t *testing.T, queue string) int64 {
 	t.Helper()

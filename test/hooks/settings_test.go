@@ -48,7 +48,7 @@ func TestOnStartup_Hooks_RunInOrder(t *testing.T) {
 
 // 3: the shortest time between runs, of which some may follow one another at once.
 func TestSettings_ExecutionMinInterval_DelaysRuns(t *testing.T) {
-	const interval = 700 * time.Millisecond
+	const interval = 300 * time.Millisecond
 	s := newScene(t)
 	times := make(chan time.Time, 10)
 	s.start(s.quick(), s.hook("slow", hook.Bindings{

@@ -1,0 +1,11 @@
+//go:build nightly
+
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+// killedEach is the distance of the requests around which a process is killed: every night it is killed around each.
+const killedEach = 1

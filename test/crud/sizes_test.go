@@ -1,0 +1,11 @@
+//go:build !nightly
+
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package crud
+
+// killedEach is the distance of the requests around which a process is killed.
+const killedEach = 10
