@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -17,7 +19,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 )
 
 // TestPods_Invalid_ReportTheReasonInStatusAndEvents checks that status and events of a Pod report its errors as in a cluster.
@@ -251,32 +252,5 @@ func TestPods_DiskFull_ReportItAndRecover(t *testing.T) {
 		if err := n.kube.CoreV1().Pods(namespace).Delete(t.Context(), step.name, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// registered returns the names of the Nodes.
-func registered(ctx context.Context, client kubernetes.Interface) (map[string]bool, error) {
-	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
-	for _, node := range nodes.Items {
-		found[node.Name] = true
-	}
-	return found, nil
-}
-
-// TestCluster_WithoutTheFlag_HasNeitherNodeNorRegistry checks that an ordinary cluster has neither the Node nor the registry nor controllers that
-// others would be in the way of.
-func TestCluster_WithoutTheFlag_HasNeitherNodeNorRegistry(t *testing.T) {
-	p := sharedCluster(t)
-	client := p.client(t)
-	nodes, err := registered(t.Context(), client)
-	if err != nil || len(nodes) != 1 || !nodes["localcluster"] {
-		t.Errorf("there are the Nodes %v (%v)", nodes, err)
-	}
-	if _, err := client.CoreV1().ConfigMaps("kube-public").Get(t.Context(), "local-registry-hosting", metav1.GetOptions{}); err == nil {
-		t.Error("a registry is announced")
 	}
 }

@@ -24,6 +24,9 @@ var release = map[string]string{"": "v1.35.6", "1.34": "v1.34.4", "1.36": "v1.36
 // shared is the cluster that tests use which do not care how it was started. It is started by the first of them.
 var shared = sync.OnceValues(func() (*process, error) { return launch("up", "--until-eof") })
 
+// clusters are those that tests share.
+var clusters = []*func() (*process, error){&shared}
+
 func TestMain(m *testing.M) {
 	if helper(os.Args) {
 		return
@@ -34,7 +37,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	var used []func() (*process, error)
-	for _, cluster := range []*func() (*process, error){&shared, &sharedNodes} {
+	for _, cluster := range clusters {
 		start := *cluster
 		*cluster = sync.OnceValues(func() (*process, error) {
 			used = append(used, start)

@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -42,6 +44,8 @@ type node struct {
 
 // sharedNodes is the one that tests share which do not care how it was started.
 var sharedNodes = sync.OnceValues(func() (*process, error) { return launch("up", "--registry", "--until-eof") })
+
+func init() { clusters = append(clusters, &sharedNodes) }
 
 func sharedNode(t *testing.T) *node {
 	t.Helper()

@@ -17,6 +17,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes"
 )
 
 // TestPods_Lifecycle_IsReported follows Pods through their lives.
@@ -167,4 +168,31 @@ func TestPods_VolumesAndTokenSecrets_ArePublished(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestCluster_WithoutTheFlag_HasNeitherNodeNorRegistry checks that an ordinary cluster has neither the Node nor the registry nor controllers that
+// others would be in the way of.
+func TestCluster_WithoutTheFlag_HasNeitherNodeNorRegistry(t *testing.T) {
+	p := sharedCluster(t)
+	client := p.client(t)
+	nodes, err := registered(t.Context(), client)
+	if err != nil || len(nodes) != 1 || !nodes["localcluster"] {
+		t.Errorf("there are the Nodes %v (%v)", nodes, err)
+	}
+	if _, err := client.CoreV1().ConfigMaps("kube-public").Get(t.Context(), "local-registry-hosting", metav1.GetOptions{}); err == nil {
+		t.Error("a registry is announced")
+	}
+}
+
+// registered returns the names of the Nodes.
+func registered(ctx context.Context, client kubernetes.Interface) (map[string]bool, error) {
+	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, node := range nodes.Items {
+		found[node.Name] = true
+	}
+	return found, nil
 }

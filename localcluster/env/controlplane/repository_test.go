@@ -1,3 +1,5 @@
+//go:build nightly
+
 /*
 Copyright 2026 The Mallard Authors.
 SPDX-License-Identifier: Apache-2.0
@@ -17,25 +19,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-)
-
-// The program that these tests build is a small one, in a module like the real one: with its requirements, and therefore
-// its linker flags. The real one is built by every other test that uses a cluster.
-const (
-	smallMain = `package main
-
-import "fmt"
-
-var greeting = "hello"
-
-func main() { fmt.Println(greeting) }
-`
-	smallMod = `module example.com/localcluster
-
-go 1.26.0
-
-require k8s.io/kubernetes v1.35.4
-`
 )
 
 // goCache is one cache for Go of the tests that do not look at how much is compiled: the standard library takes a while.
