@@ -8,7 +8,6 @@ package generate
 import (
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -117,20 +116,6 @@ func mustRun(t *testing.T, versions ...string) {
 	t.Helper()
 	if err := run(versions...); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// goCommand runs the go command and returns what it says, and whether it succeeded.
-func goCommand(t *testing.T, arguments ...string) (output string, ok bool) {
-	t.Helper()
-	text, err := exec.CommandContext(t.Context(), "go", arguments...).CombinedOutput()
-	return string(text), err == nil
-}
-
-func mustGo(t *testing.T, arguments ...string) {
-	t.Helper()
-	if output, ok := goCommand(t, arguments...); !ok {
-		t.Fatalf("go %s: %s", strings.Join(arguments, " "), output)
 	}
 }
 
