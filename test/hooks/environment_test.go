@@ -33,6 +33,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/observe"
 	"github.com/mallard-dev/mallard/runtime/process"
+	"github.com/mallard-dev/mallard/test/measured"
 )
 
 func TestMain(m *testing.M) {
@@ -64,6 +65,7 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	env := harness.Shared(t)
 	config, proxy := env.Proxied(t)
+	earlier = measured.Earlier(t, metrics)
 	s := &scene{
 		T: t, env: env, ns: env.Namespace(t), config: config, proxy: proxy, hooks: t.TempDir(), runs: t.TempDir(), temporary: t.TempDir(),
 		ended: make(chan struct{}),

@@ -20,9 +20,10 @@ import (
 	"github.com/mallard-dev/mallard/test/measured"
 )
 
-// metrics are those of the test process, and registry has them as Prometheus receives them. They add up, so each test has its own names.
+// metrics are those of the test process, and registry has them as Prometheus receives them. They add up: earlier are those before the scene.
 var (
 	metrics  = sdkmetric.NewManualReader()
+	earlier  sdkmetric.Reader
 	registry = prometheus.NewRegistry()
 )
 
@@ -35,7 +36,7 @@ func setMeterProvider() error {
 	return nil
 }
 
-// counted returns the sum of the data points of a counter of a hook that have these attributes, among others: keys and values in turn.
+// counted returns the sum in the scene of the data points of a counter of a hook that have these attributes, among others: keys and values in turn.
 func counted(t testing.TB, name, hookName string, with ...string) int64 {
 	t.Helper()
 	attributes := []attribute.KeyValue{attribute.String("hook", hookName)}
@@ -43,7 +44,8 @@ func counted(t testing.TB, name, hookName string, with ...string) int64 {
 		attributes = append(attributes, attribute.String(with[i], with[i+1]))
 	}
 	sum, _ := measured.Sum(t, metrics, name, attributes...)
-	return sum
+	before, _ := measured.Sum(t, earlier, name, attributes...)
+	return sum - before
 }
 
 func expectMeasured(t testing.TB, want int64, name, hookName string, with ...string) {

@@ -43,6 +43,28 @@ func Sum(t testing.TB, reader sdkmetric.Reader, name string, with ...attribute.K
 	return sum, slices.Sorted(maps.Keys(found))
 }
 
+// Earlier returns a reader of the metrics as they are now. Those of a process add up, also when its tests run several times.
+func Earlier(t testing.TB, reader sdkmetric.Reader) sdkmetric.Reader {
+	t.Helper()
+	e := &earlier{}
+	if err := reader.Collect(context.Background(), &e.metrics); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+type earlier struct {
+	sdkmetric.Reader
+
+	metrics metricdata.ResourceMetrics
+}
+
+// Collect returns the earlier metrics.
+func (e *earlier) Collect(_ context.Context, all *metricdata.ResourceMetrics) error {
+	*all = e.metrics
+	return nil
+}
+
 func has(set attribute.Set, with []attribute.KeyValue) bool {
 	return !slices.ContainsFunc(with, func(kv attribute.KeyValue) bool {
 		value, ok := set.Value(kv.Key)
