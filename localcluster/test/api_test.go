@@ -149,9 +149,7 @@ func TestAPI_OwnerDeleted_DependentsAreDeleted(t *testing.T) {
 func TestAPI_NamespaceWithContent_IsDeleted(t *testing.T) {
 	client := sharedCluster(t).client(t)
 	namespace := newNamespace(t, client)
-	inside := pod("inside")
-	inside.Spec.TerminationGracePeriodSeconds = new(int64(1)) // half of it is the time until the controller looks again
-	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), inside, metav1.CreateOptions{}); err != nil {
+	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod("inside"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	waitRunning(t, client, namespace, "inside")
