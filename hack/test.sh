@@ -23,7 +23,8 @@ known='units suites modules'
 # make verify vets what is tested.
 flags=(-timeout "${TEST_TIMEOUT:-30m}" -vet=off "$@")
 case "${tier}" in
-  test) ;;
+  # Tests with random input try a tenth of the inputs.
+  test) flags+=(-short) ;;
   nightly)
     flags+=(-tags nightly -count 1)
     # shellcheck source=hack/nightly.sh

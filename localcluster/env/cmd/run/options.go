@@ -69,7 +69,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-var errNoCommand = errors.New("--: must be followed by a command to run, for example -- go test ./test/...")
+var errNoCommand = errors.New("--: must be followed by a command to run, for example -- go test ./test/addressbinding")
 
 // cutCommand separates the flags from the command behind the first "--".
 func cutCommand(args []string) (flags, command []string, found bool) {
