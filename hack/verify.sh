@@ -47,14 +47,14 @@ verify_darwin() {
   return "${failed}"
 }
 
-# go vet and staticcheck are cheap and rarely wrong. All other linters are those of make lint. The modules that depend on all of Kubernetes, of ko
-# or of Hugo are linted there only, since linters look at what a package imports.
+# go vet and staticcheck are cheap and rarely wrong. All other linters are those of make lint. Linters look at what a package imports, so that modules
+# which depend on all of Kubernetes, on controller-runtime, ko or Hugo are linted there only.
 verify_vet() {
   local module staticcheck failed=0
   staticcheck="$(go -C hack/tools/lint tool -n staticcheck)" || return
   for module in "${code_modules[@]}"; do
     case "${module}" in
-      localcluster | conversion/zoo | hack/tools/ko | website) continue ;;
+      localcluster | conversion/controllerruntime* | conversion/e2e | conversion/zoo | hack/tools/ko | website) continue ;;
     esac
     go -C "${module}" vet -tags nightly ./... || failed=1
     (cd -- "${module}" && "${staticcheck}" -tags nightly -checks inherit,-SA1019,-ST1000 ./...) || failed=1

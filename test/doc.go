@@ -53,10 +53,12 @@ SPDX-License-Identifier: Apache-2.0
 //	install             -           yes       one overlay is installed; the webhook stops
 //	migration           -           yes       the storage versions of the operator's CRDs change
 //	monitoring          -           yes       two replicas; log levels and tracing change
+//	observe             -           yes       the history of etcd is compacted
 //	operations          -           yes       the operator is installed and removed
 //	permissions         -           yes       every request of a process's life is recorded
 //	pods                -           yes       the operator runs in Pods
 //	process             -           yes       processes start and stop
+//	run                 -           yes       make run uses the cluster of a user
 //	simpledeployment    -           yes       requests fail, processes are killed, images run
 //	tenants             -           yes       the requests and the memory of an attacked operator are measured
 //

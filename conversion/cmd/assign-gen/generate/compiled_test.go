@@ -40,7 +40,7 @@ func TestRun_NoStoragePackage_Compiles(t *testing.T) {
 	mustGo(t, "vet", "./...")
 }
 
-// What is generated for some of the kinds compiles.
+// The code that is generated for some of the kinds compiles.
 func TestKinds_Some_Compile(t *testing.T) {
 	generatedProject(t)
 	a := args.New()
