@@ -146,21 +146,6 @@ func TestAPI_OwnerDeleted_DependentsAreDeleted(t *testing.T) {
 	}
 }
 
-func TestAPI_NamespaceWithContent_IsDeleted(t *testing.T) {
-	client := sharedCluster(t).client(t)
-	namespace := newNamespace(t, client)
-	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod("inside"), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	waitRunning(t, client, namespace, "inside")
-	if err := client.CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the deletion of the namespace", func(ctx context.Context) error {
-		return deleted(client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{}))
-	})
-}
-
 // deleted returns nil if a get found no object.
 func deleted[T any](_ T, err error) error {
 	if apierrors.IsNotFound(err) {

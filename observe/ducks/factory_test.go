@@ -284,7 +284,8 @@ func TestLister_NoAnswer_IsAnErrorOnlyBeforeTheFirstSync(t *testing.T) {
 	changes, before := events.changed(), server.requests()
 	server.reject(errNoAnswer)
 	server.put(newDuck("a", addressed("http://second")))
-	eventually(t, "the request is retried", func() bool { return server.requests() > before+1 })
+	// client-go doubles its delay with each failure, so that one is enough.
+	eventually(t, "a request fails", func() bool { return server.requests() > before })
 	if got := urlOf(t, mustList(t, factory), "a"); got != "http://first" {
 		t.Errorf("the lister has %s", got)
 	}
