@@ -107,6 +107,15 @@ for part in ${parts}; do
   "${part}"
 done
 hack/report.sh "${tier}" "${work}" || failed+=("the budgets")
+left=''
+for part in ${known}; do
+  if [[ " ${parts} " != *" ${part} "* ]]; then
+    left="${left} ${part}"
+  fi
+done
+if [[ -n "${left}" ]]; then
+  printf '\n== test: left to the other parts of this tier:%s\n' "${left}"
+fi
 
 if ((${#failed[@]})); then
   printf '\n== test: failed:%s\n' "$(printf ' %s;' "${failed[@]}")"
