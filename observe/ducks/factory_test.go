@@ -266,36 +266,6 @@ func TestLister_OneRequestFails_NothingIsReported(t *testing.T) {
 	}
 }
 
-// While the API server is down, all caches are old. (client-go takes a stream that is cut for one without objects yet.)
-func TestLister_NoAnswer_IsAnErrorOnlyBeforeTheFirstSync(t *testing.T) {
-	featuretesting.SetFeatureDuringTest(t, features.WatchListClient, false)
-	server := newAPIServer(t)
-	server.put(newDuck("a", addressed("http://first")))
-	factory, events := newFactory(t, server)
-	server.reject(errNoAnswer)
-	eventually(t, "why there is no lister is returned", func() bool {
-		lister, err := factory.Lister(ducks)
-		return lister == nil && err != nil && !errors.Is(err, ErrNotSynced)
-	})
-	server.reject(nil)
-	mustList(t, factory)
-	eventually(t, "the resource is watched", func() bool { return server.open() == 1 })
-	eventually(t, "that it is readable is reported", func() bool { return events.changed() == 2 })
-	changes, before := events.changed(), server.requests()
-	server.reject(errNoAnswer)
-	server.put(newDuck("a", addressed("http://second")))
-	// client-go doubles its delay with each failure, so that one is enough.
-	eventually(t, "a request fails", func() bool { return server.requests() > before })
-	if got := urlOf(t, mustList(t, factory), "a"); got != "http://first" {
-		t.Errorf("the lister has %s", got)
-	}
-	server.reject(nil)
-	eventually(t, "the change arrives", func() bool { return urlOf(t, mustList(t, factory), "a") == "http://second" })
-	if got := events.changed(); got != changes {
-		t.Errorf("%d changes were reported, want none", got-changes)
-	}
-}
-
 func TestRetries_BackOff_EndsAtThirtySeconds(t *testing.T) {
 	delay := New(t.Context(), nil, nil, nil, nil).retry.DelayFunc()
 	last := time.Duration(0)
