@@ -22,7 +22,7 @@ if [[ ${#versions[@]} -eq 0 ]]; then
   done
 fi
 
-# The linters vet what is tested.
+# make verify vets what is tested.
 readonly flags=(-timeout "${TEST_TIMEOUT:-60m}" -vet=off)
 failed=()
 for version in "${versions[@]}"; do
@@ -30,10 +30,10 @@ for version in "${versions[@]}"; do
   printf '\n== test: Kubernetes %s\n' "${version}"
   go tool localcluster build
   # These four test the repository, which is the same at every version.
-  mapfile -t suites < <(go list ./test/... | grep -vE '/test/(fork|generated|kind|repository)$')
-  go test "${flags[@]}" -p 3 -count 1 "${suites[@]}" ||
+  mapfile -t suites < <(go list -tags nightly ./test/... | grep -vE '/test/(fork|generated|kind|repository)$')
+  go test "${flags[@]}" -tags nightly -p 3 -count 1 "${suites[@]}" ||
     failed+=("${version}: the operator")
-  go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version}" "${flags[@]}" -p 1 -count 1 ./... ||
+  go -C localcluster test -modfile="versions/v${version}.mod" -tags "kubernetes${version},nightly" "${flags[@]}" -p 1 -count 1 ./... ||
     failed+=("${version}: the local control plane")
 done
 
