@@ -33,6 +33,9 @@ import (
 // startTimeout bounds the start of an environment. It is long since the first one on a machine builds the control plane.
 const startTimeout = 30 * time.Minute
 
+// killedTimeout is the time after which a killed process no longer exists.
+const killedTimeout = 5 * time.Second
+
 // Env is a running API server with the operator's configuration and processes, and an administrator's clients for it.
 // The clients have no rate limit.
 type Env struct {
@@ -95,10 +98,14 @@ func run(m *testing.M, options []Option) int {
 	}
 	err = env.stop()
 	reportSelf()
-	// Environments of single tests have been stopped by now, so nothing may be left of them either.
-	if left := procgroup.Alive(); len(left) > 0 {
-		err = errors.Join(err, fmt.Errorf("processes are left running: %v", left))
-	}
+	// Environments of single tests have been stopped by now, so nothing may be left of them either. A process that was killed exists until its parent,
+	// which may be the init process, has waited for it.
+	err = errors.Join(err, eventually(context.Background(), killedTimeout, func(context.Context) error {
+		if left := procgroup.Alive(); len(left) > 0 {
+			return fmt.Errorf("processes are left running: %v", left)
+		}
+		return nil
+	}))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "harness: after the tests:", err)
 		return 1
