@@ -63,8 +63,7 @@ website() {
 # race needs a C compiler. The operator's processes are built without the detector; the suites contain the libraries.
 race() {
   export CGO_ENABLED=1
-  # shellcheck disable=SC2046 # a list
-  run "data races in the operator" . -race $(go list ./... | grep -v /test/)
+  units -race
   run "data races in the libraries" . -race ./test/{crud,events,hooks,observe,reconciler}
   unset CGO_ENABLED
 }

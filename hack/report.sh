@@ -14,8 +14,9 @@ readonly tier="$1" work="$2"
 # make test starts the shared control plane, those of the suites in the table of test/doc.go, and those of the modules that are about one.
 readonly most_control_planes=6
 
-cat -- "${work}"/*.json /dev/null >"${work}/results" 2>/dev/null || true
-cat -- "${work}"/*.actions /dev/null >"${work}/commands" 2>/dev/null || true
+shopt -s nullglob
+cat -- "${work}"/*.json </dev/null >"${work}/results"
+cat -- "${work}"/*.actions </dev/null >"${work}/commands"
 
 printf '\n== test: seconds by package\n'
 sed -n 's/.*"Action":"\(pass\|fail\)","Package":"\([^"]*\)","Elapsed":\([0-9.]*\)}$/\3 \1 \2/p' "${work}/results" | sort -rn | head -n 25
@@ -35,7 +36,7 @@ printf '\n== test: CPU seconds, and how often\n'
   grep -vE $'\t(go|gotestsum|make)(\t|$)' "${work}/programs" | sed 's/localcluster\tup/control planes/; s/localcluster\t.*/kubectl and others of localcluster/' || true
 } | awk -F '\t' '{ sum[$2] += $1; n[$2]++ } END { for (name in sum) printf "%8.1f %6d  %s\n", sum[name], n[name], name }' | sort -rn | head -n 40
 
-left="$(git grep -c '^func Test' -- $(git grep -l '^//go:build nightly' -- '*_test.go') || true)"
+left="$(git grep -lz '^//go:build nightly' -- '*_test.go' | xargs -r -0 grep -Hc '^func Test.*testing\.T) {$' || true)"
 if [[ "${tier}" == test && -n "${left}" ]]; then
   printf '\n== test: left to make test-nightly, in addition to the parts of hack/nightly.sh\n'
   sed 's|/[^/]*:|\t|' <<<"${left}" | awk -F '\t' '{ n[$1] += $2; all += $2 } END { for (folder in n) printf "%s %d, ", folder, n[folder]; print all " tests" }'

@@ -59,30 +59,38 @@ touch "${LOCALCLUSTER_REPORT}"
 gotestsum="$(go -C hack/tools/lint tool -n gotestsum)"
 readonly gotestsum
 failed=()
+runs=0
+# environment is the path of the program that starts the environment in which run runs go test, while suites share one.
+environment=''
 
-# run TITLE MODULE ARGUMENT... runs go test in the module's folder, in the shared environment if the variable environment names its program. The tests
-# of a module that a fork has removed are left out.
+# run TITLE MODULE ARGUMENT... runs go test in the module's folder. The tests of a module that a fork has removed are left out.
 run() {
-  local -r title="$1" module="$2" n="${RANDOM}${RANDOM}" started="${SECONDS}"
+  local -r title="$1" module="$2" started="${SECONDS}"
+  local n
   shift 2
   if [[ ! -e "${module}/go.mod" ]]; then
     return
   fi
+  runs=$((runs + 1))
+  n="$(printf %03d "${runs}")"
   printf '\n== test: %s\n' "${title}"
   ${environment:+"${environment}" --} "${gotestsum}" --format pkgname-and-test-fails --format-hide-empty-pkg --hide-summary=skipped \
-    --jsonfile "${work}/${n}.json" --raw-command -- \
+    --jsonfile-timing-events "${work}/${n}.json" --raw-command -- \
     go -C "${module}" test -json -debug-actiongraph "${work}/${n}.actions" "${flags[@]}" "$@" || failed+=("${title}")
   echo "-- test: ${title}: $((SECONDS - started)) s"
 }
 
+# units FLAG... runs the operator's unit tests.
 units() {
-  # shellcheck disable=SC2046 # a list
-  run "the operator, without a cluster" . $(go list ./... | grep -v /test/)
+  local packages
+  packages="$(go list ./... | grep -v /test/)"
+  # shellcheck disable=SC2086 # a list
+  run "the operator, without a cluster" . "$@" ${packages}
 }
 
 suites() {
   local packages longest='/test/(availability|docs|fork|kind|operations|tenants)$' environment="${work}/run"
-  go build -o "${environment}" github.com/mallard-dev/mallard/localcluster/env/cmd/run
+  go build -o "${environment}" github.com/mallard-dev/mallard/localcluster/env/cmd/run || { failed+=("suites"); return; }
   # make verify tests the repository. A suite waits for its control plane about half of the time, so that three keep two processors busy. The
   # longest are first, so that none of them runs alone at the end. The operator is not among the inputs that the go command sees, so that an
   # earlier result proves nothing.
@@ -119,7 +127,7 @@ fi
 
 if ((${#failed[@]})); then
   printf '\n== test: failed:%s\n' "$(printf ' %s;' "${failed[@]}")"
-  # The messages of the first failures again: CI systems keep the end of a long log.
-  cat -- "${work}"/*.json /dev/null 2>/dev/null | sed -n 's/.*"Action":"fail","Package":"\([^"]*\)","Test":"\([^"]*\)".*/failed: \1 \2/p' | head -n 40
+  # The first failures again: CI systems keep the end of a long log.
+  sed -n 's/.*"Action":"fail","Package":"\([^"]*\)","Test":"\([^"]*\)".*/failed: \1 \2/p' "${work}/results" | head -n 40
   exit 1
 fi
