@@ -21,6 +21,6 @@ linter="$(go -C hack/tools/lint tool -n golangci-lint)"
 failed=0
 for module in "${code_modules[@]}"; do
   echo "lint: ${module}" >&2
-  (cd -- "${module}" && "${linter}" run --allow-parallel-runners --build-tags nightly --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
+  (cd -- "${module}" && "${linter}" run --allow-parallel-runners --config "${OLDPWD}/.golangci.yaml" "$@" ./...) || failed=1
 done
 exit "${failed}"

@@ -97,7 +97,13 @@ func (e *Env) dumpProcesses(t testing.TB, namespace string) {
 			}
 		}
 		chosen = chosen[max(len(chosen)-dumpLines, 0):]
-		t.Logf("process %s, last lines:\n%s", strings.TrimSuffix(filepath.Base(log), filepath.Ext(log)), indent(chosen))
+		name, state := strings.TrimSuffix(filepath.Base(log), filepath.Ext(log)), ""
+		if !e.attached {
+			if p, err := e.environment.Runner.Process(name); err == nil {
+				state = fmt.Sprintf(" (running: %t, ready: %t)", p.Running(), p.Ready())
+			}
+		}
+		t.Logf("process %s%s, last lines:\n%s", name, state, indent(chosen))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
@@ -118,4 +119,20 @@ func Name(object metav1.Object, kind string) string {
 		return kind + " " + object.GetName()
 	}
 	return kind + " " + object.GetNamespace() + "/" + object.GetName()
+}
+
+// Defines returns the kind that a CustomResourceDefinition defines, and its resource in the version that is stored.
+func Defines(crd *unstructured.Unstructured) (schema.GroupKind, schema.GroupVersionResource) {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	var stored string
+	for _, version := range versions {
+		fields, _ := version.(map[string]any)
+		if isStored, _ := fields["storage"].(bool); isStored {
+			stored, _ = fields["name"].(string)
+		}
+	}
+	return schema.GroupKind{Group: group, Kind: kind}, schema.GroupVersionResource{Group: group, Version: stored, Resource: plural}
 }

@@ -53,35 +53,30 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.confirmation, "confirm", "", "with --kubeconfig: the name of the context; without it, a terminal prompts for the name")
 	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long the samples may take to be Ready with --wait=ready, from when they are applied")
 	flags.DurationVar(&o.startTimeout, "start-timeout", 2*time.Minute, "how long the operator may take until it is ready")
-	args, command, isCommand := cutCommand(args)
+	args, o.command = cutCommand(args)
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("reading the flags: %w", err)
 	}
-	o.command = command
-	err := o.complete(wait, via, flags.Args())
-	if isCommand && len(command) == 0 {
-		err = errNoCommand
-	}
-	if err != nil {
+	if err := o.complete(wait, via, flags.Args()); err != nil {
 		fmt.Fprintln(stderr, "run: "+err.Error())
 		return o, err
 	}
 	return o, nil
 }
 
-var errNoCommand = errors.New("--: must be followed by a command to run, for example -- go test ./test/addressbinding")
-
-// cutCommand separates the flags from the command behind the first "--".
-func cutCommand(args []string) (flags, command []string, found bool) {
+// cutCommand separates the flags from the command behind the first "--", which is nil without one.
+func cutCommand(args []string) (flags, command []string) {
 	i := slices.Index(args, "--")
 	if i < 0 {
-		return args, nil, false
+		return args, nil
 	}
-	return args[:i], args[i+1:], true
+	return args[:i], args[i+1:]
 }
 
 func (o *options) complete(wait, via string, rest []string) (err error) {
 	switch {
+	case o.command != nil && len(o.command) == 0:
+		return errors.New("--: must be followed by a command to run, for example -- go test ./test/addressbinding")
 	case len(o.command) > 0 && (wait != "" || o.samples != ""):
 		return errors.New("--wait and --samples: a command runs instead of the samples; leave the flags out")
 	case wait != "" && wait != "ready":

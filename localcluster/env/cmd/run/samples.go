@@ -36,7 +36,7 @@ func readSamples(dir string, configuration []*unstructured.Unstructured) (*sampl
 	defined := map[schema.GroupKind]schema.GroupVersionResource{}
 	for _, object := range configuration {
 		if object.GetKind() == "CustomResourceDefinition" {
-			kind, resource := defines(object)
+			kind, resource := manifest.Defines(object)
 			defined[kind] = resource
 		}
 	}
@@ -57,20 +57,4 @@ func readSamples(dir string, configuration []*unstructured.Unstructured) (*sampl
 		return nil, fmt.Errorf("%s holds no object of a kind that the configuration defines, so there is nothing to wait for", dir)
 	}
 	return s, nil
-}
-
-// defines returns the kind that a CustomResourceDefinition defines, and its resource in the version that is stored.
-func defines(crd *unstructured.Unstructured) (schema.GroupKind, schema.GroupVersionResource) {
-	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
-	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
-	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	var stored string
-	for _, version := range versions {
-		fields, _ := version.(map[string]any)
-		if isStored, _ := fields["storage"].(bool); isStored {
-			stored, _ = fields["name"].(string)
-		}
-	}
-	return schema.GroupKind{Group: group, Kind: kind}, schema.GroupVersionResource{Group: group, Version: stored, Resource: plural}
 }

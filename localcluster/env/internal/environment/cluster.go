@@ -92,7 +92,8 @@ func (e *Env) waitEstablished(ctx context.Context) error {
 		return fmt.Errorf("creating a client for CRDs: %w", err)
 	}
 	pending := func(crd apiextensionsv1.CustomResourceDefinition) bool {
-		return slices.ContainsFunc(e.Manifests, func(o *unstructured.Unstructured) bool { return o.GetName() == crd.Name }) && !apihelpers.IsCRDConditionTrue(&crd, apiextensionsv1.Established)
+		ours := slices.ContainsFunc(e.Manifests, func(o *unstructured.Unstructured) bool { return o.GetName() == crd.Name })
+		return ours && !apihelpers.IsCRDConditionTrue(&crd, apiextensionsv1.Established)
 	}
 	waitsFor := "every CRD"
 	err = wait.PollUntilContextCancel(ctx, establishedPeriod, true, func(ctx context.Context) (bool, error) {

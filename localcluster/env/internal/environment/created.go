@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
@@ -133,7 +132,8 @@ func (c *created) removeInstances(ctx context.Context) error {
 		if definition.object.GetKind() != "CustomResourceDefinition" {
 			continue
 		}
-		resource := c.client.Resource(resourceOf(definition.object))
+		_, defined := manifest.Defines(definition.object)
+		resource := c.client.Resource(defined)
 		err := c.until(ctx, func(ctx context.Context) ([]string, error) {
 			all, err := resource.List(ctx, metav1.ListOptions{})
 			if apierrors.IsNotFound(err) {
@@ -219,20 +219,6 @@ func (o createdObject) delete(ctx context.Context) (existed bool, err error) {
 func (o createdObject) exists(ctx context.Context, uid types.UID) bool {
 	object, err := o.client.Get(ctx, o.object.GetName(), metav1.GetOptions{})
 	return err == nil && object.GetUID() == uid
-}
-
-// resourceOf returns the resource that a CustomResourceDefinition defines, at its stored version.
-func resourceOf(definition *unstructured.Unstructured) schema.GroupVersionResource {
-	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
-	plural, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural")
-	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
-	var stored string
-	for _, version := range versions {
-		if fields, _ := version.(map[string]any); fields["storage"] == true {
-			stored, _ = fields["name"].(string)
-		}
-	}
-	return schema.GroupVersionResource{Group: group, Version: stored, Resource: plural}
 }
 
 func describe(object *unstructured.Unstructured) string {
