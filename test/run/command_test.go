@@ -17,14 +17,22 @@ import (
 	"testing"
 )
 
-func TestRun_Command_RunsInTheEnvironmentAndItsStatusIsReturned(t *testing.T) {
+func TestRun_CommandSucceeds_LeavesNothing(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil, "--", "true")
+	if status := p.exit(); status != 0 {
+		t.Errorf("got exit status %d, want 0", status)
+	}
+	p.leavesNothing()
+}
+
+func TestRun_CommandFails_StatusIsReturnedAndLogsAreKept(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil, "--", "sh", "-c", `test -s "$LOCALCLUSTER_KUBECONFIG" && echo "it has a kubeconfig"; exit 7`)
 	if status := p.exit(); status != 7 {
 		t.Errorf("got exit status %d, want that of the command, 7", status)
 	}
-	p.await("it has a kubeconfig", "sh has failed with exit status 7")
-	p.leavesNothing()
+	p.await("it has a kubeconfig", "sh has failed with exit status 7", "the logs are in "+p.temp)
 }
 
 func TestRun_InterruptDuringACommand_StopsBoth(t *testing.T) {

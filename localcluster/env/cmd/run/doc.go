@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 // it.
 //
 // With a command behind "--" it applies no samples, but runs the command with the path of the kubeconfig in LOCALCLUSTER_KUBECONFIG, which package
-// harness reads, and exits with the status of the command:
+// harness reads, and exits with the status of the command. If the command fails, the logs of the operator are kept:
 //
 //	run -- go test ./test/...
 //
