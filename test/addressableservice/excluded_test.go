@@ -18,7 +18,7 @@ import (
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
-	"github.com/mallard-dev/mallard/test/fixtures"
+	"github.com/mallard-dev/mallard/pkg/client/clientset/versioned"
 )
 
 func TestObject_CreatedWithoutTheWebhook_IsReconciled(t *testing.T) {
@@ -29,7 +29,7 @@ func TestObject_CreatedWithoutTheWebhook_IsReconciled(t *testing.T) {
 	env.Patch(t, harness.Ref{Resource: corev1.SchemeGroupVersion.WithResource("namespaces"), Name: ns},
 		`{"metadata": {"labels": {"webhooks.knative.dev/exclude": "true"}}}`)
 	harness.Eventually(t, "an object is not defaulted", func(ctx context.Context) error {
-		as, err := fixtures.Client(env).SamplesV1().AddressableServices(ns).Create(ctx, &v1.AddressableService{
+		as, err := versioned.NewForConfigOrDie(env.Config).SamplesV1().AddressableServices(ns).Create(ctx, &v1.AddressableService{
 			ObjectMeta: metav1.ObjectMeta{Name: "probe"},
 			Spec:       v1.AddressableServiceSpec{Ref: v1.TargetReference{APIVersion: "v1", Kind: "Service", Name: "target"}},
 		}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})

@@ -8,6 +8,7 @@ package fork
 import (
 	"bytes"
 	"maps"
+	slashpath "path"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,8 +102,39 @@ func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
 				}
 			}
 			expectPagesOfTests(t, files)
+			expectPackages(t, all, files)
 		})
 	}
+}
+
+// ownImport matches an import of a package of the template's main module, apart from the libraries, which a fork can require.
+var ownImport = regexp.MustCompile(`(?m)^\t(?:\w+ )?"` + regexp.QuoteMeta(oldModule) + `/((?:cmd|hack|pkg|runtime|test)/[\w./-]+)"$`)
+
+// expectPackages finds imports of packages that the fork removes. Clients are generated anew.
+func expectPackages(t *testing.T, all, files tree) {
+	t.Helper()
+	before, after := packages(all), packages(files)
+	for path, f := range files {
+		if !strings.HasSuffix(path, ".go") || strings.HasPrefix(path, "pkg/client/") {
+			continue
+		}
+		for _, imported := range ownImport.FindAllSubmatch(f.content, -1) {
+			if folder := string(imported[1]); before[folder] && !after[folder] {
+				t.Errorf("%s imports %s, which the fork lacks", path, folder)
+			}
+		}
+	}
+}
+
+// packages returns the folders that hold Go files.
+func packages(files tree) map[string]bool {
+	folders := make(map[string]bool)
+	for path := range files {
+		if strings.HasSuffix(path, ".go") {
+			folders[slashpath.Dir(path)] = true
+		}
+	}
+	return folders
 }
 
 // expectPagesOfTests finds tests that read a page that is missing, unless they end because of that.
