@@ -94,12 +94,15 @@ var parts = []part{{
 }, {
 	names: []string{"SimpleDeployment"},
 	remove: []string{
-		"pkg/reconciler/simpledeployment", "pkg/webhook/simpledeployment_test.go", "pkg/apis/samples/simpledeployment.go", "pkg/apis/duck",
+		"pkg/reconciler/simpledeployment", "pkg/webhook/simpledeployment_test.go", "pkg/apis/samples/simpledeployment.go",
 		"pkg/apis/samples/v1alpha1/simpledeployment_*.go", "config/*simpledeployment*.yaml", "samples/*simpledeployment.yaml",
 	},
 	edits: []edit{
 		{"cmd/controller/main.go", `(?m)^.*\bsimpledeployment\b.*\n`, ""},
 	},
+}, {
+	names:  []string{"AddressBinding", "SimpleDeployment"},
+	remove: []string{"pkg/apis/duck"},
 }, {
 	names: []string{olderVersions},
 	remove: []string{
