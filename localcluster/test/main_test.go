@@ -22,10 +22,20 @@ var binary string
 var release = map[string]string{"": "v1.35.6", "1.34": "v1.34.4", "1.36": "v1.36.3"}[os.Getenv("LOCALCLUSTER_KUBERNETES")]
 
 // shared is the cluster that tests use which do not care how it was started. It is started by the first of them.
-var shared = sync.OnceValues(func() (*process, error) { return launch("up", "--until-eof") })
+var shared = share("up", "--until-eof")
 
-// clusters are those that tests share.
-var clusters = []*func() (*process, error){&shared}
+// used holds the shared clusters that have been started. Tests start them one after the other.
+var used []func() (*process, error)
+
+// share returns a function that starts a cluster when it is first called.
+func share(args ...string) func() (*process, error) {
+	var start func() (*process, error)
+	start = sync.OnceValues(func() (*process, error) {
+		used = append(used, start)
+		return launch(args...)
+	})
+	return start
+}
 
 func TestMain(m *testing.M) {
 	if helper(os.Args) {
@@ -35,14 +45,6 @@ func TestMain(m *testing.M) {
 	if binary, err = build(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	}
-	var used []func() (*process, error)
-	for _, cluster := range clusters {
-		start := *cluster
-		*cluster = sync.OnceValues(func() (*process, error) {
-			used = append(used, start)
-			return start()
-		})
 	}
 	code := m.Run()
 	for _, cluster := range used {

@@ -43,9 +43,7 @@ type node struct {
 }
 
 // sharedNodes is the one that tests share which do not care how it was started.
-var sharedNodes = sync.OnceValues(func() (*process, error) { return launch("up", "--registry", "--until-eof") })
-
-func init() { clusters = append(clusters, &sharedNodes) }
+var sharedNodes = share("up", "--registry", "--until-eof")
 
 func sharedNode(t *testing.T) *node {
 	t.Helper()
