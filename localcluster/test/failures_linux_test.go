@@ -19,6 +19,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // TestPods_Invalid_ReportTheReasonInStatusAndEvents checks that status and events of a Pod report its errors as in a cluster.
@@ -148,39 +149,11 @@ func TestCluster_Exits_LeavesNoProcess(t *testing.T) {
 
 // TestCluster_WithoutRoot_RunsProcesses runs a cluster as an ordinary user, whose processes find their account through a kubeconfig.
 func TestCluster_WithoutRoot_RunsProcesses(t *testing.T) {
-	//nolint:usetesting // the folder that t.TempDir makes is in one that no other user may enter
-	dir, err := os.MkdirTemp("", "ordinary-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	cmd := exec.Command(binary, "up", "--registry", "--dir", filepath.Join(dir, "cluster"))
-	if os.Geteuid() == 0 {
-		const ordinary = 65534
-		if err := os.Chown(dir, ordinary, ordinary); err != nil {
-			t.Fatal(err)
-		}
-		// It has to be able to run the program, which is in the home of another user.
-		cmd.Path = filepath.Join(dir, "localcluster")
-		if err := os.Link(binary, cmd.Path); err != nil {
-			t.Fatal(err)
-		}
-		cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
-	}
-	p, err := spawnCommand(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.end)
-	if err := p.waitReady(); err != nil {
-		t.Fatal(err)
-	}
-	n := newNode(t, p)
+	n := upAsOrdinaryUser(t, &syscall.SysProcAttr{})
 	namespace := newNamespace(t, n.kube)
 	if out := n.output(t, namespace, n.duckPod("account", "get", "/api/v1/namespaces/"+namespace+"/secrets")); !strings.HasPrefix(out, "403 ") ||
 		!strings.Contains(out, "system:serviceaccount:"+namespace+":default") {
-		t.Errorf("the API server says %s", out)
+		t.Errorf("the API server returns %s", out)
 	}
 	if out := n.output(t, namespace, n.duckPod("reads", "read", "app/data")); out != "quack\n" {
 		t.Errorf("it reads %q", out)
@@ -190,6 +163,77 @@ func TestCluster_WithoutRoot_RunsProcesses(t *testing.T) {
 	if got := n.get(t, namespace, "serves", "8080", "/"); got != "serves" {
 		t.Errorf("it answers as %q", got)
 	}
+}
+
+// TestCluster_UserNamespace_ProcessesHaveRoots runs a cluster as the root of a user namespace, as package controlplane starts it for ordinary users.
+func TestCluster_UserNamespace_ProcessesHaveRoots(t *testing.T) {
+	uid, gid := ordinaryUser()
+	n := upAsOrdinaryUser(t, &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: gid, Size: 1}},
+	})
+	namespace := newNamespace(t, n.kube)
+	if out := n.output(t, namespace, n.duckPod("reads", "read", "/app/data")); out != "quack\n" {
+		t.Errorf("it reads %q", out)
+	}
+	if out := n.output(t, namespace, n.duckPod("null", "read", "/dev/null")); out != "" {
+		t.Errorf("it reads %q from /dev/null", out)
+	}
+	pod := n.duckPod("sealed", "read", "/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	pod.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{ReadOnlyRootFilesystem: ptr.To(true), RunAsUser: ptr.To[int64](65532)}
+	pod.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: ptr.To[int64](65532)}
+	if out := n.output(t, namespace, pod); strings.TrimSpace(out) != namespace {
+		t.Errorf("with a read-only root folder it reads the namespace %q, want %s", out, namespace)
+	}
+}
+
+// ordinaryUser returns the user and the group of a cluster that is not root's.
+func ordinaryUser() (uid, gid int) {
+	if uid, gid = os.Geteuid(), os.Getegid(); uid == 0 {
+		const nobody = 65534
+		return nobody, nobody
+	}
+	return uid, gid
+}
+
+// upAsOrdinaryUser starts a cluster that runs images.
+func upAsOrdinaryUser(t *testing.T, attributes *syscall.SysProcAttr) *node {
+	t.Helper()
+	//nolint:usetesting // the folder that t.TempDir makes is in one that no other user may enter
+	dir, err := os.MkdirTemp("", "ordinary-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	cmd := exec.Command(binary, "up", "--registry", "--dir", filepath.Join(dir, "cluster"))
+	cmd.SysProcAttr = attributes
+	if os.Geteuid() == 0 {
+		uid, gid := ordinaryUser()
+		if err := os.Chown(dir, uid, gid); err != nil {
+			t.Fatal(err)
+		}
+		// It has to be able to run the program, which is in the home of another user.
+		cmd.Path = filepath.Join(dir, "localcluster")
+		if err := os.Link(binary, cmd.Path); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env = append(os.Environ(), "HOME="+dir, "TMPDIR="+dir)
+		if attributes.UidMappings == nil {
+			attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} //nolint:gosec // small numbers
+		} else {
+			attributes.Credential = &syscall.Credential{NoSetGroups: true} // of root in the namespace
+		}
+	}
+	p, err := spawnCommand(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.end)
+	if err := p.waitReady(); err != nil {
+		t.Fatal(err)
+	}
+	return newNode(t, p)
 }
 
 // TestPods_DiskFull_ReportItAndRecover checks the status of a Pod for whose image, files or volumes the disk has no space, and that the Pod

@@ -16,7 +16,7 @@ import (
 
 func TestRunImages_Samples_BecomeReady(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil, "--via=ko", "--wait=ready")
+	p := start(t, deadProxy, "--via=ko", "--wait=ready")
 	if status := p.exit(); status != 0 {
 		t.Fatalf("got exit status %d, want 0", status)
 	}

@@ -28,9 +28,12 @@ const interrupted = 0
 // running is printed once the samples are applied and followed.
 var running = []string{"export KUBECONFIG=", "addressableservice/hello  READY=True"}
 
+// deadProxy has programs use a proxy that does not answer for all but this machine, as a company's proxy reaches nothing inside of a cluster.
+var deadProxy = []string{"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9"}
+
 func TestRun_Samples_BecomeReady(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil, "--wait=ready")
+	p := start(t, deadProxy, "--wait=ready")
 	if status := p.exit(); status != 0 {
 		t.Fatalf("got exit status %d, want 0", status)
 	}

@@ -103,6 +103,9 @@ func (c *Cluster) launch(opts Options) (ready <-chan string, err error) {
 	// In a separate process group a Ctrl-C in the terminal does not reach it before its parent has stopped what uses it.
 	// When the parent is killed, the end of standard input has the cluster remove its temporary folder.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if opts.Registry && CheckPods() == nil {
+		becomeRoot(cmd.SysProcAttr)
+	}
 	cmd.WaitDelay = StopTimeout
 	if c.stdin, err = cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("starting the control plane: %w", err)

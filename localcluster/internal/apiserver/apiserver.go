@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -69,6 +71,19 @@ const KubeletClient = "kube-apiserver-kubelet-client"
 type Server struct {
 	done chan struct{}
 	err  error
+}
+
+// WithoutProxy exempts Services and their addresses from the proxy that the environment names, since a proxy reaches nothing inside of the cluster.
+// It must be called before the first request: Go reads the variables once.
+func WithoutProxy() error {
+	exempt := []string{".svc", ".cluster.local", serviceCIDR}
+	if users := cmp.Or(os.Getenv("NO_PROXY"), os.Getenv("no_proxy")); users != "" {
+		exempt = append(exempt, users)
+	}
+	if err := os.Setenv("NO_PROXY", strings.Join(exempt, ",")); err != nil {
+		return fmt.Errorf("exempting Services from the proxy: %w", err)
+	}
+	return nil
 }
 
 // Start checks the options and starts the server, which runs until the context ends. It does not wait until the server

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/version"
 
+	"github.com/mallard-dev/mallard/localcluster/internal/apiserver"
 	"github.com/mallard-dev/mallard/localcluster/internal/cluster"
 	"github.com/mallard-dev/mallard/localcluster/internal/processnode"
 	"github.com/mallard-dev/mallard/localcluster/internal/signals"
@@ -55,6 +56,9 @@ func newUp(stdin io.Reader, stdout, stderr *os.File) *cobra.Command {
 			}
 			if !strings.HasPrefix(version.Get().GitVersion, "v1.") {
 				return runError{errVersion}
+			}
+			if err := apiserver.WithoutProxy(); err != nil {
+				return runError{err}
 			}
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)

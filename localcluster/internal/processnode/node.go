@@ -87,7 +87,7 @@ func New(ctx context.Context, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to run processes: %w", err)
 	}
-	images, err := image.New(filepath.Join(opts.Dir, "images"), opts.Host, processes.Isolated())
+	images, err := image.New(filepath.Join(opts.Dir, "images"), opts.Host, processes.Owners())
 	if err != nil {
 		return nil, err
 	}

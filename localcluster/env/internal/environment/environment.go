@@ -82,6 +82,11 @@ func Start(ctx context.Context, options Options) (_ *Env, err error) {
 			return nil, err
 		}
 	}
+	if options.Images {
+		if err := controlplane.CheckPods(); err != nil {
+			return nil, err
+		}
+	}
 	var binaries map[string]processes.Binary
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {

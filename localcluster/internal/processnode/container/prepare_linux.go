@@ -32,14 +32,22 @@ func (r *Runtime) Prepare(rootDir, hostname, ip string, mounts []Mount, readOnly
 	if err := hostFiles(root, hostname, ip); err != nil {
 		return err
 	}
+	if !r.owners {
+		// A user namespace cannot make devices. Those of the machine disappear with the root folder.
+		for name := range deviceNumbers {
+			mounts = append(mounts, Mount{Source: "/dev/" + name, Target: "/dev/" + name})
+		}
+	}
 	for _, mount := range mounts {
 		if err := makeTarget(root, mount); err != nil {
 			return fmt.Errorf("mounting at %s: %w", mount.Target, err)
 		}
 	}
 	return r.on(func() error {
-		if err := devices(rootDir); err != nil {
-			return err
+		if r.owners {
+			if err := devices(rootDir); err != nil {
+				return err
+			}
 		}
 		if readOnly {
 			if err := bind(rootDir, rootDir, true); err != nil {
@@ -79,7 +87,13 @@ func bind(source, target string, readOnly bool) error {
 	if !readOnly {
 		return nil
 	}
-	return unix.Mount("", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, "") //nolint:wrapcheck // wrapped by Prepare
+	var info unix.Statfs_t
+	if err := unix.Statfs(target, &info); err != nil {
+		return err //nolint:wrapcheck // wrapped by Prepare
+	}
+	// In a user namespace these flags of the file system must not be dropped.
+	kept := uintptr(info.Flags) & (unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME)
+	return unix.Mount("", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|kept, "") //nolint:wrapcheck // wrapped by Prepare
 }
 
 // makeTarget makes the place of a mount. A symbolic link of the image on the way would lead elsewhere, so it is replaced.
@@ -149,13 +163,16 @@ func hostFiles(root *os.Root, hostname, ip string) error {
 	return nil
 }
 
-// devices makes those that programs take for granted. Where the file system allows none, a program that needs one says so.
+// deviceNumbers are the devices that programs take for granted, by their minor number.
+var deviceNumbers = map[string]uint32{"null": 3, "zero": 5, "full": 7, "random": 8, "urandom": 9}
+
+// devices makes the devices. Where the file system allows none, a program that needs one reports it.
 func devices(rootDir string) error {
 	folder := filepath.Join(rootDir, "dev")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("making /dev: %w", err)
 	}
-	for name, minor := range map[string]uint32{"null": 3, "zero": 5, "full": 7, "random": 8, "urandom": 9} {
+	for name, minor := range deviceNumbers {
 		file := filepath.Join(folder, name)
 		err := unix.Mknod(file, unix.S_IFCHR|0o666, int(unix.Mkdev(1, minor))) //nolint:gosec // a small number
 		if err == nil {

@@ -33,8 +33,8 @@ func isBusy(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
 // when the thread ends that started it, not the program. The thread also has a separate mount namespace, so that no mount is seen by others or is
 // left behind.
 type Runtime struct {
-	work     chan func()
-	isolated bool
+	work             chan func()
+	isolated, owners bool
 }
 
 // NewRuntime makes a runtime.
@@ -50,15 +50,19 @@ func NewRuntime() (*Runtime, error) {
 		}
 	}()
 	r.isolated = <-ready
+	r.owners = r.isolated && manyUsers()
 	return r, nil
 }
 
 // Isolated reports whether processes have separate roots; if not, they are run in their folder.
 func (r *Runtime) Isolated() bool { return r.isolated }
 
+// Owners reports whether processes and files can belong to any user; if not, all belong to the user of the program.
+func (r *Runtime) Owners() bool { return r.owners }
+
 // isolate prepares the calling thread. Without the permission, nothing has changed.
 func isolate() error {
-	if os.Geteuid() != 0 || !manyUsers() {
+	if os.Geteuid() != 0 {
 		return os.ErrPermission
 	}
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
@@ -70,7 +74,7 @@ func isolate() error {
 	return restrict()
 }
 
-// manyUsers reports whether a process can have another user than root: in a container of an ordinary user it cannot.
+// manyUsers reports whether a process can have another user than root: in a user namespace of an ordinary user it cannot.
 func manyUsers() bool {
 	data, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
@@ -124,6 +128,8 @@ func (r *Runtime) command(spec Spec) *exec.Cmd {
 	if r.isolated {
 		cmd.SysProcAttr.Chroot = spec.Root
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID
+	}
+	if r.owners {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: spec.UID, Gid: spec.GID, Groups: spec.Groups}
 	}
 	return cmd

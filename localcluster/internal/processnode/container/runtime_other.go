@@ -18,6 +18,9 @@ func NewRuntime() (*Runtime, error) { return nil, ErrUnsupported }
 // Isolated returns false.
 func (*Runtime) Isolated() bool { return false }
 
+// Owners returns false.
+func (*Runtime) Owners() bool { return false }
+
 // Start returns ErrUnsupported.
 func (*Runtime) Start(Spec) (*Process, error) { return nil, ErrUnsupported }
 

@@ -127,7 +127,7 @@ func (w *Worker) prepare() error {
 	w.local = local
 	w.volumes = &volume.Volumes{
 		Client: w.node.Client, Pod: pod, PodIP: w.ip, NodeIP: w.node.IP, Allocatable: w.node.Allocatable,
-		Dir: filepath.Join(w.dir, "volumes"), Owners: w.node.Runtime.Isolated(),
+		Dir: filepath.Join(w.dir, "volumes"), Owners: w.node.Runtime.Owners(),
 	}
 	return nil
 }
