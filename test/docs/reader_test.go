@@ -107,7 +107,10 @@ func (r *reader) run(t *testing.T, b block, script string, fails bool) string {
 	return out
 }
 
-func (r *reader) env() []string { return append(os.Environ(), r.environment...) }
+func (r *reader) env() []string {
+	// A reader does not share the control plane of the tests.
+	return append(append(os.Environ(), "LOCALCLUSTER_KUBECONFIG="), r.environment...)
+}
 
 func (r *reader) write(t *testing.T, path, content string) {
 	t.Helper()
