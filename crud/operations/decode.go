@@ -43,6 +43,7 @@ type decoder struct {
 	*faults
 	file        *File
 	op          crud.Operation
+	all         []crud.Operation // op, or one for each object of its list
 	onHookError bool
 	spec        *field
 	set         map[string]field // of the operation, by the name that is no alias
@@ -65,9 +66,11 @@ func decodeHeader(document value, file *File, found *faults) bool {
 func decodeOperation(document value, file *File, found *faults) {
 	d := &decoder{faults: found}
 	d.decode(document)
-	file.Operations, file.positions = append(file.Operations, d.op), append(file.positions, document.position)
-	if d.onHookError {
-		file.OnHookError = append(file.OnHookError, d.op)
+	for _, op := range d.all {
+		file.Operations, file.positions = append(file.Operations, op), append(file.positions, document.position)
+		if d.onHookError {
+			file.OnHookError = append(file.OnHookError, op)
+		}
 	}
 }
 
@@ -109,9 +112,68 @@ func (d *decoder) build(at position) {
 			return
 		}
 	}
-	if err := d.op.Validate(); err != nil {
-		d.addf(at, "%s", err)
+	d.expand()
+	for _, op := range d.all {
+		if err := op.Validate(); err != nil {
+			d.addf(at, "%s", err)
+		}
 	}
+}
+
+// expand adds the operation, or one for each object of a list, as kubectl does. The objects of a list such as a ConfigMapList need no kind.
+func (d *decoder) expand() {
+	content, _ := d.op.Object.(*unstructured.Unstructured) // nil without an object
+	objects := []*unstructured.Unstructured{content}
+	if content != nil && content.IsList() && strings.HasSuffix(content.GetKind(), "List") {
+		objects = d.items(content)
+	}
+	for _, object := range objects {
+		op := d.op
+		if object != nil {
+			if !d.adopt(object) {
+				continue
+			}
+			op.Object = object
+		}
+		d.all = append(d.all, op)
+	}
+}
+
+func (d *decoder) items(list *unstructured.Unstructured) (objects []*unstructured.Unstructured) {
+	items, _ := list.Object["items"].([]any) // checked
+	for i, item := range items {
+		fields, isObject := item.(map[string]any)
+		if !isObject {
+			d.addf(d.spec.position, "items[%d] must be an object", i)
+			continue
+		}
+		object := &unstructured.Unstructured{Object: fields}
+		if kind := strings.TrimSuffix(list.GetKind(), "List"); kind != "" && object.GetKind() == "" {
+			object.SetAPIVersion(list.GetAPIVersion())
+			object.SetKind(kind)
+		}
+		objects = append(objects, object)
+	}
+	return objects
+}
+
+// adopt completes an object by the reference of the operation, with which it must agree.
+func (d *decoder) adopt(content *unstructured.Unstructured) bool {
+	for _, name := range []struct{ field, of, in string }{
+		{"apiVersion", d.op.APIVersion, content.GetAPIVersion()},
+		{"kind", d.op.Kind, content.GetKind()},
+		{"namespace", d.op.Namespace, content.GetNamespace()},
+		{"name", d.op.Name, content.GetName()},
+	} {
+		if name.of != "" && name.in != "" && name.of != name.in {
+			d.addf(d.set[name.field].position, "%s is %q, and %q in the object", name.field, name.of, name.in)
+			return false
+		}
+	}
+	if content.GetNamespace() == "" && d.op.Namespace != "" {
+		content.SetNamespace(d.op.Namespace)
+	}
+	return true
 }
 
 func (d *decoder) buildSpec() bool {
@@ -177,28 +239,13 @@ func only(read func() (value, error)) (value, error) {
 	return found, err
 }
 
-// buildObject takes the object, with whose reference the fields of the operation must agree.
+// buildObject takes the object.
 func (d *decoder) buildObject(spec value) bool {
 	if spec.kind != object {
 		d.addf(spec.position, "%s must be an object, not %s", d.spec.name, spec.describe())
 		return false
 	}
 	fields, _ := spec.plain().(map[string]any) // checked
-	content := &unstructured.Unstructured{Object: fields}
-	for _, name := range []struct{ field, of, in string }{
-		{"apiVersion", d.op.APIVersion, content.GetAPIVersion()},
-		{"kind", d.op.Kind, content.GetKind()},
-		{"namespace", d.op.Namespace, content.GetNamespace()},
-		{"name", d.op.Name, content.GetName()},
-	} {
-		if name.of != "" && name.in != "" && name.of != name.in {
-			d.addf(d.set[name.field].position, "%s is %q, and %q in the object", name.field, name.of, name.in)
-			return false
-		}
-	}
-	if content.GetNamespace() == "" && d.op.Namespace != "" {
-		content.SetNamespace(d.op.Namespace)
-	}
-	d.op.Object = content
+	d.op.Object = &unstructured.Unstructured{Object: fields}
 	return true
 }

@@ -23,6 +23,7 @@ type jsonReader struct {
 	lines   []int // offsets at which lines begin
 	// lineBreaks reports whether lineBreak stands for line breaks.
 	lineBreaks bool
+	depth      int
 }
 
 // lineBreak stands for a line break in a string while the decoder reads it. JSON does not allow it there, but shells write it.
@@ -107,6 +108,10 @@ func (r *jsonReader) read() (value, error) {
 func (r *jsonReader) after(token json.Token, at position) (value, error) {
 	switch token := token.(type) {
 	case json.Delim:
+		if r.depth++; r.depth > mostLevels {
+			return value{}, tooDeep(at)
+		}
+		defer func() { r.depth-- }()
 		if token == '{' {
 			return r.object(at)
 		}

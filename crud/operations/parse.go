@@ -62,11 +62,11 @@ func parse(content []byte, found *faults) (file File) {
 		if first = false; isHeader {
 			continue
 		}
-		if len(file.Operations) == MostOperations {
+		decodeOperation(document, &file, found)
+		if len(file.Operations) > MostOperations {
 			found.addf(document.position, "the file has more than %d operations", MostOperations)
 			return file
 		}
-		decodeOperation(document, &file, found)
 		found.operation++
 	}
 	return file

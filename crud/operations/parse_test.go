@@ -266,3 +266,19 @@ func TestParse_RandomJSON_IsExact(t *testing.T) {
 		}
 	}
 }
+
+// Values that are nested without end must not exhaust the stack, which would end the process.
+func TestParse_DeepNesting_IsRejected(t *testing.T) {
+	const operation = "operationType: MergePatch\nkind: ConfigMap\nname: a\nspec: "
+	for name, file := range map[string]string{
+		"JSON": strings.Repeat("[", MostBytes), "JSON objects": strings.Repeat(`{"a":`, MostBytes/5), "an alias in itself": operation + "&a {b: *a}",
+		"JSON in a text": operation + "'" + strings.Repeat("[", MostBytes/2) + "'",
+	} {
+		if _, err := Parse([]byte(file)); err == nil || !strings.Contains(err.Error(), "nested more than 10000 levels deep") {
+			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+	if _, err := Parse([]byte(strings.Repeat("[", mostLevels) + strings.Repeat("]", mostLevels))); err == nil || strings.Contains(err.Error(), "nested") {
+		t.Errorf("the most levels: %v", err)
+	}
+}

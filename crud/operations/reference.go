@@ -56,6 +56,24 @@ An object or a patch can also be text that contains its JSON or YAML.[^text]
 
 [^text]: ` + "`TestParse_TextsInFields_AreDocuments`" + `
 
+## YAML
+
+YAML and lists of objects mean the same as to kubectl: ` + "`yes`" + ` and ` + "`off`" + ` are booleans, ` + "`0777`" + ` is an octal number, ` + "`<<`" + ` merges objects, and an object of
+kind List stands for an operation for each of its items.[^yaml] The differences:
+
+| document | kubectl | operation file |
+|---|---|---|
+| a key that occurs twice | the last value counts | is rejected with both positions |
+| an integer with more than 64 bits | is rounded | is rejected |
+| a tag ` + "`!`" + ` without a name | is an empty text | is null |
+| a directive such as ` + "`%YAML 1.1`" + ` | is rejected | is accepted |
+| content after ` + "`---`" + ` in the same line | is rejected | is accepted |
+| several documents in the text of a field | are several objects | are rejected: several documents are several operations |
+| a line break in a string of JSON | is a space | stays |
+| ` + "`items`" + ` in an object whose kind is not a list's | replaces the object | is a field |
+
+[^yaml]: ` + "`TestYAML_ManyDocuments_MeanWhatTheyMeanToKubectl`" + `
+
 ## Fields that name the object
 
 {2}

@@ -49,6 +49,13 @@ func (n fieldNames) add(f field) error {
 	return nil
 }
 
+// mostLevels bounds the nesting of values, as encoding/json does. Without a bound, an alias of YAML within itself has no end.
+const mostLevels = 10_000
+
+func tooDeep(at position) error {
+	return &positioned{at, fmt.Sprintf("values are nested more than %d levels deep", mostLevels)}
+}
+
 // plain returns the value as unstructured objects hold it.
 func (v value) plain() any {
 	switch v.kind {
