@@ -9,7 +9,10 @@ package fork
 var parts = []part{{
 	// A fork is made of the template only.
 	names:  []string{},
-	remove: []string{"hack/template/fork", "test/fork", "docs/how-to/fork.md", "hack/test-fork.sh", "hack/mutants*", "test/repository/mutants_test.go", "test/repository/language*"},
+	remove: []string{
+		"hack/template/fork", "test/fork", "docs/how-to/fork.md", "hack/test-fork.sh", "hack/mutants*", "test/repository/mutants_test.go",
+		"test/repository/language*",
+	},
 	edits: []edit{
 		{"CONTRIBUTING.md", `(?m)^\| .make fork. .*\n`, ""},
 		{".github/workflows/nightly.yaml", `mutants, (.*), forks\]`, "$1]"},
