@@ -110,7 +110,7 @@ func TestReduce_EveryCombination_FindsItsFilesAndLines(t *testing.T) {
 // ownImport matches an import of a package of the template's main module, apart from the libraries, which a fork can require.
 var ownImport = regexp.MustCompile(`(?m)^\t(?:\w+ )?"` + regexp.QuoteMeta(oldModule) + `/((?:cmd|hack|pkg|runtime|test)/[\w./-]+)"$`)
 
-// expectPackages finds imports of packages that the fork removes. Generated code is generated anew.
+// expectPackages finds imports of packages that the fork removes. Generated code is generated again.
 func expectPackages(t *testing.T, all, files tree) {
 	t.Helper()
 	before, after := packages(all), packages(files)

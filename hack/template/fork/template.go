@@ -8,7 +8,7 @@ package fork
 // parts lists every part of the template that a fork may leave out.
 var parts = []part{{
 	// A fork is made of the template only.
-	names:  []string{},
+	names: []string{},
 	remove: []string{
 		"hack/template/fork", "test/fork", "docs/how-to/fork.md", "hack/test-fork.sh", "hack/mutants*", "test/repository/mutants_test.go",
 		"test/repository/language*",
