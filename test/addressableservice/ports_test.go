@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/addressableservice/urls"
 )
 
 func TestAddressableService_TwoPorts_HasTwoNamedAddresses(t *testing.T) {
@@ -39,7 +41,7 @@ func TestAddressableService_UnknownPort_ConditionReportsItWithoutRetries(t *test
 	ns := env.Namespace(t)
 	env.Apply(t, ns, service("target", onePort))
 	as := env.Apply(t, ns, object("it", toService("target")+"\nports: [{name: metrics}]"))[0]
-	env.Await(t, as, notReady(v1.ReasonPortNotFound), says(`has no port named "metrics"; its ports are http:80`))
+	env.Await(t, as, notReady(v1.ReasonPortNotFound), says(`has no port named "metrics"; its TCP ports are http:80`))
 
 	// A loop would write, or log a failed reconciliation, again and again. What comes after
 	// the condition is reconciled after anything that a loop would have queued.
@@ -74,6 +76,35 @@ func TestAddressableService_PortNumberNotExposed_ConditionReportsIt(t *testing.T
 	env.Await(t, as, notReady(v1.ReasonPortNotFound), says("exposes no port 8443"))
 	env.Apply(t, ns, service("target", "[{name: https, port: 8443}]"))
 	env.Await(t, as, harness.Ready, hasURLs("https://target."+ns+".svc.cluster.local:8443"))
+}
+
+// TestAddressableService_EachServiceOfTheReference_HasTheURLOrTheReason creates the Services of the table, among them those with other protocols than
+// TCP, on a real API server, which shows that such Services exist.
+func TestAddressableService_EachServiceOfTheReference_HasTheURLOrTheReason(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	want := map[harness.Ref][]harness.Condition{}
+	for i := range urls.Rows(t, "target", ns) {
+		name := fmt.Sprintf("target-%d", i)
+		row := urls.Rows(t, name, ns)[i]
+		if !row.Lasts() {
+			continue
+		}
+		env.Apply(t, ns, fmt.Sprintf("apiVersion: v1\nkind: Service\nmetadata: {name: %s}\nspec: %s\n", name, row.Spec))
+		as := env.Apply(t, ns, object(name, toService(name)+"\nports: "+row.Ports))[0]
+		switch row.Reason {
+		case "":
+			want[as] = []harness.Condition{harness.Ready, hasURLs(row.URL)}
+		case v1.ReasonTargetPortUnknown:
+			want[as] = []harness.Condition{harness.HasCondition("Ready", "Unknown", row.Reason), hasURLs(), says(row.Message)}
+		default:
+			want[as] = []harness.Condition{notReady(row.Reason), says(row.Message)}
+		}
+	}
+	for as, conditions := range want {
+		env.Await(t, as, conditions...)
+	}
 }
 
 // reconcileErrors counts the failed reconciliations of objects of a namespace in the controller's log.

@@ -50,6 +50,15 @@ func TestReference_Kinds_HaveAPageWithTheSameChapters(t *testing.T) {
 	}
 }
 
+// The reconciler's unit test and the suite run each row of the file.
+func TestReference_URLsOfAService_EqualTheTestedRows(t *testing.T) {
+	const page, file = "docs/reference/api/addressableservice.md", "test/addressableservice/urls/urls.txt"
+	_, section, _ := strings.Cut(read(t, page), "\n| Service | `spec.ports` | result |\n|---|---|---|\n")
+	if rows, _, _ := strings.Cut(section, "\n\n"); rows+"\n" != read(t, file) {
+		t.Errorf("the rows under \"URLs of a Service\" in %s differ from those of %s; copy the rows of the file", page, file)
+	}
+}
+
 // A reason is a constant of the code: one that begins with Reason, or with its kind and Reason.
 func TestReasons_EachConstant_IsOnThePageWithItsRemedy(t *testing.T) {
 	const page = "docs/reference/reasons-and-events.md"

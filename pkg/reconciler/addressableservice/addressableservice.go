@@ -187,7 +187,8 @@ func (r *Reconciler) reconcileTarget(ctx context.Context, as *v1.AddressableServ
 		as.Status.SetHops(hops)
 	case p.Reason == v1.ReasonTargetNotSynced && as.Status.ObservedGeneration == as.Generation:
 		// After a restart or a takeover the status stays valid until the list has completed.
-	case p.Reason == v1.ReasonTargetNotSynced, p.Reason == v1.ReasonTargetForbidden, p.Reason == v1.ReasonTargetUnavailable:
+	case p.Reason == v1.ReasonTargetNotSynced, p.Reason == v1.ReasonTargetForbidden, p.Reason == v1.ReasonTargetUnavailable,
+		p.Reason == v1.ReasonTargetPortUnknown:
 		as.Status.MarkTargetUnknown(p.Reason, p.Message)
 	default:
 		as.Status.MarkTargetNotResolved(p.Reason, p.Message)

@@ -6,20 +6,16 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
-	"cmp"
 	"encoding/json"
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
-	"knative.dev/pkg/network"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
@@ -70,7 +66,12 @@ func planAddresses(cfg *config.Addressable, as *v1.AddressableService, t target)
 func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures.Failure) {
 	if len(as.Spec.Ports) == 0 {
 		if t.service != nil {
-			return []endpoint{{address: serviceAddress(t.service, 0)}}, nil
+			e, p := serviceEndpoint(t.service, v1.AddressPort{}, as.Spec.Visibility)
+			if as.Spec.Visibility == v1.VisibilityPublic {
+				// The port is that of the gateway, which the scheme implies.
+				e = endpoint{address: serviceAddress(t.service, "http", 0)}
+			}
+			return []endpoint{e}, p
 		}
 		return []endpoint{{address: t.addresses[0]}}, nil
 	}
@@ -79,7 +80,7 @@ func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures
 		var e endpoint
 		var p *failures.Failure
 		if t.service != nil {
-			e, p = serviceEndpoint(t.service, port)
+			e, p = serviceEndpoint(t.service, port, as.Spec.Visibility)
 		} else {
 			e, p = addressableEndpoint(as.Spec.Ref, t.addresses, port)
 		}
@@ -89,36 +90,6 @@ func selectEndpoints(as *v1.AddressableService, t target) ([]endpoint, *failures
 		endpoints = append(endpoints, e)
 	}
 	return endpoints, nil
-}
-
-// serviceEndpoint finds the port in a Service, by number if the spec has one and otherwise by name. A Service of type ExternalName need
-// not list its ports, so that any number is accepted there.
-func serviceEndpoint(service *corev1.Service, port v1.AddressPort) (endpoint, *failures.Failure) {
-	i := slices.IndexFunc(service.Spec.Ports, func(sp corev1.ServicePort) bool {
-		if port.Port != 0 {
-			return sp.Port == port.Port
-		}
-		return sp.Name == port.Name
-	})
-	e := endpoint{name: port.Name, appProtocol: port.AppProtocol}
-	switch {
-	case i >= 0:
-		found := service.Spec.Ports[i]
-		e.address = serviceAddress(service, found.Port)
-		if e.appProtocol == "" && found.AppProtocol != nil {
-			e.appProtocol = *found.AppProtocol
-		}
-		return e, nil
-	case port.Port != 0 && service.Spec.Type == corev1.ServiceTypeExternalName:
-		e.address = serviceAddress(service, port.Port)
-		return e, nil
-	case port.Port != 0:
-		return e, failures.Newf(v1.ReasonPortNotFound, "Service %s exposes no port %d, which spec.ports[%s] requests; %s",
-			service.Name, port.Port, port.Name, portsOf(service))
-	default:
-		return e, failures.Newf(v1.ReasonPortNotFound, "Service %s has no port named %q; %s",
-			service.Name, port.Name, portsOf(service))
-	}
 }
 
 // addressableEndpoint finds the port in an Addressable: a number replaces the port of its first address, a name picks a named address.
@@ -162,25 +133,6 @@ func appendPath(u *apis.URL, path string) {
 	u.Path = strings.TrimSuffix(u.Path, "/") + path
 }
 
-func serviceAddress(service *corev1.Service, port int32) duckv1.Addressable {
-	host := network.GetServiceHostname(service.Name, service.Namespace)
-	if port != 0 {
-		host = net.JoinHostPort(host, strconv.Itoa(int(port)))
-	}
-	return duckv1.Addressable{URL: &apis.URL{Scheme: "http", Host: host}}
-}
-
-// schemes are the URL schemes of application protocols, whose values are those of a Service port: IANA names, or
-// Kubernetes' own with a prefix (KEP-3726).
-var schemes = map[string]string{
-	"https": "https", "grpc": "grpc", "ws": "ws", "kubernetes.io/ws": "ws", "wss": "wss", "kubernetes.io/wss": "wss",
-}
-
-// schemeOf returns the URL scheme of an application protocol; one that has none is reached by http.
-func schemeOf(appProtocol string) string {
-	return cmp.Or(schemes[strings.ToLower(appProtocol)], "http")
-}
-
 // withoutDefaultPort leaves out a port that the scheme implies.
 func withoutDefaultPort(scheme, host string) string {
 	defaults := map[string]string{"http": ":80", "ws": ":80", "https": ":443", "wss": ":443"}
@@ -193,17 +145,6 @@ func withoutDefaultPort(scheme, host string) string {
 // hostname is the host without its port, and without the brackets of IPv6.
 func hostname(u *apis.URL) string {
 	return u.URL().Hostname()
-}
-
-func portsOf(service *corev1.Service) string {
-	if len(service.Spec.Ports) == 0 {
-		return "it has no ports"
-	}
-	ports := make([]string, 0, len(service.Spec.Ports))
-	for _, p := range service.Spec.Ports {
-		ports = append(ports, strings.TrimPrefix(p.Name+":", ":")+strconv.Itoa(int(p.Port)))
-	}
-	return "its ports are " + strings.Join(ports, ", ")
 }
 
 // Bounds of an address in the status: those of the CRD's schema, except for the certificates, which every address of an object repeats.

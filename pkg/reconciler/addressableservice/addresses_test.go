@@ -10,12 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
 
 	"knative.dev/pkg/apis"
 	duckv1 "knative.dev/pkg/apis/duck/v1"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
+	"github.com/mallard-dev/mallard/test/addressableservice/urls"
 )
 
 // named gives the addresses these names, in their order.
@@ -32,11 +35,19 @@ func port(name string, number int32, appProtocol string) v1.AddressPort {
 	return v1.AddressPort{Name: name, Port: number, AppProtocol: appProtocol}
 }
 
+// headless makes a Service headless, with a name as the targetPort of its ports.
+func headless(s *corev1.Service) *corev1.Service {
+	s.Spec.ClusterIP = corev1.ClusterIPNone
+	for i := range s.Spec.Ports {
+		s.Spec.Ports[i].TargetPort = intstr.FromString("http")
+	}
+	return s
+}
+
 // sameURL compares URLs as they are written.
 func sameURL(a, b apis.URL) bool { return a.String() == b.String() }
 
 func TestPlanAddresses_ServicePorts_ReturnsURLs(t *testing.T) {
-	externalName := func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeExternalName }
 	at := func(urls ...string) target { return target{addresses: addressesAt(urls...)} }
 	svc := func(mods ...func(*corev1.Service)) target { return target{service: service(ns, "target", mods...)} }
 	web := withServicePort("web", 8080, "")
@@ -50,64 +61,40 @@ func TestPlanAddresses_ServicePorts_ReturnsURLs(t *testing.T) {
 		want    []duckv1.Addressable
 		problem string
 	}{
-		"Service without ports":              {nil, svc(), nil, addressesAt("http://" + host), ""},
-		"Service with ports, none requested": {nil, svc(web), nil, addressesAt("http://" + host), ""},
-		"port by name":                       {[]mod{withPorts(port("web", 0, ""))}, svc(web), nil, named(addressesAt("http://"+host+":8080"), "web"), ""},
-		"port by number":                     {[]mod{withPorts(port("x", 8080, ""))}, svc(web), nil, named(addressesAt("http://"+host+":8080"), "x"), ""},
 		"a number beats a name": {
 			[]mod{withPorts(port("web", 9090, ""))},
 			svc(web, withServicePort("other", 9090, "")), nil,
 			named(addressesAt("http://"+host+":9090"), "web"), "",
 		},
-		"default port is left out": {[]mod{withPorts(port("p", 80, ""))}, svc(withServicePort("", 80, "")), nil, named(addressesAt("http://"+host), "p"), ""},
-		"443 of https is left out": {
-			[]mod{withPorts(port("p", 443, "https"))}, svc(withServicePort("", 443, "")), nil, named(addressesAt("https://"+host), "p"), "",
-		},
-		"443 of http is not left out": {
-			[]mod{withPorts(port("p", 443, ""))}, svc(withServicePort("", 443, "")), nil, named(addressesAt("http://"+host+":443"), "p"), "",
-		},
-		"protocol from the Service": {
-			[]mod{withPorts(port("web", 0, ""))}, svc(withServicePort("web", 8443, "https")), nil, named(addressesAt("https://"+host+":8443"), "web"), "",
-		},
 		"protocol from the spec beats the Service's": {
 			[]mod{withPorts(port("web", 0, "grpc"))}, svc(withServicePort("web", 8443, "https")), nil, named(addressesAt("grpc://"+host+":8443"), "web"), "",
 		},
-		"number that the Service has not": {
-			[]mod{withPorts(port("p", 1, ""))},
-			svc(web, withServicePort("", 9, "")), nil, nil,
-			"Service target exposes no port 1, which spec.ports[p] requests; its ports are web:8080, 9",
+		"path":                           {[]mod{withPath("/a/b")}, svc(), nil, addressesAt("http://" + host + "/a/b"), ""},
+		"path after a path":              {[]mod{withPath("/b")}, at("http://d/a"), nil, addressesAt("http://d/a/b"), ""},
+		"path after a slash":             {[]mod{withPath("/b")}, at("http://d/a/"), nil, addressesAt("http://d/a/b"), ""},
+		"path before a query":            {[]mod{withPath("/b")}, at("http://d/a?q=1"), nil, addressesAt("http://d/a/b?q=1"), ""},
+		"path after an escaped slash":    {[]mod{withPath("/b")}, at("http://d/a%2Fb/"), nil, addressesAt("http://d/a%2Fb/b"), ""},
+		"Addressable":                    {nil, at("http://d.example.com"), nil, addressesAt("http://d.example.com"), ""},
+		"first of several":               {nil, at("http://first", "http://second"), nil, addressesAt("http://first"), ""},
+		"Addressable loses its own name": {nil, target{addresses: named(addressesAt("http://d"), "theirs")}, nil, addressesAt("http://d"), ""},
+		"Addressable keeps its scheme":   {nil, at("https://d:8443"), nil, addressesAt("https://d:8443"), ""},
+		"Addressable keeps its CA":       {nil, withCerts, nil, withCerts.addresses, ""},
+		"default port of an Addressable": {nil, at("https://d:443"), nil, addressesAt("https://d"), ""},
+		"number replaces the port":       {[]mod{withPorts(port("p", 9, ""))}, at("http://d:8080/x"), nil, named(addressesAt("http://d:9/x"), "p"), ""},
+		"number for IPv6":                {[]mod{withPorts(port("p", 9, ""))}, at("http://[::1]:8080"), nil, named(addressesAt("http://[::1]:9"), "p"), ""},
+		"name picks an address":          {[]mod{withPorts(port("b", 0, ""))}, target{addresses: named(addressesAt("http://x", "http://y"), "a", "b")}, nil, named(addressesAt("http://y"), "b"), ""},
+		"protocol replaces scheme":       {[]mod{withPorts(port("p", 9, "kubernetes.io/wss"))}, at("http://d"), nil, named(addressesAt("wss://d:9"), "p"), ""},
+		"name that no address has":       {[]mod{withPorts(port("c", 0, ""))}, target{addresses: named(addressesAt("http://x"), "a")}, nil, nil, `Service target has no address named "c"`},
+		"named address without host":     {[]mod{withPorts(port("b", 0, ""))}, target{addresses: named(append(addressesAt("http://x"), duckv1.Addressable{}), "a", "b")}, nil, nil, `Service target has no address named "b"`},
+		"public":                         {[]mod{public}, svc(), nil, addressesAt("https://a.ns.example.com"), ""},
+		"public with path":               {[]mod{public, withPath("/p")}, svc(), nil, addressesAt("https://a.ns.example.com/p"), ""},
+		"public without ports":           {[]mod{public}, svc(withServicePort("web", 8443, "grpc")), nil, addressesAt("https://a.ns.example.com"), ""},
+		"public keeps the port of a headless Service": {
+			[]mod{public, withPorts(port("web", 0, ""))}, target{service: headless(service(ns, "target", web))}, nil, named(addressesAt("https://a.ns.example.com:8080"), "web"), "",
 		},
-		"number of a Service without ports": {
-			[]mod{withPorts(port("p", 1, ""))}, svc(), nil, nil, "Service target exposes no port 1, which spec.ports[p] requests; it has no ports",
-		},
-		"name that the Service has not": {
-			[]mod{withPorts(port("p", 0, ""))}, svc(web), nil, nil, `Service target has no port named "p"; its ports are web:8080`,
-		},
-		"number of an ExternalName is believed": {
-			[]mod{withPorts(port("p", 1, ""))}, svc(externalName), nil, named(addressesAt("http://"+host+":1"), "p"), "",
-		},
-		"name of an ExternalName is not": {
-			[]mod{withPorts(port("p", 0, ""))}, svc(externalName), nil, nil, `Service target has no port named "p"; it has no ports`,
-		},
-		"path":                             {[]mod{withPath("/a/b")}, svc(), nil, addressesAt("http://" + host + "/a/b"), ""},
-		"path after a path":                {[]mod{withPath("/b")}, at("http://d/a"), nil, addressesAt("http://d/a/b"), ""},
-		"path after a slash":               {[]mod{withPath("/b")}, at("http://d/a/"), nil, addressesAt("http://d/a/b"), ""},
-		"path before a query":              {[]mod{withPath("/b")}, at("http://d/a?q=1"), nil, addressesAt("http://d/a/b?q=1"), ""},
-		"path after an escaped slash":      {[]mod{withPath("/b")}, at("http://d/a%2Fb/"), nil, addressesAt("http://d/a%2Fb/b"), ""},
-		"Addressable":                      {nil, at("http://d.example.com"), nil, addressesAt("http://d.example.com"), ""},
-		"first of several":                 {nil, at("http://first", "http://second"), nil, addressesAt("http://first"), ""},
-		"Addressable loses its own name":   {nil, target{addresses: named(addressesAt("http://d"), "theirs")}, nil, addressesAt("http://d"), ""},
-		"Addressable keeps its scheme":     {nil, at("https://d:8443"), nil, addressesAt("https://d:8443"), ""},
-		"Addressable keeps its CA":         {nil, withCerts, nil, withCerts.addresses, ""},
-		"default port of an Addressable":   {nil, at("https://d:443"), nil, addressesAt("https://d"), ""},
-		"number replaces the port":         {[]mod{withPorts(port("p", 9, ""))}, at("http://d:8080/x"), nil, named(addressesAt("http://d:9/x"), "p"), ""},
-		"number for IPv6":                  {[]mod{withPorts(port("p", 9, ""))}, at("http://[::1]:8080"), nil, named(addressesAt("http://[::1]:9"), "p"), ""},
-		"name picks an address":            {[]mod{withPorts(port("b", 0, ""))}, target{addresses: named(addressesAt("http://x", "http://y"), "a", "b")}, nil, named(addressesAt("http://y"), "b"), ""},
-		"protocol replaces scheme":         {[]mod{withPorts(port("p", 9, "kubernetes.io/wss"))}, at("http://d"), nil, named(addressesAt("wss://d:9"), "p"), ""},
-		"name that no address has":         {[]mod{withPorts(port("c", 0, ""))}, target{addresses: named(addressesAt("http://x"), "a")}, nil, nil, `Service target has no address named "c"`},
-		"named address without host":       {[]mod{withPorts(port("b", 0, ""))}, target{addresses: named(append(addressesAt("http://x"), duckv1.Addressable{}), "a", "b")}, nil, nil, `Service target has no address named "b"`},
-		"public":                           {[]mod{public}, svc(), nil, addressesAt("https://a.ns.example.com"), ""},
-		"public with path":                 {[]mod{public, withPath("/p")}, svc(), nil, addressesAt("https://a.ns.example.com/p"), ""},
+		"public without a TCP port": {[]mod{public}, svc(func(s *corev1.Service) {
+			s.Spec.Ports = []corev1.ServicePort{{Port: 514, Protocol: corev1.ProtocolUDP}}
+		}), nil, nil, "protocol UDP"},
 		"public keeps a port":              {[]mod{public, withPorts(port("p", 8080, ""))}, svc(web), nil, named(addressesAt("https://a.ns.example.com:8080"), "p"), ""},
 		"public drops port 80 of http":     {[]mod{public, withPorts(port("p", 80, ""))}, svc(withServicePort("", 80, "")), nil, named(addressesAt("https://a.ns.example.com"), "p"), ""},
 		"public drops port 443 of https":   {[]mod{public, withPorts(port("p", 443, ""))}, svc(withServicePort("", 443, "")), nil, named(addressesAt("https://a.ns.example.com"), "p"), ""},
@@ -118,7 +105,7 @@ func TestPlanAddresses_ServicePorts_ReturnsURLs(t *testing.T) {
 		"public in another domain":         {[]mod{public}, svc(), testConfig(func(c *config.Addressable) { c.Domain = "example.org" }), addressesAt("https://a.ns.example.org"), ""},
 		"public in a domain that is wrong": {[]mod{public}, svc(), testConfig(func(c *config.Addressable) { c.Domain = "A" }), nil, `host name "a.ns.A"`},
 		"one bad port takes all": {
-			[]mod{withPorts(port("web", 0, ""), port("p", 0, ""))}, svc(web), nil, nil, `Service target has no port named "p"; its ports are web:8080`,
+			[]mod{withPorts(port("web", 0, ""), port("p", 0, ""))}, svc(web), nil, nil, `Service target has no port named "p"; its TCP ports are web:8080`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,10 +134,31 @@ func TestPlanAddresses_ServicePorts_ReturnsURLs(t *testing.T) {
 	}
 }
 
+func TestPlanAddresses_EachServiceOfTheReference_HasTheURLOrTheReason(t *testing.T) {
+	for _, row := range urls.Rows(t, "target", ns) {
+		t.Run(row.Spec+row.Ports, func(t *testing.T) {
+			as, found := object("a"), target{service: row.Service(t, service(ns, "target").ObjectMeta)}
+			if err := yaml.UnmarshalStrict([]byte(row.Ports), &as.Spec.Ports); err != nil {
+				t.Fatal(err)
+			}
+			addresses, p := planAddresses(testConfig(), as, found)
+			var url, reason, message string
+			if p != nil {
+				reason, message = p.Reason, p.Message
+			} else {
+				url = addresses[0].URL.String()
+			}
+			if url != row.URL || reason != row.Reason || message != row.Message {
+				t.Errorf("got  %q %q %q\nwant %q %q %q", url, reason, message, row.URL, row.Reason, row.Message)
+			}
+		})
+	}
+}
+
 func TestSchemeOf_Port_ReturnsTheScheme(t *testing.T) {
 	for appProtocol, want := range map[string]string{
 		"http": "http", "HTTP": "http", "https": "https", "HTTPS": "https", "grpc": "grpc", "kubernetes.io/h2c": "http",
-		"kubernetes.io/ws": "ws", "kubernetes.io/wss": "wss", "ws": "ws", "wss": "wss", "tcp": "http", "example.com/own": "http",
+		"kubernetes.io/ws": "ws", "kubernetes.io/wss": "wss", "ws": "ws", "wss": "wss", "tcp": "", "example.com/own": "",
 	} {
 		if got := schemeOf(appProtocol); got != want {
 			t.Errorf("schemeOf(%q) = %q, want %q", appProtocol, got, want)

@@ -11,7 +11,7 @@ SPDX-License-Identifier: Apache-2.0
 // then emits events for the conditions that changed:
 //
 //	resolve (target.go)   where does spec.ref lead?          TargetResolved
-//	    reference ── policy ── cycle ── kind ── object ── addresses.go (pure)
+//	    reference ── policy ── cycle ── kind ── object ── addresses.go, ports.go (pure)
 //	publish (alias.go)    does the alias point there?        Published
 //	    the requested alias is written, then others are deleted
 //

@@ -114,7 +114,9 @@ func TestReconcile_ServicePorts_ReportsAddresses(t *testing.T) {
 		}
 		s.MarkTargetResolved(addresses)
 	}
-	const noPort = `Service target has no port named "secure"; its ports are 8080`
+	const noNumber = `Service target maps no ports, so that clients connect to targetPort "http" of its port web:80, and a URL needs the number; ` +
+		"set targetPort to a number, or refer to a Service with a cluster IP"
+	const noPort = `Service target has no port named "secure"; its TCP ports are 8080`
 	long := strings.Repeat("a", 64)
 	tooLong := `host name "` + long + `.ns.example.com": label "` + long + `": must be no more than 63 characters; the template is domain-template in ConfigMap config-addressable`
 
@@ -129,6 +131,10 @@ func TestReconcile_ServicePorts_ReportsAddresses(t *testing.T) {
 		Objects:           []runtime.Object{object("a", two), service(ns, "target", withServicePort("", 8080, ""))},
 		WantStatusUpdates: reconcilertest.Becomes(object("a", two, status(unresolved(v1.ReasonPortNotFound, noPort), notRequested))),
 		WantEvents:        []string{reconcilertest.Warning(v1.ReasonPortNotFound, noPort)},
+	}, {
+		Name:              "a port number that is not known does not remove the address",
+		Objects:           []runtime.Object{object("a", status(at("http://"+host+":8080"), notRequested)), headless(service(ns, "target", withServicePort("web", 80, "")))},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", status(at("http://"+host+":8080"), unknown(v1.ReasonTargetPortUnknown, noNumber), notRequested))),
 	}, {
 		Name:              "public",
 		Objects:           []runtime.Object{object("a", public), service(ns, "target")},

@@ -143,10 +143,14 @@ var (
 	noAddress         = unpublished(v1.ReasonNoAddress, "there is no address to publish; an existing alias stays as it is")
 )
 
+// service is a Service as the API server stores it: without ports only if it is headless.
 func service(namespace, name string, mods ...func(*corev1.Service)) *corev1.Service {
 	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, ResourceVersion: "1"}}
 	for _, m := range mods {
 		m(s)
+	}
+	if s.Spec.ClusterIP = "10.0.0.1"; len(s.Spec.Ports) == 0 {
+		s.Spec.ClusterIP = corev1.ClusterIPNone
 	}
 	return s
 }

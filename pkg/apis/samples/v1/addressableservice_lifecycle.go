@@ -23,8 +23,8 @@ const (
 	AddressableServiceConditionReady = apis.ConditionReady
 
 	// AddressableServiceConditionTargetResolved is True when the reference leads to an address, which the status then contains. It is False when
-	// the reference is known to lead to no address, and the status has none. It is Unknown when the target could not be looked up: the last known
-	// addresses stay, also if the spec has changed since, which the message says.
+	// the reference is known to lead to no address, and the status has none. It is Unknown when the target or the number of its port could not be
+	// determined: the last known addresses stay, also if the spec has changed since, which the message says.
 	AddressableServiceConditionTargetResolved apis.ConditionType = "TargetResolved"
 
 	// AddressableServiceConditionPublished is True when the alias of spec.publish points to the address, or none is requested.
@@ -32,7 +32,7 @@ const (
 )
 
 // Reasons of the condition TargetResolved. It is False, and there are no addresses, if the reference is known to lead to none. It is Unknown,
-// and the last known addresses stay, if the target could not be looked up.
+// and the last known addresses stay, if the target or the number of its port could not be determined.
 const (
 	// ReasonTargetNotFound (False): no object of that kind has this name. Remedy: create the object.
 	ReasonTargetNotFound = "TargetNotFound"
@@ -73,6 +73,14 @@ const (
 
 	// ReasonPortNotFound (False): the target has no such port or named address. Remedy: correct spec.ports, or the target.
 	ReasonPortNotFound = "PortNotFound"
+
+	// ReasonUnsupportedProtocol (False): the port of the Service has a protocol that no URL can express: UDP, SCTP, or an appProtocol without a URL scheme.
+	// Remedy: select a port of protocol TCP, or set appProtocol in spec.ports.
+	ReasonUnsupportedProtocol = "UnsupportedProtocol"
+
+	// ReasonTargetPortUnknown (Unknown): the Service is headless or of type ExternalName, so that clients need the number of its targetPort, which is a
+	// name. Remedy: set targetPort to a number, or refer to a Service with a cluster IP.
+	ReasonTargetPortUnknown = "TargetPortUnknown"
 
 	// ReasonHostInvalid (False): the domain template yields no valid host name for this object. Remedy: use a shorter name, or another template.
 	ReasonHostInvalid = "HostInvalid"

@@ -77,8 +77,8 @@ type AddressableServiceSpec struct {
 	// +required
 	Ref TargetReference `json:"ref,omitzero"`
 
-	// Ports of the target, each of which gets an address. Without ports, there is one address without a port. The first becomes
-	// status.address.
+	// Ports of the target, each of which gets an address. Without ports, there is one address: that of port 80 of a Service, or else of its first
+	// TCP port, or the first address of another object. The first becomes status.address.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -182,13 +182,14 @@ type AddressPort struct {
 	// +required
 	Name string `json:"name,omitempty"`
 
-	// Number of the port. A Service must expose it.
+	// Number of the port. A Service must expose it with the protocol TCP.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
-	// Protocol of the port, which determines the scheme of the URL. The default is that of the Service's port, or http.
+	// Protocol of the port, which determines the scheme of the URL. The default is that of the Service's port, https for number 443 of a
+	// Service, or http.
 	// +optional
 	// +kubebuilder:validation:Enum=http;https;grpc;kubernetes.io/h2c;kubernetes.io/ws;kubernetes.io/wss
 	AppProtocol string `json:"appProtocol,omitempty"`

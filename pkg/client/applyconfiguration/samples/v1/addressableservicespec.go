@@ -18,8 +18,8 @@ import (
 type AddressableServiceSpecApplyConfiguration struct {
 	// Target of the reference: a Service, or any object that has an address in status.address.url.
 	Ref *TargetReferenceApplyConfiguration `json:"ref,omitempty"`
-	// Ports of the target, each of which gets an address. Without ports, there is one address without a port. The first becomes
-	// status.address.
+	// Ports of the target, each of which gets an address. Without ports, there is one address: that of port 80 of a Service, or else of its first
+	// TCP port, or the first address of another object. The first becomes status.address.
 	Ports []AddressPortApplyConfiguration `json:"ports,omitempty"`
 	// Path that is appended to every URL. It starts with a slash.
 	Path *string `json:"path,omitempty"`

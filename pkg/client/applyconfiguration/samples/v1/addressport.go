@@ -14,9 +14,10 @@ package v1
 type AddressPortApplyConfiguration struct {
 	// Name of the address. Without a port number, it also selects the port of a Service, or the named address of another Addressable.
 	Name *string `json:"name,omitempty"`
-	// Number of the port. A Service must expose it.
+	// Number of the port. A Service must expose it with the protocol TCP.
 	Port *int32 `json:"port,omitempty"`
-	// Protocol of the port, which determines the scheme of the URL. The default is that of the Service's port, or http.
+	// Protocol of the port, which determines the scheme of the URL. The default is that of the Service's port, https for number 443 of a
+	// Service, or http.
 	AppProtocol *string `json:"appProtocol,omitempty"`
 }
 
