@@ -49,8 +49,13 @@ func TestController_KilledBetweenAliasAndStatus_Converges(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithProxy("controller"))
 	ns := env.Namespace(t)
-	held := env.Proxy(t, "controller").Hold(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns)))
 	as := env.Apply(t, ns, manifests)[1]
+	env.Await(t, as, harness.Ready)
+	// The status records the namespace of the alias from now on, so that no write precedes the next alias.
+	env.Patch(t, as, `{"spec": {"publish": null}}`)
+	env.Await(t, as, harness.HasCondition("Published", "True", v1.ReasonNotRequested))
+	held := env.Proxy(t, "controller").Hold(harness.Matching("update", "addressableservices/status").And(harness.InNamespace(ns)))
+	env.Patch(t, as, `{"spec": {"publish": {"alias": "it"}}}`)
 	held.Wait(t)
 	before := env.Await(t, alias, harness.Exists)
 	controller := env.Process(t, "controller")

@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 
@@ -128,43 +128,25 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, as *v1.AddressableService
 		// The aliases are deleted, and the object waits for other finalizers.
 		return nil
 	}
-	if err := r.removeEveryAlias(ctx, as); err != nil {
-		as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, err.Error())
-		// Deletion increments the generation, which nothing else reports as observed.
-		as.Status.ObservedGeneration = as.Generation
-		return r.failures.Outcome(as, failures.Failed(v1.ReasonUnpublishFailed, err))
+	for _, directory := range sets.List(sets.New(as.Status.Directories()...).Insert(config.FromContextOrDefaults(ctx).DirectoryNamespace)) {
+		if !r.watched(directory) {
+			// This process publishes nothing there, and listing may be forbidden.
+			continue
+		}
+		if err := r.removeEveryAlias(ctx, as, directory); err != nil {
+			as.Status.MarkNotPublished(v1.ReasonUnpublishFailed, err.Error())
+			// Deletion increments the generation, which nothing else reports as observed.
+			as.Status.ObservedGeneration = as.Generation
+			return r.failures.Outcome(as, failures.Failed(v1.ReasonUnpublishFailed, err))
+		}
 	}
 	return nil
-}
-
-// removeEveryAlias removes all aliases of an object that is being deleted. There is no later
-// reconciliation, so the directory is listed live: the cache might not have the latest alias yet.
-func (r *Reconciler) removeEveryAlias(ctx context.Context, as *v1.AddressableService) error {
-	if err := r.removeAliases(ctx, r.cachedAliases(keyOf(as))); err != nil {
-		return err
-	}
-	directory := config.FromContextOrDefaults(ctx).DirectoryNamespace
-	if !r.watched(directory) {
-		// Nothing is published there, and listing may be forbidden.
-		return nil
-	}
-	live, err := r.kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{
-		LabelSelector: labels.SelectorFromSet(labels.Set{samples.AliasOwnerUIDLabelKey: string(as.UID)}).String(),
-	})
-	if err != nil {
-		return fmt.Errorf("listing the aliases in namespace %s: %w", directory, err)
-	}
-	aliases := make([]*corev1.Service, 0, len(live.Items))
-	for i := range live.Items {
-		aliases = append(aliases, &live.Items[i])
-	}
-	return r.removeAliases(ctx, aliases)
 }
 
 // ObserveDeletion implements reconciler.OnDeletionInterface. It is called when the cache does not have an object,
 // which may leave aliases behind: its finalizer was removed by hand, or its namespace was finalized by force.
 func (r *Reconciler) ObserveDeletion(ctx context.Context, key types.NamespacedName) error {
-	aliases := r.cachedAliases(key)
+	aliases := r.cachedAliases(config.FromContextOrDefaults(ctx).DirectoryNamespace, key)
 	if len(aliases) == 0 || !r.watched(key.Namespace) {
 		return nil
 	}

@@ -14,11 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/cache"
-
-	"knative.dev/pkg/logging"
 
 	"github.com/mallard-dev/mallard/pkg/apis/config"
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
@@ -91,6 +90,14 @@ func correctAlias(existing, wanted *corev1.Service) (*corev1.Service, bool) {
 // free name at once, and keep it.
 func (r *Reconciler) reconcileAlias(ctx context.Context, as *v1.AddressableService) *failures.Failure {
 	wanted, p := planAlias(config.FromContextOrDefaults(ctx), as)
+	if recorded := as.Status.Directories(); wanted != nil && r.watched(wanted.Namespace) && !slices.Contains(recorded, wanted.Namespace) {
+		// The status is written before the alias, and its event enqueues the object. A failure is reported until the alias exists.
+		as.Status.SetDirectories(append(recorded, wanted.Namespace))
+		if !as.Status.GetCondition(v1.AddressableServiceConditionPublished).IsFalse() {
+			as.Status.MarkNotPublished(v1.ReasonPublishing, "the alias follows once the status records its namespace")
+		}
+		return nil
+	}
 	if wanted != nil {
 		p = r.ensureAlias(ctx, as, wanted)
 	}
@@ -181,17 +188,45 @@ func directoryTerminating(directory string) *failures.Failure {
 	return failures.Newf(v1.ReasonDirectoryTerminating, "the directory namespace %q is being deleted", directory)
 }
 
-// removeAliasesBut removes the aliases of this object, as the cache has them, except the wanted one: after
-// the alias was renamed, the directory moved, or publish was unset. An alias that the cache does not have
-// yet enqueues its owner when it is delivered.
+// removeAliasesBut removes the aliases of this object except the wanted one. In the directory, where the alias was renamed or is no longer
+// requested, these are those in the cache: another one enqueues its owner when it is delivered. Former directories are listed live, since
+// they are forgotten afterwards.
 func (r *Reconciler) removeAliasesBut(ctx context.Context, as *v1.AddressableService, wanted *corev1.Service) *failures.Failure {
-	others := slices.DeleteFunc(r.cachedAliases(keyOf(as)), func(alias *corev1.Service) bool {
-		return wanted != nil && alias.Namespace == wanted.Namespace && alias.Name == wanted.Name
+	directory := config.FromContextOrDefaults(ctx).DirectoryNamespace
+	others := slices.DeleteFunc(r.cachedAliases(directory, keyOf(as)), func(alias *corev1.Service) bool {
+		return wanted != nil && alias.Name == wanted.Name
 	})
 	if err := r.removeAliases(ctx, others); err != nil {
 		return failures.Failed(v1.ReasonPublishFailed, err)
 	}
+	for _, former := range as.Status.Directories() {
+		if former == directory || !r.watched(former) {
+			continue
+		}
+		if err := r.removeEveryAlias(ctx, as, former); err != nil {
+			return failures.Failed(v1.ReasonPublishFailed, err)
+		}
+		as.Status.SetDirectories(slices.DeleteFunc(as.Status.Directories(), func(d string) bool { return d == former }))
+	}
 	return nil
+}
+
+// removeEveryAlias removes all aliases of an object from a directory, which is listed live: the cache might not have the latest alias yet.
+func (r *Reconciler) removeEveryAlias(ctx context.Context, as *v1.AddressableService, directory string) error {
+	if err := r.removeAliases(ctx, r.cachedAliases(directory, keyOf(as))); err != nil {
+		return err
+	}
+	live, err := r.kube.CoreV1().Services(directory).List(ctx, metav1.ListOptions{
+		LabelSelector: labels.SelectorFromSet(labels.Set{samples.AliasOwnerUIDLabelKey: string(as.UID)}).String(),
+	})
+	if err != nil {
+		return fmt.Errorf("listing the aliases in namespace %s: %w", directory, err)
+	}
+	aliases := make([]*corev1.Service, 0, len(live.Items))
+	for i := range live.Items {
+		aliases = append(aliases, &live.Items[i])
+	}
+	return r.removeAliases(ctx, aliases)
 }
 
 func (r *Reconciler) removeAliases(ctx context.Context, aliases []*corev1.Service) error {
@@ -204,7 +239,7 @@ func (r *Reconciler) removeAliases(ctx context.Context, aliases []*corev1.Servic
 }
 
 // removeAlias deletes one alias, unless it has changed since it was looked at. An alias in a terminating namespace is deleted with the
-// namespace. A Service that we have no permission to delete is outside of any directory, so it is not ours, whatever its labels are.
+// namespace.
 func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) error {
 	if namespace, err := r.namespaces.Get(alias.Namespace); err == nil && isTerminating(namespace) {
 		return nil
@@ -212,20 +247,15 @@ func (r *Reconciler) removeAlias(ctx context.Context, alias *corev1.Service) err
 	err := r.kube.CoreV1().Services(alias.Namespace).Delete(ctx, alias.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &alias.UID, ResourceVersion: &alias.ResourceVersion},
 	})
-	switch {
-	case err == nil, apierrors.IsNotFound(err):
-		return nil
-	case apierrors.IsForbidden(err) && alias.Namespace != config.FromContextOrDefaults(ctx).DirectoryNamespace:
-		logging.FromContext(ctx).Infof("Service %s/%s is labeled as an alias but is outside of the directory; left alone",
-			alias.Namespace, alias.Name)
-		return nil
-	default:
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("deleting alias %s/%s: %w", alias.Namespace, alias.Name, err)
 	}
+	return nil
 }
 
-func (r *Reconciler) cachedAliases(owner types.NamespacedName) []*corev1.Service {
-	return r.aliases.ByIndex(aliasesByOwner, owner.String())
+// cachedAliases returns the aliases of an object in a directory. Services of other namespaces may claim to be aliases.
+func (r *Reconciler) cachedAliases(directory string, owner types.NamespacedName) []*corev1.Service {
+	return r.aliases.ByIndex(aliasesByOwner, inDirectory(directory, owner))
 }
 
 func aliasTaken(existing *corev1.Service) *failures.Failure {

@@ -38,14 +38,18 @@ const (
 	// byTargetKind finds AddressableServices by the group and kind of their target.
 	byTargetKind = "targetKind"
 
-	// aliasesByOwner finds alias Services by the object that published them.
+	// byDirectory finds an AddressableService by a namespace that its status records for aliases, and its own key.
+	byDirectory = "directory"
+
+	// aliasesByOwner finds Services by their namespace and the object of which they claim to be aliases.
 	aliasesByOwner = "aliasOwner"
 )
 
 // The sources of the reconciler.
 var (
 	addressableServices = observe.Injected[*v1.AddressableService](addressableserviceinformer.Get, observe.Transform(observe.DropManagedFields),
-		observe.Index(byAlias, aliasOf), observe.Index(byTarget, targetOf), observe.Index(byTargetKind, targetKindOf))
+		observe.Index(byAlias, aliasOf), observe.Index(byTarget, targetOf), observe.Index(byTargetKind, targetKindOf),
+		observe.Index(byDirectory, directoriesOf))
 	services = observe.Injected[*corev1.Service](serviceinformer.Get, observe.Transform(observe.DropManagedFields),
 		observe.Index(aliasesByOwner, publisherOf))
 	namespaces = observe.Injected[*corev1.Namespace](namespaceinformer.Get, observe.Transform(observe.DropManagedFields))
@@ -69,11 +73,22 @@ func targetKindOf(as *v1.AddressableService) []string {
 	return []string{as.Spec.Ref.GroupKind().String()}
 }
 
+func directoriesOf(as *v1.AddressableService) (values []string) {
+	for _, directory := range as.Status.Directories() {
+		values = append(values, inDirectory(directory, keyOf(as)))
+	}
+	return values
+}
+
 func publisherOf(service *corev1.Service) []string {
 	if owner, ok := ownerOf(service); ok {
-		return []string{owner.String()}
+		return []string{inDirectory(service.Namespace, owner)}
 	}
 	return nil
+}
+
+func inDirectory(directory string, owner types.NamespacedName) string {
+	return directory + ": " + owner.String()
 }
 
 func indexOf(kind schema.GroupKind, namespace, name string) string {
@@ -125,14 +140,18 @@ func (d dependents) onDuck(target ducks.Object) []types.NamespacedName {
 	return d.onTarget(target.GroupVersionKind().GroupKind(), target)
 }
 
-// onService returns those that refer to a Service, the owner of the alias that it is, and those that wait for that alias.
+// onService returns those that refer to a Service, the owner of the alias that it is, and those that wait for that alias. Outside of the
+// directory, where users can create Services that claim to be aliases, an owner has to have recorded the namespace.
 func (d dependents) onService(service *corev1.Service) []types.NamespacedName {
 	keys := d.onTarget(serviceKind.GroupKind(), service)
-	if owner, ok := ownerOf(service); ok {
-		keys = append(keys, owner)
-	}
+	owner, isAlias := ownerOf(service)
 	if service.Namespace == d.config.Load().DirectoryNamespace {
 		keys = append(keys, d.indexed(byAlias, service.Name)...)
+		if isAlias {
+			keys = append(keys, owner)
+		}
+	} else if isAlias {
+		keys = append(keys, d.indexed(byDirectory, inDirectory(service.Namespace, owner))...)
 	}
 	return keys
 }

@@ -61,9 +61,10 @@ func TestDependents_EachSource_EnqueuesWhomItConcerns(t *testing.T) {
 		object("plain"), object("publishes", asAl), object("waits", asAl), object("publishes-else", publishedAs("else")),
 		object("refers", toDuck), object("refers-v2", withRef("example.com/v2", "Duck", "", "d")),
 		object("to-b", refTo("b")), object("to-one", withRef("v1", "Service", "", "one")),
+		object("moves", asAl, recorded(directory, formerDirectory)),
 		object("foreign", withClass("other"), asAl, toDuck), object("nobodys", withoutClass, asAl, toDuck),
 	)
-	elsewhere := func(s *corev1.Service) { s.Namespace = "elsewhere" }
+	former := func(s *corev1.Service) { s.Namespace = formerDirectory }
 	crd := func(mods ...func(*apiextensionsv1.CustomResourceDefinition)) []types.NamespacedName {
 		mapper, addressables := mapperOf(t)
 		return on.onCRD(mapper, addressables)(observe.Event[*apiextensionsv1.CustomResourceDefinition]{Type: observe.Added, Object: duckCRD(mods...)})
@@ -76,10 +77,12 @@ func TestDependents_EachSource_EnqueuesWhomItConcerns(t *testing.T) {
 		"an object without references to it":                                     {on.onObject(object("plain")), []string{}},
 		"a Service enqueues the objects whose target it is":                      {on.onService(service(ns, "one")), []string{"to-one"}},
 		"a Service without references to it":                                     {on.onService(service(ns, "unknown")), []string{}},
-		"a Service in the directory enqueues the objects that request its name":  {on.onService(service(directory, "al")), []string{"publishes", "waits"}},
-		"an alias enqueues its owner too":                                        {on.onService(alias("al", "plain", host)), []string{"plain", "publishes", "waits"}},
-		"an alias outside of the directory enqueues its owner":                   {on.onService(alias("al", "plain", host, elsewhere)), []string{"plain"}},
-		"the directory enqueues the objects that publish":                        {on.onNamespace(namespace(directory)), []string{"publishes", "publishes-else", "waits"}},
+		"a Service in the directory enqueues the objects that request its name":  {on.onService(service(directory, "al")), []string{"moves", "publishes", "waits"}},
+		"an alias enqueues its owner too":                                        {on.onService(alias("al", "plain", host)), []string{"moves", "plain", "publishes", "waits"}},
+		"an alias in a former directory enqueues its owner":                      {on.onService(alias("al", "moves", host, former)), []string{"moves"}},
+		"a Service that claims to be an alias outside of any directory":          {on.onService(alias("al", "moves", host, claimed)), []string{}},
+		"one in the former directory of another object":                          {on.onService(alias("al", "plain", host, former)), []string{}},
+		"the directory enqueues the objects that publish":                        {on.onNamespace(namespace(directory)), []string{"moves", "publishes", "publishes-else", "waits"}},
 		"another namespace": {on.onNamespace(namespace("other")), []string{}},
 		"an Addressable enqueues whose target it is, whichever the version":        {on.onDuck(duckOf(ns, "d")), []string{"refers", "refers-v2"}},
 		"a cluster-scoped one, in every namespace":                                 {on.onDuck(duckOf("", "d")), []string{"refers", "refers-v2"}},
@@ -88,7 +91,7 @@ func TestDependents_EachSource_EnqueuesWhomItConcerns(t *testing.T) {
 		"a CRD enqueues the objects that refer to its kind, whichever the version": {crd(), []string{"refers", "refers-v2"}},
 		"a CRD without references to its kind":                                     {crd(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Names.Kind = "Goose" }), []string{}},
 		"the configuration enqueues all of our class": {
-			on.onConfig(), []string{"plain", "publishes", "publishes-else", "refers", "refers-v2", "to-b", "to-one", "waits"},
+			on.onConfig(), []string{"moves", "plain", "publishes", "publishes-else", "refers", "refers-v2", "to-b", "to-one", "waits"},
 		},
 	} {
 		if got := namesOf(tc.keys); !slices.Equal(got, tc.want) {

@@ -13,7 +13,7 @@ SPDX-License-Identifier: Apache-2.0
 //	resolve (target.go)   where does spec.ref lead?          TargetResolved
 //	    reference ── policy ── cycle ── kind ── object ── addresses.go, ports.go (pure)
 //	publish (alias.go)    does the alias point there?        Published
-//	    the requested alias is written, then others are deleted
+//	    its namespace is recorded, the requested alias is written, then others are deleted
 //
 // Only a positive answer removes an address; only the spec removes an alias:
 //

@@ -149,9 +149,9 @@ func TestAlias_NewNameCannotBePublished_FormerStays(t *testing.T) {
 		WantEvents:        []string{reconcilertest.Warning(v1.ReasonAliasTaken, taken)},
 	}, {
 		Name:              "directory moved to a namespace that does not exist",
-		Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, alias("al", "a", host, stored)},
+		Objects:           []runtime.Object{object("a", asAl, recorded(directory, "moved"), isPublished), theTarget, alias("al", "a", host, stored)},
 		OtherTestData:     map[string]any{configData: testConfig(func(c *config.Addressable) { c.DirectoryNamespace = "moved" })},
-		WantStatusUpdates: notPublished(v1.ReasonDirectoryNotFound, noNamespace),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, recorded(directory, "moved"), status(resolved, unpublished(v1.ReasonDirectoryNotFound, noNamespace)))),
 		WantEvents:        []string{reconcilertest.Warning(v1.ReasonDirectoryNotFound, noNamespace)},
 	}, {
 		Name:              "no address",

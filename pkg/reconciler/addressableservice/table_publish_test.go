@@ -23,6 +23,7 @@ import (
 
 const (
 	noDirectory     = `the directory namespace "dir" does not exist; it is directory-namespace in ConfigMap config-addressable`
+	publishing      = "the alias follows once the status records its namespace"
 	directoryLeaves = `the directory namespace "dir" is being deleted`
 )
 
@@ -49,6 +50,10 @@ func TestPublish_Alias_IsCreatedOrUpdated(t *testing.T) {
 	const elsewhere = "elsewhere.example.com"
 
 	runTable(t, reconcilertesting.TableTest{{
+		Name:              "records the namespace before it creates the alias",
+		Objects:           []runtime.Object{object("a", asAl, recorded()), theTarget, dir},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, status(resolved, unpublished(v1.ReasonPublishing, publishing)))),
+	}, {
 		Name:              "creates the alias: no event, for it is well from the start",
 		Objects:           []runtime.Object{object("a", asAl), theTarget, dir},
 		WantCreates:       []runtime.Object{alias("al", "a", host)},

@@ -165,18 +165,26 @@ func TestUnpublish_Alias_IsDeleted(t *testing.T) {
 		WantErr:           true, PostConditions: withError(forbidden),
 		WantEvents: []string{reconcilertest.Warning(v1.ReasonPublishFailed, forbidden)},
 	}, {
-		Name:              "outside of the directory without permission to delete is not ours",
-		Objects:           []runtime.Object{object("a", isPublished), theTarget, dir, before()},
+		Name:              "in a former directory without permission to delete is a failure, and the directory stays recorded",
+		Objects:           []runtime.Object{object("a", recorded(directory), isPublished), theTarget, dir, before()},
 		OtherTestData:     map[string]any{configData: moved},
 		WithReactors:      []clientgotesting.ReactionFunc{reconcilertest.Failing("delete", "services", apierrors.NewForbidden(services, "al", nil))},
 		WantDeletes:       deletes("al"),
-		WantStatusUpdates: reconcilertest.Becomes(object("a", status(resolved, notRequested))),
+		WantStatusUpdates: reconcilertest.Becomes(object("a", recorded(directory), status(resolved, unpublished(v1.ReasonPublishFailed, forbidden)))),
+		WantErr:           true, PostConditions: withError(forbidden),
+		WantEvents: []string{reconcilertest.Warning(v1.ReasonPublishFailed, forbidden)},
 	}, {
-		Name:          "after the directory moved: gone from the old one, made in the new one",
-		Objects:       []runtime.Object{object("a", asAl, isPublished), theTarget, dir, namespace("moved"), before()},
-		OtherTestData: map[string]any{configData: moved},
-		WantDeletes:   deletes("al"),
-		WantCreates:   []runtime.Object{alias("al", "a", host, func(s *corev1.Service) { s.Namespace = "moved" })},
+		Name:              "after the directory moved: the new one is recorded before anything is created",
+		Objects:           []runtime.Object{object("a", asAl, isPublished), theTarget, dir, namespace("moved"), before()},
+		OtherTestData:     map[string]any{configData: moved},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, recorded(directory, "moved"), status(resolved, published, unpublished(v1.ReasonPublishing, publishing)))),
+	}, {
+		Name:              "once the new directory is recorded: created there, deleted from the former one, which is forgotten",
+		Objects:           []runtime.Object{object("a", asAl, recorded(directory, "moved"), isPublished), theTarget, dir, namespace("moved"), before()},
+		OtherTestData:     map[string]any{configData: moved},
+		WantDeletes:       deletes("al"),
+		WantCreates:       []runtime.Object{alias("al", "a", host, func(s *corev1.Service) { s.Namespace = "moved" })},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", asAl, recorded("moved"), isPublished)),
 	}})
 }
 

@@ -82,14 +82,25 @@ func withPath(path string) mod { return func(as *v1.AddressableService) { as.Spe
 
 func public(as *v1.AddressableService) { as.Spec.Visibility = v1.VisibilityPublic }
 
+// publishedAs requests an alias whose namespace the status records already, as it does before the alias is created.
 func publishedAs(alias string) mod {
-	return func(as *v1.AddressableService) { as.Spec.Publish = &v1.Publication{Alias: alias} }
+	return func(as *v1.AddressableService) {
+		as.Spec.Publish = &v1.Publication{Alias: alias}
+		recorded(directory)(as)
+	}
 }
 
-// status returns the status after a reconciliation that makes these marks.
+// recorded records namespaces that may have aliases.
+func recorded(namespaces ...string) mod {
+	return func(as *v1.AddressableService) { as.Status.SetDirectories(namespaces) }
+}
+
+// status returns the status after a reconciliation that makes these marks. The recorded directories stay.
 func status(marks ...func(*v1.AddressableServiceStatus)) mod {
 	return func(as *v1.AddressableService) {
+		directories := as.Status.Directories()
 		as.Status = v1.AddressableServiceStatus{}
+		as.Status.SetDirectories(directories)
 		as.GetConditionSet().Manage(&as.Status).InitializeConditions()
 		as.Status.ObservedGeneration = as.Generation
 		for _, mark := range marks {

@@ -29,7 +29,7 @@ import (
 var (
 	simpleDeployments = observe.Injected[*v1alpha1.SimpleDeployment](simpledeploymentinformer.Get, observe.Transform(observe.DropManagedFields))
 	pods              = observe.Selected[*corev1.Pod](kubeclient.Get, coreinformers.NewFilteredPodInformer, observe.Labels(samples.PodOwnerUIDLabelKey),
-		observe.Index(podsByOwner, uidOfOwner), observe.Transform(keepWhatIsRead))
+		observe.Index(podsByOwner, ownerOf), observe.Transform(keepWhatIsRead))
 )
 
 // NewController wires the reconciler with its sources. The process calls it once, before any informer runs.

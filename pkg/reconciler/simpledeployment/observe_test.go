@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mallard-dev/mallard/observe"
 )
 
 func podCondition(name corev1.PodConditionType, status corev1.ConditionStatus) func(*corev1.Pod) {
@@ -63,5 +65,20 @@ func TestObserve_Pods_AreSortedByName(t *testing.T) {
 				t.Fatalf("at place %d is %s", slot, pod.Name)
 			}
 		}
+	}
+}
+
+// Any user can write a reference with the UID of an object in another namespace.
+func TestIndex_PodsOfAnotherNamespaceClaimTheOwner_AreNotFound(t *testing.T) {
+	w := newWorld(t, podAt(0), podAt(1, func(pod *corev1.Pod) { pod.Namespace = "elsewhere" }))
+	values := w.pods.ListIndexFuncValues(podsByOwner)
+	for _, value := range values {
+		found, err := w.pods.ByIndex(podsByOwner, value)
+		if err != nil || len(found) != 1 {
+			t.Errorf("the index has %d Pods at %s (%v), want those of one namespace", len(found), value, err)
+		}
+	}
+	if found := podsOf(observe.NewLister[*corev1.Pod](w.pods), object(1)); len(found) != 1 || found[0].Namespace != ns {
+		t.Errorf("the object's Pods are %v, want the one of its namespace", found)
 	}
 }

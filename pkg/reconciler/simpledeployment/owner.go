@@ -14,12 +14,13 @@ import (
 	"github.com/mallard-dev/mallard/pkg/apis/samples/v1alpha1"
 )
 
-// podsByOwner is the name of the index that finds the Pods of an object by its UID.
+// podsByOwner is the name of the index that finds the Pods of an object by their namespace and its UID, with which users can create Pods in
+// other namespaces.
 const podsByOwner = "simpleDeploymentUID"
 
-func uidOfOwner(pod *corev1.Pod) []string {
+func ownerOf(pod *corev1.Pod) []string {
 	if ref, ok := controllerOf(pod); ok {
-		return []string{string(ref.UID)}
+		return []string{pod.Namespace + "/" + string(ref.UID)}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ package v1
 
 import (
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -93,6 +94,9 @@ const (
 
 	// ReasonNoAddress (Unknown): there is no address to publish; an existing alias stays as it is. Remedy: see the reason of TargetResolved.
 	ReasonNoAddress = "NoAddress"
+
+	// ReasonPublishing (Unknown): the alias does not exist yet. Remedy: none. It follows within seconds.
+	ReasonPublishing = "Publishing"
 
 	// ReasonAliasTaken (False): a Service of that name exists in the directory namespace and belongs to another object or user, so it is not changed.
 	// Remedy: choose another alias, or delete the Service.
@@ -184,11 +188,11 @@ func (s *AddressableServiceStatus) MarkNotRequested() {
 }
 
 // MarkNotPublished records why the alias does not point to the address: Unknown if
-// there is no address, False otherwise. It is called after the target was marked,
+// there is no address or the alias is about to be created, False otherwise. It is called after the target was marked,
 // whose reason Ready keeps.
 func (s *AddressableServiceStatus) MarkNotPublished(reason, message string) {
 	mark := s.manager().MarkFalse
-	if reason == ReasonNoAddress {
+	if reason == ReasonNoAddress || reason == ReasonPublishing {
 		mark = s.manager().MarkUnknown
 	}
 	mark(AddressableServiceConditionPublished, reason, "%s", samples.Shorten(message))
@@ -202,14 +206,34 @@ func (s *AddressableServiceStatus) MarkNotPublished(reason, message string) {
 
 // SetHops records through how many AddressableServices the reference led.
 func (s *AddressableServiceStatus) SetHops(hops int) {
-	if hops > 0 {
+	s.annotate(hopsAnnotationKey, strings.TrimPrefix(strconv.Itoa(hops), "0"))
+}
+
+// directoriesAnnotationKey is the key of the annotation in the status that lists the namespaces in which the object may have aliases; absent for
+// none. Users cannot write the status, so that no other object can claim to be an alias.
+const directoriesAnnotationKey = samples.GroupName + "/directories"
+
+// Directories returns the namespaces in which the object may have aliases. A namespace is recorded before an alias is created in it, so that
+// each alias is found after the configured directory namespace has changed, also if it changed while no process ran.
+func (s *AddressableServiceStatus) Directories() []string {
+	return strings.Fields(s.Annotations[directoriesAnnotationKey])
+}
+
+// SetDirectories records the namespaces in which the object may have aliases.
+func (s *AddressableServiceStatus) SetDirectories(namespaces []string) {
+	s.annotate(directoriesAnnotationKey, strings.Join(namespaces, " "))
+}
+
+// annotate sets an annotation of the status, or removes it if the value is empty.
+func (s *AddressableServiceStatus) annotate(key, value string) {
+	if value != "" {
 		if s.Annotations == nil {
 			s.Annotations = make(map[string]string, 1)
 		}
-		s.Annotations[hopsAnnotationKey] = strconv.Itoa(hops)
+		s.Annotations[key] = value
 		return
 	}
-	if delete(s.Annotations, hopsAnnotationKey); len(s.Annotations) == 0 {
+	if delete(s.Annotations, key); len(s.Annotations) == 0 {
 		s.Annotations = nil
 	}
 }

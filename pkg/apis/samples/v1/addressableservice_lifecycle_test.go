@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package v1
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -179,5 +180,20 @@ func TestMarkTargetUnknown_AddressIsKnown_Stays(t *testing.T) {
 	s.MarkTargetNotResolved(ReasonTargetNotFound, "gone")
 	if s.Hops() != 0 || s.Annotations != nil {
 		t.Errorf("annotations %v are left without an address", s.Annotations)
+	}
+}
+
+func TestSetDirectories_OtherAnnotations_Stay(t *testing.T) {
+	s := &AddressableServiceStatus{}
+	s.SetHops(1)
+	for _, want := range [][]string{nil, {"a"}, {"a", "b"}, {"b"}} {
+		s.SetDirectories(want)
+		if got := s.Directories(); !slices.Equal(got, want) || s.Hops() != 1 {
+			t.Errorf("the directories are %q, want %q; the hops are %d", got, want, s.Hops())
+		}
+	}
+	s.MarkTargetNotResolved(ReasonTargetNotFound, "gone")
+	if got := s.Directories(); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("without an address the directories are %q", got)
 	}
 }
