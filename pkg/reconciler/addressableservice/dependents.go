@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 package addressableservice
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -125,9 +127,13 @@ func (d dependents) onConfig() []types.NamespacedName {
 	return d.all(func(*v1.AddressableService) bool { return true })
 }
 
-// onTarget returns those that refer to an object.
+// onTarget returns those that refer to an object. A reference to another namespace is denied, whatever the state of the target, unless the
+// configuration allows it.
 func (d dependents) onTarget(kind schema.GroupKind, target metav1.Object) []types.NamespacedName {
-	return d.indexed(byTarget, indexOf(kind, target.GetNamespace(), target.GetName()))
+	namespace, allowed := target.GetNamespace(), d.config.Load().AllowCrossNamespaceReferences
+	return slices.DeleteFunc(d.indexed(byTarget, indexOf(kind, namespace, target.GetName())), func(key types.NamespacedName) bool {
+		return namespace != "" && key.Namespace != namespace && !allowed
+	})
 }
 
 // onObject returns those that refer to an AddressableService, whatever its class.

@@ -40,11 +40,16 @@ func among(t *testing.T, objs ...*v1.AddressableService) dependents {
 			t.Fatal(err)
 		}
 	}
+	return dependents{objects: observe.NewLister[*v1.AddressableService](indexer), config: storeOf(t, map[string]string{"directory-namespace": directory})}
+}
+
+func storeOf(t *testing.T, data map[string]string) *config.Store {
+	t.Helper()
 	store := config.NewStore(logtesting.TestLogger(t))
-	cm := &corev1.ConfigMap{Data: map[string]string{"directory-namespace": directory}}
+	cm := &corev1.ConfigMap{Data: data}
 	cm.Name = config.AddressableName
 	store.OnConfigChanged(cm)
-	return dependents{objects: observe.NewLister[*v1.AddressableService](indexer), config: store}
+	return store
 }
 
 // namesOf returns the names of keys, each once.
@@ -62,8 +67,10 @@ func TestDependents_EachSource_EnqueuesWhomItConcerns(t *testing.T) {
 		object("refers", toDuck), object("refers-v2", withRef("example.com/v2", "Duck", "", "d")),
 		object("to-b", refTo("b")), object("to-one", withRef("v1", "Service", "", "one")),
 		object("moves", asAl, recorded(directory, formerDirectory)),
+		object("denied", withRef("v1", "Service", "elsewhere", "one")),
 		object("foreign", withClass("other"), asAl, toDuck), object("nobodys", withoutClass, asAl, toDuck),
 	)
+	allowing := dependents{objects: on.objects, config: storeOf(t, map[string]string{"allow-cross-namespace-references": "true"})}
 	former := func(s *corev1.Service) { s.Namespace = formerDirectory }
 	crd := func(mods ...func(*apiextensionsv1.CustomResourceDefinition)) []types.NamespacedName {
 		mapper, addressables := mapperOf(t)
@@ -73,16 +80,18 @@ func TestDependents_EachSource_EnqueuesWhomItConcerns(t *testing.T) {
 		keys []types.NamespacedName
 		want []string
 	}{
-		"a target, even of another class, enqueues the objects that refer to it": {on.onObject(object("b", withClass("other"))), []string{"to-b"}},
-		"an object without references to it":                                     {on.onObject(object("plain")), []string{}},
-		"a Service enqueues the objects whose target it is":                      {on.onService(service(ns, "one")), []string{"to-one"}},
-		"a Service without references to it":                                     {on.onService(service(ns, "unknown")), []string{}},
-		"a Service in the directory enqueues the objects that request its name":  {on.onService(service(directory, "al")), []string{"moves", "publishes", "waits"}},
-		"an alias enqueues its owner too":                                        {on.onService(alias("al", "plain", host)), []string{"moves", "plain", "publishes", "waits"}},
-		"an alias in a former directory enqueues its owner":                      {on.onService(alias("al", "moves", host, former)), []string{"moves"}},
-		"a Service that claims to be an alias outside of any directory":          {on.onService(alias("al", "moves", host, claimed)), []string{}},
-		"one in the former directory of another object":                          {on.onService(alias("al", "plain", host, former)), []string{}},
-		"the directory enqueues the objects that publish":                        {on.onNamespace(namespace(directory)), []string{"moves", "publishes", "publishes-else", "waits"}},
+		"a target, even of another class, enqueues the objects that refer to it":                {on.onObject(object("b", withClass("other"))), []string{"to-b"}},
+		"an object without references to it":                                                    {on.onObject(object("plain")), []string{}},
+		"a Service enqueues the objects whose target it is":                                     {on.onService(service(ns, "one")), []string{"to-one"}},
+		"a Service enqueues no object of another namespace, because such references are denied": {on.onService(service("elsewhere", "one")), []string{}},
+		"if they are allowed, it does":                                                          {allowing.onService(service("elsewhere", "one")), []string{"denied"}},
+		"a Service without references to it":                                                    {on.onService(service(ns, "unknown")), []string{}},
+		"a Service in the directory enqueues the objects that request its name":                 {on.onService(service(directory, "al")), []string{"moves", "publishes", "waits"}},
+		"an alias enqueues its owner too":                                                       {on.onService(alias("al", "plain", host)), []string{"moves", "plain", "publishes", "waits"}},
+		"an alias in a former directory enqueues its owner":                                     {on.onService(alias("al", "moves", host, former)), []string{"moves"}},
+		"a Service that claims to be an alias outside of any directory":                         {on.onService(alias("al", "moves", host, claimed)), []string{}},
+		"one in the former directory of another object":                                         {on.onService(alias("al", "plain", host, former)), []string{}},
+		"the directory enqueues the objects that publish":                                       {on.onNamespace(namespace(directory)), []string{"moves", "publishes", "publishes-else", "waits"}},
 		"another namespace": {on.onNamespace(namespace("other")), []string{}},
 		"an Addressable enqueues whose target it is, whichever the version":        {on.onDuck(duckOf(ns, "d")), []string{"refers", "refers-v2"}},
 		"a cluster-scoped one, in every namespace":                                 {on.onDuck(duckOf("", "d")), []string{"refers", "refers-v2"}},
@@ -91,7 +100,7 @@ func TestDependents_EachSource_EnqueuesWhomItConcerns(t *testing.T) {
 		"a CRD enqueues the objects that refer to its kind, whichever the version": {crd(), []string{"refers", "refers-v2"}},
 		"a CRD without references to its kind":                                     {crd(func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Names.Kind = "Goose" }), []string{}},
 		"the configuration enqueues all of our class": {
-			on.onConfig(), []string{"moves", "plain", "publishes", "publishes-else", "refers", "refers-v2", "to-b", "to-one", "waits"},
+			on.onConfig(), []string{"denied", "moves", "plain", "publishes", "publishes-else", "refers", "refers-v2", "to-b", "to-one", "waits"},
 		},
 	} {
 		if got := namesOf(tc.keys); !slices.Equal(got, tc.want) {

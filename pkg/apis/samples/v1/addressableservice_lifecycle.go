@@ -42,10 +42,11 @@ const (
 	ReasonTargetKindNotFound = "TargetKindNotFound"
 
 	// ReasonTargetNotAddressable (False): the object has no status.address.url and its CRD does not promise one, or the URL has no scheme or host, or
-	// exceeds the limits. Remedy: refer to another object, or correct its status.
+	// exceeds the limits, or a Service has an IP address as its externalName. Remedy: refer to another object, or correct it.
 	ReasonTargetNotAddressable = "TargetNotAddressable"
 
-	// ReasonTargetHasNoAddress (False): the target is Addressable but has no address yet. Remedy: none. The address follows that of the target.
+	// ReasonTargetHasNoAddress (False): the target is Addressable but has no address yet, or is a Service without a cluster IP. Remedy: none. The
+	// address follows that of the target.
 	ReasonTargetHasNoAddress = "TargetHasNoAddress"
 
 	// ReasonTargetOutOfScope (False): the kind is cluster-scoped, and this installation watches a single namespace. Remedy: install the operator for all
@@ -206,7 +207,11 @@ func (s *AddressableServiceStatus) MarkNotPublished(reason, message string) {
 
 // SetHops records through how many AddressableServices the reference led.
 func (s *AddressableServiceStatus) SetHops(hops int) {
-	s.annotate(hopsAnnotationKey, strings.TrimPrefix(strconv.Itoa(hops), "0"))
+	value := ""
+	if hops > 0 {
+		value = strconv.Itoa(hops)
+	}
+	s.annotate(hopsAnnotationKey, value)
 }
 
 // directoriesAnnotationKey is the key of the annotation in the status that lists the namespaces in which the object may have aliases; absent for
