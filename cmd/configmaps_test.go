@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 package cmd
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
@@ -134,20 +132,5 @@ func TestConfigMaps_ExampleChecksum_MatchesTheExample(t *testing.T) {
 		if got := cm.Annotations[configmap.ExampleChecksumAnnotation]; got != want {
 			t.Errorf("config/%s.yaml: annotation %s is %q, want %q", name, configmap.ExampleChecksumAnnotation, got, want)
 		}
-	}
-}
-
-// The parser of config-logging does not look into the JSON; a logger that cannot
-// be built would only show as another format of the log.
-func TestConfigLogging_Example_BuildsALogger(t *testing.T) {
-	example := exampleOf(t, shipped(t)["config-logging"])
-	decoder := json.NewDecoder(strings.NewReader(example["zap-logger-config"]))
-	decoder.DisallowUnknownFields()
-	var cfg zap.Config
-	if err := decoder.Decode(&cfg); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := cfg.Build(); err != nil {
-		t.Error(err)
 	}
 }

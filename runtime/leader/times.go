@@ -28,8 +28,6 @@ func room(times *leaderelection.Config) time.Duration {
 func Check(times *leaderelection.Config) error {
 	jittered := time.Duration(jitter * float64(times.RetryPeriod))
 	switch {
-	case times.RetryPeriod < time.Millisecond:
-		return fmt.Errorf("retry-period: must be at least 1ms, not %v", times.RetryPeriod)
 	case times.RenewDeadline <= jittered:
 		return fmt.Errorf("renew-deadline: must be longer than %v, which is the largest jitter of retry-period, not %v",
 			jittered, times.RenewDeadline)

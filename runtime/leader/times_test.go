@@ -21,8 +21,6 @@ func TestTimes_Inconsistent_AreRejectedWithTheKey(t *testing.T) {
 		"ours":                   {15 * time.Second, 10 * time.Second, 500 * time.Millisecond, ""},
 		"knative's":              {60 * time.Second, 40 * time.Second, 10 * time.Second, ""},
 		"Kubernetes'":            {15 * time.Second, 10 * time.Second, 2 * time.Second, ""},
-		"no retry period":        {15 * time.Second, 10 * time.Second, 0, "retry-period: "},
-		"a negative one":         {15 * time.Second, 10 * time.Second, -time.Second, "retry-period: "},
 		"deadline within jitter": {15 * time.Second, time.Second, time.Second, "renew-deadline: must be longer than 1.2s"},
 		"lease as the deadline":  {10 * time.Second, 10 * time.Second, time.Second, "lease-duration: must be at least 13s"},
 		"no room for writes":     {12 * time.Second, 10 * time.Second, time.Second, "lease-duration: must be at least 13s"},

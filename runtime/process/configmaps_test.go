@@ -7,15 +7,23 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
 
 	"knative.dev/pkg/configmap"
+
+	"github.com/mallard-dev/mallard/runtime/strict"
 )
 
 // parsers are those of an operator with its own ConfigMap.
@@ -36,24 +44,54 @@ func parse(t *testing.T, name string, data map[string]string) (any, error) {
 	return results[0].Interface(), err
 }
 
-// The parsers of knative.dev/pkg describe the fault of a value, but do not always name the key.
-func TestCheck_InvalidValue_NamesConfigMapAndKey(t *testing.T) {
-	for name, tc := range map[string]struct {
-		configMap string
-		data      map[string]string
-		want      string
-	}{
-		"one bad key":            {"config-observability", map[string]string{"metrics-protocol": "pigeon"}, `metrics-protocol: unsupported protocol "pigeon"`},
-		"a bad key among others": {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.webhook": "chatty", "zap-logger-config": "{}"}, "loglevel.webhook: invalid logging level: chatty"},
-		"unknown process":        {"config-logging", map[string]string{"loglevel.controller": "info", "loglevel.controler": "debug"}, "loglevel.controler: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
-		"level of no process":    {"config-logging", map[string]string{"loglevel": "debug"}, "loglevel: unknown key; the keys are loglevel.controller, loglevel.webhook, zap-logger-config"},
-		"lease too short":        {"config-leader-election", map[string]string{"lease-duration": "5s"}, "lease-duration: "},
-		"no room for writes":     {"config-leader-election", map[string]string{"lease-duration": "12s", "renew-deadline": "10s", "retry-period": "1s"}, "lease-duration: "},
-		"too many":               {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "11"}, "buckets: must be a number from 1 to 10, not 11"},
-		"no bucket":              {"config-leader-election", map[string]string{"lease-duration": "15s", "buckets": "0"}, "buckets: must be a number from 1 to 10, not 0"},
-		"no JSON":                {"config-logging", map[string]string{"zap-logger-config": "{"}, "zap-logger-config: must be the JSON of a zap configuration"},
-		"no logger":              {"config-logging", map[string]string{"zap-logger-config": `{"encoding": "smoke"}`}, "zap-logger-config: makes no zap logger"},
-	} {
+// invalid are ConfigMaps whose single mistake is not in the key that a parser of knative.dev/pkg blames, or in no key that it knows. The tests of
+// docs/reference/configuration.md have all keys.
+var invalid = map[string]struct {
+	configMap string
+	data      map[string]string
+	want      string
+}{
+	"MetricsAreValid": {
+		"config-observability",
+		map[string]string{"metrics-protocol": "grpc", "metrics-endpoint": "http://c.example.com:4317", "tracing-sampling-rate": "2"},
+		`tracing-sampling-rate: must be a number from 0 to 1 such as 0.1, not "2"`,
+	},
+	"TracingIsValid": {
+		"config-observability",
+		map[string]string{"tracing-protocol": "grpc", "tracing-endpoint": "http://c.example.com:4317", "tracing-sampling-rate": "x"},
+		`tracing-sampling-rate: must be a number from 0 to 1 such as 0.1, not "x"`,
+	},
+	"ProfilingOn": {
+		"config-observability",
+		map[string]string{"metrics-protocol": "grpc", "metrics-endpoint": "http://c.example.com:4317", "runtime-profiling": "on"},
+		`runtime-profiling: must be enabled or disabled, not "on"`,
+	},
+	"EndpointWithPrometheus": {
+		"config-observability",
+		map[string]string{"metrics-protocol": "prometheus", "metrics-endpoint": "http://c.example.com:4317"},
+		`metrics-endpoint: must be set if metrics-protocol is grpc or http/protobuf, and only then; it is "http://c.example.com:4317", and the protocol "prometheus"`,
+	},
+	"Misspelled": {
+		"config-observability", map[string]string{"metrics-protocl": "grpc"}, "metrics-protocl: unknown key (did you mean metrics-protocol?)",
+	},
+	"PartOfAKey": {"config-observability", map[string]string{"endpoint": "http://c"}, "endpoint: unknown key (did you mean metrics-endpoint?)"},
+	"Plural": {
+		"config-leader-election", map[string]string{"lease-durations": "5s"}, "lease-durations: unknown key (did you mean lease-duration?)",
+	},
+	"Singular":    {"config-leader-election", map[string]string{"bucket": "2"}, "bucket: unknown key (did you mean buckets?)"},
+	"RemovedKey":  {"config-leader-election", map[string]string{"resourceLock": "leases"}, "resourceLock: unknown key; the keys are buckets, lease-duration, "},
+	"LegacyKey":   {"config-leader-election", map[string]string{"leaseDuration": "15s"}, "leaseDuration: unknown key (did you mean lease-duration?)"},
+	"NoProcess":   {"config-logging", map[string]string{"loglevel": "debug"}, "loglevel: unknown key (did you mean loglevel.webhook?)"},
+	"OtherLevels": {"config-logging", map[string]string{"loglevel.controller": "INFO", "loglevel.webhook": "chatty"}, "loglevel.webhook: must be debug, "},
+	"TwoMistakes": {
+		"config-logging", map[string]string{"loglevel.controler": "info", "zap-logger-config": "{"},
+		"loglevel.controler: unknown key (did you mean loglevel.controller?); the keys are loglevel.controller, loglevel.webhook, zap-logger-config\n" +
+			`zap-logger-config: must be the JSON of a zap configuration such as {"level": "info"}, not "{": unexpected EOF`,
+	},
+}
+
+func TestCheck_InvalidKeyAmongValidOnes_IsTheOnlyOneNamed(t *testing.T) {
+	for name, tc := range invalid {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(t, tc.configMap, tc.data)
 			if want := "ConfigMap " + tc.configMap + ": " + tc.want; err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -63,19 +101,62 @@ func TestCheck_InvalidValue_NamesConfigMapAndKey(t *testing.T) {
 	}
 }
 
-func TestCheck_InvalidCombination_NamesTheConfigMap(t *testing.T) {
-	together := errors.New("one of a and b")
-	parse := namingKey(func(cm *corev1.ConfigMap) (int, error) {
-		if len(cm.Data) > 1 {
-			return 0, together
-		}
-		return 0, nil
-	})
-	cm := &corev1.ConfigMap{Data: map[string]string{"a": "1", "b": "2"}}
-	cm.Name = "config-pairs"
-	_, err := parse(cm)
-	if want := "ConfigMap config-pairs: one of a and b"; !errors.Is(err, together) || err.Error() != want {
+func TestCheck_KeyInBinaryData_IsRejected(t *testing.T) {
+	cm := &corev1.ConfigMap{BinaryData: map[string][]byte{"buckets": []byte("2")}}
+	cm.Name = "config-leader-election"
+	if err, want := parsers.Check(cm), "ConfigMap config-leader-election: buckets: must be in data, not in binaryData"; err == nil || err.Error() != want {
 		t.Errorf("got error %v, want %q", err, want)
+	}
+}
+
+// Its webhook may have been down when the ConfigMap was changed, or an older release accepted it.
+func TestWatch_InvalidConfigMap_IsReportedAndNotApplied(t *testing.T) {
+	core, logs := observer.New(zap.InfoLevel)
+	watcher := &configmap.ManualWatcher{Namespace: "ns"}
+	var levels []string
+	watcher.Watch("config-logging", parsers.watch(zap.New(core).Sugar(), func(cm *corev1.ConfigMap) {
+		levels = append(levels, cm.Data["loglevel.controller"])
+	}))
+	for _, data := range []map[string]string{
+		{"loglevel.controller": "info"}, {"loglevel.controller": "debug", "loglevl": "debug"}, {"loglevel.controller": "warn"},
+	} {
+		cm := &corev1.ConfigMap{Data: data}
+		cm.Namespace, cm.Name = "ns", "config-logging"
+		watcher.OnChange(cm)
+	}
+	if want := []string{"info", "warn"}; !slices.Equal(levels, want) {
+		t.Errorf("got the levels %q, want %q", levels, want)
+	}
+	if entries := logs.All(); len(entries) != 1 || entries[0].Level != zap.ErrorLevel ||
+		!strings.HasPrefix(fmt.Sprint(entries[0].ContextMap()["error"]), "ConfigMap config-logging: loglevl: unknown key") {
+		t.Errorf("got the log %v, want one error that names the key", entries)
+	}
+}
+
+// The parsers of knative.dev/pkg must not read a key that ours reject.
+func TestNewParsers_EachKeyOfKnative_IsKnown(t *testing.T) {
+	// They are the old names of others, which the shipped ConfigMap sets, so that they would have no effect.
+	legacy := []string{"leaseDuration", "renewDeadline", "retryPeriod"}
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "knative.dev/pkg").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := regexp.MustCompile(`(?:As\w*|WithPrefix)\((?:prefix ?\+ ?)?"([^"]+)"`)
+	for file, rules := range map[string]strict.Rules{
+		"leaderelection/config.go": leaderElectionRules, "observability/metrics/config.go": observabilityRules,
+		"observability/tracing/config.go": observabilityRules, "observability/runtime/config.go": observabilityRules,
+	} {
+		content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), file))
+		keys := read.FindAllSubmatch(content, -1)
+		if err != nil || len(keys) == 0 {
+			t.Errorf("%s: %d keys: %v", file, len(keys), err)
+		}
+		for _, match := range keys {
+			key := string(match[1])
+			if rules[key] == nil && rules[key+".NAME"] == nil && !slices.Contains(legacy, key) {
+				t.Errorf("%s reads %s, which has no rule", file, key)
+			}
+		}
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,11 +27,13 @@ import (
 	"k8s.io/klog/v2"
 
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
+	observability "knative.dev/pkg/observability/configmap"
 	k8sruntime "knative.dev/pkg/observability/runtime/k8s"
 
 	"github.com/mallard-dev/mallard/observe"
@@ -90,7 +91,8 @@ func Run(ctx context.Context, p Process) {
 }
 
 // run does what sharedmain.MainWithConfig does, in the same order and with its parts. What differs: there is no client-side
-// rate limit, errors name ports and ConfigMaps, leader election is that of runtime/leader, and webhooks are served by p.Serve.
+// rate limit, errors name ports and ConfigMaps, an invalid ConfigMap has no effect, leader election is that of runtime/leader, and webhooks are
+// served by p.Serve.
 func (p Process) run(ctx context.Context) error {
 	// A part that fails ends the others by the context of the group.
 	running, ctx := errgroup.WithContext(ctx)
@@ -154,9 +156,14 @@ func (p Process) run(ctx context.Context) error {
 			return err
 		}
 	}
-	sharedmain.WatchLoggingConfigOrDie(ctx, watcher, logger, level, p.Component)
-	sharedmain.WatchObservabilityConfigOrDie(ctx, watcher, profiler, logger, p.Component)
-	telemetry.WatchConfigMaps(watcher, slices.Sorted(maps.Keys(configMaps)), p.Parsers.Check)
+	apply := map[string]configmap.Observer{
+		logging.ConfigMapName():        logging.UpdateLevelFromConfigMap(logger, level, p.Component),
+		observability.Name():           profiler.UpdateFromConfigMap,
+		leaderelection.ConfigMapName(): func(*corev1.ConfigMap) {}, // it has been read
+	}
+	for name := range configMaps {
+		watcher.Watch(name, p.Parsers.watch(logger, apply[name]))
+	}
 
 	running.Go(func() error {
 		if err := profiler.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {

@@ -11,9 +11,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	corev1 "k8s.io/api/core/v1"
-
-	"knative.dev/pkg/configmap"
 )
 
 // ObserveReadiness exports whether the process is ready: check returns nil then. It is called for each reading, because a process
@@ -29,14 +26,9 @@ func ObserveReadiness(check func() error) {
 // CertificateExpires records until when the serving certificate is valid.
 func CertificateExpires(at time.Time) { expiry.Record(context.Background(), at.Unix()) }
 
-// WatchConfigMaps exports of each ConfigMap whether its last change was valid, or whether
-// the process has kept the content before it. check returns the error that the process finds in it.
-func WatchConfigMaps(cmw configmap.Watcher, names []string, check func(*corev1.ConfigMap) error) {
-	for _, name := range names {
-		cmw.Watch(name, func(cm *corev1.ConfigMap) {
-			valid.Record(context.Background(), number(check(cm) == nil), metric.WithAttributes(attribute.String("config_map", name)))
-		})
-	}
+// ConfigMapIsValid records whether the last change of a ConfigMap was valid, or the process has kept the content before it.
+func ConfigMapIsValid(name string, isValid bool) {
+	valid.Record(context.Background(), number(isValid), metric.WithAttributes(attribute.String("config_map", name)))
 }
 
 func number(b bool) int64 {

@@ -8,10 +8,6 @@ package telemetry
 import (
 	"errors"
 	"testing"
-
-	corev1 "k8s.io/api/core/v1"
-
-	"knative.dev/pkg/configmap"
 )
 
 func TestState_Readiness_IsExported(t *testing.T) {
@@ -27,26 +23,10 @@ func TestState_Readiness_IsExported(t *testing.T) {
 }
 
 func TestState_InvalidConfigMap_IsExported(t *testing.T) {
-	watcher := &configmap.ManualWatcher{Namespace: "ns"}
-	check := func(cm *corev1.ConfigMap) error {
-		if cm.Data["key"] == "bad" {
-			return errors.New("bad")
+	for _, isValid := range []bool{true, false, true} {
+		ConfigMapIsValid("config-a", isValid)
+		if got := measured(t, "config.valid", attributes{"config_map": "config-a"}); got != float64(number(isValid)) {
+			t.Errorf("with a ConfigMap that is valid (%v) the metric is %v", isValid, got)
 		}
-		return nil
-	}
-	WatchConfigMaps(watcher, []string{"config-a", "config-b"}, check)
-	for _, tc := range []struct {
-		value string
-		want  float64
-	}{{"good", 1}, {"bad", 0}, {"good", 1}} {
-		cm := &corev1.ConfigMap{Data: map[string]string{"key": tc.value}}
-		cm.Namespace, cm.Name = "ns", "config-a"
-		watcher.OnChange(cm)
-		if got := measured(t, "config.valid", attributes{"config_map": "config-a"}); got != tc.want {
-			t.Errorf("with a %s value the metric is %v, want %v", tc.value, got, tc.want)
-		}
-	}
-	if known(t, "config.valid", attributes{"config_map": "config-b"}) {
-		t.Error("a metric is exported for a ConfigMap that was never seen")
 	}
 }

@@ -49,9 +49,9 @@ func TestStart_InvalidConfigMap_IsNamed(t *testing.T) {
 	t.Parallel()
 	env := harness.Own(t, harness.WithoutWebhooks("webhook"), harness.Without("controller"))
 	for _, bad := range []struct{ configMap, key, value, says string }{
-		{"config-logging", "loglevel.controller", "chatty", "invalid logging level: chatty"},
-		{"config-leader-election", "lease-duration", "soon", `invalid duration "soon"`},
-		{"config-observability", "metrics-protocol", "pigeon", `unsupported protocol "pigeon"`},
+		{"config-logging", "loglevel.controller", "chatty", `must be debug, info, warn, error, dpanic, panic or fatal, not "chatty"`},
+		{"config-leader-election", "lease-durations", "5s", "unknown key (did you mean lease-duration?)"},
+		{"config-observability", "tracing-sampling-rate", "2", `must be a number from 0 to 1 such as 0.1, not "2"`},
 		{"config-addressable", "scheme", "ftp", `must be http or https, not "ftp"`},
 	} {
 		t.Run(bad.configMap, func(t *testing.T) {

@@ -53,6 +53,7 @@ var parts = []part{{
 	},
 	edits: []edit{
 		{"pkg/apis/config/parsers.go", `, "hooks"`, ""},
+		{"config/config-logging.yaml", `(?m)^    loglevel\.hooks.*\n`, ""},
 	},
 }, {
 	names:  []string{"migrate"},
@@ -144,7 +145,6 @@ var parts = []part{{
 		"pkg/reconciler/addressableservice", "test/addressableservice", "pkg/webhook/admission_test.go", "pkg/webhook/upstream_test.go",
 		"pkg/apis/samples/addressableservice.go", "pkg/apis/samples/v1", "config/*addressableservice*.yaml", "samples/*addressableservice*.yaml",
 		"pkg/apis/config/addressable*.go", "pkg/apis/config/store*.go", "pkg/apis/config/testing_test.go", "config/config-addressable.yaml",
-		"cmd/config_addressable_test.go",
 	},
 	edits: []edit{
 		{"cmd/controller/main.go", `(?m)^.*\baddressableservice\b.*\n`, ""},

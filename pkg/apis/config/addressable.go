@@ -8,7 +8,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"knative.dev/pkg/configmap"
 
 	"github.com/mallard-dev/mallard/pkg/apis/samples"
+	"github.com/mallard-dev/mallard/runtime/strict"
 )
 
 // AddressableName is the name of the ConfigMap, in the system namespace.
@@ -39,10 +39,16 @@ const (
 const maxDomainTemplate = validation.DNS1123SubdomainMaxLength
 
 // placeholder matches the placeholders in a domain template.
-var placeholder = regexp.MustCompile(`\{\{ *\.(?:Name|Namespace|Domain) *\}\}`)
+var placeholder = regexp.MustCompile(`\{\{ *\.(Name|Namespace|Domain) *\}\}`)
 
-var addressableKeys = []string{
-	allowCrossNamespacesKey, defaultClassKey, directoryNamespaceKey, domainKey, domainTemplateKey, schemeKey,
+var addressableRules = strict.Rules{
+	domainKey: strict.Must("a DNS name such as example.com", func(value string) bool { return isHost(value) == nil }),
+	domainTemplateKey: strict.Must("a template with {{.Name}} and {{.Namespace}}, with or without {{.Domain}}, such as {{.Name}}.{{.Namespace}}.{{.Domain}}",
+		isTemplate),
+	schemeKey:               strict.OneOf("http", "https"),
+	directoryNamespaceKey:   strict.Name("the name of a namespace such as knative-samples-directory", validation.IsDNS1123Label),
+	defaultClassKey:         strict.Name("a DNS name such as mallard.example.com", validation.IsDNS1123Subdomain),
+	allowCrossNamespacesKey: strict.Must("true or false", func(value string) bool { _, err := strconv.ParseBool(value); return err == nil }),
 }
 
 // Addressable is the content of the ConfigMap. It is immutable once parsed, so that
@@ -85,59 +91,31 @@ func DefaultAddressable() *Addressable {
 // NewAddressableFromConfigMap parses the ConfigMap. The error names every invalid key and its valid values; the webhook returns it to the
 // client that applies the ConfigMap.
 func NewAddressableFromConfigMap(cm *corev1.ConfigMap) (*Addressable, error) {
-	a := DefaultAddressable()
-	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
-		if key == configmap.ExampleKey {
-			continue
-		}
-		if err := a.set(key, cm.Data[key]); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", key, err))
-		}
-	}
-	if len(errs) == 0 {
-		if err := a.checkHosts(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", domainTemplateKey, err))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
-	}
-	return a, nil
+	return strict.Parser(addressableRules, parse)(cm)
 }
 
-// set takes one key over. A key that is not known is an error rather than ignored, because a misspelled one would otherwise silently keep
-// the default.
-func (a *Addressable) set(key, value string) error {
-	var err error
-	switch key {
-	case domainKey:
-		a.Domain = value
-		if err = isHost(value); err != nil {
-			err = fmt.Errorf("%q: %w", value, err)
-		}
-	case domainTemplateKey:
-		a.DomainTemplate = value
-		err = checkTemplate(value)
-	case schemeKey:
-		a.Scheme = value
-		if !slices.Contains([]string{"http", "https"}, value) {
-			err = fmt.Errorf("must be http or https, not %q", value)
-		}
-	case directoryNamespaceKey:
-		a.DirectoryNamespace = value
-		err = isName(value, validation.IsDNS1123Label)
-	case defaultClassKey:
-		a.DefaultClass = value
-		err = isName(value, validation.IsDNS1123Subdomain)
-	case allowCrossNamespacesKey:
-		if a.AllowCrossNamespaceReferences, err = strconv.ParseBool(value); err != nil {
-			err = fmt.Errorf("must be true or false, not %q", value)
-		}
-	default:
-		err = fmt.Errorf("unknown key; the keys are %s", strings.Join(addressableKeys, ", "))
+func parse(cm *corev1.ConfigMap) (*Addressable, error) {
+	a := DefaultAddressable()
+	err := configmap.Parse(cm.Data,
+		configmap.AsString(domainKey, &a.Domain),
+		configmap.AsString(domainTemplateKey, &a.DomainTemplate),
+		configmap.AsString(schemeKey, &a.Scheme),
+		configmap.AsString(directoryNamespaceKey, &a.DirectoryNamespace),
+		configmap.AsString(defaultClassKey, &a.DefaultClass),
+		configmap.AsBool(allowCrossNamespacesKey, &a.AllowCrossNamespaceReferences),
+	)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // package strict does
 	}
-	return err
+	// The length of host names depends on both keys.
+	if _, err := a.Host("namespace", "name"); err != nil {
+		key := domainTemplateKey
+		if _, ok := cm.Data[key]; !ok {
+			key = domainKey
+		}
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	return a, nil
 }
 
 // Host returns the public host name of the object with that name and namespace. The error names the reason for which the template yields no
@@ -159,42 +137,15 @@ func (a *Addressable) Host(namespace, name string) (string, error) {
 	return host, nil
 }
 
-// checkHosts applies the template to two names in two namespaces: each must get a valid, distinct host. A template that joins name and namespace by
-// what both may hold, such as a hyphen, can still give two objects one host; it is in common use, for certificates of one level, and its author's
-// responsibility.
-func (a *Addressable) checkHosts() error {
-	seen := map[string]string{}
-	for _, namespace := range []string{"ns-a", "ns-b"} {
-		for _, name := range []string{"name-a", "name-b"} {
-			host, err := a.Host(namespace, name)
-			if err != nil {
-				return err
-			}
-			key := namespace + "/" + name
-			if other, ok := seen[host]; ok {
-				return fmt.Errorf("gives %s and %s the same host %q; it must use both {{.Name}} and {{.Namespace}}", other, key, host)
-			}
-			seen[host] = key
-		}
+// isTemplate reports whether a template gives two objects two host names. One that joins name and namespace by what both may hold, such as a hyphen,
+// can still give both the same; it is in common use, for certificates of one level, and its author's responsibility.
+func isTemplate(value string) bool {
+	var used []string
+	for _, match := range placeholder.FindAllStringSubmatch(value, -1) {
+		used = append(used, match[1])
 	}
-	return nil
-}
-
-func checkTemplate(value string) error {
-	if len(value) > maxDomainTemplate {
-		return fmt.Errorf("must be no more than %d characters, not %d", maxDomainTemplate, len(value))
-	}
-	if literals := placeholder.ReplaceAllString(value, ""); strings.ContainsAny(literals, "{}") {
-		return fmt.Errorf("%q: the placeholders are {{.Name}}, {{.Namespace}} and {{.Domain}}; no others, and no functions, are supported", value)
-	}
-	return nil
-}
-
-func isName(value string, check func(string) []string) error {
-	if problems := check(value); len(problems) > 0 {
-		return fmt.Errorf("%q: %s", value, problems[0])
-	}
-	return nil
+	return len(value) <= maxDomainTemplate && !strings.ContainsAny(placeholder.ReplaceAllString(value, ""), "{}") &&
+		slices.Contains(used, "Name") && slices.Contains(used, "Namespace")
 }
 
 // isHost checks a host name as DNS limits it: labels of up to 63 characters,

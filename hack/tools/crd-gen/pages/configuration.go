@@ -29,8 +29,8 @@ const configurationIntro = `# Configuration
 ## ConfigMaps
 
 The ConfigMaps are in the namespace of the operator. A key in ` + "`_example`" + ` has no effect; copy the key to the same depth as ` + "`_example`" + ` to set
-it. The webhook rejects a value that is not valid, and the changed content of ` + "`_example`" + `. A change takes effect without a restart unless the
-table says otherwise.
+it. The webhook rejects other keys, a value or a combination of keys that is not valid, and the changed content of ` + "`_example`" + `. A process does
+not start with them, and one that runs keeps the last valid content. A change takes effect without a restart unless the table says otherwise.
 `
 
 const variablesIntro = `
@@ -77,10 +77,10 @@ func configurationPage(root string) (string, error) {
 }
 
 // example matches a line of _example that sets a key: a key that has no default is commented out.
-var example = regexp.MustCompile(`^(# )?([a-z][a-z0-9.-]*): (.+)$`)
+var example = regexp.MustCompile(`^(# )?([a-z][a-zA-Z0-9.-]*): (.+)$`)
 
 // configMapSection returns the section of a ConfigMap. The keys of a paragraph of its _example share the comment of the paragraph. A
-// comment without a key describes the ConfigMap.
+// comment without a key describes the ConfigMap, or a combination of keys after "Together: ".
 func configMapSection(content []byte, file string) (string, error) {
 	var m struct {
 		Metadata struct{ Name string }
@@ -89,15 +89,19 @@ func configMapSection(content []byte, file string) (string, error) {
 	if err := yaml.Unmarshal(content, &m); err != nil {
 		return "", fmt.Errorf("parsing: %w", err)
 	}
-	var rows [][]string
+	var rows, combinations [][]string
 	var text strings.Builder
 	fmt.Fprintf(&text, "\n### %s\n\n", m.Metadata.Name)
 	for paragraph := range strings.SplitSeq(m.Data["_example"], "\n\n") {
-		description, keys := readParagraph(paragraph)
+		description, valid, keys := readParagraph(paragraph)
 		if strings.HasPrefix(paragraph, "####") {
 			continue
 		}
-		if len(keys) == 0 && description != "" {
+		if combination, ok := strings.CutPrefix(description, "Together: "); ok {
+			accepted, rejected, _ := strings.Cut(valid, " Invalid: ")
+			rejected = strings.ReplaceAll(rejected, " Invalid: ", "` `")
+			combinations = append(combinations, []string{strings.TrimSuffix(combination, "."), code(accepted), code(rejected)})
+		} else if len(keys) == 0 && description != "" {
 			text.WriteString(description + "\n\n")
 		}
 		for _, key := range keys {
@@ -108,17 +112,21 @@ func configMapSection(content []byte, file string) (string, error) {
 			if strings.HasPrefix(key[1], "|") {
 				key[1] = fmt.Sprintf("[JSON](../../config/%s)", file)
 			}
-			rows = append(rows, []string{code(key[0]), key[1], installed, description})
+			rows = append(rows, []string{code(key[0]), key[1], installed, strings.TrimSuffix(valid, "."), description})
 		}
 	}
 	if len(rows) == 0 {
 		return "", errors.New("the ConfigMap has no key in _example")
 	}
-	return text.String() + table([]string{"key", "default", "installed", "description and valid values"}, rows), nil
+	text.WriteString(table([]string{"key", "default", "installed", "valid values", "description"}, rows))
+	if len(combinations) > 0 {
+		text.WriteString("\n" + table([]string{"combination", "accepted", "rejected"}, combinations))
+	}
+	return text.String(), nil
 }
 
-// readParagraph returns the comment of a paragraph, and its keys with their defaults.
-func readParagraph(paragraph string) (description string, keys [][2]string) {
+// readParagraph returns the comment of a paragraph before and after "Valid: ", and its keys with their defaults.
+func readParagraph(paragraph string) (description, valid string, keys [][2]string) {
 	var words []string
 	for line := range strings.Lines(paragraph) {
 		line = strings.TrimSuffix(line, "\n")
@@ -126,8 +134,6 @@ func readParagraph(paragraph string) (description string, keys [][2]string) {
 			value := ""
 			if match[1] == "" {
 				value = strings.Trim(match[3], `"`)
-			} else {
-				words = append(words, fmt.Sprintf("Example: `%s`.", strings.Trim(match[3], `"`)))
 			}
 			if value != "" && value != "|" {
 				value = code(value)
@@ -137,7 +143,8 @@ func readParagraph(paragraph string) (description string, keys [][2]string) {
 			words = append(words, text)
 		}
 	}
-	return strings.Join(words, " "), keys
+	description, valid, _ = strings.Cut(strings.Join(words, " "), " Valid: ")
+	return description, valid, keys
 }
 
 // variable is a field of a struct of settings.

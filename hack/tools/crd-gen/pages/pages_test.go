@@ -188,7 +188,9 @@ func TestPermissionsPage_RuleWithoutComment_IsAnError(t *testing.T) {
 func TestConfigurationPage_KeysAndVariables_HaveDefaultsAndRules(t *testing.T) {
 	page, err := configurationPage(root(t, map[string]string{
 		"config/config-pond.yaml": "metadata: {name: config-pond}\ndata:\n  depth: \"2\"\n  _example: |\n    ####\n    # Copy it.\n    ####\n\n" +
-			"    # It is about water.\n\n    # The depth in\n    # meters.\n    depth: \"1\"\n    width: \"3\"\n\n    # The owner.\n    # owner: \"Ann\"\n",
+			"    # It is about water.\n\n    # The depth in\n    # meters.\n    # Valid: a number.\n    depth: \"1\"\n    width: \"3\"\n\n" +
+			"    # The owner.\n    # Valid: a name such as Ann.\n    # owner.NAME: \"Ann\"\n\n" +
+			"    # Together: depth is less than width.\n    # Valid: {depth: 1}\n    # Invalid: {depth: 3}\n    # Invalid: {depth: 4}\n",
 		"cmd/goose/main.go": "package main\n\ntype settings struct {\n\tPort process.Port `envconfig:\"GOOSE_PORT\" default:\"80\" desc:\"port of the goose\"`\n}\n",
 		"runtime/process/settings.go": "package process\n\n// Settings are common.\ntype Settings struct {\n" +
 			"\tName string `envconfig:\"NAME\" required:\"true\" desc:\"name\"`\n}\n\nfunc (p *Port) Decode(value string) error { return errors.New(\"must be a port\") }\n",
@@ -200,9 +202,10 @@ func TestConfigurationPage_KeysAndVariables_HaveDefaultsAndRules(t *testing.T) {
 		t.Errorf("the page lacks the description of the ConfigMap:\n%s", page)
 	}
 	expectRows(t, page, []string{
-		"| `depth` | `1` | `2` | The depth in meters. |",
-		"| `width` | `3` | | The depth in meters. |",
-		"| `owner` | | | The owner. Example: `Ann`. |",
+		"| `depth` | `1` | `2` | a number | The depth in meters. |",
+		"| `width` | `3` | | a number | The depth in meters. |",
+		"| `owner.NAME` | | | a name such as Ann | The owner. |",
+		"| depth is less than width | `{depth: 1}` | `{depth: 3}` `{depth: 4}` |",
 		"| `NAME` | (required) | Name. |",
 		"| `GOOSE_PORT` | `80` | a port | Port of the goose. |",
 	})

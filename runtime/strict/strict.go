@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package strict
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	corev1 "k8s.io/api/core/v1"
+
+	"knative.dev/pkg/configmap"
+)
+
+// Rule returns an error that begins with "must be" if a value is invalid.
+type Rule func(value string) error
+
+// Rules are the keys of a ConfigMap. The key PREFIX.NAME stands for all keys with this prefix.
+type Rules map[string]Rule
+
+// Parser returns a parser that applies the rules to each key by itself before it calls parse, whose errors are about combinations of keys and begin
+// with the key to change. Its errors name the ConfigMap and each invalid key.
+func Parser[T any](rules Rules, parse func(*corev1.ConfigMap) (*T, error)) func(*corev1.ConfigMap) (*T, error) {
+	return func(cm *corev1.ConfigMap) (*T, error) {
+		var errs []error
+		for _, key := range slices.Sorted(maps.Keys(cm.Data)) {
+			if err := rules.check(key, cm.Data[key]); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", key, err))
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(cm.BinaryData)) {
+			errs = append(errs, fmt.Errorf("%s: must be in data, not in binaryData", key))
+		}
+		parsed, err := (*T)(nil), errors.Join(errs...)
+		if err == nil {
+			parsed, err = parse(cm)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ConfigMap %s: %w", cm.Name, err)
+		}
+		return parsed, nil
+	}
+}
+
+func (r Rules) check(key, value string) error {
+	if key == configmap.ExampleKey {
+		return nil
+	}
+	prefix, _, _ := strings.Cut(key, ".")
+	for _, known := range []string{key, prefix + ".NAME"} {
+		if rule, ok := r[known]; ok {
+			return rule(value)
+		}
+	}
+	keys := slices.Sorted(maps.Keys(r))
+	distance := func(known string) int { return levenshtein.Distance(key, known, nil) }
+	meant, hint := slices.MinFunc(keys, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) }), ""
+	if 2*distance(meant) <= max(len(key), len(meant)) {
+		hint = fmt.Sprintf(" (did you mean %s?)", meant)
+	}
+	return fmt.Errorf("unknown key%s; the keys are %s", hint, strings.Join(keys, ", "))
+}
+
+// Must returns the rule of values that are valid by a function. be describes them, with an example.
+func Must(be string, valid func(value string) bool) Rule {
+	return func(value string) error {
+		if !valid(value) {
+			return fmt.Errorf("must be %s, not %q", be, value)
+		}
+		return nil
+	}
+}
+
+// OneOf returns the rule of a key that has one of several values.
+func OneOf(values ...string) Rule {
+	last := len(values) - 1
+	return Must(strings.Join(values[:last], ", ")+" or "+values[last], func(value string) bool { return slices.Contains(values, value) })
+}
+
+// Name returns the rule of values that a function of k8s.io/apimachinery accepts.
+func Name(be string, problems func(value string) []string) Rule {
+	return Must(be, func(value string) bool { return len(problems(value)) == 0 })
+}
+
+// Between returns the rule of values, from least to most, that a parser of knative.dev/pkg reads.
+func Between[T cmp.Ordered](what string, as func(key string, target *T) configmap.ParseFunc, least, most, example string) Rule {
+	return Must(fmt.Sprintf("%s from %s to %s such as %s", what, least, most, example), func(value string) bool {
+		var from, parsed, to T
+		data := map[string]string{"least": least, "value": value, "most": most}
+		err := configmap.Parse(data, as("least", &from), as("value", &parsed), as("most", &to))
+		return err == nil && from <= parsed && parsed <= to
+	})
+}
