@@ -26,6 +26,8 @@ type Result struct {
 	Changes duck.JSONPatch
 	// Taken is the reason for which the object does not get the variable of the binding that was passed to Apply. It is empty if it does.
 	Taken string
+	// Leader is the binding that sets that variable: the one that was passed to Apply, or an older one with the same value.
+	Leader string
 
 	guards duck.JSONPatch
 }
@@ -53,26 +55,27 @@ func (b *Bindings) Apply(object Object, included bool, name string) Result {
 	before := markOf(object)
 	d := decision{
 		before: before, after: before.only(func(variable string) bool { return len(chosen[variable]) > 0 }),
-		wanted: map[string]string{}, held: sets.New[string](),
+		binding: name, names: b.names, leaders: map[string]*chooser{}, keepers: map[string][]string{},
 	}
+	var result Result
 	for variable, choosers := range chosen {
-		leader := leading(choosers)
-		switch {
-		case leader == nil:
-		case leader.pending || name != "" && leader.binding != name:
-			d.held.Insert(variable)
-		default:
-			d.wanted[variable] = leader.value
+		leader, keepers := leading(choosers)
+		d.leaders[variable], d.keepers[variable] = leader, keepers
+		i := slices.IndexFunc(choosers, func(c *chooser) bool { return c.binding == name })
+		if i < 0 || choosers[i].value == "" {
+			continue
+		}
+		d.variable, result.Leader = variable, leader.binding
+		if leader.value != choosers[i].value {
+			d.taken = fmt.Sprintf("variable %s is claimed by AddressBinding %s, which is older", variable, leader.binding)
 		}
 	}
 
-	var result Result
-	environments := Environments(object)
-	for i := range environments {
-		changes, guards := d.change(&environments[i])
+	for _, e := range Environments(object) {
+		changes, guards := d.change(&e)
 		result.Changes, result.guards = append(result.Changes, changes...), append(result.guards, guards...)
 	}
-	result.Taken = taken(chosen, name, environments, before)
+	result.Taken = d.taken
 	if len(result.Changes) == 0 && equality.Semantic.DeepEqual(before, d.after) {
 		return result
 	}
@@ -81,70 +84,79 @@ func (b *Bindings) Apply(object Object, included bool, name string) Result {
 	return result
 }
 
-// taken returns the reason for which an object does not get the variable of a binding.
-func taken(chosen map[string][]*chooser, name string, environments []Environment, m mark) string {
-	for variable, choosers := range chosen {
-		i := slices.IndexFunc(choosers, func(c *chooser) bool { return c.binding == name })
-		leader := leading(choosers)
-		if i < 0 || choosers[i].value == "" || leader == nil || leader.pending {
-			continue
-		}
-		if leader.value != choosers[i].value {
-			return fmt.Sprintf("variable %s is claimed by AddressBinding %s, which is older", variable, leader.binding)
-		}
-		for _, e := range environments {
-			switch {
-			case !slices.ContainsFunc(e.Variables, func(v corev1.EnvVar) bool { return v.Name == variable && !m.has(e.Container, &v) }):
-			case e.Container == "":
-				return "it has its own variable " + variable
-			default:
-				return fmt.Sprintf("container %s has its own variable %s", e.Container, variable)
-			}
-		}
-	}
-	return ""
-}
-
 // decision holds the new values of the variables of one object.
 type decision struct {
 	// before is the object's mark, and after the one that it gets.
 	before, after mark
-	// wanted are the values of the variables to write.
-	wanted map[string]string
-	// held are the variables to leave as they are.
-	held sets.Set[string]
+	// binding is the only one whose variables are written, unless it is empty. names are those of all bindings.
+	binding string
+	names   sets.Set[string]
+	// leaders are, by variable, the bindings whose values are wanted, and keepers those whose variables stay although their values are not known.
+	leaders map[string]*chooser
+	keepers map[string][]string
+	// taken is the reason for which variable, that of binding, is not set.
+	variable, taken string
+}
+
+// wanted returns the binding whose value a variable gets, nil if it gets none or is left to the reconciliation of another binding.
+func (d *decision) wanted(variable string) *chooser {
+	if leader := d.leaders[variable]; leader != nil && (d.binding == "" || d.binding == leader.binding) {
+		return leader
+	}
+	return nil
+}
+
+// keeps reports whether a variable that a binding has written stays as it is. If its writer was deleted, a keeper may have taken it over.
+func (d *decision) keeps(variable, writer string) bool {
+	keepers := d.keepers[variable]
+	return slices.Contains(keepers, writer) || d.leaders[variable] == nil && len(keepers) > 0 && !d.names.Has(writer)
+}
+
+// take sets the reason for which a variable is not set.
+func (d *decision) take(variable, reason string) {
+	if variable == d.variable && d.taken == "" {
+		d.taken = reason
+	}
 }
 
 // change returns the operations on one list, and adds what they write to the mark. It decides about each entry, because a list may name
 // a variable twice.
 func (d *decision) change(e *Environment) (changes, guards duck.JSONPatch) {
-	own, placed := sets.New[string](), sets.New[string]()
+	own, placed, holder := sets.New[string](), sets.New[string](), "it"
+	if e.Container != "" {
+		holder = "container " + e.Container
+	}
 	for i := range e.Variables {
 		if v := &e.Variables[i]; !d.before.has(e.Container, v) {
 			own.Insert(v.Name)
+			d.take(v.Name, holder+" has its own variable "+v.Name)
 		}
 	}
 	var replaced, removed duck.JSONPatch
 	for i := range e.Variables {
 		v, path := &e.Variables[i], e.path+"/"+strconv.Itoa(i)
-		value, isWanted := d.wanted[v.Name]
-		switch {
-		case d.held.Has(v.Name) || !d.before.has(e.Container, v):
-		case !isWanted || own.Has(v.Name) || placed.Has(v.Name):
+		wanted := d.wanted(v.Name)
+		switch writer, ours := d.before.writer(e.Container, v); {
+		case !ours || wanted == nil && d.leaders[v.Name] != nil:
+		case d.keeps(v.Name, writer):
+			if placed.Insert(v.Name); wanted != nil && wanted.value != v.Value {
+				d.take(v.Name, fmt.Sprintf("variable %s is that of AddressBinding %s, which is older and whose address is unknown", v.Name, writer))
+			}
+		case wanted == nil || own.Has(v.Name) || placed.Has(v.Name):
 			removed = append(removed, operation("remove", path, nil))
 		default:
 			placed.Insert(v.Name)
-			if v.Value != value {
-				replaced = append(replaced, operation("replace", path+"/value", value))
-				d.after.add(e.Container, v.Name, value)
+			if v.Value != wanted.value {
+				replaced = append(replaced, operation("replace", path+"/value", wanted.value))
+				d.after.add(e.Container, v.Name, wanted.value, wanted.binding)
 			}
 		}
 	}
 	var added []corev1.EnvVar
-	for _, name := range slices.Sorted(maps.Keys(d.wanted)) {
-		if !own.Has(name) && !placed.Has(name) {
-			added = append(added, corev1.EnvVar{Name: name, Value: d.wanted[name]})
-			d.after.add(e.Container, name, d.wanted[name])
+	for _, name := range slices.Sorted(maps.Keys(d.leaders)) {
+		if wanted := d.wanted(name); wanted != nil && !own.Has(name) && !placed.Has(name) {
+			added = append(added, corev1.EnvVar{Name: name, Value: wanted.value})
+			d.after.add(e.Container, name, wanted.value, wanted.binding)
 		}
 	}
 	return e.patch(replaced, removed, added)

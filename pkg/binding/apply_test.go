@@ -133,7 +133,7 @@ func TestApply_Containers(t *testing.T) {
 func hashesOf(values []string) []string {
 	hashes := make([]string, 0, len(values))
 	for _, v := range values {
-		hashes = append(hashes, hashOf(v))
+		hashes = append(hashes, hashOf(v)+" b")
 	}
 	return hashes
 }

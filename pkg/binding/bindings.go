@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/tracker"
@@ -22,8 +23,10 @@ import (
 
 // Bindings are the AddressBindings of a namespace that choose objects of one kind. Use Of. They may be used by several goroutines.
 type Bindings struct {
-	// choosers are ordered by age, oldest first: of those that want the same variable, the first one gets it.
+	// choosers are ordered by age, oldest first: of those that want the same variable, the first one with a value gets it.
 	choosers []chooser
+	// names are those of all bindings of the namespace.
+	names sets.Set[string]
 }
 
 // chooser holds the selection and the variable of one binding.
@@ -31,26 +34,38 @@ type chooser struct {
 	chooses func(metav1.Object) bool
 
 	binding, variable string
-	// value is empty if the binding is known to have no address: its variable is removed from objects.
+	// value is empty if the binding has no address, or cannot bind objects of the kind.
 	value string
-	// pending means that the controller has not recorded yet what the binding wants of the kind: its variable stays as it is.
-	pending bool
+	// unknown means that the value is not known yet: the variables that the binding has written stay. unserved means that the binding cannot bind
+	// objects of the kind: the variables that it has written stay while no other binding has a value.
+	unknown, unserved bool
 }
 
 // Of returns the bindings that choose objects of a kind, at whatever API version. all are those of one namespace.
 func Of(kind schema.GroupKind, all []*v1.AddressBinding) *Bindings {
-	found := &Bindings{}
+	found := &Bindings{names: sets.New[string]()}
 	for _, b := range slices.SortedFunc(slices.Values(all), older) {
+		found.names.Insert(b.Name)
 		if b.DeletionTimestamp != nil || KindOf(b.Spec.Subject.APIVersion, b.Spec.Subject.Kind) != kind {
 			continue
 		}
-		_, recorded := Recorded(b, kind)
-		found.choosers = append(found.choosers, chooser{
-			chooses: ChosenBy(&b.Spec.Subject), binding: b.Name, variable: b.Spec.Variable, value: b.Status.Value,
-			pending: !recorded || b.Status.Value == "" && !b.Status.LacksAddress(),
-		})
+		c := chooser{chooses: ChosenBy(&b.Spec.Subject), binding: b.Name, variable: b.Spec.Variable}
+		switch _, recorded := Recorded(b, kind); {
+		case Unserved(b):
+			c.unserved = true
+		case !recorded || b.Status.Value == "" && !b.Status.LacksAddress():
+			c.unknown = true
+		default:
+			c.value = b.Status.Value
+		}
+		found.choosers = append(found.choosers, c)
 	}
 	return found
+}
+
+// Unserved reports whether the cluster is known not to serve the kind of a binding at its version.
+func Unserved(b *v1.AddressBinding) bool {
+	return b.Status.GetCondition(v1.AddressBindingConditionSubjectsBound).GetReason() == v1.ReasonSubjectKindNotFound
 }
 
 func older(a, b *v1.AddressBinding) int {
@@ -78,14 +93,17 @@ func (b *Bindings) choosing(object metav1.Object) map[string][]*chooser {
 	return found
 }
 
-// leading returns the binding that has a variable, nil if none has an address.
-func leading(choosers []*chooser) *chooser {
+// leading returns the binding that has a variable, nil if none has an address, and the ones for which objects keep what these have written.
+func leading(choosers []*chooser) (leader *chooser, keepers []string) {
+	if i := slices.IndexFunc(choosers, func(c *chooser) bool { return c.value != "" }); i >= 0 {
+		leader, choosers = choosers[i], choosers[:i]
+	}
 	for _, c := range choosers {
-		if c.pending || c.value != "" {
-			return c
+		if c.unknown || c.unserved && leader == nil {
+			keepers = append(keepers, c.binding)
 		}
 	}
-	return nil
+	return leader, keepers
 }
 
 // ChosenBy reports whether a reference chooses an object of its kind and namespace: the one that it names, or those that its selector

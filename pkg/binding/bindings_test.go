@@ -7,6 +7,7 @@ package binding
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,8 +39,9 @@ func TestOf_WhichBindingsHaveTheirVariable(t *testing.T) {
 		"other variable":  {func(b *v1.AddressBinding) { b.Spec.Variable = "NEW" }, removes},
 		"being deleted":   {func(b *v1.AddressBinding) { b.DeletionTimestamp = &now }, removes},
 		"no address":      {without, removes},
-		"lost status":     {func(b *v1.AddressBinding) { b.Status = v1.AddressBindingStatus{} }, keeps},
-		"unknown address": {func(b *v1.AddressBinding) { b.Status.Value = ""; b.Status.MarkAddressUnknown("not yet") }, keeps},
+		"lost status":     {lost, keeps},
+		"unknown address": {unknown, keeps},
+		"not served":      {unserved, keeps},
 		"not recorded":    {func(b *v1.AddressBinding) { b.Status.Kinds = nil }, keeps},
 		"other recorded":  {func(b *v1.AddressBinding) { b.Status.Kinds[0].Kind = "StatefulSet" }, keeps},
 	} {
@@ -100,9 +102,13 @@ func TestApply_SeveralBindings_TheOldestHasTheVariable(t *testing.T) {
 			bindings: []*v1.AddressBinding{bind("a", 1), bind("b", 2), bind("c", 3, value("c"))},
 			want:     theValue, taken: map[string]string{"c": "variable K_ADDRESS is claimed by AddressBinding a, which is older"},
 		},
-		"the older is not recorded yet": {
-			bindings: []*v1.AddressBinding{bind("a", 1, func(b *v1.AddressBinding) { b.Status.Kinds = nil }), bind("b", 2)},
+		"the older is not recorded yet":        {bindings: []*v1.AddressBinding{bind("a", 1, lost), bind("b", 2)}, want: theValue},
+		"the address of the older is unknown":  {bindings: []*v1.AddressBinding{bind("a", 1, unknown), bind("b", 2)}, want: theValue},
+		"the version of the older is unserved": {bindings: []*v1.AddressBinding{bind("a", 1, lost, unserved), bind("b", 2)}, want: theValue},
+		"the version of the older is unserved by now": {
+			bindings: []*v1.AddressBinding{bind("a", 1, value("old"), unserved), bind("b", 2)}, want: theValue,
 		},
+		"none can bind": {bindings: []*v1.AddressBinding{bind("a", 1, unknown), bind("b", 2, unserved)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const before = `{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}}}`
@@ -126,6 +132,67 @@ func TestApply_SeveralBindings_TheOldestHasTheVariable(t *testing.T) {
 				t.Errorf("%d of the bindings write, want %d", writers, want)
 			}
 		})
+	}
+}
+
+// TestApply_OlderBindingCannotLead_KeepsOnlyWhatItHasWritten applies an older binding a and a younger one b to an object that has another value.
+func TestApply_OlderBindingCannotLead_KeepsOnlyWhatItHasWritten(t *testing.T) {
+	const before = `{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"K_ADDRESS","value":"old"}]}]}}}}`
+	const kept = "variable K_ADDRESS is that of AddressBinding a, which is older and whose address is unknown"
+	for name, test := range map[string]struct {
+		writer string
+		a      func(*v1.AddressBinding)
+		want   string
+		taken  string
+	}{
+		"status lost":                         {"a", lost, "old", kept},
+		"address unknown":                     {"a", unknown, "old", kept},
+		"status lost, the younger wrote it":   {"b", lost, theValue, ""},
+		"unknown, the younger wrote it":       {"b", unknown, theValue, ""},
+		"unknown, a deleted binding wrote it": {"c", unknown, theValue, ""},
+		"unknown, the mark names no binding":  {"", unknown, theValue, ""},
+		"version not served":                  {"a", unserved, theValue, ""},
+		"no address":                          {"a", without, theValue, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := annotated(t, before, encoded(t, map[string]any{"c": map[string]any{theVariable: []string{strings.TrimSpace(hashOf("old") + " " + test.writer)}}}))
+			bindings := Of(deployments, []*v1.AddressBinding{bind("a", 1, test.a), bind("b", 2)})
+			for _, by := range []string{"", "b"} {
+				result := bindings.Apply(read(t, PodTemplate, text), true, by)
+				after := read(t, PodTemplate, patched(t, result.Patch(), text))
+				if e := Environments(after)[0]; len(e.Variables) != 1 || !e.Has(theVariable, test.want) {
+					t.Errorf("applied by %q, the variables are %+v, want %s", by, e.Variables, test.want)
+				}
+				if by == "b" && result.Taken != test.taken {
+					t.Errorf("taken is %q, want %q", result.Taken, test.taken)
+				}
+				if again := bindings.Apply(after, true, by); len(again.Changes) > 0 {
+					t.Errorf("a second time changes %v", again.Changes)
+				}
+			}
+			if result := bindings.Apply(read(t, PodTemplate, text), true, "a"); len(result.Changes) > 0 {
+				t.Errorf("the older one changes %v", result.Changes)
+			}
+			alike := Of(deployments, []*v1.AddressBinding{bind("a", 1, test.a), bind("b", 2, value("old"))})
+			if result := alike.Apply(read(t, PodTemplate, text), true, "b"); len(result.Changes) > 0 || result.Taken != "" {
+				t.Errorf("with one value, changes are %v, taken: %q", result.Changes, result.Taken)
+			}
+		})
+	}
+}
+
+// TestApply_NoBindingHasAnAddress_KeepsWhatMayBeOfAnUnknownOne: z may have the address that the object has, and a does not.
+func TestApply_NoBindingHasAnAddress_KeepsWhatMayBeOfAnUnknownOne(t *testing.T) {
+	const before = `{"metadata":{"labels":{"app":"a"}},"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"K_ADDRESS","value":"old"}]}]}}}}`
+	for writer, kept := range map[string]bool{"z": true, "deleted": true, "": true, "a": false, "going": false} {
+		for name, z := range map[string]func(*v1.AddressBinding){"lost": lost, "unknown": unknown, "unserved": unserved} {
+			text := annotated(t, before, encoded(t, map[string]any{"c": map[string]any{theVariable: []string{hashOf("old") + " " + writer}}}))
+			going := bind("going", 1, func(b *v1.AddressBinding) { b.DeletionTimestamp = &metav1.Time{} })
+			result := Of(deployments, []*v1.AddressBinding{going, bind("a", 2, without), bind("z", 3, z)}).Apply(read(t, PodTemplate, text), true, "")
+			if (len(result.Changes) == 0) != kept {
+				t.Errorf("z is %s, and %q has written the variable: changes %v, want it kept: %t", name, writer, result.Changes, kept)
+			}
+		}
 	}
 }
 

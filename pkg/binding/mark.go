@@ -28,8 +28,9 @@ const history = 10
 // hashBytes is the length of a hash. A mark has up to history of them for each variable of each container.
 const hashBytes = 8
 
-// mark is the annotation's value: by container and variable, hashes of the values that we wrote, newest first. The container is empty
-// for an object that is Configurable. A container that was removed keeps its entry, because a rollback may restore it.
+// mark is the annotation's value: by container and variable, hashes of the values that we wrote, newest first, each followed by the name of
+// the binding that wrote it. The container is empty for an object that is Configurable. A container that was removed keeps its entry,
+// because a rollback may restore it.
 type mark map[string]map[string][]string
 
 // markOf returns the mark of an object. A malformed one counts as none, so nothing is removed because of it.
@@ -41,19 +42,30 @@ func markOf(object metav1.Object) mark {
 	return m
 }
 
-// has reports whether a variable is ours.
-func (m mark) has(container string, v *corev1.EnvVar) bool {
-	return v.ValueFrom == nil && slices.Contains(m[container][v.Name], hashOf(v.Value))
+// writer returns the binding that wrote a variable, and whether the variable is ours. The binding is empty if the mark does not name it.
+func (m mark) writer(container string, v *corev1.EnvVar) (binding string, ours bool) {
+	for _, entry := range m[container][v.Name] {
+		if hash, binding, _ := strings.Cut(entry, " "); v.ValueFrom == nil && hash == hashOf(v.Value) {
+			return binding, true
+		}
+	}
+	return "", false
 }
 
-// add adds a value that is about to be written.
-func (m mark) add(container, variable, value string) {
+// has reports whether a variable is ours.
+func (m mark) has(container string, v *corev1.EnvVar) bool {
+	_, ours := m.writer(container, v)
+	return ours
+}
+
+// add adds a value that a binding is about to write.
+func (m mark) add(container, variable, value, binding string) {
 	if m[container] == nil {
 		m[container] = map[string][]string{}
 	}
 	hash := hashOf(value)
-	older := slices.DeleteFunc(slices.Clone(m[container][variable]), func(h string) bool { return h == hash })
-	m[container][variable] = append([]string{hash}, older[:min(len(older), history-1)]...)
+	older := slices.DeleteFunc(slices.Clone(m[container][variable]), func(entry string) bool { return strings.HasPrefix(entry, hash) })
+	m[container][variable] = append([]string{hash + " " + binding}, older[:min(len(older), history-1)]...)
 }
 
 // only returns a copy of the mark that has the variables that keep accepts.

@@ -33,8 +33,11 @@ func randomBindings(random *rand.Rand) []*v1.AddressBinding {
 	bindings := make([]*v1.AddressBinding, random.Intn(5))
 	for i := range bindings {
 		bindings[i] = bind(fmt.Sprint("b", i), int64(random.Intn(3)), variable(names[random.Intn(len(names))]), value(fmt.Sprint("v", random.Intn(4))))
-		if random.Intn(4) == 0 {
+		switch random.Intn(8) {
+		case 0, 1:
 			without(bindings[i])
+		case 2:
+			unknown(bindings[i])
 		}
 	}
 	return bindings

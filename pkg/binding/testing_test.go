@@ -68,6 +68,21 @@ func without(b *v1.AddressBinding) {
 	b.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, "gone")
 }
 
+// lost takes the status of a binding, as a backup that is restored does.
+func lost(b *v1.AddressBinding) { b.Status = v1.AddressBindingStatus{} }
+
+// unknown makes a binding one whose AddressableService has not been looked up by its operator.
+func unknown(b *v1.AddressBinding) {
+	b.Status.Value = ""
+	b.Status.MarkAddressUnknown("no status")
+}
+
+// unserved makes a binding one of a version that the cluster does not serve.
+func unserved(b *v1.AddressBinding) {
+	b.Spec.Subject.APIVersion = "apps/v1beta1"
+	b.Status.MarkSubjectsNotBound(v1.ReasonSubjectKindNotFound, "not served")
+}
+
 func byName(name string) func(*v1.AddressBinding) {
 	return func(b *v1.AddressBinding) { b.Spec.Subject.Name, b.Spec.Subject.Selector = name, nil }
 }
@@ -77,7 +92,7 @@ func marked(t *testing.T, text, container, variable string, values ...string) st
 	t.Helper()
 	m := mark{}
 	for _, v := range slices.Backward(values) {
-		m.add(container, variable, v)
+		m.add(container, variable, v, "b")
 	}
 	encoded, err := json.Marshal(m)
 	if err != nil {

@@ -69,11 +69,11 @@ const (
 	a     = `"app":"a"`
 	bound = `,"env":[{"name":"K_ADDRESS","value":"http://a.example"}]`
 	// markOfC is the mark of an object whose container c has the variable.
-	markOfC = `{"c":{"K_ADDRESS":["aee7dad94e9de386"]}}`
+	markOfC = `{"c":{"K_ADDRESS":["aee7dad94e9de386 to-Deployment"]}}`
 	// adds and removes are the patches of a container without variables, and with that one alone.
 	adds    = `[{"op":"add","path":"/spec/template/spec/containers/0/env","value":[{"name":"K_ADDRESS","value":"http://a.example"}]},` + marks
 	removes = `[{"op":"remove","path":"/spec/template/spec/containers/0/env"},{"op":"remove","path":"/metadata/annotations/bindings.samples.knative.dev~1variables"}]`
-	marks   = `{"op":"add","path":"/metadata/annotations","value":{"bindings.samples.knative.dev/variables":"{\"c\":{\"K_ADDRESS\":[\"aee7dad94e9de386\"]}}"}}]`
+	marks   = `{"op":"add","path":"/metadata/annotations","value":{"bindings.samples.knative.dev/variables":"{\"c\":{\"K_ADDRESS\":[\"aee7dad94e9de386 to-Deployment\"]}}"}}]`
 )
 
 func TestAdmit_Subjects(t *testing.T) {
@@ -154,7 +154,9 @@ func TestAdmit_Subjects(t *testing.T) {
 			if !response.Allowed {
 				t.Fatalf("rejected: %v\nReason: %s", response.Result, tc.reason)
 			}
-			if diff := cmp.Diff(tc.want, string(response.Patch)); diff != "" {
+			// The mark names the binding, which is the one of the kind.
+			want := strings.ReplaceAll(tc.want, " to-Deployment", " to-"+tc.request.Kind.Kind)
+			if diff := cmp.Diff(want, string(response.Patch)); diff != "" {
 				t.Errorf("patch (-want +got):\n%s\nReason: %s", diff, tc.reason)
 			}
 			if (response.PatchType != nil) != (tc.want != "") {
@@ -180,6 +182,27 @@ func TestAdmit_BindingDoesNotApply_ObjectIsAdmittedUnchanged(t *testing.T) {
 			b, _ := newBindingAdmission(t, bindingTo("apps/v1", "Deployment", tc.change))
 			if response := b.Admit(t.Context(), request(a, tc.env)); !response.Allowed || response.Patch != nil {
 				t.Errorf("got patch %s", response.Patch)
+			}
+		})
+	}
+}
+
+// TestAdmit_OlderBindingCannotBind_YoungerBinds has an older binding of the same variable next to the one that the mark of a bound object names.
+func TestAdmit_OlderBindingCannotBind_YoungerBinds(t *testing.T) {
+	for name, older := range map[string]func(*v1.AddressBinding){
+		"kind not recorded":        func(b *v1.AddressBinding) { b.Status.Kinds = nil },
+		"address not known":        func(b *v1.AddressBinding) { b.Status.Value = "" },
+		"version not served":       func(b *v1.AddressBinding) { b.Status.MarkSubjectsNotBound(v1.ReasonSubjectKindNotFound, "not served") },
+		"known to lack an address": func(b *v1.AddressBinding) { b.Status.MarkAddressNotResolved(v1.ReasonAddressNotFound, "not found") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := func(b *v1.AddressBinding) { b.Name, b.Status.Value = "a", "http://older.example" }
+			b, _ := newBindingAdmission(t, bindingTo("apps/v1", "Deployment", first, older), bindingTo("apps/v1", "Deployment"))
+			if got := string(b.Admit(t.Context(), request(a, "")).Patch); got != adds {
+				t.Errorf("a new object gets %s, want %s", got, adds)
+			}
+			if got := string(b.Admit(t.Context(), request(a, bound)).Patch); got != "" {
+				t.Errorf("an object that the younger one has bound gets %s", got)
 			}
 		})
 	}

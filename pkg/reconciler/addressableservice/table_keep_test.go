@@ -121,7 +121,7 @@ func TestAlias_StillRequested_IsKept(t *testing.T) {
 	runTable(t, reconcilertesting.TableTest{
 		row("target deleted", withRef("v1", "Service", "", "target"), v1.ReasonTargetNotFound, "Service target does not exist"),
 		row("reference no longer allowed", across, v1.ReasonCrossNamespaceDenied, denied),
-		row("target without an address", toDuck, v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url yet",
+		row("target without an address", toDuck, v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url",
 			duckCRD(), duck(ns, "d", map[string]any{})),
 		row("kind no longer served", toDuck, v1.ReasonTargetKindNotFound,
 			"the cluster does not serve kind Duck at example.com/v1 yet; its CRD is not established", duckCRD(notEstablished)),

@@ -54,7 +54,7 @@ func TestReconcile_AddressableTarget_ReportsItsAddress(t *testing.T) {
 		fails("missing", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck, duckCRD()),
 		fails("in another namespace", v1.ReasonTargetNotFound, "Duck.example.com d does not exist", toDuck,
 			duckCRD(), duck("other", "d", addressStatus("http://d.example.com"))),
-		fails("without an address", v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url yet", toDuck,
+		fails("without an address", v1.ReasonTargetHasNoAddress, "Duck.example.com d has no status.address.url", toDuck,
 			duckCRD(), duck(ns, "d", map[string]any{})),
 		fails("with an address without host", v1.ReasonTargetNotAddressable,
 			`the address of Duck.example.com d is unusable: its URL "/path" needs a scheme and a host`, toDuck,

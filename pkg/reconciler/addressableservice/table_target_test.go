@@ -155,7 +155,7 @@ func TestReconcile_ServicePorts_ReportsAddresses(t *testing.T) {
 
 func TestReconcile_TargetAddressableService_ReportsItsAddress(t *testing.T) {
 	b := func(mods ...mod) *v1.AddressableService { return object("b", mods...) }
-	const noAddressYet = "AddressableService.samples.knative.dev b has no status.address.url yet"
+	const noAddress = "AddressableService.samples.knative.dev b has no status.address.url"
 	const missing = "AddressableService.samples.knative.dev b does not exist"
 	const tooFar = "the references lead through more than 32 AddressableServices"
 	const cycle = "the references form a cycle: ns/a -> ns/b -> ns/a"
@@ -180,8 +180,8 @@ func TestReconcile_TargetAddressableService_ReportsItsAddress(t *testing.T) {
 	}, {
 		Name:              "without an address",
 		Objects:           []runtime.Object{object("a", refTo("b")), b()},
-		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(unresolved(v1.ReasonTargetHasNoAddress, noAddressYet), notRequested))),
-		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetHasNoAddress, noAddressYet)},
+		WantStatusUpdates: reconcilertest.Becomes(object("a", refTo("b"), status(unresolved(v1.ReasonTargetHasNoAddress, noAddress), notRequested))),
+		WantEvents:        []string{reconcilertest.Warning(v1.ReasonTargetHasNoAddress, noAddress)},
 	}, {
 		Name:              "missing",
 		Objects:           []runtime.Object{object("a", refTo("b"))},

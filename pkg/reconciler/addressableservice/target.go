@@ -184,7 +184,7 @@ func fromStatus(ref v1.TargetReference, status duckv1.AddressStatus, addressable
 		return target{}, failures.Newf(v1.ReasonTargetNotAddressable,
 			"the address of %s is unusable: its URL %q needs a scheme and a host", ref, t.addresses[0].URL)
 	case addressable:
-		return target{}, failures.Newf(v1.ReasonTargetHasNoAddress, "%s has no status.address.url yet", ref)
+		return target{}, failures.Newf(v1.ReasonTargetHasNoAddress, "%s has no status.address.url", ref)
 	default:
 		return target{}, failures.Newf(v1.ReasonTargetNotAddressable,
 			"%s has no status.address.url, and its CRD has no label duck.knative.dev/addressable=true", ref)

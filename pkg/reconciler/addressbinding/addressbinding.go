@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -169,10 +170,12 @@ func (r *Reconciler) reconcileAddress(ab *v1.AddressBinding) {
 		ab.Status.MarkAddressResolved(value)
 	default:
 		// The operator has looked the target up, and it has no address. Otherwise the condition is Unknown.
-		if target := as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved); target.IsFalse() {
+		target := as.Status.GetCondition(v1.AddressableServiceConditionTargetResolved)
+		if target.IsFalse() {
 			ab.Status.MarkAddressNotResolved(v1.ReasonAddressNotReady, fmt.Sprintf("AddressableService %s has no address: %s", name, target.Reason))
 			return
 		}
-		ab.Status.MarkAddressUnknown(fmt.Sprintf("AddressableService %s has no address yet", name))
+		ab.Status.MarkAddressUnknown(fmt.Sprintf("the address of AddressableService %s is unknown: %s", name,
+			cmp.Or(target.GetReason(), "no operator has reported its condition TargetResolved")))
 	}
 }

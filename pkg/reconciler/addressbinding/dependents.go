@@ -85,7 +85,7 @@ func contend(a, b *v1.AddressBinding) bool {
 // claimsAlike reports whether two states of a binding are the same to other bindings.
 func claimsAlike(a, b *v1.AddressBinding) bool {
 	return a.UID == b.UID && (a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) && a.Status.Value == b.Status.Value &&
-		a.Status.LacksAddress() == b.Status.LacksAddress() &&
+		a.Status.LacksAddress() == b.Status.LacksAddress() && binding.Unserved(a) == binding.Unserved(b) &&
 		equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Status.Kinds, b.Status.Kinds)
 }
 

@@ -145,6 +145,7 @@ func TestDependents_EachSource_EnqueuesAffectedBindings(t *testing.T) {
 		"a new binding enqueues its rivals":                          {on.onBinding(added(object("a"))), []string{"rival", "was-of-ducks"}},
 		"a change of its conditions":                                 {on.onBinding(updated(object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Conditions = nil }))), []string{}},
 		"a change of its value":                                      {on.onBinding(updated(object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Value = other }))), []string{"rival", "was-of-ducks"}},
+		"a version that is not served":                               {on.onBinding(updated(object("a", well), changed(status(notBoundBy(v1.ReasonSubjectKindNotFound, "no"), resolvedTo(url), records(deploymentKind))))), []string{"rival", "was-of-ducks"}},
 		"a change of the kinds that it may have written to":          {on.onBinding(updated(object("a", well), changed(func(ab *v1.AddressBinding) { ab.Status.Kinds = nil }))), []string{"rival", "was-of-ducks"}},
 		"the beginning of its deletion":                              {on.onBinding(updated(object("a", well), changed(beingDeleted))), []string{"rival", "was-of-ducks"}},
 		"another variable: those who want either":                    {on.onBinding(updated(object("a", well), changed(withVariable("PEER")))), []string{"of-peer", "rival", "was-of-ducks"}},

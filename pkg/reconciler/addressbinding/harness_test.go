@@ -293,6 +293,29 @@ func (w *world) binding(t testing.TB, name string) *v1.AddressBinding {
 	return ab
 }
 
+// update changes a binding, as a user does.
+func (w *world) update(t testing.TB, name string, change mod) {
+	t.Helper()
+	ab := w.binding(t, name)
+	change(ab)
+	ab.Generation++
+	if _, err := w.samples.SamplesV1().AddressBindings(ns).Update(t.Context(), ab, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// loseStatuses takes the statuses of bindings, as the restoration of a backup does.
+func (w *world) loseStatuses(t testing.TB, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		ab := w.binding(t, name)
+		ab.Status = v1.AddressBindingStatus{}
+		if _, err := w.samples.SamplesV1().AddressBindings(ns).UpdateStatus(t.Context(), ab, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // check fails unless SubjectsBound of a binding is as wanted; an empty reason stands for True.
 func (w *world) check(t testing.TB, name, reason, message string) {
 	t.Helper()

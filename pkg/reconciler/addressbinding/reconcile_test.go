@@ -17,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	v1 "github.com/mallard-dev/mallard/pkg/apis/samples/v1"
 	"github.com/mallard-dev/mallard/test/reconcilertest"
@@ -73,9 +75,9 @@ func TestReconcile_Address(t *testing.T) {
 			hello: hello("http://" + strings.Repeat("a", 5000)), reason: v1.ReasonAddressNotReady,
 			message: "the address of AddressableService hello is longer than 4096 characters",
 		},
-		"not reconciled":     {hello: service(), reason: v1.ReasonAddressNotReady, message: "AddressableService hello has no address yet", unknown: true, env: hasURL},
-		"target unavailable": {hello: service(failed(v1.ReasonTargetUnavailable)), reason: v1.ReasonAddressNotReady, message: "AddressableService hello has no address yet", unknown: true, env: hasURL},
-		"target forbidden":   {hello: service(failed(v1.ReasonTargetForbidden)), reason: v1.ReasonAddressNotReady, message: "AddressableService hello has no address yet", unknown: true, env: hasURL},
+		"not reconciled":     {hello: service(), reason: v1.ReasonAddressNotReady, message: "the address of AddressableService hello is unknown: no operator has reported its condition TargetResolved", unknown: true, env: hasURL},
+		"target unavailable": {hello: service(failed(v1.ReasonTargetUnavailable)), reason: v1.ReasonAddressNotReady, message: "the address of AddressableService hello is unknown: TargetUnavailable", unknown: true, env: hasURL},
+		"target forbidden":   {hello: service(failed(v1.ReasonTargetForbidden)), reason: v1.ReasonAddressNotReady, message: "the address of AddressableService hello is unknown: TargetForbidden", unknown: true, env: hasURL},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objs := []runtime.Object{object("a", well), namespace(), everywhere, deployment("d", bound(url))}
@@ -261,19 +263,116 @@ func TestReconcile_OldestBindingHasTheVariable_YoungerTakesOver(t *testing.T) {
 	w.check(t, "b", "", "")
 }
 
-// TestReconcile_StatusesLost_VariablesStay is about a backup that was restored without statuses: no binding takes another one's variable for an unused one.
+// TestReconcile_OlderBindingCannotBind_YoungerIsBoundUntilItCan has two bindings of one variable: a cannot bind, until it is corrected.
+func TestReconcile_OlderBindingCannotBind_YoungerIsBoundUntilItCan(t *testing.T) {
+	young := object("b", func(ab *v1.AddressBinding) { ab.CreationTimestamp, ab.Spec.Address.Name = metav1.Unix(1, 0), "bye" })
+	for name, test := range map[string]struct {
+		a       mod
+		hello   *v1.AddressableService
+		correct func(*testing.T, *world)
+	}{
+		"version not served": {a: withSubject("apps/v1beta1", "Deployment", "d"), hello: hello(url), correct: func(t *testing.T, w *world) {
+			w.update(t, "a", withSubject("apps/v1", "Deployment", "d"))
+		}},
+		"version not served anymore": {a: both(well, withSubject("apps/v1beta1", "Deployment", "d")), hello: hello(url), correct: func(t *testing.T, w *world) {
+			w.update(t, "a", withSubject("apps/v1", "Deployment", "d"))
+		}},
+		"address unknown": {a: both(), hello: unresolvedHello(), correct: func(t *testing.T, w *world) {
+			if err := w.addressableServices.Update(hello(url)); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bye := hello(other)
+			bye.Name = "bye"
+			w := newWorld(t, object("a", test.a), young.DeepCopy(), test.hello, bye, namespace(), everywhere, deployment("d"))
+			w.settle(t, "a", "b")
+			w.has(t, "d", hasOther, true)
+			w.check(t, "b", "", "")
+
+			// The younger one is not held back by what it has written itself.
+			bye = hello("http://third")
+			bye.Name = "bye"
+			if err := w.addressableServices.Update(bye); err != nil {
+				t.Fatal(err)
+			}
+			w.settle(t, "a", "b")
+			w.has(t, "d", "K_ADDRESS=http://third", true)
+			w.check(t, "b", "", "")
+
+			test.correct(t, w)
+			w.settle(t, "a", "b")
+			w.has(t, "d", hasURL, true)
+			w.check(t, "a", "", "")
+			w.check(t, "b", v1.ReasonVariableTaken, "Deployment d: variable K_ADDRESS is claimed by AddressBinding a, which is older")
+		})
+	}
+}
+
+// TestReconcile_StatusesLost_OlderBindingKeepsItsVariable is about a backup that was restored without statuses, also that of the AddressableService.
+func TestReconcile_StatusesLost_OlderBindingKeepsItsVariable(t *testing.T) {
+	young := object("b", func(ab *v1.AddressBinding) { ab.CreationTimestamp, ab.Spec.Address.Name = metav1.Unix(1, 0), "bye" })
+	bye := hello(other)
+	bye.Name = "bye"
+	w := newWorld(t, object("a"), young, hello(url), bye, namespace(), everywhere, deployment("d"))
+	w.settle(t, "a", "b")
+	w.patches()
+	w.loseStatuses(t, "a", "b")
+	for _, address := range []*v1.AddressableService{unresolvedHello(), hello(url)} {
+		if err := w.addressableServices.Update(address); err != nil {
+			t.Fatal(err)
+		}
+		w.settle(t, "b", "a")
+		if got := w.patches(); len(got) > 0 {
+			t.Errorf("patched are %v, though the subject has everything", got)
+		}
+		if address.Status.Address == nil {
+			w.check(t, "b", v1.ReasonVariableTaken, "Deployment d: variable K_ADDRESS is that of AddressBinding a, which is older and whose address is unknown")
+		}
+	}
+	w.has(t, "d", hasURL, true)
+}
+
+// TestReconcile_AfterRestart_OlderBindingKeepsItsVariable: the statuses exist, and the caches of subjects are empty.
+func TestReconcile_AfterRestart_OlderBindingKeepsItsVariable(t *testing.T) {
+	young := object("b", func(ab *v1.AddressBinding) { ab.CreationTimestamp, ab.Spec.Address.Name = metav1.Unix(1, 0), "bye" },
+		status(resolvedTo(other), records(deploymentKind)))
+	w := newWorld(t, object("a", well), young, unresolvedHello(), namespace(), everywhere, deployment("d", bound(url)))
+	for range 2 {
+		for _, name := range []string{"b", "a"} {
+			_ = w.reconciler.Reconcile(t.Context(), ns+"/"+name)
+		}
+	}
+	w.settle(t, "b", "a")
+	if got := w.patches(); len(got) > 0 {
+		t.Errorf("patched are %v", got)
+	}
+	w.has(t, "d", hasURL, true)
+}
+
+// TestReconcile_WaitsForAnother_NamesIt is about the reason Binding.
+func TestReconcile_WaitsForAnother_NamesIt(t *testing.T) {
+	young := object("b", func(ab *v1.AddressBinding) { ab.CreationTimestamp = metav1.Unix(1, 0) }, well)
+	w := newWorld(t, object("a", well), young, hello(url), namespace(), everywhere, deployment("d"), object("c", withSubject("apps/v1", "StatefulSet", "s")))
+	if err := w.reconcile(t, "b"); err != nil {
+		t.Fatal(err)
+	}
+	w.check(t, "b", v1.ReasonBinding, "Deployment d waits for AddressBinding a, which is older and sets the same address")
+	w.inner.subjects = newShapes(t.Context(), w.dynamic, func(sets.Set[schema.GroupVersion]) {})
+	if err := w.reconciler.Reconcile(t.Context(), ns+"/c"); err != nil {
+		t.Fatal(err)
+	}
+	w.check(t, "c", v1.ReasonBinding, "the objects of kind StatefulSet.apps have not been read")
+}
+
+// TestReconcile_StatusesLost_VariablesStay: no binding takes another one's variable for an unused one.
 func TestReconcile_StatusesLost_VariablesStay(t *testing.T) {
 	peer := object("b", withVariable("PEER"))
 	w := newWorld(t, object("a"), peer, hello(url), namespace(), everywhere, deployment("d"))
 	w.settle(t, "a", "b")
 	w.patches()
-	for _, name := range []string{"a", "b"} {
-		ab := w.binding(t, name)
-		ab.Status = v1.AddressBindingStatus{}
-		if _, err := w.samples.SamplesV1().AddressBindings(ns).UpdateStatus(t.Context(), ab, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.loseStatuses(t, "a", "b")
 	w.settle(t, "b", "a")
 	if got := w.patches(); len(got) > 0 {
 		t.Errorf("patched are %v, though the subject has everything", got)

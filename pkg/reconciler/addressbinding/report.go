@@ -50,7 +50,7 @@ func report(ab *v1.AddressBinding, k subjectKind, subjects []*subject, more []*f
 	case s.Subjects.Matched == 0:
 		s.MarkBinding(v1.ReasonNoSubjects, fmt.Sprintf("the selector matches no %s", k.GroupKind))
 	case s.Value == "":
-		s.MarkBinding(v1.ReasonNothingToBind, "there is no address to bind")
+		s.MarkBinding(v1.ReasonNothingToBind, "there is no address of AddressableService "+ab.Spec.Address.Name+" to bind")
 	case p != nil:
 		s.MarkBinding(v1.ReasonBinding, p.Message)
 	default:
@@ -86,7 +86,7 @@ func unbound(ab *v1.AddressBinding, k subjectKind, s *subject) *failures.Failure
 		return failures.Newf(v1.ReasonSubjectImmutable,
 			"%s was created before the address was available, and its Pod template is immutable; delete and recreate it", s.title)
 	default:
-		return failures.Newf(v1.ReasonBinding, "%s has not been patched yet", s.title)
+		return failures.Newf(v1.ReasonBinding, "%s waits for AddressBinding %s, which is older and sets the same address", s.title, s.result.Leader)
 	}
 }
 

@@ -39,7 +39,7 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 	if p == nil && recordKind(ab, k) {
 		// If the patches were sent first and this process exited before the status was stored, no record would show where to remove the variables.
 		// The event of the status update enqueues the binding.
-		ab.Status.MarkBinding(v1.ReasonBinding, "subjects are patched once the status has their kind")
+		ab.Status.MarkBinding(v1.ReasonBinding, fmt.Sprintf("objects of kind %s are patched once status.kinds contains it", k.GroupKind))
 		return nil
 	}
 	problems := r.leave(ctx, ab)
@@ -54,7 +54,7 @@ func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBindin
 	} else if c := ab.Status.GetCondition(v1.AddressBindingConditionSubjectsBound); ab.Generation != ab.Status.ObservedGeneration ||
 		!c.IsTrue() && c.GetReason() == "" {
 		// There is no earlier result to keep.
-		ab.Status.MarkBinding(v1.ReasonBinding, "the subjects are being read")
+		ab.Status.MarkBinding(v1.ReasonBinding, fmt.Sprintf("the objects of kind %s have not been read", subjectGVK(ab).GroupKind()))
 	}
 	return append(problems, p)
 }

@@ -67,6 +67,14 @@ func bySelector(ab *v1.AddressBinding) {
 	ab.Spec.Subject.Name, ab.Spec.Subject.Selector = "", metav1.SetAsLabelSelector(map[string]string{"app": "x"})
 }
 
+func both(all ...mod) mod {
+	return func(ab *v1.AddressBinding) {
+		for _, m := range all {
+			m(ab)
+		}
+	}
+}
+
 func withVariable(name string) mod { return func(ab *v1.AddressBinding) { ab.Spec.Variable = name } }
 
 func beingDeleted(ab *v1.AddressBinding) {
@@ -134,6 +142,13 @@ func hello(rawURL string) *v1.AddressableService {
 		panic(err)
 	}
 	as.Status.Address = &duckv1.Addressable{URL: parsed}
+	return as
+}
+
+// unresolvedHello is the AddressableService without a status, as before its operator has reconciled it.
+func unresolvedHello() *v1.AddressableService {
+	as := hello("")
+	as.Status = v1.AddressableServiceStatus{}
 	return as
 }
 
@@ -219,14 +234,16 @@ func withEnv(variables ...any) subjectMod {
 // has gives a subject its own value of the variable.
 func has(value string) subjectMod { return withEnv(variable(v1.DefaultVariable, value)) }
 
-// bound gives a subject the variable and the mark, as if a binding had written these values, the newest first. It has the first one.
-func bound(values ...string) subjectMod {
+// bound gives a subject the variable and the mark, as if binding a had written these values, the newest first. It has the first one.
+func bound(values ...string) subjectMod { return boundBy("a", values...) }
+
+func boundBy(writer string, values ...string) subjectMod {
 	return func(u *unstructured.Unstructured) {
 		has(values[0])(u)
 		var hashes []string
 		for _, value := range values {
 			sum := sha256.Sum256([]byte(value))
-			hashes = append(hashes, hex.EncodeToString(sum[:8]))
+			hashes = append(hashes, hex.EncodeToString(sum[:8])+" "+writer)
 		}
 		text, err := json.Marshal(map[string]any{"main": map[string]any{v1.DefaultVariable: hashes}})
 		if err != nil {

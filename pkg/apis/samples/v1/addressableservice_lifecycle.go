@@ -45,8 +45,8 @@ const (
 	// exceeds the limits, or a Service has an IP address as its externalName. Remedy: refer to another object, or correct it.
 	ReasonTargetNotAddressable = "TargetNotAddressable"
 
-	// ReasonTargetHasNoAddress (False): the target is Addressable but has no address yet, or is a Service without a cluster IP. Remedy: none. The
-	// address follows that of the target.
+	// ReasonTargetHasNoAddress (False): the target is Addressable but has no address, or is a Service without a cluster IP. Remedy: see the status of
+	// the target, which the address follows.
 	ReasonTargetHasNoAddress = "TargetHasNoAddress"
 
 	// ReasonTargetOutOfScope (False): the kind is cluster-scoped, and this installation watches a single namespace. Remedy: install the operator for all
@@ -62,7 +62,7 @@ const (
 	ReasonTargetUnavailable = "TargetUnavailable"
 
 	// ReasonTargetNotSynced (Unknown): the first list of the kind, or its discovery, has not completed; reported only for a new generation. Remedy:
-	// none. The list completes within seconds.
+	// none. If it lasts, the API server does not answer the request that the message names.
 	ReasonTargetNotSynced = "TargetNotSynced"
 
 	// ReasonCrossNamespaceDenied (False): the target is in another namespace. Remedy: set allow-cross-namespace-references in the ConfigMap

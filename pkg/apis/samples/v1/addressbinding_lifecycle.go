@@ -39,7 +39,8 @@ const (
 	ReasonAddressNotFound = "AddressNotFound"
 
 	// ReasonAddressNotReady (False, or Unknown): the AddressableService has no address, or one of more than 4096 characters (False), or the operator
-	// does not know whether it has one, so that subjects keep theirs (Unknown). Remedy: see the conditions of the AddressableService.
+	// does not know whether it has one, so that subjects keep theirs (Unknown). Remedy: see the conditions of the AddressableService; if it has none, no
+	// operator serves its class.
 	ReasonAddressNotReady = "AddressNotReady"
 )
 
@@ -82,7 +83,7 @@ const (
 	ReasonControlled = "Controlled"
 
 	// ReasonVariableTaken (False): a container has an environment variable of that name, which is its own or an older binding's. Remedy: remove the
-	// variable, or choose another one in spec.variable.
+	// variable, change the older binding, which the message names, or choose another variable in spec.variable.
 	ReasonVariableTaken = "VariableTaken"
 
 	// ReasonSubjectImmutable (False): a Job existed before the address was available, and the Pod template of a Job is immutable. Remedy: delete and
@@ -98,14 +99,16 @@ const (
 	// ReasonNothingToBind (Unknown): there is no address to bind. Remedy: see the reason of AddressResolved.
 	ReasonNothingToBind = "NoAddress"
 
-	// ReasonBinding (Unknown): the subjects do not have the address yet. Remedy: none. The patches follow within seconds.
+	// ReasonBinding (Unknown): a subject does not have the address, because the operator waits for the object or the kind that the message names. Remedy:
+	// none. If it lasts, see that object, or check that the API server lists objects of that kind.
 	ReasonBinding = "Binding"
 )
 
 // Reasons of the condition Intercepted. If it is Unknown, it has the reason of SubjectsBound.
 const (
 	// ReasonNotIntercepted (False): the configuration of the webhook has no rule for the kind, as for a moment after the first binding of a kind was
-	// created, or excludes the namespace by the label webhooks.knative.dev/exclude. Remedy: remove the label. The rule follows within seconds.
+	// created, or excludes the namespace by the label webhooks.knative.dev/exclude. Remedy: remove the label. If the rule stays absent, read the log of
+	// the webhook, which writes it.
 	ReasonNotIntercepted = "NotIntercepted"
 )
 
