@@ -55,12 +55,15 @@ func (b *Bindings) Apply(object Object, included bool, name string) Result {
 	before := markOf(object)
 	d := decision{
 		before: before, after: before.only(func(variable string) bool { return len(chosen[variable]) > 0 }),
-		binding: name, names: b.names, leaders: map[string]*chooser{}, keepers: map[string][]string{},
+		leaders: map[string]*chooser{}, wanted: map[string]*chooser{}, keepers: map[string][]string{}, names: b.names,
 	}
 	var result Result
 	for variable, choosers := range chosen {
 		leader, keepers := leading(choosers)
 		d.leaders[variable], d.keepers[variable] = leader, keepers
+		if leader != nil && (name == "" || name == leader.binding) {
+			d.wanted[variable] = leader
+		}
 		i := slices.IndexFunc(choosers, func(c *chooser) bool { return c.binding == name })
 		if i < 0 || choosers[i].value == "" {
 			continue
@@ -88,22 +91,13 @@ func (b *Bindings) Apply(object Object, included bool, name string) Result {
 type decision struct {
 	// before is the object's mark, and after the one that it gets.
 	before, after mark
-	// binding is the only one whose variables are written, unless it is empty. names are those of all bindings.
-	binding string
-	names   sets.Set[string]
-	// leaders are, by variable, the bindings whose values are wanted, and keepers those whose variables stay although their values are not known.
-	leaders map[string]*chooser
+	// leaders are, by variable, the bindings that take precedence, and wanted those of them whose variables are written.
+	leaders, wanted map[string]*chooser
+	// keepers are, by variable, the bindings whose variables stay although their values are not known. names are those of all bindings.
 	keepers map[string][]string
+	names   sets.Set[string]
 	// taken is the reason for which variable, that of binding, is not set.
 	variable, taken string
-}
-
-// wanted returns the binding whose value a variable gets, nil if it gets none or is left to the reconciliation of another binding.
-func (d *decision) wanted(variable string) *chooser {
-	if leader := d.leaders[variable]; leader != nil && (d.binding == "" || d.binding == leader.binding) {
-		return leader
-	}
-	return nil
 }
 
 // keeps reports whether a variable that a binding has written stays as it is. If its writer was deleted, a keeper may have taken it over.
@@ -127,7 +121,8 @@ func (d *decision) change(e *Environment) (changes, guards duck.JSONPatch) {
 		holder = "container " + e.Container
 	}
 	for i := range e.Variables {
-		if v := &e.Variables[i]; !d.before.has(e.Container, v) {
+		v := &e.Variables[i]
+		if _, ours := d.before.writer(e.Container, v); !ours {
 			own.Insert(v.Name)
 			d.take(v.Name, holder+" has its own variable "+v.Name)
 		}
@@ -135,7 +130,7 @@ func (d *decision) change(e *Environment) (changes, guards duck.JSONPatch) {
 	var replaced, removed duck.JSONPatch
 	for i := range e.Variables {
 		v, path := &e.Variables[i], e.path+"/"+strconv.Itoa(i)
-		wanted := d.wanted(v.Name)
+		wanted := d.wanted[v.Name]
 		switch writer, ours := d.before.writer(e.Container, v); {
 		case !ours || wanted == nil && d.leaders[v.Name] != nil:
 		case d.keeps(v.Name, writer):
@@ -153,8 +148,8 @@ func (d *decision) change(e *Environment) (changes, guards duck.JSONPatch) {
 		}
 	}
 	var added []corev1.EnvVar
-	for _, name := range slices.Sorted(maps.Keys(d.leaders)) {
-		if wanted := d.wanted(name); wanted != nil && !own.Has(name) && !placed.Has(name) {
+	for _, name := range slices.Sorted(maps.Keys(d.wanted)) {
+		if wanted := d.wanted[name]; !own.Has(name) && !placed.Has(name) {
 			added = append(added, corev1.EnvVar{Name: name, Value: wanted.value})
 			d.after.add(e.Container, name, wanted.value, wanted.binding)
 		}

@@ -52,12 +52,6 @@ func (m mark) writer(container string, v *corev1.EnvVar) (binding string, ours b
 	return "", false
 }
 
-// has reports whether a variable is ours.
-func (m mark) has(container string, v *corev1.EnvVar) bool {
-	_, ours := m.writer(container, v)
-	return ours
-}
-
 // add adds a value that a binding is about to write.
 func (m mark) add(container, variable, value, binding string) {
 	if m[container] == nil {

@@ -130,6 +130,9 @@ var requests = []request{{
 	name:  "AddressBinding_PatchSubjectAtTheEnd",
 	match: inScene("patch", "deployments"), provoke: remove(theBinding), right: reaches(theBinding, harness.Deleted), final: true,
 }, {
+	name:  "AddressBinding_ListSubjectsAtTheEnd",
+	match: inScene("list", "deployments"), provoke: remove(theBinding), right: reaches(theBinding, harness.Deleted), final: true,
+}, {
 	name:  "AddressBinding_RemoveFinalizer",
 	match: inScene("patch", "addressbindings"), provoke: remove(theBinding), right: reaches(theBinding, harness.Deleted), final: true,
 }, {

@@ -22,8 +22,8 @@ SPDX-License-Identifier: Apache-2.0
 //
 // A patch sets the variable and marks the object as having it. So the status need not know which objects have which variables: it has
 // only the kinds whose objects may be marked. A kind is recorded once it could be listed, and before the first patch, which takes one more
-// reconciliation. It is removed when no object of it has a variable that only this binding wanted, and with the last
-// kind the finalizer:
+// reconciliation. It is removed when the API server, asked again after a while, has no object of it with a variable that only this binding wanted, and
+// with the last kind the finalizer:
 //
 //	kind listed ─► recorded in status.kinds ─► subjects patched ─► SubjectsBound=True
 //	subject of another kind, binding deleted ─► variables and marks removed ─► removed from status.kinds ─► finalizer removed

@@ -241,6 +241,16 @@ func (w *world) reconcile(t testing.TB, name string) error {
 	return w.reconciler.Reconcile(t.Context(), ns+"/"+name)
 }
 
+// finalize reconciles a binding that is being deleted, and again after the webhooks know of the deletion. It returns the last error.
+func (w *world) finalize(t testing.TB, name string) error {
+	t.Helper()
+	if err := w.reconcile(t, name); err == nil {
+		return nil
+	}
+	w.clock.Step(settling)
+	return w.reconcile(t, name)
+}
+
 // settle reconciles bindings in turn until one round writes nothing.
 func (w *world) settle(t testing.TB, names ...string) {
 	t.Helper()

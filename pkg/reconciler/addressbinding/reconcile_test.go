@@ -239,6 +239,8 @@ func TestReconcile_SubjectOfAnotherKind_FormerOneIsCleaned(t *testing.T) {
 	w := newWorld(t, object("a", toStatefulSet, well), hello(url), namespace(), everywhere, deployment("d", bound(url)), subjectOf("apps/v1", "StatefulSet", "s"))
 	w.settle(t, "a")
 	w.has(t, "d", "", false)
+	w.clock.Step(settling)
+	w.settle(t, "a")
 	if env, marked := w.env(t, statefulSetsVersion, "s"); env != hasURL || !marked {
 		t.Errorf("the StatefulSet has %q, marked: %t", env, marked)
 	}
@@ -391,10 +393,12 @@ func TestFinalize_RemovesWhatNoOtherBindingWants(t *testing.T) {
 		"controlled":          {objs: []runtime.Object{deployment("d", bound(url), controlled)}, env: hasURL, marked: true},
 		"wanted by another":   {objs: []runtime.Object{deployment("d", bound(url)), object("b", well)}, env: hasURL, marked: true},
 		"wanted by one going": {objs: []runtime.Object{deployment("d", bound(url)), object("b", well, beingDeleted)}},
+		"next to an unknown":  {objs: []runtime.Object{deployment("d", bound(url)), object("b")}, marked: true},
+		"set by an unknown":   {objs: []runtime.Object{deployment("d", boundBy("b", url)), object("b")}, env: hasURL, marked: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, append(test.objs, object("a", well, beingDeleted), hello(url), namespace(), everywhere)...)
-			if err := w.reconcile(t, "a"); err != nil {
+			if err := w.finalize(t, "a"); err != nil {
 				t.Fatal(err)
 			}
 			w.has(t, "d", test.env, test.marked)
@@ -419,7 +423,7 @@ func TestFinalize_KindCannotBeRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, test.binding, hello(url), namespace(), everywhere, deployment("d", bound(url)))
 			w.dynamic.PrependReactor("list", "*", reconcilertest.Failing("list", "*", forbidden))
-			err := w.reconcile(t, "a")
+			err := w.finalize(t, "a")
 			ab := w.binding(t, "a")
 			if (len(ab.Finalizers) == 0) != (test.reason == "") || (err == nil) != (test.reason == "") {
 				t.Errorf("finalizers are %v, the result is %v", ab.Finalizers, err)

@@ -11,12 +11,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"knative.dev/pkg/apis/duck"
 	"knative.dev/pkg/kmeta"
 
 	"github.com/mallard-dev/mallard/observe/ducks"
@@ -27,6 +29,9 @@ import (
 	"github.com/mallard-dev/mallard/runtime/restmapping"
 )
 
+// settling is the time in which every webhook is expected to observe that a binding is being deleted, and its last answers to be stored.
+const settling = 2 * time.Second
+
 // subjectKind is a kind of subjects that the cluster serves.
 type subjectKind struct {
 	restmapping.Served
@@ -35,7 +40,7 @@ type subjectKind struct {
 
 // reconcileSubjects gives the subjects the address and marks SubjectsBound.
 func (r *Reconciler) reconcileSubjects(ctx context.Context, ab *v1.AddressBinding) []*failures.Failure {
-	k, objects, p := r.read(ab, subjectGVK(ab), false)
+	k, objects, p := r.read(ab, subjectGVK(ab))
 	if p == nil && recordKind(ab, k) {
 		// If the patches were sent first and this process exited before the status was stored, no record would show where to remove the variables.
 		// The event of the status update enqueues the binding.
@@ -75,20 +80,57 @@ func (r *Reconciler) leave(ctx context.Context, ab *v1.AddressBinding) []*failur
 	return problems
 }
 
-// unbind removes the variables that only this binding wants from the objects of a kind, and returns the problem that prevents it.
-func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) []*failures.Failure {
-	k, objects, p := r.read(ab, gvk, true)
-	if p == nil {
-		_, failed := r.adjust(ctx, ab, k, objects)
-		return failed
-	}
-	switch p.Reason {
-	case v1.ReasonSubjectKindNotFound, v1.ReasonSubjectKindNotBindable:
+// unbind removes the variables that only this binding wants from the objects of a kind, and returns what prevents it. The cache may lack objects, so it
+// lists them in the API server, and again after settling, until a list has nothing to remove.
+func (r *Reconciler) unbind(ctx context.Context, ab *v1.AddressBinding, gvk schema.GroupVersionKind) (problems []*failures.Failure) {
+	k, p := r.find(gvk, true)
+	namespace, err := r.namespaces.Get(ab.Namespace)
+	switch {
+	case err != nil:
+		// As in read.
+		return []*failures.Failure{{}}
+	case namespace.DeletionTimestamp != nil, binding.Immutable(gvk.GroupKind()):
+		// No object can be created, or none can be changed.
 		return nil
-	case v1.ReasonSubjectUnavailable:
-		p.Reason = v1.ReasonUnbindFailed
+	case p != nil && (p.Reason == v1.ReasonSubjectKindNotFound || p.Reason == v1.ReasonSubjectKindNotBindable):
+		return nil
+	case p != nil:
+		return []*failures.Failure{p}
 	}
-	return []*failures.Failure{p}
+	key := fmt.Sprintf("%s/%d/%s", ab.UID, ab.Generation, k.GroupKind)
+	last := r.attempts.of(key)
+	if wait := settling - r.attempts.clock.Since(last.at); wait > 0 {
+		return []*failures.Failure{{Recheck: wait}}
+	}
+	settled := !last.at.IsZero()
+	for options := (metav1.ListOptions{Limit: 500}); ; {
+		page, err := r.dynamic.Resource(k.Resource).Namespace(ab.Namespace).List(ctx, options)
+		if err != nil {
+			failed := failures.Failed(v1.ReasonUnbindFailed, fmt.Errorf("listing %s: %w", k.Resource.GroupResource(), err))
+			if apierrors.IsForbidden(err) {
+				failed.Reason = v1.ReasonSubjectForbidden
+			}
+			return []*failures.Failure{failed}
+		}
+		var objects []kmeta.Accessor
+		for i := range page.Items {
+			object := binding.ShapeOf(k.GroupKind, k.Labels).New()
+			if duck.FromUnstructured(&page.Items[i], object) == nil && object.GetDeletionTimestamp() == nil {
+				objects = append(objects, object)
+			}
+		}
+		subjects, failed := r.adjust(ctx, ab, k, objects)
+		problems = append(problems, failed...)
+		settled = settled && !slices.ContainsFunc(subjects, func(s *subject) bool { return s.patch != "" })
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			break
+		}
+	}
+	if !settled {
+		r.attempts.made(key, nil)
+		problems = append(problems, &failures.Failure{Recheck: settling})
+	}
+	return problems
 }
 
 // recordKind adds a kind, which was listed, to the status, and reports whether it was missing.
@@ -103,15 +145,14 @@ func recordKind(ab *v1.AddressBinding, k subjectKind) bool {
 }
 
 // read returns the objects of a kind in the namespace of a binding, ordered by name. Those that are being deleted and finished Jobs are
-// left out. If anyVersion, a version that is not served is replaced by one that is: all versions have the same objects. It never blocks:
-// when the answer changes, an event enqueues the binding. A problem without a reason ends by itself within a moment, as while a cache
-// is filled, and is not reported.
-func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, anyVersion bool) (subjectKind, []kmeta.Accessor, *failures.Failure) {
+// left out. It never blocks: when the answer changes, an event enqueues the binding. A problem without a reason ends by itself within a moment, as
+// while a cache is filled, and is not reported.
+func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind) (subjectKind, []kmeta.Accessor, *failures.Failure) {
 	if _, err := r.namespaces.Get(ab.Namespace); err != nil {
 		// The cache does not have it yet, so it is unknown whether it opts in. Its event enqueues the binding.
 		return subjectKind{}, nil, &failures.Failure{}
 	}
-	k, p := r.find(gvk, anyVersion)
+	k, p := r.find(gvk, false)
 	if p != nil {
 		return subjectKind{}, nil, p
 	}
@@ -147,7 +188,8 @@ func (r *Reconciler) read(ab *v1.AddressBinding, gvk schema.GroupVersionKind, an
 	return k, objects, nil
 }
 
-// find returns the resource that serves a kind.
+// find returns the resource that serves a kind. If anyVersion, a version that is not served is replaced by one that is: all versions have the same
+// objects.
 func (r *Reconciler) find(gvk schema.GroupVersionKind, anyVersion bool) (subjectKind, *failures.Failure) {
 	served, err := r.mapper.Map(gvk)
 	notServed, isNotServed := errors.AsType[*restmapping.NotServedError](err)

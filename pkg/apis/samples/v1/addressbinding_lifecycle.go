@@ -65,8 +65,8 @@ const (
 	// see the message. The controller retries each subject with a back-off of 1 to 30 seconds.
 	ReasonBindFailed = "BindFailed"
 
-	// ReasonUnbindFailed (False): removing variables failed, which blocks the deletion of the binding. Remedy: see the message. The controller retries
-	// with exponential back-off.
+	// ReasonUnbindFailed (False): listing the objects that may have variables, or removing these, failed, which blocks the deletion of the binding. Remedy:
+	// see the message. The controller retries with exponential back-off.
 	ReasonUnbindFailed = "UnbindFailed"
 
 	// ReasonSubjectNotPodSpecable (False): the object has no containers at spec.template. Remedy: choose another object.
