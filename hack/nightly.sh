@@ -5,7 +5,7 @@
 # Holds the parts of hack/test.sh that only the nightly tier runs, after those of the other tiers, for that script to source.
 
 # shellcheck disable=SC2034 # hack/test.sh reads it
-readonly nightly_parts='verify lint mutants lines zoo images website race versions user forks'
+readonly nightly_parts='verify lint mutants lines zoo images website race user versions forks'
 
 # part TITLE COMMAND... runs a part that is not go test.
 part() {
@@ -68,9 +68,9 @@ race() {
   unset CGO_ENABLED
 }
 
-versions() { part "other versions of Kubernetes" hack/test-versions.sh; }
-
 user() { part "an ordinary user behind a proxy" hack/test-user.sh; }
+
+versions() { part "other versions of Kubernetes" hack/test-versions.sh; }
 
 forks() {
   part "a fork" hack/test-fork.sh
