@@ -17,5 +17,7 @@ SPDX-License-Identifier: Apache-2.0
 //	  429 or 5xx with Retry-After                reason, message    not before that time
 //	  rejected (4xx), in one namespace           reason, message    two per second and namespace
 //
+// A failure that [Expected] accepts, such as a conflict or an object that was deleted concurrently, is neither logged nor counted as an error.
+//
 // Retries do not use the queue's rate limiter: its bucket is shared by all objects, and its delays grow to 17 minutes.
 package failures

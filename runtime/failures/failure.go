@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,6 +56,14 @@ func StatusCode(err error) int32 {
 // only that the object was modified concurrently, and for a request that was canceled, which is no information about the cluster.
 func (f *Failure) Marked() bool {
 	return f != nil && !apierrors.IsConflict(f.Err) && !errors.Is(f.Err, context.Canceled)
+}
+
+// Expected reports whether an error belongs to the normal life of objects: another writer was first, the object does not exist anymore, its namespace is
+// being deleted, the quota is used up, or the process stops leading. Such a request is retried as others, but is no error in logs and metrics.
+func Expected(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) ||
+		apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) ||
+		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ") || errors.Is(err, context.Canceled)
 }
 
 // retry is a failure as the queue has to see it: neither an event nor a log entry for each time, and no rate limiter.

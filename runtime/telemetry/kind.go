@@ -122,6 +122,8 @@ func ResultOf(err error) Result {
 		return ResultConflict
 	case controller.IsPermanentError(err):
 		return ResultPermanentError
+	case failures.IsRetry(err) && failures.Expected(err):
+		return ResultRequeue
 	default:
 		return ResultError
 	}

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 package telemetry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	duckv1 "knative.dev/pkg/apis/duck/v1"
@@ -24,7 +26,8 @@ import (
 
 func TestResult_Error_EqualsTheReactionOfTheQueue(t *testing.T) {
 	plain := errors.New("no")
-	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "a", plain)
+	things := schema.GroupResource{Resource: "things"}
+	conflict := apierrors.NewConflict(things, "a", plain)
 	failed := func(err error) error {
 		return failures.New().Outcome(&duckv1.KResource{}, failures.Failed("Reason", err))
 	}
@@ -46,6 +49,16 @@ func TestResult_Error_EqualsTheReactionOfTheQueue(t *testing.T) {
 		"skip around an error":  {errors.Join(controller.NewSkipKey("ns/a"), plain), ResultSkip},
 		"failed request":        {failed(plain), ResultError},
 		"failed with conflict":  {failed(conflict), ResultConflict},
+		"failed, not found":     {failed(fmt.Errorf("updating: %w", apierrors.NewNotFound(things, "a"))), ResultRequeue},
+		"failed, found already": {failed(apierrors.NewAlreadyExists(things, "a")), ResultRequeue},
+		"failed by the quota":   {failed(apierrors.NewForbidden(things, "a", errors.New("exceeded quota: pods, requested: pods=1"))), ResultRequeue},
+		"failed, forbidden":     {failed(apierrors.NewForbidden(things, "a", plain)), ResultError},
+		"failed, no such path":  {failed(apierrors.NewGenericServerResponse(404, "GET", things, "a", "", 0, true)), ResultError},
+		"failed, namespace ends": {failed(&apierrors.StatusError{ErrStatus: metav1.Status{
+			Reason: metav1.StatusReasonForbidden, Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
+		}}), ResultRequeue},
+		"failed, canceled":      {failed(context.Canceled), ResultRequeue},
+		"not found":             {apierrors.NewNotFound(things, "a"), ResultError},
 		"requeue and permanent": {errors.Join(controller.NewPermanentError(plain), controller.NewRequeueImmediately()), ResultRequeue},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,6 +45,9 @@ func (r *reconciliation) create(ctx context.Context) (made bool, failed *failure
 			r.expectations.Written(r.sd, created)
 			r.pods = append(r.pods, r.podOf(created))
 			return true, nil
+		case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+			r.memory.deleted = true
+			return false, nil
 		case !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err):
 			return false, r.failed(v1alpha1.ReasonCreateFailed, fmt.Errorf("creating Pod %s: %w", *wanted.Name, err))
 		}

@@ -21,6 +21,8 @@ type memory struct {
 	ended map[types.UID]ending
 	// taken are the slots whose names other Pods have.
 	taken map[int]bool
+	// deleted reports whether the namespace is being deleted, which cannot be undone: no Pod can be created.
+	deleted bool
 }
 
 // ending holds the state of a Pod that has terminated.

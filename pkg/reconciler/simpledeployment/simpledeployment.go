@@ -62,9 +62,14 @@ type reconciliation struct {
 // cache of Pods has what was written of them before; what it does to the status is written afterwards, in one request and
 // only if something changed.
 func (r *Reconciler) ReconcileKind(ctx context.Context, sd *v1alpha1.SimpleDeployment) reconciler.Event {
+	memory := r.memories.of(sd.UID)
+	if memory.deleted {
+		// The object is deleted with its namespace.
+		return nil
+	}
 	recordEvents := failures.BeginEvents(sd, reported)
 
-	rec := &reconciliation{Reconciler: r, sd: sd, memory: r.memories.of(sd.UID), prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
+	rec := &reconciliation{Reconciler: r, sd: sd, memory: memory, prefix: prefixOf(sd), revision: revisionOf(sd), replicas: replicasOf(sd)}
 	stuck := rec.observe(ctx)
 	if stuck == nil {
 		stuck = rec.act(ctx)

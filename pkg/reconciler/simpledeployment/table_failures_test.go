@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgotesting "k8s.io/client-go/testing"
@@ -90,6 +91,26 @@ func TestCreate_Fails_ReportsIt(t *testing.T) {
 			WantEvents:        []string{"Normal Recovered No longer blocked; reconciling Pods"},
 		},
 	})
+}
+
+// Deleting a namespace deletes the Pods one by one, each of which enqueues the object.
+func TestCreate_NamespaceIsDeleted_IsNotTriedAgain(t *testing.T) {
+	w := newWorld(t, object(2))
+	creations := 0
+	w.kube.PrependReactor("patch", "pods", func(clientgotesting.Action) (bool, runtime.Object, error) {
+		creations++
+		err := apierrors.NewForbidden(corev1.Resource("pods"), podName(0), reconcilertest.ErrInduced)
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+		return true, nil, err
+	})
+	for range 3 {
+		if err := w.reconcile(t.Context()); err != nil {
+			t.Errorf("the reconciliation ends with %v, want no failure", err)
+		}
+	}
+	if creations != 1 {
+		t.Errorf("%d Pods were created, want one attempt", creations)
+	}
 }
 
 // inTheWay is a Pod of ours that the cache does not have, in a process that has read the others.
