@@ -21,6 +21,13 @@ SPDX-License-Identifier: Apache-2.0
 //
 // Tests run in parallel and in any order, several times in a row, and wait for conditions. None takes longer than ten seconds.
 //
+// # Errors in the logs
+//
+// A suite fails if the operator has logged an error that no test declares with [harness.Env.ExpectErrors]. Each failed reconciliation is one. A line
+// belongs to the suite whose namespace it contains; in an environment that the suite has started, all lines since its first test do. Environments of single tests,
+// [harness.Own], are not searched, since these tests disturb the operator. What happens in the normal life of objects is no error: a conflict, an
+// object or a namespace that is deleted concurrently, a used-up quota.
+//
 // # Separate environments
 //
 // A separate environment costs a control plane and half a minute. What needs one:
@@ -67,6 +74,7 @@ SPDX-License-Identifier: Apache-2.0
 // [harness.Main]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Main
 // [harness.Own]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Own
 // [harness.Separate]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Separate
+// [harness.Env.ExpectErrors]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.ExpectErrors
 // [harness.Env.Namespace]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.Namespace
 // [harness.Env.Define]: https://pkg.go.dev/github.com/mallard-dev/mallard/localcluster/env/harness#Env.Define
 package test

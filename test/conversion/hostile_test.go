@@ -24,6 +24,7 @@ func TestConversion_ObjectsThatTheSchemaAccepts_Succeed(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)
 	ns := env.Namespace(t)
+	env.ExpectErrors(t, "unable to unmarshal input")
 	for name, c := range map[string]struct {
 		status   string
 		rejected bool

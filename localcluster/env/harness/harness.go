@@ -60,13 +60,15 @@ type Env struct {
 
 	mu    sync.Mutex
 	exits []error
+	// namespaces are those of the suite's tests, and expected the parts of the errors that they have declared.
+	namespaces, expected []string
 }
 
 // shared is the environment of the test binary, set by Main before any test runs.
 var shared *Env
 
 // Main starts the environment of a test binary, runs its tests, stops the environment and exits. It fails the run when a
-// process of the operator ended unasked, and when anything was left behind.
+// process of the operator ended unasked or has logged an error that no test declares, and when anything was left behind.
 //
 // If the environment variable LOCALCLUSTER_KUBECONFIG is set, the suite shares the running environment with that kubeconfig instead: the one that
 // make test starts for all suites, or one of make run. A suite whose options change the operator starts its own all the same.
@@ -91,12 +93,13 @@ func run(m *testing.M, options []Option) int {
 		os.Exit(1)
 	})
 	shared = env
+	started := env.logs()
 	code := m.Run()
 	if !interrupted() {
 		// The other goroutine is about to exit.
 		select {}
 	}
-	err = env.stop()
+	err = errors.Join(env.checkErrors(started), env.stop())
 	reportSelf()
 	// Environments of single tests have been stopped by now, so nothing may be left of them either. A process that was killed exists until its parent,
 	// which may be the init process, has waited for it.

@@ -37,6 +37,9 @@ func (e *Env) Namespace(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("creating a namespace for the test: %v", err)
 	}
+	e.mu.Lock()
+	e.namespaces = append(e.namespaces, namespace.Name)
+	e.mu.Unlock()
 	t.Cleanup(func() {
 		if t.Failed() {
 			e.Dump(t, namespace.Name)

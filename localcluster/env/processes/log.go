@@ -23,12 +23,14 @@ const (
 
 // errorsFirst returns the last errors among lines of a log, and then the last lines of all that are not among them.
 func errorsFirst(lines []string) []string {
-	isError := func(line string) bool {
-		return strings.Contains(line, `"severity":"ERROR"`) || strings.Contains(line, `"severity":"FATAL"`)
-	}
-	failed := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !isError(line) })
-	others := slices.DeleteFunc(slices.Clone(lines), isError)
+	failed := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !IsError(line) })
+	others := slices.DeleteFunc(slices.Clone(lines), IsError)
 	return slices.Concat(failed[max(len(failed)-errorLines, 0):], others[max(len(others)-noticeLines, 0):])
+}
+
+// IsError reports whether a line of a log has the level of an error.
+func IsError(line string) bool {
+	return strings.Contains(line, `"severity":"ERROR"`) || strings.Contains(line, `"severity":"FATAL"`)
 }
 
 // LogFile is the path of the log of a process, in the folder of the runner that runs it.

@@ -1,0 +1,63 @@
+/*
+Copyright 2026 The Mallard Authors.
+SPDX-License-Identifier: Apache-2.0
+*/
+
+package harness
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mallard-dev/mallard/localcluster/env/processes"
+)
+
+// shownErrors is the number of unexpected errors that are shown.
+const shownErrors = 20
+
+// ExpectErrors declares the errors in the operator's logs that a test causes: the lines that contain one of the parts, such as a namespace. Others fail
+// the suite, see [Main].
+func (e *Env) ExpectErrors(t testing.TB, parts ...string) {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.expected = append(e.expected, parts...)
+}
+
+// logs returns the lines of the operator's logs by their files.
+func (e *Env) logs() map[string][]string {
+	files, _ := filepath.Glob(e.environment.LogFile("*"))
+	logs := map[string][]string{}
+	for _, file := range files {
+		logs[file], _ = processes.LastLines(file, math.MaxInt)
+	}
+	return logs
+}
+
+// checkErrors returns an error with the unexpected errors in the operator's logs since they had the lines of before.
+func (e *Env) checkErrors(before map[string][]string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var unexpected []string
+	for file, lines := range e.logs() {
+		unexpected = append(unexpected, e.unexpected(lines[len(before[file]):])...)
+	}
+	if len(unexpected) == 0 {
+		return nil
+	}
+	return fmt.Errorf("errors in the operator's logs that no test declares with ExpectErrors: %d, the first ones:\n%s",
+		len(unexpected), indent(unexpected[:min(len(unexpected), shownErrors)]))
+}
+
+// unexpected returns the lines with errors that are not declared. If other suites use the operator, only those that contain a namespace of this
+// suite's tests are its own.
+func (e *Env) unexpected(lines []string) []string {
+	return slices.DeleteFunc(lines, func(line string) bool {
+		isPart := func(part string) bool { return strings.Contains(line, part) }
+		return !processes.IsError(line) || slices.ContainsFunc(e.expected, isPart) || e.attached && !slices.ContainsFunc(e.namespaces, isPart)
+	})
+}
