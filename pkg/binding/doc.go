@@ -12,8 +12,8 @@ SPDX-License-Identifier: Apache-2.0
 // # The mark
 //
 // The patch that sets a variable also marks the object with an annotation (mark.go). For each container and variable it lists hashes
-// of the values that were written. A variable is ours if the mark lists the hash of its value; every other variable is the
-// object's own, and is neither changed nor removed. The status of a binding is not used for this, so a lost status,
+// of the values that were written, and the bindings that wrote them. A variable is ours if the mark lists the hash of its value; every
+// other variable is the object's own, and is neither changed nor removed. The status of a binding is not used for this, so a lost status,
 // a restored backup or kubectl rollout undo cannot turn one into the other.
 //
 // # What is never changed

@@ -8,6 +8,8 @@ SPDX-License-Identifier: Apache-2.0
 package addressbinding
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -152,4 +154,35 @@ func TestStaleCaches_SubjectsArePatchedOnce(t *testing.T) {
 	if got := w.patches(t, mark, "deployments"); len(got) != 4 {
 		t.Errorf("the controller wrote %d times to its subjects, want 4: %v", len(got), got)
 	}
+}
+
+// TestStaleCaches_BindingDeleted_NewSubjectsLoseTheVariable delays the events of subjects to the controller, and those of bindings to the webhook.
+func TestStaleCaches_BindingDeleted_NewSubjectsLoseTheVariable(t *testing.T) {
+	t.Parallel()
+	env := harness.Own(t, harness.WithProxy("controller"), harness.WithProxy("webhook"))
+	w := newWorld(t, env)
+	ab := w.bind(t, "b", byLabel)
+	w.AwaitAdmission(t, w.ns, deployment("d", "bound: to-it"), has(address))
+	resumeController := env.Proxy(t, "controller").PauseWatches(harness.Matching("watch", "deployments"))
+	resumeWebhook := env.Proxy(t, "webhook").PauseWatches(harness.Matching("watch", "addressbindings"))
+
+	refs := w.Apply(t, w.ns, deployment("before", "bound: to-it"))
+	mark := w.Mark(t)
+	w.Delete(t, ab)
+	harness.Eventually(t, "the first list of subjects", func(context.Context) error {
+		if lists := mark.Entries(t, harness.ByUser(w.User("controller")), harness.ByRequest(harness.Matching("list", "deployments").And(harness.InNamespace(w.ns)))); len(lists) == 0 {
+			return errors.New("no list was sent")
+		}
+		return nil
+	})
+	refs = append(refs, w.Apply(t, w.ns, deployment("after", "bound: to-it"))...)
+	if err := has(address)(w.get(t, refs[1])); err != nil {
+		t.Fatalf("the webhook does not give a new subject the variable: %v", err)
+	}
+	resumeWebhook()
+	w.Await(t, ab, harness.Deleted)
+	for _, ref := range refs {
+		w.Await(t, ref, has(""), isMarked(false))
+	}
+	resumeController()
 }
