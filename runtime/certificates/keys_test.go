@@ -41,6 +41,12 @@ func TestKeys_SecretCorrupted_ServesTheLastValidCertificate(t *testing.T) {
 	if !bytes.Equal(served(), first) {
 		t.Error("without a certificate in the secret another one is served")
 	}
+	if err := indexer.Delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "certs"}}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(served(), first) {
+		t.Error("without the secret another certificate is served")
+	}
 	store(certificate(t, "webhook", time.Hour))
 	if bytes.Equal(served(), first) {
 		t.Error("the old certificate is served though there is a new one")

@@ -78,6 +78,7 @@ var invalid = map[string]struct {
 	"Plural": {
 		"config-leader-election", map[string]string{"lease-durations": "5s"}, "lease-durations: unknown key (did you mean lease-duration?)",
 	},
+	"NoUnit":      {"config-leader-election", map[string]string{"lease-duration": "15"}, "lease-duration: must be "},
 	"Singular":    {"config-leader-election", map[string]string{"bucket": "2"}, "bucket: unknown key (did you mean buckets?)"},
 	"RemovedKey":  {"config-leader-election", map[string]string{"resourceLock": "leases"}, "resourceLock: unknown key; the keys are buckets, lease-duration, "},
 	"LegacyKey":   {"config-leader-election", map[string]string{"leaseDuration": "15s"}, "leaseDuration: unknown key (did you mean lease-duration?)"},

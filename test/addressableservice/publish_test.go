@@ -150,6 +150,18 @@ spec: {type: ExternalName, externalName: old.example.com}
 	env.Await(t, left, harness.Deleted)
 }
 
+func TestPublish_OwnerDoesNotExist_ObjectAndAliasAreDeleted(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", onePort))
+	as := env.Apply(t, ns, strings.Replace(object("it", published("target", ns)), "metadata:\n", `metadata:
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: none, uid: 00000000-0000-0000-0000-000000000000}]
+`, 1))[0]
+	env.Await(t, as, harness.Deleted)
+	env.Await(t, alias(ns), harness.Deleted)
+}
+
 func TestPublish_AliasModified_IsCorrected(t *testing.T) {
 	t.Parallel()
 	env := harness.Shared(t)

@@ -104,3 +104,14 @@ func TestAddressableService_OtherNamespace_IsDeniedByDefault(t *testing.T) {
 	as := env.Apply(t, ns, object("it", "ref: {apiVersion: v1, kind: Service, name: target, namespace: "+other+"}"))[0]
 	env.Await(t, as, notReady(v1.ReasonCrossNamespaceDenied), says("allow-cross-namespace-references"))
 }
+
+func TestAddressableService_StatusWrittenByAUser_IsCorrected(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	env.Apply(t, ns, service("target", onePort))
+	as := env.Apply(t, ns, object("it", toService("target")))[0]
+	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)))
+	env.Patch(t, as, `{"status": {"address": {"url": "http://elsewhere.example.com"}, "addresses": null, "conditions": []}}`, "status")
+	env.Await(t, as, harness.Ready, hasURLs(local("target", ns)))
+}

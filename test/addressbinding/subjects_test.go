@@ -237,6 +237,8 @@ func TestAddressBinding_BoundSubject_IsOtherwiseUnchangedAndCanBeApplied(t *test
 			if got := environments(changed, podTemplate...)["main"]; !strings.Contains(strings.Join(got, " "), "OWN=changed") {
 				t.Errorf("the variables are %q", got)
 			}
+			w.put(t, strings.Replace(manifest, "{name: side,", "{name: side, env: [],", 1), flags...)
+			w.Await(t, d, has(address))
 			w.Delete(t, ab)
 			w.Await(t, ab, harness.Deleted)
 			w.put(t, manifest, flags...)

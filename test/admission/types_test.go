@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mallard-dev/mallard/localcluster/env/harness"
 )
@@ -46,6 +48,24 @@ func TestSchema_NumbersOutOfRange_AreRejected(t *testing.T) {
 	ns := env.Namespace(t)
 	for version, path := range map[string]string{hub: "spec.ports.0.port", "v1beta1": "spec.port"} {
 		checkRejectedFor(t, env, objectAt(version, ns, set(path, int64(1)<<31)), path)
+	}
+}
+
+// TestSchema_IntegersWrittenAsFractions_AreStoredAsIntegers sends JSON as it is, which other clients parse first.
+func TestSchema_IntegersWrittenAsFractions_AreStoredAsIntegers(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	object, err := tryCreate(t, env, objectAt("v1beta1", ns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number, accepted := range map[string]bool{"80.0": true, "8e1": true, "80.5": false} {
+		changed, err := servicesAt("v1beta1", env, ns).Patch(t.Context(), object.GetName(), types.MergePatchType,
+			[]byte(`{"spec": {"port": `+number+`}}`), metav1.PatchOptions{})
+		if accepted && (err != nil || !strings.Contains(specOf(changed), `"port":80`)) || !accepted && (err == nil || !strings.Contains(err.Error(), "spec.port")) {
+			t.Errorf("port %s: got error %v and %v, want it accepted: %t", number, err, changed, accepted)
+		}
 	}
 }
 

@@ -85,6 +85,12 @@ func TestApply_ManagersAtTwoVersions_DoNotDisturbEachOther(t *testing.T) {
 		mustApply(t, env, late, "m2", false, ports)
 	}
 	expectEqual(t, "spec at v1 after both have applied again", want, spec(t, env, late))
+	// A dry run at a third version succeeds, and leaves no manager.
+	dry := fmt.Sprintf(`{"apiVersion": "samples.knative.dev/v1beta1", "kind": "AddressableService", "metadata": {"name": %q}, "spec": {"path": "/dry"}}`, early.Name)
+	if _, err := client(env, at("v1beta1", ns, "subject")).Patch(t.Context(), early.Name, types.ApplyPatchType, []byte(dry),
+		metav1.PatchOptions{FieldManager: "m3", DryRun: []string{metav1.DryRunAll}}); err != nil {
+		t.Errorf("a dry run at v1beta1: %v", err)
+	}
 	expectManagers(t, env, late, owned...)
 	if got := get(t, env, late).GetGeneration(); got != generation {
 		t.Errorf("the generation was %d and is %d", generation, got)

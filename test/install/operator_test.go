@@ -109,3 +109,46 @@ func TestSingleNamespace_Operator_ServesItsNamespaceOnly(t *testing.T) {
 	env.Delete(t, inside)
 	env.Await(t, inside, harness.Deleted)
 }
+
+// TestConfig_AppliedToARunningOperator_ChangesNothing: the webhook has filled the CA into CRDs and webhook configurations, which config/ lacks.
+func TestConfig_AppliedToARunningOperator_ChangesNothing(t *testing.T) {
+	env := harness.Own(t)
+	config, err := filepath.Abs("../../config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply := func() string {
+		env.Kubectl(t, "apply", "--recursive", "--filename", config)
+		return env.Kubectl(t, "get", "crds,mutatingwebhookconfigurations,validatingwebhookconfigurations", "--selector=app.kubernetes.io/part-of=mallard",
+			`--output=jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.resourceVersion} {.webhooks[0].clientConfig.caBundle}{"\n"}{end}`)
+	}
+	// The first time, kubectl notes the manifests in an annotation.
+	first := apply()
+	if diff := cmp.Diff(first, apply()); diff != "" {
+		t.Errorf("config/ was applied again, and that wrote objects (-before +after):\n%s", diff)
+	}
+	env.Await(t, env.Apply(t, env.Namespace(t), sample)[1], harness.Ready)
+}
+
+// TestConfig_OwnCRDsDeletedAndAppliedAgain_ObjectsWorkWithoutARestart deletes CRDs with objects that have a finalizer, while the operator runs.
+func TestConfig_OwnCRDsDeletedAndAppliedAgain_ObjectsWorkWithoutARestart(t *testing.T) {
+	env := harness.Own(t)
+	ns := env.Namespace(t)
+	config, err := filepath.Abs("../../config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests := sample + "---" + deployment
+	for range 2 {
+		for _, ref := range env.Apply(t, ns, manifests)[1:] {
+			env.Await(t, ref, harness.Ready)
+		}
+		env.Kubectl(t, "delete", "crd", "addressableservices.samples.knative.dev", "simpledeployments.samples.knative.dev", "--timeout=1m")
+		alias, err := env.Kube.CoreV1().Services("knative-samples-directory").Get(t.Context(), "alias", metav1.GetOptions{})
+		if err == nil {
+			t.Errorf("the alias still exists: %v", alias.Spec)
+		}
+		env.Kubectl(t, "apply", "--recursive", "--filename", config)
+		env.Kubectl(t, "wait", "crd", "--for=condition=Established", "--selector=app.kubernetes.io/part-of=mallard", "--timeout=1m")
+	}
+}

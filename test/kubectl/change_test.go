@@ -33,6 +33,35 @@ func TestReplace_FirstManifest_KeepsClassAndFinalizer(t *testing.T) {
 	}
 }
 
+func TestReplaceForce_PublishedObject_IsRecreated(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	manifest := publishing(u.namespace)
+	u.apply(t, manifest)
+	before := u.ready(t)
+	if _, err := u.input(t, manifest, "replace", "--force", "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+	after := u.ready(t)
+	checkKept(t, after)
+	if after.GetUID() == before.GetUID() || field(after, "status", "address", "url") != field(before, "status", "address", "url") {
+		t.Errorf("before it was %v, and is %v", before, after)
+	}
+}
+
+// TestCreate_LongGenerateName_BecomesReady has the longest prefix that a client may send. The API server shortens it.
+func TestCreate_LongGenerateName_BecomesReady(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	out, err := u.input(t, strings.Replace(subject, "name: subject", "generateName: "+strings.Repeat("a", 253), 1), "create", "-f", "-", "--output=name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := u.ref()
+	_, ref.Name, _ = strings.Cut(strings.TrimSpace(out), "/")
+	checkKept(t, u.env.Await(t, ref, harness.Ready))
+}
+
 func TestEdit_Object_IsChanged(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

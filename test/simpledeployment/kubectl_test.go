@@ -24,8 +24,26 @@ func TestKubectl_Scale_ChangesReplicas(t *testing.T) {
 	exactly(t, env, ref, "one", 3)
 	env.Kubectl(t, "scale", "sdeploy/it", "--current-replicas=3", "--replicas=0", "--namespace="+ns)
 	exactly(t, env, ref, "one", 0)
-	if _, err := env.TryKubectl(t, "", "scale", "sdeploy/it", "--replicas=1001", "--namespace="+ns); err == nil || !strings.Contains(err.Error(), "spec.replicas") {
-		t.Errorf("1001 replicas: got error %v, want one that names spec.replicas", err)
+	for flags, want := range map[string]string{
+		"--replicas=1001": "spec.replicas", "--replicas=-1": "replicas", "--current-replicas=3 --replicas=1": "Expected replicas to be 3, was 0",
+	} {
+		if _, err := env.TryKubectl(t, "", append(strings.Fields(flags), "scale", "sdeploy/it", "--namespace="+ns)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want one with %q", flags, err, want)
+		}
+	}
+	exactly(t, env, ref, "one", 0)
+}
+
+// TestKubectl_DeleteWithoutPods_NewObjectDoesNotCountThem recreates an object whose Pods were orphaned.
+func TestKubectl_DeleteWithoutPods_NewObjectDoesNotCountThem(t *testing.T) {
+	t.Parallel()
+	env := harness.Shared(t)
+	ns := env.Namespace(t)
+	deploy(t, env, ns, "one", 2)
+	env.Kubectl(t, "delete", "sdeploy/it", "--cascade=orphan", "--namespace="+ns)
+	exactly(t, env, deploy(t, env, ns, "one", 1), "one", 1)
+	if all, _ := pods(t, env, ns); len(all) != 3 {
+		t.Errorf("there are %d Pods, want the two orphans and one of the new object:%v", len(all), all)
 	}
 }
 

@@ -76,6 +76,7 @@ func TestAddressable_InvalidValues_AreRejectedWithTheKey(t *testing.T) {
 	}{
 		"domain empty":                {domainKey, "", dns},
 		"domain with a capital":       {domainKey, "Example.com", dns + `example.com, not "Example.com"`},
+		"domain with a port":          {domainKey, "example.com:8080", dns},
 		"domain with a dot in front":  {domainKey, ".example.com", dns},
 		"domain with too long label":  {domainKey, long + ".com", dns},
 		"scheme unknown":              {schemeKey, "ftp", `must be http or https, not "ftp"`},
